@@ -103,7 +103,7 @@ impl Running {
         }
     }
 
-    /// Waits until its workers have read and written at least so many bytes with calls: they are at work, however long that took.
+    /// Waits until its workers have read and written at least this many bytes with calls: they are at work, however long that took.
     #[track_caller]
     pub fn wait_for_work(&mut self, bytes: u64) {
         let pid = self.pid();

@@ -1,4 +1,4 @@
-//! `cargo xtask deb`: a Debian package of the release build, with manual pages, completions, and links under the names of the
+//! `cargo xtask deb`: a Debian package of the build with profile `dist`, with manual pages, completions, and links under the names of the
 //! programs it stands in for. Those lie in a folder of their own: in /usr/bin they would collide with the programs' packages.
 
 mod check;
@@ -61,7 +61,7 @@ fn answers(program: &str) -> bool {
 /// Compiles; where the program lies, or none if it does not compile.
 fn built(root: &Path, linked_statically: bool) -> Result<Option<PathBuf>> {
     let mut command = cargo(root);
-    command.args(["build", "--release", "--package", "fathom"]);
+    command.args(["build", "--profile", "dist", "--package", "fathom"]);
     let mut below = PathBuf::from("target");
     if linked_statically {
         if !has_target() {
@@ -70,7 +70,7 @@ fn built(root: &Path, linked_statically: bool) -> Result<Option<PathBuf>> {
         command.args(["--target", STATIC]);
         below.push(STATIC);
     }
-    Ok(succeeds(&mut command)?.then(|| root.join(below).join("release/fathom")))
+    Ok(succeeds(&mut command)?.then(|| root.join(below).join("dist/fathom")))
 }
 
 fn has_target() -> bool {

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -108,15 +109,22 @@ impl std::fmt::Display for Left {
     }
 }
 
-/// Files of runs that are gone.
+/// Files of this user's runs that are gone.
 fn dead_suites(dir: &Path) -> Vec<PathBuf> {
-    let ours = entries(dir).into_iter().filter(|path| name(path).starts_with(PREFIX));
+    let ours = entries(dir).into_iter().filter(|path| name(path).starts_with(PREFIX) && is_mine(path));
     ours.filter(|path| File::open(path).is_ok_and(|file| lock(&file))).collect()
 }
 
 /// Whether an exclusive lock could be had at once.
 fn lock(file: &File) -> bool {
     file.try_lock().is_ok()
+}
+
+/// Whether it belongs to this user, and is no link to something that others may have put there.
+fn is_mine(path: &Path) -> bool {
+    // SAFETY: geteuid has no preconditions and cannot fail.
+    let me = unsafe { libc::geteuid() };
+    fs::symlink_metadata(path).is_ok_and(|about| about.uid() == me && !about.is_symlink())
 }
 
 /// What bears the mark of the run with this file.
@@ -132,7 +140,13 @@ fn left_by(file: &Path) -> BTreeSet<Left> {
     let chosen = std::env::var_os("FATHOM_TEST_DIR").map(PathBuf::from);
     let places = [Some(std::env::temp_dir()), Some("/var/tmp".into()), chosen].into_iter().flatten();
     let places: BTreeSet<_> = places.filter_map(|dir| dir.canonicalize().ok()).collect();
-    left.extend(places.iter().flat_map(|dir| entries(dir)).filter(|dir| marked(dir)).map(Left::Directory));
+    left.extend(
+        places
+            .iter()
+            .flat_map(|dir| entries(dir))
+            .filter(|dir| marked(dir) && is_mine(dir))
+            .map(Left::Directory),
+    );
     left
 }
 
@@ -270,6 +284,13 @@ mod tests {
         assert_eq!(left, BTreeSet::from([Left::Directory(dir.clone())]));
         remove(&left);
         assert!(!dir.exists());
+    }
+
+    #[test]
+    fn a_link_is_nobodys_run() {
+        let dir = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", dir.path().join("fathom-suite-link")).unwrap();
+        assert!(dead_suites(dir.path()).is_empty());
     }
 
     #[test]
