@@ -22,7 +22,7 @@ The chores of the house.
   cargo xtask test FILTER         only the tests whose name contains FILTER, without the lints
   cargo xtask tidy                check the house: arrows between crates, opening paragraphs, stray prints, ...
   cargo xtask aarch64             the hashes of the simulator on a second architecture, by qemu
-  cargo xtask deb                 a Debian package of the release build, in target/; --static links it with musl;
+  cargo xtask deb                 a Debian package of the build with profile dist, in target/; --static links it with musl;
                                   --check installs the one that is there in a root of its own (debootstrap, root)
   cargo xtask mpi                 build fathom-mpi and run its tests on two hosts of network namespaces (root, an MPI)
   cargo xtask page                pages of every kind in Chromium by Playwright; screenshots in target/artefacts/page

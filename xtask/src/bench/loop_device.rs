@@ -148,7 +148,12 @@ mod tests {
         }
         drop(upper);
         drop(lower);
-        let left = Command::new("losetup").arg("--list").output().unwrap();
-        assert!(!String::from_utf8_lossy(&left.stdout).contains(&*dir.path().to_string_lossy()));
+        // Another program that looks at all loop devices may hold it; it is detached when that is done.
+        let limit = std::time::Instant::now() + std::time::Duration::from_secs(60);
+        let left = || Command::new("losetup").arg("--list").output().unwrap().stdout;
+        while String::from_utf8_lossy(&left()).contains(&*dir.path().to_string_lossy()) {
+            assert!(std::time::Instant::now() < limit, "the device is still there");
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
     }
 }
