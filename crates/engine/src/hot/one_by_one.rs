@@ -11,7 +11,8 @@ use fathom_workload::ops::{Op, OpKind, Source};
 use std::sync::atomic::Ordering;
 
 /// Runs the warm-up, if there is one, and the counted part of a stream. `PLAIN`: such a stream has no rare features, and no loop is compiled
-/// for one that had.
+/// for one that had. A function of its own once a stream, so that its instructions can be counted (crates/cli/tests/instructions.rs).
+#[inline(never)]
 pub(crate) fn run<B: Backend, S: Source, const PLAIN: bool>(
     hot: &mut Hot,
     backend: &mut B,
