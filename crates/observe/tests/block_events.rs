@@ -98,7 +98,9 @@ impl Bench {
         work();
         let taken = watch.stop().expect("events");
         assert_eq!(taken.lost, 0, "{:?}", taken.notes);
-        assert_eq!(taken.notes, [] as [String; 0]);
+        // The test beside this one attaches a loop device, for which losetup looks at all of them and is gone.
+        let of_losetup = |note: &&String| note.contains("had ended before it could be looked at");
+        assert_eq!(taken.notes.iter().filter(|note| !of_losetup(note)).collect::<Vec<_>>(), [""; 0]);
         let told = &taken.sink.0;
         assert_eq!(taken.events, told.len() as u64);
         assert!(told.is_sorted_by_key(|(e, _)| e.time_ns), "in the order of time");
