@@ -16,7 +16,7 @@ const UNSTABLE: (&str, &str) = ("RUSTC_BOOTSTRAP", "1");
 const TIMED: [&str; 2] = ["-Zunstable-options", "--report-time"];
 
 /// Tests at once, for each CPU: most of them wait for a program that they started, and that for a disk or a clock.
-const PER_CPU: usize = 2;
+const PER_CPU: usize = 3;
 
 /// How many tests a program runs at once unless this variable says it; the harness reads it, too.
 const THREADS: &str = "RUST_TEST_THREADS";

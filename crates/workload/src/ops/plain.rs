@@ -36,33 +36,6 @@ pub trait Source {
 }
 
 /// For sources that are rare: a loop need not be compiled for each of them.
-impl Source for Box<dyn Source + '_> {
-    fn next(&mut self, done: &Done) -> Option<Op> {
-        (**self).next(done)
-    }
-
-    fn refill(&mut self, drawn: Option<&Op>) {
-        (**self).refill(drawn);
-    }
-
-    fn completed(&mut self, op: &Op) {
-        (**self).completed(op);
-    }
-
-    fn failed(&mut self, op: &Op) {
-        (**self).failed(op);
-    }
-
-    fn checks(&self, op: &Op) -> bool {
-        (**self).checks(op)
-    }
-
-    fn left_to_read(&mut self) -> Option<Vec<Extent>> {
-        (**self).left_to_read()
-    }
-}
-
-/// Likewise.
 impl Source for &mut (dyn Source + '_) {
     fn next(&mut self, done: &Done) -> Option<Op> {
         (**self).next(done)
