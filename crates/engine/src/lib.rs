@@ -49,7 +49,7 @@ pub use engine::Engine;
 pub use error::EngineError;
 pub use flow::Said;
 pub use interrupt::{interrupted_by, state_wanted, watch_signals, watch_state_signal};
-pub use ledger::Ledger;
+pub use ledger::{Fate, Ledger, Swept};
 pub use phase::Moments;
 pub use sample::sample;
 pub use spool::{Does, Operation, Operations};

@@ -415,7 +415,10 @@ fn the_next_run_removes_what_a_killed_one_laid_out() {
     let root = dir.path().join("below/fs");
     assert!(!listing(&root).is_empty());
     let swept = Ledger::sweep(&dir.path().join("state"));
-    assert!(swept.iter().all(|s| s.removed) && swept[0].path == root, "{swept:?}");
+    assert!(
+        swept.iter().all(|s| s.fate == fathom_engine::Fate::Removed) && swept[0].path == root,
+        "{swept:?}"
+    );
     assert_eq!(dir.names(), ["state"]);
     assert_eq!(fs::read_dir(dir.path().join("state")).unwrap().count(), 0);
 }

@@ -16,6 +16,8 @@ pub enum Kind {
     Xfs,
     /// btrfs, made by mkfs.btrfs.
     Btrfs,
+    /// ext2 with inodes of 128 bytes, which have no room for a time of birth; made by mkfs.ext4.
+    OldExt2,
 }
 
 impl Kind {
@@ -24,21 +26,29 @@ impl Kind {
             Self::Ext4 => "ext4",
             Self::Xfs => "xfs",
             Self::Btrfs => "btrfs",
+            Self::OldExt2 => "ext2",
         }
     }
 
     fn maker(self) -> &'static str {
         match self {
-            Self::Ext4 => "mkfs.ext4",
+            Self::Ext4 | Self::OldExt2 => "mkfs.ext4",
             Self::Xfs => "mkfs.xfs",
             Self::Btrfs => "mkfs.btrfs",
+        }
+    }
+
+    fn maker_options(self) -> &'static [&'static str] {
+        match self {
+            Self::OldExt2 => &["-t", "ext2", "-I", "128"],
+            _ => &[],
         }
     }
 
     /// mkfs.xfs refuses less than 300 MiB, mkfs.btrfs less than 110; the image is sparse, so the size costs nothing.
     fn default_mib(self) -> u64 {
         match self {
-            Self::Ext4 => 64,
+            Self::Ext4 | Self::OldExt2 => 64,
             Self::Xfs => 320,
             Self::Btrfs => 256,
         }
@@ -216,6 +226,7 @@ impl LoopFsOptions {
         let maker = find_tool(self.kind.maker()).unwrap_or_else(|| self.kind.maker().into());
         let made = Command::new(&maker)
             .arg("-q")
+            .args(self.kind.maker_options())
             .arg(image)
             .stdin(Stdio::null())
             .output()

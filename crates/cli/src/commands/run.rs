@@ -8,7 +8,7 @@ use crate::line::{Common, RunFile};
 use crate::run_loop::{self, Finished, Head, Listener};
 use crate::{console, state};
 use anyhow::Context as _;
-use fathom_engine::{Engine, Ledger};
+use fathom_engine::Engine;
 use fathom_workload::Workload;
 use indicatif::ProgressBar;
 use std::io::Read as _;
@@ -61,7 +61,7 @@ fn execute(
 ) -> anyhow::Result<ExitCode> {
     if options.plan {
         // Without the sweep for leftovers: a plan changes nothing.
-        let engine = Engine::new(Ledger::new(&state::directory()));
+        let engine = Engine::new(state::quiet_ledger());
         check(&engine, workload, name)?;
         console::out(&plan::of(workload));
         return Ok(ExitCode::SUCCESS);

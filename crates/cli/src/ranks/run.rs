@@ -12,7 +12,7 @@ use crate::commands::write;
 use crate::observing::{Observe, Observer};
 use crate::run_loop::{self, Listener, Turn};
 use crate::{cold, console, exit, small, state};
-use fathom_engine::{Engine, Ledger, Moments};
+use fathom_engine::{Engine, Fate, Ledger, Moments};
 use fathom_observe::cache::cold::Reach;
 use fathom_observe::doubts::Seen;
 use fathom_record::ranks::{Doer, Share};
@@ -128,8 +128,9 @@ fn prepare<'a>(
     let common = line.common();
     let reach = cold::wanted(&common)?;
     // Ranks of several hosts may share a home directory: a journal of another host's process must not be swept as a dead one's.
-    let directory = state::directory().join("ranks").join(seats.host(rank));
-    for swept in Ledger::sweep(&directory).iter().filter(|s| !s.removed) {
+    let directory = state::needed_directory().map_err(|e| format!("{e:#}"))?;
+    let directory = directory.join("ranks").join(seats.host(rank));
+    for swept in Ledger::sweep(&directory).iter().filter(|s| s.fate != Fate::Removed) {
         console::warning(&format!("{} was left behind and could not be removed", swept.path.display()));
     }
     let mut engine = Engine::new(Ledger::new(&directory));

@@ -3,6 +3,8 @@
 
 mod full_disk;
 mod killed;
+mod leftovers;
+mod planted;
 mod processes;
 mod refused;
 mod signals;

@@ -6,6 +6,8 @@ use fathom_testkit::{Fathom, need_root, need_tool};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
+const NOBODY: u32 = 65534;
+
 #[test]
 fn a_value_that_the_knob_cannot_have_names_those_it_can() {
     let Some(stand) = Stand::new("a_value_that_the_knob_cannot_have_names_those_it_can") else { return };
@@ -57,11 +59,11 @@ fn an_ordinary_user_is_told_before_anything_runs() {
         return;
     }
     let fathom = Fathom::new();
-    let open = |path: &std::path::Path| {
-        fs::set_permissions(path, fs::Permissions::from_mode(0o777)).expect("our own directory");
-    };
-    open(fathom.dir().path());
-    open(fathom.work());
+    // A home of their own: what everybody may write to is not used for journals.
+    for path in [fathom.dir().path(), fathom.work()] {
+        std::os::unix::fs::chown(path, Some(NOBODY), None).expect("root may");
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("our own directory");
+    }
     let file = workload(&fathom, "", "");
     let as_nobody = |args: Vec<&str>| {
         let inner = fathom.command(args);

@@ -7,15 +7,19 @@
 //! unasked. A tree of numbered files is one entry, its root ([`tree`]): a million entries would cost more than the files.
 //! docs/safety.md explains it for users.
 
-mod identity;
+mod entry;
 mod journal;
+mod sweep;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tree;
 
+pub use sweep::{Fate, Swept};
+
 use crate::EngineError;
-use identity::{Entry, Identity, absolute, parent_is_on};
-use journal::{encoded, is_locked, made_line, owner_lives, owner_name, read_facts, remove_intended};
+use entry::{Entry, absolute};
+use fathom_state::{Directory, Locked, Untrusted, lines, owner};
+use journal::{FIRST, KEPT, PREFIX, gone, intent, made, read_facts};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write as _};
@@ -24,8 +28,9 @@ use std::path::{Path, PathBuf};
 
 /// The journal of this process.
 pub struct Ledger {
-    directory: PathBuf,
-    journal: Option<(PathBuf, File)>,
+    /// The state directory; `None` if nothing is to be noted for the next run.
+    directory: Option<PathBuf>,
+    journal: Option<Journal>,
     /// What this process made, each with its place in the order of creation.
     made: BTreeMap<PathBuf, (u64, Entry)>,
     created: u64,
@@ -34,26 +39,34 @@ pub struct Ledger {
     devices: BTreeSet<PathBuf>,
 }
 
-/// What the sweep of a killed run's journal did.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Swept {
-    /// The file or directory.
-    pub path: PathBuf,
-    /// Whether it was removed; if not, it had been replaced or could not be removed.
-    pub removed: bool,
+/// An open journal and where it is.
+struct Journal {
+    directory: Directory,
+    name: String,
+    file: File,
 }
 
 impl Ledger {
     /// A ledger in the given state directory; nothing is written until a file is created.
     #[must_use]
     pub fn new(directory: &Path) -> Self {
-        let kept = read_facts(&directory.join("kept")).made.into_iter().collect();
+        let facts = Directory::open(directory).ok().flatten().and_then(|state| read_facts(&state, KEPT));
+        let kept = facts.unwrap_or_default().made.into_iter();
+        let mut ledger = Self::nowhere();
+        ledger.directory = Some(directory.into());
+        ledger.kept = kept.map(|(path, entry)| (path.clone(), entry.hold(&path))).collect();
+        ledger
+    }
+
+    /// A ledger that notes nothing for the next run: what this one leaves when it is killed stays.
+    #[must_use]
+    pub fn nowhere() -> Self {
         Self {
-            directory: directory.into(),
+            directory: None,
             journal: None,
             made: BTreeMap::new(),
             created: 0,
-            kept,
+            kept: BTreeMap::new(),
             devices: BTreeSet::new(),
         }
     }
@@ -61,37 +74,7 @@ impl Ledger {
     /// Removes what killed runs left behind. Journals of living processes are left alone.
     #[must_use]
     pub fn sweep(directory: &Path) -> Vec<Swept> {
-        let mut swept = Vec::new();
-        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-            let name = entry.file_name();
-            let Some(owner) = name.to_str().and_then(|n| n.strip_prefix("files-")) else { continue };
-            if owner_lives(owner) || is_locked(&entry.path()) {
-                continue;
-            }
-            let facts = read_facts(&entry.path());
-            let mut settled = true;
-            for (path, entry) in facts.made.iter().rev() {
-                match Identity::of(path) {
-                    Some(found) => {
-                        let removed = found == entry.identity && remove_entry(path, *entry).is_ok();
-                        settled &= removed || found != entry.identity;
-                        swept.push(Swept { path: path.clone(), removed });
-                    }
-                    // Gone; or its file system is not mounted now, and a later run will find it.
-                    None => settled &= parent_is_on(path, entry.identity.device),
-                }
-            }
-            // Killed between the intention and the note of the inode.
-            if let Some(path) = facts.intent
-                && let Some(removed) = remove_intended(&path, &entry.path())
-            {
-                swept.push(Swept { removed, path });
-            }
-            if settled {
-                let _ = fs::remove_file(entry.path());
-            }
-        }
-        swept
+        sweep::sweep(directory)
     }
 
     /// The user has named a block device on the command line, with an option for that, to be written. No workload can say this.
@@ -111,7 +94,7 @@ impl Ledger {
     pub fn owns(&self, path: &Path) -> bool {
         let path = absolute(path);
         match self.entry(&path) {
-            Some(entry) => Identity::of(&path) == Some(entry.identity),
+            Some(entry) => entry.is_at(&path),
             None => self.tree_around(&path).is_some_and(|(root, inside)| tree::lies_in(root, inside)),
         }
     }
@@ -120,29 +103,30 @@ impl Ledger {
     #[must_use]
     pub fn owns_tree(&self, root: &Path) -> bool {
         let root = absolute(root);
-        self.entry(&root).is_some_and(|e| e.tree && Identity::of(&root) == Some(e.identity))
+        self.entry(&root).is_some_and(|e| e.tree && e.is_at(&root))
     }
 
     /// The process number of another run that has made `path`, still lives, and has not given it up.
     #[must_use]
     pub fn used_by_another(&self, path: &Path) -> Option<u32> {
         let path = absolute(path);
-        let found = Identity::of(&path)?;
-        fs::read_dir(&self.directory).ok()?.flatten().find_map(|journal| {
-            let name = journal.file_name();
-            let owner = name.to_str()?.strip_prefix("files-")?;
-            let own = self.journal.as_ref().is_some_and(|(ours, _)| *ours == journal.path());
-            if own || !(owner_lives(owner) || is_locked(&journal.path())) {
+        let state = Directory::open(self.directory.as_deref()?).ok()??;
+        state.names().into_iter().find_map(|name| {
+            let process = name.strip_prefix(PREFIX)?;
+            let own = self.journal.as_ref().is_some_and(|ours| ours.name == name);
+            let is_held = || matches!(state.try_lock(&name), Ok(Some(Locked::ByAnother)));
+            if own || !(owner::lives(process) || is_held()) {
                 return None;
             }
-            let made = read_facts(&journal.path()).made;
-            let is_it = made.iter().any(|(p, entry)| *p == path && entry.identity == found);
-            if is_it { owner.split('-').next()?.parse().ok() } else { None }
+            let made = read_facts(&state, &name)?.made;
+            // It says so itself: whether it is the same file need not be proved.
+            let is_it = made.iter().any(|(p, entry)| *p == path && entry.identity.may_be_at(&path));
+            is_it.then(|| owner::pid_of(process)).flatten()
         })
     }
 
-    fn entry(&self, path: &Path) -> Option<Entry> {
-        self.made.get(path).map(|m| m.1).or_else(|| self.kept.get(path).copied())
+    fn entry(&self, path: &Path) -> Option<&Entry> {
+        self.made.get(path).map(|m| &m.1).or_else(|| self.kept.get(path))
     }
 
     /// The tree of ours that a path with our names lies in, and the path inside it.
@@ -163,12 +147,12 @@ impl Ledger {
     /// If it exists, or cannot be created, or the journal cannot be written.
     pub fn create(&mut self, path: &Path, mode: u32) -> Result<File, EngineError> {
         let path = absolute(path);
-        self.note(&format!("intent {}", encoded(&path)))?;
+        self.note(&intent(&path))?;
         let file = match OpenOptions::new().read(true).write(true).create_new(true).mode(mode).open(&path) {
             Ok(file) => file,
             Err(e) => {
                 // The intention is taken back: what somebody makes there later is not ours.
-                self.note(&format!("gone {}", encoded(&path)))?;
+                self.note(&gone(&path))?;
                 return Err(EngineError::file("create", &path, e));
             }
         };
@@ -225,18 +209,17 @@ impl Ledger {
     }
 
     fn make_directory(&mut self, path: PathBuf, tree: bool) -> Result<(), EngineError> {
-        self.note(&format!("intent {}", encoded(&path)))?;
+        self.note(&intent(&path))?;
         if let Err(e) = fs::DirBuilder::new().mode(0o755).create(&path) {
-            self.note(&format!("gone {}", encoded(&path)))?;
+            self.note(&gone(&path))?;
             return Err(EngineError::file("create", &path, e));
         }
         self.enter(path, tree)
     }
 
     fn enter(&mut self, path: PathBuf, tree: bool) -> Result<(), EngineError> {
-        let Some(identity) = Identity::of(&path) else { return Ok(()) };
-        let entry = Entry { identity, tree };
-        self.note(&made_line(entry, &path))?;
+        let Some(entry) = Entry::of_new(&path, tree) else { return Ok(()) };
+        self.note(&made(&entry, &path))?;
         self.made.insert(path, (self.created, entry));
         self.created += 1;
         Ok(())
@@ -249,20 +232,17 @@ impl Ledger {
     /// If the kernel refuses, or a tree holds something that is not ours.
     pub fn remove(&mut self, path: &Path) -> Result<(), EngineError> {
         let path = absolute(path);
-        let Some(entry) = self.entry(&path) else {
-            return if self.owns(&path) {
-                remove_any(&path).map_err(|e| EngineError::file("remove", &path, e))
-            } else {
-                Ok(())
-            };
+        let Some(entry) = self.entry(&path).cloned() else {
+            // In a tree of ours, under one of our names.
+            let inside = Entry::at_rest(&path, false).filter(|_| self.owns(&path));
+            return inside.map_or(Ok(()), |entry| entry.remove(&path));
         };
-        if Identity::of(&path) == Some(entry.identity) {
-            remove_entry(&path, entry)?;
+        if entry.is_at(&path) {
+            entry.remove(&path)?;
         }
         self.forget(&path)?;
         for above in path.ancestors().skip(1) {
-            let kept =
-                self.kept.get(above).is_some_and(|e| !e.tree && Identity::of(above) == Some(e.identity));
+            let kept = self.kept.get(above).is_some_and(|e| !e.tree && e.is_at(above));
             if !kept || fs::remove_dir(above).is_err() {
                 break;
             }
@@ -289,13 +269,13 @@ impl Ledger {
     /// If the kernel refuses, or it holds something else.
     pub fn remove_named_tree(&mut self, root: &Path) -> Result<(), EngineError> {
         let root = absolute(root);
-        tree::remove(&root)?;
+        tree::remove_named(&root)?;
         self.forget(&root)
     }
 
     fn forget(&mut self, path: &Path) -> Result<(), EngineError> {
         if self.made.remove(path).is_some() {
-            self.note(&format!("gone {}", encoded(path)))?;
+            self.note(&gone(path))?;
         }
         if self.kept.remove(path).is_some() {
             self.change_kept(|kept| {
@@ -321,13 +301,15 @@ impl Ledger {
         let mut stay: BTreeMap<PathBuf, Entry> = BTreeMap::new();
         for path in paths {
             let path = absolute(path);
-            let Some(identity) = Identity::of(&path) else { continue };
-            for above in path.ancestors().skip(1) {
-                let Some((_, entry)) = self.made.get(above) else { break };
-                stay.insert(above.to_path_buf(), *entry);
-            }
             let tree = self.entry(&path).is_some_and(|e| e.tree);
-            stay.insert(path, Entry { identity, tree });
+            let Some(entry) = Entry::at_rest(&path, tree) else { continue };
+            for above in path.ancestors().skip(1) {
+                if !self.made.contains_key(above) {
+                    break;
+                }
+                stay.extend(Entry::at_rest(above, false).map(|entry| (above.to_path_buf(), entry)));
+            }
+            stay.insert(path, entry);
         }
         if stay.is_empty() {
             return Ok(());
@@ -335,7 +317,7 @@ impl Ledger {
         self.change_kept(|kept| kept.extend(stay.clone()))?;
         for (path, entry) in stay {
             if self.made.remove(&path).is_some() {
-                self.note(&format!("gone {}", encoded(&path)))?;
+                self.note(&gone(&path))?;
             }
             self.kept.insert(path, entry);
         }
@@ -347,64 +329,67 @@ impl Ledger {
     pub fn finish(&mut self) -> Vec<PathBuf> {
         let mut made: Vec<_> = std::mem::take(&mut self.made).into_iter().collect();
         made.sort_unstable_by_key(|(_, (order, _))| std::cmp::Reverse(*order));
-        let is_left = |(path, (_, entry)): &(PathBuf, (u64, Entry))| {
-            Identity::of(path) == Some(entry.identity) && remove_entry(path, *entry).is_err()
-        };
-        made.retain(is_left);
+        made.retain(|(path, (_, entry))| entry.is_at(path) && entry.remove(path).is_err());
         if made.is_empty()
-            && let Some((path, _)) = self.journal.take()
+            && let Some(journal) = self.journal.take()
         {
-            let _ = fs::remove_file(path);
+            journal.directory.remove(&journal.name);
         }
+        self.renew_kept();
         let left = made.iter().map(|m| m.0.clone()).collect();
         // Dropping the ledger comes here again: without these it would take the journal away.
         self.made = made.into_iter().collect();
         left
     }
 
-    fn note(&mut self, line: &str) -> Result<(), EngineError> {
+    /// Kept files that this run has written to, where only the time of the last change tells them from others, are entered anew.
+    fn renew_kept(&mut self) {
+        let changed = |(path, entry): (&PathBuf, &Entry)| Some((path.clone(), entry.changed(path)?));
+        let changed: BTreeMap<PathBuf, Entry> = self.kept.iter().filter_map(changed).collect();
+        if !changed.is_empty() && self.change_kept(|kept| kept.extend(changed.clone())).is_ok() {
+            self.kept.extend(changed);
+        }
+    }
+
+    fn note(&mut self, fact: &str) -> Result<(), EngineError> {
+        let Some(path) = &self.directory else { return Ok(()) };
+        let untold = |error: Untrusted| EngineError::Journal { directory: path.clone(), error: error.into() };
         if self.journal.is_none() {
-            let untold = |error| EngineError::Journal { directory: self.directory.clone(), error };
-            fs::create_dir_all(&self.directory).map_err(untold)?;
-            // In containers that share the directory two runs may have the same number and start: the time makes the name ours.
-            let since = std::time::UNIX_EPOCH.elapsed().map_or(0, |t| t.as_nanos());
-            let path = self.directory.join(format!("files-{}-{since}", owner_name(std::process::id())));
-            let file = OpenOptions::new().create_new(true).append(true).open(&path).map_err(untold)?;
+            let directory = Directory::make(path).map_err(untold)?;
+            let name = format!("{PREFIX}{}", owner::own_name());
+            let file = directory.create(&name).map_err(untold)?;
             // Process numbers mean nothing in another container or on another host that shares the directory; a lock does,
             // and the kernel drops it at any death. Where locks are not to be had, the number has to do.
             let _ = rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive);
-            self.journal = Some((path, file));
+            let journal = self.journal.insert(Journal { directory, name, file });
+            journal.append(&format!("{FIRST}\n"))?;
         }
-        if let Some((path, file)) = &mut self.journal {
-            // One write a line: a killed process leaves whole lines. It need not reach the disk: after a power cut the
-            // next start finds files and journal in the same state or neither.
-            file.write_all(format!("{line}\n").as_bytes())
-                .map_err(|e| EngineError::file("write", path.clone(), e))?;
-        }
-        Ok(())
+        // One write a line: a killed process leaves whole lines. It need not reach the disk: after a power cut the
+        // next start finds files and journal in the same state or neither.
+        self.journal.as_mut().map_or(Ok(()), |journal| journal.append(&lines::sealed(fact)))
     }
 
     /// Changes the list of kept files. Other runs change it too: it is read and written under a lock.
     fn change_kept(&self, change: impl FnOnce(&mut BTreeMap<PathBuf, Entry>)) -> Result<(), EngineError> {
-        fs::create_dir_all(&self.directory)
-            .map_err(|error| EngineError::Journal { directory: self.directory.clone(), error })?;
-        let path = self.directory.join("kept");
-        let failed = |e: std::io::Error| EngineError::file("write", path.clone(), e);
-        let lock = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(self.directory.join("kept.lock"))
-            .map_err(failed)?;
-        // Where locks are not to be had (some network file systems) the list is still written whole.
-        let _ = rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive);
-        let mut kept: BTreeMap<PathBuf, Entry> = read_facts(&path).made.into_iter().collect();
+        let Some(path) = &self.directory else { return Ok(()) };
+        let untold = |error: Untrusted| EngineError::Journal { directory: path.clone(), error: error.into() };
+        let directory = Directory::make(path).map_err(untold)?;
+        let _lock = directory.wait_for_lock("kept.lock").map_err(untold)?;
+        let facts = read_facts(&directory, KEPT).unwrap_or_default();
+        let mut kept: BTreeMap<PathBuf, Entry> = facts.made.into_iter().collect();
         change(&mut kept);
         // Files that are gone or replaced are forgotten on the way.
-        kept.retain(|file, entry| Identity::of(file) == Some(entry.identity));
-        let text: String = kept.iter().map(|(file, entry)| made_line(*entry, file) + "\n").collect();
-        let new = self.directory.join(format!("kept.{}", std::process::id()));
-        fs::write(&new, text).and_then(|()| fs::rename(&new, &path)).map_err(failed)
+        kept.retain(|file, entry| entry.identity.may_be_at(file));
+        let facts = kept.iter().map(|(file, entry)| lines::sealed(&made(entry, file)));
+        let text: String = std::iter::once(format!("{FIRST}\n")).chain(facts).collect();
+        directory.replace(KEPT, &text).map_err(untold)
+    }
+}
+
+impl Journal {
+    fn append(&mut self, text: &str) -> Result<(), EngineError> {
+        let written = self.file.write_all(text.as_bytes());
+        written.map_err(|e| EngineError::file("write", self.directory.path().join(&self.name), e))
     }
 }
 
@@ -412,17 +397,4 @@ impl Drop for Ledger {
     fn drop(&mut self) {
         self.finish();
     }
-}
-
-/// Removes what an entry stands for.
-fn remove_entry(path: &Path, entry: Entry) -> Result<(), EngineError> {
-    if entry.tree {
-        tree::remove(path)
-    } else {
-        remove_any(path).map_err(|e| EngineError::file("remove", path, e))
-    }
-}
-
-fn remove_any(path: &Path) -> std::io::Result<()> {
-    if fs::symlink_metadata(path)?.is_dir() { fs::remove_dir(path) } else { fs::remove_file(path) }
 }

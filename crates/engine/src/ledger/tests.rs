@@ -1,9 +1,9 @@
 //! What is ours, what is removed, and what the next run does after a kill.
 
-use super::journal::*;
+use super::journal::made_right_after;
+use super::sweep::{Fate, Swept};
 use super::*;
-use proptest::prelude::*;
-use std::os::unix::ffi::OsStringExt as _;
+use fathom_state::Identity;
 
 #[test]
 fn what_was_made_is_removed_and_nothing_else() {
@@ -43,12 +43,12 @@ fn the_next_run_sweeps_what_a_killed_one_left() {
     let mut ledger = Ledger::new(&state);
     ledger.create(&path, 0o600).unwrap();
     // As if killed: the journal stays, under the name of a process that does not exist.
-    let journal = ledger.journal.take().unwrap().0;
+    let journal = state.join(ledger.journal.take().unwrap().name);
     ledger.made.clear();
     drop(ledger);
     assert_eq!(Ledger::sweep(&state), [], "our own process is alive");
     fs::rename(&journal, state.join("files-999999999-1")).unwrap();
-    assert_eq!(Ledger::sweep(&state), [Swept { path: path.clone(), removed: true }]);
+    assert_eq!(Ledger::sweep(&state), [removed(&path)]);
     assert!(!path.exists());
     assert_eq!(Ledger::sweep(&state), []);
 }
@@ -65,7 +65,7 @@ fn what_could_not_be_removed_stays_in_the_journal_for_the_next_run() {
     let journal = fs::read_dir(&state).unwrap().next().expect("the journal is still there").unwrap();
     fs::rename(journal.path(), state.join("files-999999999-1")).unwrap();
     fs::remove_file(ours.join("theirs")).unwrap();
-    assert_eq!(Ledger::sweep(&state), [Swept { path: ours, removed: true }]);
+    assert_eq!(Ledger::sweep(&state), [removed(&ours)]);
 }
 
 #[test]
@@ -75,10 +75,9 @@ fn a_journal_in_use_is_left_alone_wherever_its_owner_lives() {
     let mut ledger = Ledger::new(&state);
     ledger.create(&ours, 0o600).unwrap();
     // As seen from another container: no process of this number.
-    let journal = &mut ledger.journal.as_mut().unwrap().0;
-    let foreign = state.join("files-999999999-1");
-    fs::rename(&*journal, &foreign).unwrap();
-    *journal = foreign;
+    let journal = &mut ledger.journal.as_mut().unwrap().name;
+    fs::rename(state.join(&*journal), state.join("files-999999999-1")).unwrap();
+    *journal = "files-999999999-1".into();
     assert_eq!(Ledger::sweep(&state), []);
     assert!(ours.exists());
     drop(ledger);
@@ -91,11 +90,10 @@ fn an_empty_file_of_an_unfinished_intention_is_ours_only_if_it_is_as_old() {
     assert!(!made_right_after(160, 100) && !made_right_after(40, 100));
     let dir = tempfile::tempdir().unwrap();
     let (state, path) = (dir.path().join("state"), dir.path().join("planned"));
-    fs::create_dir(&state).unwrap();
-    fs::write(state.join("files-999999999-1"), format!("intent {}\n", encoded(&path))).unwrap();
+    left_by_a_killed_run(&state, &intent(&path));
     fs::write(&path, "").unwrap();
-    assert_eq!(Ledger::sweep(&state), [Swept { path: path.clone(), removed: true }]);
-    fs::write(state.join("files-999999999-1"), format!("intent {}\n", encoded(&path))).unwrap();
+    assert_eq!(Ledger::sweep(&state), [removed(&path)]);
+    left_by_a_killed_run(&state, &intent(&path));
     fs::write(&path, "not empty").unwrap();
     assert_eq!(Ledger::sweep(&state), []);
 }
@@ -133,19 +131,95 @@ fn runs_that_overlap_do_not_lose_each_others_kept_files() {
 fn what_cannot_be_reached_now_stays_in_the_journal() {
     let dir = tempfile::tempdir().unwrap();
     let state = dir.path().join("state");
-    fs::create_dir(&state).unwrap();
-    let journal = state.join("files-999999999-1");
-    fs::write(&journal, "made 1 2 3 /nowhere/that/is/mounted/file\n").unwrap();
+    let journal = left_by_a_killed_run(&state, "made 1 2 born:3 /nowhere/that/is/mounted/file");
     assert_eq!(Ledger::sweep(&state), []);
     assert!(journal.exists());
 }
 
-proptest! {
-    #[test]
-    fn paths_survive_the_journal(bytes in prop::collection::vec(1u8..=255, 1..40)) {
-        let path = PathBuf::from(std::ffi::OsString::from_vec(bytes));
-        prop_assert_eq!(decoded(&encoded(&path)), path);
+fn removed(path: &Path) -> Swept {
+    Swept { path: path.into(), fate: Fate::Removed }
+}
+
+/// The journal of a run that was killed when it had noted one fact.
+fn left_by_a_killed_run(state: &Path, fact: &str) -> PathBuf {
+    fs::create_dir_all(state).unwrap();
+    let journal = state.join("files-999999999-1");
+    fs::write(&journal, format!("{FIRST}\n{}", lines::sealed(fact))).unwrap();
+    journal
+}
+
+/// Numbers of a file, as a journal has them.
+fn numbers(path: &Path) -> String {
+    let words = Identity::at_rest(path).unwrap().words();
+    words.rsplit_once(' ').unwrap().0.to_string()
+}
+
+#[test]
+fn d2_a_number_alone_does_not_make_a_file_ours() {
+    let dir = tempfile::tempdir().unwrap();
+    let (state, path) = (dir.path().join("state"), dir.path().join("theirs"));
+    fs::write(&path, "a thesis").unwrap();
+    let told = |proof: &str| format!("made {} {proof} {}", numbers(&path), lines::coded_path(&path));
+    for (proof, fate) in [
+        ("-", Fate::Unproven),
+        ("born:1", Fate::Replaced),
+        ("mark:0000000000000001", Fate::Replaced),
+        ("changed:1", Fate::Replaced),
+    ] {
+        let journal = left_by_a_killed_run(&state, &told(proof));
+        assert_eq!(Ledger::sweep(&state), [Swept { path: path.clone(), fate }]);
+        assert!(path.exists() && !journal.exists(), "{proof}");
     }
+}
+
+#[test]
+fn d1_what_is_no_journal_of_ours_is_named_and_nothing_is_done() {
+    let dir = tempfile::tempdir().unwrap();
+    let (state, path) = (dir.path().join("state"), dir.path().join("precious"));
+    fs::write(&path, "").unwrap();
+    let fact = format!("made {} {}", Identity::at_rest(&path).unwrap().words(), lines::coded_path(&path));
+    let journal = left_by_a_killed_run(&state, &fact);
+    // A line without its checksum, and one whose file was exchanged for another.
+    let text = fs::read_to_string(&journal).unwrap();
+    fs::write(
+        &journal,
+        format!("{FIRST}\n{fact}\n{}", text.replace("precious", "precise").split_once('\n').unwrap().1),
+    )
+    .unwrap();
+    assert_eq!(Ledger::sweep(&state), []);
+    fs::write(state.join("files-999999999-2"), format!("{fact}\n")).unwrap();
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        state.join("files-999999999-3"),
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RWXU,
+        0,
+    )
+    .unwrap();
+    std::os::unix::fs::symlink("/dev/zero", state.join("files-999999999-4")).unwrap();
+    let fates: Vec<Fate> = Ledger::sweep(&state).into_iter().map(|s| s.fate).collect();
+    let why = |fate: &Fate, words: &str| matches!(fate, Fate::NoJournal(why) if why.contains(words));
+    assert_eq!(fates.len(), 3, "{fates:?}");
+    assert!(
+        why(&fates[0], "this version") && why(&fates[1], "named pipe") && why(&fates[2], "symbolic link")
+    );
+    assert!(path.exists());
+}
+
+#[test]
+fn without_a_place_nothing_is_noted_and_what_was_made_still_goes() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ours");
+    let mut ledger = Ledger::nowhere();
+    ledger.create(&path, 0o600).unwrap();
+    assert!(ledger.owns(&path));
+    ledger.keep(&path).unwrap();
+    drop(ledger);
+    assert!(path.exists());
+    let mut ledger = Ledger::nowhere();
+    ledger.create(&dir.path().join("second"), 0o600).unwrap();
+    drop(ledger);
+    assert!(!dir.path().join("second").exists());
 }
 
 /// A tree with one directory and one file, in a directory that was not there.
@@ -216,7 +290,7 @@ fn a_kept_tree_is_ours_later_and_the_directories_made_for_it_go_with_it() {
     assert!(later.owns_tree(&root) && later.owns(&root.join("00000001/00000001")));
     later.remove(&root).unwrap();
     assert!(!dir.path().join("made").exists());
-    assert_eq!(fs::read_to_string(state.join("kept")).unwrap(), "");
+    assert_eq!(fs::read_to_string(state.join("kept")).unwrap(), format!("{FIRST}\n"));
 }
 
 #[test]
@@ -225,10 +299,10 @@ fn the_next_run_sweeps_the_tree_of_a_killed_one() {
     let state = dir.path().join("state");
     let mut ledger = Ledger::new(&state);
     let root = tree_below(dir.path(), &mut ledger);
-    let journal = ledger.journal.take().unwrap().0;
+    let journal = state.join(ledger.journal.take().unwrap().name);
     ledger.made.clear();
     fs::rename(&journal, state.join("files-999999999-1")).unwrap();
     let swept = Ledger::sweep(&state);
-    assert_eq!(swept[0], Swept { path: root, removed: true });
+    assert_eq!(swept[0], removed(&root));
     assert!(swept.len() == 3 && !dir.path().join("made").exists());
 }

@@ -89,12 +89,36 @@ pub(super) fn lies_in(root: &Path, inside: &Path) -> bool {
 /// were seven times as fast as one, whatever the number of CPUs.
 const THREADS: usize = 8;
 
-/// Removes a tree. If it holds anything that is not ours nothing of it goes.
+/// Removes a tree that the user named, whoever made it. If it holds anything that does not bear one of our names nothing of it goes.
 ///
 /// # Errors
 /// Names what is not ours, or what the kernel would not let go.
-pub(super) fn remove(path: &Path) -> Result<(), EngineError> {
-    let root = open_root(path)?;
+pub(super) fn remove_named(path: &Path) -> Result<(), EngineError> {
+    let failed = |e: Errno| EngineError::file("open", path, e);
+    let above = path.parent().ok_or_else(|| failed(Errno::INVAL))?;
+    let above = rustix::fs::openat(CWD, above, ABOVE, Mode::empty()).map_err(failed)?;
+    remove(above.as_fd(), path, |_| true)
+}
+
+/// Where a tree lies is not part of it, and may be reached through links.
+const ABOVE: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+/// Removes a tree in an open directory, if its root is the right one. If it holds anything that is not ours nothing of it goes.
+///
+/// # Errors
+/// Names what is not ours, or what the kernel would not let go.
+pub(super) fn remove(
+    above: BorrowedFd<'_>,
+    path: &Path,
+    is_it: impl Fn(BorrowedFd<'_>) -> bool,
+) -> Result<(), EngineError> {
+    let failed = |e: Errno| EngineError::file("remove", path, e);
+    let name = path.file_name().ok_or_else(|| failed(Errno::INVAL))?;
+    let root = rustix::fs::openat(above, name, DIRECTORY, Mode::empty());
+    let root = root.map_err(|e| EngineError::file("open", path, e))?;
+    if !is_it(root.as_fd()) {
+        return Err(failed(Errno::STALE));
+    }
     let mut look = Walk { root: path, at: path.to_path_buf(), levels: 0, removes: false, leaves: Vec::new() };
     look.walk(root.as_fd())?;
     let (leaves, next) = (look.leaves, AtomicUsize::new(0));
@@ -113,7 +137,7 @@ pub(super) fn remove(path: &Path) -> Result<(), EngineError> {
     let mut rest = Walk { root: path, at: path.to_path_buf(), levels: 0, removes: true, leaves: Vec::new() };
     rest.walk(root.as_fd())?;
     drop(root);
-    std::fs::remove_dir(path).map_err(|e| EngineError::file("remove", path, e))
+    rustix::fs::unlinkat(above, name, AtFlags::REMOVEDIR).map_err(failed)
 }
 
 /// Removes the files of a directory that had no other directory in it, and the directory.

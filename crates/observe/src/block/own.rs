@@ -13,6 +13,7 @@ use crate::files::{KernelFiles, Live};
 use fathom_record::block::event::TASK_NAME_BYTES;
 use fathom_record::block::{BlockEvent, DeviceNumber, IssuerKind, RequestFlags, measured_threads_name};
 use foldhash::fast::RandomState;
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
@@ -44,6 +45,8 @@ pub struct OwnTasks<F = Live> {
     last: Option<(u32, Name, IssuerKind)>,
     /// The device that the worker of a loop device writes to past the page cache, by the loop device's minor number.
     loops: HashMap<u32, Option<DeviceNumber>>,
+    /// Devices below others (device-mapper, md, a btrfs), which have requests of their own for them.
+    below_others: RefCell<HashMap<DeviceNumber, bool>>,
 }
 
 #[derive(Clone, Debug)]
@@ -96,6 +99,7 @@ impl<F: KernelFiles> OwnTasks<F> {
             by_name: 0,
             last: None,
             loops: HashMap::new(),
+            below_others: RefCell::default(),
         }
     }
 
@@ -156,7 +160,7 @@ impl<F: KernelFiles> OwnTasks<F> {
                 let job = task.work.as_deref().and_then(job_of);
                 let serves = job.is_some_and(|j| match loop_of(j) {
                     Some(minor) => self.loops.get(&minor).copied().flatten() == Some(device),
-                    None => serves_others(j),
+                    None => serves_others(j) && self.is_below_others(device),
                 });
                 kernel_kind(&name, job, serves, flags)
             }
@@ -241,6 +245,30 @@ impl<F: KernelFiles> OwnTasks<F> {
         let disk =
             if self.files.trimmed(&below.join("partition")).is_some() { below.parent()? } else { &below };
         DeviceNumber::parse(&self.files.trimmed(&disk.join("dev"))?)
+    }
+
+    /// Whether a driver or file system that issues requests by workers of its own stands on a device. Looked up once.
+    fn is_below_others(&self, device: DeviceNumber) -> bool {
+        *self.below_others.borrow_mut().entry(device).or_insert_with(|| self.look_above(device))
+    }
+
+    fn look_above(&self, DeviceNumber { major, minor }: DeviceNumber) -> bool {
+        let Ok(disk) = self.files.canonical(Path::new(&format!("/sys/dev/block/{major}:{minor}"))) else {
+            // A device that nothing is known of may have anything on it.
+            return true;
+        };
+        let list = |path: &Path| self.files.list(path).unwrap_or_default();
+        let is_part = |name: &String| self.files.read(&disk.join(name).join("partition")).is_ok();
+        let parts: Vec<String> = list(&disk).into_iter().filter(is_part).collect();
+        let held = |path: &Path| !list(&path.join("holders")).is_empty();
+        if held(&disk) || parts.iter().any(|part| held(&disk.join(part))) {
+            return true;
+        }
+        let named = |member: &String| {
+            parts.contains(member) || disk.file_name().is_some_and(|name| name == member.as_str())
+        };
+        let btrfs = Path::new("/sys/fs/btrfs");
+        list(btrfs).iter().any(|system| list(&btrfs.join(system).join("devices")).iter().any(named))
     }
 
     fn named_like_ours(&self, name: &Name) -> bool {
@@ -498,6 +526,23 @@ mod tests {
         let loop3 = DeviceNumber { major: 7, minor: 3 };
         let own = with("1\n").kind(50, &BlockEvent::task_of("kworker/u8:1"), loop3, RequestFlags::WRITE);
         assert_eq!(own, IssuerKind::Writeback, "it never writes to itself");
+    }
+
+    #[test]
+    fn a_worker_of_another_device_seen_late_does_not_take_its_writeback_away() {
+        let job = |fake: Fake| {
+            let fake = process(fake, 50, 50, 2, "kworker/u8:1-btrfs-endio-write");
+            kind(&mut OwnTasks::with(fake, 100), 50, "kworker/u8:1")
+        };
+        let disk = || machine().disk("ata1", "sda", (8, 0)).partition("ata1", "sda", "sda1", (8, 1));
+        assert_eq!(job(machine()), IssuerKind::Kernel, "nothing is known of the device");
+        assert_eq!(job(disk()), IssuerKind::Writeback, "nothing stands on it");
+        let member = |name: &str| disk().file(&format!("/sys/fs/btrfs/1-2-3/devices/{name}"), "");
+        assert_eq!(job(member("sda1")), IssuerKind::Kernel);
+        assert_eq!(job(member("sda")), IssuerKind::Kernel);
+        assert_eq!(job(member("sdb")), IssuerKind::Writeback);
+        let held = disk().file("/sys/devices/ata1/block/sda/sda1/holders/dm-0", "");
+        assert_eq!(job(held), IssuerKind::Kernel);
     }
 
     #[test]

@@ -3,10 +3,11 @@
 //! taken down after any end: what is mounted at its mount point, the loop devices over its image, the image.
 
 use super::error::KnobError;
-use super::journal::{Fact, Identity, Journal};
+use super::journal::{Fact, Journal};
 use crate::device::mount;
 use crate::files::c_string;
 use crate::loop_device::{Access, attach, detach};
+use fathom_state::Identity;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd as _;
@@ -54,7 +55,7 @@ impl Disk {
         let above = fs::canonicalize(&plan.directory)
             .map_err(|e| trouble(&plan.directory, "cannot be used for the image", e))?;
         let directory = own_directory(&above)?;
-        let identity = Identity::of(&directory)
+        let identity = Identity::of_ours(&directory)
             .ok_or_else(|| trouble(&directory, "vanished", io::Error::from(io::ErrorKind::NotFound)))?;
         if let Err(e) = journal.note(&[Fact::Disk(directory.clone(), identity)]) {
             // Still empty, and nobody would know of it.

@@ -5,7 +5,7 @@
 
 use super::error::KnobError;
 use super::files::KnobFiles;
-use super::journal::Facts;
+use super::journal::At;
 use super::undo::{Outcome, settle};
 use std::fs::File;
 use std::io::{self, PipeWriter, Read as _, Write as _};
@@ -111,7 +111,8 @@ pub fn watch(
     if dismissed {
         return Ok(Vec::new());
     }
-    let Ok(facts) = Facts::read(journal) else { return Ok(Vec::new()) };
+    let Some(journal) = At::of(journal) else { return Ok(Vec::new()) };
+    let Ok(facts) = journal.facts() else { return Ok(Vec::new()) };
     first();
-    Ok(settle(files, journal, &facts))
+    Ok(settle(files, &journal, &facts))
 }

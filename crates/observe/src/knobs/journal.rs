@@ -1,21 +1,20 @@
-//! The journal of what is changed on the machine: a text file `knobs-PID-START-TIME` in the state directory. It is there, with the old
-//! values in it, before anything is changed, and locked as long as its process or the guardian lives. One line a fact:
+//! The journal of what is changed on the machine: a text file `knobs-PID-START-TIME` in the state directory ([`fathom_state`]). It is there,
+//! with the old values in it, before anything is changed, and locked as long as its process or the guardian lives. Its facts:
 //!
-//! `fathom-knobs 1`, `boot ID HOST`, `save PATH DEVICE KNOB VALUE`, `turn PATH VALUE` (before it is written), `now PATH VALUE` (what was read
-//! back), `disk DIRECTORY DEV INODE`, `file PATH DEV INODE BORN_NS`. Words are
-//! percent-encoded, an empty one is `%`.
+//! `boot ID HOST`, `save PATH DEVICE KNOB VALUE`, `turn PATH VALUE` (before it is written), `now PATH VALUE` (what was read back),
+//! `disk DIRECTORY DEV INODE PROOF`, `file PATH DEV INODE PROOF`.
 
 use super::error::KnobError;
 use super::files::KnobFiles;
+use fathom_state::lines::{self, coded, coded_path, decoded_path, decoded_text};
+use fathom_state::{Directory, Identity, Locked, Untrusted, owner};
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::fs::File;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// First line of every journal.
-const MAGIC: &str = "fathom-knobs 1";
+const FIRST: &str = "fathom-knobs 2";
 /// Names of journals begin with it.
 pub(crate) const PREFIX: &str = "knobs-";
 /// Names of journals that are still being written.
@@ -24,8 +23,43 @@ const NEW: &str = "new-knobs-";
 /// The journal of this process.
 #[derive(Debug)]
 pub struct Journal {
-    path: PathBuf,
+    at: At,
     file: File,
+}
+
+/// A journal's place.
+#[derive(Debug)]
+pub(crate) struct At {
+    directory: Directory,
+    name: String,
+}
+
+impl At {
+    /// That of a path.
+    pub(crate) fn of(journal: &Path) -> Option<Self> {
+        let directory = Directory::open(journal.parent()?).ok()??;
+        Some(Self { directory, name: journal.file_name()?.to_str()?.into() })
+    }
+
+    /// Its path.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.directory.path().join(&self.name)
+    }
+
+    /// What it says.
+    ///
+    /// # Errors
+    /// Why it cannot be believed.
+    pub(crate) fn facts(&self) -> Result<Facts, String> {
+        let text = self.directory.text(&self.name).map_err(|e| e.to_string())?.unwrap_or_default();
+        let other = || format!("{} was not written by this version of fathom", self.path().display());
+        Facts::parse(&text).ok_or_else(other)
+    }
+
+    /// Removes it: nothing is owed any more.
+    pub(crate) fn remove(&self) {
+        self.directory.remove(&self.name);
+    }
 }
 
 impl Journal {
@@ -35,31 +69,34 @@ impl Journal {
     /// # Errors
     /// If the directory cannot be written to.
     pub fn create(directory: &Path, boot: &Boot) -> Result<Self, KnobError> {
-        let untold = |error| KnobError::Journal { directory: directory.into(), error };
-        fs::create_dir_all(directory).map_err(untold)?;
-        let since = std::time::UNIX_EPOCH.elapsed().map_or(0, |t| t.as_nanos());
-        let pid = std::process::id();
-        let name = format!("{pid}-{}-{since}", start_time(pid).unwrap_or(0));
-        let (new, path) = (directory.join(format!("{NEW}{name}")), directory.join(format!("{PREFIX}{name}")));
-        let mut file = OpenOptions::new().create_new(true).append(true).open(&new).map_err(untold)?;
+        let untold =
+            |error: Untrusted| KnobError::Journal { directory: directory.into(), error: error.into() };
+        let state = Directory::make(directory).map_err(untold)?;
+        let owner = owner::own_name();
+        let (new, name) = (format!("{NEW}{owner}"), format!("{PREFIX}{owner}"));
+        let mut file = state.create(&new).map_err(untold)?;
         // Where locks are not to be had, the process number in the name has to do.
         let _ = rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive);
-        let written = file
-            .write_all(format!("{MAGIC}\n{}", boot.line()).as_bytes())
-            .and_then(|()| file.sync_all())
-            .and_then(|()| fs::rename(&new, &path))
-            .and_then(|()| File::open(directory)?.sync_all());
-        if let Err(error) = written {
-            let _ = fs::remove_file(&new);
-            return Err(untold(error));
+        let text = format!("{FIRST}\n{}", lines::sealed(&boot.fact()));
+        let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+        let written = written.map_err(|error| KnobError::Journal { directory: directory.into(), error });
+        let placed =
+            written.and_then(|()| state.rename(&new, &name).and_then(|()| state.sync()).map_err(untold));
+        if let Err(error) = placed {
+            state.remove(&new);
+            return Err(error);
         }
-        Ok(Self { path, file })
+        Ok(Self { at: At { directory: state, name }, file })
     }
 
     /// Where it is.
     #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
+    pub fn path(&self) -> PathBuf {
+        self.at.path()
+    }
+
+    pub(crate) fn at(&self) -> &At {
+        &self.at
     }
 
     /// The open file, whose lock the guardian shares.
@@ -77,21 +114,17 @@ impl Journal {
             return Ok(());
         }
         // One write: a killed process leaves whole lines, and a line cut short by a power cut is not understood and passed over.
-        let text: String = facts.iter().map(Fact::line).collect();
-        self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_data()).map_err(|error| {
-            KnobError::Journal { directory: self.path.parent().unwrap_or(Path::new("/")).into(), error }
-        })
+        let text: String = facts.iter().map(|fact| lines::sealed(&fact.text())).collect();
+        self.file
+            .write_all(text.as_bytes())
+            .and_then(|()| self.file.sync_data())
+            .map_err(|error| KnobError::Journal { directory: self.at.directory.path().into(), error })
     }
 
     /// What it says so far.
     #[must_use]
     pub fn facts(&self) -> Facts {
-        Facts::read(&self.path).unwrap_or_default()
-    }
-
-    /// Removes it: nothing is owed any more.
-    pub fn close(self) {
-        let _ = fs::remove_file(&self.path);
+        self.at.facts().unwrap_or_default()
     }
 }
 
@@ -112,8 +145,8 @@ impl Boot {
         Self { id: read("random/boot_id"), host: read("hostname") }
     }
 
-    fn line(&self) -> String {
-        format!("boot {} {}\n", coded(self.id.as_bytes()), coded(self.host.as_bytes()))
+    fn fact(&self) -> String {
+        format!("boot {} {}", coded(self.id.as_bytes()), coded(self.host.as_bytes()))
     }
 }
 
@@ -141,42 +174,18 @@ pub enum Fact {
     File(PathBuf, Identity),
 }
 
-/// What tells a file from another of the same path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Identity {
-    /// Device number.
-    pub device: u64,
-    /// Inode number.
-    pub inode: u64,
-    /// Time of birth, because numbers are used again; 0 where there is none.
-    pub born_ns: u64,
-}
-
-impl Identity {
-    /// Of what is at a path now.
-    #[must_use]
-    pub fn of(path: &Path) -> Option<Self> {
-        let about = fs::symlink_metadata(path).ok()?;
-        let born = about.created().ok().and_then(|t| t.duration_since(std::time::UNIX_EPOCH).ok());
-        let born_ns = born.and_then(|b| u64::try_from(b.as_nanos()).ok()).unwrap_or(0);
-        Some(Self { device: about.dev(), inode: about.ino(), born_ns })
-    }
-}
-
 impl Fact {
-    fn line(&self) -> String {
-        let path = |p: &Path| coded(p.as_os_str().as_bytes());
+    fn text(&self) -> String {
         let text = |t: &str| coded(t.as_bytes());
-        let who = |i: &Identity| format!("{} {} {}", i.device, i.inode, i.born_ns);
         match self {
-            Self::Save { path: p, device, knob, value } => {
+            Self::Save { path, device, knob, value } => {
                 let value = value.as_deref().map_or_else(|| "-".into(), |v| format!("={}", text(v)));
-                format!("save {} {} {} {value}\n", path(p), text(device), text(knob))
+                format!("save {} {} {} {value}", coded_path(path), text(device), text(knob))
             }
-            Self::Turn(p, v) => format!("turn {} {}\n", path(p), text(v)),
-            Self::Now(p, v) => format!("now {} {}\n", path(p), text(v)),
-            Self::Disk(p, i) => format!("disk {} {}\n", path(p), who(i)),
-            Self::File(p, i) => format!("file {} {}\n", path(p), who(i)),
+            Self::Turn(path, value) => format!("turn {} {}", coded_path(path), text(value)),
+            Self::Now(path, value) => format!("now {} {}", coded_path(path), text(value)),
+            Self::Disk(path, identity) => format!("disk {} {}", coded_path(path), identity.words()),
+            Self::File(path, identity) => format!("file {} {}", coded_path(path), identity.words()),
         }
     }
 }
@@ -212,54 +221,38 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Reads a journal.
-    ///
-    /// # Errors
-    /// If it cannot be read, or is no journal of this version.
-    pub fn read(path: &Path) -> io::Result<Self> {
-        Self::parse(&fs::read_to_string(path)?)
-            .ok_or_else(|| io::Error::other("it is no journal of this version of fathom"))
-    }
-
     fn parse(text: &str) -> Option<Self> {
-        let mut lines = text.lines();
-        if lines.next() != Some(MAGIC) {
-            return None;
-        }
         let mut facts = Self::default();
         let mut at: BTreeMap<PathBuf, usize> = BTreeMap::new();
-        for line in lines {
-            let words: Vec<&str> = line.split(' ').collect();
-            match words[..] {
-                ["boot", id, host] => facts.boot = Boot { id: string(id), host: string(host) },
+        for fact in lines::facts(text, FIRST)? {
+            match fact.split(' ').collect::<Vec<_>>()[..] {
+                ["boot", id, host] => facts.boot = Boot { id: decoded_text(id), host: decoded_text(host) },
                 ["save", path, device, knob, value] => {
-                    let path = path_of(path);
+                    let path = decoded_path(path);
                     if at.contains_key(&path) {
                         continue;
                     }
                     at.insert(path.clone(), facts.saved.len());
-                    let old = value.strip_prefix('=').map(string);
-                    let (device, knob) = (string(device), string(knob));
+                    let old = value.strip_prefix('=').map(decoded_text);
+                    let (device, knob) = (decoded_text(device), decoded_text(knob));
                     let ours = old.clone();
                     facts.saved.push(Saved { path, device, knob, old, ours, in_the_middle: false });
                 }
                 [kind @ ("turn" | "now"), path, value] => {
-                    if let Some(&i) = at.get(&path_of(path)) {
+                    if let Some(&i) = at.get(&decoded_path(path)) {
                         facts.saved[i].in_the_middle = kind == "turn";
                         if kind == "now" {
-                            facts.saved[i].ours = Some(string(value));
+                            facts.saved[i].ours = Some(decoded_text(value));
                         }
                     }
                 }
-                [kind @ ("disk" | "file"), path, device, inode, born_ns] => {
-                    if let (Ok(device), Ok(inode), Ok(born_ns)) =
-                        (device.parse(), inode.parse(), born_ns.parse())
-                    {
-                        let entry = (path_of(path), Identity { device, inode, born_ns });
+                [kind @ ("disk" | "file"), path, device, inode, proof] => {
+                    if let Some(identity) = Identity::parse(device, inode, proof) {
+                        let entry = (decoded_path(path), identity);
                         if kind == "disk" { facts.disks.push(entry) } else { facts.files.push(entry) }
                     }
                 }
-                // A line cut short, or of a later version.
+                // Of a later version.
                 _ => {}
             }
         }
@@ -267,97 +260,41 @@ impl Facts {
     }
 }
 
-/// Journals in a state directory whose processes and guardians are dead, with the lock taken.
-pub(crate) fn orphans(directory: &Path) -> Vec<(PathBuf, File)> {
+/// Journals in a state directory whose processes and guardians are dead, with the lock taken; or why what lies there is none.
+pub(crate) fn orphans(directory: &Path) -> Vec<(At, Result<File, Untrusted>)> {
     let mut found = Vec::new();
-    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let Some(name) = name.to_str() else { continue };
+    let Ok(Some(state)) = Directory::open(directory) else { return found };
+    for name in state.names() {
         let unfinished = name.starts_with(NEW);
         let Some(owner) = name.strip_prefix(PREFIX).or(name.strip_prefix(NEW)) else { continue };
-        if owner_lives(owner) {
+        if owner::lives(owner) {
             continue;
         }
-        let Ok(Some(locked)) = super::files::lock(&entry.path()) else { continue };
-        if unfinished {
-            // It was never a journal: nothing had been changed.
-            let _ = fs::remove_file(entry.path());
-        } else if entry.path().exists() {
+        let locked = match state.try_lock(&name) {
             // Whoever held the lock before may have settled it meanwhile.
-            found.push((entry.path(), locked));
+            Ok(Some(Locked::Ours(journal))) if state.still_is(&name, &journal) => Ok(journal),
+            Ok(_) => continue,
+            Err(error) => Err(error),
+        };
+        if unfinished && locked.is_ok() {
+            // It was never a journal: nothing had been changed.
+            state.remove(&name);
+        } else if let Ok(directory) = state.again() {
+            found.push((At { directory, name }, locked));
         }
     }
-    found.sort_by(|a, b| a.0.cmp(&b.0));
     found
-}
-
-/// A process is the same only if its start time is, because numbers are used again.
-fn owner_lives(owner: &str) -> bool {
-    let mut parts = owner.split('-');
-    let (Some(Ok(pid)), Some(Ok(start))) =
-        (parts.next().map(str::parse), parts.next().map(str::parse::<u64>))
-    else {
-        return false;
-    };
-    start_time(pid) == Some(start)
-}
-
-/// Field 22 of /proc/PID/stat, counted from the bracket that closes the name.
-fn start_time(pid: u32) -> Option<u64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let fields = stat.rsplit_once(')')?.1;
-    let state = fields.split_ascii_whitespace().next()?;
-    if matches!(state, "Z" | "X") {
-        return None;
-    }
-    fields.split_ascii_whitespace().nth(19)?.parse().ok()
-}
-
-fn coded(bytes: &[u8]) -> String {
-    if bytes.is_empty() {
-        return "%".into();
-    }
-    let plain = |b: u8| b.is_ascii_graphic() && b != b'%';
-    bytes.iter().map(|&b| if plain(b) { char::from(b).to_string() } else { format!("%{b:02x}") }).collect()
-}
-
-fn decoded(word: &str) -> Vec<u8> {
-    if word == "%" {
-        return Vec::new();
-    }
-    let bytes = word.as_bytes();
-    let (mut out, mut i) = (Vec::with_capacity(bytes.len()), 0);
-    while i < bytes.len() {
-        let hex = word.get(i + 1..i + 3).and_then(|h| u8::from_str_radix(h, 16).ok());
-        match (bytes[i], hex) {
-            (b'%', Some(b)) => {
-                out.push(b);
-                i += 3;
-            }
-            (b, _) => {
-                out.push(b);
-                i += 1;
-            }
-        }
-    }
-    out
-}
-
-fn string(word: &str) -> String {
-    String::from_utf8_lossy(&decoded(word)).into_owned()
-}
-
-fn path_of(word: &str) -> PathBuf {
-    PathBuf::from(std::ffi::OsString::from_vec(decoded(word)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::fs;
 
     fn text(facts: &[Fact]) -> String {
-        format!("{MAGIC}\nboot b h\n{}", facts.iter().map(Fact::line).collect::<String>())
+        let facts = facts.iter().map(|fact| lines::sealed(&fact.text()));
+        std::iter::once(format!("{FIRST}\n")).chain(facts).collect()
     }
 
     fn save(path: &str, value: Option<&str>) -> Fact {
@@ -390,7 +327,7 @@ mod tests {
     #[test]
     fn other_files_are_no_journals() {
         assert_eq!(Facts::parse(""), None);
-        assert_eq!(Facts::parse("fathom-knobs 2\n"), None);
+        assert_eq!(Facts::parse("fathom-knobs 1\n"), None);
     }
 
     #[test]
@@ -402,7 +339,8 @@ mod tests {
         fs::copy(mine.path(), &dead).expect("a copy");
         fs::write(dir.path().join("new-knobs-1-1-8"), "fath").expect("half a journal");
         let found = orphans(dir.path());
-        assert_eq!(found.iter().map(|f| &f.0).collect::<Vec<_>>(), [&dead]);
+        assert_eq!(found.iter().map(|f| f.0.path()).collect::<Vec<_>>(), [dead]);
+        assert!(found[0].1.is_ok());
         assert!(orphans(dir.path()).is_empty(), "somebody is at it");
         assert!(!dir.path().join("new-knobs-1-1-8").exists());
     }
@@ -417,8 +355,9 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_no_panic(lines in proptest::collection::vec(".{0,40}", 0..8)) {
-            let _ = Facts::parse(&format!("{MAGIC}\n{}", lines.join("\n")));
+        fn any_text_is_no_panic(said in proptest::collection::vec(".{0,40}", 0..8)) {
+            let lines: String = said.iter().map(|line| lines::sealed(line)).collect();
+            let _ = Facts::parse(&format!("{FIRST}\n{lines}"));
         }
     }
 }

@@ -33,4 +33,4 @@ pub use error::KnobError;
 pub use files::KnobFiles;
 pub use target::Place;
 pub use turner::{Reading, Turner, disturbed};
-pub use undo::{Outcome, put_back_left_behind};
+pub use undo::{Outcome, no_journal, put_back_left_behind};

@@ -9,6 +9,9 @@ use super::files::KnobFiles;
 use crate::device::{Device, DeviceKind, DeviceStack};
 use std::path::{Path, PathBuf};
 
+/// Where the knobs of the machine's memory are.
+const VM: &str = "/proc/sys/vm";
+
 /// A knob at a device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Place {
@@ -39,7 +42,7 @@ impl Place {
 pub fn places(files: &dyn KnobFiles, knob: &Knob, on: &DeviceStack) -> Result<Vec<Place>, KnobError> {
     let not_here = |why: String| KnobError::NotHere { knob: knob.name.clone(), why };
     let homes: Vec<(String, PathBuf)> = match knob.entry.home {
-        Home::Vm => vec![("memory".into(), PathBuf::from("/proc/sys/vm"))],
+        Home::Vm => vec![("memory".into(), PathBuf::from(VM))],
         Home::Queue => request_makers(on).into_iter().filter_map(|d| queue(files, d)).collect(),
         Home::ReadAhead => match own_bdi(files, on) {
             Some(bdi) => vec![bdi],
@@ -50,10 +53,9 @@ pub fn places(files: &dyn KnobFiles, knob: &Knob, on: &DeviceStack) -> Result<Ve
         let note = on.note.clone().unwrap_or_else(|| "no device has a request queue".into());
         return Err(not_here(format!("there is no block device below what is measured ({note})")));
     }
-    let file = knob.name.strip_prefix("vm.").unwrap_or(&knob.name);
     let mut found: Vec<Place> = Vec::new();
     for (device, home) in homes {
-        let path = home.join(file);
+        let path = home.join(file_of(knob));
         if !found.iter().any(|p| p.path == path) {
             found.push(Place { knob: knob.clone(), device, path });
         }
@@ -105,6 +107,29 @@ pub fn stack_of_device(files: &dyn KnobFiles, path: &Path) -> Option<DeviceStack
         });
     }
     Some(DeviceStack { mount: None, devices, method: "diskstats".into(), note: None })
+}
+
+/// Whether a path is where a device has a knob: one that [`places`] can have found. What a journal says is held to this before it is done.
+#[must_use]
+pub fn is_place_of(files: &dyn KnobFiles, knob: &str, device: &str, path: &Path) -> bool {
+    let Some(knob) = Knob::find(knob) else { return false };
+    let is_name = Path::new(device).file_name().is_some_and(|name| name == device);
+    if !is_name {
+        return false;
+    }
+    let class = |class: &str| Path::new("/sys/class").join(class).join(device);
+    let of_queue = || files.canonical(&class("block")).ok().map(|sys| sys.join("queue"));
+    let homes = match knob.entry.home {
+        Home::Vm => [Some(PathBuf::from(VM)), None, None],
+        Home::Queue => [of_queue(), None, None],
+        Home::ReadAhead => [of_queue(), Some(class("bdi")), files.canonical(&class("bdi")).ok()],
+    };
+    homes.into_iter().flatten().any(|home| home.join(file_of(&knob)) == path)
+}
+
+/// The knob's file in its home.
+fn file_of(knob: &Knob) -> &str {
+    knob.name.strip_prefix("vm.").unwrap_or(&knob.name)
 }
 
 /// The devices whose queues hold the requests.

@@ -111,7 +111,7 @@ fn the_journal_is_there_before_the_first_write() {
     let (turner, _) = begun(&kernel, state.path(), &["scheduler"]);
     assert_eq!(kernel.written.borrow().len(), 0);
     let text = fs::read_to_string(&journals(state.path())[0]).expect("a journal");
-    assert!(text.contains("scheduler =none\n") && text.contains("nr_requests =128\n"), "{text}");
+    assert!(text.contains("scheduler =none ") && text.contains("nr_requests =128 "), "{text}");
     drop(turner);
 }
 
@@ -235,8 +235,8 @@ fn a_write_that_was_cut_short_is_put_back() {
     killed(turner, state.path());
     let journal = state.path().join("knobs-1-1-1");
     let text = fs::read_to_string(&journal).expect("a journal");
-    fs::write(&journal, format!("{text}turn {} 1\nnow {} 4", places[0].path.display(), "half-a-li"))
-        .expect("written");
+    let turn = fathom_state::lines::sealed(&format!("turn {} 1", places[0].path.display()));
+    fs::write(&journal, format!("{text}{turn}now half-a-li")).expect("written");
     kernel.set(&queue("nr_requests"), "1");
     let outcomes = put_back_left_behind(&kernel, state.path(), || {});
     assert_eq!(kernel.get(&queue("nr_requests")), "128", "{outcomes:?}");

@@ -6,9 +6,10 @@ use super::disk::{Disk, DiskPlan};
 use super::error::KnobError;
 use super::files::KnobFiles;
 use super::guardian::Guardian;
-use super::journal::{Boot, Fact, Identity, Journal, Saved};
+use super::journal::{Boot, Fact, Journal, Saved};
 use super::target::Place;
 use super::undo::{Outcome, settle};
+use fathom_state::Identity;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -92,7 +93,7 @@ impl<'f> Turner<'f> {
         let journal = self.journal()?;
         let mut shared: Vec<&File> = self.locks.iter().map(|l| &l.1).collect();
         shared.push(journal.file());
-        let guardian = Guardian::start(program, journal.path(), &shared)?;
+        let guardian = Guardian::start(program, &journal.path(), &shared)?;
         self.guardian = Some(guardian);
         Ok(())
     }
@@ -174,7 +175,7 @@ impl<'f> Turner<'f> {
     /// If the journal cannot be written.
     pub fn owes_files<'p>(&mut self, paths: impl IntoIterator<Item = &'p Path>) -> Result<(), KnobError> {
         let absolute = |p: &Path| std::path::absolute(p).unwrap_or_else(|_| p.to_path_buf());
-        let fact = |p: &Path| Identity::of(p).map(|identity| Fact::File(absolute(p), identity));
+        let fact = |p: &Path| Identity::of_ours(p).map(|identity| Fact::File(absolute(p), identity));
         let facts: Vec<Fact> = paths.into_iter().filter_map(fact).collect();
         self.journal_mut()?.note(&facts)
     }
@@ -187,7 +188,7 @@ impl<'f> Turner<'f> {
 
     fn finish(&mut self) -> Vec<Outcome> {
         let Some(journal) = self.journal.take() else { return Vec::new() };
-        let outcomes = settle(self.files, journal.path(), &journal.facts());
+        let outcomes = settle(self.files, journal.at(), &journal.facts());
         if let Some(guardian) = self.guardian.take() {
             guardian.dismiss();
         }

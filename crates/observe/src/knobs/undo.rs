@@ -4,7 +4,9 @@
 use super::catalogue::{rank_of, value_in};
 use super::disk;
 use super::files::KnobFiles;
-use super::journal::{Boot, Facts, Identity, Saved, orphans};
+use super::journal::{At, Boot, Facts, Saved, orphans};
+use super::target::is_place_of;
+use fathom_state::Identity;
 use std::path::{Path, PathBuf};
 
 /// What came of one thing that was owed.
@@ -32,6 +34,10 @@ pub enum Outcome {
     },
     /// A file system, its loop device and its image are gone; or a file.
     Removed(PathBuf),
+    /// Nothing tells it from what somebody else may have put there; it was left alone.
+    Unproven(PathBuf),
+    /// What lies where journals are cannot be believed, and nothing it says is done; why, as a clause that names it.
+    NoJournal(String),
     /// Something is still owed.
     Failed {
         /// What, as a clause.
@@ -55,6 +61,11 @@ impl Outcome {
                 of(knob, device)
             ),
             Self::Removed(path) => format!("removed {}{whose}", path.display()),
+            Self::Unproven(path) => format!(
+                "{} is left{whose}: its file system keeps nothing that tells it from a file of somebody else; remove it if it is not wanted",
+                path.display()
+            ),
+            Self::NoJournal(why) => no_journal(why),
             Self::Failed { what, error } => format!(
                 "{what} could not be put back{whose} ({error}); it stays in the journal, and the next command of fathom that may do it will"
             ),
@@ -66,6 +77,14 @@ impl Outcome {
     pub fn is_good(&self) -> bool {
         matches!(self, Self::PutBack { .. } | Self::Removed(_))
     }
+}
+
+/// What is said of something that lies where journals are. `why` names it.
+#[must_use]
+pub fn no_journal(why: &str) -> String {
+    format!(
+        "{why}, so it is not taken for a journal of fathom's: nothing it says is done, and it is left for you to remove"
+    )
 }
 
 /// "scheduler of loop0", "vm.dirty_ratio".
@@ -82,24 +101,28 @@ pub fn undo(files: &dyn KnobFiles, facts: &Facts) -> Vec<Outcome> {
         outcomes.extend(knobs(files, &facts.saved));
     }
     for (directory, identity) in facts.disks.iter().rev() {
-        if Identity::of(directory) == Some(*identity) {
-            outcomes.push(match disk::take_down(directory) {
-                Ok(()) => Outcome::Removed(directory.clone()),
-                Err(error) => {
-                    Outcome::Failed { what: directory.display().to_string(), error: error.to_string() }
-                }
-            });
-        }
+        outcomes.extend(removed(directory, identity, disk::take_down));
     }
     for (path, identity) in facts.files.iter().rev() {
-        if Identity::of(path) == Some(*identity) {
-            outcomes.push(match std::fs::remove_file(path) {
-                Ok(()) => Outcome::Removed(path.clone()),
-                Err(error) => Outcome::Failed { what: path.display().to_string(), error: error.to_string() },
-            });
-        }
+        outcomes.extend(removed(path, identity, |path| std::fs::remove_file(path)));
     }
     outcomes
+}
+
+/// What becomes of something that was made: it goes if it is proved to be still the same.
+fn removed(
+    path: &Path,
+    identity: &Identity,
+    remove: impl FnOnce(&Path) -> std::io::Result<()>,
+) -> Option<Outcome> {
+    path.symlink_metadata().ok()?;
+    if identity.is_unproven() {
+        return Some(Outcome::Unproven(path.into()));
+    }
+    identity.is_at(path).then(|| match remove(path) {
+        Ok(()) => Outcome::Removed(path.into()),
+        Err(error) => Outcome::Failed { what: path.display().to_string(), error: error.to_string() },
+    })
 }
 
 /// What a knob is now; `None` if it is not there (a tunable of another scheduler, a device that has gone).
@@ -108,7 +131,9 @@ fn now(files: &dyn KnobFiles, path: &Path) -> Option<String> {
 }
 
 fn knobs(files: &dyn KnobFiles, saved: &[Saved]) -> Vec<Outcome> {
-    let mut saved: Vec<&Saved> = saved.iter().collect();
+    // Whoever wrote a journal, nothing but a knob of ours at its own place is ever written.
+    let is_known = |s: &&Saved| is_place_of(files, &s.knob, &s.device, &s.path);
+    let (mut saved, other): (Vec<&Saved>, Vec<&Saved>) = saved.iter().partition(is_known);
     saved.sort_by_key(|s| rank_of(&s.knob));
     // All are looked at before any is written: putting a scheduler back changes others.
     let found: Vec<(&Saved, Option<String>)> = saved.into_iter().map(|s| (s, now(files, &s.path))).collect();
@@ -123,7 +148,7 @@ fn knobs(files: &dyn KnobFiles, saved: &[Saved]) -> Vec<Outcome> {
     let theirs = |s: &Saved| foreign.contains(&s) || follows_a_foreign_scheduler(s);
     let errors: Vec<Option<std::io::Error>> =
         found.iter().map(|(s, _)| if theirs(s) { None } else { put_back(files, s) }).collect();
-    let mut outcomes = Vec::new();
+    let mut outcomes: Vec<Outcome> = other.into_iter().filter_map(|s| unknown(files, s)).collect();
     for ((s, before), error) in found.iter().zip(errors) {
         let Some(old) = &s.old else { continue };
         let (knob, device) = (s.knob.clone(), s.device.clone());
@@ -151,6 +176,12 @@ fn knobs(files: &dyn KnobFiles, saved: &[Saved]) -> Vec<Outcome> {
     outcomes
 }
 
+/// What is said of a knob that is not where its device has it. A device that has gone took its knobs along.
+fn unknown(files: &dyn KnobFiles, s: &Saved) -> Option<Outcome> {
+    let error = "it is no knob of a device that is here".to_string();
+    now(files, &s.path).map(|_| Outcome::Failed { what: s.path.display().to_string(), error })
+}
+
 fn is_foreign(s: &Saved, found: Option<&str>) -> bool {
     let known = [s.old.as_deref(), s.ours.as_deref()];
     !s.in_the_middle && s.old.is_some() && found.is_some() && !known.contains(&found)
@@ -176,27 +207,28 @@ pub fn put_back_left_behind(
     mut first: impl FnMut(),
 ) -> Vec<Outcome> {
     let mut outcomes = Vec::new();
-    for (at, (journal, _lock)) in orphans(directory).into_iter().enumerate() {
-        if at == 0 {
+    for (nth, (journal, lock)) in orphans(directory).into_iter().enumerate() {
+        if nth == 0 {
             first();
         }
-        match Facts::read(&journal) {
+        let facts = match &lock {
+            Ok(_) => journal.facts(),
+            Err(error) => Err(error.to_string()),
+        };
+        match facts {
             Ok(facts) if facts.boot.host != Boot::now(files).host => {}
             Ok(facts) => outcomes.extend(settle(files, &journal, &facts)),
-            Err(error) => {
-                outcomes
-                    .push(Outcome::Failed { what: journal.display().to_string(), error: error.to_string() });
-            }
+            Err(why) => outcomes.push(Outcome::NoJournal(why)),
         }
     }
     outcomes
 }
 
 /// Undoes a journal and removes it if nothing is owed any more.
-pub(crate) fn settle(files: &dyn KnobFiles, journal: &Path, facts: &Facts) -> Vec<Outcome> {
+pub(crate) fn settle(files: &dyn KnobFiles, journal: &At, facts: &Facts) -> Vec<Outcome> {
     let outcomes = undo(files, facts);
     if !outcomes.iter().any(|o| matches!(o, Outcome::Failed { .. })) {
-        let _ = std::fs::remove_file(journal);
+        journal.remove();
     }
     outcomes
 }

@@ -17,7 +17,7 @@ use crate::run_loop::{self, Failure, Finished, Head};
 use crate::{console, epilogue, state};
 use fathom_dialects::fio::output::{self, Moment};
 use fathom_dialects::fio::{self, Asked, Format, Plan, explain, help};
-use fathom_engine::{Engine, EngineError, Ledger};
+use fathom_engine::{Engine, EngineError};
 use logged::Logged;
 use sink::{Live, Sink};
 use std::ffi::OsString;
@@ -120,7 +120,7 @@ fn tell(program: &str, asked: &fio::Help) -> ExitCode {
 /// `--check`, `--explain`, `--showcmd`, `--parse-only`: nothing is run. What the engine would refuse is refused here, too.
 fn show(plan: &Plan) -> ExitCode {
     // Without the sweep for leftovers: this changes nothing.
-    let engine = Engine::new(Ledger::new(&state::directory()));
+    let engine = Engine::new(state::quiet_ledger());
     if let Err(error) = engine.check(&plan.workload) {
         console::error(&error.to_string());
         return ExitCode::from(ERROR);

@@ -38,13 +38,14 @@ pub fn watch(words: &[OsString]) -> ExitCode {
 
 /// Puts back what sweeps left that were killed together with their guardians. One directory is listed if there is nothing.
 pub fn put_back_left_behind() {
-    let outcomes = knobs::put_back_left_behind(&Live, &state::directory(), remove_test_files);
-    tell(&outcomes, KILLED);
+    if let Some(directory) = state::directory() {
+        tell(&knobs::put_back_left_behind(&Live, &directory, remove_test_files), KILLED);
+    }
 }
 
 /// Test files of the dead may lie on a file system that goes now: afterwards nobody could tell whether they are still there.
 fn remove_test_files() {
-    let _ = Ledger::sweep(&state::directory());
+    let _ = state::directory().map(|directory| Ledger::sweep(&directory));
 }
 
 /// Removed files that are named one by one.

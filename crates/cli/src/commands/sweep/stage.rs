@@ -188,7 +188,8 @@ impl<'a> Stage<'a> {
 
     /// Journal, locks, guardian, loop device, old values: in this order.
     pub fn take_over(&mut self) -> Result<(), Stop> {
-        let turner = self.turner.insert(Turner::begin(&LIVE, &state::directory())?);
+        let directory = state::needed_directory().map_err(|e| Stop::Failed(format!("{e:#}")))?;
+        let turner = self.turner.insert(Turner::begin(&LIVE, &directory)?);
         for places in &self.places {
             turner.lock(places)?;
         }

@@ -7,7 +7,7 @@ use crate::commands::sweep::vary::Of;
 use crate::exit::Usage;
 use crate::line::ColdReach;
 use crate::{console, state};
-use fathom_engine::{Engine, Ledger, interrupted_by};
+use fathom_engine::{Engine, interrupted_by};
 use fathom_observe::knobs::{KnobError, KnobFiles as _, Place, target};
 use fathom_report::sweep::Found;
 use std::collections::BTreeSet;
@@ -22,7 +22,7 @@ impl Stage<'_> {
     /// Every workload that will be run is planned once now: an error in the last cell must not show after hours.
     pub(super) fn check_workloads(&mut self) -> Result<(), Usage> {
         // Without the sweep for leftovers: a plan changes nothing.
-        let engine = Engine::new(Ledger::new(&state::directory()));
+        let engine = Engine::new(state::quiet_ledger());
         let mut seen = BTreeSet::new();
         for cell in 0..self.cells.len() {
             let (arguments, settings) = (self.values(cell, &Of::Argument), self.values(cell, &Of::Workload));

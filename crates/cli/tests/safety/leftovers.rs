@@ -1,0 +1,78 @@
+//! Files of a killed run on a file system that keeps no time of birth: the number of a removed file is given to the next one, so a number
+//! alone proves nothing. (D2 of the reliability review.)
+
+use crate::measure::workloads::Text;
+use fathom_testkit::dir::names_in;
+use fathom_testkit::{Fathom, Kind, LoopFs};
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+
+fn old_ext2(test: &str) -> Option<LoopFs> {
+    LoopFs::of(Kind::OldExt2, test).mount()
+}
+
+/// Kills IOzone while it works on its file; then everything is up to the next run.
+fn killed_iozone(fathom: &Fathom) {
+    let mut running = fathom.spawn(["iozone", "-s", "128k", "-r", "64k", "-J", "2000"]);
+    let file = fathom.work().join("iozone.tmp");
+    running.wait_until("the file has data", || fs::metadata(&file).is_ok_and(|about| about.len() > 0));
+    running.signal(libc::SIGKILL);
+    assert_eq!(running.finish().signal, Some(libc::SIGKILL));
+}
+
+fn next_run(fathom: &Fathom) -> String {
+    let next = Text::new("next").quick_write(&fathom.dir().subdir("elsewhere")).save(fathom);
+    fathom.run(["run", next.to_str().expect("UTF-8"), "--no-store"]).expect_code(0).stderr
+}
+
+#[test]
+fn d2_a_file_that_got_the_number_of_ours_is_left() {
+    let Some(fs) = old_ext2("d2_a_file_that_got_the_number_of_ours_is_left") else { return };
+    let fathom = Fathom::new().working_in(fs.path());
+    let file = fs.path().join("iozone.tmp");
+    killed_iozone(&fathom);
+    let number = fs::metadata(&file).expect("left behind").ino();
+    fs::remove_file(&file).expect("ours");
+    fs::write(&file, "my data").expect("a file of the user");
+    assert_eq!(fs::metadata(&file).expect("there").ino(), number, "what this is about");
+    let stderr = next_run(&fathom);
+    assert_eq!(fs::read_to_string(&file).expect("still there"), "my data");
+    assert!(stderr.contains("something else lies there now"), "{stderr}");
+}
+
+#[test]
+fn d2_what_is_marked_as_ours_goes() {
+    let Some(fs) = old_ext2("d2_what_is_marked_as_ours_goes") else { return };
+    let fathom = Fathom::new().working_in(fs.path());
+    killed_iozone(&fathom);
+    let stderr = next_run(&fathom);
+    assert!(stderr.contains("removed") && stderr.contains("iozone.tmp"), "{stderr}");
+    assert_eq!(names_in(fs.path()), ["lost+found"]);
+}
+
+/// As sysbench is used: three commands, and the files lie about between them.
+#[test]
+fn d2_kept_files_are_ours_in_the_next_command_and_others_of_their_names_are_not() {
+    let test = "d2_kept_files_are_ours_in_the_next_command_and_others_of_their_names_are_not";
+    let Some(fs) = old_ext2(test) else { return };
+    let fathom = Fathom::new().working_in(fs.path());
+    let sysbench = |what: &str| {
+        let line = format!(
+            "sysbench fileio --file-num=2 --file-total-size=1M --file-test-mode=rndrw --events=50 --time=0 {what}"
+        );
+        fathom.run_line(&line)
+    };
+    let _ = sysbench("prepare").expect_code(0);
+    let _ = sysbench("run").expect_code(0);
+    let _ = sysbench("cleanup").expect_code(0);
+    assert_eq!(names_in(fs.path()), ["lost+found"]);
+    let _ = sysbench("prepare").expect_code(0);
+    for name in ["test_file.0", "test_file.1"] {
+        fs::remove_file(fs.path().join(name)).expect("there");
+    }
+    for name in ["test_file.1", "test_file.0"] {
+        fs::write(fs.path().join(name), "my data").expect("a file of the user");
+    }
+    let _ = sysbench("cleanup");
+    assert_eq!(names_in(fs.path()), ["lost+found", "test_file.0", "test_file.1"]);
+}

@@ -1,0 +1,111 @@
+//! An entry of the ledger: a file, directory or tree that is ours, and whether it still is what lies at its path.
+
+use super::tree;
+use crate::EngineError;
+use fathom_state::Identity;
+use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
+use rustix::io::Errno;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const LOOK: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// A file or directory that is ours.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub identity: Identity,
+    /// It is the root of a tree: what it holds under our names is ours too, without an entry of its own.
+    pub tree: bool,
+    /// Where the file system keeps nothing that tells a file from a later one of the same number, it is held open: its number is not
+    /// given to another as long as it is.
+    held: Option<Arc<OwnedFd>>,
+}
+
+impl Entry {
+    /// Of what we have just made at a path; `None` if it is not there any more, or is a link.
+    pub fn of_new(path: &Path, tree: bool) -> Option<Self> {
+        let identity = Identity::of_ours(path)?;
+        let hold = || rustix::fs::openat(CWD, path, LOOK, Mode::empty()).ok().map(Arc::new);
+        let held = identity.is_unproven().then(hold).flatten();
+        Some(Self { identity, tree, held })
+    }
+
+    /// Of what is to be kept, at rest.
+    pub fn at_rest(path: &Path, tree: bool) -> Option<Self> {
+        Some(Self { identity: Identity::at_rest(path)?, tree, held: None })
+    }
+
+    /// As a journal or the list of kept files tells it.
+    pub fn told(identity: Identity, tree: bool) -> Self {
+        Self { identity, tree, held: None }
+    }
+
+    /// Holds it open if it will change under our hands and nothing else would tell it from another.
+    pub fn hold(mut self, path: &Path) -> Self {
+        if self.identity.changes()
+            && self.is_at(path)
+            && let Ok(file) = rustix::fs::openat(CWD, path, LOOK, Mode::empty())
+        {
+            self.held = Some(Arc::new(file));
+        }
+        self
+    }
+
+    /// What a held entry is now that it is at rest again, if that is not what it was.
+    pub fn changed(&self, path: &Path) -> Option<Self> {
+        self.held.as_ref().filter(|_| self.identity.changes() && self.is_at(path))?;
+        let now = Self::at_rest(path, self.tree)?;
+        (now.identity != self.identity).then_some(now)
+    }
+
+    /// Whether it is an open file.
+    pub fn is(&self, file: BorrowedFd<'_>) -> bool {
+        self.held.as_ref().is_some_and(|held| Identity::is_held(held, file)) || self.identity.is(file)
+    }
+
+    /// Whether it is what lies at a path.
+    pub fn is_at(&self, path: &Path) -> bool {
+        rustix::fs::openat(CWD, path, LOOK, Mode::empty()).is_ok_and(|file| self.is(file.as_fd()))
+    }
+
+    /// Removes it. Directory and name are taken apart once, so that whoever bends the path meanwhile changes nothing elsewhere.
+    ///
+    /// # Errors
+    /// If something else lies there, the kernel refuses, or a tree holds something that is not ours.
+    pub fn remove(&self, path: &Path) -> Result<(), EngineError> {
+        let failed = |e: Errno| EngineError::file("remove", path, e);
+        let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(failed(Errno::INVAL));
+        };
+        let above_flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let above = rustix::fs::openat(CWD, above, above_flags, Mode::empty()).map_err(failed)?;
+        if self.tree {
+            return tree::remove(above.as_fd(), path, |root| self.is(root));
+        }
+        let file = rustix::fs::openat(&above, name, LOOK, Mode::empty()).map_err(failed)?;
+        if !self.is(file.as_fd()) {
+            return Err(failed(Errno::STALE));
+        }
+        let about = rustix::fs::fstat(&file).map_err(failed)?;
+        let is_directory = FileType::from_raw_mode(about.st_mode) == FileType::Directory;
+        let how = if is_directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+        rustix::fs::unlinkat(&above, name, how).map_err(failed)
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        (self.identity, self.tree) == (other.identity, other.tree)
+    }
+}
+
+/// Whether the directory of a file that is not there is on the device where the file was made.
+pub(super) fn parent_is_on(path: &Path, device: u64) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    path.parent().and_then(|p| std::fs::metadata(p).ok()).is_some_and(|m| m.dev() == device)
+}
+
+pub(super) fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.into())
+}

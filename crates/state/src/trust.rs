@@ -1,0 +1,71 @@
+//! Whether only this user and root can change a file or directory, told by its owner and its permissions. Of an access list the kernel shows
+//! the most that it grants in the permissions of the group.
+
+use crate::Untrusted;
+use rustix::fs::{FileType, Stat};
+use std::path::Path;
+
+const WRITABLE_BY_GROUP: u32 = 0o020;
+const WRITABLE_BY_ALL: u32 = 0o002;
+/// In such a directory a name can be changed only by whoever owns what it names (`/tmp`).
+const STICKY: u32 = 0o1000;
+
+/// This user.
+#[must_use]
+pub fn user() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+/// A directory that is passed on the way. Others may put names into it if they cannot change those of this user and of root.
+pub(crate) fn on_the_way(path: &Path, about: &Stat) -> Result<(), Untrusted> {
+    owned(path, about)?;
+    if about.st_mode & STICKY != 0 { Ok(()) } else { closed(path, about) }
+}
+
+/// A directory that is to hold what is believed, or a file that is.
+pub(crate) fn last(path: &Path, about: &Stat) -> Result<(), Untrusted> {
+    owned(path, about)?;
+    closed(path, about)
+}
+
+/// A file in a trusted directory that is to be read or written.
+///
+/// # Errors
+/// If it is something else than a file, or others can change it.
+pub fn file(path: &Path, about: &Stat) -> Result<(), Untrusted> {
+    let kind = FileType::from_raw_mode(about.st_mode);
+    if kind != FileType::RegularFile {
+        return Err(Untrusted::Kind { path: path.into(), found: name_of(kind), expected: "a file" });
+    }
+    last(path, about)
+}
+
+pub(crate) fn owned(path: &Path, about: &Stat) -> Result<(), Untrusted> {
+    if about.st_uid == 0 || about.st_uid == user() {
+        return Ok(());
+    }
+    Err(Untrusted::Owner { path: path.into(), owner: about.st_uid })
+}
+
+fn closed(path: &Path, about: &Stat) -> Result<(), Untrusted> {
+    // Where every user has a group of their own, of the same number, files are often made writable for it.
+    let own_group = about.st_gid != 0 && about.st_gid == user();
+    let others = if own_group { WRITABLE_BY_ALL } else { WRITABLE_BY_ALL | WRITABLE_BY_GROUP };
+    if about.st_mode & others == 0 {
+        return Ok(());
+    }
+    Err(Untrusted::Writable { path: path.into(), mode: about.st_mode & 0o7777 })
+}
+
+/// "a named pipe".
+pub(crate) fn name_of(kind: FileType) -> &'static str {
+    match kind {
+        FileType::RegularFile => "a file",
+        FileType::Directory => "a directory",
+        FileType::Symlink => "a symbolic link",
+        FileType::Fifo => "a named pipe",
+        FileType::Socket => "a socket",
+        FileType::CharacterDevice | FileType::BlockDevice => "a device",
+        _ => "of an unknown kind",
+    }
+}
