@@ -2,8 +2,11 @@
 //! decision is anstream's (terminal, NO_COLOR, CLICOLOR_FORCE) and is taken nowhere else.
 
 use anstyle::{AnsiColor, Style};
+use fathom_record::{shown, shown_coloured, shown_lines};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::{IsTerminal as _, Write as _};
+use std::borrow::Cow;
+use std::io::{ErrorKind, IsTerminal as _, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
@@ -11,32 +14,78 @@ const NOTE: Style = AnsiColor::Cyan.on_default();
 
 /// The words of the command line for the record; what is no UTF-8 in the name of a file is shown as such.
 pub fn argv() -> Vec<String> {
-    std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect()
+    let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    crate::secrets::masked(&words)
+}
+
+/// Whether something that should have been kept or printed was not.
+static INCOMPLETE: AtomicBool = AtomicBool::new(false);
+
+/// Whether [`incomplete`] was said: the command was no success, whatever else became of it.
+pub fn is_incomplete() -> bool {
+    INCOMPLETE.load(Ordering::Relaxed)
+}
+
+/// A result is not where it should be. The command goes on, and does not end as a success.
+pub fn incomplete(text: &str) {
+    INCOMPLETE.store(true, Ordering::Relaxed);
+    error(text);
 }
 
 /// Writes data to stdout and flushes it. A reader that has gone (`| head`) ends nothing.
 pub fn out(text: &str) {
     let mut stdout = anstream::stdout().lock();
-    let _ = stdout.write_all(text.as_bytes());
-    let _ = stdout.flush();
+    heed(stdout.write_all(shown_coloured(text).as_bytes()).and_then(|()| stdout.flush()));
 }
 
-/// Writes bytes of another program's output format to stdout, untouched.
+/// Writes what another program would print to stdout, without our colours.
 pub fn out_raw(text: &str) {
     let mut stdout = std::io::stdout().lock();
-    let _ = stdout.write_all(text.as_bytes());
-    let _ = stdout.flush();
+    heed(stdout.write_all(harmless(text).as_bytes()).and_then(|()| stdout.flush()));
 }
 
-/// Writes text of another program's form to stderr, untouched.
+/// The same to stderr.
 pub fn error_raw(text: &str) {
-    let mut stderr = std::io::stderr().lock();
-    let _ = stderr.write_all(text.as_bytes());
+    let _ = std::io::stderr().lock().write_all(harmless(text).as_bytes());
+}
+
+/// Takes away what a status line has written on a terminal.
+pub fn erase_line() {
+    let _ = std::io::stderr().lock().write_all(b"\r\x1b[K");
+}
+
+/// Names in it may be anything. None of the programs whose outputs these are writes a control character but line breaks, tabulators, and the
+/// carriage return of a line that is written over itself.
+fn harmless(text: &str) -> Cow<'_, str> {
+    if !text.contains('\r') {
+        return shown_lines(text);
+    }
+    Cow::Owned(text.split('\r').map(shown_lines).collect::<Vec<_>>().join("\r"))
+}
+
+/// A full disk behind stdout is a loss; that nobody reads any more is not.
+fn heed(written: std::io::Result<()>) {
+    if let Err(error) = written
+        && error.kind() != ErrorKind::BrokenPipe
+        && !is_incomplete()
+    {
+        incomplete(&format!("standard output could not be written to its end: {error}"));
+    }
 }
 
 /// What went wrong and ends the command.
 pub fn error(text: &str) {
     say(ERROR, "error", text);
+}
+
+/// What the library that reads command lines says: an error to stderr, help to stdout. Words of the command line are in it.
+pub fn of_clap(said: &clap::Error) {
+    let text = said.render().ansi().to_string();
+    if said.use_stderr() {
+        let _ = anstream::stderr().lock().write_all(shown_coloured(&text).as_bytes());
+    } else {
+        out(&text);
+    }
 }
 
 /// What makes a result doubtful, or was not done.
@@ -53,7 +102,7 @@ pub fn note(text: &str) {
 
 fn say(style: Style, word: &str, text: &str) {
     let mut stderr = anstream::stderr().lock();
-    let _ = writeln!(stderr, "{style}{word}:{style:#} {text}");
+    let _ = writeln!(stderr, "{style}{word}:{style:#} {}", shown_lines(text));
 }
 
 /// Whether stdout takes colours.
@@ -82,6 +131,11 @@ pub fn progress(phases: u64) -> ProgressBar {
         bar.set_style(style);
     }
     bar
+}
+
+/// Says on a progress line what is running.
+pub fn tell(bar: &ProgressBar, text: &str) {
+    bar.set_message(shown(text).into_owned());
 }
 
 /// "1 run", "2 runs".

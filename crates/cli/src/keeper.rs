@@ -2,7 +2,7 @@
 
 use crate::line::Common;
 use crate::{console, state};
-use fathom_record::{Phase, Run, Store};
+use fathom_record::{Phase, Run, Store, StoreError};
 
 /// Keeps the run in the store, as far as that is wanted and possible. A store that fails is a warning: the measurement goes on, and what is
 /// missing is stored at its end if that can be done then.
@@ -24,7 +24,13 @@ impl Keeper {
         match opened {
             Ok(store) => Self { store: Some(store), behind: false },
             Err(e) => {
-                console::warning(&format!("this run will not be kept: {e:#}"));
+                let told =
+                    format!("this run will not be kept, and its figures are only in what is printed: {e:#}");
+                // Where there is no place for a store, none was expected.
+                match e.downcast_ref() {
+                    Some(StoreError::NoPlace) => console::warning(&told),
+                    _ => console::incomplete(&told),
+                }
                 Self { store: None, behind: false }
             }
         }
@@ -55,7 +61,9 @@ impl Keeper {
             .and_then(|()| store.finish(run))
             .and_then(|()| store.close());
         if let Err(e) = &done {
-            console::warning(&format!("the end of this run could not be stored: {e}"));
+            console::incomplete(&format!(
+                "this run is not kept to its end, and what is missing is only in what is printed: {e}"
+            ));
         }
         done.is_ok()
     }

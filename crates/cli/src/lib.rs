@@ -15,11 +15,13 @@ mod keeper;
 mod line;
 mod mark;
 mod observing;
+mod output;
 pub mod ranks;
 mod readying;
 mod run_loop;
 mod sampled;
 mod script;
+mod secrets;
 mod small;
 mod state;
 
@@ -30,6 +32,11 @@ use std::process::ExitCode;
 /// The program `fathom`.
 #[must_use]
 pub fn main() -> ExitCode {
+    let code = command();
+    if console::is_incomplete() { ExitCode::from(exit::FAILED) } else { code }
+}
+
+fn command() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
     if commands::sweep::guard::is_guardian(&words) {
         return commands::sweep::guard::watch(&words);
@@ -37,6 +44,7 @@ pub fn main() -> ExitCode {
     if commands::mount::guard::is_guard(&words) {
         return commands::mount::guard::stand(&words);
     }
+    fathom_engine::ignore_file_size_signal();
     commands::sweep::guard::put_back_left_behind();
     // Before a drop-in has printed half a table.
     let variables = observing::Observe::wished(None).map(drop).map_err(|e| e.to_string());
@@ -62,8 +70,7 @@ pub fn main() -> ExitCode {
         Ok(line) => line,
         Err(error) => {
             let code = if error.use_stderr() { exit::USAGE } else { exit::DONE };
-            // A closed pipe (`fathom --help | head`) is no reason to complain.
-            let _ = error.print();
+            console::of_clap(&error);
             return ExitCode::from(code);
         }
     };

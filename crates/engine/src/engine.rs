@@ -157,7 +157,8 @@ impl Engine {
         let expected = self.make_files(workload, &sets, this)?;
         let place = |worker: usize| Place { phase: number as u32, worker: worker as u32, repetition };
         let pooled = Pooled::of(workload, &sets, this)?;
-        let flows = Setting::new(workload, this, sets.layouts(), |set| flow::names_of(set, &sets))?;
+        let names = |set: &FileSet| flow::names_of(set, &sets);
+        let flows = Setting::new(workload, this, sets.layouts(), names, &self.ledger)?;
         let spools = self.spools(this)?;
         self.written.begin(number as u32, this)?;
         let shared = (&pooled, spools.as_slice(), &self.written);

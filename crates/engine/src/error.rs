@@ -20,6 +20,17 @@ pub enum EngineError {
     /// Something that is not a regular file stands where we would write.
     #[error("{} is {}, not a regular file; fathom writes only to regular files", .0.display(), .1)]
     NotAFile(PathBuf, &'static str),
+    /// A file that was given to us is below a file system that is in use.
+    #[error("{} is not written: {} stands on it and is in use, so what is mounted from it would be destroyed. Unmount it, or take the device away (losetup -d)", path.display(), device.display())]
+    Image {
+        /// The file.
+        path: PathBuf,
+        /// The loop device.
+        device: PathBuf,
+    },
+    /// A kept file of ours has got a second name.
+    #[error("{} has a second name (a hard link), which may be somebody's copy, so it is not written. Remove one of the names, or name the file for it", .0.display())]
+    SecondName(PathBuf),
     /// A tree that we did not make stands where we would make one.
     #[error("{} exists and was not made by fathom; it is left as it is. Choose another place for the tree, or say that it may be used as it is (existing = \"reuse\") or replaced (existing = \"replace\", which removes nothing but directories and files named by eight digits)", .0.display())]
     NotOurTree(PathBuf),
@@ -116,6 +127,9 @@ pub(crate) fn advice(error: &std::io::Error) -> &'static str {
         Some(libc::EOPNOTSUPP) => {
             ". The file system or device does not offer this (completion_polling needs a device with polled queues)"
         }
+        Some(libc::EXDEV) => ". Something is mounted there",
+        Some(libc::ELOOP) => ". A symbolic link is in the way",
+        Some(libc::EMLINK) => ". The file has a second name, which may be somebody's copy",
         Some(libc::EIO) => ". The device reported an error; see the kernel log",
         Some(libc::ENODEV) | Some(libc::ENXIO) | Some(libc::ESTALE) => ". The device or mount has gone",
         _ => "",

@@ -59,8 +59,11 @@ pub fn watch_signals() {
             libc::sigaction(signal, &raw const action, std::ptr::null_mut());
         }
     }
-    // SAFETY: ignoring a valid signal has no preconditions. Laying files out, the store and the pages are written by this
-    // process: a file size limit is an error of the write there, too.
+}
+
+/// A file size limit (`ulimit -f`) is an error of the write that reaches it, and not the end of the process.
+pub fn ignore_file_size_signal() {
+    // SAFETY: ignoring a valid signal has no preconditions.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 

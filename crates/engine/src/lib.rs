@@ -48,7 +48,9 @@ pub use clock::Clock;
 pub use engine::Engine;
 pub use error::EngineError;
 pub use flow::Said;
-pub use interrupt::{interrupted_by, state_wanted, watch_signals, watch_state_signal};
+pub use interrupt::{
+    ignore_file_size_signal, interrupted_by, state_wanted, watch_signals, watch_state_signal,
+};
 pub use ledger::{Fate, Ledger, Swept};
 pub use phase::Moments;
 pub use sample::sample;

@@ -1,6 +1,6 @@
 //! A device held to so many reads a second for this process, by a control group of its own (controller blkio of version 1, io of version 2):
 //! requests then wait as on a slow device, and everybody else's do not. When it is dropped the process is back where it was and the
-//! group is gone. After a SIGKILL an empty group stays, which limits nobody.
+//! group is gone. After a SIGKILL an empty group stays, which limits nobody; the next command removes it ([`sweep`]).
 
 use crate::block::cgroup::OwnGroup;
 use crate::files::Live;
@@ -12,6 +12,24 @@ use std::time::{Duration, Instant};
 
 /// How long requests that are under way may keep the group.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What our groups are called: this, and the number of the process.
+const PREFIX: &str = "fathom-";
+
+/// Removes the groups of processes that are gone. One that has processes (in another container, where numbers are others) is in use, and the
+/// kernel refuses.
+pub fn sweep() {
+    let Ok(own) = OwnGroup::find(&Live) else { return };
+    let (dir, version) = own.place();
+    let above = above(dir, version, own.is_root());
+    for entry in fs::read_dir(above).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let pid = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.parse::<u32>().ok());
+        if pid.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
+            let _ = fs::remove_dir(entry.path());
+        }
+    }
+}
 
 /// A limit that is in force.
 #[derive(Debug)]
@@ -31,7 +49,7 @@ impl Throttle {
         let own = OwnGroup::find(&Live)?;
         let (dir, version) = own.place();
         let above = above(dir, version, own.is_root());
-        let group = above.join(format!("fathom-{}", std::process::id()));
+        let group = above.join(format!("{PREFIX}{}", std::process::id()));
         let failed = |what: &Path, e: io::Error| format!("{}: {e}; a limit takes root", what.display());
         let control = above.join("cgroup.subtree_control");
         let on = version != 2

@@ -2,7 +2,7 @@
 //! makes it doubtful. Every report is drawn from it and nothing is printed that is not in it.
 //!
 //! This crate holds the types (`run`, `phase`, `passed`, `row`, `headline`, `histogram`, `physical`, `block`, `cache`, `finding`, `origin`, `steady`, `tail`,
-//! `doubt`, `trust`, `imported`, `same_work`, `ranks`, `simulation`, `inside`), every figure of a run as one flat list (`figures`), the SQLite store (`store`) and the
+//! `doubt`, `trust`, `imported`, `same_work`, `shown`, `ranks`, `simulation`, `inside`), every figure of a run as one flat list (`figures`), the SQLite store (`store`) and the
 //! exports (`export`). It measures nothing and knows neither workloads nor dialects: the workload that was executed is kept as
 //! its TOML text.
 
@@ -24,6 +24,7 @@ pub mod ranks;
 pub mod row;
 pub mod run;
 pub mod same_work;
+pub mod shown;
 pub mod simulation;
 pub mod steady;
 pub mod store;
@@ -46,6 +47,7 @@ pub use phase::{
 pub use physical::{DeviceDelta, Physical, Residency};
 pub use row::{Row, RowClass};
 pub use run::{Clock, Run, Status};
+pub use shown::{shown, shown_coloured, shown_lines};
 pub use simulation::{HandedIn, ProfileText, RestsOn, Simulation, ValueSources};
 pub use store::{Store, StoreError};
 pub use tail::{Tail, Watched};

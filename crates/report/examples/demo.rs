@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         fs::write(target.join(format!("{name}.md")), markdown::summary(&runs))?;
         fs::write(target.join(format!("{name}.txt")), terminal::summary(runs[0], 80, false))?;
         fs::write(target.join(format!("{name}.ansi")), terminal::summary(runs[0], 80, true))?;
-        xlsx::write(&runs, &target.join(format!("{name}.xlsx")))?;
+        std::fs::write(target.join(format!("{name}.xlsx")), xlsx::bytes(&runs)?)?;
         for picture in svg::of_run(runs[0]).iter().take(4) {
             fs::write(target.join(format!("{name}-{}.svg", picture.slug)), picture.standalone())?;
         }

@@ -8,8 +8,6 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
-use std::fs::File;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The columns, in the order in which [`write_columns`] writes them.
@@ -23,13 +21,10 @@ const SCHEMA: &str = "message figures {
   optional boolean higher_is_better; optional int64 count;
 }";
 
-/// A table could not be written.
+/// A table could not be built.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot write {}: {source}", path.display())]
-pub struct Failed {
-    path: PathBuf,
-    source: ParquetError,
-}
+#[error("the table could not be built: {0}")]
+pub struct Failed(#[from] ParquetError);
 
 /// One observation.
 struct Row<'a> {
@@ -38,21 +33,15 @@ struct Row<'a> {
     value: figures::Value,
 }
 
-/// Writes all figures of the runs to a file that is made anew.
+/// All figures of the runs as the bytes of a file.
 ///
 /// # Errors
 ///
-/// If the file cannot be written.
-pub fn write(runs: &[&Run], path: &Path) -> Result<(), Failed> {
-    let failed = |source| Failed { path: path.to_owned(), source };
-    let file = File::create(path).map_err(|e| failed(e.into()))?;
-    write_to(runs, file).map_err(failed)
-}
-
-fn write_to(runs: &[&Run], file: File) -> Result<(), ParquetError> {
+/// If it cannot be built.
+pub fn bytes(runs: &[&Run]) -> Result<Vec<u8>, Failed> {
     let schema = Arc::new(parse_message_type(SCHEMA)?);
     let how = Arc::new(WriterProperties::builder().set_compression(Compression::SNAPPY).build());
-    let mut writer = SerializedFileWriter::new(file, schema, how)?;
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, how)?;
     let mut series = Vec::new();
     let mut rows = Vec::new();
     for run in runs {
@@ -64,11 +53,11 @@ fn write_to(runs: &[&Run], file: File) -> Result<(), ParquetError> {
     let mut group = writer.next_row_group()?;
     write_columns(&mut group, &rows, &series)?;
     group.close()?;
-    writer.close().map(drop)
+    Ok(writer.into_inner()?)
 }
 
 fn write_columns(
-    group: &mut SerializedRowGroupWriter<'_, File>,
+    group: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
     rows: &[Row],
     series: &[figures::Series],
 ) -> Result<(), ParquetError> {
@@ -107,7 +96,7 @@ fn write_columns(
 
 /// The next column of the schema.
 fn column(
-    group: &mut SerializedRowGroupWriter<'_, File>,
+    group: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
     fill: impl FnOnce(&mut SerializedColumnWriter<'_>) -> Result<(), ParquetError>,
 ) -> Result<(), ParquetError> {
     let next = group.next_column()?;
@@ -117,7 +106,7 @@ fn column(
 }
 
 fn texts(
-    group: &mut SerializedRowGroupWriter<'_, File>,
+    group: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
     rows: &[Row],
     text: impl Fn(&Row) -> String,
 ) -> Result<(), ParquetError> {
@@ -126,7 +115,7 @@ fn texts(
 }
 
 fn numbers(
-    group: &mut SerializedRowGroupWriter<'_, File>,
+    group: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
     rows: &[Row],
     number: impl Fn(&Row) -> i64,
 ) -> Result<(), ParquetError> {
@@ -135,7 +124,7 @@ fn numbers(
 }
 
 fn maybe_numbers(
-    group: &mut SerializedRowGroupWriter<'_, File>,
+    group: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
     rows: &[Row],
     number: impl Fn(&Row) -> Option<u64>,
 ) -> Result<(), ParquetError> {
@@ -164,6 +153,7 @@ mod tests {
     use fathom_record::{Axes, Figure, Phase, Repetition};
     use parquet::file::reader::{FileReader as _, SerializedFileReader};
     use parquet::record::RowAccessor as _;
+    use std::io::Write as _;
 
     fn run(id: &str, record_bytes: Option<u64>, values: &[f64]) -> Run {
         let repetitions = values.iter().map(|value| Repetition {
@@ -190,12 +180,15 @@ mod tests {
         Run { id: id.into(), phases: vec![phase], ..Run::default() }
     }
 
+    fn read(runs: &[&Run]) -> SerializedFileReader<std::fs::File> {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&bytes(runs).unwrap()).unwrap();
+        SerializedFileReader::new(file).unwrap()
+    }
+
     #[test]
     fn what_is_written_is_read_back_with_its_nulls() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("a.parquet");
-        write(&[&run("a", Some(4096), &[1.5, 2.5]), &run("b", None, &[3.5])], &path).unwrap();
-        let reader = SerializedFileReader::new(File::open(&path).unwrap()).unwrap();
+        let reader = read(&[&run("a", Some(4096), &[1.5, 2.5]), &run("b", None, &[3.5])]);
         let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
         let told: Vec<String> = rows
             .iter()
@@ -209,10 +202,7 @@ mod tests {
 
     #[test]
     fn a_run_without_figures_is_an_empty_table() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("a.parquet");
-        write(&[&Run::default()], &path).unwrap();
-        let reader = SerializedFileReader::new(File::open(&path).unwrap()).unwrap();
+        let reader = read(&[&Run::default()]);
         assert_eq!(reader.metadata().file_metadata().num_rows(), 0);
     }
 }

@@ -11,36 +11,23 @@ use rust_xlsxwriter::{
     Chart, ChartAxisCrossing, ChartType, ConditionalFormat3ColorScale, DocProperties, ExcelDateTime, Format,
     FormatAlign, Workbook, Worksheet, XlsxError,
 };
-use std::path::Path;
 
 mod block;
 mod operations;
 
 /// Why there is no workbook.
 #[derive(Debug, thiserror::Error)]
-pub enum WriteError {
-    /// The workbook could not be built or written.
-    #[error(
-        "The workbook {path} could not be written: {source}. Check that its directory exists and has room."
-    )]
-    Workbook {
-        /// The file asked for.
-        path: String,
-        /// The library's reason.
-        source: XlsxError,
-    },
-}
+#[error("the workbook could not be built: {0}")]
+pub struct WriteError(#[from] XlsxError);
 
-/// Writes one workbook with the sheets of every run.
+/// One workbook with the sheets of every run, as the bytes of its file.
 ///
 /// # Errors
-/// If the file cannot be written.
-pub fn write(runs: &[&Run], path: &Path) -> Result<(), WriteError> {
+/// If it cannot be built.
+pub fn bytes(runs: &[&Run]) -> Result<Vec<u8>, WriteError> {
     let mut book = Workbook::new();
     book.set_properties(&DocProperties::new().set_creation_datetime(&made(runs)));
-    build(&mut book, runs)
-        .and_then(|()| book.save(path))
-        .map_err(|source| WriteError::Workbook { path: path.display().to_string(), source })
+    Ok(build(&mut book, runs).and_then(|()| book.save_to_buffer())?)
 }
 
 /// The date that the workbook bears: that of its newest run, so that the same runs are the same bytes on whatever day they are written.
@@ -432,13 +419,11 @@ fn observation(sheet: &mut Worksheet, row: u32, run: &Run, phase: &Phase, n: usi
 mod tests {
     use super::*;
     use crate::samples;
-    use calamine::{Data, Reader as _, Xlsx, open_workbook};
+    use calamine::{Data, Reader as _, Xlsx, open_workbook_from_rs};
 
-    fn written(runs: &[&Run]) -> Xlsx<std::io::BufReader<std::fs::File>> {
-        let directory = tempfile::tempdir().expect("a temporary directory");
-        let path = directory.path().join("run.xlsx");
-        write(runs, &path).expect("written");
-        open_workbook(&path).expect("readable")
+    fn written(runs: &[&Run]) -> Xlsx<std::io::Cursor<Vec<u8>>> {
+        let book = std::io::Cursor::new(bytes(runs).expect("written"));
+        open_workbook_from_rs(book).expect("readable")
     }
 
     #[test]
@@ -508,11 +493,5 @@ mod tests {
         let mut book = written(&[&samples::hostile_run()]);
         assert!(book.worksheet_range("Summary").expect("sheet").height() > 5);
         written(&[&samples::interrupted_run()]);
-    }
-
-    #[test]
-    fn a_missing_directory_is_a_sentence() {
-        let error = write(&[], Path::new("/nonexistent-directory/x.xlsx")).expect_err("no such directory");
-        assert!(error.to_string().contains("could not be written"), "{error}");
     }
 }

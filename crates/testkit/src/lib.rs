@@ -29,6 +29,7 @@ pub mod seccomp;
 pub mod seeds;
 pub mod skip;
 pub mod strace;
+pub mod terminal;
 pub mod tmp_fs;
 
 pub use dir::TestDir;
@@ -42,4 +43,5 @@ pub use seccomp::without_call;
 pub use seeds::seed;
 pub use skip::{find_tool, need_root, need_tool, skip};
 pub use strace::{FileCall, Syscall, Trace, strace, strace_command};
+pub use terminal::on_terminal;
 pub use tmp_fs::TmpFs;

@@ -6,6 +6,7 @@ mod by_kind;
 mod calls;
 mod kept;
 mod limits;
+mod names;
 mod nodes;
 mod pass_over;
 mod pooled;
@@ -47,6 +48,7 @@ impl Workload {
         if self.repetitions == 0 {
             errors.push(error("workload", "repetitions is 0; at least 1 is needed"));
         }
+        errors.extend(names::errors(self));
         for (name, variable) in &self.variables {
             if Sampler::new(variable, 0).is_none() {
                 errors.push(error(
@@ -350,6 +352,12 @@ data = { reducible = { duplicate_percent = 100 } }
     #[test]
     fn what_makes_no_sense_is_named() {
         let cases = [
+            (
+                "name = \"t\"",
+                "name = \"t\\n::error::\"",
+                "the name \"t\\n::error::\" holds a control character",
+            ),
+            ("name = \"p\"", "name = \"p\\u001b[2J\"", "phase 0: the name"),
             ("mean = 4096.0", "mean = -1.0", "variable size: its distribution"),
             ("mode = 0o640", "mode = 0o100640", "permission bits"),
             ("length = 8", "length = \"8KiB\"", "a mark is at most as long"),

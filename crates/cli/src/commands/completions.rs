@@ -4,7 +4,6 @@
 use crate::console;
 use crate::exit::Usage;
 use crate::line::Line;
-use anyhow::Context as _;
 use clap::{Args, CommandFactory as _};
 use clap_complete::Shell;
 use std::path::{Path, PathBuf};
@@ -52,7 +51,7 @@ fn write_pages(command: &clap::Command, name: &str, dir: &Path) -> anyhow::Resul
     let mut page = Vec::new();
     clap_mangen::Man::new(command.clone()).title(name.to_uppercase()).render(&mut page)?;
     let path = dir.join(format!("{name}.1"));
-    std::fs::write(&path, page).with_context(|| format!("{} cannot be written", path.display()))?;
+    crate::output::put(&path, page, true)?;
     for below in command.get_subcommands().filter(|c| !c.is_hide_set() && has_page(c.get_name())) {
         write_pages(below, &format!("{name}-{}", below.get_name()), dir)?;
     }

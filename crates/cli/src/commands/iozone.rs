@@ -7,10 +7,13 @@ use crate::run_loop::{self, Failure, Finished, Head, Listener};
 use crate::{console, epilogue, exit, state};
 use fathom_dialects::LivePrinter as _;
 use fathom_dialects::iozone::{self, Context, Exit, Parsed, Printer, sidefiles, worksheet};
-use fathom_engine::{Engine, EngineError};
+use fathom_engine::{Engine, EngineError, Ledger};
 use fathom_record::{OpError, Phase};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::fs::OpenOptions;
 use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -31,7 +34,8 @@ pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
     let mut argv: Vec<String> = program.split(' ').map(str::to_owned).collect();
     argv.extend(args);
     let head = head(&parsed, argv, &here, now);
-    let mut live = Live { printer: Printer::new(&parsed), parsed: &parsed };
+    let beside = Beside { ledger: state::quiet_ledger(), ours: BTreeSet::new() };
+    let mut live = Live { printer: Printer::new(&parsed), parsed: &parsed, beside };
     console::out_raw(&live.printer.head());
     if parsed.workload.phases.is_empty() {
         console::out_raw(&live.printer.end());
@@ -109,6 +113,29 @@ impl Measured {
 struct Live<'a> {
     printer: Printer,
     parsed: &'a Parsed,
+    beside: Beside,
+}
+
+/// Files of IOzone's that nobody names (`wol.dat`): later runs append to them, and only files that fathom made are appended to.
+struct Beside {
+    ledger: Ledger,
+    /// What this run has begun or gone on with.
+    ours: BTreeSet<PathBuf>,
+}
+
+impl Beside {
+    fn append(&mut self, path: &Path, text: &str) -> Result<(), String> {
+        let is_there = path.symlink_metadata().is_ok();
+        if is_there && !self.ours.contains(path) && !self.ledger.owns(path) {
+            return Err("it exists and was not made by fathom, so it is left as it is".into());
+        }
+        let mut how = OpenOptions::new();
+        how.append(true).create_new(!is_there).custom_flags(libc::O_NOFOLLOW);
+        let appended = how.open(path).and_then(|mut file| file.write_all(text.as_bytes()));
+        appended.map_err(|e| e.to_string())?;
+        self.ours.insert(path.to_path_buf());
+        self.ledger.keep(path).map_err(|e| e.to_string())
+    }
 }
 
 impl Listener for Live<'_> {
@@ -127,12 +154,7 @@ impl Listener for Live<'_> {
         console::out_raw(&self.printer.phase_done(phase));
         if self.parsed.outputs.side_files {
             for file in sidefiles::after_phase(self.parsed, phase) {
-                let appended = std::fs::OpenOptions::new()
-                    .create(true)
-                    .append(true)
-                    .open(&file.path)
-                    .and_then(|mut f| f.write_all(file.text.as_bytes()));
-                if let Err(e) = appended {
+                if let Err(e) = self.beside.append(&file.path, &file.text) {
                     console::warning(&format!("{} was not written: {e}", file.path.display()));
                 }
             }
@@ -184,7 +206,7 @@ fn conclude(live: &mut Live, finished: &Finished, engine: &mut Engine) -> ExitCo
 fn sheets(live: &Live, finished: &Finished, path: &Path, engine: &mut Engine) -> bool {
     let written = worksheet::write(&live.printer.sheet())
         .map_err(|e| e.to_string())
-        .and_then(|bytes| std::fs::write(path, bytes).map_err(|e| e.to_string()));
+        .and_then(|bytes| crate::output::put(path, bytes, true).map_err(|e| format!("{e:#}")));
     if let Err(e) = written {
         console::error(&format!("the worksheet {} was not written: {e}", path.display()));
         return false;

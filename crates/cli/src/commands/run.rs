@@ -75,7 +75,13 @@ fn execute(
     listener.0.finish_and_clear();
     conclude(&finished, options.json);
     if let Some(output) = &options.output {
-        write::tell(&write::runs(&[&finished.run], output, false)?);
+        match write::runs(&[&finished.run], output, false) {
+            Ok(files) => write::tell(&files),
+            // It was free when the run began.
+            Err(error) => console::incomplete(&format!(
+                "{error:#}; what was measured is kept, and `fathom report -o FILE` draws it"
+            )),
+        }
     }
     Ok(code(&finished))
 }
@@ -126,7 +132,10 @@ pub struct Progress(pub ProgressBar);
 impl Listener for Progress {
     fn begins(&mut self, phase: &fathom_workload::Phase, _repetition: u32) {
         let size = |b: Option<fathom_workload::Bytes>| b.map_or(String::new(), |b| format!(" {b}"));
-        self.0.set_message(format!("{}{}{}", phase.name, size(phase.axes.file), size(phase.axes.record)));
+        console::tell(
+            &self.0,
+            &format!("{}{}{}", phase.name, size(phase.axes.file), size(phase.axes.record)),
+        );
         self.0.tick();
     }
 

@@ -1,7 +1,7 @@
 //! Writing runs in the form that a file's ending names.
 
 use crate::exit::Usage;
-use anyhow::Context as _;
+use crate::output;
 use fathom_record::Run;
 use fathom_report::svg::Picture;
 use std::path::{Path, PathBuf};
@@ -19,32 +19,17 @@ pub fn runs(runs: &[&Run], path: &Path, replace: bool) -> anyhow::Result<Vec<Pat
         Form::Markdown => fathom_report::markdown::summary(runs),
         Form::Json => runs.iter().map(|r| fathom_record::export::json(r)).collect(),
         Form::Csv => fathom_record::export::csv(&owned()),
-        Form::Parquet => {
-            fathom_report::parquet::write(runs, path)?;
-            return Ok(vec![path.to_owned()]);
-        }
-        Form::Prometheus => {
-            put_whole(path, &fathom_record::export::prometheus(&owned()))?;
-            return Ok(vec![path.to_owned()]);
-        }
+        Form::Parquet => return put_one(path, fathom_report::parquet::bytes(runs)?, replace),
+        Form::Prometheus => fathom_record::export::prometheus(&owned()),
         Form::Svg => return pictures(runs, path, replace),
-        Form::Xlsx => {
-            fathom_report::xlsx::write(runs, path)?;
-            return Ok(vec![path.to_owned()]);
-        }
+        Form::Xlsx => return put_one(path, fathom_report::xlsx::bytes(runs)?, replace),
     };
-    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
-    Ok(vec![path.to_owned()])
+    put_one(path, text, replace)
 }
 
-/// Writes beside the file and renames: who collects a directory of metrics sees the old text or the new one, never a part.
-fn put_whole(path: &Path, text: &str) -> anyhow::Result<()> {
-    let mut beside = path.as_os_str().to_owned();
-    // No collector takes another ending than .prom.
-    beside.push(format!(".{}", std::process::id()));
-    let beside = PathBuf::from(beside);
-    std::fs::write(&beside, text).with_context(|| format!("cannot write {}", beside.display()))?;
-    std::fs::rename(&beside, path).with_context(|| format!("cannot write {}", path.display()))
+fn put_one(path: &Path, contents: impl AsRef<[u8]>, replace: bool) -> anyhow::Result<Vec<PathBuf>> {
+    output::put(path, contents, replace)?;
+    Ok(vec![path.to_owned()])
 }
 
 /// Says what was written.
@@ -99,8 +84,7 @@ fn put(pictures: Vec<(PathBuf, Picture)>, replace: bool) -> anyhow::Result<Vec<P
         must_not_exist(name, FORCE)?;
     }
     for (name, picture) in &pictures {
-        std::fs::write(name, picture.standalone())
-            .with_context(|| format!("cannot write {}", name.display()))?;
+        output::put(name, picture.standalone(), replace)?;
     }
     Ok(pictures.into_iter().map(|p| p.0).collect())
 }

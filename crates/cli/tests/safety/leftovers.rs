@@ -6,6 +6,7 @@ use fathom_testkit::dir::names_in;
 use fathom_testkit::{Fathom, Kind, LoopFs};
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 
 fn old_ext2(test: &str) -> Option<LoopFs> {
     LoopFs::of(Kind::OldExt2, test).mount()
@@ -75,4 +76,57 @@ fn d2_kept_files_are_ours_in_the_next_command_and_others_of_their_names_are_not(
     }
     let _ = sysbench("cleanup");
     assert_eq!(names_in(fs.path()), ["lost+found", "test_file.0", "test_file.1"]);
+}
+
+/// An image under a mounted file system is not written, however it was named.
+#[test]
+fn d11_an_image_that_is_mounted_is_not_written() {
+    let Some(disk_fs) = LoopFs::ext4("d11_an_image_that_is_mounted_is_not_written").mebibytes(8).mount()
+    else {
+        return;
+    };
+    let disk = disk_fs.device().file_name().expect("a name");
+    let told = Path::new("/sys/block").join(disk).join("loop/backing_file");
+    let image = PathBuf::from(fs::read_to_string(told).expect("the kernel tells").trim_end());
+    let fathom = Fathom::new();
+    let (allow, name) =
+        (format!("--allow-write={}", image.display()), format!("--filename={}", image.display()));
+    let words = ["fio", "--name=q", "--rw=write", "--size=1m", &name, &allow];
+    let refused = fathom.run(words).expect_code(1);
+    assert!(refused.stderr.contains("stands on it and is in use"), "{refused:?}");
+}
+
+#[test]
+fn d11_a_kept_file_with_a_second_name_is_not_written() {
+    let fathom = Fathom::new();
+    let fio = |rw: &str| fathom.run(["fio", "--name=q", rw, "--size=64k"]);
+    let _ = fio("--rw=write").expect_code(0);
+    let (ours, copy) = (fathom.work().join("q.0.0"), fathom.work().join("copy"));
+    fs::hard_link(&ours, &copy).expect("a second name");
+    let before = fs::read(&copy).expect("there");
+    let refused = fio("--rw=randwrite").expect_code(1);
+    assert!(refused.stderr.contains("has a second name (a hard link)"), "{refused:?}");
+    assert!(fs::read(&copy).expect("there") == before);
+    fs::remove_file(&copy).expect("ours");
+    let _ = fio("--rw=randwrite").expect_code(0);
+}
+
+/// A control group and a trace instance of a process that is gone are removed by whatever command comes next.
+#[test]
+fn d12_groups_and_trace_instances_of_the_dead_go_with_the_next_command() {
+    let test = "d12_groups_and_trace_instances_of_the_dead_go_with_the_next_command";
+    if !fathom_testkit::need_root(test) {
+        return;
+    }
+    let left: Vec<_> =
+        ["/sys/fs/cgroup/blkio/fathom-999999999", "/sys/kernel/tracing/instances/fathom-999999999-1-0"]
+            .map(PathBuf::from)
+            .into_iter()
+            .filter(|path| fs::create_dir(path).is_ok())
+            .collect();
+    if left.is_empty() {
+        return fathom_testkit::skip(test, "neither a control group nor a trace instance can be made here");
+    }
+    let _ = Fathom::new().run(["--version"]).expect_code(0);
+    assert!(!left.iter().any(|path| path.exists()), "{left:?}");
 }

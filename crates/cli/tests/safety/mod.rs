@@ -2,12 +2,15 @@
 //! Every test runs the built program and looks at what it leaves behind.
 
 mod full_disk;
+mod hostile_text;
 mod killed;
 mod leftovers;
+mod outputs;
 mod planted;
 mod processes;
 mod refused;
 mod signals;
 mod store_trouble;
+mod swapped;
 mod users_files;
 mod vanished;

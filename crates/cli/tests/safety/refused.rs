@@ -82,9 +82,9 @@ fn a_directory_of_somebody_else_is_one_clear_error() {
         return;
     }
     let scripts = Fathom::new();
-    open_to_all(scripts.dir().path());
+    give_to_nobody(scripts.dir().path());
     let fathom = through(&scripts, "exec runuser -u nobody --");
-    open_to_all(fathom.dir().path());
+    give_to_nobody(fathom.dir().path());
     let theirs = fathom.dir().subdir("theirs");
     fs::set_permissions(&theirs, fs::Permissions::from_mode(0o755)).expect("our own directory");
     let dir = theirs.to_str().expect("UTF-8");
@@ -120,10 +120,12 @@ fn without_a_place_for_the_journal_nothing_is_made_and_its_variable_is_named() {
     assert_eq!(left, [""; 0]);
 }
 
-fn open_to_all(dir: &Path) {
-    fs::set_permissions(dir, fs::Permissions::from_mode(0o777)).expect("our own directory");
-    let work = dir.join("work");
-    fs::set_permissions(work, fs::Permissions::from_mode(0o777)).expect("our own directory");
+/// The user `nobody` has its home there: what everybody may write to is used for no journal and no store.
+fn give_to_nobody(dir: &Path) {
+    for path in [dir, &dir.join("work")] {
+        std::os::unix::fs::chown(path, Some(65534), None).expect("root may");
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("our own directory");
+    }
 }
 
 /// bash counts in KiB. The store and the pages are below it as well, so the limit leaves them room.

@@ -1,4 +1,4 @@
-//! A store that cannot be written is a warning: the measurement goes on and prints.
+//! A store that cannot be written does not end the measurement, which goes on and prints. It is no success: exit code 3, and one line.
 
 use crate::measure::workloads::{Text, lines_with};
 use fathom_testkit::dir::names_in;
@@ -10,11 +10,11 @@ use std::path::Path;
 fn measured_without_a_store(fathom: &Fathom, workload: &Text, store: &Path, told: &[&str]) {
     let workload = workload.save(fathom);
     let args = ["run", workload.to_str().expect("UTF-8"), "--store", store.to_str().expect("UTF-8")];
-    let outcome = fathom.run(args).expect_code(0).expect_stdout("quick write");
-    let warnings = lines_with(&outcome.stderr, "warning:");
-    assert_eq!(warnings.len(), told.len(), "{}", outcome.stderr);
-    assert!(warnings.iter().zip(told).all(|(line, words)| line.contains(words)), "{}", outcome.stderr);
-    assert_eq!(lines_with(&outcome.stderr, "error:"), [""; 0]);
+    let outcome = fathom.run(args).expect_code(3).expect_stdout("quick write");
+    let lines: Vec<&str> =
+        ["warning:", "error:"].iter().flat_map(|word| lines_with(&outcome.stderr, word)).collect();
+    assert_eq!(lines.len(), told.len(), "{}", outcome.stderr);
+    assert!(lines.iter().zip(told).all(|(line, words)| line.contains(words)), "{}", outcome.stderr);
     assert!(!outcome.stderr.contains("kept as run"), "{}", outcome.stderr);
     assert_eq!(names_in(fathom.work()), [""; 0]);
 }
@@ -24,14 +24,14 @@ fn quick(fathom: &Fathom) -> Text {
 }
 
 #[test]
-fn a_store_that_cannot_be_made_is_a_warning() {
+fn a_store_that_cannot_be_made_is_no_success() {
     let fathom = Fathom::new();
     let text = quick(&fathom);
     measured_without_a_store(&fathom, &text, Path::new("/proc/no/store.db"), &["will not be kept"]);
 }
 
 #[test]
-fn a_file_that_is_no_store_is_a_warning_and_stays_as_it_is() {
+fn a_file_that_is_no_store_is_no_success_and_stays_as_it_is() {
     let fathom = Fathom::new();
     let theirs = fathom.dir().path().join("letter.txt");
     let letter = "Dear Sir, ".repeat(1000);
@@ -45,16 +45,16 @@ fn a_file_that_is_no_store_is_a_warning_and_stays_as_it_is() {
 }
 
 #[test]
-fn a_store_on_a_full_disk_is_a_warning() {
-    let Some(fs) = TmpFs::mount("a_store_on_a_full_disk_is_a_warning", 64 << 10) else { return };
+fn a_store_on_a_full_disk_is_no_success() {
+    let Some(fs) = TmpFs::mount("a_store_on_a_full_disk_is_no_success", 64 << 10) else { return };
     let fathom = Fathom::new();
     let text = quick(&fathom);
     measured_without_a_store(&fathom, &text, &fs.path().join("store.db"), &["will not be kept"]);
 }
 
 #[test]
-fn a_store_that_fills_up_meanwhile_is_given_up_with_a_warning() {
-    let name = "a_store_that_fills_up_meanwhile_is_given_up_with_a_warning";
+fn a_store_that_fills_up_meanwhile_is_given_up_and_no_success() {
+    let name = "a_store_that_fills_up_meanwhile_is_given_up_and_no_success";
     let Some(fs) = TmpFs::mount(name, 2 << 20) else { return };
     let fathom = Fathom::new();
     // Half a million operations, each in the log: more than 2 MiB even compressed.
@@ -65,7 +65,7 @@ fn a_store_that_fills_up_meanwhile_is_given_up_with_a_warning() {
         "",
         "record = { fixed = \"4KiB\" }\naccess = \"uniform\"\namount = { operations = 500000 }\nlog_operations = true",
     );
-    let told = ["many operations could not be stored", "the end of this run could not be stored"];
+    let told = ["many operations could not be stored", "this run is not kept to its end"];
     measured_without_a_store(&fathom, &text, &fs.path().join("store.db"), &told);
     let args =
         ["list", "--json", "--store", fs.path().join("store.db").to_str().expect("UTF-8")].map(str::to_owned);

@@ -5,6 +5,7 @@ mod bottomless;
 mod cache;
 mod device;
 mod fill;
+mod image;
 mod outside;
 pub(crate) mod owned;
 mod plain;

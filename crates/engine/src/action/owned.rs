@@ -1,11 +1,12 @@
 //! What may be touched: files we made, files given to us, and nothing else. docs/safety.md has the table.
 
 use super::bottomless::is_bottomless;
+use super::image;
 use super::sets::Sets;
 use crate::{EngineError, Ledger};
 use fathom_workload::{Action, Existing, FileSet, Files, Program, Tree, Workload};
 use std::fs::{File, Metadata, OpenOptions};
-use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// Opens a file of ours for writing data: never a link that somebody has put in its place, and not waiting for a pipe.
@@ -37,6 +38,28 @@ pub(super) fn may_change(set: &FileSet, path: &Path, ledger: &Ledger) -> bool {
     ledger.owns(path)
         || set.existing == Existing::Replace
         || (set.existing == Existing::Reuse && set.foreign_writable)
+}
+
+/// Makes sure that what is found at a path may be written to: it is ours or was given to us, and nobody else's data are reached through it.
+fn must_be_changeable(
+    set: &FileSet,
+    path: &Path,
+    found: &Metadata,
+    ledger: &Ledger,
+) -> Result<(), EngineError> {
+    must_be_a_file(path, found)?;
+    if !may_change(set, path, ledger) {
+        return Err(EngineError::NotOurs(path.into()));
+    }
+    if !ledger.owns(path) {
+        return match image::in_use(found) {
+            Some(device) => Err(EngineError::Image { path: path.into(), device }),
+            None => Ok(()),
+        };
+    }
+    // Nobody named it for this run, and the other name may be somebody's copy.
+    let is_named = set.existing == Existing::Replace || set.foreign_writable;
+    if found.nlink() > 1 && !is_named { Err(EngineError::SecondName(path.into())) } else { Ok(()) }
 }
 
 /// Makes sure that the file at `path` is one we may make anew: ours, or given to us, or not there yet.
@@ -73,10 +96,7 @@ pub(crate) fn ensure(sets: &Sets, set: &FileSet, ledger: &mut Ledger) -> Result<
         if is_bottomless(&found) || super::device::may_write(&path, &found, sets.size(set, index), ledger)? {
             continue;
         }
-        must_be_a_file(&path, &found)?;
-        if !may_change(set, &path, ledger) {
-            return Err(EngineError::NotOurs(path));
-        }
+        must_be_changeable(set, &path, &found, ledger)?;
     }
     Ok(())
 }
@@ -156,10 +176,7 @@ fn must_be_writable(sets: &Sets, set: &FileSet, ledger: &Ledger) -> Result<(), E
         if is_bottomless(&found) || super::device::may_write(&path, &found, sets.size(set, index), ledger)? {
             continue;
         }
-        must_be_a_file(&path, &found)?;
-        if !may_change(set, &path, ledger) {
-            return Err(EngineError::NotOurs(path));
-        }
+        must_be_changeable(set, &path, &found, ledger)?;
     }
     Ok(())
 }
@@ -171,10 +188,7 @@ pub(crate) fn must_be_ours(sets: &Sets, set: &FileSet, ledger: &Ledger) -> Resul
     }
     for path in sets.paths(set) {
         let Ok(found) = path.symlink_metadata() else { continue };
-        must_be_a_file(&path, &found)?;
-        if !may_change(set, &path, ledger) {
-            return Err(EngineError::NotOurs(path));
-        }
+        must_be_changeable(set, &path, &found, ledger)?;
     }
     Ok(())
 }

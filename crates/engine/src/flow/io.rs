@@ -4,14 +4,14 @@
 //! What stands between two operations (drawing the place, finding the slot) is outside the latency.
 
 use super::hand::{Break, Hand};
+use super::spot::Spot;
 use crate::shared::Call;
 use crate::worker::Fault;
 use fathom_workload::Share;
 use fathom_workload::flow::{Op, Pick, Slot, Transfer, Whole, Wrong};
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use rustix::fs::{Advice, Mode, OFlags, SeekFrom};
+use rustix::fs::{Advice, OFlags, SeekFrom};
 use rustix::io::Errno;
-use std::ffi::CStr;
 use std::sync::atomic::Ordering;
 
 impl Hand<'_> {
@@ -40,7 +40,7 @@ impl Hand<'_> {
         let (set, entry) = (pick.set, self.pick(&pick)?);
         let setting = self.setting;
         let of = &setting.wheres[set].entries[entry];
-        let opened = self.open_file(op, set, &of.path, OFlags::empty());
+        let opened = self.open_file(op, set, &of.spot, OFlags::empty());
         setting.sets[set].files.release(entry);
         let file = opened.map_err(|e| self.fault(Call::Open, e, (set, entry)))?;
         self.thread.opened(slot, file, (set, entry));
@@ -48,7 +48,7 @@ impl Hand<'_> {
     }
 
     /// open(2) with the flags that set and operation ask for.
-    pub(super) fn open_file(&self, op: &Op, set: usize, path: &CStr, more: OFlags) -> Result<OwnedFd, Errno> {
+    pub(super) fn open_file(&self, op: &Op, set: usize, spot: &Spot, more: OFlags) -> Result<OwnedFd, Errno> {
         let set = &self.setting.wheres[set];
         let mut flags = OFlags::CLOEXEC | more;
         flags |= match set.share {
@@ -67,7 +67,7 @@ impl Hand<'_> {
         if op.sync {
             flags |= OFlags::SYNC;
         }
-        let file = rustix::fs::open(path, flags, Mode::from_raw_mode(set.mode))?;
+        let file = set.bases.open(spot, flags, set.mode)?;
         if op.no_readahead {
             rustix::fs::fadvise(&file, 0, None, Advice::Random)?;
         }

@@ -17,6 +17,7 @@ mod run;
 mod say;
 mod sets;
 mod setting;
+mod spot;
 mod wait;
 mod words;
 

@@ -2,14 +2,16 @@
 
 use super::hand::{Break, Hand};
 use super::io::descriptor;
+use super::sets::Place as Where;
+use super::spot::Spot;
 use crate::shared::Call;
 use crate::worker::Fault;
 use fathom_workload::flow::{Deletion, Op, Wanted};
+use rustix::fd::BorrowedFd;
 use rustix::fs::{AtFlags, Mode, OFlags, RawDir};
 use rustix::io::Errno;
+use std::ffi::CStr;
 use std::mem::MaybeUninit;
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
 
 /// Bytes that a name of a directory counts for, beside its own.
 const NAME_EXTRA: u64 = 279;
@@ -29,15 +31,12 @@ impl Hand<'_> {
         let (set, entry) = (pick.set, self.pick(&pick)?);
         let setting = self.setting;
         let files = &setting.sets[set].files;
-        let path = &setting.wheres[set].entries[entry].path;
+        let place = &setting.wheres[set];
+        let spot = &place.entries[entry].spot;
         let new = OFlags::CREATE | OFlags::EXCL;
-        let mut made = self.open_file(op, set, path, new);
-        if matches!(made, Err(Errno::NOENT))
-            && setting.wheres[set].tree
-            && let Some(parent) = Path::new(std::ffi::OsStr::from_bytes(path.to_bytes())).parent()
-            && std::fs::create_dir_all(parent).is_ok()
-        {
-            made = self.open_file(op, set, path, new);
+        let mut made = self.open_file(op, set, spot, new);
+        if matches!(made, Err(Errno::NOENT)) && place.tree && place.bases.make_parents(spot).is_ok() {
+            made = self.open_file(op, set, spot, new);
         }
         let made = made.map_err(|e| self.fault(Call::Create, e, (set, entry)));
         if let Ok(file) = made {
@@ -74,8 +73,11 @@ impl Hand<'_> {
             files.release(entry);
             return self.wait_until(0);
         }
-        let path = &*setting.wheres[set].entries[entry].path;
-        let result = rustix::fs::unlinkat(rustix::fs::CWD, path, AtFlags::empty());
+        let place = &setting.wheres[set];
+        let spot = &place.entries[entry].spot;
+        let (result, from) = self.in_parent(place, spot, from, |directory, name| {
+            rustix::fs::unlinkat(directory, name, AtFlags::empty())
+        });
         if result.is_ok() {
             files.set_exists(entry, false);
         }
@@ -97,7 +99,7 @@ impl Hand<'_> {
         let from = self.clock.now();
         let pick = self.thread.file(op, Wanted::Existing)?;
         let (set, entry) = (pick.set, self.pick(&pick)?);
-        let result = rustix::fs::stat(&*setting.wheres[set].entries[entry].path);
+        let result = rustix::fs::stat(setting.wheres[set].entries[entry].spot.path());
         setting.sets[set].files.release(entry);
         result.map_err(|e| self.fault(Call::Stat, e, (set, entry)))?;
         self.done(op, from, 0)
@@ -108,7 +110,10 @@ impl Hand<'_> {
         let from = self.clock.now();
         let pick = self.thread.leaf(op, Wanted::Missing)?;
         let (set, leaf) = (pick.set, self.pick(&pick)?);
-        let result = rustix::fs::mkdir(&*setting.wheres[set].leaves[leaf], Mode::from_raw_mode(0o755));
+        let place = &setting.wheres[set];
+        let (result, from) = self.in_parent(place, &place.leaves[leaf], from, |directory, name| {
+            rustix::fs::mkdirat(directory, name, Mode::from_raw_mode(0o755))
+        });
         if result.is_ok() {
             setting.sets[set].leaves.set_exists(leaf, true);
         }
@@ -122,14 +127,34 @@ impl Hand<'_> {
         let from = self.clock.now();
         let pick = self.thread.leaf(op, Wanted::Existing)?;
         let (set, leaf) = (pick.set, self.pick(&pick)?);
-        let path = &*setting.wheres[set].leaves[leaf];
-        let result = rustix::fs::unlinkat(rustix::fs::CWD, path, AtFlags::REMOVEDIR);
+        let place = &setting.wheres[set];
+        let (result, from) = self.in_parent(place, &place.leaves[leaf], from, |directory, name| {
+            rustix::fs::unlinkat(directory, name, AtFlags::REMOVEDIR)
+        });
         if result.is_ok() {
             setting.sets[set].leaves.set_exists(leaf, false);
         }
         setting.sets[set].leaves.release(leaf);
         result.map_err(|e| Fault::of(Call::Remove, e, 0))?;
         self.done(op, from, 0)
+    }
+
+    /// Makes or removes a name, in the directory that holds it. Finding that directory is not part of the operation: the tick at which it
+    /// began is put off by as much.
+    fn in_parent(
+        &self,
+        place: &Where,
+        spot: &Spot,
+        from: u64,
+        call: impl FnOnce(BorrowedFd<'_>, &CStr) -> Result<(), Errno>,
+    ) -> (Result<(), Errno>, u64) {
+        let began = self.clock.now();
+        let parent = match place.bases.parent(spot) {
+            Ok(parent) => parent,
+            Err(e) => return (Err(e), from),
+        };
+        let found = self.clock.now();
+        (call(parent.directory(), parent.name), from + found.saturating_sub(began))
     }
 
     /// Reads the next directory of the set to its end. It counts what its entries take in memory.
@@ -160,6 +185,7 @@ fn list(directory: &std::ffi::CStr) -> Result<u64, Errno> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::ffi::OsStrExt as _;
 
     #[test]
     fn a_directory_counts_its_names() {

@@ -2,18 +2,18 @@
 //! open) is the interpreter's and lies in shared memory; what exists is read from the file system when a phase begins.
 
 use super::setting::Words;
-use crate::EngineError;
+use super::spot::{Bases, Spot, c_path};
 use crate::action::Sets;
+use crate::{EngineError, Ledger};
 use fathom_workload::flow::Set;
 use fathom_workload::{Data, Existing, FileSet, Files, Share};
 use std::ffi::{CStr, CString};
-use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 /// One file of a set.
 pub(crate) struct Entry {
-    pub path: CString,
+    pub spot: Spot,
     /// A block device: opening it is no operation on a file system.
     pub device: bool,
 }
@@ -31,7 +31,7 @@ pub(crate) struct Names {
 pub(crate) struct Place {
     pub name: String,
     pub entries: Vec<Entry>,
-    pub leaves: Vec<CString>,
+    pub leaves: Vec<Spot>,
     pub directories: Vec<CString>,
     pub share: Share,
     pub mode: u32,
@@ -40,10 +40,17 @@ pub(crate) struct Place {
     pub tree: bool,
     /// Some operation of the phase changes it: it is opened for that, and links are not followed.
     pub changed: bool,
+    /// What its spots lie in.
+    pub bases: Bases,
 }
 
 /// A set as it is found now.
-pub(super) fn found(set: &FileSet, names: &Names, changed: bool) -> Result<(Set<Words>, Place), EngineError> {
+pub(super) fn found(
+    set: &FileSet,
+    names: &Names,
+    changed: bool,
+    ledger: &Ledger,
+) -> Result<(Set<Words>, Place), EngineError> {
     let found: Vec<Option<std::fs::Metadata>> =
         names.files.iter().map(|(path, _)| path.metadata().ok()).collect();
     let bytes = names.files.iter().zip(&found).map(|((_, bytes), found)| {
@@ -54,30 +61,42 @@ pub(super) fn found(set: &FileSet, names: &Names, changed: bool) -> Result<(Set<
     let leaves = (names.leaves.len(), |i: usize| names.leaves[i].is_dir());
     let exists = |i: usize| found[i].is_some();
     let state = Set::new(bytes.collect(), exists, leaves, names.directories.len(), Words::new)?;
+    let mut bases = match &set.files {
+        Files::Tree(tree) if changed => {
+            let root = absolute(&tree.root);
+            Bases::of_tree(&root, |open| ledger.may_be_tree(&root, open))?
+        }
+        _ => Bases::default(),
+    };
+    let mut spot = |path: &Path| {
+        let path = absolute(path);
+        if changed { bases.spot(&path) } else { Spot::by_path(&path) }
+    };
     let entries = names.files.iter().zip(&found).map(|((path, _), found)| {
         Ok(Entry {
-            path: c_path(path)?,
+            spot: spot(path)?,
             device: found.as_ref().is_some_and(|m| m.file_type().is_block_device()),
         })
     });
+    let entries = entries.collect::<Result<_, EngineError>>()?;
+    let leaves = names.leaves.iter().map(|p| spot(p)).collect::<Result<_, _>>()?;
     let place = Place {
         name: set.name.clone(),
-        entries: entries.collect::<Result<_, EngineError>>()?,
-        leaves: names.leaves.iter().map(|p| c_path(p)).collect::<Result<_, _>>()?,
+        entries,
+        leaves,
         directories: names.directories.iter().map(|p| c_path(p)).collect::<Result<_, _>>()?,
         share: set.share,
         mode: set.mode,
         data: set.data.clone(),
         tree: matches!(set.files, Files::Tree(_)),
         changed,
+        bases,
     };
     Ok((state, place))
 }
 
-fn c_path(path: &Path) -> Result<CString, EngineError> {
-    let path = std::path::absolute(path).unwrap_or_else(|_| path.into());
-    CString::new(path.as_os_str().as_bytes())
-        .map_err(|e| EngineError::file("name", path, std::io::Error::from(e)))
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.into())
 }
 
 /// A path for a message.

@@ -3,9 +3,9 @@
 
 use super::say::Messages;
 use super::sets::{Names, Place as Where};
-use crate::EngineError;
 use crate::mapped::{Mapped, Sharable};
 use crate::shared::KindStat;
+use crate::{EngineError, Ledger};
 use fathom_record::{OpKind, RowClass};
 use fathom_workload::flow::{
     Cast, Class, Impossible, Kind, Place, Program, Set, Supply, Variables, WaitPoint, set_names,
@@ -61,7 +61,11 @@ impl Setting {
     /// The file of a set, if the worker executes a flow.
     pub fn path_of(&self, worker: usize, set: usize, file: usize) -> Option<PathBuf> {
         self.places.get(worker)?.as_ref()?;
-        self.wheres.get(set)?.entries.get(file).map(|entry| PathBuf::from(super::sets::text(&entry.path)))
+        self.wheres
+            .get(set)?
+            .entries
+            .get(file)
+            .map(|entry| PathBuf::from(super::sets::text(entry.spot.path())))
     }
 }
 
@@ -80,6 +84,7 @@ impl Setting {
         phase: &Phase,
         layouts: &Layouts,
         names: impl Fn(&FileSet) -> Result<Names, EngineError>,
+        ledger: &Ledger,
     ) -> Result<Option<Self>, EngineError> {
         let Some(Cast { programs, places, crews, rows, waits }) = Cast::new(workload, phase) else {
             return Ok(None);
@@ -89,7 +94,7 @@ impl Setting {
         for set in &workload.filesets {
             let name = set.name.as_str();
             let names = if used.contains(name) { names(set)? } else { Names::default() };
-            let (state, place) = super::sets::found(set, &names, changed.contains(name))?;
+            let (state, place) = super::sets::found(set, &names, changed.contains(name), ledger)?;
             sets.push(state);
             wheres.push(place);
         }

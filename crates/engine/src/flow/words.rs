@@ -24,7 +24,7 @@ pub(crate) fn error_of(
     let op = setting.programs[place.program].ops.get((slot.fault_row as usize).checked_sub(1)?)?;
     let set = (slot.fault_set as usize).checked_sub(1).and_then(|s| setting.wheres.get(s));
     let entry = (slot.fault_entry as usize).checked_sub(1);
-    let file = set.and_then(|s| s.entries.get(entry?)).map(|e| text(&e.path));
+    let file = set.and_then(|s| s.entries.get(entry?)).map(|e| text(e.spot.path()));
     let path = file.clone().or_else(|| set.map(|s| s.name.clone())).unwrap_or_default();
     let on = match (&file, set) {
         (Some(file), _) => file.clone(),

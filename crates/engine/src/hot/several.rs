@@ -624,7 +624,7 @@ fn complete<B: AsyncBackend, S: Source>(
     }
     if (result as u32) < op.bytes && call != Call::Sync {
         backend.select(op.file);
-        return Err(short(hot, backend.descriptor(), number, flight, result as usize, call));
+        move_the_rest(hot, backend.descriptor(), number, flight, result as usize, call)?;
     }
     let (position, contents) = (hot.position(op), &hot.memory[number as usize]);
     if call == Call::Read
@@ -637,28 +637,35 @@ fn complete<B: AsyncBackend, S: Source>(
     Ok(())
 }
 
-/// A transfer that fell short: a synchronous call for the rest tells why.
+/// A transfer that fell short: the rest is moved by synchronous calls, as the other back-ends do; or one of them tells why it cannot be.
 #[cold]
-fn short(
+fn move_the_rest(
     hot: &mut Hot,
     file: Option<rustix::fd::BorrowedFd<'_>>,
     number: u32,
     flight: &Flight,
-    moved: usize,
+    mut moved: usize,
     call: Call,
-) -> Fault {
-    let (bytes, at) = (flight.op.bytes as usize, flight.op.offset + moved as u64);
-    let fell = Fault::short(call, flight.op.offset, bytes as u64, moved as u64);
-    let Some(file) = file else { return fell };
+) -> Result<(), Fault> {
+    let bytes = flight.op.bytes as usize;
     let (position, contents) = (hot.position(&flight.op), &mut hot.memory[number as usize]);
-    let tried = if call == Call::Write {
-        let record = contents.record_to_write(position, bytes);
-        rustix::io::pwrite(file, &record[moved..], at)
-    } else {
-        rustix::io::pread(file, &mut contents.record_to_read(bytes)[moved..], at)
-    };
-    match tried {
-        Err(errno) => Fault { errno: errno.raw_os_error(), ..fell },
-        Ok(_) => fell,
+    while moved < bytes {
+        let fell = Fault::short(call, flight.op.offset, bytes as u64, moved as u64);
+        let (Some(file), at) = (file, flight.op.offset + moved as u64) else { return Err(fell) };
+        let tried = match call {
+            Call::Write => {
+                let record = contents.record_to_write(position, bytes);
+                rustix::io::pwrite(file, &record[moved..], at)
+            }
+            Call::Read => rustix::io::pread(file, &mut contents.record_to_read(bytes)[moved..], at),
+            _ => return Err(fell),
+        };
+        match tried {
+            Ok(0) => return Err(fell),
+            Ok(more) => moved += more,
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(Fault { errno: errno.raw_os_error(), ..fell }),
+        }
     }
+    Ok(())
 }

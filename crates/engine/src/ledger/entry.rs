@@ -85,7 +85,7 @@ impl Entry {
         }
         let file = rustix::fs::openat(&above, name, LOOK, Mode::empty()).map_err(failed)?;
         if !self.is(file.as_fd()) {
-            return Err(failed(Errno::STALE));
+            return Err(EngineError::file("remove", path, std::io::Error::other(tree::REPLACED)));
         }
         let about = rustix::fs::fstat(&file).map_err(failed)?;
         let is_directory = FileType::from_raw_mode(about.st_mode) == FileType::Directory;

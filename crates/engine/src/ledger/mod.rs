@@ -106,6 +106,12 @@ impl Ledger {
         self.entry(&root).is_some_and(|e| e.tree && e.is_at(&root))
     }
 
+    /// Whether an open directory may be the root of a tree that is to be changed: if we made one there, that one.
+    #[must_use]
+    pub(crate) fn may_be_tree(&self, root: &Path, open: rustix::fd::BorrowedFd<'_>) -> bool {
+        self.entry(&absolute(root)).is_none_or(|entry| !entry.tree || entry.is(open))
+    }
+
     /// The process number of another run that has made `path`, still lives, and has not given it up.
     #[must_use]
     pub fn used_by_another(&self, path: &Path) -> Option<u32> {

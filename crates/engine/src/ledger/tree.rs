@@ -11,6 +11,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+/// Said of what was there when it was looked for, and is another now.
+pub(crate) const REPLACED: &str = "something else lies there now";
+
 /// Levels below the root that a tree of ours may have: some more than a layout has, because flows add directories.
 const MOST_LEVELS: usize = fathom_workload::tree::Layout::MOST_LEVELS as usize + 2;
 
@@ -117,7 +120,7 @@ pub(super) fn remove(
     let root = rustix::fs::openat(above, name, DIRECTORY, Mode::empty());
     let root = root.map_err(|e| EngineError::file("open", path, e))?;
     if !is_it(root.as_fd()) {
-        return Err(failed(Errno::STALE));
+        return Err(EngineError::file("remove", path, std::io::Error::other(REPLACED)));
     }
     let mut look = Walk { root: path, at: path.to_path_buf(), levels: 0, removes: false, leaves: Vec::new() };
     look.walk(root.as_fd())?;

@@ -52,4 +52,5 @@ pub use kernel_events::Detail;
 pub use origin::Who;
 pub use own::OwnTasks;
 pub use rows::{CountedRows, CounterRows};
+pub use tracefs::sweep_left_behind;
 pub use watch::{Sink, Taken, Watch};

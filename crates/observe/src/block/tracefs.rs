@@ -40,6 +40,13 @@ pub(super) fn sweep(instances: &Path) {
     }
 }
 
+/// The same, wherever tracefs is; nothing where it is not.
+pub fn sweep_left_behind() {
+    if let Ok(root) = find(&Live) {
+        sweep(&root.join("instances"));
+    }
+}
+
 fn owner(name: &str) -> Option<(u32, u64)> {
     let mut parts = name.strip_prefix(PREFIX)?.split('-');
     let owner = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);

@@ -5,7 +5,7 @@
 use super::truth;
 use crate::{
     DeviceDelta, Ending, Histogram, Interval, Mark, OpKind, OpStat, Origin, Phase, Repetition, Run, Verdict,
-    Worker,
+    Worker, shown,
 };
 use std::collections::BTreeSet;
 
@@ -225,13 +225,25 @@ impl Table {
     }
 
     pub(super) fn row(&mut self, cells: impl Iterator<Item = String>) {
-        self.out.write_record(cells.map(String::into_bytes)).expect("rows of one length, written to memory");
+        let cells = cells.map(|cell| safe(cell).into_bytes());
+        self.out.write_record(cells).expect("rows of one length, written to memory");
     }
 
     pub(super) fn text(self) -> String {
         let bytes = self.out.into_inner().expect("memory");
         String::from_utf8(bytes).expect("made of strings")
     }
+}
+
+/// A cell that a spreadsheet takes for text: one that begins like a formula and is no number begins with an apostrophe. Control characters are
+/// shown.
+fn safe(cell: String) -> String {
+    let cell = match shown(&cell) {
+        std::borrow::Cow::Borrowed(_) => cell,
+        std::borrow::Cow::Owned(shown) => shown,
+    };
+    let is_formula = cell.starts_with(['=', '+', '-', '@']) && cell.parse::<f64>().is_err();
+    if is_formula { format!("'{cell}") } else { cell }
 }
 
 fn repetition_rows(

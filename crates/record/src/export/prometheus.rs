@@ -3,7 +3,7 @@
 
 use crate::figures::{self, Series};
 use crate::imported::{names, units};
-use crate::{OpKind, Run};
+use crate::{OpKind, Run, shown_lines};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -121,7 +121,7 @@ impl Labels {
 }
 
 fn escaped(value: &str) -> String {
-    value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+    shown_lines(value).replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
 #[cfg(test)]

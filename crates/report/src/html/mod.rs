@@ -36,7 +36,7 @@ use crate::{
     section::{Section, sections},
     svg::{self, escape},
 };
-use fathom_record::Run;
+use fathom_record::{Run, shown_lines};
 use std::fmt::Write as _;
 
 /// plotly.js, gzipped at build time.
@@ -228,7 +228,7 @@ impl Page {
         };
         let redrawn =
             if self.unstored { "" } else { "; every figure in it can be redrawn from the stored run" };
-        format!(
+        let page = format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n\
@@ -243,7 +243,9 @@ impl Page {
             body = self.leads.led(&self.body),
             version = env!("CARGO_PKG_VERSION"),
             script = include_str!("page.js"),
-        )
+        );
+        // What stands in it as JSON may hold anything.
+        shown_lines(&page).into_owned()
     }
 }
 

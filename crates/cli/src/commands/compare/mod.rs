@@ -12,7 +12,6 @@ use super::write;
 use crate::console;
 use crate::exit::{self, Usage};
 use crate::line::Common;
-use anyhow::Context as _;
 use fathom_report::compared::{self, Asked, Compared, Gate, Metric, Outcome, Part, SessionMark};
 use line::Compare;
 use sides::Chosen;
@@ -108,16 +107,16 @@ fn tell(options: &Compare, all: &[Compared], gated: bool) -> anyhow::Result<u8> 
         if options.json { console::error_raw(&lines) } else { console::out_raw(&lines) }
     }
     if let Some(path) = &options.output {
-        keep(path, &fathom_report::html::comparison_page(all, told))?;
+        keep(path, &fathom_report::html::comparison_page(all, told), options.force)?;
     }
     if let Some(path) = options.junit.as_ref().filter(|_| gated) {
-        keep(path, &compared::junit(all, &gates))?;
+        keep(path, &compared::junit(all, &gates), options.force)?;
     }
     Ok(if gated { code(&gates) } else { exit::DONE })
 }
 
-fn keep(path: &Path, text: &str) -> anyhow::Result<()> {
-    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+fn keep(path: &Path, text: &str, replace: bool) -> anyhow::Result<()> {
+    crate::output::put(path, text, replace)?;
     console::note(&format!("wrote {}", path.display()));
     Ok(())
 }

@@ -148,7 +148,7 @@ fn create(step: &Create, engine: &mut Engine, log: &Log) -> Result<(), EngineErr
     let told = bar.clone();
     engine.on_progress(move |p| {
         let mebibytes = p.bytes >> 20;
-        told.set_message(format!("{}: {} of {}, {mebibytes} MiB written", p.set, p.done, p.total));
+        console::tell(&told, &format!("{}: {} of {}, {mebibytes} MiB written", p.set, p.done, p.total));
         told.tick();
     });
     for set in &step.sets {

@@ -111,7 +111,7 @@ impl<'a> Live<'a> {
         match (std::mem::take(&mut self.shown), self.piped) {
             (false, _) => {}
             (true, true) => console::out_raw("\n"),
-            (true, false) => console::error_raw("\r\u{1b}[K"),
+            (true, false) => console::erase_line(),
         }
     }
 }

@@ -12,7 +12,6 @@ use super::write;
 use crate::exit::{self, Usage};
 use crate::line::Common;
 use crate::{console, state};
-use anyhow::Context as _;
 use fathom_compare::history::e_divisive::Search;
 use fathom_report::compared::Outcome;
 use fathom_report::history::{self, Asked, Gate};
@@ -141,7 +140,7 @@ fn keep(
             return Ok(());
         }
     };
-    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    crate::output::put(path, text, replace)?;
     write::tell(&[path.to_owned()]);
     Ok(())
 }

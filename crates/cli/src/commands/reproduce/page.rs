@@ -4,7 +4,6 @@ use super::Reproduce;
 use crate::commands::write::must_be_free;
 use crate::console;
 use crate::exit::Usage;
-use anyhow::Context as _;
 use fathom_report::html::reproduction_page;
 use fathom_report::reproduced::{self, Grid, Reproduced};
 use fathom_sim::reproduce::Check;
@@ -21,8 +20,7 @@ pub(super) fn check(output: &Path) -> Result<(), Usage> {
 /// Writes it, if it is asked for.
 pub(super) fn write(options: &Reproduce, drawn: impl FnOnce() -> Reproduced) -> anyhow::Result<()> {
     let Some(output) = &options.output else { return Ok(()) };
-    std::fs::write(output, reproduction_page(&drawn()))
-        .with_context(|| format!("cannot write {}", output.display()))?;
+    crate::output::put(output, reproduction_page(&drawn()), false)?;
     console::note(&format!("wrote {}", output.display()));
     Ok(())
 }

@@ -11,7 +11,6 @@ use crate::commands::sweep::{check_page, figure};
 use crate::exit;
 use crate::line::Common;
 use crate::{console, state};
-use anyhow::Context as _;
 use fathom_engine::interrupted_by;
 use fathom_record::Run;
 use fathom_record::store::new_run_id;
@@ -120,8 +119,7 @@ fn conclude(o: &SweepSimulated, common: &Common, sweep: &Sweep) -> anyhow::Resul
         console::out(&report::summary(sweep));
     }
     if let Some(output) = &o.run.output {
-        std::fs::write(output, report::page(sweep))
-            .with_context(|| format!("cannot write {}", output.display()))?;
+        crate::output::put(output, report::page(sweep), false)?;
         console::note(&format!("wrote {}", output.display()));
     }
     if !common.no_store && !sweep.runs.is_empty() {

@@ -71,7 +71,7 @@ fn left(time: Duration) -> String {
 
 impl Listener for Line {
     fn begins(&mut self, phase: &Phase, repetition: u32) {
-        self.bar.set_message(running(phase, repetition));
+        crate::console::tell(&self.bar, &running(phase, repetition));
         self.tick();
     }
 

@@ -111,7 +111,7 @@ impl<'a> Going<'a> {
 
     fn tell(&self, bar: &ProgressBar, planned: usize, measuring: Instant, cell: usize) {
         let settings = self.stage.settings(cell);
-        bar.set_message(settings.clone());
+        console::tell(bar, &settings);
         bar.tick();
         if !std::io::stderr().is_terminal() {
             let done = self.runs.len();
@@ -206,7 +206,7 @@ struct Live<'b> {
 
 impl Listener for Live<'_> {
     fn begins(&mut self, phase: &fathom_workload::Phase, _repetition: u32) {
-        self.bar.set_message(format!("{} ({})", self.settings, phase.name));
+        console::tell(self.bar, &format!("{} ({})", self.settings, phase.name));
         self.bar.tick();
     }
 }

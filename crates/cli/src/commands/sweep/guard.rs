@@ -36,8 +36,13 @@ pub fn watch(words: &[OsString]) -> ExitCode {
     }
 }
 
-/// Puts back what sweeps left that were killed together with their guardians. One directory is listed if there is nothing.
+/// Puts back what sweeps left that were killed together with their guardians, and removes what killed runs of root's left with the kernel.
+/// One directory is listed if there is nothing, as root three.
 pub fn put_back_left_behind() {
+    if fathom_state::trust::user() == 0 {
+        fathom_observe::block::sweep_left_behind();
+        fathom_observe::throttle::sweep();
+    }
     if let Some(directory) = state::directory() {
         tell(&knobs::put_back_left_behind(&Live, &directory, remove_test_files), KILLED);
     }

@@ -19,7 +19,6 @@ pub mod vary;
 use crate::console;
 use crate::exit::{self, Usage};
 use crate::line::{self, Common};
-use anyhow::Context as _;
 use fathom_report::sweep::{self as report, Factor, Figure, Sweep};
 use fathom_workload::Duration;
 use going::{Ended, Going};
@@ -60,8 +59,7 @@ pub fn run(options: &line::Sweep, common: &Common) -> anyhow::Result<ExitCode> {
         console::out(&report::summary(&sweep));
     }
     if let Some(output) = &options.output {
-        std::fs::write(output, report::page(&sweep))
-            .with_context(|| format!("cannot write {}", output.display()))?;
+        crate::output::put(output, report::page(&sweep), false)?;
         console::note(&format!("wrote {}", output.display()));
     }
     if !common.no_store && !sweep.runs.is_empty() {

@@ -52,7 +52,7 @@ fn case_15_gaps_of_a_poisson_process_are_exponential() {
         return;
     }
     both.empty("f", 4 << 20);
-    let line = "--name=a --filename=f --size=4m --rw=randread --rate_iops=500 --rate_process=poisson --runtime=3 \
+    let line = "--name=a --filename=f --size=4m --rw=randread --rate_iops=50 --rate_process=poisson --runtime=4 \
                 --time_based";
     let ours = both.fathom().command(std::iter::once("fio").chain(line.split_whitespace()));
     let mut theirs = Command::new(FIO);
@@ -60,12 +60,12 @@ fn case_15_gaps_of_a_poisson_process_are_exponential() {
     for (who, command) in WHO.iter().zip([&ours, &theirs]) {
         let Some(times) = times(command, test) else { return };
         let gaps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        assert!(gaps.len() > 1000, "{who}: {}", gaps.len());
+        assert!(gaps.len() > 100, "{who}: {}", gaps.len());
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
         let variation = variance.sqrt() / mean;
-        // Gaps of a constant rate would have next to none; a loaded machine adds to it, without a limit.
-        assert!(variation >= 0.85, "{who}: {variation}");
+        // It is 1, give or take 0.08. Gaps of a constant rate have next to none; a loaded machine adds to it, without a limit.
+        assert!(variation >= 0.6, "{who}: {variation}");
     }
 }
 

@@ -83,7 +83,10 @@ pub fn tell_undecided(options: &Compare, sides: &[&str; 2], why: &str) -> anyhow
         let line = compared::github_undecided(sides, why);
         if options.json { console::error_raw(&line) } else { console::out_raw(&line) }
     }
-    options.junit.as_ref().map_or(Ok(()), |path| keep(path, &compared::junit_undecided(sides, why)))
+    options
+        .junit
+        .as_ref()
+        .map_or(Ok(()), |path| keep(path, &compared::junit_undecided(sides, why), options.force))
 }
 
 /// Says what ended it. `code` is that of the comparison, if there was one.

@@ -37,7 +37,7 @@ impl Progress {
     /// A run begins.
     pub fn run(&mut self, letter: &str, name: &str) {
         self.run = format!("{letter} {name}");
-        self.bar.set_message(format!("{}: {}", self.part, self.run));
+        crate::console::tell(&self.bar, &format!("{}: {}", self.part, self.run));
         self.bar.tick();
     }
 
@@ -64,7 +64,7 @@ impl Progress {
 
 impl Listener for Progress {
     fn begins(&mut self, phase: &fathom_workload::Phase, _repetition: u32) {
-        self.bar.set_message(format!("{}: {} ({})", self.part, self.run, phase.name));
+        crate::console::tell(&self.bar, &format!("{}: {} ({})", self.part, self.run, phase.name));
         self.bar.tick();
     }
 }

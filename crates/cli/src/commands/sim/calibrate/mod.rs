@@ -110,7 +110,7 @@ pub fn run(o: &Calibrate) -> anyhow::Result<ExitCode> {
         console::out(&text(&told));
     }
     if let Some(output) = &o.page {
-        page::write(output, &told, times)?;
+        page::write(output, &told, times, o.force)?;
     }
     Ok(ExitCode::from(if holds == Some(false) { exit::CHECK } else { exit::DONE }))
 }

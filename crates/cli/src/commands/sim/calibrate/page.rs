@@ -3,7 +3,6 @@
 use super::{Point, Thinned, Times, Told};
 use crate::console;
 use crate::exit::Usage;
-use anyhow::Context as _;
 use fathom_report::calibrated::{Calibrated, Curve, Fitted, Judged, Over, Request};
 use fathom_report::html::calibration_page;
 use fathom_sim::calibrate;
@@ -18,9 +17,9 @@ pub(super) fn check(output: &Path) -> Result<(), Usage> {
 }
 
 /// Writes it.
-pub(super) fn write(output: &Path, told: &Told, times: Times) -> anyhow::Result<()> {
+pub(super) fn write(output: &Path, told: &Told, times: Times, replace: bool) -> anyhow::Result<()> {
     let page = calibration_page(&drawn(told, times));
-    std::fs::write(output, page).with_context(|| format!("cannot write {}", output.display()))?;
+    crate::output::put(output, page, replace)?;
     console::note(&format!("wrote {}", output.display()));
     Ok(())
 }

@@ -1,0 +1,140 @@
+//! Outputs are whole or not there, never behind somebody else's bytes, and what could not be written is no success. (D7, D8, D9 and D14 of the
+//! reliability review.)
+
+use crate::measure::workloads::Text;
+use fathom_testkit::dir::names_in;
+use fathom_testkit::{Fathom, TmpFs};
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
+use std::process::Stdio;
+
+/// A run in the store.
+fn measured() -> Fathom {
+    let fathom = Fathom::new();
+    let workload = Text::new("w").quick_write(fathom.work()).save(&fathom);
+    let _ = fathom.run(["run", workload.to_str().expect("UTF-8")]).expect_code(0);
+    fathom
+}
+
+#[test]
+fn d7_a_full_disk_behind_stdout_is_no_success() {
+    let fathom = measured();
+    for line in ["list", "show", "export last", "iozone -s 64k -r 4k -i 0", "doctor"] {
+        let full = File::options().write(true).open("/dev/full").expect("every Linux has it");
+        let mut command = fathom.command(line.split(' '));
+        let output = command.stdout(full).stderr(Stdio::piped()).output().expect("started");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{line}: {stderr}");
+        let told = stderr.matches("standard output could not be written to its end").count();
+        assert_eq!(told, 1, "{line}: {stderr}");
+    }
+}
+
+#[test]
+fn d8_latencies_are_not_put_behind_a_file_of_the_user() {
+    let fathom = Fathom::new();
+    let (thesis, behind) = (fathom.work().join("wol.dat"), fathom.dir().path().join("victim"));
+    fs::write(&thesis, "thesis").expect("a file of the user");
+    fs::write(&behind, "victim").expect("a file of the user");
+    symlink(&behind, fathom.work().join("rwol.dat")).expect("a link");
+    let outcome = fathom.run_line("iozone -s 64k -r 4k -i 0 -i 1 -Q").expect_code(0);
+    assert_eq!(fs::read_to_string(&thesis).expect("there"), "thesis");
+    assert_eq!(fs::read_to_string(&behind).expect("there"), "victim");
+    assert_eq!(
+        outcome.stderr.matches("was not made by fathom, so it is left as it is").count(),
+        2,
+        "{outcome:?}"
+    );
+    assert_eq!(names_in(fathom.work()), ["rol.dat", "rrol.dat", "rwol.dat", "wol.dat"]);
+}
+
+#[test]
+fn d9_no_output_goes_through_a_link() {
+    let fathom = measured();
+    let victim = fathom.dir().path().join("victim");
+    fs::write(&victim, "victim").expect("a file of the user");
+    for ending in ["html", "xlsx", "md", "json", "csv", "parquet", "prom"] {
+        let name = format!("page.{ending}");
+        symlink(&victim, fathom.work().join(&name)).expect("a link");
+        let refused = fathom.run(["report", "last", "-o", &name]).expect_code(2);
+        assert!(refused.stderr.contains("exists; --force overwrites it"), "{refused:?}");
+        let refused = fathom.run(["report", "last", "--force", "-o", &name]);
+        assert!(refused.stderr.contains("is a symbolic link"), "{refused:?}");
+        fs::remove_file(fathom.work().join(&name)).expect("still the link");
+        let _ = fathom.run(["report", "last", "-o", &name]).expect_code(0);
+    }
+    assert_eq!(fs::read_to_string(&victim).expect("there"), "victim");
+    assert_eq!(names_in(fathom.work()).len(), 7, "nothing lies beside");
+}
+
+#[test]
+fn d14_a_failed_output_leaves_nothing_and_can_be_tried_again() {
+    let Some(small) = TmpFs::mount("d14_a_failed_output_leaves_nothing_and_can_be_tried_again", 4 << 10)
+    else {
+        return;
+    };
+    let fathom = measured();
+    for ending in ["html", "xlsx"] {
+        let path = small.path().join(format!("page.{ending}"));
+        for _ in 0..2 {
+            let failed = fathom.run(["report", "last", "-o", path.to_str().expect("UTF-8")]).expect_code(3);
+            assert!(failed.stderr.contains("No space left on device"), "{failed:?}");
+            assert_eq!(names_in(small.path()), [""; 0]);
+        }
+    }
+}
+
+#[test]
+fn a_page_that_comes_into_being_meanwhile_is_left_and_the_run_is_kept() {
+    let fathom = Fathom::new();
+    let text = Text::new("w").quick_write(fathom.work());
+    let workload = text.phase(
+        "makes the page",
+        "first",
+        "write",
+        "before = [{ command = [\"touch\", \"page.html\"] }]",
+        "record = { fixed = \"4KiB\" }",
+    );
+    let workload = workload.save(&fathom);
+    let outcome = fathom.run(["run", workload.to_str().expect("UTF-8"), "-o", "page.html"]).expect_code(3);
+    assert!(outcome.stderr.contains("what was measured is kept"), "{outcome:?}");
+    assert_eq!(fs::read_to_string(fathom.work().join("page.html")).expect("left"), "");
+    let _ = fathom.run(["show"]).expect_code(0).expect_stdout("makes the page");
+}
+
+#[test]
+fn d15_a_file_size_limit_is_an_error_of_report_and_import_too() {
+    let fathom = measured();
+    fs::write(fathom.work().join("dd.txt"), "1048576 bytes (1.0 MB) copied, 0.5 s, 2.1 MB/s\n")
+        .expect("a log");
+    let program = fathom.command(["x"]).get_program().to_owned();
+    for line in ["report last -o page.html", "import dd.txt --store new.db"] {
+        let mut command = fathom.command([""; 0]);
+        let script = format!("ulimit -f 1; exec {program:?} {line}");
+        let mut limited = std::process::Command::new("bash");
+        limited.args(["-c", &script]).current_dir(fathom.work());
+        limited.envs(command.stdin(Stdio::null()).get_envs().filter_map(|(n, v)| Some((n, v?))));
+        let output = limited.output().expect("bash");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(matches!(output.status.code(), Some(2 | 3)), "{line}: {:?} {stderr}", output.status);
+        assert_eq!(stderr.matches("error:").count(), 1, "{line}: {stderr}");
+    }
+    assert!(!fathom.work().join("page.html").exists());
+}
+
+#[test]
+fn d19_passwords_are_kept_nowhere_and_the_store_is_for_its_user() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let fathom = Fathom::new();
+    let line = "sysbench fileio --file-num=1 --file-total-size=16k --file-test-mode=seqwr --events=4 --mysql-password=sesame run";
+    let _ = fathom.run_line(&line.replace(" run", " prepare"));
+    let _ = fathom.run_line(line);
+    let _ = fathom.run(["report", "last", "-o", "page.html"]).expect_code(0);
+    let page = fs::read_to_string(fathom.work().join("page.html")).expect("there");
+    let json = fathom.run(["show", "--json"]).expect_code(0).stdout;
+    assert!(page.contains("--mysql-password=***") && !page.contains("sesame"));
+    assert!(!json.contains("sesame"), "{json}");
+    let store = fs::read(fathom.store()).expect("the store");
+    assert!(!store.windows(6).any(|bytes| bytes == b"sesame"));
+    assert_eq!(fs::metadata(fathom.store()).expect("there").permissions().mode() & 0o777, 0o600);
+}

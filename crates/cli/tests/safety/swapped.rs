@@ -1,0 +1,115 @@
+//! Links, mounts and second names that somebody puts into a tree while a run works in it: nothing outside the tree changes. (D3 of the
+//! reliability review.)
+
+use fathom_testkit::dir::names_in;
+use fathom_testkit::{Fathom, need_root, need_tool};
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A run that deletes and creates files in a tree all the time, and a directory of somebody else.
+struct Stand {
+    fathom: Fathom,
+    leaf: PathBuf,
+    theirs: PathBuf,
+}
+
+impl Stand {
+    fn new() -> Self {
+        let fathom = Fathom::new();
+        let theirs = fathom.dir().subdir("theirs");
+        let script = format!(
+            "define fileset name=mail,path={},entries=60,dirwidth=1000,size=1k,prealloc=50\n\
+             define process name=p {{ thread name=t {{\n\
+             flowop deletefile name=d,filesetname=mail\n\
+             flowop createfile name=c,filesetname=mail,fd=1\n\
+             flowop appendfile name=a,iosize=1k,fd=1\n\
+             flowop closefile name=e,fd=1 }} }}\nrun 2\n",
+            fathom.work().display()
+        );
+        fs::write(fathom.work().join("delete.f"), script).expect("a script");
+        let leaf = fathom.work().join("mail/00000001");
+        Self { fathom, leaf, theirs }
+    }
+
+    /// Runs it, swaps while it works, and compares what is theirs before and after.
+    #[track_caller]
+    fn swapped(&self, swap: impl Fn(&Self)) -> String {
+        let mut running = self.fathom.spawn(["filebench", "-f", "delete.f"]);
+        running.wait_for_text("Running...");
+        for name in names_in(&self.leaf) {
+            fs::write(self.theirs.join(&name), format!("theirs {name}")).expect("a file of theirs");
+        }
+        let before = contents(&self.theirs);
+        assert!(before.len() > 10, "{before:?}");
+        swap(self);
+        let outcome = running.finish();
+        assert_eq!(contents(&self.theirs), before, "{outcome:?}");
+        outcome.stdout + &outcome.stderr
+    }
+}
+
+fn contents(directory: &Path) -> BTreeMap<String, String> {
+    let read = |name: String| (name.clone(), fs::read_to_string(directory.join(name)).expect("readable"));
+    names_in(directory).into_iter().map(read).collect()
+}
+
+#[test]
+fn d3_a_directory_that_becomes_a_link_is_not_followed() {
+    let stand = Stand::new();
+    let told = stand.swapped(|stand| {
+        fs::rename(&stand.leaf, stand.fathom.work().join("away")).expect("renamed");
+        symlink(&stand.theirs, &stand.leaf).expect("a link");
+    });
+    // Between the two there was nothing.
+    let found = ["Not a directory", "A symbolic link is in the way", "No such file"];
+    assert!(found.iter().any(|found| told.contains(found)), "{told}");
+}
+
+#[test]
+fn d3_what_is_mounted_on_a_directory_is_not_entered() {
+    let test = "d3_what_is_mounted_on_a_directory_is_not_entered";
+    if !need_root(test) || !need_tool(test, "mount") {
+        return;
+    }
+    let stand = Stand::new();
+    let told = stand.swapped(|stand| {
+        let bound = Command::new("mount").arg("--bind").args([&stand.theirs, &stand.leaf]).status();
+        assert!(bound.expect("mount").success());
+    });
+    assert!(fathom_testkit::unmount(&stand.leaf));
+    assert!(told.contains("Something is mounted there"), "{told}");
+}
+
+#[test]
+fn d3_a_tree_that_becomes_another_is_not_worked_in() {
+    let stand = Stand::new();
+    let _ = stand.swapped(|stand| {
+        let tree = stand.leaf.parent().expect("the tree");
+        fs::rename(tree, stand.fathom.work().join("away")).expect("renamed");
+        let other = stand.fathom.work().join("other");
+        fs::create_dir(&other).expect("a directory");
+        symlink(&stand.theirs, other.join("00000001")).expect("a link");
+        fs::rename(&other, tree).expect("in its place");
+    });
+}
+
+/// A file of the tree that is another's by a second name is neither written nor cut.
+#[test]
+fn d3_a_second_name_of_somebodys_file_is_not_written() {
+    let stand = Stand::new();
+    let script = fs::read_to_string(stand.fathom.work().join("delete.f")).expect("the script");
+    let writes = "flowop writewholefile name=w,filesetname=mail,iosize=4k,fd=1\nflowop closefile name=e,fd=1 } }\nrun 2\n";
+    let (before, _) = script.split_once("flowop deletefile").expect("it has one");
+    fs::write(stand.fathom.work().join("delete.f"), format!("{before}{writes}")).expect("a script");
+    let told = stand.swapped(|stand| {
+        for name in names_in(&stand.leaf) {
+            let beside = stand.fathom.work().join("beside");
+            fs::hard_link(stand.theirs.join(&name), &beside).expect("a second name");
+            fs::rename(&beside, stand.leaf.join(&name)).expect("in place of ours");
+        }
+    });
+    assert!(told.contains("The file has a second name"), "{told}");
+}
