@@ -3,6 +3,7 @@
 
 use crate::console;
 use crate::run_loop::Finished;
+use fathom_record::doubt::STOOD_STILL;
 use fathom_record::passed::passed_over;
 use fathom_record::{Histogram, OpKind, Phase, Regime, Row, Run};
 use fathom_report::units;
@@ -24,6 +25,9 @@ pub fn say(finished: &Finished, remedy: &str) {
             String::new()
         };
         console::note(&format!("figures by what served them: {}{advice}", parts.join(", ")));
+    }
+    for doubt in finished.run.doubts.iter().filter(|doubt| doubt.code == STOOD_STILL) {
+        console::warning(&doubt.sentence);
     }
     for phase in &finished.run.phases {
         let workers = phase.repetitions.iter().flat_map(|r| &r.workers);

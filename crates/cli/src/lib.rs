@@ -24,6 +24,7 @@ mod script;
 mod secrets;
 mod small;
 mod state;
+mod sweeper;
 
 use clap::Parser as _;
 use std::ffi::OsString;
@@ -43,6 +44,9 @@ fn command() -> ExitCode {
     }
     if commands::mount::guard::is_guard(&words) {
         return commands::mount::guard::stand(&words);
+    }
+    if sweeper::is_sweeper(&words) {
+        return sweeper::work(&words);
     }
     fathom_engine::ignore_file_size_signal();
     commands::sweep::guard::put_back_left_behind();

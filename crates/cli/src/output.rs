@@ -3,9 +3,9 @@
 //! overwritten unless that was asked for.
 
 use anyhow::{Context as _, bail};
-use std::fs::{OpenOptions, Permissions};
+use std::fs::OpenOptions;
 use std::io::Write as _;
-use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 /// Permissions before the umask takes its share, as for any new file.
@@ -21,33 +21,25 @@ pub fn put(path: &Path, contents: impl AsRef<[u8]>, replace: bool) -> anyhow::Re
         if found.is_symlink() {
             bail!("{} is a symbolic link; name the file that it leads to", path.display());
         }
-        let is_stream = found.is_char_device() || found.is_fifo();
-        if is_stream {
-            // There is nothing to replace, and its name must stay what it is.
-            let mut how = OpenOptions::new();
-            let mut stream =
-                how.write(true).custom_flags(libc::O_NOFOLLOW).open(path).with_context(unwritten)?;
-            return stream.write_all(contents.as_ref()).with_context(unwritten);
+        if !found.is_char_device() && !found.is_fifo() {
+            bail!("{} is no file that could be replaced", path.display());
         }
+        // There is nothing to replace, and its name must stay what it is.
+        let mut how = OpenOptions::new();
+        let mut stream = how.write(true).custom_flags(libc::O_NOFOLLOW).open(path).with_context(unwritten)?;
+        return stream.write_all(contents.as_ref()).with_context(unwritten);
     }
     let directory = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut how = tempfile::Builder::new();
-    how.prefix(".fathom-").permissions(Permissions::from_mode(MODE));
-    let mut file = how.tempfile_in(directory).map_err(|e| plain(&e)).with_context(unwritten)?;
+    let made = how
+        .prefix(".fathom-")
+        .make_in(directory, |beside| OpenOptions::new().write(true).create_new(true).mode(MODE).open(beside));
+    let mut file = made.with_context(unwritten)?;
     file.as_file_mut().write_all(contents.as_ref()).with_context(unwritten)?;
     // A network file system may find only now that there is no room.
     file.as_file().sync_all().with_context(unwritten)?;
     let placed = if replace { file.persist(path) } else { file.persist_noclobber(path) };
     placed.map(drop).map_err(|e| e.error).with_context(unwritten)
-}
-
-/// The kernel's answer without the name of the file beside, which is nothing to the user.
-fn plain(error: &std::io::Error) -> std::io::Error {
-    let inner = error.get_ref().and_then(std::error::Error::source);
-    let inner = inner.and_then(|e| e.downcast_ref::<std::io::Error>());
-    inner
-        .and_then(std::io::Error::raw_os_error)
-        .map_or_else(|| error.kind().into(), std::io::Error::from_raw_os_error)
 }
 
 #[cfg(test)]
@@ -88,5 +80,7 @@ mod tests {
         let found = fs::symlink_metadata("/dev/null").expect("there").file_type();
         assert!(found.is_char_device());
         assert!(put(Path::new("/dev/full"), "x", true).is_err());
+        let dir = TestDir::new();
+        assert!(put(dir.path(), "x", true).is_err() && dir.path().is_dir());
     }
 }

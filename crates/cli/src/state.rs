@@ -1,10 +1,9 @@
 //! Where fathom keeps its own files: the journals of what it made and turned, and the store. Nothing of them is used that anybody else than
 //! this user and root can change.
 
-use crate::console;
+use crate::{console, sweeper};
 use anyhow::Context as _;
-use fathom_engine::{Fate, Ledger, Swept};
-use fathom_observe::knobs;
+use fathom_engine::Ledger;
 use fathom_record::Store;
 use fathom_state::{Directory, Untrusted, place, trust};
 use std::path::{Path, PathBuf};
@@ -62,25 +61,8 @@ pub fn ledger() -> Ledger {
         console::note("nothing is noted for the next run: if this one is killed, its files stay");
         return Ledger::nowhere();
     };
-    Ledger::sweep(directory).iter().for_each(tell);
+    sweeper::sweep(directory);
     Ledger::new(directory)
-}
-
-fn tell(Swept { path, fate }: &Swept) {
-    let path = path.display();
-    let left = "left behind by a run that was killed";
-    match fate {
-        Fate::Removed => console::note(&format!("removed {path}, {left}")),
-        Fate::Replaced => console::warning(&format!(
-            "{path} was {left}, and something else lies there now; it is left alone"
-        )),
-        Fate::Unproven => console::warning(&format!(
-            "{path} may have been {left}. Its file system keeps nothing that tells it from a file of somebody else, so it stays: remove it if it is not wanted"
-        )),
-        Fate::Stays(why) => console::warning(&format!("{path}, {left}, could not be removed: {why}")),
-        Fate::NoJournal(why) => console::warning(&knobs::no_journal(why)),
-        _ => console::warning(&format!("{path} was {left}")),
-    }
 }
 
 /// Opens the store for reading and writing.

@@ -51,7 +51,7 @@ pub use flow::Said;
 pub use interrupt::{
     ignore_file_size_signal, interrupted_by, state_wanted, watch_signals, watch_state_signal,
 };
-pub use ledger::{Fate, Ledger, Swept};
+pub use ledger::{Fate, Ledger, Sweeping, Swept};
 pub use phase::Moments;
 pub use sample::sample;
 pub use spool::{Does, Operation, Operations};

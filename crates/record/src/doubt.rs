@@ -2,10 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The code of a doubt that is told before any figure: a repetition stood still.
+pub const STOOD_STILL: &str = "stood-still";
+
 /// One reason to trust a run less.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Doubt {
-    /// Stable word for machines: "page-cache", "foreign-io", "steal", "short-phase", "clock", "interrupted", "skew", ...
+    /// Stable word for machines: "page-cache", "foreign-io", "steal", "short-phase", "clock", "interrupted", "skew", "stood-still", ...
     pub code: String,
     /// The phase it concerns; `None` for the whole run.
     pub phase: Option<u32>,

@@ -2,7 +2,7 @@
 //! makes it doubtful. Every report is drawn from it and nothing is printed that is not in it.
 //!
 //! This crate holds the types (`run`, `phase`, `passed`, `row`, `headline`, `histogram`, `physical`, `block`, `cache`, `finding`, `origin`, `steady`, `tail`,
-//! `doubt`, `trust`, `imported`, `same_work`, `shown`, `ranks`, `simulation`, `inside`), every figure of a run as one flat list (`figures`), the SQLite store (`store`) and the
+//! `doubt`, `trust`, `imported`, `same_work`, `shown`, `stood_still`, `ranks`, `simulation`, `inside`), every figure of a run as one flat list (`figures`), the SQLite store (`store`) and the
 //! exports (`export`). It measures nothing and knows neither workloads nor dialects: the workload that was executed is kept as
 //! its TOML text.
 
@@ -27,6 +27,7 @@ pub mod same_work;
 pub mod shown;
 pub mod simulation;
 pub mod steady;
+mod stood_still;
 pub mod store;
 pub mod tail;
 pub mod trust;

@@ -16,6 +16,7 @@
 //! * [`mask`], [`golden`]: output against files, with the numbers masked
 //! * [`seeds`]: documents that tests read where they are there
 
+pub mod dead_mount;
 pub mod dir;
 pub mod fathom;
 pub mod golden;
@@ -32,6 +33,7 @@ pub mod strace;
 pub mod terminal;
 pub mod tmp_fs;
 
+pub use dead_mount::DeadMount;
 pub use dir::TestDir;
 pub use fathom::{Fathom, sqlite3};
 pub use golden::golden;

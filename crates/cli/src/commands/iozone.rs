@@ -206,7 +206,7 @@ fn conclude(live: &mut Live, finished: &Finished, engine: &mut Engine) -> ExitCo
 fn sheets(live: &Live, finished: &Finished, path: &Path, engine: &mut Engine) -> bool {
     let written = worksheet::write(&live.printer.sheet())
         .map_err(|e| e.to_string())
-        .and_then(|bytes| crate::output::put(path, bytes, true).map_err(|e| format!("{e:#}")));
+        .and_then(|bytes| crate::output::put(path, bytes, true).map_err(|e| e.root_cause().to_string()));
     if let Err(e) = written {
         console::error(&format!("the worksheet {} was not written: {e}", path.display()));
         return false;

@@ -3,7 +3,7 @@
 
 use crate::measure::workloads::Text;
 use fathom_testkit::dir::names_in;
-use fathom_testkit::{Fathom, Kind, LoopFs};
+use fathom_testkit::{DeadMount, Fathom, Kind, LoopFs};
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -129,4 +129,26 @@ fn d12_groups_and_trace_instances_of_the_dead_go_with_the_next_command() {
     }
     let _ = Fathom::new().run(["--version"]).expect_code(0);
     assert!(!left.iter().any(|path| path.exists()), "{left:?}");
+}
+
+/// D5: the journal of a killed run names a file on a mount whose server is gone.
+#[test]
+fn d5_a_mount_that_does_not_answer_is_left_and_named() {
+    let Some(dead) = DeadMount::mount("d5_a_mount_that_does_not_answer_is_left_and_named") else { return };
+    let fathom = Fathom::new();
+    let state = fathom.dir().subdir("state/fathom");
+    let fact = format!("made 1 2 born:3 {}/iozone.tmp", dead.path().display());
+    let kept = format!("made 1 2 changed:3 {}/test_file.0", dead.path().display());
+    let text = |fact: &str| format!("fathom-files 2\n{}", fathom_state::lines::sealed(fact));
+    fs::write(state.join("files-999999999-1"), text(&fact)).expect("a journal");
+    fs::write(state.join("kept"), text(&kept)).expect("the list of kept files");
+    for _ in 0..2 {
+        let told = next_run(&fathom);
+        assert!(
+            told.contains(
+                "iozone.tmp, left behind by a run that was killed, lies on a file system that does not answer"
+            ),
+            "{told}"
+        );
+    }
 }

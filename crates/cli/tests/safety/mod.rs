@@ -10,6 +10,7 @@ mod planted;
 mod processes;
 mod refused;
 mod signals;
+mod still;
 mod store_trouble;
 mod swapped;
 mod users_files;

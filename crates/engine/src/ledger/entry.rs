@@ -7,7 +7,7 @@ use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 const LOOK: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
@@ -18,55 +18,53 @@ pub(super) struct Entry {
     /// It is the root of a tree: what it holds under our names is ours too, without an entry of its own.
     pub tree: bool,
     /// Where the file system keeps nothing that tells a file from a later one of the same number, it is held open: its number is not
-    /// given to another as long as it is.
-    held: Option<Arc<OwnedFd>>,
+    /// given to another as long as it is. What was kept is held from when it is first found to be ours: it will change under our hands.
+    held: OnceLock<Arc<OwnedFd>>,
 }
 
 impl Entry {
     /// Of what we have just made at a path; `None` if it is not there any more, or is a link.
     pub fn of_new(path: &Path, tree: bool) -> Option<Self> {
         let identity = Identity::of_ours(path)?;
-        let hold = || rustix::fs::openat(CWD, path, LOOK, Mode::empty()).ok().map(Arc::new);
-        let held = identity.is_unproven().then(hold).flatten();
-        Some(Self { identity, tree, held })
+        let entry = Self::told(identity, tree);
+        if identity.is_unproven()
+            && let Ok(file) = rustix::fs::openat(CWD, path, LOOK, Mode::empty())
+        {
+            let _ = entry.held.set(Arc::new(file));
+        }
+        Some(entry)
     }
 
     /// Of what is to be kept, at rest.
     pub fn at_rest(path: &Path, tree: bool) -> Option<Self> {
-        Some(Self { identity: Identity::at_rest(path)?, tree, held: None })
+        Some(Self::told(Identity::at_rest(path)?, tree))
     }
 
     /// As a journal or the list of kept files tells it.
     pub fn told(identity: Identity, tree: bool) -> Self {
-        Self { identity, tree, held: None }
-    }
-
-    /// Holds it open if it will change under our hands and nothing else would tell it from another.
-    pub fn hold(mut self, path: &Path) -> Self {
-        if self.identity.changes()
-            && self.is_at(path)
-            && let Ok(file) = rustix::fs::openat(CWD, path, LOOK, Mode::empty())
-        {
-            self.held = Some(Arc::new(file));
-        }
-        self
+        Self { identity, tree, held: OnceLock::new() }
     }
 
     /// What a held entry is now that it is at rest again, if that is not what it was.
     pub fn changed(&self, path: &Path) -> Option<Self> {
-        self.held.as_ref().filter(|_| self.identity.changes() && self.is_at(path))?;
+        self.held.get().filter(|_| self.identity.changes() && self.is_at(path))?;
         let now = Self::at_rest(path, self.tree)?;
         (now.identity != self.identity).then_some(now)
     }
 
     /// Whether it is an open file.
     pub fn is(&self, file: BorrowedFd<'_>) -> bool {
-        self.held.as_ref().is_some_and(|held| Identity::is_held(held, file)) || self.identity.is(file)
+        self.held.get().is_some_and(|held| Identity::is_held(held, file)) || self.identity.is(file)
     }
 
     /// Whether it is what lies at a path.
     pub fn is_at(&self, path: &Path) -> bool {
-        rustix::fs::openat(CWD, path, LOOK, Mode::empty()).is_ok_and(|file| self.is(file.as_fd()))
+        let Ok(file) = rustix::fs::openat(CWD, path, LOOK, Mode::empty()) else { return false };
+        let is_it = self.is(file.as_fd());
+        if is_it && self.identity.changes() {
+            let _ = self.held.set(Arc::new(file));
+        }
+        is_it
     }
 
     /// Removes it. Directory and name are taken apart once, so that whoever bends the path meanwhile changes nothing elsewhere.

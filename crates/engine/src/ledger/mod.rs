@@ -14,7 +14,7 @@ mod sweep;
 mod tests;
 pub(crate) mod tree;
 
-pub use sweep::{Fate, Swept};
+pub use sweep::{Fate, Sweeping, Swept};
 
 use crate::EngineError;
 use entry::{Entry, absolute};
@@ -54,7 +54,7 @@ impl Ledger {
         let kept = facts.unwrap_or_default().made.into_iter();
         let mut ledger = Self::nowhere();
         ledger.directory = Some(directory.into());
-        ledger.kept = kept.map(|(path, entry)| (path.clone(), entry.hold(&path))).collect();
+        ledger.kept = kept.collect();
         ledger
     }
 
@@ -74,7 +74,25 @@ impl Ledger {
     /// Removes what killed runs left behind. Journals of living processes are left alone.
     #[must_use]
     pub fn sweep(directory: &Path) -> Vec<Swept> {
-        sweep::sweep(directory)
+        let mut swept = Vec::new();
+        let mut tell = |step| {
+            if let Sweeping::Did(one) = step {
+                swept.push(one);
+            }
+        };
+        sweep::sweep(directory, &mut tell);
+        swept
+    }
+
+    /// The same, told step by step.
+    pub fn sweep_telling(directory: &Path, tell: &mut dyn FnMut(Sweeping)) {
+        sweep::sweep(directory, tell);
+    }
+
+    /// Whether killed runs left anything. Asks no file system but that of the state directory.
+    #[must_use]
+    pub fn needs_sweep(directory: &Path) -> bool {
+        sweep::is_needed(directory)
     }
 
     /// The user has named a block device on the command line, with an option for that, to be written. No workload can say this.
@@ -284,7 +302,7 @@ impl Ledger {
             self.note(&gone(path))?;
         }
         if self.kept.remove(path).is_some() {
-            self.change_kept(|kept| {
+            self.change_kept([path], |kept| {
                 kept.remove(path);
             })?;
         }
@@ -320,7 +338,7 @@ impl Ledger {
         if stay.is_empty() {
             return Ok(());
         }
-        self.change_kept(|kept| kept.extend(stay.clone()))?;
+        self.change_kept(stay.keys().map(PathBuf::as_path), |kept| kept.extend(stay.clone()))?;
         for (path, entry) in stay {
             if self.made.remove(&path).is_some() {
                 self.note(&gone(&path))?;
@@ -352,7 +370,11 @@ impl Ledger {
     fn renew_kept(&mut self) {
         let changed = |(path, entry): (&PathBuf, &Entry)| Some((path.clone(), entry.changed(path)?));
         let changed: BTreeMap<PathBuf, Entry> = self.kept.iter().filter_map(changed).collect();
-        if !changed.is_empty() && self.change_kept(|kept| kept.extend(changed.clone())).is_ok() {
+        if changed.is_empty() {
+            return;
+        }
+        let paths = changed.keys().map(PathBuf::as_path);
+        if self.change_kept(paths, |kept| kept.extend(changed.clone())).is_ok() {
             self.kept.extend(changed);
         }
     }
@@ -375,8 +397,12 @@ impl Ledger {
         self.journal.as_mut().map_or(Ok(()), |journal| journal.append(&lines::sealed(fact)))
     }
 
-    /// Changes the list of kept files. Other runs change it too: it is read and written under a lock.
-    fn change_kept(&self, change: impl FnOnce(&mut BTreeMap<PathBuf, Entry>)) -> Result<(), EngineError> {
+    /// Changes the list of kept files, of which some paths are concerned. Other runs change it too: it is read and written under a lock.
+    fn change_kept<'p>(
+        &self,
+        concerned: impl IntoIterator<Item = &'p Path>,
+        change: impl FnOnce(&mut BTreeMap<PathBuf, Entry>),
+    ) -> Result<(), EngineError> {
         let Some(path) = &self.directory else { return Ok(()) };
         let untold = |error: Untrusted| EngineError::Journal { directory: path.clone(), error: error.into() };
         let directory = Directory::make(path).map_err(untold)?;
@@ -384,8 +410,9 @@ impl Ledger {
         let facts = read_facts(&directory, KEPT).unwrap_or_default();
         let mut kept: BTreeMap<PathBuf, Entry> = facts.made.into_iter().collect();
         change(&mut kept);
-        // Files that are gone or replaced are forgotten on the way.
-        kept.retain(|file, entry| entry.identity.may_be_at(file));
+        // Files beside them that are gone or replaced are forgotten on the way. Others are not looked at: their file system may not answer.
+        let near: BTreeSet<Option<&Path>> = concerned.into_iter().map(Path::parent).collect();
+        kept.retain(|file, entry| !near.contains(&file.parent()) || entry.identity.may_be_at(file));
         let facts = kept.iter().map(|(file, entry)| lines::sealed(&made(entry, file)));
         let text: String = std::iter::once(format!("{FIRST}\n")).chain(facts).collect();
         directory.replace(KEPT, &text).map_err(untold)

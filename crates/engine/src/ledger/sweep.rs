@@ -6,6 +6,18 @@ use fathom_state::{Directory, Locked, owner};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+/// What a sweep does. It is told before each step, because a file system whose server is gone may not answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Sweeping {
+    /// It looks at what lies at a path.
+    Looks(PathBuf),
+    /// It removes that, which may take its time.
+    Removes(PathBuf),
+    /// It is done with it.
+    Did(Swept),
+}
+
 /// A file or directory of a killed run, and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Swept {
@@ -31,47 +43,55 @@ pub enum Fate {
     NoJournal(String),
 }
 
-pub(super) fn sweep(directory: &Path) -> Vec<Swept> {
-    let mut swept = Vec::new();
-    let Ok(Some(state)) = Directory::open(directory) else { return swept };
-    for name in state.names() {
-        let Some(process) = name.strip_prefix(PREFIX) else { continue };
-        if owner::lives(process) {
-            continue;
-        }
-        let path = || state.path().join(&name);
+/// Journals of dead processes, by their names; the directory is only listed.
+fn of_the_dead(state: &Directory) -> impl Iterator<Item = String> {
+    let dead = |name: &String| name.strip_prefix(PREFIX).is_some_and(|process| !owner::lives(process));
+    state.names().into_iter().filter(dead)
+}
+
+/// Whether there is anything to sweep. No file system but that of the state directory is asked.
+pub(super) fn is_needed(directory: &Path) -> bool {
+    matches!(Directory::open(directory), Ok(Some(state)) if of_the_dead(&state).next().is_some())
+}
+
+pub(super) fn sweep(directory: &Path, tell: &mut dyn FnMut(Sweeping)) {
+    let Ok(Some(state)) = Directory::open(directory) else { return };
+    for name in of_the_dead(&state) {
         match state.try_lock(&name) {
             // Whoever held the lock before may have swept it meanwhile.
             Ok(Some(Locked::Ours(journal))) if state.still_is(&name, &journal) => {
-                if settle(&state, &name, &journal, &mut swept) {
+                if settle(&state, &name, &journal, tell) {
                     state.remove(&name);
                 }
             }
             Ok(_) => {}
-            Err(error) => swept.push(Swept { path: path(), fate: Fate::NoJournal(error.to_string()) }),
+            Err(error) => {
+                let (path, fate) = (state.path().join(&name), Fate::NoJournal(error.to_string()));
+                tell(Sweeping::Did(Swept { path, fate }));
+            }
         }
     }
-    swept
 }
 
 /// Whether nothing of the journal is left to do.
-fn settle(state: &Directory, name: &str, journal: &File, swept: &mut Vec<Swept>) -> bool {
+fn settle(state: &Directory, name: &str, journal: &File, tell: &mut dyn FnMut(Sweeping)) -> bool {
     let Some(facts) = read_facts(state, name) else {
         // Its process was killed before it said anything.
         let is_empty = journal.metadata().is_ok_and(|about| about.len() == 0);
         if !is_empty {
             let path = state.path().join(name);
             let why = format!("{} was not written by this version of fathom", path.display());
-            swept.push(Swept { path, fate: Fate::NoJournal(why) });
+            tell(Sweeping::Did(Swept { path, fate: Fate::NoJournal(why) }));
         }
         return is_empty;
     };
     let mut settled = true;
     for (path, entry) in facts.made.iter().rev() {
-        match fate(path, entry) {
+        tell(Sweeping::Looks(path.clone()));
+        match fate(path, entry, tell) {
             Some(fate) => {
                 settled &= !matches!(fate, Fate::Stays(_));
-                swept.push(Swept { path: path.clone(), fate });
+                tell(Sweeping::Did(Swept { path: path.clone(), fate }));
             }
             // Gone; or its file system is not mounted now, and a later run will find it.
             None => settled &= parent_is_on(path, entry.identity.device()),
@@ -80,22 +100,25 @@ fn settle(state: &Directory, name: &str, journal: &File, swept: &mut Vec<Swept>)
     // Killed between the intention and the note of what was made.
     if let Some(path) = facts.intent
         && let Ok(about) = journal.metadata()
-        && let Some(removed) = remove_intended(&path, &about)
     {
-        let fate = if removed { Fate::Removed } else { Fate::Replaced };
-        swept.push(Swept { fate, path });
+        tell(Sweeping::Looks(path.clone()));
+        if let Some(removed) = remove_intended(&path, &about) {
+            let fate = if removed { Fate::Removed } else { Fate::Replaced };
+            tell(Sweeping::Did(Swept { fate, path }));
+        }
     }
     settled
 }
 
 /// What becomes of an entry; `None` if nothing lies there.
-fn fate(path: &Path, entry: &Entry) -> Option<Fate> {
+fn fate(path: &Path, entry: &Entry, tell: &mut dyn FnMut(Sweeping)) -> Option<Fate> {
     path.symlink_metadata().ok()?;
     Some(if entry.identity.is_unproven() {
         Fate::Unproven
     } else if !entry.is_at(path) {
         Fate::Replaced
     } else {
+        tell(Sweeping::Removes(path.into()));
         match entry.remove(path) {
             Ok(()) => Fate::Removed,
             Err(error) => Fate::Stays(error.to_string()),

@@ -3,7 +3,8 @@
 use super::{Seen, grouped, phases_where};
 use crate::foreign::{self, Foreign};
 use crate::trust::{SKEW, STEAL, skew_of};
-use crate::words::{percent, sentence, which};
+use crate::words::{percent, sentence, time, which};
+use fathom_record::doubt::STOOD_STILL;
 use fathom_record::origin::bytes_words;
 use fathom_record::{Doubt, Ending, Phase, Regime, Run, Status};
 
@@ -12,6 +13,7 @@ const SHORT_NS: u64 = 10_000_000;
 
 pub(super) fn of(run: &Run, seen: &Seen) -> Vec<Doubt> {
     [
+        stood_still(run),
         interrupted(run),
         page_cache(run),
         no_counters(run),
@@ -135,6 +137,18 @@ fn steal(run: &Run, seen: &Seen) -> Option<Doubt> {
         percent(worst)
     );
     Some(grouped("steal", &phases, &text))
+}
+
+/// The first of all: whatever else is told of the phase, this may be why.
+fn stood_still(run: &Run) -> Option<Doubt> {
+    let still = phases_where(run, |p| p.stood_still_ns().is_some());
+    let longest = still.iter().filter_map(|p| p.stood_still_ns()).max()?;
+    let text = format!(
+        "{} stood still for {}: the process was stopped or its machine suspended, or it got no CPU. Rates are too low, and the longest latencies are not the storage's. Measure again.",
+        which(run, &still),
+        time(longest as f64)
+    );
+    Some(grouped(STOOD_STILL, &still, &text))
 }
 
 fn interrupted(run: &Run) -> Option<Doubt> {

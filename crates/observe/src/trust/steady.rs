@@ -90,6 +90,9 @@ fn found(phase: &Phase) -> Option<Found<'_>> {
 
 /// (how bad, range, words).
 fn finding(repetition: &Repetition) -> (u8, f64, String) {
+    if let Some(ns) = repetition.stood_still_ns() {
+        return (2, f64::MAX, format!("not judged: it stood still for {}", time(ns as f64)));
+    }
     let ramp = match repetition.ramp_ns {
         0 => String::new(),
         ns => format!("; warm-up of {} left out", time(ns as f64)),

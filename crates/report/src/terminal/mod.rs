@@ -20,6 +20,7 @@ use crate::{
     writes::Row,
 };
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use fathom_record::doubt::STOOD_STILL;
 use fathom_record::{Headline, Histogram, OpKind, Phase, Run};
 use std::fmt::Write as _;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -42,10 +43,12 @@ pub fn summary(run: &Run, width: usize, colour: bool) -> String {
     let layout = width.max(NARROWEST);
     let mut page = Page { lines: Vec::new(), width, paint: Paint { on: colour } };
     if crate::survey::is_survey(run) {
+        stood_still(&mut page, &story, layout);
         survey::summary(&mut page, run, &story, layout);
         return page.finish();
     }
     headline(&mut page, run, &story, layout);
+    stood_still(&mut page, &story, layout);
     verdicts(&mut page, &story, layout);
     singles(&mut page, run, layout);
     operations::tables(&mut page, run, layout);
@@ -168,9 +171,20 @@ fn verdicts(page: &mut Page, story: &Story, layout: usize) {
     }
 }
 
+/// Before any figure: it may be wrong.
+fn stood_still(page: &mut Page, story: &Story, layout: usize) {
+    for doubt in story.doubts.iter().filter(|d| d.code == STOOD_STILL) {
+        for sentence in &doubt.sentences {
+            page.paragraph(Style::Warn, "! ", &clean(sentence), layout);
+        }
+    }
+}
+
 fn doubts(page: &mut Page, story: &Story, layout: usize) {
     // The verdicts tell of the cache, and the trouble above of what ended the run: nothing is said twice.
-    let told = |code: &str| code == "page-cache" || (code == "interrupted" && !story.trouble.is_empty());
+    let told = |code: &str| {
+        code == "page-cache" || code == STOOD_STILL || (code == "interrupted" && !story.trouble.is_empty())
+    };
     let doubts: Vec<_> = story.doubts.iter().filter(|d| !told(&d.code)).collect();
     if !doubts.is_empty() {
         page.line(Style::Plain, "");

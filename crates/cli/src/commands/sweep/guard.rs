@@ -2,7 +2,6 @@
 //! the beginning of every command of fathom.
 
 use crate::{console, state};
-use fathom_engine::Ledger;
 use fathom_observe::files::Live;
 use fathom_observe::knobs::{self, Outcome, guardian};
 use std::ffi::OsString;
@@ -50,7 +49,9 @@ pub fn put_back_left_behind() {
 
 /// Test files of the dead may lie on a file system that goes now: afterwards nobody could tell whether they are still there.
 fn remove_test_files() {
-    let _ = state::directory().map(|directory| Ledger::sweep(&directory));
+    if let Some(directory) = state::directory() {
+        crate::sweeper::sweep_quietly(&directory);
+    }
 }
 
 /// Removed files that are named one by one.

@@ -1,0 +1,157 @@
+//! Leftovers of killed runs are looked at by a process of its own: on a mount whose server is gone, looking may wait for ever, and nothing ends
+//! a process that waits so. It says what it is about to do; if it does not get on, it is left alone, and the command goes on without it.
+
+use crate::{console, exit};
+use fathom_engine::{Fate, Ledger, Sweeping, Swept};
+use fathom_observe::knobs;
+use fathom_state::lines::{coded, coded_path, decoded_path, decoded_text};
+use std::ffi::OsString;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// The hidden command.
+const COMMAND: &str = "__sweep";
+/// How long a file system may take to say what lies at a path.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// After so long it is said what is being removed.
+const SOON: Duration = Duration::from_secs(1);
+/// Whose files they are.
+const LEFT: &str = "left behind by a run that was killed";
+
+/// Whether a command line is that of a sweeper.
+pub fn is_sweeper(words: &[OsString]) -> bool {
+    words.get(1).is_some_and(|w| w == COMMAND)
+}
+
+/// `fathom __sweep DIRECTORY`: sweeps, and tells each step in a line.
+pub fn work(words: &[OsString]) -> ExitCode {
+    let Some(directory) = words.get(2) else {
+        console::error(&format!("{COMMAND} is started by fathom itself"));
+        return ExitCode::from(exit::USAGE);
+    };
+    let mut stdout = std::io::stdout().lock();
+    Ledger::sweep_telling(Path::new(directory), &mut |step| {
+        let line = match step {
+            Sweeping::Looks(path) => format!("looks {}", coded_path(&path)),
+            Sweeping::Removes(path) => format!("removes {}", coded_path(&path)),
+            Sweeping::Did(swept) => {
+                let (is_good, text) = words_of(&swept);
+                format!("{} {}", if is_good { "note" } else { "warning" }, coded(text.as_bytes()))
+            }
+            _ => return,
+        };
+        // Whoever started it may be gone; the sweep goes on.
+        let _ = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
+    });
+    ExitCode::SUCCESS
+}
+
+/// Sweeps a state directory and says what came of it. Nothing is started where nothing is left.
+pub fn sweep(directory: &Path) {
+    start(directory, true);
+}
+
+/// The same without a word: somebody else says it.
+pub fn sweep_quietly(directory: &Path) {
+    start(directory, false);
+}
+
+fn start(directory: &Path, says: bool) {
+    if !Ledger::needs_sweep(directory) {
+        return;
+    }
+    let mut command = Command::new("/proc/self/exe");
+    command.arg(COMMAND).arg(directory).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    match command.spawn() {
+        Ok(mut child) => follow(&mut child, says),
+        Err(error) => console::warning(&format!("what killed runs left could not be looked at: {error}")),
+    }
+}
+
+fn follow(child: &mut Child, says: bool) {
+    let told = lines(child);
+    let mut at = Doing::Nothing;
+    loop {
+        match told.recv_timeout(at.patience()) {
+            Ok(line) => at = hear(&line, says),
+            Err(RecvTimeoutError::Disconnected) => {
+                let _ = child.wait();
+                return;
+            }
+            Err(RecvTimeoutError::Timeout) => match at {
+                Doing::Removing(path) => {
+                    console::note(&format!("removing {}, {LEFT}", path.display()));
+                    at = Doing::Nothing;
+                }
+                Doing::Looking(path) => {
+                    // Said also where nothing else is: five seconds have gone.
+                    console::warning(&format!(
+                        "{}, {LEFT}, lies on a file system that does not answer; it is left, and a later run looks again",
+                        path.display()
+                    ));
+                    // Not waited for: it may not even be able to die.
+                    let _ = child.kill();
+                    return;
+                }
+                Doing::Nothing => {}
+            },
+        }
+    }
+}
+
+/// What the sweeper is at.
+enum Doing {
+    Nothing,
+    Looking(PathBuf),
+    Removing(PathBuf),
+}
+
+impl Doing {
+    fn patience(&self) -> Duration {
+        match self {
+            Self::Removing(_) => SOON,
+            _ => PATIENCE,
+        }
+    }
+}
+
+fn hear(line: &str, says: bool) -> Doing {
+    match line.split_once(' ') {
+        Some(("looks", path)) => return Doing::Looking(decoded_path(path)),
+        Some(("removes", path)) => return Doing::Removing(decoded_path(path)),
+        Some(("note", text)) if says => console::note(&decoded_text(text)),
+        Some(("warning", text)) if says => console::warning(&decoded_text(text)),
+        _ => {}
+    }
+    Doing::Nothing
+}
+
+/// Its lines, as they come.
+fn lines(child: &mut Child) -> Receiver<String> {
+    let (send, lines) = channel();
+    if let Some(output) = child.stdout.take() {
+        std::thread::spawn(move || {
+            BufReader::new(output).lines().map_while(Result::ok).try_for_each(|line| send.send(line))
+        });
+    }
+    lines
+}
+
+/// What became of something, and whether it is what was wanted.
+fn words_of(Swept { path, fate }: &Swept) -> (bool, String) {
+    let path = path.display();
+    let text = match fate {
+        Fate::Removed => return (true, format!("removed {path}, {LEFT}")),
+        Fate::Replaced => format!("{path} was {LEFT}, and something else lies there now; it is left alone"),
+        Fate::Unproven => format!(
+            "{path} may have been {LEFT}. Its file system keeps nothing that tells it from a file of somebody else, so it stays: remove it if it is not wanted"
+        ),
+        Fate::Stays(why) => format!("{path}, {LEFT}, could not be removed: {why}"),
+        Fate::NoJournal(why) => knobs::no_journal(why),
+        _ => format!("{path} was {LEFT}"),
+    };
+    (false, text)
+}
