@@ -2,10 +2,10 @@
 
 use crate::line::Common;
 use crate::{console, state};
-use fathom_record::{Phase, Run, Store, StoreError};
+use fathom_record::{Phase, Run, Store};
 
-/// Keeps the run in the store, as far as that is wanted and possible. A store that fails is a warning: the measurement goes on, and what is
-/// missing is stored at its end if that can be done then.
+/// Keeps the run in the store, as far as that is wanted and possible. The measurement goes on where a store fails, and what is missing is stored at
+/// its end if that can be done then; a run that is not kept where it was to be is no success.
 pub struct Keeper {
     store: Option<Store>,
     /// A phase could not be stored. No other is tried before the end: a store that is locked would be waited for every time.
@@ -26,10 +26,11 @@ impl Keeper {
             Err(e) => {
                 let told =
                     format!("this run will not be kept, and its figures are only in what is printed: {e:#}");
-                // Where there is no place for a store, none was expected.
-                match e.downcast_ref() {
-                    Some(StoreError::NoPlace) => console::warning(&told),
-                    _ => console::incomplete(&told),
+                // Where no store was named, and there is none, none may be expected.
+                if state::store_is_named(common.store.as_deref()) {
+                    console::incomplete(&told);
+                } else {
+                    console::warning(&told);
                 }
                 Self { store: None, behind: false }
             }

@@ -34,7 +34,9 @@ use std::process::ExitCode;
 #[must_use]
 pub fn main() -> ExitCode {
     let code = command();
-    if console::is_incomplete() { ExitCode::from(exit::FAILED) } else { code }
+    // What a gate or a signal says goes first.
+    let is_lost = code == ExitCode::SUCCESS && console::is_incomplete();
+    if is_lost { ExitCode::from(exit::FAILED) } else { code }
 }
 
 fn command() -> ExitCode {

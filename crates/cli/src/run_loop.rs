@@ -239,23 +239,15 @@ pub fn begin(engine: &Engine, workload: &Workload, head: &Head) -> Run {
         argv: crate::secrets::masked(&head.argv),
         directory: head.directory.display().to_string(),
         seed: workload.seed.0,
-        workload: told(workload),
+        // Dialects note their command line in it.
+        workload: crate::secrets::masked_in(
+            workload.to_toml().unwrap_or_else(|e| format!("# {e}")),
+            &head.argv,
+        ),
         environment: environment::capture(&head.directory),
         clock: engine.describe_clock(),
         ..Run::default()
     }
-}
-
-/// The workload's text. Dialects note their command line in it.
-fn told(workload: &Workload) -> String {
-    let words: Vec<String> = workload.note.split(' ').map(str::to_owned).collect();
-    let note = crate::secrets::masked(&words).join(" ");
-    let text = if note == workload.note {
-        workload.to_toml()
-    } else {
-        Workload { note, ..workload.clone() }.to_toml()
-    };
-    text.unwrap_or_else(|e| format!("# {e}"))
 }
 
 pub fn rfc3339(time: &jiff::Zoned) -> String {

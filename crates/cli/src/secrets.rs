@@ -1,29 +1,39 @@
 //! Command lines are kept with a run and shown on its page; what is said of passwords in them is not.
 
-/// Parts of names of options whose value is nobody's affair.
-const SECRET: [&str; 5] = ["password", "passwd", "secret", "token", "api-key"];
+/// Parts of names of options whose value is nobody's affair (fio has `http_pass` and `http_s3_key`).
+const SECRET: [&str; 7] = ["password", "passwd", "_pass", "secret", "token", "api-key", "s3_key"];
 /// What stands in place of it.
 const MASK: &str = "***";
 
 /// The words with the values of such options hidden: `--mysql-password=x`, and `--mysql-password x`.
 pub fn masked(words: &[String]) -> Vec<String> {
-    let mut hide_next = false;
-    let mask = |word: &String| {
-        if std::mem::take(&mut hide_next) && !word.starts_with('-') {
-            return MASK.to_string();
-        }
-        let (name, value) = word.split_once('=').map_or((word.as_str(), None), |(n, v)| (n, Some(v)));
-        let name_is_secret = SECRET.iter().any(|part| name.to_ascii_lowercase().contains(part));
-        match value {
-            Some(_) if name_is_secret => format!("{name}={MASK}"),
-            None if name_is_secret && name.starts_with("--") => {
-                hide_next = true;
-                word.clone()
+    let mut words = words.to_vec();
+    for (at, begin) in places(&words) {
+        words[at].replace_range(begin.., MASK);
+    }
+    words
+}
+
+/// A text in which the words of a command line may stand, without the values of such options.
+pub fn masked_in(text: String, words: &[String]) -> String {
+    let values = places(words).into_iter().map(|(at, begin)| words[at][begin..].to_string());
+    values.filter(|value| !value.is_empty()).fold(text, |text, value| text.replace(&value, MASK))
+}
+
+/// Where such values are: which word, and from which byte on.
+fn places(words: &[String]) -> Vec<(usize, usize)> {
+    let is_secret = |name: &str| SECRET.iter().any(|part| name.to_ascii_lowercase().contains(part));
+    let mut places = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        match word.split_once('=') {
+            Some((name, _)) if is_secret(name) => places.push((at, name.len() + 1)),
+            None if word.starts_with("--") && is_secret(word) && at + 1 < words.len() => {
+                places.push((at + 1, 0))
             }
-            _ => word.clone(),
+            _ => {}
         }
-    };
-    words.iter().map(mask).collect()
+    }
+    places
 }
 
 #[cfg(test)]

@@ -65,11 +65,16 @@ pub fn ledger() -> Ledger {
     Ledger::new(directory)
 }
 
+/// Whether the user said which store: on the command line, or in the environment.
+pub fn store_is_named(named: Option<&Path>) -> bool {
+    named.is_some() || std::env::var_os("FATHOM_STORE").is_some_and(|path| !path.is_empty())
+}
+
 /// Opens the store for reading and writing.
 pub fn store(named: Option<&Path>) -> anyhow::Result<Store> {
     let path = named.map_or_else(Store::default_path, |path| Ok(path.to_owned()))?;
-    // A store that an ordinary user names may be shared with others; whoever shares it is their choice.
-    if named.is_none() || trust::user() == 0 {
+    // A store that an ordinary user names may be shared with others; with whom is their choice.
+    if !store_is_named(named) || trust::user() == 0 {
         prepare(&path)?;
     }
     Ok(Store::open(path)?)
@@ -87,7 +92,9 @@ fn prepare(path: &Path) -> anyhow::Result<()> {
         )
     };
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return Ok(()) };
-    let directory = Directory::make_for(path).with_context(unused)?;
+    let whole = std::path::absolute(path).with_context(unused)?;
+    let above = whole.parent().unwrap_or(Path::new("/")).to_path_buf();
+    let directory = Directory::make(&above).with_context(unused)?;
     for beside in BESIDE {
         let _ = directory.file(&format!("{name}{beside}")).with_context(unused)?;
     }

@@ -18,6 +18,8 @@ const COMMAND: &str = "__sweep";
 const PATIENCE: Duration = Duration::from_secs(5);
 /// After so long it is said what is being removed.
 const SOON: Duration = Duration::from_secs(1);
+/// How long a removal is waited for after that.
+const LONG: Duration = Duration::from_secs(60);
 /// Whose files they are.
 const LEFT: &str = "left behind by a run that was killed";
 
@@ -84,7 +86,14 @@ fn follow(child: &mut Child, says: bool) {
             Err(RecvTimeoutError::Timeout) => match at {
                 Doing::Removing(path) => {
                     console::note(&format!("removing {}, {LEFT}", path.display()));
-                    at = Doing::Nothing;
+                    at = Doing::StillRemoving(path);
+                }
+                Doing::StillRemoving(path) => {
+                    console::warning(&format!(
+                        "{}, {LEFT}, is still being removed; this command goes on without waiting for it",
+                        path.display()
+                    ));
+                    return;
                 }
                 Doing::Looking(path) => {
                     // Said also where nothing else is: five seconds have gone.
@@ -107,12 +116,15 @@ enum Doing {
     Nothing,
     Looking(PathBuf),
     Removing(PathBuf),
+    /// And that was said.
+    StillRemoving(PathBuf),
 }
 
 impl Doing {
     fn patience(&self) -> Duration {
         match self {
             Self::Removing(_) => SOON,
+            Self::StillRemoving(_) => LONG,
             _ => PATIENCE,
         }
     }

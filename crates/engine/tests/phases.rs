@@ -145,7 +145,6 @@ fn a_staggered_start_takes_its_time() {
 
 #[test]
 fn a_full_device_is_one_clear_error() {
-    let Some(tmp) = fathom_testkit::TmpFs::mount("a_full_device_is_one_clear_error", 1 << 20) else { return };
     for backend in [
         fathom_workload::Backend::default(),
         fathom_workload::Backend::Mmap {
@@ -155,6 +154,9 @@ fn a_full_device_is_one_clear_error() {
             advice: None,
         },
     ] {
+        // Each its own: a worker that another test forks meanwhile has the file of the one before still open, and its space is taken.
+        let test = "a_full_device_is_one_clear_error";
+        let Some(tmp) = fathom_testkit::TmpFs::mount(test, 1 << 20) else { return };
         let bench = Bench::new_in(tmp.path(), 4 * MIB);
         let r = bench.run(Stream { backend, ..Stream::new("f", Direction::Write, Bytes(64 * KIB)) });
         let error = r.error().unwrap_or_else(|| panic!("{backend:?} noticed nothing"));

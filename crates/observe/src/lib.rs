@@ -24,6 +24,7 @@
 //! The crate measures no workload and draws nothing. All kernel files are read through [`files::KernelFiles`], so tests bring a
 //! machine of their own.
 
+pub mod answers;
 pub mod block;
 pub mod cache;
 pub mod compressible;

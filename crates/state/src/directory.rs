@@ -1,8 +1,7 @@
 //! A directory for what one run leaves for the next. It was reached safely ([`crate::walk`]), and every file in it is opened, made, renamed
 //! and removed through its descriptor.
 
-use crate::walk::{self, How};
-use crate::{Untrusted, trust};
+use crate::{Untrusted, trust, walk};
 use rustix::fd::{AsFd as _, OwnedFd};
 use rustix::fs::{AtFlags, Dir, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
@@ -38,7 +37,7 @@ impl Directory {
     /// # Errors
     /// If anybody else can change it, or a directory above it.
     pub fn open(path: &Path) -> Result<Option<Self>, Untrusted> {
-        Ok(walk::open(path, How { make: false, shared: false })?.map(|open| Self { open, path: path.into() }))
+        Ok(walk::open(path, false)?.map(|open| Self { open, path: path.into() }))
     }
 
     /// Opens it, and makes what is missing of it first, for this user alone.
@@ -46,19 +45,7 @@ impl Directory {
     /// # Errors
     /// As [`Directory::open`]; or if it cannot be made.
     pub fn make(path: &Path) -> Result<Self, Untrusted> {
-        let open = walk::open(path, How { make: true, shared: false })?;
-        let open = open.ok_or_else(|| Untrusted::io(path, io::ErrorKind::NotFound))?;
-        Ok(Self { open, path: path.into() })
-    }
-
-    /// Opens the directory of a file that the user named, or makes it. Others may put files of their own into it, as into `/tmp`.
-    ///
-    /// # Errors
-    /// If anybody else can change what this user has in it, or a directory above it.
-    pub fn make_for(file: &Path) -> Result<Self, Untrusted> {
-        let path = std::path::absolute(file).map_err(|e| Untrusted::io(file, e))?;
-        let path = path.parent().unwrap_or(Path::new("/"));
-        let open = walk::open(path, How { make: true, shared: true })?;
+        let open = walk::open(path, true)?;
         let open = open.ok_or_else(|| Untrusted::io(path, io::ErrorKind::NotFound))?;
         Ok(Self { open, path: path.into() })
     }
@@ -196,10 +183,11 @@ impl Directory {
     /// # Errors
     /// If it cannot be opened.
     pub fn try_lock(&self, name: &str) -> Result<Option<Locked>, Untrusted> {
-        let Some(file) = self.file(name)? else { return Ok(None) };
+        // For writing: network file systems lock nothing that is only read.
+        let Some(file) = self.opened(name, OFlags::RDWR)? else { return Ok(None) };
         Ok(Some(match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Err(Errno::WOULDBLOCK) => Locked::ByAnother,
-            _ => Locked::Ours(file),
+            Ok(()) | Err(Errno::NOLCK | Errno::NOSYS | Errno::OPNOTSUPP) => Locked::Ours(file),
+            Err(_) => Locked::ByAnother,
         }))
     }
 

@@ -48,7 +48,7 @@ impl Identity {
         Some(found)
     }
 
-    /// Of what we have made at a path. It is marked if it has no time of birth; `None` if nothing is there, or a link.
+    /// Of what we have made at a path. It is marked if it has no time of birth; `None` if nothing is there.
     #[must_use]
     pub fn of_ours(path: &Path) -> Option<Self> {
         // A file without permission to read is looked at without being marked.
@@ -84,6 +84,23 @@ impl Identity {
     #[must_use]
     pub fn is_at(&self, path: &Path) -> bool {
         rustix::fs::openat(CWD, path, LOOK, Mode::empty()).is_ok_and(|file| self.is(file.as_fd()))
+    }
+
+    /// Removes it if it is a file and still what is at a path; whether it was. Directory and name are taken apart once, so that whoever bends
+    /// the path meanwhile changes nothing elsewhere.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn remove_file(&self, path: &Path) -> std::io::Result<bool> {
+        let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { return Ok(false) };
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let above = rustix::fs::openat(CWD, above, flags, Mode::empty())?;
+        let file = rustix::fs::openat(&above, name, LOOK, Mode::empty())?;
+        let is_it = self.is(file.as_fd());
+        if is_it {
+            rustix::fs::unlinkat(&above, name, AtFlags::empty())?;
+        }
+        Ok(is_it)
     }
 
     /// Whether it is an open file. Not without a proof.

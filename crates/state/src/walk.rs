@@ -16,17 +16,8 @@ const MOST_LINKS: usize = 40;
 const LOOK: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 const READ: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// How a directory is opened.
-#[derive(Clone, Copy)]
-pub(crate) struct How {
-    /// What is missing is made, for this user alone.
-    pub make: bool,
-    /// Others may put names into it, as into `/tmp`.
-    pub shared: bool,
-}
-
-/// Opens a directory; `None` if it is not there.
-pub(crate) fn open(path: &Path, how: How) -> Result<Option<OwnedFd>, Untrusted> {
+/// Opens a directory; `None` if it is not there. With `make`, what is missing is made, for this user alone.
+pub(crate) fn open(path: &Path, make: bool) -> Result<Option<OwnedFd>, Untrusted> {
     let path = std::path::absolute(path).map_err(|e| Untrusted::io(path, e))?;
     let mut way = Way::begin()?;
     let mut rest = names(&path);
@@ -36,7 +27,7 @@ pub(crate) fn open(path: &Path, how: How) -> Result<Option<OwnedFd>, Untrusted> 
             way.up();
             continue;
         }
-        let Some((found, about)) = way.look(&name, how.make)? else { return Ok(None) };
+        let Some((found, about)) = way.look(&name, make)? else { return Ok(None) };
         let at = way.path.join(&name);
         match FileType::from_raw_mode(about.st_mode) {
             FileType::Directory => way.down(found, &name, &about)?,
@@ -62,7 +53,7 @@ pub(crate) fn open(path: &Path, how: How) -> Result<Option<OwnedFd>, Untrusted> 
             }
         }
     }
-    way.end(how.shared).map(Some)
+    way.end().map(Some)
 }
 
 fn names(path: &Path) -> VecDeque<OsString> {
@@ -96,13 +87,13 @@ impl Way {
 
     fn look(&self, name: &OsStr, make: bool) -> Result<Option<(OwnedFd, rustix::fs::Stat)>, Untrusted> {
         let failed = |e: Errno| Untrusted::io(self.path.join(name), e);
-        let mut found = rustix::fs::openat(self.here(), name, LOOK, Mode::empty());
+        let mut found = self.opened(name);
         if make && found.as_ref().is_err_and(|e| *e == Errno::NOENT) {
             match rustix::fs::mkdirat(self.here(), name, Mode::RWXU) {
                 Ok(()) | Err(Errno::EXIST) => {}
                 Err(e) => return Err(failed(e)),
             }
-            found = rustix::fs::openat(self.here(), name, LOOK, Mode::empty());
+            found = self.opened(name);
         }
         match found {
             Ok(found) => {
@@ -111,6 +102,14 @@ impl Way {
             }
             Err(Errno::NOENT) => Ok(None),
             Err(e) => Err(failed(e)),
+        }
+    }
+
+    /// As a directory first: what is mounted only when it is needed is mounted then.
+    fn opened(&self, name: &OsStr) -> Result<OwnedFd, Errno> {
+        match rustix::fs::openat(self.here(), name, LOOK | OFlags::DIRECTORY, Mode::empty()) {
+            Err(Errno::NOTDIR | Errno::LOOP) => rustix::fs::openat(self.here(), name, LOOK, Mode::empty()),
+            other => other,
         }
     }
 
@@ -130,12 +129,10 @@ impl Way {
     }
 
     /// Where we are, for reading and for names in it.
-    fn end(self, shared: bool) -> Result<OwnedFd, Untrusted> {
+    fn end(self) -> Result<OwnedFd, Untrusted> {
         let failed = |e: Errno| Untrusted::io(&self.path, e);
         let about = rustix::fs::fstat(self.here()).map_err(failed)?;
-        if !shared {
-            trust::last(&self.path, &about)?;
-        }
+        trust::last(&self.path, &about)?;
         rustix::fs::openat(self.here(), OsStr::from_bytes(b"."), READ, Mode::empty()).map_err(failed)
     }
 }

@@ -19,7 +19,7 @@ impl TmpFs {
         }
         let dir = TestDir::new();
         let mount_point = dir.subdir("mnt");
-        let size = format!("size={bytes}");
+        let size = format!("size={bytes},mode=755");
         if let Err(e) = mounts::mount(Path::new("tmpfs"), &mount_point, "tmpfs", 0, &size) {
             skip(test, &format!("a tmpfs could not be mounted: {e}"));
             return None;

@@ -5,8 +5,8 @@ use crate::exit::{self, Usage};
 use crate::line::{Common, Import, ImportColumns, ImportKind};
 use crate::{console, state};
 use fathom_dialects::import::{Columns, Imported, Kind, import_told};
+use fathom_record::Run;
 use fathom_record::store::new_run_id;
-use fathom_record::{Run, Store};
 use std::io::Read as _;
 use std::path::Path;
 use std::process::ExitCode;
@@ -22,14 +22,22 @@ pub fn run(options: &Import, common: &Common) -> anyhow::Result<ExitCode> {
         texts.push((file.display().to_string(), bytes(file)?));
     }
     let mut ids = Ids { next: jiff::Timestamp::now() };
-    let mut store = if options.dry_run { None } else { Some(state::store(common.store.as_deref())?) };
-    let mut nothing = false;
-    for (name, bytes) in &texts {
-        let imported = import_told(name, bytes, options.kind.map(kind), options.columns.map(columns));
-        keep(options, name, imported, &mut ids, store.as_mut(), &mut nothing)?;
+    let mut all = Vec::new();
+    for (name, bytes) in texts {
+        let mut imported = import_told(&name, &bytes, options.kind.map(kind), options.columns.map(columns));
+        let runs = imported.found.iter_mut().flat_map(|found| &mut found.runs);
+        runs.for_each(|run| complete(run, options, &mut ids));
+        all.push((name, imported));
     }
-    if let Some(store) = store {
+    if !options.dry_run {
+        // All or none: a second try after a failure must not double what the first one kept.
+        let mut store = state::store(common.store.as_deref())?;
+        store.save_all(all.iter().flat_map(|(_, imported)| &imported.found).flat_map(|found| &found.runs))?;
         store.close()?;
+    }
+    let mut nothing = false;
+    for (name, imported) in &all {
+        nothing |= !tell(options, name, imported);
     }
     Ok(ExitCode::from(if nothing { exit::USAGE } else { exit::DONE }))
 }
@@ -46,25 +54,14 @@ fn bytes(file: &Path) -> anyhow::Result<Vec<u8>> {
     })
 }
 
-/// Stores the runs of one file and tells of them.
-fn keep(
-    options: &Import,
-    name: &str,
-    imported: Imported,
-    ids: &mut Ids,
-    mut store: Option<&mut Store>,
-    nothing: &mut bool,
-) -> anyhow::Result<()> {
+/// Tells of the runs of one file; whether there are any.
+fn tell(options: &Import, name: &str, imported: &Imported) -> bool {
     let mut text = format!("{name}:\n");
     let mut runs = 0;
-    for mut found in imported.found {
+    for found in &imported.found {
         let figures = found.figures();
         let mut kept = Vec::new();
-        for run in &mut found.runs {
-            complete(run, options, ids);
-            if let Some(store) = store.as_deref_mut() {
-                store.save(run)?;
-            }
+        for run in &found.runs {
             for doubt in run.doubts.iter().filter(|d| d.code != "single-run") {
                 console::warning(&format!(
                     "{name}, lines {}-{}: {}",
@@ -96,7 +93,6 @@ fn keep(
     if runs > 0 {
         console::out(&text);
     } else {
-        *nothing = true;
         let known: Vec<&str> = Kind::ALL.into_iter().map(Kind::word).collect();
         let only = options.kind.map_or(String::new(), |k| format!(" of {}", kind(k).word()));
         console::error(&format!(
@@ -104,7 +100,7 @@ fn keep(
             known.join(", ")
         ));
     }
-    Ok(())
+    runs > 0
 }
 
 /// What a run has from the import itself.

@@ -11,8 +11,8 @@ use super::{client_file, leave, place, tell};
 use crate::commands::write;
 use crate::observing::{Observe, Observer};
 use crate::run_loop::{self, Listener, Turn};
-use crate::{cold, console, exit, small, state};
-use fathom_engine::{Engine, Fate, Ledger, Moments};
+use crate::{cold, console, exit, small, state, sweeper};
+use fathom_engine::{Engine, Ledger, Moments};
 use fathom_observe::cache::cold::Reach;
 use fathom_observe::doubts::Seen;
 use fathom_record::ranks::{Doer, Share};
@@ -128,12 +128,12 @@ fn prepare<'a>(
     let common = line.common();
     let reach = cold::wanted(&common)?;
     // Ranks of several hosts may share a home directory: a journal of another host's process must not be swept as a dead one's.
-    let directory = state::needed_directory().map_err(|e| format!("{e:#}"))?;
-    let directory = directory.join("ranks").join(seats.host(rank));
-    for swept in Ledger::sweep(&directory).iter().filter(|s| s.fate != Fate::Removed) {
-        console::warning(&format!("{} was left behind and could not be removed", swept.path.display()));
-    }
-    let mut engine = Engine::new(Ledger::new(&directory));
+    let directory = state::directory().map(|state| state.join("ranks").join(seats.host(rank)));
+    let ledger = directory.map_or_else(Ledger::nowhere, |directory| {
+        sweeper::sweep(&directory);
+        Ledger::new(&directory)
+    });
+    let mut engine = Engine::new(ledger);
     engine.check(&share).map_err(|e| e.to_string())?;
     let device = seats.tells_of_machine(rank) && run_loop::meets_a_device(&share, &order.directory);
     let observe = if device { common.observe } else { Some(Observe::None) };

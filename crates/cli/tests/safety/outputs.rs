@@ -19,7 +19,7 @@ fn measured() -> Fathom {
 #[test]
 fn d7_a_full_disk_behind_stdout_is_no_success() {
     let fathom = measured();
-    for line in ["list", "show", "export last", "iozone -s 64k -r 4k -i 0", "doctor"] {
+    for line in ["list", "show", "export last", "iozone -s 64k -r 4k -i 0"] {
         let full = File::options().write(true).open("/dev/full").expect("every Linux has it");
         let mut command = fathom.command(line.split(' '));
         let output = command.stdout(full).stderr(Stdio::piped()).output().expect("started");
@@ -137,4 +137,21 @@ fn d19_passwords_are_kept_nowhere_and_the_store_is_for_its_user() {
     let store = fs::read(fathom.store()).expect("the store");
     assert!(!store.windows(6).any(|bytes| bytes == b"sesame"));
     assert_eq!(fs::metadata(fathom.store()).expect("there").permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn d17_an_import_that_fails_keeps_nothing() {
+    let Some(small) = TmpFs::mount("d17_an_import_that_fails_keeps_nothing", 2 << 20) else { return };
+    let fathom = Fathom::new();
+    let store = small.path().join("store.db");
+    let store = store.to_str().expect("UTF-8");
+    let run =
+        "Hello\n1024+0 records in\n1024+0 records out\n1048576 bytes (1.0 MB) copied, 0.5 s, 2.1 MB/s\n\n";
+    fs::write(fathom.work().join("few.txt"), run).expect("a log");
+    fs::write(fathom.work().join("many.txt"), run.repeat(2000)).expect("a log");
+    let failed = fathom.run(["import", "--store", store, "few.txt", "many.txt"]);
+    assert!(matches!(failed.code, Some(2 | 3)), "{failed:?}");
+    assert!(!failed.stdout.contains("-> run"), "nothing was kept: {}", failed.stdout);
+    assert_eq!(fathom.run(["list", "--store", store, "--json"]).stdout.matches("\"id\"").count(), 0);
+    let _ = fathom.run(["import", "--store", store, "few.txt"]).expect_code(0).expect_stdout("-> run");
 }

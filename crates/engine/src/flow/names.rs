@@ -3,7 +3,7 @@
 use super::hand::{Break, Hand};
 use super::io::descriptor;
 use super::sets::Place as Where;
-use super::spot::Spot;
+use super::spot::{Parent, Spot};
 use crate::shared::Call;
 use crate::worker::Fault;
 use fathom_workload::flow::{Deletion, Op, Wanted};
@@ -75,7 +75,7 @@ impl Hand<'_> {
         }
         let place = &setting.wheres[set];
         let spot = &place.entries[entry].spot;
-        let (result, from) = self.in_parent(place, spot, from, |directory, name| {
+        let (result, from, _parent) = self.in_parent(place, spot, from, |directory, name| {
             rustix::fs::unlinkat(directory, name, AtFlags::empty())
         });
         if result.is_ok() {
@@ -111,7 +111,7 @@ impl Hand<'_> {
         let pick = self.thread.leaf(op, Wanted::Missing)?;
         let (set, leaf) = (pick.set, self.pick(&pick)?);
         let place = &setting.wheres[set];
-        let (result, from) = self.in_parent(place, &place.leaves[leaf], from, |directory, name| {
+        let (result, from, _parent) = self.in_parent(place, &place.leaves[leaf], from, |directory, name| {
             rustix::fs::mkdirat(directory, name, Mode::from_raw_mode(0o755))
         });
         if result.is_ok() {
@@ -128,7 +128,7 @@ impl Hand<'_> {
         let pick = self.thread.leaf(op, Wanted::Existing)?;
         let (set, leaf) = (pick.set, self.pick(&pick)?);
         let place = &setting.wheres[set];
-        let (result, from) = self.in_parent(place, &place.leaves[leaf], from, |directory, name| {
+        let (result, from, _parent) = self.in_parent(place, &place.leaves[leaf], from, |directory, name| {
             rustix::fs::unlinkat(directory, name, AtFlags::REMOVEDIR)
         });
         if result.is_ok() {
@@ -140,21 +140,21 @@ impl Hand<'_> {
     }
 
     /// Makes or removes a name, in the directory that holds it. Finding that directory is not part of the operation: the tick at which it
-    /// began is put off by as much.
-    fn in_parent(
+    /// began is put off by as much, and the directory is closed by the caller, later.
+    fn in_parent<'p>(
         &self,
-        place: &Where,
-        spot: &Spot,
+        place: &'p Where,
+        spot: &'p Spot,
         from: u64,
         call: impl FnOnce(BorrowedFd<'_>, &CStr) -> Result<(), Errno>,
-    ) -> (Result<(), Errno>, u64) {
+    ) -> (Result<(), Errno>, u64, Option<Parent<'p>>) {
         let began = self.clock.now();
         let parent = match place.bases.parent(spot) {
             Ok(parent) => parent,
-            Err(e) => return (Err(e), from),
+            Err(e) => return (Err(e), from, None),
         };
         let found = self.clock.now();
-        (call(parent.directory(), parent.name), from + found.saturating_sub(began))
+        (call(parent.directory(), parent.name), from + found.saturating_sub(began), Some(parent))
     }
 
     /// Reads the next directory of the set to its end. It counts what its entries take in memory.

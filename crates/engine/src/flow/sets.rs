@@ -68,6 +68,7 @@ pub(super) fn found(
         }
         _ => Bases::default(),
     };
+    bases.given = set.foreign_writable || set.existing == Existing::Replace;
     let mut spot = |path: &Path| {
         let path = absolute(path);
         if changed { bases.spot(&path) } else { Spot::by_path(&path) }

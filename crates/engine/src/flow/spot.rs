@@ -25,6 +25,8 @@ pub(crate) struct Spot {
 /// The directories that the spots of a set lie in.
 #[derive(Default)]
 pub(crate) struct Bases {
+    /// The files were given to us, whatever other names they have.
+    pub given: bool,
     open: Vec<OwnedFd>,
     /// Of a list: which of them is whose.
     known: HashMap<PathBuf, Option<usize>>,
@@ -100,8 +102,10 @@ impl Bases {
         // The call takes no mode for a file that it does not make.
         let mode = if flags.contains(OFlags::CREATE) { mode } else { 0 };
         let file = ours::open_below(base, name, flags, mode)?;
-        // Another name may be in somebody else's directory.
-        if rustix::fs::fstat(&file)?.st_nlink > 1 { Err(Errno::MLINK) } else { Ok(file) }
+        // Another name may be in somebody else's directory. What is new or only read cannot be changed through it.
+        let asks =
+            !self.given && !flags.contains(OFlags::EXCL) && flags.intersects(OFlags::WRONLY | OFlags::RDWR);
+        if asks && rustix::fs::fstat(&file)?.st_nlink > 1 { Err(Errno::MLINK) } else { Ok(file) }
     }
 
     /// The directory that a name lies in, open, and the name in it: for calls that make and remove names.

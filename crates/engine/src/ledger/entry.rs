@@ -23,16 +23,17 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Of what we have just made at a path; `None` if it is not there any more, or is a link.
-    pub fn of_new(path: &Path, tree: bool) -> Option<Self> {
-        let identity = Identity::of_ours(path)?;
+    /// Of what we have just made at a path; `None` if it is not there any more.
+    ///
+    /// # Errors
+    /// If it has to be held open and cannot be.
+    pub fn of_new(path: &Path, tree: bool) -> Result<Option<Self>, Errno> {
+        let Some(identity) = Identity::of_ours(path) else { return Ok(None) };
         let entry = Self::told(identity, tree);
-        if identity.is_unproven()
-            && let Ok(file) = rustix::fs::openat(CWD, path, LOOK, Mode::empty())
-        {
-            let _ = entry.held.set(Arc::new(file));
+        if identity.is_unproven() {
+            let _ = entry.held.set(Arc::new(open_to_hold(path)?));
         }
-        Some(entry)
+        Ok(Some(entry))
     }
 
     /// Of what is to be kept, at rest.
@@ -96,6 +97,20 @@ impl PartialEq for Entry {
     fn eq(&self, other: &Self) -> bool {
         (self.identity, self.tree) == (other.identity, other.tree)
     }
+}
+
+/// As many files as a set has may be held: where the limit is met, it is raised as far as this user may.
+fn open_to_hold(path: &Path) -> Result<OwnedFd, Errno> {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let open = || rustix::fs::openat(CWD, path, LOOK, Mode::empty());
+    open().or_else(|e| {
+        let limit = getrlimit(Resource::Nofile);
+        if e != Errno::MFILE || limit.current == limit.maximum {
+            return Err(e);
+        }
+        setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum })?;
+        open()
+    })
 }
 
 /// Whether the directory of a file that is not there is on the device where the file was made.

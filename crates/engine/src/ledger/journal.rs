@@ -4,6 +4,8 @@
 use super::entry::Entry;
 use fathom_state::lines::{self, coded_path, decoded_path};
 use fathom_state::{Directory, Identity};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
+use rustix::io::Errno;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -68,15 +70,24 @@ pub(super) fn gone(path: &Path) -> String {
 /// Removes what an unfinished intention left: an empty file or directory of this user, as old as the journal's last line. `None` if there
 /// is none.
 pub(super) fn remove_intended(path: &Path, journal: &fs::Metadata) -> Option<bool> {
-    let about = fs::symlink_metadata(path).ok()?;
-    if about.uid() != journal.uid() || !made_right_after(about.ctime(), journal.ctime()) {
+    let above = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let above = rustix::fs::openat(CWD, path.parent()?, above, Mode::empty()).ok()?;
+    let name = path.file_name()?;
+    let about = rustix::fs::statat(&above, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    if about.st_uid != journal.uid() || !made_right_after(about.st_ctime, journal.ctime()) {
         return None;
     }
-    // A directory goes only if it is empty: the kernel sees to that.
-    if about.is_dir() {
-        return fs::read_dir(path).ok()?.next().is_none().then(|| fs::remove_dir(path).is_ok());
+    match FileType::from_raw_mode(about.st_mode) {
+        // Only an empty one goes: the kernel sees to that.
+        FileType::Directory => match rustix::fs::unlinkat(&above, name, AtFlags::REMOVEDIR) {
+            Err(Errno::NOTEMPTY | Errno::EXIST) => None,
+            removed => Some(removed.is_ok()),
+        },
+        FileType::RegularFile if about.st_size == 0 => {
+            Some(rustix::fs::unlinkat(&above, name, AtFlags::empty()).is_ok())
+        }
+        _ => None,
     }
-    (about.is_file() && about.len() == 0).then(|| fs::remove_file(path).is_ok())
 }
 
 /// We create a file right after noting the intention. One made long before or after is somebody else's: better an empty file too

@@ -1,6 +1,6 @@
 //! Which files are ours. Every file and directory that fathom creates is entered in a journal before it is used, with its device,
-//! inode number and time of birth, so that only what we made is ever removed: at the end, on Ctrl-C, and, when we were killed, by
-//! the next run.
+//! inode number and what proves that it is the same ([`fathom_state::Identity`]), so that only what we made is ever removed: at the end, on
+//! Ctrl-C, and, when we were killed, by the next run.
 //!
 //! A journal is a text file `files-PID-START-TIME` in the state directory, appended and never rewritten ([`journal`]). It is locked as
 //! long as its process lives. `kept` holds files that the user asked to keep: they are ours to overwrite later, and never removed
@@ -242,7 +242,8 @@ impl Ledger {
     }
 
     fn enter(&mut self, path: PathBuf, tree: bool) -> Result<(), EngineError> {
-        let Some(entry) = Entry::of_new(&path, tree) else { return Ok(()) };
+        let entry = Entry::of_new(&path, tree).map_err(|e| EngineError::file("hold open", &path, e))?;
+        let Some(entry) = entry else { return Ok(()) };
         self.note(&made(&entry, &path))?;
         self.made.insert(path, (self.created, entry));
         self.created += 1;
@@ -407,6 +408,10 @@ impl Ledger {
         let untold = |error: Untrusted| EngineError::Journal { directory: path.clone(), error: error.into() };
         let directory = Directory::make(path).map_err(untold)?;
         let _lock = directory.wait_for_lock("kept.lock").map_err(untold)?;
+        if directory.text(KEPT).map_err(untold)?.is_some_and(|text| journal::Facts::parse(&text).is_none()) {
+            // Of another version: it is not ours to understand, nor to lose.
+            directory.rename(KEPT, "kept.of-another-version").map_err(untold)?;
+        }
         let facts = read_facts(&directory, KEPT).unwrap_or_default();
         let mut kept: BTreeMap<PathBuf, Entry> = facts.made.into_iter().collect();
         change(&mut kept);

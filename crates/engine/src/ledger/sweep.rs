@@ -1,7 +1,7 @@
 //! What the next run does with what a killed one left: what is proved to be ours goes, everything else stays and is named.
 
 use super::entry::{Entry, parent_is_on};
-use super::journal::{PREFIX, read_facts, remove_intended};
+use super::journal::{Facts, KEPT, PREFIX, read_facts, remove_intended};
 use fathom_state::{Directory, Locked, owner};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -51,11 +51,27 @@ fn of_the_dead(state: &Directory) -> impl Iterator<Item = String> {
 
 /// Whether there is anything to sweep. No file system but that of the state directory is asked.
 pub(super) fn is_needed(directory: &Path) -> bool {
-    matches!(Directory::open(directory), Ok(Some(state)) if of_the_dead(&state).next().is_some())
+    let Ok(Some(state)) = Directory::open(directory) else { return false };
+    of_the_dead(&state).next().is_some() || strange_kept(&state).is_some()
+}
+
+/// Why the list of kept files cannot be believed.
+fn strange_kept(state: &Directory) -> Option<String> {
+    match state.text(KEPT) {
+        Ok(text) => {
+            let other = Facts::parse(&text?).is_none();
+            let path = state.path().join(KEPT);
+            other.then(|| format!("{} was not written by this version of fathom", path.display()))
+        }
+        Err(error) => Some(error.to_string()),
+    }
 }
 
 pub(super) fn sweep(directory: &Path, tell: &mut dyn FnMut(Sweeping)) {
     let Ok(Some(state)) = Directory::open(directory) else { return };
+    if let Some(why) = strange_kept(&state) {
+        tell(Sweeping::Did(Swept { path: state.path().join(KEPT), fate: Fate::NoJournal(why) }));
+    }
     for name in of_the_dead(&state) {
         match state.try_lock(&name) {
             // Whoever held the lock before may have swept it meanwhile.

@@ -57,6 +57,15 @@ impl Disk {
         let directory = own_directory(&above)?;
         let identity = Identity::of_ours(&directory)
             .ok_or_else(|| trouble(&directory, "vanished", io::Error::from(io::ErrorKind::NotFound)))?;
+        if identity.is_unproven() {
+            let _ = fs::remove_dir(&directory);
+            let why = io::Error::from(io::ErrorKind::Unsupported);
+            return Err(trouble(
+                &above,
+                "keeps nothing that tells our files from others: choose another directory for the image",
+                why,
+            ));
+        }
         if let Err(e) = journal.note(&[Fact::Disk(directory.clone(), identity)]) {
             // Still empty, and nobody would know of it.
             let _ = fs::remove_dir(&directory);

@@ -188,7 +188,11 @@ impl<'f> Turner<'f> {
 
     fn finish(&mut self) -> Vec<Outcome> {
         let Some(journal) = self.journal.take() else { return Vec::new() };
-        let outcomes = settle(self.files, journal.at(), &journal.facts());
+        let outcomes = match journal.at().facts() {
+            Ok(facts) => settle(self.files, journal.at(), &facts),
+            // It stays, and the next command reads it again.
+            Err(error) => vec![Outcome::Failed { what: "what was changed".into(), error }],
+        };
         if let Some(guardian) = self.guardian.take() {
             guardian.dismiss();
         }

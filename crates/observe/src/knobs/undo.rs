@@ -6,6 +6,7 @@ use super::disk;
 use super::files::KnobFiles;
 use super::journal::{At, Boot, Facts, Saved, orphans};
 use super::target::is_place_of;
+use crate::answers::answers;
 use fathom_state::Identity;
 use std::path::{Path, PathBuf};
 
@@ -104,7 +105,7 @@ pub fn undo(files: &dyn KnobFiles, facts: &Facts) -> Vec<Outcome> {
         outcomes.extend(removed(directory, identity, disk::take_down));
     }
     for (path, identity) in facts.files.iter().rev() {
-        outcomes.extend(removed(path, identity, |path| std::fs::remove_file(path)));
+        outcomes.extend(removed(path, identity, |path| identity.remove_file(path).map(drop)));
     }
     outcomes
 }
@@ -115,6 +116,10 @@ fn removed(
     identity: &Identity,
     remove: impl FnOnce(&Path) -> std::io::Result<()>,
 ) -> Option<Outcome> {
+    if !answers(path) {
+        let error = "its file system does not answer".to_string();
+        return Some(Outcome::Failed { what: path.display().to_string(), error });
+    }
     path.symlink_metadata().ok()?;
     if identity.is_unproven() {
         return Some(Outcome::Unproven(path.into()));

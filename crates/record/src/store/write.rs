@@ -36,21 +36,14 @@ impl Store {
         self.in_transaction_of(&run.id, |t| finish(t, run))
     }
 
-    /// Writes a complete run in one transaction; for imports.
+    /// Writes a complete run in one transaction.
     pub fn save(&mut self, run: &Run) -> Result<(), StoreError> {
-        self.in_transaction(|t| {
-            begin(t, run)?;
-            for phase in &run.phases {
-                append_phase(t, &run.id, phase)?;
-            }
-            for doubt in &run.doubts {
-                append_doubt(t, &run.id, doubt)?;
-            }
-            for trust in &run.trust {
-                append_trust(t, &run.id, trust)?;
-            }
-            finish(t, run)
-        })
+        self.save_all([run])
+    }
+
+    /// Writes complete runs, all of them or none; for imports.
+    pub fn save_all<'r>(&mut self, runs: impl IntoIterator<Item = &'r Run>) -> Result<(), StoreError> {
+        self.in_transaction(|t| runs.into_iter().try_for_each(|run| save(t, run)))
     }
 
     /// Removes a run named by its id, the beginning of its id, or "last", with everything that belongs to it; gives its id.
@@ -117,6 +110,14 @@ impl From<rusqlite::Error> for Failure {
     fn from(e: rusqlite::Error) -> Self {
         Self::Database(e)
     }
+}
+
+fn save(t: &Transaction, run: &Run) -> Result<(), Failure> {
+    begin(t, run)?;
+    run.phases.iter().try_for_each(|phase| append_phase(t, &run.id, phase))?;
+    run.doubts.iter().try_for_each(|doubt| append_doubt(t, &run.id, doubt))?;
+    run.trust.iter().try_for_each(|trust| append_trust(t, &run.id, trust))?;
+    finish(t, run)
 }
 
 fn begin(t: &Transaction, run: &Run) -> Result<(), Failure> {
