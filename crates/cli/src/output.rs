@@ -3,9 +3,9 @@
 //! overwritten unless that was asked for.
 
 use anyhow::{Context as _, bail};
-use std::fs::OpenOptions;
-use std::io::Write as _;
-use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
+use std::fs::{File, OpenOptions};
+use std::io::{Error, Write as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 /// Permissions before the umask takes its share, as for any new file.
@@ -21,12 +21,8 @@ pub fn put(path: &Path, contents: impl AsRef<[u8]>, replace: bool) -> anyhow::Re
         if found.is_symlink() {
             bail!("{} is a symbolic link; name the file that it leads to", path.display());
         }
-        if !found.is_char_device() && !found.is_fifo() {
-            bail!("{} is no file that could be replaced", path.display());
-        }
         // There is nothing to replace, and its name must stay what it is.
-        let mut how = OpenOptions::new();
-        let mut stream = how.write(true).custom_flags(libc::O_NOFOLLOW).open(path).with_context(unwritten)?;
+        let mut stream = open_stream(path).with_context(unwritten)?;
         return stream.write_all(contents.as_ref()).with_context(unwritten);
     }
     let directory = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -40,6 +36,59 @@ pub fn put(path: &Path, contents: impl AsRef<[u8]>, replace: bool) -> anyhow::Re
     file.as_file().sync_all().with_context(unwritten)?;
     let placed = if replace { file.persist(path) } else { file.persist_noclobber(path) };
     placed.map(drop).map_err(|e| e.error).with_context(unwritten)
+}
+
+/// Opens a file that is written while a command goes on, as another program would: made if it is not there, cut if it is. A link is followed if
+/// this user or root made it (`/dev/stdout` is one).
+pub fn open_now(path: &Path) -> std::io::Result<File> {
+    let Ok(about) = path.symlink_metadata() else {
+        return File::options().write(true).create_new(true).mode(MODE).open(path);
+    };
+    if about.is_file() {
+        let file =
+            File::options().write(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?;
+        if file.metadata()?.is_file() {
+            file.set_len(0)?;
+            return Ok(file);
+        }
+        return Err(strange());
+    }
+    if !about.is_symlink() {
+        return open_stream(path);
+    }
+    if about.uid() != 0 && about.uid() != fathom_state::trust::user() {
+        return Err(Error::other("it is a symbolic link of somebody else"));
+    }
+    match path.metadata() {
+        Ok(about) if !about.is_file() => open_as_it_is(path, 0),
+        // Where it leads, as it is there now.
+        _ => open_now(&path.canonicalize()?),
+    }
+}
+
+/// Opens a pipe with a reader, or a character device; nothing is waited for.
+fn open_stream(path: &Path) -> std::io::Result<File> {
+    open_as_it_is(path, libc::O_NOFOLLOW)
+}
+
+fn open_as_it_is(path: &Path, flags: i32) -> std::io::Result<File> {
+    let file = File::options().write(true).custom_flags(flags | libc::O_NONBLOCK).open(path);
+    let file = file.map_err(|e| match e.raw_os_error() {
+        Some(libc::ENXIO) => Error::other("it is a pipe that nobody reads"),
+        _ => e,
+    })?;
+    let found = file.metadata()?.file_type();
+    if !found.is_char_device() && !found.is_fifo() && !found.is_file() {
+        return Err(strange());
+    }
+    // Writing waits for its reader, as it should.
+    let flags = rustix::fs::fcntl_getfl(&file)?;
+    rustix::fs::fcntl_setfl(&file, flags - rustix::fs::OFlags::NONBLOCK)?;
+    Ok(file)
+}
+
+fn strange() -> Error {
+    Error::other("it is neither a file, nor a pipe, nor a character device")
 }
 
 #[cfg(test)]
@@ -75,6 +124,25 @@ mod tests {
     }
 
     #[test]
+    fn what_is_written_at_once_follows_links_of_ours_only() {
+        let dir = TestDir::new();
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("file"), "old").expect("a file");
+        symlink("file", at("link")).expect("a link");
+        open_now(&at("link")).expect("ours").write_all(b"new").expect("written");
+        assert_eq!(fs::read_to_string(at("file")).expect("there"), "new");
+        open_now(&at("fresh")).expect("made");
+        symlink("/dev/null", at("null")).expect("a link");
+        open_now(&at("null")).expect("a link of ours to a device").write_all(b"x").expect("written");
+        assert!(open_now(dir.path()).is_err());
+        if fathom_state::trust::user() == 0 {
+            std::os::unix::fs::lchown(at("link"), Some(65534), None).expect("root may");
+            assert!(open_now(&at("link")).expect_err("theirs").to_string().contains("of somebody else"));
+            assert_eq!(fs::read_to_string(at("file")).expect("there"), "new");
+        }
+    }
+
+    #[test]
     fn what_is_a_stream_stays_one() {
         put(Path::new("/dev/null"), "x", true).expect("it takes anything");
         let found = fs::symlink_metadata("/dev/null").expect("there").file_type();
@@ -82,5 +150,15 @@ mod tests {
         assert!(put(Path::new("/dev/full"), "x", true).is_err());
         let dir = TestDir::new();
         assert!(put(dir.path(), "x", true).is_err() && dir.path().is_dir());
+        let pipe = dir.path().join("pipe");
+        assert!(
+            std::process::Command::new("mkfifo").arg(&pipe).status().expect("coreutils has it").success()
+        );
+        for error in [
+            format!("{:#}", put(&pipe, "x", true).expect_err("a pipe")),
+            open_now(&pipe).expect_err("a pipe").to_string(),
+        ] {
+            assert!(error.contains("a pipe that nobody reads"), "{error}");
+        }
     }
 }

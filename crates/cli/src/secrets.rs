@@ -49,9 +49,11 @@ mod tests {
         );
         assert_eq!(masked("sysbench --pgsql-password X run"), "sysbench --pgsql-password *** run");
         assert_eq!(
-            masked("fio --http_s3_SECRET=a=b --name=password"),
-            "fio --http_s3_SECRET=*** --name=password"
+            masked("fio --http_s3_key=a=b --http_pass=x --name=password"),
+            "fio --http_s3_key=*** --http_pass=*** --name=password"
         );
-        assert_eq!(masked("iozone -f /passwords/x --secret -a"), "iozone -f /passwords/x --secret -a");
+        assert_eq!(masked("iozone -f /passwords/x -a"), "iozone -f /passwords/x -a");
+        let words = ["sysbench", "--mysql-password=my secret", "run"].map(String::from);
+        assert_eq!(masked_in(words.join(" "), &words), "sysbench --mysql-password=*** run");
     }
 }

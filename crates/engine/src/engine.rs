@@ -162,7 +162,7 @@ impl Engine {
         let spools = self.spools(this)?;
         self.written.begin(number as u32, this)?;
         let shared = (&pooled, spools.as_slice(), &self.written);
-        let jobs = jobs(workload, &sets, this, shared, flows.as_ref(), place);
+        let jobs = jobs(workload, &sets, this, shared, flows.as_ref(), &self.ledger, place);
         memory::check(this, jobs.iter().map(|j| &j.2))?;
         let log_entries = jobs.iter().map(|j| log_entries(&j.2)).max().unwrap_or(0);
         let started_ns = self.elapsed_ns();
@@ -310,6 +310,7 @@ fn jobs<'a>(
     phase: &'a Phase,
     (pooled, spools, written): (&'a Pooled, &'a [Option<File>], &'a Book),
     flows: Option<&'a Setting>,
+    ledger: &'a Ledger,
     place: impl Fn(usize) -> Place,
 ) -> Vec<(Isolation, u32, Job<'a>)> {
     let cpus = allowed_cpus();
@@ -360,6 +361,7 @@ fn jobs<'a>(
                 group: name,
                 index,
                 stream,
+                ledger,
                 path: path_of(workload, sets, stream, index).unwrap_or_default(),
                 file: file as u32,
                 mode: set.map_or(0o640, |s| s.mode),

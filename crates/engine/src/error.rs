@@ -131,7 +131,8 @@ pub(crate) fn advice(error: &std::io::Error) -> &'static str {
         Some(libc::ELOOP) => ". A symbolic link is in the way",
         Some(libc::EMLINK) => ". The file has a second name, which may be somebody's copy",
         Some(libc::EIO) => ". The device reported an error; see the kernel log",
-        Some(libc::ENODEV) | Some(libc::ENXIO) | Some(libc::ESTALE) => ". The device or mount has gone",
+        Some(libc::ENODEV) | Some(libc::ENXIO) => ". The device or mount has gone",
+        Some(libc::ESTALE) => ". The device or mount has gone, or something else lies there now",
         _ => "",
     }
 }

@@ -3,7 +3,7 @@
 use crate::shared::Call;
 use crate::worker::{Fault, Plan};
 use fathom_workload::{OpenSync, Stream};
-use rustix::fd::{BorrowedFd, IntoRawFd as _, OwnedFd};
+use rustix::fd::{AsFd as _, BorrowedFd, IntoRawFd as _, OwnedFd};
 use rustix::fs::{Mode, OFlags};
 
 /// Whether a stream writes at all, gives parts of its file back, or changes its files by other calls.
@@ -41,9 +41,6 @@ fn open_at(plan: &Plan, path: &std::path::Path) -> Result<OwnedFd, Fault> {
     if stream.open.create {
         flags |= OFlags::CREATE;
     }
-    if stream.open.truncate {
-        flags |= OFlags::TRUNC;
-    }
     if writes(stream) {
         // Checked before, and once more here: nobody can slip a link in between.
         flags |= OFlags::NOFOLLOW;
@@ -60,8 +57,15 @@ fn open_at(plan: &Plan, path: &std::path::Path) -> Result<OwnedFd, Fault> {
         OpenSync::Dsync => OFlags::DSYNC,
         OpenSync::Rsync => OFlags::RSYNC | OFlags::SYNC,
     };
-    let file = rustix::fs::open(path, flags, Mode::from_raw_mode(plan.mode))
-        .map_err(|e| Fault::of(Call::Open, e, 0))?;
+    let failed = |e| Fault::of(Call::Open, e, 0);
+    let file = rustix::fs::open(path, flags, Mode::from_raw_mode(plan.mode)).map_err(failed)?;
+    // A directory on the way may have become a link: what lies there now is somebody else's, and stays as it is.
+    if writes(stream) && !plan.ledger.may_be_file(path, file.as_fd()) {
+        return Err(failed(rustix::io::Errno::STALE));
+    }
+    if stream.open.truncate {
+        rustix::fs::ftruncate(&file, 0).map_err(failed)?;
+    }
     advise(&file, stream.open.advice);
     Ok(file)
 }

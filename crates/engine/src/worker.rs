@@ -40,6 +40,8 @@ pub(crate) struct Plan<'a> {
     pub group: String,
     pub index: usize,
     pub stream: &'a Stream,
+    /// Which files are ours.
+    pub ledger: &'a crate::Ledger,
     pub path: PathBuf,
     /// Number of the file in its set.
     pub file: u32,

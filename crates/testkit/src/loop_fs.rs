@@ -6,6 +6,10 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Only what hangs takes so long.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The file systems that can be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,10 +125,14 @@ impl LoopFs {
         self.kind
     }
 
-    /// Makes it read-only from now on. Panics if a file is open for writing (the kernel refuses).
+    /// Makes it read-only from now on. Panics if a file stays open for writing (the kernel refuses). It may be open for a moment: what
+    /// another test starts has all that is open here until it is a program of its own.
     pub fn remount_read_only(&self) {
-        if let Err(e) = mounts::remount(&self.mount_point, libc::MS_RDONLY) {
-            panic!("{} could not be made read-only: {e}", self.mount_point.display());
+        let limit = Instant::now() + PATIENCE;
+        while let Err(e) = mounts::remount(&self.mount_point, libc::MS_RDONLY) {
+            let busy = e.raw_os_error() == Some(libc::EBUSY) && Instant::now() < limit;
+            assert!(busy, "{} could not be made read-only: {e}", self.mount_point.display());
+            std::thread::sleep(Duration::from_millis(5));
         }
     }
 

@@ -101,6 +101,24 @@ fn d3_a_tree_that_becomes_another_is_not_worked_in() {
     });
 }
 
+/// Streams open their file anew for each phase.
+#[test]
+fn d3_a_file_behind_a_directory_that_became_a_link_is_not_written() {
+    let fathom = Fathom::new();
+    let (theirs, ours) = (fathom.dir().subdir("theirs"), fathom.work().join("d"));
+    fs::create_dir(&ours).expect("a directory");
+    fs::write(theirs.join("z"), "theirs").expect("a file of theirs");
+    let link = fathom.work().join("link");
+    symlink(&theirs, &link).expect("a link");
+    let mut running = fathom.spawn(["iozone", "-t", "1", "-F", "d/z", "-s", "1m", "-r", "64k", "-J", "40"]);
+    running
+        .wait_until("the file has data", || fs::metadata(ours.join("z")).is_ok_and(|about| about.len() > 0));
+    exchange(&link, &ours);
+    let outcome = running.finish();
+    assert_eq!(fs::read_to_string(theirs.join("z")).expect("there"), "theirs", "{outcome:?}");
+    assert!(outcome.stderr.contains("something else lies there now"), "{outcome:?}");
+}
+
 /// A file of the tree that is another's by a second name is neither written nor cut.
 #[test]
 fn d3_a_second_name_of_somebodys_file_is_not_written() {

@@ -130,6 +130,12 @@ impl Ledger {
         self.entry(&absolute(root)).is_none_or(|entry| !entry.tree || entry.is(open))
     }
 
+    /// Whether an open file may be one that is to be changed at a path: if we made one there, that one.
+    #[must_use]
+    pub(crate) fn may_be_file(&self, path: &Path, open: rustix::fd::BorrowedFd<'_>) -> bool {
+        self.entry(&absolute(path)).is_none_or(|entry| entry.is(open))
+    }
+
     /// The process number of another run that has made `path`, still lives, and has not given it up.
     #[must_use]
     pub fn used_by_another(&self, path: &Path) -> Option<u32> {

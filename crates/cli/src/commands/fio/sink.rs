@@ -28,7 +28,7 @@ impl Sink {
     pub fn open(path: Option<&Path>) -> Result<Self, String> {
         let Some(path) = path else { return Ok(Self { file: None, name: String::new(), failed: None }) };
         let name = path.display().to_string();
-        let file = File::create(path).map_err(|e| format!("{name} cannot be written: {e}"))?;
+        let file = crate::output::open_now(path).map_err(|e| format!("{name} cannot be written: {e}"))?;
         Ok(Self { file: Some(file), name, failed: None })
     }
 
