@@ -16,6 +16,8 @@ pub(super) const FIRST: &str = "fathom-files 2";
 pub(super) const PREFIX: &str = "files-";
 /// Files that the user asked to keep.
 pub(super) const KEPT: &str = "kept";
+/// Where such a list of another version is put: it is not ours to understand, nor to lose.
+pub(super) const ASIDE: &str = "kept.of-another-version";
 
 /// What a journal says: files made and not gone, and an intention without a result.
 #[derive(Default)]

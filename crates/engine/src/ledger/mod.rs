@@ -19,7 +19,7 @@ pub use sweep::{Fate, Sweeping, Swept};
 use crate::EngineError;
 use entry::{Entry, absolute};
 use fathom_state::{Directory, Locked, Untrusted, lines, owner};
-use journal::{FIRST, KEPT, PREFIX, gone, intent, made, read_facts};
+use journal::{ASIDE, FIRST, KEPT, PREFIX, gone, intent, made, read_facts};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write as _};
@@ -415,8 +415,7 @@ impl Ledger {
         let directory = Directory::make(path).map_err(untold)?;
         let _lock = directory.wait_for_lock("kept.lock").map_err(untold)?;
         if directory.text(KEPT).map_err(untold)?.is_some_and(|text| journal::Facts::parse(&text).is_none()) {
-            // Of another version: it is not ours to understand, nor to lose.
-            directory.rename(KEPT, "kept.of-another-version").map_err(untold)?;
+            directory.rename(KEPT, ASIDE).map_err(untold)?;
         }
         let facts = read_facts(&directory, KEPT).unwrap_or_default();
         let mut kept: BTreeMap<PathBuf, Entry> = facts.made.into_iter().collect();

@@ -1,7 +1,7 @@
 //! What the next run does with what a killed one left: what is proved to be ours goes, everything else stays and is named.
 
 use super::entry::{Entry, parent_is_on};
-use super::journal::{Facts, KEPT, PREFIX, read_facts, remove_intended};
+use super::journal::{ASIDE, Facts, KEPT, PREFIX, read_facts, remove_intended};
 use fathom_state::{Directory, Locked, owner};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -61,7 +61,12 @@ fn strange_kept(state: &Directory) -> Option<String> {
         Ok(text) => {
             let other = Facts::parse(&text?).is_none();
             let path = state.path().join(KEPT);
-            other.then(|| format!("{} was not written by this version of fathom", path.display()))
+            other.then(|| {
+                format!(
+                    "{} was not written by this version of fathom and is put aside as {ASIDE}",
+                    path.display()
+                )
+            })
         }
         Err(error) => Some(error.to_string()),
     }
@@ -71,6 +76,10 @@ pub(super) fn sweep(directory: &Path, tell: &mut dyn FnMut(Sweeping)) {
     let Ok(Some(state)) = Directory::open(directory) else { return };
     if let Some(why) = strange_kept(&state) {
         tell(Sweeping::Did(Swept { path: state.path().join(KEPT), fate: Fate::NoJournal(why) }));
+        if state.text(KEPT).is_ok() {
+            // Said once is enough.
+            let _ = state.rename(KEPT, ASIDE);
+        }
     }
     for name in of_the_dead(&state) {
         match state.try_lock(&name) {

@@ -207,6 +207,20 @@ fn d1_what_is_no_journal_of_ours_is_named_and_nothing_is_done() {
 }
 
 #[test]
+fn a_list_of_kept_files_of_another_version_is_named_once_and_put_aside() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join(KEPT), "made 1 2 3 /old\n").unwrap();
+    assert!(Ledger::needs_sweep(dir.path()));
+    let swept = Ledger::sweep(dir.path());
+    assert!(
+        matches!(&swept[..], [Swept { fate: Fate::NoJournal(why), .. }] if why.contains("put aside")),
+        "{swept:?}"
+    );
+    assert!(!Ledger::needs_sweep(dir.path()) && Ledger::sweep(dir.path()).is_empty());
+    assert_eq!(fs::read_to_string(dir.path().join(journal::ASIDE)).unwrap(), "made 1 2 3 /old\n");
+}
+
+#[test]
 fn without_a_place_nothing_is_noted_and_what_was_made_still_goes() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ours");
