@@ -10,6 +10,7 @@ mod page;
 mod steps;
 mod test;
 mod tidy;
+mod torture;
 
 use anyhow::{Result, bail};
 use std::path::{Path, PathBuf};
@@ -21,6 +22,8 @@ The chores of the house.
   cargo xtask test                run everything: prerequisites, fmt, clippy, tidy, build, every test
   cargo xtask test FILTER         only the tests whose name contains FILTER, without the lints
   cargo xtask tidy                check the house: arrows between crates, opening paragraphs, stray prints, ...
+  cargo xtask torture [KIND]      random accidents for --minutes N (10): kills, links put in the way, full disks, faults of a file
+                                  system, stopped runs, stores with many writers; what was tried and survived (root)
   cargo xtask aarch64             the hashes of the simulator on a second architecture, by qemu
   cargo xtask deb                 a Debian package of the build with profile dist, in target/; --static links it with musl;
                                   --check installs the one that is there in a root of its own (debootstrap, root)
@@ -46,6 +49,7 @@ The chores of the house.
 
   test:  --no-install             install nothing; say what is missing and which tests skip
          -- ARGS                  passed to the test programs, e.g. -- --nocapture
+  torture: --minutes N --seed S   how long, and what the accidents are drawn from; --trial N makes one of them again
   fresh: --keep                   leave the clone in place and say where it is
   bench, but iozone and instructions:
          --rounds N               interleaved rounds (engine, sysbench, fio 9, filebench, sysbench-2004, isofs 5, rate 3, agree 2,
@@ -121,6 +125,7 @@ fn run(args: &[String]) -> Result<bool> {
             no_arguments(chore, rest)?;
             mpi::run(&root)
         }
+        "torture" => torture::run(&root, &torture::Options::parse(rest).map_err(Usage)?),
         "bench" => bench::run(&root, rest),
         "help" | "--help" | "-h" => {
             print!("{HELP}");
@@ -158,6 +163,7 @@ mod tests {
         assert!(usage(&["dance"]));
         assert!(usage(&["tidy", "now"]));
         assert!(usage(&["page", "now"]));
+        assert!(usage(&["torture", "--minuts", "3"]));
         assert!(usage(&["deb", "--chek"]));
         assert!(usage(&["fresh", "--kep"]));
         assert!(usage(&["test", "--no-instal"]));

@@ -20,4 +20,5 @@ mod safety;
 mod simulate;
 mod sweep;
 mod sysbench;
+mod torture;
 mod watch;

@@ -7,5 +7,5 @@ mod documented;
 mod ends;
 mod knobs;
 mod refused;
-mod support;
+pub mod support;
 mod workloads;

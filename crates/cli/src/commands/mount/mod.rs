@@ -5,7 +5,7 @@
 mod daemon;
 pub mod guard;
 pub mod options;
-mod point;
+pub mod point;
 mod signals;
 
 use super::iso::backend::ImageFile;

@@ -3,12 +3,16 @@
 
 use crate::exit::Usage;
 use fathom_isofs::mount::SOURCE;
+use fathom_observe::answers::is_cut_off;
 use fathom_observe::device::mount::{Mount, parse};
 use std::ffi::{CString, OsStr};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{fs, io};
+
+/// The type of our mounts in the kernel's table: root's own, and those that fusermount3 makes.
+const KINDS: [&str; 2] = ["fuse", "fuse.fathom"];
 
 /// The programs that unmount for an ordinary user, newest first.
 const HELPERS: [&str; 2] = ["fusermount3", "fusermount"];
@@ -31,23 +35,13 @@ fn find_helper(path: &OsStr) -> Option<PathBuf> {
         .find_map(|helper| std::env::split_paths(path).map(|dir| dir.join(helper)).find(|at| at.is_file()))
 }
 
-/// The directory by its full name, free to be mounted on. What a killed `fathom mount` left on it is taken down.
+/// The directory by its full name, free to be mounted on.
 pub fn ready(on: &Path) -> Result<PathBuf, Usage> {
-    let named = |e: io::Error| {
+    let full = fs::canonicalize(on).map_err(|e| {
         Usage(format!("{}: {e}; an image is mounted on a directory that exists", on.display()))
-    };
-    let found = match fs::canonicalize(on) {
-        // The kernel may not even look up a directory whose mount is dead.
-        Err(e) if e.raw_os_error() == Some(libc::ENOTCONN) => std::path::absolute(on),
-        found => found,
-    };
-    let full = found.map_err(named)?;
+    })?;
     if mount_on(&full).is_some_and(|mount| mount.source.starts_with(SOURCE)) {
-        // Of all that can be asked, this is never answered from the kernel's memory.
-        if rustix::fs::statvfs(&full).err() != Some(rustix::io::Errno::NOTCONN) {
-            return Err(Usage(format!("{}: an image is mounted here; unmount it first", on.display())));
-        }
-        unmount(&full).map_err(named)?;
+        return Err(Usage(format!("{}: an image is mounted here; unmount it first", on.display())));
     }
     if !full.is_dir() {
         return Err(Usage(format!("{}: not a directory; an image is mounted on one", on.display())));
@@ -55,11 +49,28 @@ pub fn ready(on: &Path) -> Result<PathBuf, Usage> {
     Ok(full)
 }
 
+/// Takes down what mounts of this user left that were killed with their guards; each mount point.
+pub fn take_down_left_behind() -> Vec<String> {
+    let me = rustix::process::geteuid().as_raw().to_string();
+    // The kernel itself writes whose mount it is.
+    let is_ours = |mount: &Mount| {
+        KINDS.contains(&mount.kind.as_str())
+            && mount.source.starts_with(SOURCE)
+            && mount.option("user_id") == Some(&me)
+    };
+    let left = mounts().into_iter().filter(is_ours).map(|mount| mount.mount_point);
+    left.filter(|on| is_cut_off(Path::new(on)) && unmount(Path::new(on)).is_ok()).collect()
+}
+
 /// What is mounted on a directory, the last if there are several.
 fn mount_on(on: &Path) -> Option<Mount> {
-    let table = fs::read("/proc/self/mountinfo").ok()?;
     let name = on.to_string_lossy();
-    parse(&String::from_utf8_lossy(&table)).into_iter().rfind(|mount| mount.mount_point == name)
+    mounts().into_iter().rfind(|mount| mount.mount_point == name)
+}
+
+fn mounts() -> Vec<Mount> {
+    let table = fs::read("/proc/self/mountinfo").unwrap_or_default();
+    parse(&String::from_utf8_lossy(&table))
 }
 
 /// Which mount it is: the kernel's number of it, and that of its file system. Either may be used again, hardly both.

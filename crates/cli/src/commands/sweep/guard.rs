@@ -1,6 +1,7 @@
 //! The two places where something is put back that a sweep could not put back itself: the guardian process that a sweep starts, and
 //! the beginning of every command of fathom.
 
+use crate::commands::mount::point;
 use crate::{console, state};
 use fathom_observe::files::Live;
 use fathom_observe::knobs::{self, Outcome, guardian};
@@ -41,6 +42,9 @@ pub fn put_back_left_behind() {
     if fathom_state::trust::user() == 0 {
         fathom_observe::block::sweep_left_behind();
         fathom_observe::throttle::sweep();
+    }
+    for on in point::take_down_left_behind() {
+        console::note(&format!("unmounted {on}, left behind by a mount that was killed"));
     }
     if let Some(directory) = state::directory() {
         tell(&knobs::put_back_left_behind(&Live, &directory, remove_test_files), KILLED);

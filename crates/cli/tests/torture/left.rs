@@ -1,0 +1,98 @@
+//! What a command may leave on the machine when it is killed, and that the next one leaves nothing of it.
+
+use crate::torture::bystanders::Bystanders;
+use fathom_testkit::dir::names_in;
+use fathom_testkit::{Fathom, sqlite3};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Only what hangs takes so long.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Waits until every process that works for this fathom is gone; guardians take a moment to put back what their program had turned.
+#[track_caller]
+pub fn assert_no_process(fathom: &Fathom) {
+    let mark = format!("XDG_STATE_HOME={}", fathom.state_home().display()).into_bytes();
+    let deadline = Instant::now() + PATIENCE;
+    while let Some(process) = processes_with(&mark) {
+        assert!(Instant::now() < deadline, "{} lives on", process.display());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn processes_with(mark: &[u8]) -> Option<PathBuf> {
+    let all = fs::read_dir("/proc").expect("proc").filter_map(|entry| Some(entry.ok()?.path()));
+    all.filter(|dir| dir.join("environ").exists()).find(|dir| {
+        let environment = fs::read(dir.join("environ")).unwrap_or_default();
+        environment.split(|&byte| byte == 0).any(|variable| variable == mark)
+    })
+}
+
+/// Panics if anything is left of commands with these process numbers, but for files that fathom lists as kept.
+#[track_caller]
+pub fn assert_nothing_left(fathom: &Fathom, pids: &[u32], bystanders: &Bystanders) {
+    assert_no_process(fathom);
+    bystanders.assert_unharmed();
+    let state = fathom.state_home().join("fathom");
+    let journals: Vec<String> = if state.exists() {
+        names_in(&state).into_iter().filter(|name| !name.starts_with("kept")).collect()
+    } else {
+        Vec::new()
+    };
+    assert!(journals.is_empty(), "journals are left: {journals:?}");
+    let kept = fs::read_to_string(state.join("kept")).unwrap_or_default();
+    for path in bystanders.others() {
+        // An output has its name only when it is whole.
+        let listed = kept.contains(path.to_str().expect("UTF-8"))
+            || path.file_stem().is_some_and(|stem| stem == "page");
+        assert!(listed || path.ends_with("lost+found"), "{} is left; kept: {kept}", path.display());
+    }
+    let up = fathom.dir().mounts_and_loops();
+    assert!(up.is_empty(), "mounts or loop devices are left: {up:?}");
+    let temporary = temporary(fathom);
+    assert!(names_in(&temporary).is_empty(), "left in TMPDIR: {:?}", names_in(&temporary));
+    for pid in pids {
+        let left: Vec<_> = of_kernel(*pid).collect();
+        assert!(left.is_empty(), "{left:?} is left");
+    }
+    if fathom.store().exists() {
+        // Who opens it first brings it in order.
+        let _ = fathom.run(["list"]).expect_code(0);
+        assert_sound_store(&fathom.store());
+    }
+}
+
+/// A program whose TMPDIR is its own.
+pub fn with_temporary(fathom: Fathom) -> Fathom {
+    let directory = fathom.dir().subdir("tmp");
+    fathom.env("TMPDIR", directory.to_str().expect("UTF-8"))
+}
+
+fn temporary(fathom: &Fathom) -> PathBuf {
+    fathom.dir().subdir("tmp")
+}
+
+/// Control groups and trace instances of a process.
+fn of_kernel(pid: u32) -> impl Iterator<Item = PathBuf> {
+    let (whole, begins) = (format!("fathom-{pid}"), format!("fathom-{pid}-"));
+    let places =
+        ["/sys/kernel/tracing/instances", "/sys/fs/cgroup", "/sys/fs/cgroup/blkio", "/sys/fs/cgroup/unified"];
+    places.into_iter().flat_map(|place| fs::read_dir(place).into_iter().flatten()).filter_map(move |entry| {
+        let path = entry.ok()?.path();
+        let name = path.file_name()?.to_str()?;
+        (name == whole || name.starts_with(&begins)).then_some(path)
+    })
+}
+
+/// SQLite's own check of the file, if there is one.
+#[track_caller]
+pub fn assert_sound_store(store: &Path) {
+    if store.metadata().is_ok_and(|meta| meta.len() > 0) {
+        for check in ["PRAGMA integrity_check", "PRAGMA foreign_key_check"] {
+            if let Some(answer) = sqlite3(store, check) {
+                assert!(["ok\n", ""].contains(&answer.as_str()), "{check}: {answer}");
+            }
+        }
+    }
+}
