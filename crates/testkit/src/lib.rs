@@ -8,6 +8,7 @@
 //! * [`skip`]: skips, and what a test may need
 //! * [`dir`]: directories that vanish with the test, also after a SIGKILL
 //! * [`loop_fs`], [`tmp_fs`]: file systems of a chosen kind and size
+//! * [`fault_fs`], [`dead_mount`]: file systems that fail as they are told, or never answer
 //! * [`fathom`], [`running`]: the program under test, run, watched and signalled
 //! * [`programs`]: scripts and mounts that are not busy because of the test beside
 //! * [`seccomp`]: system calls forbidden to a test and to what it starts
@@ -19,6 +20,7 @@
 pub mod dead_mount;
 pub mod dir;
 pub mod fathom;
+pub mod fault_fs;
 pub mod golden;
 pub mod iso;
 pub mod loop_fs;
@@ -36,6 +38,7 @@ pub mod tmp_fs;
 pub use dead_mount::DeadMount;
 pub use dir::TestDir;
 pub use fathom::{Fathom, sqlite3};
+pub use fault_fs::{Call, Fault, FaultFs};
 pub use golden::golden;
 pub use loop_fs::{Kind, LoopFs};
 pub use mask::{mask_keep_width, mask_squeeze};

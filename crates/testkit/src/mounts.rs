@@ -58,6 +58,11 @@ pub(crate) fn unmount_lazily(target: &Path) -> io::Result<()> {
     umount2(target, libc::MNT_DETACH)
 }
 
+/// Takes a mount of FUSE out of the tree; whoever waits for an answer gets an error instead.
+pub(crate) fn unmount_by_force(target: &Path) -> io::Result<()> {
+    umount2(target, libc::MNT_FORCE).or_else(|_| unmount_lazily(target))
+}
+
 fn umount2(target: &Path, flags: i32) -> io::Result<()> {
     let target = text(target.as_os_str().as_bytes())?;
     // SAFETY: `target` is a terminated string that outlives the call.

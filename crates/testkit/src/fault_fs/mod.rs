@@ -1,0 +1,132 @@
+//! A file system in memory whose calls fail as a test wishes. It is served over FUSE by a thread of the test, and the kernel caches nothing of it, so
+//! that each call of a program comes here, with O_DIRECT and without. O_TMPFILE is refused.
+
+mod faults;
+mod serve;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+use crate::{TestDir, mounts, need_root, skip};
+use faults::Plan;
+pub use faults::{Call, Fault};
+use serve::Server;
+use std::fs::OpenOptions;
+use std::io;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use tree::Tree;
+
+#[derive(Debug)]
+struct State {
+    tree: Tree,
+    plan: Plan,
+}
+
+/// What the test and the thread that serves have in common.
+#[derive(Debug)]
+struct Shared(Mutex<State>);
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A mounted file system with faults; unmounted on drop, whoever still uses it.
+#[derive(Debug)]
+pub struct FaultFs {
+    mount_point: PathBuf,
+    shared: Arc<Shared>,
+    server: Option<JoinHandle<()>>,
+    _dir: TestDir,
+}
+
+impl FaultFs {
+    /// Mounts one without faults; `None`, with the skip recorded, if this machine does not allow it.
+    #[must_use]
+    pub fn mount(test: &str) -> Option<Self> {
+        if !need_root(test) {
+            return None;
+        }
+        let dir = TestDir::new();
+        let mount_point = dir.subdir("mnt");
+        let shared = Arc::new(Shared(Mutex::new(State { tree: Tree::new(), plan: Plan::default() })));
+        match serve(&mount_point, Server(Arc::clone(&shared))) {
+            Ok(server) => Some(Self { mount_point, shared, server: Some(server), _dir: dir }),
+            Err(e) => {
+                skip(test, &format!("a file system of FUSE could not be mounted: {e}"));
+                None
+            }
+        }
+    }
+
+    /// Where it is mounted.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.mount_point
+    }
+
+    /// From now on every such call fails. A call has one fault at a time; panics if this one cannot happen to it.
+    #[track_caller]
+    pub fn fail(&self, call: Call, fault: Fault) {
+        self.fail_after(call, 0, fault);
+    }
+
+    /// Likewise, but `after` such calls still go well.
+    #[track_caller]
+    pub fn fail_after(&self, call: Call, after: u64, fault: Fault) {
+        self.shared.lock().plan.arm(call, after, u64::MAX, fault);
+    }
+
+    /// One call fails, after `after` that still go well.
+    #[track_caller]
+    pub fn fail_once(&self, call: Call, after: u64, fault: Fault) {
+        self.shared.lock().plan.arm(call, after, 1, fault);
+    }
+
+    /// No call fails any more.
+    pub fn heal(&self) {
+        self.shared.lock().plan.heal();
+    }
+
+    /// How many such calls have failed so far.
+    #[must_use]
+    pub fn hits(&self, call: Call) -> u64 {
+        self.shared.lock().plan.hits(call)
+    }
+}
+
+impl Drop for FaultFs {
+    fn drop(&mut self) {
+        // Whoever waits for an answer gets an error, and the server its end.
+        let _ = mounts::unmount_by_force(&self.mount_point);
+        if let Some(server) = self.server.take() {
+            let _ = server.join();
+        }
+    }
+}
+
+/// Mounts and serves from a thread of its own.
+fn serve(mount_point: &Path, files: Server) -> io::Result<JoinHandle<()>> {
+    // O_CLOEXEC, as std does it: held by a program that was started, it would keep the mount alive after a SIGKILL of the test.
+    let device = OpenOptions::new().read(true).write(true).open("/dev/fuse")?;
+    let options = format!(
+        "fd={},rootmode=40755,user_id=0,group_id=0,allow_other,default_permissions",
+        device.as_raw_fd()
+    );
+    mounts::mount(Path::new("faults"), mount_point, "fuse", libc::MS_NOSUID | libc::MS_NODEV, &options)?;
+    let mut config = fuser::Config::default();
+    config.acl = fuser::SessionACL::All;
+    let session = fuser::Session::from_fd(files, OwnedFd::from(device), fuser::SessionACL::All, config);
+    let started = session.and_then(|session| {
+        // The connection lives as long as the session, which may end with an error when it is unmounted by force.
+        std::thread::Builder::new().name("faults".into()).spawn(move || drop(session.run()))
+    });
+    if started.is_err() {
+        let _ = mounts::unmount_by_force(mount_point);
+    }
+    started
+}
