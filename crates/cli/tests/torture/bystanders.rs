@@ -48,7 +48,8 @@ impl Bystanders {
             fs::write(directory.join(name), format!("somebody's {name}").repeat(50))
                 .expect("a file of somebody");
         }
-        symlink("-rf", directory.join("link")).expect("a link of somebody");
+        // Not every file system has links.
+        let _ = symlink("-rf", directory.join("link"));
         Self::of(directory)
     }
 

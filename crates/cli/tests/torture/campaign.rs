@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 const SECONDS: &str = "FATHOM_TORTURE_SECONDS";
 /// What the numbers are drawn from.
 const SEED: &str = "FATHOM_TORTURE_SEED";
+/// So many failures are not about chance any more.
+const ENOUGH: usize = 20;
 /// The only trial that is made.
 const TRIAL: &str = "FATHOM_TORTURE_TRIAL";
 
@@ -26,7 +28,7 @@ pub fn torture(kind: &str, mut trial: impl FnMut(&mut Random) -> u64) {
                 failed.push(number);
             }
         }
-        if only.is_some() || begun.elapsed() >= limit {
+        if only.is_some() || begun.elapsed() >= limit || failed.len() >= ENOUGH {
             break;
         }
     }

@@ -82,7 +82,7 @@ fn trial(random: &mut Random, stand: Option<&Stand>, old: Option<&LoopFs>) -> u6
     let cleaner = fathom.spawn(&next);
     pids.push(cleaner.pid());
     let _ = cleaner.finish().expect_code(0);
-    assert_nothing_left(&fathom, &pids, &bystanders);
+    assert_nothing_left(&fathom, &pids, &bystanders, "");
     if let (true, Some(stand), Some(before)) = (turns_knobs, stand, knobs) {
         stand.expect_as_before(&before);
     }

@@ -29,9 +29,10 @@ fn processes_with(mark: &[u8]) -> Option<PathBuf> {
     })
 }
 
-/// Panics if anything is left of commands with these process numbers, but for files that fathom lists as kept.
+/// Panics if anything is left of commands with these process numbers, but for files that fathom lists as kept, and those it has named in what it
+/// `told`: they could not be removed.
 #[track_caller]
-pub fn assert_nothing_left(fathom: &Fathom, pids: &[u32], bystanders: &Bystanders) {
+pub fn assert_nothing_left(fathom: &Fathom, pids: &[u32], bystanders: &Bystanders, told: &str) {
     assert_no_process(fathom);
     bystanders.assert_unharmed();
     let state = fathom.state_home().join("fathom");
@@ -44,9 +45,14 @@ pub fn assert_nothing_left(fathom: &Fathom, pids: &[u32], bystanders: &Bystander
     let kept = fs::read_to_string(state.join("kept")).unwrap_or_default();
     for path in bystanders.others() {
         // An output has its name only when it is whole.
-        let listed = kept.contains(path.to_str().expect("UTF-8"))
-            || path.file_stem().is_some_and(|stem| stem == "page");
-        assert!(listed || path.ends_with("lost+found"), "{} is left; kept: {kept}", path.display());
+        let name = path.file_name().and_then(|name| name.to_str()).expect("UTF-8");
+        let listed = kept.contains(path.to_str().expect("UTF-8")) || told.contains(name);
+        let is_output = path.file_stem().is_some_and(|stem| stem == "page");
+        assert!(
+            listed || is_output || path.ends_with("lost+found"),
+            "{} is left; kept: {kept}",
+            path.display()
+        );
     }
     let up = fathom.dir().mounts_and_loops();
     assert!(up.is_empty(), "mounts or loop devices are left: {up:?}");
