@@ -133,6 +133,18 @@ pub fn progress(phases: u64) -> ProgressBar {
     bar
 }
 
+/// A progress line for what has no end that is known. Nothing where stderr is no terminal.
+pub fn spinner() -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let line = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
+    if let Ok(style) = ProgressStyle::with_template("{wide_msg} {elapsed_precise}") {
+        line.set_style(style);
+    }
+    line
+}
+
 /// Says on a progress line what is running.
 pub fn tell(bar: &ProgressBar, text: &str) {
     bar.set_message(shown(text).into_owned());

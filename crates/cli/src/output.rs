@@ -13,29 +13,69 @@ const MODE: u32 = 0o666;
 
 /// Writes a file; one that is there is replaced only if `replace` says so.
 pub fn put(path: &Path, contents: impl AsRef<[u8]>, replace: bool) -> anyhow::Result<()> {
-    let unwritten = || format!("cannot write {}", path.display());
-    if let Ok(found) = path.symlink_metadata().map(|about| about.file_type())
-        && replace
-        && !found.is_file()
-    {
-        if found.is_symlink() {
-            bail!("{} is a symbolic link; name the file that it leads to", path.display());
-        }
-        // There is nothing to replace, and its name must stay what it is.
-        let mut stream = open_stream(path).with_context(unwritten)?;
-        return stream.write_all(contents.as_ref()).with_context(unwritten);
+    let mut whole = Whole::begin(path, replace)?;
+    whole.file().write_all(contents.as_ref()).with_context(|| unwritten(path))?;
+    whole.finish()
+}
+
+/// A file that has its name when it is finished. Dropped before, it is gone.
+pub struct Whole<'p> {
+    place: Place,
+    path: &'p Path,
+    replace: bool,
+}
+
+enum Place {
+    Beside(tempfile::NamedTempFile),
+    /// A pipe or a device: there is nothing to replace, and its name must stay what it is.
+    Stream(File),
+}
+
+impl<'p> Whole<'p> {
+    /// One that will replace what is there only if `replace` says so.
+    pub fn begin(path: &'p Path, replace: bool) -> anyhow::Result<Self> {
+        let found = path.symlink_metadata().map(|about| about.file_type()).ok();
+        let place = match found.filter(|found| replace && !found.is_file()) {
+            Some(found) if found.is_symlink() => {
+                bail!("{} is a symbolic link; name the file that it leads to", path.display())
+            }
+            Some(_) => Place::Stream(open_stream(path).with_context(|| unwritten(path))?),
+            None => Place::Beside(beside(path).with_context(|| unwritten(path))?),
+        };
+        Ok(Self { place, path, replace })
     }
+
+    /// What is written to.
+    pub fn file(&mut self) -> &mut File {
+        match &mut self.place {
+            Place::Beside(file) => file.as_file_mut(),
+            Place::Stream(file) => file,
+        }
+    }
+
+    /// Gives it its name.
+    pub fn finish(self) -> anyhow::Result<()> {
+        let Place::Beside(file) = self.place else { return Ok(()) };
+        // A network file system may find only now that there is no room.
+        file.as_file().sync_all().with_context(|| unwritten(self.path))?;
+        let placed = if self.replace { file.persist(self.path) } else { file.persist_noclobber(self.path) };
+        placed.map(drop).map_err(|e| e.error).with_context(|| unwritten(self.path))
+    }
+}
+
+fn unwritten(path: &Path) -> String {
+    format!("cannot write {}", path.display())
+}
+
+fn beside(path: &Path) -> std::io::Result<tempfile::NamedTempFile> {
     let directory = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut how = tempfile::Builder::new();
-    let made = how
-        .prefix(".fathom-")
-        .make_in(directory, |beside| OpenOptions::new().write(true).create_new(true).mode(MODE).open(beside));
-    let mut file = made.with_context(unwritten)?;
-    file.as_file_mut().write_all(contents.as_ref()).with_context(unwritten)?;
-    // A network file system may find only now that there is no room.
-    file.as_file().sync_all().with_context(unwritten)?;
-    let placed = if replace { file.persist(path) } else { file.persist_noclobber(path) };
-    placed.map(drop).map_err(|e| e.error).with_context(unwritten)
+    let make = |beside: &Path| OpenOptions::new().write(true).create_new(true).mode(MODE).open(beside);
+    tempfile::Builder::new().prefix(".fathom-").make_in(directory, make)
+}
+
+/// Opens a file that grows while a command goes on, and is there from the beginning. One that exists is overwritten only if `replace` says so.
+pub fn begin_now(path: &Path, replace: bool) -> std::io::Result<File> {
+    if replace { open_now(path) } else { File::options().write(true).create_new(true).mode(MODE).open(path) }
 }
 
 /// Opens a file that is written while a command goes on, as another program would: made if it is not there, cut if it is. A link is followed if

@@ -5,6 +5,7 @@
 
 mod bystanders;
 mod campaign;
+mod faults;
 mod frozen;
 mod full_disk;
 mod kills;

@@ -1,20 +1,24 @@
-//! Calls about the names of files, one for each: make it, ask for its attributes, remove it. No file is open between two operations.
+//! Calls about the names of files, one for each: make it, ask for its attributes, remove it. No file is open between two operations. What makes and
+//! removes names does so in directories that were opened at the start: a link that somebody puts in their way leads nowhere.
 
 use super::{Backend, Handle};
 use crate::files;
 use crate::shared::Call;
 use crate::worker::{Fault, Plan};
 use fathom_workload::{Backend as Kind, FileCall, StatCall};
-use rustix::fd::{BorrowedFd, OwnedFd};
+use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxFlags};
 use rustix::io::Errno;
-use std::ffi::CString;
+use std::collections::HashMap;
+use std::ffi::{CString, OsStr};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 pub(crate) struct Names {
     call: FileCall,
-    names: Vec<CString>,
+    /// Each with the directory it is looked up in.
+    names: Vec<(Option<Rc<OwnedFd>>, CString)>,
     /// The file that the next operation is for.
     at: usize,
     /// What the operation before has opened. It is closed when the next file is selected: between two readings of the clock.
@@ -23,24 +27,51 @@ pub(crate) struct Names {
     mode: Mode,
 }
 
-/// A path as the kernel takes it, so that nothing is copied inside the clock.
-fn name(path: &Path) -> Result<CString, Fault> {
-    CString::new(path.as_os_str().as_bytes()).map_err(|_| Fault::of(Call::Open, Errno::INVAL, 0))
+/// A name as the kernel takes it, so that nothing is copied inside the clock.
+fn name(path: &OsStr) -> Result<CString, Fault> {
+    CString::new(path.as_bytes()).map_err(|_| Fault::of(Call::Open, Errno::INVAL, 0))
+}
+
+/// The directories that names lie in, each opened once.
+#[derive(Default)]
+struct Directories(HashMap<PathBuf, Rc<OwnedFd>>);
+
+impl Directories {
+    /// The directory of a path, and the name in it.
+    fn parted(&mut self, path: &Path) -> Result<(Option<Rc<OwnedFd>>, CString), Fault> {
+        let (Some(above), Some(last)) = (path.parent(), path.file_name()) else {
+            return Err(Fault::of(Call::Open, Errno::INVAL, 0));
+        };
+        let open = match self.0.get(above) {
+            Some(open) => open.clone(),
+            None => {
+                let directory = if above.as_os_str().is_empty() { Path::new(".") } else { above };
+                let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+                let open = rustix::fs::open(directory, flags, Mode::empty());
+                let open = Rc::new(open.map_err(|e| Fault::of(Call::Open, e, 0))?);
+                self.0.insert(above.to_path_buf(), open.clone());
+                open
+            }
+        };
+        Ok((Some(open), name(last)?))
+    }
 }
 
 impl Names {
     fn call(&mut self) -> Result<(), Fault> {
-        let Some(name) = self.names.get(self.at).map(CString::as_c_str) else {
+        let Some((directory, name)) = self.names.get(self.at) else {
             return Err(Fault::of(Call::Pick, Errno::NOENT, 0));
         };
+        let (directory, name) = (directory.as_ref().map_or(CWD, |open| open.as_fd()), name.as_c_str());
         match self.call {
             FileCall::Create => {
-                let made = rustix::fs::open(name, self.flags, self.mode)
+                let made = rustix::fs::openat(directory, name, self.flags, self.mode)
                     .map_err(|e| Fault::of(Call::Create, e, 0))?;
                 self.made = Some(made);
                 Ok(())
             }
-            FileCall::Remove => rustix::fs::unlink(name).map_err(|e| Fault::of(Call::Remove, e, 0)),
+            FileCall::Remove => rustix::fs::unlinkat(directory, name, AtFlags::empty())
+                .map_err(|e| Fault::of(Call::Remove, e, 0)),
             FileCall::Stat(how) => {
                 let asked = match how {
                     StatCall::Stat => rustix::fs::stat(name).map(drop_it),
@@ -69,12 +100,17 @@ impl Handle for Names {
         let Kind::Calls(call) = plan.stream.backend else {
             return Err(Fault::of(Call::Nothing, Errno::INVAL, 0));
         };
+        let mut directories = Directories::default();
+        let mut parted = |path: &Path| match call {
+            FileCall::Stat(_) => Ok((None, name(path.as_os_str())?)),
+            _ => directories.parted(path),
+        };
         let names = match &plan.pool {
             Some(pool) => (0u32..)
                 .zip(pool.paths)
-                .map(|(file, path)| name(path).map_err(|f| f.in_file(file)))
+                .map(|(file, path)| parted(path).map_err(|f| f.in_file(file)))
                 .collect::<Result<Vec<_>, _>>()?,
-            None => vec![name(&plan.path)?],
+            None => vec![parted(&plan.path)?],
         };
         let mut flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         flags.set(OFlags::DIRECT, plan.stream.open.direct);

@@ -10,7 +10,7 @@ mod varint;
 mod write;
 
 pub use read::{LogError, LogReader};
-pub use write::{LogFile, LogWriter, create};
+pub use write::{LogFile, LogWriter};
 
 use super::event::{BlockAction, BlockEvent, DeviceNumber, RequestFlags, TASK_NAME_BYTES};
 

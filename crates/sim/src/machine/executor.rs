@@ -9,7 +9,7 @@ use std::task::{Context, Waker};
 /// The table of tasks.
 pub(crate) struct Executor<'m> {
     /// Whether somebody wants the loop to end, and events since that was asked.
-    stop: fn() -> bool,
+    stop: fn(u64) -> bool,
     looked: u32,
     machine: &'m Machine,
     tasks: Vec<Option<Job<'m>>>,
@@ -46,7 +46,7 @@ pub(crate) enum Cut {
 const EVENTS_PER_LOOK: u32 = 1 << 14;
 
 impl<'m> Executor<'m> {
-    pub fn new(machine: &'m Machine, stop: fn() -> bool) -> Self {
+    pub fn new(machine: &'m Machine, stop: fn(u64) -> bool) -> Self {
         Self {
             stop,
             looked: EVENTS_PER_LOOK - 1,
@@ -98,7 +98,7 @@ impl<'m> Executor<'m> {
             self.looked += 1;
             if self.looked >= EVENTS_PER_LOOK {
                 self.looked = 0;
-                if (self.stop)() {
+                if (self.stop)(time) {
                     return Err(Cut::Stopped { at_ns: time });
                 }
             }

@@ -34,13 +34,13 @@ pub struct Setup {
     pub stack: Stack,
     /// Leave out the reads of indirect blocks: they are in memory from the start.
     pub indirect_in_memory: bool,
-    /// Asked now and then: whether somebody wants the simulation to stop.
-    pub stop: fn() -> bool,
+    /// Told now and then what time it is in the simulation, ns, and asked whether somebody wants it to stop.
+    pub stop: fn(u64) -> bool,
 }
 
 /// For [`Setup::stop`] where nobody does.
 #[must_use]
-pub fn never() -> bool {
+pub fn never(_: u64) -> bool {
     false
 }
 

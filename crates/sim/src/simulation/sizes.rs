@@ -10,7 +10,9 @@ use crate::regions::written;
 use crate::shared::Shared;
 use fathom_record::histogram::BUCKETS;
 use fathom_workload::flow::every;
-use fathom_workload::{Act, FileSet, Isolation, Phase, Pick, Program, Sequence, Sizing, Workload};
+use fathom_workload::{
+    Act, Amount, FileSet, Isolation, Phase, Pick, Program, Sequence, Sizing, Stop, Stream, Workload,
+};
 
 /// The tables of one simulation take no more, bytes.
 const MOST_BYTES: u64 = 4 << 30;
@@ -25,6 +27,8 @@ const PER_WORKER: u64 = 1024;
 const PER_ROW: u64 = (BUCKETS as u64 + 32) * 8;
 const PER_ACTOR: u64 = 16 << 10;
 pub(super) const PER_WRITER: u64 = 2048;
+/// A million operations a second are simulated, so more than this take days.
+const MOST_OPERATIONS: u64 = 100_000_000_000;
 /// Workers are numbered by 16 bits, behind three tasks of the system's.
 const MOST_WORKERS: u64 = u16::MAX as u64 - 3;
 
@@ -35,6 +39,13 @@ pub(super) fn check(workload: &Workload, host: &Host, capacity_sectors: u64) -> 
         if workers > MOST_WORKERS {
             let why =
                 format!("phase {}: {workers} workers; the simulator numbers {MOST_WORKERS}", phase.name);
+            return Err(SimError::Unsupported(why));
+        }
+        if let Some(operations) = most_operations(phase).filter(|&n| n > MOST_OPERATIONS) {
+            let why = format!(
+                "phase {}: one stream makes {operations} operations, and a simulation makes {MOST_OPERATIONS} at most; give the phase a stop, or the stream a smaller amount",
+                phase.name
+            );
             return Err(SimError::Unsupported(why));
         }
     }
@@ -70,6 +81,24 @@ pub(super) fn check(workload: &Workload, host: &Host, capacity_sectors: u64) -> 
         ))),
         _ => Ok(()),
     }
+}
+
+/// The operations of the stream with most of them, of those that only their amount ends.
+fn most_operations(phase: &Phase) -> Option<u64> {
+    let Stop { operations, bytes, steady, first_done, .. } = &phase.stop;
+    if operations.is_some() || bytes.is_some() || steady.is_some() || first_done.is_some() {
+        return None;
+    }
+    let groups = phase.groups.iter().filter(|group| group.time(phase).is_none());
+    let threads = groups.flat_map(|group| &group.threads);
+    let of = |stream: &Stream| match stream.amount {
+        Amount::Operations(n) => n,
+        Amount::Bytes(bytes) => bytes.0 / stream.record.unit().0.max(1),
+        Amount::Pass | Amount::Passes(_) | Amount::Endless => 0,
+    };
+    threads
+        .filter_map(|t| if let Program::Stream(stream) = &t.program { Some(of(stream)) } else { None })
+        .max()
 }
 
 fn workers(phase: &Phase) -> u64 {

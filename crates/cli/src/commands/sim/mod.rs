@@ -7,6 +7,7 @@ mod agree;
 mod calibrate;
 pub mod line;
 mod only_read;
+mod progress;
 mod record;
 mod replay;
 mod segments;
@@ -117,10 +118,12 @@ fn one(
         readahead: o.readahead().into(),
         stack,
         indirect_in_memory: false,
-        stop: || fathom_engine::interrupted_by().is_some(),
+        stop: progress::tell,
     };
     let started = jiff::Zoned::now();
-    let mut out = simulate(workload, setup).map_err(|e| explained(&e, &subject.words()))?;
+    let simulated = simulate(workload, setup);
+    progress::clear();
+    let mut out = simulated.map_err(|e| explained(&e, &subject.words()))?;
     only_read::check_after(&out, stand, &o.device).map_err(refused)?;
     out.inside.notes.iter().chain(&out.inside.said).for_each(|text| console::note(text));
     let shapes = std::mem::take(&mut out.inside.shapes);

@@ -1,15 +1,16 @@
 //! `fathom trace export`: a trace in another form, event by event.
 
+use super::event_file::{EventFile, cannot_write};
 use super::input;
 use super::options::Export;
 use super::{summary, writer};
-use crate::console;
+use crate::commands::write::must_be_free;
 use crate::exit::Usage;
+use crate::{console, output};
 use anyhow::Context as _;
 use fathom_dialects::trace;
-use fathom_record::block::log;
 use fathom_report::text;
-use std::io::{BufWriter, IsTerminal as _, Write};
+use std::io::{BufWriter, IsTerminal as _};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -20,7 +21,7 @@ pub fn run(options: &Export) -> anyhow::Result<ExitCode> {
         e.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
     };
     match ended {
-        Err(e) if options.output.as_os_str() == "-" && is_gone(&e) => Ok(ExitCode::SUCCESS),
+        Err(e) if to_stdout(options) && is_gone(&e) => Ok(ExitCode::SUCCESS),
         other => other,
     }
 }
@@ -41,16 +42,27 @@ fn export(options: &Export) -> anyhow::Result<ExitCode> {
     }
     let Some(form) = options.format.output() else {
         let text = summary::json(&[summary::sum_up(input)?])?;
-        open(options)?.write_all(text.as_bytes()).with_context(|| cannot(&options.output))?;
+        if to_stdout(options) {
+            console::out(&text);
+        } else {
+            must_be_free(&options.output, options.force)?;
+            output::put(&options.output, text, options.force)?;
+        }
         tell(options, None);
         return Ok(ExitCode::SUCCESS);
     };
     // Opened before anything is made: a trace that is none leaves no file.
     let mut trace = input.open()?;
     let mut first = trace.next().transpose().map_err(input::wrong)?;
-    let out = open(options)?;
-    let failed = || cannot(&options.output);
-    let mut writing = trace::writer(form, Box::new(out), &trace.about(), &writer()).with_context(failed)?;
+    let file = if to_stdout(options) {
+        refuse_terminal(options)?;
+        None
+    } else {
+        Some(EventFile::begin(&options.output, options.force)?)
+    };
+    let out = file.as_ref().map_or_else(|| Box::new(BufWriter::new(std::io::stdout())), EventFile::writer);
+    let failed = || cannot_write(&options.output);
+    let mut writing = trace::writer(form, out, &trace.about(), &writer()).with_context(failed)?;
     let mut events = 0u64;
     let mut broken = None;
     loop {
@@ -70,6 +82,7 @@ fn export(options: &Export) -> anyhow::Result<ExitCode> {
     }
     let about = trace.about();
     let lost = writing.finish(&about).with_context(failed)?;
+    file.map_or(Ok(()), EventFile::finish)?;
     for note in about.notes.iter().chain(&lost) {
         console::note(note);
     }
@@ -78,35 +91,23 @@ fn export(options: &Export) -> anyhow::Result<ExitCode> {
     broken.map_or(Ok(ExitCode::SUCCESS), |error| Err(input::wrong(error)))
 }
 
-fn cannot(path: &Path) -> String {
-    format!("cannot write {}", path.display())
-}
-
 fn same_file(a: &Path, b: &Path) -> bool {
     matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 
-fn open(options: &Export) -> anyhow::Result<Box<dyn Write>> {
-    if options.output.as_os_str() == "-" {
-        if options.format == super::options::To::Own && std::io::stdout().is_terminal() {
-            return Err(
-                Usage("--format own is binary; name a file with -o, or send stdout into one".into()).into()
-            );
-        }
-        return Ok(Box::new(BufWriter::new(std::io::stdout())));
+fn to_stdout(options: &Export) -> bool {
+    options.output.as_os_str() == "-"
+}
+
+fn refuse_terminal(options: &Export) -> Result<(), Usage> {
+    if options.format == super::options::To::Own && std::io::stdout().is_terminal() {
+        return Err(Usage("--format own is binary; name a file with -o, or send stdout into one".into()));
     }
-    match log::create(&options.output, options.force) {
-        Ok(file) => Ok(Box::new(BufWriter::new(file))),
-        Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {
-            let path = options.output.display();
-            Err(Usage(format!("{path} exists; name another file, or add --force to overwrite it")).into())
-        }
-        Err(e) => Err(e).with_context(|| cannot(&options.output)),
-    }
+    Ok(())
 }
 
 fn tell(options: &Export, events: Option<u64>) {
-    if options.output.as_os_str() != "-" {
+    if !to_stdout(options) {
         let events = events.map(|n| format!(" ({})", text::block::events(n))).unwrap_or_default();
         console::note(&format!("wrote {}{events}", options.output.display()));
     }

@@ -1,5 +1,6 @@
 //! `fathom trace`: block traces recorded, summed up, and turned into other forms. This file only chooses.
 
+pub mod event_file;
 mod export;
 pub mod input;
 pub mod options;

@@ -3,14 +3,15 @@
 
 use super::options::Record;
 use super::{target, writer};
-use crate::console;
 use crate::exit::{self, Usage};
+use crate::{console, output};
 use anyhow::Context as _;
+use fathom_dialects::trace;
 use fathom_engine::interrupted_by;
 use fathom_observe::block::{Detail, Instance, Taken, Watch, Watched, Who, availability};
 use fathom_record::BlockEvent;
 use fathom_record::block::BlockAction;
-use fathom_record::block::log::{self, LogClock, LogDevice, LogEnd, LogFile, LogHeader, LogWriter};
+use fathom_record::block::log::{LogClock, LogDevice, LogEnd, LogFile, LogHeader, LogWriter};
 use fathom_report::text;
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
@@ -62,7 +63,8 @@ pub fn run(options: &Record) -> anyhow::Result<ExitCode> {
     let devices = target::devices(&options.target)?;
     let devices: Vec<Watched> = devices.into_iter().map(Watched::for_a_bystander).collect();
     let path = options.output.clone().unwrap_or_else(|| default_name(&devices));
-    let file = log::create(&path, options.force).map_err(|e| cannot_create(&path, e))?;
+    let file = output::begin_now(&path, options.force).and_then(|file| LogFile::new(file, &path));
+    let file = file.map_err(|e| cannot_create(&path, e))?;
     let made = Made { path: &path, keep: false };
     let failed = || format!("cannot write {}", path.display());
     let mut log = LogWriter::new(file, &header(options.full)).with_context(failed)?;
@@ -92,21 +94,20 @@ pub fn run(options: &Record) -> anyhow::Result<ExitCode> {
     drop(instance);
     let recording = Arc::into_inner(recording).context("the observer still holds the log")?;
     let Recording { log, failed: broken } = recording.into_inner().unwrap_or_else(PoisonError::into_inner);
-    made.keep();
     let events = log.events();
-    if let Some(e) = broken {
-        return Err(e).with_context(|| {
-            format!("{}; what was recorded before is kept ({})", failed(), text::block::events(events))
-        });
-    }
-    let mut log = log;
-    log.lost(lost).with_context(failed)?;
-    for note in &notes {
-        log.note(note).with_context(failed)?;
-    }
     let trailer = LogEnd { start_ns: started_ns, end_ns: stopped_ns, observer_cpu_ns, ..LogEnd::default() };
-    // Dropping the file ends the compression.
-    drop(log.finish(&trailer).with_context(failed)?);
+    let finished = broken.map_or_else(|| finish(log, lost, &notes, &trailer), Err);
+    if let Err(e) = finished {
+        // Of what was handed on, the file holds what the disk took.
+        let held = events_in(&path);
+        if held == 0 {
+            return Err(e).with_context(failed);
+        }
+        made.keep();
+        let told = || format!("{}; it holds the first {}", failed(), text::block::events(held));
+        return Err(e).with_context(told);
+    }
+    made.keep();
     tell_end(
         &path,
         &Cost { events, lost, ring_kib, cpu_ns: observer_cpu_ns, ns: stopped_ns.saturating_sub(started_ns) },
@@ -120,6 +121,20 @@ pub fn run(options: &Record) -> anyhow::Result<ExitCode> {
         None => end,
     };
     Ok(code(&end, options))
+}
+
+/// Writes what stands at the end of a log.
+fn finish(mut log: LogWriter<LogFile>, lost: u64, notes: &[String], end: &LogEnd) -> io::Result<()> {
+    log.lost(lost)?;
+    notes.iter().try_for_each(|note| log.note(note))?;
+    log.finish(end)?.end()
+}
+
+/// How many events can be read from a log that may have been cut off.
+fn events_in(path: &Path) -> u64 {
+    let Ok(file) = std::fs::File::open(path) else { return 0 };
+    let trace = trace::open(&path.display().to_string(), Box::new(file), None);
+    trace.map_or(0, |trace| trace.take_while(Result::is_ok).count() as u64)
 }
 
 fn lock(recording: &Mutex<Recording>) -> std::sync::MutexGuard<'_, Recording> {

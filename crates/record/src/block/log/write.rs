@@ -25,12 +25,38 @@ pub struct LogWriter<W: Write> {
     events: u64,
 }
 
-/// Where [`create`] writes: a file as it is, or through zstd.
+/// A file that a log is written to: as it is, or through zstd. What is not ended lacks what the compression holds back.
 pub enum LogFile {
     /// As it is.
     Plain(File),
     /// Through zstd.
-    Zstd(zstd::stream::AutoFinishEncoder<'static, File>),
+    Zstd(zstd::Encoder<'static, File>),
+}
+
+impl LogFile {
+    /// Of an open file; compressed if its name ends in `.zst`.
+    ///
+    /// # Errors
+    /// If zstd has no memory.
+    pub fn new(file: File, path: &Path) -> io::Result<Self> {
+        if path.extension().is_none_or(|e| e != "zst") {
+            return Ok(Self::Plain(file));
+        }
+        let mut encoder = zstd::Encoder::new(file, 3)?;
+        encoder.include_checksum(true)?;
+        Ok(Self::Zstd(encoder))
+    }
+
+    /// Ends it.
+    ///
+    /// # Errors
+    /// If what is left cannot be written.
+    pub fn end(self) -> io::Result<()> {
+        match self {
+            Self::Plain(_) => Ok(()),
+            Self::Zstd(encoder) => encoder.finish().map(drop),
+        }
+    }
 }
 
 impl std::fmt::Debug for LogFile {
@@ -56,21 +82,6 @@ impl Write for LogFile {
             Self::Zstd(encoder) => encoder.flush(),
         }
     }
-}
-
-/// Makes the file, which must not exist unless `force`; one that ends in `.zst` is compressed. The zstd stream is ended when the
-/// writer goes.
-pub fn create(path: &Path, force: bool) -> io::Result<LogFile> {
-    let mut options = File::options();
-    options.write(true);
-    let file =
-        if force { options.create(true).truncate(true) } else { options.create_new(true) }.open(path)?;
-    if path.extension().is_none_or(|e| e != "zst") {
-        return Ok(LogFile::Plain(file));
-    }
-    let mut encoder = zstd::Encoder::new(file, 3)?;
-    encoder.include_checksum(true)?;
-    Ok(LogFile::Zstd(encoder.auto_finish()))
 }
 
 impl<W: Write> LogWriter<W> {

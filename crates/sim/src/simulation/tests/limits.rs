@@ -41,7 +41,7 @@ fn a_waiting_machine_that_only_the_flusher_would_wake_stands_still() {
 #[test]
 fn whoever_wants_it_to_stop_is_heard() {
     let w = workload(8, 4, "", MIX);
-    let error = simulate(&w, Setup { stop: || true, ..setup(NEW) }).unwrap_err();
+    let error = simulate(&w, Setup { stop: |_| true, ..setup(NEW) }).unwrap_err();
     assert!(matches!(error, SimError::Stopped { .. }), "{error}");
     assert!(simulate(&w, setup(NEW)).is_ok(), "nobody wants it to");
 }
@@ -87,6 +87,11 @@ fn what_does_not_fit_is_refused_before_it_is_made() {
     host.host.memory.others_mib = Some(others);
     let said = refused(&workload(1, 1, "", ONE_RECORD), host);
     assert!(said.contains("pages in memory"), "{said}");
+    for amount in ["bytes = 18446744073709551615", "operations = 18446744073709551615"] {
+        let stream = ONE_RECORD.replace("operations = 1", amount);
+        let said = refused(&workload(1, 1, "", &stream), setup(NEW));
+        assert!(said.contains("give the phase a stop"), "{said}");
+    }
     let said = refused(&workload(1, 65_534, "", ONE_RECORD), setup(NEW));
     assert!(said.contains("65534 workers; the simulator numbers 65532"), "{said}");
 }

@@ -1,28 +1,29 @@
 //! `--log FILE`: every event of the simulated device in one of the forms that traces of real ones are written in, so that what reads
 //! those reads it too.
 
+use super::super::super::trace::event_file::{EventFile, cannot_write};
 use super::super::super::trace::writer;
 use super::super::line::{LogForm, Replay};
 use crate::exit::Usage;
 use anyhow::Context as _;
 use fathom_dialects::trace::{self, About, EventWriter, Format};
 use fathom_record::BlockEvent;
-use fathom_record::block::log::{self, LogClock, LogDevice, LogHeader};
+use fathom_record::block::log::{LogClock, LogDevice, LogHeader};
 use fathom_sim::replay::DEVICE;
-use std::io::{self, BufWriter};
+use std::io;
 
 /// Takes events; without a file it does nothing.
-pub struct Log {
-    writing: Option<Box<dyn EventWriter>>,
+pub struct Log<'o> {
+    writing: Option<(Box<dyn EventWriter>, EventFile<'o>)>,
     about: About,
     path: String,
     /// The first error; nothing is written after it.
     pub failed: Option<io::Error>,
 }
 
-impl Log {
+impl<'o> Log<'o> {
     /// Makes the file. One that is there is not overwritten unless that is asked for.
-    pub fn begin(o: &Replay) -> anyhow::Result<Self> {
+    pub fn begin(o: &'o Replay) -> anyhow::Result<Self> {
         let about = about(o);
         let Some(path) = &o.log else {
             let alone = [("--force", o.force), ("--log-format", o.log_format.is_some())];
@@ -33,24 +34,15 @@ impl Log {
         };
         let shown = path.display().to_string();
         let form = o.log_format.unwrap_or(LogForm::Own).output();
-        let out = match log::create(path, o.force) {
-            Ok(file) => BufWriter::new(file),
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
-                return Err(Usage(format!(
-                    "{shown} exists; name another file, or add --force to overwrite it"
-                ))
-                .into());
-            }
-            Err(e) => return Err(e).with_context(|| format!("cannot write {shown}")),
-        };
-        let writing = trace::writer(form, Box::new(out), &about, &writer())
-            .with_context(|| format!("cannot write {shown}"))?;
-        Ok(Self { writing: Some(writing), about, path: shown, failed: None })
+        let file = EventFile::begin(path, o.force)?;
+        let writing =
+            trace::writer(form, file.writer(), &about, &writer()).with_context(|| cannot_write(path))?;
+        Ok(Self { writing: Some((writing, file)), about, path: shown, failed: None })
     }
 
     /// The next event.
     pub fn event(&mut self, event: &BlockEvent) {
-        let Self { writing: Some(writing), about, failed, .. } = self else { return };
+        let Self { writing: Some((writing, _)), about, failed, .. } = self else { return };
         if failed.is_none() {
             *failed = writing.event(event, &|| about.clone()).err();
         }
@@ -62,12 +54,10 @@ impl Log {
         if let Some(error) = self.failed {
             return Err(error).with_context(failed);
         }
-        if let Some(writing) = self.writing {
-            for lost in writing.finish(&self.about).with_context(failed)? {
-                crate::console::note(&lost);
-            }
-        }
-        Ok(())
+        let Some((writing, file)) = self.writing else { return Ok(()) };
+        let lost = writing.finish(&self.about).with_context(failed)?;
+        lost.iter().for_each(|lost| crate::console::note(lost));
+        file.finish()
     }
 }
 
