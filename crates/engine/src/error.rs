@@ -72,7 +72,7 @@ pub enum EngineError {
         error: std::io::Error,
     },
     /// A system call on a file failed.
-    #[error("cannot {what} {}: {error}{}", .path.display(), advice(.error))]
+    #[error("cannot {what} {}: {error}{}", .path.display(), advice(what, .error))]
     File {
         /// "create", "open", "remove", ...
         what: &'static str,
@@ -113,9 +113,16 @@ impl EngineError {
     }
 }
 
-/// What to do about an error of the kernel, where there is something to do; begins with a blank.
-pub(crate) fn advice(error: &std::io::Error) -> &'static str {
+/// What to do about an error of the kernel when something (`what`: "create", "read", ...) was tried, where there is something to do; begins with
+/// a full stop.
+pub(crate) fn advice(what: &str, error: &std::io::Error) -> &'static str {
+    let reads =
+        matches!(what, "read" | "read the directory" | "list" | "stat" | "look at" | "find the size of");
     match error.raw_os_error() {
+        // Some file systems of the network and of FUSE pass on whatever their server told.
+        Some(libc::ENOSPC | libc::EDQUOT | libc::EROFS | libc::EFBIG) if reads => {
+            ". That is no answer to a read: the file system is at fault; see the kernel log"
+        }
         Some(libc::ENOSPC) => ". The file system is full: free space or choose smaller files",
         Some(libc::EDQUOT) => ". The disk quota is used up",
         Some(libc::EROFS) => ". The file system is mounted read-only: choose another directory",

@@ -36,7 +36,7 @@ enum Proof {
 }
 
 impl Identity {
-    fn of_new(file: BorrowedFd<'_>) -> Option<Self> {
+    fn of_new(file: BorrowedFd<'_>) -> Result<Self, Errno> {
         let (mut found, _) = Self::seen(file)?;
         if found.proof == Proof::Nothing {
             let mark = RandomState::new().hash_one(found.inode);
@@ -45,23 +45,34 @@ impl Identity {
                 found.proof = Proof::Mark(mark);
             }
         }
-        Some(found)
+        Ok(found)
     }
 
-    /// Of what we have made at a path. It is marked if it has no time of birth; `None` if nothing is there.
+    /// Of what we have made at a path. It is marked if it has no time of birth; `None` if nothing is there, or it cannot be looked at.
     #[must_use]
     pub fn of_ours(path: &Path) -> Option<Self> {
+        Self::looked_for(path).ok()?
+    }
+
+    /// Likewise, but `None` only if nothing is there.
+    ///
+    /// # Errors
+    /// If the kernel does not tell.
+    pub fn looked_for(path: &Path) -> Result<Option<Self>, Errno> {
         // A file without permission to read is looked at without being marked.
         let opened = |how| rustix::fs::openat(CWD, path, how, Mode::empty());
-        let file = opened(READ).or_else(|_| opened(LOOK)).ok()?;
-        Self::of_new(file.as_fd())
+        match opened(READ).or_else(|_| opened(LOOK)) {
+            Ok(file) => Self::of_new(file.as_fd()).map(Some),
+            Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+            Err(e) => Err(e),
+        }
     }
 
     /// Of a file at rest that is ours: where there is no better proof, the time of its last change is one.
     #[must_use]
     pub fn at_rest(path: &Path) -> Option<Self> {
         let file = rustix::fs::openat(CWD, path, LOOK, Mode::empty()).ok()?;
-        let (mut found, changed) = Self::seen(file.as_fd())?;
+        let (mut found, changed) = Self::seen(file.as_fd()).ok()?;
         if found.proof == Proof::Nothing {
             found.proof = Proof::Changed(changed);
         }
@@ -106,19 +117,28 @@ impl Identity {
     /// Whether it is an open file. Not without a proof.
     #[must_use]
     pub fn is(&self, file: BorrowedFd<'_>) -> bool {
-        let Some((found, changed)) = Self::seen(file) else { return false };
+        self.tells(file).unwrap_or(false)
+    }
+
+    /// Likewise, but a file that cannot be looked at is not said to be another.
+    ///
+    /// # Errors
+    /// If the kernel does not tell.
+    pub fn tells(&self, file: BorrowedFd<'_>) -> Result<bool, Errno> {
+        let (found, changed) = Self::seen(file)?;
         let same = (found.device, found.inode) == (self.device, self.inode);
-        same && match self.proof {
-            Proof::Born(_) | Proof::Mark(_) => found.proof == self.proof,
-            Proof::Changed(then) => changed == then,
-            Proof::Nothing => false,
-        }
+        Ok(same
+            && match self.proof {
+                Proof::Born(_) | Proof::Mark(_) => found.proof == self.proof,
+                Proof::Changed(then) => changed == then,
+                Proof::Nothing => false,
+            })
     }
 
     /// Whether it has the number of an open file that `held` has kept open since it was made: no other can have got it meanwhile.
     #[must_use]
     pub fn is_held(held: &OwnedFd, file: BorrowedFd<'_>) -> bool {
-        let numbers = |file: BorrowedFd<'_>| Self::seen(file).map(|(i, _)| (i.device, i.inode));
+        let numbers = |file: BorrowedFd<'_>| Self::seen(file).ok().map(|(i, _)| (i.device, i.inode));
         numbers(held.as_fd()).is_some_and(|held| numbers(file) == Some(held))
     }
 
@@ -134,10 +154,10 @@ impl Identity {
         let Ok(file) = rustix::fs::openat(CWD, path, LOOK, Mode::empty()) else { return false };
         let numbers = |i: &Self| (i.device, i.inode);
         self.is(file.as_fd())
-            || self.changes() && Self::seen(file.as_fd()).is_some_and(|(i, _)| numbers(&i) == numbers(self))
+            || self.changes() && Self::seen(file.as_fd()).is_ok_and(|(i, _)| numbers(&i) == numbers(self))
     }
 
-    fn seen(file: BorrowedFd<'_>) -> Option<(Self, u64)> {
+    fn seen(file: BorrowedFd<'_>) -> Result<(Self, u64), Errno> {
         let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
         let (device, inode, born, changed) = match rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, wanted) {
             Ok(s) => {
@@ -148,19 +168,19 @@ impl Identity {
             }
             // Linux before 4.11, and sandboxes that do not know the call.
             Err(Errno::NOSYS | Errno::PERM) => {
-                let s = rustix::fs::fstat(file).ok()?;
+                let s = rustix::fs::fstat(file)?;
                 #[expect(clippy::useless_conversion, reason = "its width depends on the architecture")]
                 let nanos = u64::try_from(s.st_ctime_nsec).unwrap_or(0);
                 (s.st_dev, s.st_ino, None, nanoseconds(s.st_ctime, nanos))
             }
-            Err(_) => return None,
+            Err(e) => return Err(e),
         };
         let proof = match born {
             // Some file systems give a time that means none.
             Some(ns) if ns != 0 => Proof::Born(ns),
-            _ => mark_of(file).map_or(Proof::Nothing, Proof::Mark),
+            _ => mark_of(file)?.map_or(Proof::Nothing, Proof::Mark),
         };
-        Some((Self { device, inode, proof }, changed))
+        Ok((Self { device, inode, proof }, changed))
     }
 
     /// As three words of a line.
@@ -193,12 +213,27 @@ fn nanoseconds(s: i64, ns: u64) -> u64 {
     u64::try_from(s).unwrap_or(0).saturating_mul(1_000_000_000).saturating_add(ns)
 }
 
-fn mark_of(file: BorrowedFd<'_>) -> Option<u64> {
+fn mark_of(file: BorrowedFd<'_>) -> Result<Option<u64>, Errno> {
     let mut word = [0u8; 16];
     // A descriptor that only names the file has no attributes of its own; its name below /proc has.
     let name = format!("/proc/self/fd/{}", file.as_raw_fd());
-    let length = rustix::fs::getxattr(name, MARK, &mut word[..]).ok()?;
-    u64::from_str_radix(std::str::from_utf8(word.get(..length)?).ok()?, 16).ok()
+    let length = match rustix::fs::getxattr(name, MARK, &mut word[..]) {
+        Ok(length) => length,
+        // There is none, or none can be had.
+        Err(
+            Errno::NODATA
+            | Errno::OPNOTSUPP
+            | Errno::NOSYS
+            | Errno::ACCESS
+            | Errno::PERM
+            | Errno::NOENT
+            | Errno::RANGE
+            | Errno::INVAL,
+        ) => return Ok(None),
+        Err(e) => return Err(e),
+    };
+    let text = word.get(..length).and_then(|word| std::str::from_utf8(word).ok());
+    Ok(text.and_then(|text| u64::from_str_radix(text, 16).ok()))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What fathom does to a machine when things go wrong: signals, kills, full and vanished disks, files that are somebody else's.
 //! Every test runs the built program and looks at what it leaves behind.
 
+mod faults;
 mod full_disk;
 mod hostile_text;
 mod killed;

@@ -61,7 +61,7 @@ fn sentence(op: &Op, slot: &Figures, on: &str, set: &str) -> String {
             } else {
                 String::new()
             };
-            format!("cannot {} {on}{place}: {error}{moved}{}", call.word(), advice(&error))
+            format!("cannot {} {on}{place}: {error}{moved}{}", call.word(), advice(call.word(), &error))
         }
         Call::Read | Call::Write => format!(
             "{on} at offset {}: {found} of {expected} bytes were moved, without an error of the kernel",

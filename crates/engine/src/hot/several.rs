@@ -40,6 +40,8 @@ struct Flight {
     due: u64,
     /// Where it was read to, for checking.
     read_at: usize,
+    /// Where its record lies: a transfer that fell short goes on there.
+    record: *mut u8,
     /// Whether it began after the warm-up.
     counted: bool,
     /// Its I/O priority.
@@ -68,7 +70,16 @@ impl Places {
         let op = Op { kind: OpKind::Read, file: 0, offset: 0, bytes: 0, think_ns: 0 };
         Self {
             flights: vec![
-                Flight { op, stamp: 0, given: 0, due: 0, read_at: 0, counted: false, priority: 0 };
+                Flight {
+                    op,
+                    stamp: 0,
+                    given: 0,
+                    due: 0,
+                    read_at: 0,
+                    record: std::ptr::null_mut(),
+                    counted: false,
+                    priority: 0
+                };
                 depth
             ],
             free: (0..depth as u32).rev().collect(),
@@ -569,6 +580,7 @@ fn prepare<B: AsyncBackend>(
     let mut target = target(hot, number, &op, flight);
     target.priority = priority;
     flight.op = op;
+    flight.record = target.pointer;
     flight.priority = priority;
     flight.due = due;
     flight.counted = hot.counting;
@@ -624,7 +636,7 @@ fn complete<B: AsyncBackend, S: Source>(
     }
     if (result as u32) < op.bytes && call != Call::Sync {
         backend.select(op.file);
-        move_the_rest(hot, backend.descriptor(), number, flight, result as usize, call)?;
+        move_the_rest(backend.descriptor(), flight, result as usize, call)?;
     }
     let (position, contents) = (hot.position(op), &hot.memory[number as usize]);
     if call == Call::Read
@@ -640,24 +652,23 @@ fn complete<B: AsyncBackend, S: Source>(
 /// A transfer that fell short: the rest is moved by synchronous calls, as the other back-ends do; or one of them tells why it cannot be.
 #[cold]
 fn move_the_rest(
-    hot: &mut Hot,
     file: Option<rustix::fd::BorrowedFd<'_>>,
-    number: u32,
     flight: &Flight,
     mut moved: usize,
     call: Call,
 ) -> Result<(), Fault> {
     let bytes = flight.op.bytes as usize;
-    let (position, contents) = (hot.position(&flight.op), &mut hot.memory[number as usize]);
+    if flight.record.is_null() {
+        return Err(Fault::short(call, flight.op.offset, bytes as u64, moved as u64));
+    }
+    // SAFETY: so much of the worker's memory was given to this operation, which the kernel is done with; it is given to none else meanwhile.
+    let record = unsafe { std::slice::from_raw_parts_mut(flight.record, bytes) };
     while moved < bytes {
         let fell = Fault::short(call, flight.op.offset, bytes as u64, moved as u64);
         let (Some(file), at) = (file, flight.op.offset + moved as u64) else { return Err(fell) };
         let tried = match call {
-            Call::Write => {
-                let record = contents.record_to_write(position, bytes);
-                rustix::io::pwrite(file, &record[moved..], at)
-            }
-            Call::Read => rustix::io::pread(file, &mut contents.record_to_read(bytes)[moved..], at),
+            Call::Write => rustix::io::pwrite(file, &record[moved..], at),
+            Call::Read => rustix::io::pread(file, &mut record[moved..], at),
             _ => return Err(fell),
         };
         match tried {

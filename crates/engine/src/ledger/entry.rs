@@ -6,6 +6,7 @@ use fathom_state::Identity;
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -28,7 +29,7 @@ impl Entry {
     /// # Errors
     /// If it has to be held open and cannot be.
     pub fn of_new(path: &Path, tree: bool) -> Result<Option<Self>, Errno> {
-        let Some(identity) = Identity::of_ours(path) else { return Ok(None) };
+        let Some(identity) = Identity::looked_for(path)? else { return Ok(None) };
         let entry = Self::told(identity, tree);
         if identity.is_unproven() {
             let _ = entry.held.set(Arc::new(open_to_hold(path)?));
@@ -60,12 +61,25 @@ impl Entry {
 
     /// Whether it is what lies at a path.
     pub fn is_at(&self, path: &Path) -> bool {
-        let Ok(file) = rustix::fs::openat(CWD, path, LOOK, Mode::empty()) else { return false };
-        let is_it = self.is(file.as_fd());
+        self.lies_at(path).unwrap_or(false)
+    }
+
+    /// Likewise, but what cannot be looked at is not said to be gone.
+    ///
+    /// # Errors
+    /// If the kernel does not tell.
+    pub fn lies_at(&self, path: &Path) -> Result<bool, Errno> {
+        let file = match rustix::fs::openat(CWD, path, LOOK, Mode::empty()) {
+            Ok(file) => file,
+            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(false),
+            Err(e) => return Err(e),
+        };
+        let held = self.held.get().is_some_and(|held| Identity::is_held(held, file.as_fd()));
+        let is_it = held || self.identity.tells(file.as_fd())?;
         if is_it && self.identity.changes() {
             let _ = self.held.set(Arc::new(file));
         }
-        is_it
+        Ok(is_it)
     }
 
     /// Removes it. Directory and name are taken apart once, so that whoever bends the path meanwhile changes nothing elsewhere.
@@ -113,10 +127,13 @@ fn open_to_hold(path: &Path) -> Result<OwnedFd, Errno> {
     })
 }
 
-/// Whether the directory of a file that is not there is on the device where the file was made.
-pub(super) fn parent_is_on(path: &Path, device: u64) -> bool {
+/// Whether a file is not there, and its directory is on the device where the file was made.
+pub(super) fn is_gone_from(path: &Path, device: u64) -> bool {
     use std::os::unix::fs::MetadataExt as _;
-    path.parent().and_then(|p| std::fs::metadata(p).ok()).is_some_and(|m| m.dev() == device)
+    // An error that says less may pass.
+    let is_told = |e: std::io::Error| matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
+    path.symlink_metadata().is_err_and(is_told)
+        && path.parent().and_then(|p| std::fs::metadata(p).ok()).is_some_and(|m| m.dev() == device)
 }
 
 pub(super) fn absolute(path: &Path) -> PathBuf {

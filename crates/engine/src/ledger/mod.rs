@@ -34,6 +34,8 @@ pub struct Ledger {
     /// What this process made, each with its place in the order of creation.
     made: BTreeMap<PathBuf, (u64, Entry)>,
     created: u64,
+    /// Something was made that could not be looked at afterwards: the intention is all that the next run has of it.
+    unfinished: bool,
     kept: BTreeMap<PathBuf, Entry>,
     /// Block devices that the user named to be written.
     devices: BTreeSet<PathBuf>,
@@ -66,6 +68,7 @@ impl Ledger {
             journal: None,
             made: BTreeMap::new(),
             created: 0,
+            unfinished: false,
             kept: BTreeMap::new(),
             devices: BTreeSet::new(),
         }
@@ -205,8 +208,17 @@ impl Ledger {
     /// As for [`Ledger::create`].
     pub fn create_above(&mut self, path: &Path) -> Result<(), EngineError> {
         let path = absolute(path);
-        let missing: Vec<&Path> =
-            path.ancestors().skip(1).take_while(|above| above.symlink_metadata().is_err()).collect();
+        let mut missing = Vec::new();
+        for above in path.ancestors().skip(1) {
+            match above.symlink_metadata() {
+                Ok(_) => break,
+                Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                    missing.push(above);
+                }
+                // It may be there: to make it would fail with words about something else.
+                Err(e) => return Err(EngineError::file("stat", above, e)),
+            }
+        }
         missing.into_iter().rev().try_for_each(|above| {
             match self.make_directory(above.to_path_buf(), false) {
                 Err(EngineError::File { error, .. })
@@ -248,7 +260,13 @@ impl Ledger {
     }
 
     fn enter(&mut self, path: PathBuf, tree: bool) -> Result<(), EngineError> {
-        let entry = Entry::of_new(&path, tree).map_err(|e| EngineError::file("hold open", &path, e))?;
+        let entry = match Entry::of_new(&path, tree) {
+            Ok(entry) => entry,
+            Err(e) => {
+                self.unfinished = true;
+                return Err(EngineError::file("look at", &path, e));
+            }
+        };
         let Some(entry) = entry else { return Ok(()) };
         self.note(&made(&entry, &path))?;
         self.made.insert(path, (self.created, entry));
@@ -360,8 +378,13 @@ impl Ledger {
     pub fn finish(&mut self) -> Vec<PathBuf> {
         let mut made: Vec<_> = std::mem::take(&mut self.made).into_iter().collect();
         made.sort_unstable_by_key(|(_, (order, _))| std::cmp::Reverse(*order));
-        made.retain(|(path, (_, entry))| entry.is_at(path) && entry.remove(path).is_err());
+        made.retain(|(path, (_, entry))| match entry.lies_at(path) {
+            Ok(is_it) => is_it && entry.remove(path).is_err(),
+            // It may still be there: forgotten, it would stay for ever.
+            Err(_) => true,
+        });
         if made.is_empty()
+            && !self.unfinished
             && let Some(journal) = self.journal.take()
         {
             journal.directory.remove(&journal.name);

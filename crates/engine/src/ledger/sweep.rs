@@ -1,7 +1,8 @@
 //! What the next run does with what a killed one left: what is proved to be ours goes, everything else stays and is named.
 
-use super::entry::{Entry, parent_is_on};
+use super::entry::{Entry, is_gone_from};
 use super::journal::{ASIDE, Facts, KEPT, PREFIX, read_facts, remove_intended};
+use crate::EngineError;
 use fathom_state::{Directory, Locked, owner};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -119,7 +120,7 @@ fn settle(state: &Directory, name: &str, journal: &File, tell: &mut dyn FnMut(Sw
                 tell(Sweeping::Did(Swept { path: path.clone(), fate }));
             }
             // Gone; or its file system is not mounted now, and a later run will find it.
-            None => settled &= parent_is_on(path, entry.identity.device()),
+            None => settled &= is_gone_from(path, entry.identity.device()),
         }
     }
     // Killed between the intention and the note of what was made.
@@ -138,15 +139,18 @@ fn settle(state: &Directory, name: &str, journal: &File, tell: &mut dyn FnMut(Sw
 /// What becomes of an entry; `None` if nothing lies there.
 fn fate(path: &Path, entry: &Entry, tell: &mut dyn FnMut(Sweeping)) -> Option<Fate> {
     path.symlink_metadata().ok()?;
-    Some(if entry.identity.is_unproven() {
-        Fate::Unproven
-    } else if !entry.is_at(path) {
-        Fate::Replaced
-    } else {
-        tell(Sweeping::Removes(path.into()));
-        match entry.remove(path) {
-            Ok(()) => Fate::Removed,
-            Err(error) => Fate::Stays(error.to_string()),
+    if entry.identity.is_unproven() {
+        return Some(Fate::Unproven);
+    }
+    Some(match entry.lies_at(path) {
+        Err(error) => Fate::Stays(EngineError::file("look at", path, error).to_string()),
+        Ok(false) => Fate::Replaced,
+        Ok(true) => {
+            tell(Sweeping::Removes(path.into()));
+            match entry.remove(path) {
+                Ok(()) => Fate::Removed,
+                Err(error) => Fate::Stays(error.to_string()),
+            }
         }
     })
 }

@@ -230,7 +230,7 @@ fn error_of(ops: u64, fault: &Fault, path: &std::path::Path) -> OpError {
             (Call::Ring, libc::ENOMEM) => {
                 ". Registered buffers count against the limit of locked memory (ulimit -l): raise it, or set registered_buffers = false"
             }
-            _ => advice(&error),
+            _ => advice(what, &error),
         };
         format!("cannot {what} {path_text}{at}: {error}{moved}{advice}")
     } else {
@@ -254,6 +254,10 @@ fn error_of(ops: u64, fault: &Fault, path: &std::path::Path) -> OpError {
             Call::Read => format!(
                 "{path_text} ends too early: at offset {} only {} of {} bytes could be read",
                 fault.offset, fault.found, fault.expected
+            ),
+            Call::Write => format!(
+                "cannot write {path_text}{at}: only {} of {} bytes were taken, and no error was told. The file system is at fault; see the kernel log",
+                fault.found, fault.expected
             ),
             Call::Nothing => format!(
                 "the region of {path_text} ({} bytes) is smaller than a record ({} bytes)",

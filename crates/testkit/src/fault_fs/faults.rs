@@ -35,11 +35,15 @@ pub enum Call {
     Rename,
     /// Reserving room, and giving it back.
     Fallocate,
+    /// Reading an extended attribute.
+    Getxattr,
+    /// Setting an extended attribute.
+    Setxattr,
 }
 
 impl Call {
     /// All of them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 17] = [
         Self::Read,
         Self::Write,
         Self::Fsync,
@@ -55,6 +59,8 @@ impl Call {
         Self::Statfs,
         Self::Rename,
         Self::Fallocate,
+        Self::Getxattr,
+        Self::Setxattr,
     ];
 
     /// Whether it moves data, so that it can be answered in part.

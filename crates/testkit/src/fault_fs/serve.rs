@@ -73,8 +73,7 @@ fn attributes(done: Result<FileAttr, Errno>, reply: ReplyAttr) {
 
 impl fuser::Filesystem for Server {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> std::io::Result<()> {
-        // Older kernels lack the second: there, shared mappings are refused.
-        let _ = config.add_capabilities(InitFlags::FUSE_ASYNC_DIO);
+        // Older kernels lack it: there, shared mappings are refused. Without FUSE_ASYNC_DIO, with which the kernel makes an error of a short write.
         let _ = config.add_capabilities(InitFlags::FUSE_DIRECT_IO_ALLOW_MMAP);
         Ok(())
     }
@@ -310,12 +309,35 @@ impl fuser::Filesystem for Server {
         }
     }
 
-    // The kernel does these by itself, or without.
-    fn flush(&self, _: &Request, _: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {
-        reply.error(Errno::ENOSYS);
+    fn getxattr(&self, _: &Request, number: INodeNo, name: &OsStr, room: u32, reply: ReplyXattr) {
+        let mark = |tree: &mut Tree| tree.marks(number.0)?.get(name).cloned().ok_or(libc::ENODATA);
+        match (self.with(Call::Getxattr, mark), room) {
+            (Ok(mark), 0) => reply.size(mark.len() as u32),
+            (Ok(mark), _) if mark.len() > room as usize => reply.error(Errno::ERANGE),
+            (Ok(mark), _) => reply.data(&mark),
+            (Err(errno), _) => reply.error(errno),
+        }
     }
 
-    fn getxattr(&self, _: &Request, _: INodeNo, _: &OsStr, _: u32, reply: ReplyXattr) {
+    fn setxattr(
+        &self,
+        _: &Request,
+        number: INodeNo,
+        name: &OsStr,
+        value: &[u8],
+        _: i32,
+        _: u32,
+        reply: ReplyEmpty,
+    ) {
+        let done = self.with(Call::Setxattr, |tree| {
+            tree.marks(number.0)?.insert(name.to_owned(), value.to_vec());
+            Ok(())
+        });
+        empty(done, reply);
+    }
+
+    // The kernel does these by itself, or without.
+    fn flush(&self, _: &Request, _: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {
         reply.error(Errno::ENOSYS);
     }
 

@@ -87,6 +87,7 @@ fn every_call_fails_as_it_is_told() {
     let Some(fs) = FaultFs::mount("every_call_fails_as_it_is_told") else { return };
     let at = |name: &str| fs.path().join(name);
     fs::write(at("file"), "data").unwrap();
+    mark(&File::open(at("file")).unwrap(), b"ours").unwrap();
     let file = OpenOptions::new().read(true).write(true).open(at("file")).unwrap();
     for (call, fault) in Call::ALL.into_iter().zip(Fault::ALL.into_iter().cycle()) {
         let Fault::Errno(number) = fault else { continue };
@@ -108,6 +109,8 @@ fn every_call_fails_as_it_is_told() {
             Call::Statfs => errno(statfs(fs.path())),
             Call::Rename => errno(fs::rename(at("file"), at("other"))),
             Call::Fallocate => errno(fallocate(&file)),
+            Call::Getxattr => errno(mark_of(&file)),
+            Call::Setxattr => errno(mark(&file, b"other")),
         };
         fs.heal();
         assert_eq!(failed, Some(number), "{call:?}");
@@ -115,6 +118,7 @@ fn every_call_fails_as_it_is_told() {
         assert_eq!(fs::read(at("file")).unwrap(), b"data", "{call:?}");
     }
     statfs(fs.path()).unwrap();
+    assert_eq!(mark_of(&file).unwrap(), b"ours");
     fallocate(&file).unwrap();
     assert_eq!(file.metadata().unwrap().len(), 8192);
 }
@@ -148,4 +152,20 @@ fn fallocate(file: &File) -> io::Result<()> {
     // SAFETY: the descriptor is open as long as `file` is borrowed.
     let done = unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, 8192) };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+fn mark(file: &File, value: &[u8]) -> io::Result<()> {
+    let value_at = value.as_ptr().cast();
+    // SAFETY: the name is a terminated string and the value is as long as is said.
+    let done = unsafe { libc::fsetxattr(file.as_raw_fd(), c"user.mark".as_ptr(), value_at, value.len(), 0) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+fn mark_of(file: &File) -> io::Result<Vec<u8>> {
+    let mut value = vec![0u8; 16];
+    let into = value.as_mut_ptr().cast();
+    // SAFETY: the name is a terminated string and the buffer is as long as is said.
+    let length = unsafe { libc::fgetxattr(file.as_raw_fd(), c"user.mark".as_ptr(), into, value.len()) };
+    value.truncate(usize::try_from(length).map_err(|_| io::Error::last_os_error())?);
+    Ok(value)
 }

@@ -27,6 +27,7 @@ struct Node {
     owner: (u32, u32),
     links: u32,
     opened: u32,
+    marks: BTreeMap<OsString, Vec<u8>>,
     modified: SystemTime,
 }
 
@@ -48,7 +49,10 @@ impl Tree {
         let (number, mode) = (self.next, (mode & 0o7777) as u16);
         self.next += 1;
         let modified = SystemTime::now();
-        self.nodes.insert(number, Node { content, mode, owner, links: 1, opened: 0, modified });
+        self.nodes.insert(
+            number,
+            Node { content, mode, owner, links: 1, opened: 0, marks: BTreeMap::new(), modified },
+        );
         number
     }
 
@@ -239,6 +243,11 @@ impl Tree {
         let owner = &mut self.node(number)?.owner;
         *owner = (user.unwrap_or(owner.0), group.unwrap_or(owner.1));
         Ok(())
+    }
+
+    /// Extended attributes.
+    pub(super) fn marks(&mut self, number: u64) -> Done<&mut BTreeMap<OsString, Vec<u8>>> {
+        Ok(&mut self.node(number)?.marks)
     }
 
     pub(super) fn set_modified(&mut self, number: u64, time: SystemTime) -> Done<()> {

@@ -21,6 +21,8 @@ use fathom_engine::{Engine, EngineError};
 use logged::Logged;
 use sink::{Live, Sink};
 use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Exit code of everything that went wrong.
@@ -94,14 +96,22 @@ fn debug(general: &fio::General) {
 
 /// Directories below one that is given are made; it is not.
 fn no_directory(job: &fio::Job) -> Option<fio::Wrong> {
-    let missing = job.directories().into_iter().find(|path| !path.is_dir())?;
-    let name = missing.display();
-    Some(
-        job.settings
-            .wrong("directory", format!("{name} is not a directory"))
-            .fio(format!("fio: {name} is not a directory\nfio: failed parsing directory={name}\n"))
-            .hint("make it before"),
-    )
+    let looked = |path: PathBuf| match path.metadata() {
+        Ok(about) if about.is_dir() => None,
+        Err(e) if !matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Some((path, Some(e)))
+        }
+        _ => Some((path, None)),
+    };
+    let (path, error) = job.directories().into_iter().find_map(looked)?;
+    let name = path.display();
+    let wrong = match &error {
+        Some(e) => format!("cannot stat {name}: {e}"),
+        None => format!("{name} is not a directory"),
+    };
+    let fio = format!("fio: {wrong}\nfio: failed parsing directory={name}\n");
+    let wrong = job.settings.wrong("directory", wrong).fio(fio);
+    Some(if error.is_none() { wrong.hint("make it before") } else { wrong })
 }
 
 fn tell(program: &str, asked: &fio::Help) -> ExitCode {
