@@ -22,7 +22,7 @@ mod told;
 const BETWEEN_IDS: Duration = Duration::from_micros(250);
 
 /// Figures up to which all is read before the store is locked: whoever measures meanwhile waits for a lock of seconds in vain.
-const BEFORE_THE_LOCK: usize = 50_000;
+const BEFORE_THE_LOCK: usize = 10_000;
 
 pub fn run(options: &Import, common: &Common) -> anyhow::Result<ExitCode> {
     let mut reading = Reading::new(options);
