@@ -4,103 +4,152 @@
 use crate::exit::{self, Usage};
 use crate::line::{Common, Import, ImportColumns, ImportKind};
 use crate::{console, state};
-use fathom_dialects::import::{Columns, Imported, Kind, import_told};
+use fathom_dialects::import::{Columns, Found, ImportError, Kind, Outputs, Piece};
 use fathom_record::Run;
 use fathom_record::store::new_run_id;
-use std::io::Read as _;
-use std::path::Path;
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{BufReader, Seek as _};
+use std::os::fd::AsFd as _;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
+use told::Told;
+
+mod told;
 
 /// Longer than the step of a run's id: ids of one import sort as the text does.
 const BETWEEN_IDS: Duration = Duration::from_micros(250);
 
+/// Figures up to which all is read before the store is locked: whoever measures meanwhile waits for a lock of seconds in vain.
+const BEFORE_THE_LOCK: usize = 10_000;
+
 pub fn run(options: &Import, common: &Common) -> anyhow::Result<ExitCode> {
-    // All files are read first: one that is not there keeps nothing of the others.
-    let mut texts = Vec::new();
-    for file in &options.files {
-        texts.push((file.display().to_string(), bytes(file)?));
-    }
-    let mut ids = Ids { next: jiff::Timestamp::now() };
-    let mut all = Vec::new();
-    for (name, bytes) in texts {
-        let mut imported = import_told(&name, &bytes, options.kind.map(kind), options.columns.map(columns));
-        let runs = imported.found.iter_mut().flat_map(|found| &mut found.runs);
-        runs.for_each(|run| complete(run, options, &mut ids));
-        all.push((name, imported));
-    }
-    if !options.dry_run {
+    let mut reading = Reading::new(options);
+    if options.dry_run {
+        while let Some(run) = reading.next() {
+            run?;
+        }
+    } else {
+        let mut first = Vec::new();
+        while reading.figures < BEFORE_THE_LOCK
+            && let Some(run) = reading.next()
+        {
+            first.push(run?);
+        }
         // All or none: a second try after a failure must not double what the first one kept.
         let mut store = state::store(common.store.as_deref())?;
-        store.save_all(all.iter().flat_map(|(_, imported)| &imported.found).flat_map(|found| &found.runs))?;
+        store.save_all(first.into_iter().map(Ok).chain(&mut reading))?;
         store.close()?;
     }
-    let mut nothing = false;
-    for (name, imported) in &all {
-        nothing |= !tell(options, name, imported);
-    }
-    Ok(ExitCode::from(if nothing { exit::USAGE } else { exit::DONE }))
+    let all_held_something = reading.told.out(options)?;
+    Ok(ExitCode::from(if all_held_something { exit::DONE } else { exit::USAGE }))
 }
 
-fn bytes(file: &Path) -> anyhow::Result<Vec<u8>> {
-    let read = if file.as_os_str() == "-" {
-        let mut bytes = Vec::new();
-        std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
-    } else {
-        std::fs::read(file)
-    };
-    read.map_err(|e| {
-        Usage(format!("{} cannot be read: {e}; name a file, or - for stdin", file.display())).into()
-    })
+/// The runs of all files, one by one; what is to be told of them is kept until they are in the store.
+struct Reading<'o> {
+    options: &'o Import,
+    files: std::slice::Iter<'o, PathBuf>,
+    /// The file that is read, and its name.
+    outputs: Option<(String, Outputs<'static>)>,
+    /// Runs of the last output.
+    runs: VecDeque<Run>,
+    /// Figures found so far.
+    figures: usize,
+    ids: Ids,
+    told: Told,
 }
 
-/// Tells of the runs of one file; whether there are any.
-fn tell(options: &Import, name: &str, imported: &Imported) -> bool {
-    let mut text = format!("{name}:\n");
-    let mut runs = 0;
-    for found in &imported.found {
-        let figures = found.figures();
-        let mut kept = Vec::new();
-        for run in &found.runs {
-            for doubt in run.doubts.iter().filter(|d| d.code != "single-run") {
-                console::warning(&format!(
-                    "{name}, lines {}-{}: {}",
-                    found.first_line, found.last_line, doubt.sentence
-                ));
-            }
-            kept.push(run.id.clone());
+impl<'o> Reading<'o> {
+    fn new(options: &'o Import) -> Self {
+        Self {
+            options,
+            files: options.files.iter(),
+            outputs: None,
+            runs: VecDeque::new(),
+            figures: 0,
+            ids: Ids { next: jiff::Timestamp::now() },
+            told: Told::new(),
         }
-        runs += kept.len();
-        let place = match (found.first_line, found.last_line) {
-            (first, last) if first == last => format!("line {first}"),
-            (first, last) => format!("lines {first}-{last}"),
-        };
-        let end = match kept.as_slice() {
-            [] => String::new(),
-            _ if options.dry_run => format!(", {figures} figures"),
-            [id] => format!(", {figures} figures -> run {id}"),
-            ids => format!(", {figures} figures -> runs {}", ids.join(", ")),
-        };
-        text += &format!("  {place}: {}{end}\n", found.what);
     }
-    text += &format!("  {} lines of prose\n", imported.prose.len());
-    if options.verbose {
-        text += &format!("  prose: lines {}\n", ranges(&imported.prose));
+
+    /// The next run.
+    fn advance(&mut self) -> anyhow::Result<Option<Run>> {
+        loop {
+            if let Some(run) = self.runs.pop_front() {
+                return Ok(Some(run));
+            }
+            let Some((name, outputs)) = &mut self.outputs else {
+                let Some(file) = self.files.next() else { return Ok(None) };
+                let name = file.display().to_string();
+                let input = open(file).map_err(|e| unreadable(&name, &e))?;
+                let (kind, columns) = (self.options.kind.map(kind), self.options.columns.map(columns));
+                let outputs = Outputs::new(&name, BufReader::with_capacity(64 << 10, input), kind, columns)
+                    .map_err(|e| unreadable(&name, &e))?;
+                self.told.begin(&name);
+                self.outputs = Some((name, outputs));
+                continue;
+            };
+            match outputs.next() {
+                None => self.outputs = None,
+                Some(Ok(Piece::Found(mut found))) => {
+                    found.runs.iter_mut().for_each(|run| complete(run, self.options, &mut self.ids));
+                    self.figures += found.figures();
+                    warn_of_doubts(name, &found);
+                    self.told.found(&found, self.options.dry_run)?;
+                    self.runs.extend(found.runs);
+                }
+                Some(Ok(Piece::Prose(line))) => self.told.prose(line, self.options.verbose),
+                Some(Ok(Piece::NotUnderstood(line, words))) => console::warning(&format!(
+                    "{name}, line {line} looks like figures and was not understood: {words}"
+                )),
+                Some(Ok(Piece::PassedOver { line, bytes })) => console::warning(&format!(
+                    "{name}, line {line} was passed over: it has {bytes} bytes, more than a line of any output that is known"
+                )),
+                Some(Err(ImportError::Read(e))) => return Err(unreadable(name, &e)),
+                Some(Err(e @ ImportError::TooLong { .. })) => {
+                    return Err(Usage(format!("{name}, {e}")).into());
+                }
+            }
+        }
     }
-    for (line, words) in &imported.not_understood {
-        console::warning(&format!("{name}, line {line} looks like figures and was not understood: {words}"));
+}
+
+impl Iterator for Reading<'_> {
+    type Item = anyhow::Result<Run>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.advance().transpose()
     }
-    if runs > 0 {
-        console::out(&text);
+}
+
+/// A pipe is read to its end into a file without a name first: the store must not be locked for as long as another program takes to write.
+fn open(file: &Path) -> std::io::Result<File> {
+    let mut input = if file.as_os_str() == "-" {
+        File::from(std::io::stdin().as_fd().try_clone_to_owned()?)
     } else {
-        let known: Vec<&str> = Kind::ALL.into_iter().map(Kind::word).collect();
-        let only = options.kind.map_or(String::new(), |k| format!(" of {}", kind(k).word()));
-        console::error(&format!(
-            "{name} holds no output{only} that is known; known are those of {}",
-            known.join(", ")
+        File::open(file)?
+    };
+    if input.metadata()?.is_file() {
+        return Ok(input);
+    }
+    let mut copy = tempfile::tempfile()?;
+    std::io::copy(&mut input, &mut copy)?;
+    copy.rewind()?;
+    Ok(copy)
+}
+
+fn unreadable(name: &str, e: &std::io::Error) -> anyhow::Error {
+    Usage(format!("{name} cannot be read: {e}; name a file, or - for stdin")).into()
+}
+
+fn warn_of_doubts(name: &str, found: &Found) {
+    for doubt in found.runs.iter().flat_map(|r| &r.doubts).filter(|d| d.code != "single-run") {
+        console::warning(&format!(
+            "{name}, lines {}-{}: {}",
+            found.first_line, found.last_line, doubt.sentence
         ));
     }
-    runs > 0
 }
 
 /// What a run has from the import itself.
@@ -127,19 +176,6 @@ impl Ids {
         self.next = self.next.checked_add(BETWEEN_IDS).unwrap_or(self.next);
         id
     }
-}
-
-/// "1-9, 26, 30-36".
-fn ranges(lines: &[u64]) -> String {
-    let mut ranges: Vec<(u64, u64)> = Vec::new();
-    for &line in lines {
-        match ranges.last_mut() {
-            Some((_, last)) if *last + 1 == line => *last = line,
-            _ => ranges.push((line, line)),
-        }
-    }
-    let words = ranges.iter().map(|&(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") });
-    words.collect::<Vec<_>>().join(", ")
 }
 
 fn columns(columns: ImportColumns) -> Columns {

@@ -10,9 +10,7 @@ pub fn run(options: &Rm, common: &Common) -> anyhow::Result<ExitCode> {
     let mut ids = options.runs.iter().map(|r| store.resolve(r)).collect::<Result<Vec<_>, _>>()?;
     ids.sort();
     ids.dedup();
-    for id in &ids {
-        store.remove(id)?;
-    }
+    store.remove_all(ids.iter().map(String::as_str))?;
     store.close()?;
     if options.json {
         console::out(&(serde_json::to_string_pretty(&serde_json::json!({ "removed": ids }))? + "\n"));

@@ -3,6 +3,7 @@
 
 mod ends;
 mod figures;
+mod large;
 mod seeds;
 
 use fathom_testkit::Fathom;

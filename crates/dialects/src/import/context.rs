@@ -55,9 +55,8 @@ impl Host {
 pub(super) struct Context {
     /// The file's name.
     pub(super) file: String,
-    headings: Vec<Heading>,
-    /// The heading of each line.
-    of_line: Vec<usize>,
+    /// The headings that hold at the line that was passed last.
+    heading: Heading,
     /// (name, value), as told so far.
     pub(super) parameters: Vec<(String, String)>,
     hosts: Vec<Host>,
@@ -66,41 +65,36 @@ pub(super) struct Context {
 }
 
 impl Context {
-    pub(super) fn of(lines: &Lines, file: &str) -> Self {
-        let mut context = Self {
+    pub(super) fn of(file: &str, columns: Option<Columns>) -> Self {
+        Self {
             file: file.into(),
-            headings: vec![Heading::default()],
-            of_line: Vec::with_capacity(lines.len()),
+            heading: Heading::default(),
             parameters: Vec::new(),
             hosts: Vec::new(),
-            columns: None,
-        };
-        for n in 0..lines.len() {
-            if let Some(heading) = context.changed(lines, n) {
-                context.headings.push(heading);
-            }
-            context.of_line.push(context.headings.len() - 1);
+            columns,
         }
-        context
+    }
+
+    /// Takes the next line.
+    pub(super) fn pass(&mut self, lines: &Lines, n: usize) {
+        if let Some(heading) = self.changed(lines, n) {
+            self.heading = heading;
+        }
     }
 
     /// The headings after a line, if it changes them.
     fn changed(&self, lines: &Lines, n: usize) -> Option<Heading> {
-        let now = self.headings.last().cloned().unwrap_or_default();
         let line = lines.trimmed(n);
         if is_rule(line) {
-            let section = title_above(lines, n);
-            return (now.section != section || now.variant.is_some())
-                .then_some(Heading { section, variant: None });
+            return Some(Heading { section: title_above(lines, n), variant: None });
         }
         let inner = line.strip_prefix("##").and_then(|l| l.strip_suffix("##"))?.trim_matches(['#', ' ']);
-        (!inner.is_empty()).then(|| Heading { variant: Some(inner.into()), ..now })
+        (!inner.is_empty()).then(|| Heading { variant: Some(inner.into()), ..self.heading.clone() })
     }
 
-    /// The headings that hold at a line.
-    pub(super) fn heading(&self, n: usize) -> &Heading {
-        let which = self.of_line.get(n).copied().unwrap_or(0);
-        &self.headings[which]
+    /// The headings that hold at the line that was passed last.
+    pub(super) fn heading(&self) -> &Heading {
+        &self.heading
     }
 
     /// Takes what a block tells for those after it.
@@ -147,8 +141,14 @@ mod tests {
         let text =
             "a\n\n----\n read 8k \n----\n## BASELINE ##\nx\n## NEW ##\ny\n\n====\nz\nHost one,\n4 GB\n===\nw";
         let lines = Lines::new(text);
-        let context = Context::of(&lines, "-");
-        let label = |n| context.heading(n).label();
+        let mut context = Context::of("-", None);
+        let labels: Vec<Option<String>> = (0..lines.len())
+            .map(|n| {
+                context.pass(&lines, n);
+                context.heading().label()
+            })
+            .collect();
+        let label = |n: usize| labels[n].clone();
         assert_eq!(label(0), None);
         assert_eq!(label(6).as_deref(), Some("read 8k, BASELINE"));
         assert_eq!(label(8).as_deref(), Some("read 8k, NEW"));

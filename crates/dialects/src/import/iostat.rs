@@ -9,6 +9,8 @@ use super::{Block, several};
 use fathom_record::imported::units::{BYTES, BYTES_PER_S, COUNT, NS, OPS_PER_S, PERCENT};
 use fathom_record::{Figure, Phase, Repetition};
 
+/// Lines after which the next report is another run.
+const MOST_LINES: usize = 20_000;
 const SOLARIS: &str = "extended device statistics";
 
 /// A table that was begun.
@@ -30,6 +32,9 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     let mut n = at;
     while n < lines.len() {
         let line = lines.trimmed(n);
+        if n - at >= MOST_LINES && is_opening(lines, n) {
+            break;
+        }
         let words: Vec<&str> = line.split_whitespace().collect();
         if let Some(next) = heads(&words) {
             table = next;

@@ -1,27 +1,160 @@
 //! A text as lines, ready to be looked at: without the marks of a quoted mail ("> "), without what a terminal wrote over (CR), and the
 //! small questions that every parser asks: is this word a number, what stands behind it.
 
-/// The lines of a text.
-pub(super) struct Lines<'t> {
-    lines: Vec<&'t str>,
+use std::cell::Cell;
+use std::collections::VecDeque;
+
+/// Longer lines are of no program whose output is read as text.
+pub(super) const LONGEST_LINE: usize = 1 << 20;
+/// An output of text is read to here; what is longer is read in parts.
+const MOST_TEXT: Span = Span { bytes: 16 << 20, lines: 1 << 20 };
+/// A document of JSON may be so long.
+pub(super) const MOST_DOCUMENT: Span = Span { bytes: 64 << 20, lines: 4 << 20 };
+
+/// So many bytes and lines at most.
+pub(super) struct Span {
+    pub(super) bytes: usize,
+    pub(super) lines: usize,
 }
 
-impl<'t> Lines<'t> {
-    pub(super) fn new(text: &'t str) -> Self {
-        Self { lines: text.lines().map(plain).collect() }
+/// The lines of a text that are held: some before the one that is looked at, and those behind it that have been read so far. Who asks for
+/// one that was not read yet is given an empty one, and `missed` says so: more is read then, and the question is asked again.
+pub(super) struct Lines {
+    text: String,
+    /// Where each line begins and ends in `text`, from `dropped` on.
+    places: VecDeque<(usize, usize)>,
+    /// Bytes that are no longer at the beginning of `text`.
+    dropped: usize,
+    /// Number of the first line that is held.
+    first: usize,
+    /// Whether there are no more.
+    pub(super) whole: bool,
+    missed: Cell<bool>,
+    /// Where an output that begins at the line which is looked at is cut, if that was read.
+    text_end: Option<usize>,
+    document_end: Option<usize>,
+}
+
+impl Lines {
+    /// No lines yet.
+    pub(super) fn none() -> Self {
+        Self {
+            text: String::new(),
+            places: VecDeque::new(),
+            dropped: 0,
+            first: 0,
+            whole: false,
+            missed: Cell::new(false),
+            text_end: None,
+            document_end: None,
+        }
     }
 
+    #[cfg(test)]
+    pub(super) fn new(text: &str) -> Self {
+        let mut lines = Self::none();
+        text.lines().for_each(|line| lines.push(line));
+        lines.whole = true;
+        lines
+    }
+
+    /// Adds a line.
+    pub(super) fn push(&mut self, line: &str) {
+        let start = self.dropped + self.text.len();
+        self.text.push_str(plain(line));
+        self.places.push_back((start, self.dropped + self.text.len()));
+    }
+
+    /// Lets go of the lines before this one.
+    pub(super) fn drop_before(&mut self, n: usize) {
+        while self.first < n && self.places.pop_front().is_some() {
+            self.first += 1;
+        }
+        let start = self.places.front().map_or(self.dropped + self.text.len(), |p| p.0);
+        let unused = start - self.dropped;
+        // Not for every line: what follows is moved.
+        if unused > 4096 && unused >= self.text.len() / 2 {
+            self.text.drain(..unused);
+            self.dropped = start;
+            if self.text.capacity() > 4 * (self.text.len() + LONGEST_LINE) {
+                self.text.shrink_to_fit();
+                self.places.shrink_to_fit();
+            }
+        }
+    }
+
+    /// Number of the first line that is not held.
+    pub(super) fn end(&self) -> usize {
+        self.first + self.places.len()
+    }
+
+    /// What is held from this line on.
+    pub(super) fn ahead(&self, n: usize) -> Span {
+        let start = self.place(n).map_or(self.dropped + self.text.len(), |p| p.0);
+        Span { bytes: self.dropped + self.text.len() - start, lines: self.end().saturating_sub(n) }
+    }
+
+    /// An output may begin at this line: says whether something that was asked for is missing.
+    pub(super) fn look_at(&mut self, n: usize) {
+        self.missed.set(false);
+        self.text_end = self.cut(n, &MOST_TEXT);
+        self.document_end = self.cut(n, &MOST_DOCUMENT);
+    }
+
+    /// Where what begins at this line is longer than that, if so much was read.
+    fn cut(&self, n: usize, most: &Span) -> Option<usize> {
+        let start = self.place(n)?.0;
+        let by_bytes = self.first + self.places.partition_point(|p| p.1 <= start + most.bytes);
+        Some(by_bytes.max(n + 1).min(n + most.lines)).filter(|end| *end < self.end())
+    }
+
+    /// Whether a line was asked for that was not read yet.
+    pub(super) fn missed(&self) -> bool {
+        self.missed.get()
+    }
+
+    /// Where an output of text has to end; of lines that were not read yet there is one.
     pub(super) fn len(&self) -> usize {
-        self.lines.len()
+        self.text_end.unwrap_or(self.end() + usize::from(!self.whole))
+    }
+
+    /// Whether an output that came to this line is cut there.
+    pub(super) fn is_cut(&self, n: usize) -> bool {
+        self.text_end == Some(n)
+    }
+
+    fn place(&self, n: usize) -> Option<(usize, usize)> {
+        self.places.get(n.checked_sub(self.first)?).copied()
+    }
+
+    fn held(&self, n: usize) -> &str {
+        if n >= self.end() && !self.whole {
+            self.missed.set(true);
+        }
+        self.place(n).map_or("", |(start, end)| &self.text[start - self.dropped..end - self.dropped])
     }
 
     /// A line; behind the end there are empty ones.
-    pub(super) fn at(&self, n: usize) -> &'t str {
-        self.lines.get(n).copied().unwrap_or("")
+    pub(super) fn at(&self, n: usize) -> &str {
+        if self.text_end.is_some_and(|end| n >= end) {
+            return "";
+        }
+        Some(self.held(n)).filter(|line| line.len() <= LONGEST_LINE).unwrap_or("")
+    }
+
+    /// The lines of a document of JSON, which may be longer.
+    pub(super) fn document(&self, from: usize) -> impl Iterator<Item = &str> {
+        let end = self.document_end.unwrap_or(self.end() + usize::from(!self.whole));
+        (from..end).map(|n| self.held(n))
+    }
+
+    /// Whether a document would have to be cut.
+    pub(super) fn document_is_cut(&self) -> bool {
+        self.document_end.is_some()
     }
 
     /// A line without the blanks around it.
-    pub(super) fn trimmed(&self, n: usize) -> &'t str {
+    pub(super) fn trimmed(&self, n: usize) -> &str {
         self.at(n).trim()
     }
 

@@ -2,6 +2,8 @@
 //! whether an output of its program begins at a line, and if so where it ends and what stands in it; what no parser wants is prose, or
 //! a line that looks like figures and was not understood. Nothing is dropped in silence: every line is in one of the three.
 //!
+//! A text may be longer than memory: [`Outputs`] reads it piece by piece, and holds no more of it than the output that it is at.
+//!
 //! Pure, like the rest of this crate: bytes in, [`Run`]s out; ids, files and the store are the caller's. The figures are described in
 //! `fathom_record::imported`, what single runs allow to be said in `doubts`.
 
@@ -18,7 +20,9 @@ mod iostat;
 mod iozone;
 mod lines;
 mod notices;
+mod outputs;
 mod pairs;
+mod source;
 mod sysbench;
 mod table;
 mod timed;
@@ -31,6 +35,7 @@ pub use columns::Columns;
 use context::Context;
 use fathom_record::{Run, Source};
 use lines::Lines;
+pub use outputs::{ImportError, Outputs, Piece};
 
 /// A program whose output is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,6 +135,8 @@ pub struct Imported {
     pub prose: Vec<u64>,
     /// Lines that look like figures and were not understood, with their text.
     pub not_understood: Vec<(u64, String)>,
+    /// Lines that are too long for any output, with their length.
+    pub passed_over: Vec<(u64, u64)>,
 }
 
 /// What a parser found; lines from 0.
@@ -145,53 +152,28 @@ struct Block {
     parameters: Vec<(String, String)>,
     /// What it tells of hosts, for outputs that follow.
     hosts: Vec<context::Host>,
+    /// A log that goes on behind what was read so far.
+    goes_on: Option<fio::Log>,
+    /// A document that is longer than what is read.
+    too_long: bool,
+    /// Lines that are too long for text were read as well.
+    is_document: bool,
 }
 
 /// Says whether an output begins at a line, and reads it.
 type Parser = fn(&Lines, usize, &Context) -> Option<Block>;
 
-/// Reads a file: text of any encoding that has ASCII in it, or a worksheet of IOzone. `name` is the file's, which says what a log of
-/// fio is a log of; `only` limits it to one program.
+/// Reads a text that is in memory, as [`Outputs`] does; as far as to a document that is too long.
 #[must_use]
 pub fn import(name: &str, bytes: &[u8], only: Option<Kind>) -> Imported {
-    import_told(name, bytes, only, None)
-}
-
-/// The same where it is known what the columns of tables are.
-#[must_use]
-pub fn import_told(name: &str, bytes: &[u8], only: Option<Kind>, columns: Option<Columns>) -> Imported {
-    let text = match crate::iozone::worksheet::read(bytes) {
-        Ok(sheet) => iozone::sheet_as_text(&sheet),
-        Err(_) => String::from_utf8_lossy(bytes).into_owned(),
-    };
-    let lines = Lines::new(&text);
-    let mut context = Context::of(&lines, name);
-    context.columns = columns;
     let mut imported = Imported::default();
-    let mut left = Vec::new();
-    let mut at = 0;
-    while at < lines.len() {
-        let kinds = Kind::ALL.into_iter().filter(|k| only.is_none_or(|o| o == *k));
-        let block =
-            kinds.map(Kind::parser).find_map(|parse| parse(&lines, at, &context).filter(|b| b.last >= at));
-        let Some(block) = block else {
-            left.push(at);
-            at += 1;
-            continue;
-        };
-        let next = block.last + 1;
-        left.extend(&block.left);
-        context.learn(&block);
-        imported.found.push(found(&lines, at, block, &context));
-        at = next;
-    }
-    left.sort_unstable();
-    left.dedup();
-    for n in left.into_iter().filter(|&n| !lines.is_blank(n)) {
-        if classify::looks_like_figures(lines.at(n)) {
-            imported.not_understood.push((n as u64 + 1, lines.trimmed(n).to_string()));
-        } else {
-            imported.prose.push(n as u64 + 1);
+    let pieces = Outputs::new(name, bytes, only, None).into_iter().flatten();
+    for piece in pieces.map_while(Result::ok) {
+        match piece {
+            Piece::Found(found) => imported.found.push(found),
+            Piece::Prose(line) => imported.prose.push(line),
+            Piece::NotUnderstood(line, words) => imported.not_understood.push((line, words)),
+            Piece::PassedOver { line, bytes } => imported.passed_over.push((line, bytes)),
         }
     }
     imported
@@ -203,17 +185,17 @@ fn several(n: usize, noun: &str) -> String {
 }
 
 /// Completes a block's runs: where they stand in the text, what the text around calls them, and what may be said of them.
-fn found(lines: &Lines, at: usize, block: Block, context: &Context) -> Found {
+fn found(lines: &Lines, at: usize, block: Block, left: &[usize], context: &Context) -> Found {
     let (first_line, last_line) = (at as u64 + 1, block.last as u64 + 1);
     let unclear = |n: &&usize| classify::looks_like_figures(lines.at(**n));
-    let not_understood: Vec<u64> = block.left.iter().filter(unclear).map(|&n| n as u64 + 1).collect();
+    let not_understood: Vec<u64> = left.iter().filter(unclear).map(|&n| n as u64 + 1).collect();
     let mut runs = block.runs;
     for run in &mut runs {
         let program = run.source.take().unwrap_or_default().program;
         let not_understood = not_understood.clone();
         run.source =
             Some(Source { file: context.file.clone(), program, first_line, last_line, not_understood });
-        let heading = context.heading(at);
+        let heading = context.heading();
         if run.label.is_empty() {
             run.label = heading.label().unwrap_or_else(|| block.what.clone());
         }

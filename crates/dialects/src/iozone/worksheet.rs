@@ -13,6 +13,8 @@
 /// Longest text of a cell, in bytes; the rest is cut.
 pub const LONGEST_TEXT: usize = 254;
 const FIELD: usize = 256;
+/// The bytes a worksheet begins with.
+pub const BEGINNING: [u8; 2] = [0x09, 0x00];
 const BOF: u16 = 0x09;
 const LABEL: u16 = 0x04;
 const NUMBER: u16 = 0x03;

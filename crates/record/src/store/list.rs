@@ -5,7 +5,7 @@ use super::bits::uint;
 use super::error::{StoreError, explain};
 use super::process::{Life, Writer};
 use crate::Status;
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 /// What to list. The default is everything.
 #[derive(Clone, Debug, Default)]
@@ -71,27 +71,50 @@ impl RunSummary {
 impl Store {
     /// The runs that pass the filter, oldest first.
     pub fn list(&self, filter: &Filter) -> Result<Vec<RunSummary>, StoreError> {
+        let mut all = Vec::new();
+        self.each_listed(filter, |run| all.push(run))?;
+        Ok(all)
+    }
+
+    /// Shows them one by one.
+    pub fn each_listed(&self, filter: &Filter, mut see: impl FnMut(RunSummary)) -> Result<(), StoreError> {
         let failed = |e| explain(&self.path, e);
-        let limit = filter.limit.map_or(-1, |n| i64::try_from(n).unwrap_or(i64::MAX));
-        let mut statement = self
-            .connection()?
-            .prepare_cached(
+        let passes = "(?1 IS NULL OR label = ?1) AND (?2 IS NULL OR dialect = ?2) AND (?3 IS NULL OR substr(id, 1, length(?3)) = ?3)";
+        let wanted = params![filter.label, filter.dialect, filter.id_prefix];
+        let connection = self.connection()?;
+        // One transaction: both questions at one moment.
+        let whole = connection.unchecked_transaction().map_err(failed)?;
+        // The newest are asked for, and shown from their oldest on.
+        let from: Option<String> = match filter.limit {
+            None => None,
+            Some(0) => return Ok(()),
+            Some(most) => whole
+                .query_row(
+                    &format!(
+                        "SELECT id FROM run WHERE {passes} ORDER BY id DESC LIMIT 1 OFFSET {}",
+                        most - 1
+                    ),
+                    wanted,
+                    |r| r.get(0),
+                )
+                .optional()
+                .map_err(failed)?,
+        };
+        let mut statement = whole
+            .prepare_cached(&format!(
                 "SELECT id, label, dialect, started_at, coalesce(ended_at, ''), status, directory, host, version,
                      (SELECT count(*) FROM phase WHERE run_id = run.id), (SELECT count(*) FROM doubt WHERE run_id = run.id),
                      error, boot_id, pid_namespace, pid, pid_started_ticks,
                      EXISTS (SELECT 1 FROM simulation WHERE run_id = run.id)
-                 FROM run
-                 WHERE (?1 IS NULL OR label = ?1) AND (?2 IS NULL OR dialect = ?2)
-                     AND (?3 IS NULL OR substr(id, 1, length(?3)) = ?3)
-                 ORDER BY id DESC LIMIT ?4",
-            )
+                 FROM run WHERE {passes} AND id >= ?4 ORDER BY id"
+            ))
             .map_err(failed)?;
-        let rows = statement
-            .query_map(params![filter.label, filter.dialect, filter.id_prefix, limit], summary)
-            .map_err(failed)?;
-        let mut all = rows.collect::<Result<Vec<_>, _>>().map_err(failed)?;
-        all.reverse();
-        Ok(all)
+        let wanted = params![filter.label, filter.dialect, filter.id_prefix, from.unwrap_or_default()];
+        let rows = statement.query_map(wanted, summary).map_err(failed)?;
+        for row in rows {
+            see(row.map_err(failed)?);
+        }
+        Ok(())
     }
 
     /// The id meant by an id, the beginning of one, or "last".
@@ -105,12 +128,13 @@ impl Store {
                 .map_err(failed)?
                 .ok_or_else(|| StoreError::Empty { path: self.path.clone() });
         }
-        // An id that is complete is meant even if another one goes on after it. `substr` instead of LIKE: "_" is no wildcard.
+        // An id that is complete is meant even if another one goes on after it. The comparison before `substr` finds the place in the
+        // index of all ids: what begins with a text is not below it. `substr` instead of LIKE: "_" is no wildcard.
         let mut statement = connection
             .prepare_cached(
                 "SELECT id FROM run WHERE id = ?1
                  UNION ALL
-                 SELECT id FROM run WHERE ?1 <> '' AND substr(id, 1, length(?1)) = ?1 AND id <> ?1
+                 SELECT id FROM run WHERE ?1 <> '' AND id > ?1 AND id < ?1 || char(1114111) AND substr(id, 1, length(?1)) = ?1
                      AND NOT EXISTS (SELECT 1 FROM run WHERE id = ?1)
                  LIMIT 5",
             )
@@ -126,17 +150,14 @@ impl Store {
             }
         }
     }
+}
 
-    /// The stored status of a run and the process that wrote it.
-    pub(super) fn writer_of(&self, id: &str) -> Result<(String, Writer), StoreError> {
-        self.connection()?
-            .query_row(
-                "SELECT status, host, boot_id, pid_namespace, pid, pid_started_ticks FROM run WHERE id = ?1",
-                [id],
-                |r| Ok((r.get(0)?, writer(r, 1, 2)?)),
-            )
-            .map_err(|e| explain(&self.path, e))
-    }
+/// The stored status of a run and the process that wrote it.
+pub(super) fn writer_of(db: &Connection, id: &str) -> rusqlite::Result<(String, Writer)> {
+    db.prepare_cached(
+        "SELECT status, host, boot_id, pid_namespace, pid, pid_started_ticks FROM run WHERE id = ?1",
+    )?
+    .query_row([id], |r| Ok((r.get(0)?, writer(r, 1, 2)?)))
 }
 
 /// The writer's columns: the host at one place, the other four in a row at another.

@@ -10,6 +10,7 @@ use super::process::Life;
 use crate::{Source, Status};
 use rusqlite::Row;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// A run of the past, without what was measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,9 +29,9 @@ pub struct PastRun {
     pub killed: bool,
     /// fathom's version.
     pub version: String,
-    /// The command line as typed.
-    pub argv: Vec<String>,
-    /// Directory it ran in.
+    /// The command line as typed; equal ones are there once.
+    pub argv: Arc<[String]>,
+    /// Directory it ran in; of an imported run nothing, its text says where it was read.
     pub directory: String,
     /// Which of [`Past::workloads`] was executed.
     pub workload: i64,
@@ -93,9 +94,10 @@ impl Store {
             )
             .map_err(failed)?;
         let mut rows = statement.query([]).map_err(failed)?;
+        let mut before = Before::default();
         while let Some(row) = rows.next().map_err(failed)? {
             let id: String = row.get(0).map_err(failed)?;
-            past.runs.push(run(row).map_err(|f| unreadable(&id, f))?);
+            past.runs.push(run(row, &mut before).map_err(|f| unreadable(&id, f))?);
         }
         let mut statement = connection.prepare_cached("SELECT id, model FROM workload").map_err(failed)?;
         let rows = statement.query_map([], |r| Ok((r.get(0)?, r.get(1)?))).map_err(failed)?;
@@ -137,10 +139,21 @@ impl Store {
     }
 }
 
-fn run(row: &Row) -> Result<PastRun, Failure> {
+/// The command line of the run before, as stored and as read: a store holds few of them, one behind the other.
+#[derive(Default)]
+struct Before {
+    text: String,
+    argv: Arc<[String]>,
+}
+
+fn run(row: &Row, before: &mut Before) -> Result<PastRun, Failure> {
     let status = status(&row.get::<_, String>(4)?);
     let killed = status == Status::Running && writer(row, 9, 10)?.life() == Life::Gone;
-    let argv: String = row.get(6)?;
+    let text: String = row.get(6)?;
+    if text != before.text {
+        before.argv = json::<Vec<String>>("argv", &text)?.into();
+        before.text = text;
+    }
     let source = match row.get::<_, Option<String>>(17)? {
         None => None,
         Some(file) => Some(Source {
@@ -159,8 +172,8 @@ fn run(row: &Row) -> Result<PastRun, Failure> {
         status,
         killed,
         version: row.get(5)?,
-        argv: json("argv", &argv)?,
-        directory: row.get(7)?,
+        argv: Arc::clone(&before.argv),
+        directory: if source.is_some() { String::new() } else { row.get(7)? },
         workload: row.get(8)?,
         host: row.get(14)?,
         mount_point: row.get(15)?,

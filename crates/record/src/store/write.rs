@@ -3,11 +3,13 @@
 
 use super::bits::digest;
 use super::error::{StoreError, explain};
+use super::list::writer_of;
 use super::process::{Life, Writer};
 use super::write_phase::append_phase;
 use super::{Store, imported, simulated};
 use crate::{Doubt, Phase, Run, Trust};
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
+use std::path::Path;
 
 impl Store {
     /// Writes the head of a run, with the status it carries (normally running) and the mark of this process. Phases, doubts and
@@ -33,53 +35,79 @@ impl Store {
 
     /// Writes the head again as it is at the end: status, end, clock drift, error. Phases, doubts and checks are left as they are.
     pub fn finish(&mut self, run: &Run) -> Result<(), StoreError> {
-        self.in_transaction_of(&run.id, |t| finish(t, run))
+        self.in_transaction_of(&run.id, |t| {
+            finish(t, run)?;
+            // An environment that was captured again leaves the first one behind, if no other run has it.
+            forget_unused(t)
+        })
     }
 
     /// Writes a complete run in one transaction.
     pub fn save(&mut self, run: &Run) -> Result<(), StoreError> {
-        self.save_all([run])
+        self.in_transaction(|t| save(t, run))
     }
 
-    /// Writes complete runs, all of them or none; for imports.
-    pub fn save_all<'r>(&mut self, runs: impl IntoIterator<Item = &'r Run>) -> Result<(), StoreError> {
-        self.in_transaction(|t| runs.into_iter().try_for_each(|run| save(t, run)))
+    /// Writes complete runs, all of them or none, one by one as they come: no more than one is in memory. For imports. The file is locked
+    /// from the first one on.
+    pub fn save_all<E: From<StoreError>>(
+        &mut self,
+        runs: impl IntoIterator<Item = Result<Run, E>>,
+    ) -> Result<(), E> {
+        let mut runs = runs.into_iter().peekable();
+        if runs.peek().is_none() {
+            return Ok(());
+        }
+        let path = self.path.clone();
+        let t = self.transaction()?;
+        for run in runs {
+            save(&t, &run?).map_err(|f| f.told(&path))?;
+        }
+        t.commit().map_err(|e| E::from(explain(&path, e)))
     }
 
     /// Removes a run named by its id, the beginning of its id, or "last", with everything that belongs to it; gives its id.
     /// A run whose process is alive is refused.
     pub fn remove(&mut self, wanted: &str) -> Result<String, StoreError> {
         let id = self.resolve(wanted)?;
-        let (status, writer) = self.writer_of(&id)?;
-        if status == "running" && writer.life() == Life::Alive {
-            return Err(StoreError::StillRunning { id, pid: writer.pid });
-        }
+        self.remove_all([id.as_str()])?;
+        Ok(id)
+    }
+
+    /// Removes runs named by their ids, all of them or none.
+    pub fn remove_all<'i>(&mut self, ids: impl IntoIterator<Item = &'i str>) -> Result<(), StoreError> {
+        let path = self.path.clone();
         self.in_transaction(|t| {
-            t.execute("DELETE FROM run WHERE id = ?1", [&id])?;
-            t.execute("DELETE FROM environment WHERE id NOT IN (SELECT environment_id FROM run)", [])?;
-            t.execute("DELETE FROM workload WHERE id NOT IN (SELECT workload_id FROM run)", [])?;
-            Ok(())
+            for id in ids {
+                let (status, writer) = writer_of(t, id).map_err(|e| Failure::Store(explain(&path, e)))?;
+                if status == "running" && writer.life() == Life::Alive {
+                    return Err(Failure::Store(StoreError::StillRunning { id: id.into(), pid: writer.pid }));
+                }
+                t.prepare_cached("DELETE FROM run WHERE id = ?1")?.execute([id])?;
+            }
+            forget_unused(t)
         })?;
         // Gives the pages back; each row of the answer is one page. That it fails leaves only a larger file.
         let _ = self.connection()?.execute_batch("PRAGMA incremental_vacuum");
-        Ok(id)
+        Ok(())
+    }
+
+    fn transaction(&mut self) -> Result<Transaction<'_>, StoreError> {
+        self.prepare_writing()?;
+        let connection = self.connection.as_mut().ok_or(StoreError::Closed)?;
+        // Immediate: the lock is waited for here, with the busy timeout, and not in the middle.
+        connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(|e| explain(&self.path, e))
     }
 
     fn in_transaction(
         &mut self,
         work: impl FnOnce(&Transaction) -> Result<(), Failure>,
     ) -> Result<(), StoreError> {
-        self.prepare_writing()?;
         let path = self.path.clone();
-        let failed = |e| explain(&path, e);
-        let connection = self.connection.as_mut().ok_or(StoreError::Closed)?;
-        // Immediate: the lock is waited for here, with the busy timeout, and not in the middle.
-        let t = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-        match work(&t) {
-            Ok(()) => t.commit().map_err(failed),
-            Err(Failure::Database(e)) => Err(failed(e)),
-            Err(Failure::Store(e)) => Err(e),
-        }
+        let t = self.transaction()?;
+        work(&t).map_err(|f| f.told(&path))?;
+        t.commit().map_err(|e| explain(&path, e))
     }
 
     /// The same for a run that must be there: a phase without a head would be refused by the foreign key, in words nobody
@@ -104,6 +132,15 @@ impl Store {
 pub(super) enum Failure {
     Database(rusqlite::Error),
     Store(StoreError),
+}
+
+impl Failure {
+    fn told(self, path: &Path) -> StoreError {
+        match self {
+            Self::Database(e) => explain(path, e),
+            Self::Store(e) => e,
+        }
+    }
 }
 
 impl From<rusqlite::Error> for Failure {
@@ -171,11 +208,12 @@ fn clock(t: &Transaction, run: &Run) -> rusqlite::Result<()> {
 
 fn finish(t: &Transaction, run: &Run) -> Result<(), Failure> {
     let (environment, workload) = documents(t, run)?;
-    t.execute(
+    t.prepare_cached(
         "UPDATE run SET label = ?2, dialect = ?3, started_at = ?4, ended_at = nullif(?5, ''), status = ?6, error = ?7,
              version = ?8, argv = ?9, directory = ?10, seed = ?11, environment_id = ?12, workload_id = ?13
          WHERE id = ?1",
-        params![
+    )?
+    .execute(params![
             run.id,
             run.label,
             run.dialect,
@@ -189,12 +227,21 @@ fn finish(t: &Transaction, run: &Run) -> Result<(), Failure> {
             run.seed.to_string(),
             environment,
             workload,
-        ],
-    )?;
+        ])?;
     clock(t, run)?;
-    // An environment that was captured again leaves the first one behind, if no other run has it.
-    t.execute("DELETE FROM environment WHERE id NOT IN (SELECT environment_id FROM run)", [])?;
-    t.execute("DELETE FROM workload WHERE id NOT IN (SELECT workload_id FROM run)", [])?;
+    Ok(())
+}
+
+/// Removes environments and workloads that no run has.
+fn forget_unused(t: &Transaction) -> Result<(), Failure> {
+    t.execute(
+        "DELETE FROM environment WHERE NOT EXISTS (SELECT 1 FROM run WHERE environment_id = environment.id)",
+        [],
+    )?;
+    t.execute(
+        "DELETE FROM workload WHERE NOT EXISTS (SELECT 1 FROM run WHERE workload_id = workload.id)",
+        [],
+    )?;
     Ok(())
 }
 

@@ -8,6 +8,9 @@ use fathom_record::{Run, Store};
 use fathom_report::compared::{Metric, RunTold};
 use fathom_report::history::{Course, Found, Given, Input, Latest, Listed, choose as chosen, value};
 
+/// Workloads whose latest figures are in memory together, for the list.
+const AT_ONCE: usize = 512;
+
 /// All of it.
 pub fn past_of(store: &Store, group: &Group<'_>, options: &History) -> anyhow::Result<Input> {
     let (counted, left_out) = group.parted();
@@ -129,7 +132,11 @@ fn enter(all: &mut Vec<Given>, hint: &mut usize, series: &Series, run: usize, fo
 pub fn listed(store: &Store, groups: &[Group<'_>]) -> anyhow::Result<Vec<Listed>> {
     let parted: Vec<_> = groups.iter().map(Group::parted).collect();
     let ids: Vec<&str> = parted.iter().filter_map(|(runs, _)| runs.last().map(|r| r.id.as_str())).collect();
-    let mut figures = store.figures_of(&ids, false)?.into_iter();
+    let mut latest_figures = Vec::new();
+    for ids in ids.chunks(AT_ONCE) {
+        latest_figures.extend(store.figures_of(ids, false)?.iter().map(|f| latest(f)));
+    }
+    let mut figures = latest_figures.into_iter();
     let lines = groups.iter().zip(&parted).map(|(group, (runs, left_out))| {
         let figures = if runs.is_empty() { None } else { figures.next() };
         Listed {
@@ -138,7 +145,7 @@ pub fn listed(store: &Store, groups: &[Group<'_>]) -> anyhow::Result<Vec<Listed>
             left_out: left_out.iter().map(|l| l.1).sum(),
             first: runs.first().map(|r| told(r)),
             last: runs.last().map(|r| told(r)),
-            latest: figures.and_then(|f| latest(&f)),
+            latest: figures.flatten(),
         }
     });
     Ok(lines.collect())

@@ -189,7 +189,7 @@ mod tests {
             status: Status::Completed,
             killed: false,
             version: "0.1.0".into(),
-            argv: vec!["fathom".into(), "run".into(), "w.toml".into()],
+            argv: vec!["fathom".into(), "run".into(), "w.toml".into()].into(),
             directory: "/data".into(),
             workload,
             host: Some("db1".into()),

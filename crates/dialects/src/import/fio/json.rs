@@ -13,16 +13,30 @@ use std::collections::BTreeMap;
 
 /// A document that begins at this line.
 pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
-    if !lines.trimmed(at).starts_with('{') {
+    if !lines.document(at).next()?.trim_start().starts_with('{') {
         return None;
     }
-    let scan = scan((at..lines.len()).map(|n| lines.at(n)));
-    let version = scan.leaves.iter().find(|l| l.path == ["fio version"])?.text.clone();
-    let jobs = jobs(&scan.leaves);
+    // Twice: what a job is called and does may stand behind its figures.
+    let mut version = None;
+    let mut all = Jobs::default();
+    let scanned = scan(lines.document(at), |leaf| {
+        if version.is_none() && leaf.path == ["fio version"] {
+            version = Some(leaf.text.clone());
+        }
+        all.see(&leaf);
+    });
+    let version = version?;
+    if !scanned.whole && !scanned.broken && lines.document_is_cut() {
+        return Some(Block { last: at, too_long: true, ..Block::default() });
+    }
+    let jobs = all.jobs;
     let mut phases: BTreeMap<(usize, u8, String), Phase> = BTreeMap::new();
-    for leaf in scan.leaves.iter().filter(|l| l.number) {
-        let Some((key, name, phase)) = place(leaf, &jobs) else { continue };
-        let Ok(value) = leaf.text.parse::<f64>() else { continue };
+    scan(lines.document(at), |leaf| {
+        if !leaf.number {
+            return;
+        }
+        let Some((key, name, phase)) = place(&leaf, &jobs) else { return };
+        let Ok(value) = leaf.text.parse::<f64>() else { return };
         let (name, unit) = meaning(&name);
         let phase = phases.entry(key).or_insert(phase);
         let mut figure = converted(&name, value, unit, leaf.text.clone(), at + leaf.line);
@@ -31,7 +45,7 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
             figure.higher_is_better = None;
         }
         add(phase, figure);
-    }
+    });
     // A direction in which nothing was done says only zeros.
     phases.retain(|(_, direction, _), p| {
         *direction > 4 || p.repetitions[0].figures.iter().any(|f| f.value != 0.0)
@@ -42,22 +56,26 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
         return None;
     }
     run.argv.clear();
-    let cut = if scan.whole { "" } else { ", cut off" };
+    let cut = if scanned.whole { "" } else { ", cut off" };
     let what = format!("fio JSON, {count} job{}{cut}", if count == 1 { "" } else { "s" });
-    Some(Block { last: at + scan.last, what, runs: vec![run], ..Block::default() })
+    Some(Block { last: at + scanned.last, what, runs: vec![run], is_document: true, ..Block::default() })
 }
 
 /// The jobs by their position, with the options that were given to all.
-fn jobs(leaves: &[Leaf]) -> BTreeMap<usize, Job> {
-    let mut all = Job::default();
-    let mut jobs: BTreeMap<usize, Job> = BTreeMap::new();
-    for leaf in leaves {
+#[derive(Default)]
+struct Jobs {
+    all: Job,
+    jobs: BTreeMap<usize, Job>,
+}
+
+impl Jobs {
+    fn see(&mut self, leaf: &Leaf) {
         let path: Vec<&str> = leaf.path.iter().map(String::as_str).collect();
         match path.as_slice() {
-            ["global options", key] => all.option(key, &leaf.text),
+            ["global options", key] => self.all.option(key, &leaf.text),
             ["jobs" | "client_stats", n, rest @ ..] => {
-                let Ok(n) = n.parse() else { continue };
-                let job = jobs.entry(n).or_insert_with(|| all.clone());
+                let Ok(n) = n.parse() else { return };
+                let job = self.jobs.entry(n).or_insert_with(|| self.all.clone());
                 match rest {
                     ["jobname"] => job.name.clone_from(&leaf.text),
                     ["job options", key] => job.option(key, &leaf.text),
@@ -67,7 +85,6 @@ fn jobs(leaves: &[Leaf]) -> BTreeMap<usize, Job> {
             _ => {}
         }
     }
-    jobs
 }
 
 type Place = ((usize, u8, String), String, Phase);

@@ -12,6 +12,9 @@ use fathom_record::{Histogram, Interval, OpKind, OpStat, Phase, Worker};
 /// Fewer lines than this are a list of numbers.
 const FEWEST: usize = 3;
 
+/// Latencies that are put into the histogram together.
+const TOGETHER: usize = 1 << 14;
+
 /// A line of a log.
 struct Entry {
     time_ms: u64,
@@ -29,35 +32,110 @@ enum What {
     Unknown,
 }
 
-/// A log from this line on.
+/// A log from this line on. Of latencies only their histogram is kept, so that such a log may be of any length.
 pub(super) fn parse(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
-    let mut entries: Vec<Entry> = Vec::new();
-    for n in at..lines.len() {
-        // Time never goes back in a log: there the next one begins.
-        let before = entries.last().map_or(0, |e| e.time_ms);
-        let Some(entry) = entry(lines.trimmed(n)).filter(|e| e.time_ms >= before) else { break };
-        entries.push(entry);
+    let mut log = Log::of(what(&context.file));
+    let mut n = at;
+    while n < lines.len() && log.takes(lines.trimmed(n)) {
+        n += 1;
     }
-    if entries.len() < FEWEST {
+    if log.lines < FEWEST {
         return None;
     }
-    let last = at + entries.len() - 1;
-    let what = what(&context.file);
-    let mut phases = Vec::new();
-    for (direction, name) in [(0, "read"), (1, "write"), (2, "trim")] {
-        let of: Vec<&Entry> = entries.iter().filter(|e| e.direction == direction).collect();
-        if !of.is_empty() {
-            phases.push(phase(what, name, &of, last));
-        }
+    let goes_on = lines.is_cut(n) && matches!(log.what, What::Latency(..) | What::Unknown);
+    Some(if goes_on {
+        Block { last: n - 1, goes_on: Some(log), ..Block::default() }
+    } else {
+        log.block(n - 1)
+    })
+}
+
+/// A log as far as it was read.
+pub(in super::super) struct Log {
+    what: What,
+    lines: usize,
+    time_ms: u64,
+    directions: [Direction; 3],
+}
+
+/// Its lines of one direction.
+#[derive(Default)]
+struct Direction {
+    lines: u64,
+    sum: f64,
+    bytes: u64,
+    time_ms: u64,
+    /// Size of the first operation.
+    first_bytes: u64,
+    several_sizes: bool,
+    averages: bool,
+    latency: Histogram,
+    /// Latencies that are not in it yet.
+    latencies: Vec<u64>,
+    intervals: Vec<Interval>,
+}
+
+impl Log {
+    fn of(what: What) -> Self {
+        Self { what, lines: 0, time_ms: 0, directions: Default::default() }
     }
-    let word = match what {
-        What::Bandwidth => "bandwidth",
-        What::Operations => "operations per second",
-        What::Latency(..) => "latencies",
-        What::Unknown => "values the file's name says nothing of",
-    };
-    let what = format!("fio log, {} lines: {word}", entries.len());
-    Some(Block { last, what, runs: vec![run("fio", "fio".into(), phases)], ..Block::default() })
+
+    /// Takes a line; whether it is one of this log.
+    pub(in super::super) fn takes(&mut self, line: &str) -> bool {
+        // Time never goes back in a log: there the next one begins.
+        let Some(e) = entry(line).filter(|e| e.time_ms >= self.time_ms) else { return false };
+        let Some(direction) = self.directions.get_mut(e.direction as usize) else { return false };
+        self.time_ms = e.time_ms;
+        self.lines += 1;
+        direction.take(self.what, &e);
+        true
+    }
+
+    /// What it is, with its last line.
+    pub(in super::super) fn block(self, last: usize) -> Block {
+        let mut phases = Vec::new();
+        for (direction, name) in self.directions.into_iter().zip(["read", "write", "trim"]) {
+            if direction.lines > 0 {
+                phases.push(phase(self.what, name, direction, last));
+            }
+        }
+        let word = match self.what {
+            What::Bandwidth => "bandwidth",
+            What::Operations => "operations per second",
+            What::Latency(..) => "latencies",
+            What::Unknown => "values the file's name says nothing of",
+        };
+        let what = format!("fio log, {} lines: {word}", self.lines);
+        Block { last, what, runs: vec![run("fio", "fio".into(), phases)], ..Block::default() }
+    }
+}
+
+impl Direction {
+    fn take(&mut self, what: What, e: &Entry) {
+        if self.lines == 0 {
+            self.first_bytes = e.bytes;
+        }
+        self.several_sizes |= e.bytes != self.first_bytes;
+        self.averages |= e.bytes == 0;
+        match what {
+            What::Latency(..) => {
+                self.latencies.push(e.value);
+                if self.latencies.len() >= TOGETHER {
+                    self.gather();
+                }
+            }
+            What::Bandwidth | What::Operations => self.intervals.push(interval(what, e, self.time_ms)),
+            What::Unknown => {}
+        }
+        self.lines += 1;
+        self.sum += e.value as f64;
+        self.bytes = self.bytes.saturating_add(e.bytes);
+        self.time_ms = e.time_ms;
+    }
+
+    fn gather(&mut self) {
+        self.latency.merge(&Histogram::from_values(self.latencies.drain(..)));
+    }
 }
 
 fn entry(line: &str) -> Option<Entry> {
@@ -84,24 +162,25 @@ fn what(file: &str) -> What {
     }
 }
 
-fn phase(what: What, name: &str, entries: &[&Entry], line: usize) -> Phase {
+fn phase(what: What, name: &str, mut of: Direction, line: usize) -> Phase {
     let mut phase = cell(name);
     (phase.reads, phase.writes) = (name == "read", name == "write");
-    let single = entries.iter().all(|e| e.bytes > 0);
-    let sizes = || entries.iter().map(|e| e.bytes);
-    phase.axes.record_bytes = sizes().next().filter(|&first| first > 0 && sizes().all(|b| b == first));
+    phase.axes.record_bytes = Some(of.first_bytes).filter(|&first| first > 0 && !of.several_sizes);
     match what {
-        What::Latency(submission, completion) if single => {
-            phase.repetitions[0].workers.push(timed(name, submission, completion, entries));
+        What::Latency(submission, completion) if !of.averages => {
+            of.gather();
+            phase.repetitions[0].workers.push(timed(name, submission, completion, of));
         }
-        What::Bandwidth | What::Operations => rates(&mut phase, what, entries, line),
-        _ => means(&mut phase, what, entries, line),
+        _ => {
+            phase.repetitions[0].intervals = std::mem::take(&mut of.intervals);
+            mean(&mut phase, what, &of, line);
+        }
     }
     phase
 }
 
 /// Latencies of single operations.
-fn timed(name: &str, submission: bool, completion: bool, entries: &[&Entry]) -> Worker {
+fn timed(name: &str, submission: bool, completion: bool, of: Direction) -> Worker {
     let op = match (name, submission, completion) {
         ("read", true, _) => OpKind::ReadSubmission,
         ("read", _, true) => OpKind::ReadCompletion,
@@ -111,48 +190,35 @@ fn timed(name: &str, submission: bool, completion: bool, entries: &[&Entry]) -> 
         (_, _, true) => OpKind::WriteCompletion,
         _ => OpKind::Write,
     };
-    let bytes = entries.iter().fold(0u64, |sum, e| sum.saturating_add(e.bytes));
-    let ops = entries.len() as u64;
-    let latency = Histogram::from_values(entries.iter().map(|e| e.value));
+    let (ops, bytes) = (of.lines, of.bytes);
     // The clock of a log is whole milliseconds from its job's start.
-    let elapsed_ns = entries.last().map_or(0, |e| e.time_ms.saturating_mul(1_000_000));
-    Worker { ops, bytes, elapsed_ns, stats: vec![OpStat { op, ops, bytes, latency }], ..Worker::default() }
+    let elapsed_ns = of.time_ms.saturating_mul(1_000_000);
+    let stats = vec![OpStat { op, ops, bytes, latency: of.latency }];
+    Worker { ops, bytes, elapsed_ns, stats, ..Worker::default() }
 }
 
-/// Averages over windows, each with the time of its end.
-fn rates(phase: &mut Phase, what: What, entries: &[&Entry], line: usize) {
-    let mut before = 0;
-    let repetition = &mut phase.repetitions[0];
-    for e in entries {
-        let width_ms = e.time_ms.saturating_sub(before);
-        before = e.time_ms;
-        let amount =
-            |per_s: u64| (u128::from(per_s) * u128::from(width_ms) / 1000).min(u128::from(u64::MAX)) as u64;
-        let (ops, bytes) = match what {
-            What::Bandwidth => (0, amount(e.value.saturating_mul(1024))),
-            _ => (amount(e.value), 0),
-        };
-        let ns = |ms: u64| ms.saturating_mul(1_000_000);
-        repetition.intervals.push(Interval {
-            end_ns: ns(e.time_ms),
-            width_ns: ns(width_ms),
-            ops,
-            bytes,
-            ..Interval::default()
-        });
-    }
-    means(phase, what, entries, line);
+/// An average over a window, with the time of its end.
+fn interval(what: What, e: &Entry, before_ms: u64) -> Interval {
+    let width_ms = e.time_ms.saturating_sub(before_ms);
+    let amount =
+        |per_s: u64| (u128::from(per_s) * u128::from(width_ms) / 1000).min(u128::from(u64::MAX)) as u64;
+    let (ops, bytes) = match what {
+        What::Bandwidth => (0, amount(e.value.saturating_mul(1024))),
+        _ => (amount(e.value), 0),
+    };
+    let ns = |ms: u64| ms.saturating_mul(1_000_000);
+    Interval { end_ns: ns(e.time_ms), width_ns: ns(width_ms), ops, bytes, ..Interval::default() }
 }
 
 /// The mean of all lines, which is what fio quotes.
-fn means(phase: &mut Phase, what: What, entries: &[&Entry], line: usize) {
-    let mean = entries.iter().map(|e| e.value as f64).sum::<f64>() / entries.len().max(1) as f64;
+fn mean(phase: &mut Phase, what: What, of: &Direction, line: usize) {
+    let mean = of.sum / of.lines.max(1) as f64;
     let (name, unit, factor, word) = match what {
         What::Bandwidth => (THROUGHPUT, BYTES_PER_S, 1024.0, "KiB/s"),
         What::Operations => (OPERATIONS, OPS_PER_S, 1.0, "per second"),
         What::Latency(..) => ("latency avg", NS, 1.0, "ns"),
         What::Unknown => ("mean value", UNKNOWN, 1.0, ""),
     };
-    let printed = format!("mean of {} lines, {mean:.3} {word}", entries.len());
+    let printed = format!("mean of {} lines, {mean:.3} {word}", of.lines);
     add(phase, figure(name, mean * factor, unit, printed.trim_end().into(), line));
 }

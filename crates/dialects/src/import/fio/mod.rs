@@ -8,6 +8,8 @@ mod normal;
 mod scan;
 mod terse;
 
+pub(super) use logs::Log;
+
 use super::Block;
 use super::context::Context;
 use super::lines::Lines;

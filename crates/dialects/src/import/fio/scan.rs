@@ -17,11 +17,12 @@ pub(super) struct Leaf {
 /// What was read.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
-    pub(super) leaves: Vec<Leaf>,
     /// The line of the last character that was understood.
     pub(super) last: usize,
     /// Whether the document came to its end.
     pub(super) whole: bool,
+    /// Whether something stands in it that is none of JSON.
+    pub(super) broken: bool,
 }
 
 /// Deeper than any output of fio.
@@ -33,14 +34,18 @@ enum Open {
     Array(usize),
 }
 
-/// Reads lines from the one that holds the opening bracket, to the matching one.
-pub(super) fn scan<'t>(lines: impl Iterator<Item = &'t str>) -> Scan {
+/// Reads lines from the one that holds the opening bracket, to the matching one, and shows each value. They are not kept: there are more
+/// of them than of anything that is made of them.
+pub(super) fn scan<'t>(lines: impl Iterator<Item = &'t str>, mut see: impl FnMut(Leaf)) -> Scan {
     let mut scan = Scan::default();
     let mut open: Vec<Open> = Vec::new();
     for (n, line) in lines.enumerate() {
         let mut rest = line.trim();
         while !rest.is_empty() {
-            let Some(used) = token(&mut scan, &mut open, rest, n) else { return scan };
+            let Some(used) = token(&mut see, &mut open, rest, n) else {
+                scan.broken = true;
+                return scan;
+            };
             scan.last = n;
             if open.is_empty() {
                 scan.whole = true;
@@ -53,7 +58,7 @@ pub(super) fn scan<'t>(lines: impl Iterator<Item = &'t str>) -> Scan {
 }
 
 /// Takes one token; the length of it, or `None` where it is none of JSON.
-fn token(scan: &mut Scan, open: &mut Vec<Open>, text: &str, line: usize) -> Option<usize> {
+fn token(see: &mut impl FnMut(Leaf), open: &mut Vec<Open>, text: &str, line: usize) -> Option<usize> {
     let first = text.chars().next()?;
     match first {
         '{' | '[' => {
@@ -83,7 +88,7 @@ fn token(scan: &mut Scan, open: &mut Vec<Open>, text: &str, line: usize) -> Opti
             let inner = unescaped(&text[1..length - 1]);
             match open.last_mut()? {
                 Open::Object(key @ None) => *key = Some(inner),
-                _ => leaf(scan, open, inner, false, line),
+                _ => leaf(see, open, inner, false, line),
             }
             Some(length)
         }
@@ -97,18 +102,18 @@ fn token(scan: &mut Scan, open: &mut Vec<Open>, text: &str, line: usize) -> Opti
             if !number && !matches!(word, "true" | "false" | "null") {
                 return None;
             }
-            leaf(scan, open, word.into(), number, line);
+            leaf(see, open, word.into(), number, line);
             Some(length)
         }
     }
 }
 
-fn leaf(scan: &mut Scan, open: &[Open], text: String, number: bool, line: usize) {
+fn leaf(see: &mut impl FnMut(Leaf), open: &[Open], text: String, number: bool, line: usize) {
     let path = open.iter().map(|o| match o {
         Open::Object(key) => key.clone().unwrap_or_default(),
         Open::Array(n) => n.to_string(),
     });
-    scan.leaves.push(Leaf { path: path.collect(), text, number, line });
+    see(Leaf { path: path.collect(), text, number, line });
 }
 
 /// Length of a string with its quotes; JSON's strings end on their line.
@@ -134,7 +139,9 @@ mod tests {
     use super::*;
 
     fn leaves(text: &str) -> Vec<(String, String, usize)> {
-        scan(text.lines()).leaves.into_iter().map(|l| (l.path.join("."), l.text, l.line)).collect()
+        let mut all = Vec::new();
+        scan(text.lines(), |l| all.push((l.path.join("."), l.text, l.line)));
+        all
     }
 
     #[test]
@@ -145,7 +152,7 @@ mod tests {
         assert_eq!(told[1], ("jobs.0.bw".into(), "12".into(), 3));
         assert_eq!(told[2], ("jobs.0.l.min".into(), "1.5".into(), 3));
         assert_eq!(told[3], ("jobs.1.bw".into(), "13".into(), 4));
-        let scan = scan(text.lines());
+        let scan = scan(text.lines(), |_| ());
         assert!(scan.whole);
         assert_eq!(scan.last, 6);
     }
@@ -154,7 +161,7 @@ mod tests {
     fn a_cut_leaves_what_came_before() {
         let text = "{\"a\" : 1,\n\"b\" : {\"c\" : 2,\n\"d\" :";
         assert_eq!(leaves(text).len(), 2);
-        assert!(!scan(text.lines()).whole);
+        assert!(!scan(text.lines(), |_| ()).whole);
         assert!(leaves("{ int x = 1; }").is_empty());
     }
 }

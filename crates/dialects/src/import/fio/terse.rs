@@ -44,6 +44,9 @@ const LAST: [(&str, &str, f64); 15] = [
     ("iops_samples", COUNT, 1.0),
 ];
 
+/// Jobs of a run: lines of many calls of fio, one behind the other, are several.
+const MOST_JOBS: usize = 1000;
+
 /// How a version lays a line out.
 struct Layout {
     /// Fields before the first direction.
@@ -71,7 +74,7 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
     let mut phases = Vec::new();
     let mut version = String::new();
     let (mut jobs, mut last) = (0, at);
-    for n in at..lines.len() {
+    for n in at..lines.len().min(at + MOST_JOBS) {
         let Some(more) = job(lines.trimmed(n), n, &mut version) else { break };
         phases.extend(more);
         jobs += 1;

@@ -87,7 +87,7 @@ fn is_sentence(line: &str) -> bool {
 }
 
 /// "Output file for benchmark on heping." a few lines above.
-fn host_named_before<'t>(lines: &Lines<'t>, at: usize) -> Option<&'t str> {
+fn host_named_before(lines: &Lines, at: usize) -> Option<&str> {
     let near = (at.saturating_sub(5)..at).rev().map(|n| lines.trimmed(n));
     near.filter_map(|l| l.trim_end_matches(['.', ':']).rsplit_once(" on "))
         .map(|(_, host)| host)

@@ -98,7 +98,7 @@ fn the_past_knows_what_tells_workloads_apart() {
     assert_eq!((a.host.as_deref(), a.mount_point.as_deref()), (Some("db1"), Some("/data")));
     assert_eq!(a.settings.as_deref(), Some("{\"scheduler\":\"bfq\"}"));
     assert_eq!((b.host.as_deref(), b.mount_point.as_deref(), b.settings.as_deref()), (None, None, None));
-    assert_eq!((&a.argv, &a.started_at, a.status), (&first.argv, &first.started_at, first.status));
+    assert_eq!((&*a.argv, &a.started_at, a.status), (&*first.argv, &first.started_at, first.status));
     assert_eq!(past.workloads[&a.workload], first.workload);
     assert!(a.workload != b.workload && b.workload == c.workload);
     let source = c.source.as_ref().expect("imported");

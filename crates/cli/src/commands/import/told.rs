@@ -1,0 +1,110 @@
+//! What an import says of its files when the runs are in the store. It may be long: it waits in a file without a name.
+
+use super::kind;
+use crate::console;
+use crate::line::Import;
+use fathom_dialects::import::{Found, Kind};
+use std::io::{BufRead as _, BufReader, Read as _, Seek as _, Write as _};
+use tempfile::SpooledTempFile;
+
+/// What is kept in memory of it.
+const IN_MEMORY: usize = 1 << 20;
+/// Bytes that are written at once.
+const AT_ONCE: usize = 64 << 10;
+
+/// What is told, file by file.
+pub struct Told {
+    lines: SpooledTempFile,
+    files: Vec<OfFile>,
+}
+
+/// What is told of a file.
+struct OfFile {
+    name: String,
+    /// Its bytes of the lines.
+    bytes: u64,
+    runs: usize,
+    prose: u64,
+    /// First and last line, where they are asked for.
+    prose_lines: Vec<(u64, u64)>,
+}
+
+impl Told {
+    pub fn new() -> Self {
+        Self { lines: SpooledTempFile::new(IN_MEMORY), files: Vec::new() }
+    }
+
+    /// What follows is of this file.
+    pub fn begin(&mut self, name: &str) {
+        self.files.push(OfFile { name: name.into(), bytes: 0, runs: 0, prose: 0, prose_lines: Vec::new() });
+    }
+
+    pub fn found(&mut self, found: &Found, dry_run: bool) -> std::io::Result<()> {
+        let Some(of) = self.files.last_mut() else { return Ok(()) };
+        let figures = found.figures();
+        of.runs += found.runs.len();
+        let place = match (found.first_line, found.last_line) {
+            (first, last) if first == last => format!("line {first}"),
+            (first, last) => format!("lines {first}-{last}"),
+        };
+        let ids: Vec<&str> = found.runs.iter().map(|r| r.id.as_str()).collect();
+        let end = match ids.as_slice() {
+            [] => String::new(),
+            _ if dry_run => format!(", {figures} figures"),
+            [id] => format!(", {figures} figures -> run {id}"),
+            ids => format!(", {figures} figures -> runs {}", ids.join(", ")),
+        };
+        let line = format!("  {place}: {}{end}\n", found.what);
+        of.bytes += line.len() as u64;
+        self.lines.write_all(line.as_bytes())
+    }
+
+    pub fn prose(&mut self, line: u64, verbose: bool) {
+        let Some(of) = self.files.last_mut() else { return };
+        of.prose += 1;
+        match of.prose_lines.last_mut() {
+            _ if !verbose => {}
+            Some((_, last)) if *last + 1 == line => *last = line,
+            _ => of.prose_lines.push((line, line)),
+        }
+    }
+
+    /// Says all of it; whether there was something in every file.
+    pub fn out(mut self, options: &Import) -> std::io::Result<bool> {
+        self.lines.rewind()?;
+        let mut lines = BufReader::new(self.lines);
+        for of in &self.files {
+            let mut of_file = lines.by_ref().take(of.bytes);
+            if of.runs == 0 {
+                std::io::copy(&mut of_file, &mut std::io::sink())?;
+                console::error(&nothing(&of.name, options));
+                continue;
+            }
+            let mut text = format!("{}:\n", of.name);
+            while of_file.read_line(&mut text)? > 0 {
+                if text.len() > AT_ONCE {
+                    console::out(&text);
+                    text.clear();
+                }
+            }
+            text += &format!("  {} lines of prose\n", of.prose);
+            if options.verbose {
+                text += &format!("  prose: lines {}\n", ranges(&of.prose_lines));
+            }
+            console::out(&text);
+        }
+        Ok(self.files.iter().all(|of| of.runs > 0))
+    }
+}
+
+fn nothing(name: &str, options: &Import) -> String {
+    let known: Vec<&str> = Kind::ALL.into_iter().map(Kind::word).collect();
+    let only = options.kind.map_or(String::new(), |k| format!(" of {}", kind(k).word()));
+    format!("{name} holds no output{only} that is known; known are those of {}", known.join(", "))
+}
+
+/// "1-9, 26, 30-36".
+fn ranges(lines: &[(u64, u64)]) -> String {
+    let words = lines.iter().map(|&(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") });
+    words.collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,236 @@
+//! A text piece by piece: what was found, and what was not, in the order of the lines.
+
+use super::columns::Columns;
+use super::context::Context;
+use super::lines::{LONGEST_LINE, Lines, MOST_DOCUMENT};
+use super::source::{Next, Source};
+use super::{Block, Found, Kind, classify, found};
+use std::collections::VecDeque;
+use std::io::BufRead;
+
+/// Lines before an output in which its heading, its unit and its host are looked for.
+const BEFORE: usize = 16;
+/// Lines that are read at once, where they are short.
+const AT_ONCE: usize = 64;
+/// Bytes that are read at once.
+const BYTES_AT_ONCE: usize = 64 << 10;
+
+/// A piece of a text; lines from 1.
+#[derive(Clone, Debug)]
+pub enum Piece {
+    /// An output.
+    Found(Found),
+    /// A line of prose.
+    Prose(u64),
+    /// A line that looks like figures and was not understood, with its text.
+    NotUnderstood(u64, String),
+    /// A line that is too long for any output.
+    PassedOver {
+        /// Its number.
+        line: u64,
+        /// Its length.
+        bytes: u64,
+    },
+}
+
+/// Why a text is not read to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Read(#[from] std::io::Error),
+    /// A document is too long. A part of it would be taken for all of it.
+    #[error(
+        "line {line}: the JSON of fio that begins here is longer than {} MiB, and is not read; make several of it, each with some of the jobs",
+        MOST_DOCUMENT.bytes >> 20
+    )]
+    TooLong {
+        /// Where it begins.
+        line: u64,
+    },
+}
+
+/// What a text holds, as it is read.
+pub struct Outputs<'i> {
+    source: Source<'i>,
+    lines: Lines,
+    context: Context,
+    only: Option<Kind>,
+    /// The line that is looked at.
+    at: usize,
+    pieces: VecDeque<Piece>,
+    /// Lines that are too long, among those that were read.
+    too_long: VecDeque<TooLong>,
+}
+
+/// A line that is too long for text.
+struct TooLong {
+    line: usize,
+    bytes: u64,
+    /// It is too long for a document, too: it is not held.
+    is_dropped: bool,
+}
+
+impl<'i> Outputs<'i> {
+    /// Reads text of any encoding that has ASCII in it, or a worksheet of IOzone. `name` is the file's, which says what a log of fio is
+    /// a log of; `only` limits it to one program; `columns` tells what the columns of tables are, where that is known.
+    pub fn new(
+        name: &str,
+        input: impl BufRead + 'i,
+        only: Option<Kind>,
+        columns: Option<Columns>,
+    ) -> std::io::Result<Self> {
+        Ok(Self {
+            source: Source::new(input)?,
+            lines: Lines::none(),
+            context: Context::of(name, columns),
+            only,
+            at: 0,
+            pieces: VecDeque::new(),
+            too_long: VecDeque::new(),
+        })
+    }
+
+    /// Goes one line on, or to the end of the output that begins here; whether there was a line.
+    fn step(&mut self) -> Result<bool, ImportError> {
+        let at = self.at;
+        self.lines.drop_before(at.saturating_sub(BEFORE));
+        if self.lines.ahead(at).lines < BEFORE {
+            self.read(AT_ONCE, BYTES_AT_ONCE)?;
+        }
+        if at >= self.lines.end() {
+            return Ok(false);
+        }
+        self.context.pass(&self.lines, at);
+        let block = self.block()?;
+        let Some(mut block) = block else {
+            self.left(at);
+            self.at += 1;
+            self.tell_too_long();
+            return Ok(true);
+        };
+        if block.too_long {
+            return Err(ImportError::TooLong { line: at as u64 + 1 });
+        }
+        if let Some(log) = block.goes_on.take() {
+            block = self.to_its_end(log, block.last)?;
+        }
+        self.context.learn(&block);
+        let mut left = std::mem::take(&mut block.left);
+        left.sort_unstable();
+        left.dedup();
+        let last = block.last;
+        if block.is_document {
+            self.too_long.retain(|long| long.is_dropped || long.line > last);
+        }
+        let found = found(&self.lines, at, block, &left, &self.context);
+        self.pieces.push_back(Piece::Found(found));
+        left.into_iter()
+            .filter(|&n| !self.lines.is_blank(n))
+            .for_each(|n| self.pieces.push_back(piece(&self.lines, n)));
+        for n in at + 1..=last {
+            self.context.pass(&self.lines, n);
+        }
+        self.at = last + 1;
+        self.tell_too_long();
+        Ok(true)
+    }
+
+    /// The output that begins here, with as much of the text read as it takes to know it.
+    fn block(&mut self) -> std::io::Result<Option<Block>> {
+        loop {
+            self.lines.look_at(self.at);
+            let kinds = Kind::ALL.into_iter().filter(|k| self.only.is_none_or(|o| o == *k));
+            let mut parsers = kinds.map(Kind::parser);
+            let block = parsers
+                .find_map(|parse| parse(&self.lines, self.at, &self.context).filter(|b| b.last >= self.at));
+            if !self.lines.missed() {
+                return Ok(block);
+            }
+            // Twice as much, so that all attempts together cost no more than the last one once more.
+            let ahead = self.lines.ahead(self.at);
+            self.read(ahead.lines.max(AT_ONCE), ahead.bytes.max(BYTES_AT_ONCE))?;
+        }
+    }
+
+    /// Reads on, until so many lines or bytes have come.
+    fn read(&mut self, lines: usize, bytes: usize) -> std::io::Result<()> {
+        let mut read = 0;
+        for _ in 0..lines {
+            if read > bytes || self.lines.whole {
+                break;
+            }
+            match self.source.next()? {
+                Next::Line(line) => {
+                    read += line.len();
+                    self.lines.push(&line);
+                    if line.len() > LONGEST_LINE {
+                        let (line, bytes) = (self.lines.end() - 1, line.len() as u64);
+                        self.too_long.push_back(TooLong { line, bytes, is_dropped: false });
+                    }
+                }
+                Next::TooLong(bytes) => {
+                    self.too_long.push_back(TooLong { line: self.lines.end(), bytes, is_dropped: true });
+                    self.lines.push("");
+                }
+                Next::End => self.lines.whole = true,
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a log on whose lines need not be held.
+    fn to_its_end(&mut self, mut log: super::fio::Log, mut last: usize) -> std::io::Result<Block> {
+        loop {
+            let n = last + 1;
+            self.lines.drop_before(n.saturating_sub(BEFORE));
+            if n >= self.lines.end() {
+                self.read(AT_ONCE, BYTES_AT_ONCE)?;
+            }
+            self.lines.look_at(n);
+            if n >= self.lines.end() || !log.takes(self.lines.trimmed(n)) {
+                return Ok(log.block(last));
+            }
+            last = n;
+        }
+    }
+
+    /// A line that no output begins at.
+    fn left(&mut self, n: usize) {
+        if !self.lines.is_blank(n) {
+            self.pieces.push_back(piece(&self.lines, n));
+        }
+    }
+
+    fn tell_too_long(&mut self) {
+        while let Some(long) = self.too_long.pop_front_if(|long| long.line < self.at) {
+            self.pieces.push_back(Piece::PassedOver { line: long.line as u64 + 1, bytes: long.bytes });
+        }
+    }
+}
+
+impl Iterator for Outputs<'_> {
+    type Item = Result<Piece, ImportError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(piece) = self.pieces.pop_front() {
+                return Some(Ok(piece));
+            }
+            match self.step() {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(e) => return Some(Err(e)),
+            }
+        }
+    }
+}
+
+/// A line that belongs to no output.
+fn piece(lines: &Lines, n: usize) -> Piece {
+    if classify::looks_like_figures(lines.at(n)) {
+        Piece::NotUnderstood(n as u64 + 1, lines.trimmed(n).to_string())
+    } else {
+        Piece::Prose(n as u64 + 1)
+    }
+}

@@ -1,0 +1,88 @@
+//! Where a text comes from: a reader, of which never more than a line is taken at once. Bytes that are no UTF-8 are shown as such.
+
+use super::lines::{LONGEST_LINE, MOST_DOCUMENT};
+use std::io::{BufRead, Read as _, Result};
+
+/// What was read.
+pub(super) enum Next {
+    Line(String),
+    /// A line that is too long, and its length.
+    TooLong(u64),
+    End,
+}
+
+/// A text that is read line by line.
+pub(super) struct Source<'i> {
+    input: Box<dyn BufRead + 'i>,
+}
+
+impl<'i> Source<'i> {
+    /// A worksheet of IOzone is read as the text it would be saved as.
+    pub(super) fn new(mut input: impl BufRead + 'i) -> Result<Self> {
+        if !input.fill_buf()?.starts_with(&crate::iozone::worksheet::BEGINNING) {
+            return Ok(Self { input: Box::new(input) });
+        }
+        let mut bytes = Vec::new();
+        input.by_ref().take(MOST_DOCUMENT.bytes as u64).read_to_end(&mut bytes)?;
+        let input: Box<dyn BufRead> = match crate::iozone::worksheet::read(&bytes) {
+            Ok(sheet) => Box::new(std::io::Cursor::new(super::iozone::sheet_as_text(&sheet).into_bytes())),
+            Err(_) => Box::new(std::io::Cursor::new(bytes).chain(input)),
+        };
+        Ok(Self { input })
+    }
+
+    pub(super) fn next(&mut self) -> Result<Next> {
+        let mut line = Vec::new();
+        let mut most = LONGEST_LINE;
+        self.read_to(most, &mut line)?;
+        if line.is_empty() {
+            return Ok(Next::End);
+        }
+        let ended = |line: &[u8]| line.last() == Some(&b'\n');
+        if line.len() > most && !ended(&line) && is_document(&line) {
+            most = MOST_DOCUMENT.bytes;
+            self.read_to(most, &mut line)?;
+        }
+        if ended(&line) {
+            line.pop();
+        } else if line.len() > most {
+            return self.pass_over(line.len());
+        }
+        if line.last() == Some(&b'\r') {
+            line.pop();
+        }
+        Ok(Next::Line(
+            String::from_utf8(line).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()),
+        ))
+    }
+
+    /// Reads to the end of the line, or one byte further than it may be long.
+    fn read_to(&mut self, most: usize, line: &mut Vec<u8>) -> Result<usize> {
+        let room = most + 1 - line.len();
+        (&mut self.input).take(room as u64).read_until(b'\n', line)
+    }
+
+    /// Of the rest of a line only its length is of interest.
+    fn pass_over(&mut self, before: usize) -> Result<Next> {
+        let mut length = before as u64;
+        let mut part = Vec::new();
+        loop {
+            part.clear();
+            let read = self.read_to(AT_ONCE, &mut part)?;
+            length += read as u64;
+            if part.last() == Some(&b'\n') {
+                return Ok(Next::TooLong(length - 1));
+            } else if read == 0 {
+                return Ok(Next::TooLong(length));
+            }
+        }
+    }
+}
+
+/// Bytes that are passed over at once.
+const AT_ONCE: usize = 64 << 10;
+
+/// Whether a line begins as a document of JSON does, perhaps in a quotation.
+fn is_document(line: &[u8]) -> bool {
+    line.iter().take(256).find(|b| !b" \t>".contains(b)) == Some(&b'{')
+}
