@@ -1,5 +1,5 @@
 //! Whether a repetition stood still: the process was stopped (SIGSTOP, a freezer, a debugger), its machine suspended, or it got no CPU. Told by
-//! how late the sleeps ended of the process that watches the workers; its rates are then too low, and its longest latencies not the storage's.
+//! how late the sleeps ended of the process that watches the workers, and how long it was away between two looks; its rates are then too low, and its longest latencies not the storage's.
 
 use crate::{Phase, Repetition};
 
@@ -13,7 +13,8 @@ impl Repetition {
     /// For how long it stood still at least once, ns.
     #[must_use]
     pub fn stood_still_ns(&self) -> Option<u64> {
-        let late = self.jitter.as_ref()?.wakes.max_ns();
+        let jitter = self.jitter.as_ref()?;
+        let late = jitter.wakes.max_ns().max(jitter.gaps.max_ns());
         let part = late as f64 / self.elapsed_ns.max(1) as f64;
         (late >= LONG_NS || (late >= NOTABLE_NS && part >= NOTABLE_PART)).then_some(late)
     }

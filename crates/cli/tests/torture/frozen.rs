@@ -13,7 +13,8 @@ fn frozen() {
 fn trial(random: &mut Random) -> u64 {
     let fathom = Fathom::new();
     let mut running = start(&fathom, random);
-    running.wait_for_work(1 << 20);
+    // More than is laid out before: the phase that counts has begun.
+    running.wait_for_work(8 << 20);
     random.wait(Duration::from_millis(500));
     let group = random.once_in(2);
     let send =

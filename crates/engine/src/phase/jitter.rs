@@ -33,19 +33,34 @@ pub(super) struct Probe {
     gaps: Counts,
     wakes: Counts,
     watched_ns: u64,
+    /// When it was here last. What it does between two sleeps takes far less than [`AWAY_NS`].
+    seen: u64,
 }
+
+/// Whoever is away from its sleeps for so long was stopped, or had no CPU.
+const AWAY_NS: u64 = 100_000_000;
 
 impl Probe {
     /// A probe beside so many workers.
     pub fn new(clock: Clock, workers: usize) -> Self {
         let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let began = clock.now();
-        Self { clock, began, spins: workers < cpus, gaps: Counts::new(), wakes: Counts::new(), watched_ns: 0 }
+        let (gaps, wakes) = (Counts::new(), Counts::new());
+        Self { clock, began, spins: workers < cpus, gaps, wakes, watched_ns: 0, seen: began }
     }
 
     /// Sleeps on a word that is `value`, as long as `wait_ns` at most, and learns from how the sleep ended.
     pub fn sleep(&mut self, word: &AtomicU32, value: u32, wait_ns: u64) {
         let from = self.clock.now();
+        let away_ns = self.clock.between(self.seen, from);
+        if away_ns >= AWAY_NS {
+            self.wakes.record(away_ns);
+        }
+        self.look(word, value, wait_ns, from);
+        self.seen = self.clock.now();
+    }
+
+    fn look(&mut self, word: &AtomicU32, value: u32, wait_ns: u64, from: u64) {
         futex_wait(word, value, wait_ns);
         let slept_ns = self.clock.between(from, self.clock.now());
         // Only a sleep that ended by itself says how late it ended.
