@@ -27,7 +27,7 @@ const BEFORE_THE_LOCK: usize = 10_000;
 pub fn run(options: &Import, common: &Common) -> anyhow::Result<ExitCode> {
     let mut reading = Reading::new(options);
     if options.dry_run {
-        while let Some(run) = reading.next() {
+        for run in &mut reading {
             run?;
         }
     } else {

@@ -113,7 +113,7 @@ impl<'i> Outputs<'i> {
             return Err(ImportError::TooLong { line: at as u64 + 1 });
         }
         if let Some(log) = block.goes_on.take() {
-            block = self.to_its_end(log, block.last)?;
+            block = self.read_to_its_end(log, block.last)?;
         }
         self.context.learn(&block);
         let mut left = std::mem::take(&mut block.left);
@@ -180,7 +180,7 @@ impl<'i> Outputs<'i> {
     }
 
     /// Reads a log on whose lines need not be held.
-    fn to_its_end(&mut self, mut log: super::fio::Log, mut last: usize) -> std::io::Result<Block> {
+    fn read_to_its_end(&mut self, mut log: super::fio::Log, mut last: usize) -> std::io::Result<Block> {
         loop {
             let n = last + 1;
             self.lines.drop_before(n.saturating_sub(BEFORE));
@@ -203,8 +203,9 @@ impl<'i> Outputs<'i> {
     }
 
     fn tell_too_long(&mut self) {
-        while let Some(long) = self.too_long.pop_front_if(|long| long.line < self.at) {
+        while let Some(long) = self.too_long.front().filter(|long| long.line < self.at) {
             self.pieces.push_back(Piece::PassedOver { line: long.line as u64 + 1, bytes: long.bytes });
+            self.too_long.pop_front();
         }
     }
 }
