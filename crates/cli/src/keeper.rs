@@ -59,8 +59,12 @@ impl Keeper {
             .try_for_each(|phase| store.append_phase(&run.id, phase))
             .and_then(|()| run.doubts.iter().try_for_each(|d| store.append_doubt(&run.id, d)))
             .and_then(|()| run.trust.iter().try_for_each(|t| store.append_trust(&run.id, t)))
-            .and_then(|()| store.finish(run))
-            .and_then(|()| store.close());
+            .and_then(|()| store.finish(run));
+        if let Err(e) = &done {
+            // Otherwise it would look as if it had been killed.
+            let _ = store.give_up(&run.id, &format!("not kept to its end: {e}"));
+        }
+        let done = done.and(store.close());
         if let Err(e) = &done {
             console::incomplete(&format!(
                 "this run is not kept to its end, and what is missing is only in what is printed: {e}"

@@ -156,3 +156,71 @@ fn a_second_ctrl_c_ends_at_once_and_the_next_run_cleans_up() {
     assert!(next.stderr.contains("second.dat, left behind by a run that was killed"), "{}", next.stderr);
     assert_eq!(names_in(fathom.work()), [""; 0]);
 }
+
+/// Whatever a command is at, a signal ends it.
+#[test]
+fn every_command_that_takes_long_ends_at_a_signal() {
+    let lines = [
+        "survey",
+        "run WORKLOAD",
+        "fio --name=a --rw=randread --size=1m --time_based --runtime=100",
+        "sysbench fileio --file-num=1 --file-total-size=1M --file-test-mode=seqwr --time=100 --events=0 run",
+        "filebench -f SCRIPT",
+        "compare --run --vary record=4KiB,64KiB WORKLOAD",
+        "sweep --vary record=4KiB,64KiB -- WORKLOAD",
+        "sim run SIMULATED",
+        "import PIPE",
+        "trace summary PIPE",
+        "sim replay PIPE",
+        "watch --json",
+    ];
+    for line in lines {
+        for signal in [libc::SIGINT, libc::SIGTERM] {
+            let fathom = Fathom::new();
+            let words = long_words(&fathom, line);
+            if line.starts_with("sysbench") {
+                let _ = fathom.run_line(&line.replace("run", "prepare")).expect_code(0);
+            }
+            let mut running = fathom.spawn(&words);
+            // Somewhere in the middle: no command is told apart by what it has said by then.
+            let begun = std::time::Instant::now();
+            running.wait_until("half a second", || begun.elapsed().as_millis() > 500);
+            running.signal(signal);
+            let sent = std::time::Instant::now();
+            let outcome = running.finish();
+            println!("{line}: ended {:?} after signal {signal}", sent.elapsed());
+            // Drop-ins have exit codes of their own, and `watch` has no other end than a signal.
+            let is_success = outcome.code == Some(0) && !line.starts_with("watch");
+            assert!(!is_success && outcome.code != Some(101), "{line}: {outcome:?}");
+            nothing_left(&fathom);
+        }
+    }
+}
+
+/// A line with the files that it names.
+fn long_words(fathom: &Fathom, line: &str) -> Vec<String> {
+    let path = |name: &str| fathom.dir().path().join(name);
+    let endless = "record = { fixed = \"4KiB\" }\naccess = \"uniform\"\namount = \"endless\"";
+    let reads = |dir: &std::path::Path| {
+        let text = Text::new("w").quick_write(dir);
+        text.phase("reads", "first", "read", "stop = { time = \"100h\" }", endless).toml()
+    };
+    std::fs::write(path("w.toml"), reads(fathom.work())).expect("a workload");
+    std::fs::write(path("sim.toml"), reads(std::path::Path::new("/data"))).expect("a workload");
+    let script = format!(
+        "define fileset name=mail,path={},entries=20,dirwidth=5,size=4k,prealloc\ndefine process name=p {{ thread name=t {{\n\
+         flowop openfile name=a,filesetname=mail,fd=1\nflowop closefile name=b,fd=1 }} }}\nrun 100\n",
+        fathom.dir().subdir("trees").display()
+    );
+    std::fs::write(path("w.f"), script).expect("a script");
+    let fifo = std::process::Command::new("mkfifo").arg(path("pipe")).status().expect("mkfifo");
+    assert!(fifo.success());
+    let words = line.split(' ').map(|word| match word {
+        "WORKLOAD" => path("w.toml"),
+        "SIMULATED" => path("sim.toml"),
+        "SCRIPT" => path("w.f"),
+        "PIPE" => path("pipe"),
+        other => other.into(),
+    });
+    words.map(|word| word.to_str().expect("UTF-8").to_owned()).collect()
+}

@@ -71,4 +71,8 @@ fn a_store_that_fills_up_meanwhile_is_given_up_and_no_success() {
         ["list", "--json", "--store", fs.path().join("store.db").to_str().expect("UTF-8")].map(str::to_owned);
     let listed = fathom.run(args).expect_code(0);
     assert!(listed.stdout.contains("\"phases\": 1"), "what was stored before is there: {}", listed.stdout);
+    assert!(listed.stdout.contains("\"status\": \"failed\""), "it was not killed: {}", listed.stdout);
+    let shown =
+        fathom.run(["show", "--store", fs.path().join("store.db").to_str().expect("UTF-8")]).expect_code(0);
+    assert!(shown.stdout.contains("not kept to its end"), "{}", shown.stdout);
 }

@@ -42,6 +42,14 @@ impl Store {
         })
     }
 
+    /// Says of a run that it failed, and why: all that a store may still take that could not take the run's end.
+    pub fn give_up(&mut self, run_id: &str, why: &str) -> Result<(), StoreError> {
+        self.in_transaction_of(run_id, |t| {
+            t.execute("UPDATE run SET status = 'failed', error = ?2 WHERE id = ?1", [run_id, why])?;
+            Ok(())
+        })
+    }
+
     /// Writes a complete run in one transaction.
     pub fn save(&mut self, run: &Run) -> Result<(), StoreError> {
         self.in_transaction(|t| save(t, run))
