@@ -3,7 +3,7 @@
 
 use crate::measure::workloads::Text;
 use fathom_testkit::dir::names_in;
-use fathom_testkit::{Fathom, TmpFs};
+use fathom_testkit::{Fathom, LoopFs, TmpFs};
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
 use std::process::Stdio;
@@ -154,4 +154,49 @@ fn d17_an_import_that_fails_keeps_nothing() {
     assert!(!failed.stdout.contains("-> run"), "nothing was kept: {}", failed.stdout);
     assert_eq!(fathom.run(["list", "--store", store, "--json"]).stdout.matches("\"id\"").count(), 0);
     let _ = fathom.run(["import", "--store", store, "few.txt"]).expect_code(0).expect_stdout("-> run");
+}
+
+/// What is said to be in the file can be read from it.
+#[test]
+fn d14_a_recording_that_fills_the_disk_says_how_much_of_it_is_kept() {
+    let test = "d14_a_recording_that_fills_the_disk_says_how_much_of_it_is_kept";
+    let (Some(small), Some(disk)) = (TmpFs::mount(test, 16 << 10), LoopFs::ext4(test).mount()) else {
+        return;
+    };
+    let fathom = Fathom::new();
+    for name in ["t.fbl", "t.fbl.zst"] {
+        let log = small.path().join(name);
+        let work = format!("dd if=/dev/zero of={}/x bs=4k count=6000 oflag=direct", disk.path().display());
+        let record = [
+            "trace",
+            "record",
+            "-o",
+            log.to_str().expect("UTF-8"),
+            disk.path().to_str().expect("UTF-8"),
+            "--",
+        ];
+        let outcome = fathom.run(record.into_iter().chain(["sh", "-c", &work]));
+        if outcome.code == Some(2) && outcome.stderr.contains("needs the kernel's block events") {
+            return fathom_testkit::skip(test, "no block events here");
+        }
+        let held =
+            outcome.stderr.split_once("it holds the first ").map(|(_, rest)| rest.split(" event").next());
+        let held = held.flatten().unwrap_or_else(|| panic!("{outcome:?}")).to_owned();
+        assert_eq!(outcome.code, Some(3), "{outcome:?}");
+        let read = fathom.run([
+            "trace",
+            "export",
+            "--format",
+            "own",
+            "-o",
+            "copy.fbl",
+            log.to_str().expect("UTF-8"),
+        ]);
+        assert!(
+            read.stderr.contains(&format!("wrote copy.fbl ({held} events)")),
+            "{name}: {outcome:?} {read:?}"
+        );
+        fs::remove_file(fathom.work().join("copy.fbl")).expect("the copy");
+        fs::remove_file(&log).expect("the log");
+    }
 }

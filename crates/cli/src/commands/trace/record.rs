@@ -98,6 +98,7 @@ pub fn run(options: &Record) -> anyhow::Result<ExitCode> {
     let trailer = LogEnd { start_ns: started_ns, end_ns: stopped_ns, observer_cpu_ns, ..LogEnd::default() };
     let finished = broken.map_or_else(|| finish(log, lost, &notes, &trailer), Err);
     if let Err(e) = finished {
+        with_the_command(child, end)?;
         // Of what was handed on, the file holds what the disk took.
         let held = events_in(&path);
         if held == 0 {
@@ -113,14 +114,13 @@ pub fn run(options: &Record) -> anyhow::Result<ExitCode> {
         &Cost { events, lost, ring_kib, cpu_ns: observer_cpu_ns, ns: stopped_ns.saturating_sub(started_ns) },
     );
     notes.iter().for_each(|note| console::note(note));
-    // Its time was up before the command's: what it does from here on is not recorded, but it is not left alone either.
-    let end = match child {
-        Some(mut running) => {
-            End::Command(code_of(running.wait().context("the command cannot be waited for")?))
-        }
-        None => end,
-    };
-    Ok(code(&end, options))
+    Ok(code(&with_the_command(child, end)?, options))
+}
+
+/// The recording has ended before the command: what it does from here on is not recorded, but it is not left alone either.
+fn with_the_command(child: Option<Child>, end: End) -> anyhow::Result<End> {
+    let Some(mut running) = child else { return Ok(end) };
+    Ok(End::Command(code_of(running.wait().context("the command cannot be waited for")?)))
 }
 
 /// Writes what stands at the end of a log.
