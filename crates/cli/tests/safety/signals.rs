@@ -157,6 +157,21 @@ fn a_second_ctrl_c_ends_at_once_and_the_next_run_cleans_up() {
     assert_eq!(names_in(fathom.work()), [""; 0]);
 }
 
+/// As one in a call that the storage does not answer.
+#[test]
+fn a_worker_that_does_not_leave_is_killed_and_what_was_measured_before_is_kept() {
+    let fathom = Fathom::new();
+    let workload = Text::new("slow").quick_write(fathom.work()).slow_write(fathom.work(), "").save(&fathom);
+    let mut running = fathom.spawn(["run", workload.to_str().expect("UTF-8")]);
+    running.wait_for_file(&fathom.work().join("second.dat"));
+    send(only_worker(&mut running), libc::SIGSTOP);
+    running.signal(libc::SIGTERM);
+    let outcome = running.finish().expect_code(143).expect_stdout("quick write");
+    let _ = outcome.expect_stderr("stopped by signal 15");
+    assert_eq!(names_in(fathom.work()), [""; 0]);
+    assert!(phase_names(&last_run(&fathom)).iter().any(|name| name == "quick write"));
+}
+
 /// Whatever a command is at, a signal ends it.
 #[test]
 fn every_command_that_takes_long_ends_at_a_signal() {

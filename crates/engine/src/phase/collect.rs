@@ -176,6 +176,9 @@ fn killed_sentence(path: &std::path::Path, signal: i32) -> String {
         libc::SIGBUS => format!(
             "the mapping of {path} could not be written or read (SIGBUS): the file system is full, the device failed, or the file was shortened meanwhile. Free space or choose smaller files; the kernel log tells of a failed device"
         ),
+        super::BY_US => {
+            format!("the process working on {path} did not end when it was told to, and was killed")
+        }
         libc::SIGKILL => format!(
             "the process working on {path} was killed (SIGKILL), perhaps for want of memory; see the kernel log"
         ),

@@ -139,6 +139,12 @@ fn crews_of(jobs: Vec<(Isolation, u32, Job<'_>)>) -> Vec<Crew<'_>> {
     crews
 }
 
+/// How long workers have after a signal; they leave at their next operation.
+const PATIENCE_NS: u64 = 1_500_000_000;
+
+/// In the place of a signal: we have killed it ourselves.
+pub(super) const BY_US: i32 = -1;
+
 /// Child processes and the workers in each.
 #[derive(Default)]
 struct Children {
@@ -178,7 +184,7 @@ impl Children {
             let signal = if libc::WIFSIGNALED(status) { libc::WTERMSIG(status) } else { 0 };
             for &w in workers {
                 if shared.live(w).end.load(Ordering::Acquire) == End::Gone as u32 {
-                    self.killed.insert(w, signal);
+                    self.killed.entry(w).or_insert(signal);
                     // Nobody is to wait for it.
                     shared.live(w).progress.store(AWAY, Ordering::Release);
                     lost += 1;
@@ -190,8 +196,9 @@ impl Children {
     }
 
     /// Ends those that do not end by themselves.
-    fn kill(&self) {
-        for (pid, _) in &self.alive {
+    fn kill(&mut self) {
+        for (pid, workers) in &self.alive {
+            self.killed.extend(workers.iter().map(|&w| (w, BY_US)));
             // SAFETY: our own child that was not waited for: the number is still its.
             unsafe { libc::kill(*pid, libc::SIGKILL) };
         }
@@ -207,7 +214,7 @@ impl Children {
             {}
             if libc::WIFSIGNALED(status) {
                 for w in workers {
-                    self.killed.insert(w, libc::WTERMSIG(status));
+                    self.killed.entry(w).or_insert(libc::WTERMSIG(status));
                 }
             }
         }
@@ -348,7 +355,7 @@ fn release(
     let control = shared.control();
     let mut lost = 0;
     // A worker may hang in an open or an fsync before the start: after a signal it has this long.
-    let mut patience_ns = 2_000_000_000u64;
+    let mut patience_ns = PATIENCE_NS;
     loop {
         let ready = control.ready.load(Ordering::Acquire);
         if ready as usize + lost >= count {

@@ -5,9 +5,10 @@ use super::by_worker::ByWorker;
 use super::collect::{self, RECORDED};
 use super::jitter::Probe;
 use super::rounds::Rounds;
-use super::{Children, LOOK_NS, Moments, Released};
+use super::{Children, LOOK_NS, Moments, PATIENCE_NS, Released};
 use crate::clock::Clock;
 use crate::flow::Setting;
+use crate::interrupted_by;
 use crate::shared::{READ, STOP_FIRST_DONE, STOP_INTERRUPT, Shared, TRIM, WRITE};
 use fathom_record::histogram::BUCKETS;
 use fathom_record::{Histogram, Interval, OpKind, Repetition};
@@ -26,6 +27,8 @@ pub(super) struct Watch<'a> {
     /// Ticks at which the first worker began to count; 0 while all are in their warm-up.
     counted_from: u64,
     probe: Probe,
+    /// When a signal was first seen, in ticks.
+    interrupted_at: Option<u64>,
     series: Option<Series>,
     by_worker: Option<ByWorker>,
     rounds: Vec<Rounds>,
@@ -51,6 +54,7 @@ impl<'a> Watch<'a> {
                 || streams(phase).any(|s| s.adaptive_depth.is_some_and(|how| !how.goes_on)),
             counted_from: 0,
             probe: Probe::new(clock, count),
+            interrupted_at: None,
             series: (phase.interval.0 > 0).then(|| Series::new(phase.interval.0)),
             by_worker: phase.interval_by_worker.then(|| ByWorker::new(count)),
             rounds: Rounds::of_phase(phase),
@@ -145,6 +149,14 @@ impl<'a> Watch<'a> {
         self.lost += children.look(self.shared);
         if self.lost > 0 {
             control.stop.fetch_max(STOP_INTERRUPT, Ordering::AcqRel);
+        }
+        if interrupted_by().is_some() {
+            let now = self.clock.now();
+            let since = *self.interrupted_at.get_or_insert(now);
+            // Stopped, or in a call that does not come back.
+            if self.clock.between(since, now) > PATIENCE_NS {
+                children.kill();
+            }
         }
     }
 
