@@ -68,6 +68,8 @@ fn count(program: &Path, dir: &Path, backend: &str) -> (String, u64) {
     let record: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(record["phases"][0]["repetitions"][0]["workers"][0]["ops"], OPERATIONS);
     let clock = record["clock"]["source"].as_str().unwrap_or_default().to_owned();
-    let collected = told.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok());
+    // A child that looks at a mount has counted, too: nothing.
+    let collected =
+        told.lines().filter_map(|line| line.split_once("Collected :")?.1.trim().parse().ok()).max();
     (clock, collected.unwrap_or_else(|| panic!("callgrind printed no count:\n{told}")))
 }
