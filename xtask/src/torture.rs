@@ -86,7 +86,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<bool> {
         println!("{kind:<10} {tried:>8} {survived:>9}");
     }
     let whole = options.kinds.iter().all(|kind| found.contains_key(kind));
-    Ok(passed && whole && found.values().all(|(tried, survived)| tried == survived))
+    Ok(passed && whole && found.values().all(|(tried, survived)| *tried > 0 && tried == survived))
 }
 
 /// "torture kills: tried 512, survived 512", wherever it stands in a line.

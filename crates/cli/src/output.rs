@@ -3,10 +3,14 @@
 //! overwritten unless that was asked for.
 
 use anyhow::{Context as _, bail};
+use fathom_state::here;
+use rustix::fs::{CWD, RenameFlags};
+use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
+use std::hash::{BuildHasher as _, RandomState};
 use std::io::{Error, Write as _};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Permissions before the umask takes its share, as for any new file.
 const MODE: u32 = 0o666;
@@ -26,7 +30,7 @@ pub struct Whole<'p> {
 }
 
 enum Place {
-    Beside(tempfile::NamedTempFile),
+    Beside(Beside),
     /// A pipe or a device: there is nothing to replace, and its name must stay what it is.
     Stream(File),
 }
@@ -40,7 +44,7 @@ impl<'p> Whole<'p> {
                 bail!("{} is a symbolic link; name the file that it leads to", path.display())
             }
             Some(_) => Place::Stream(open_stream(path).with_context(|| unwritten(path))?),
-            None => Place::Beside(beside(path).with_context(|| unwritten(path))?),
+            None => Place::Beside(Beside::of(path).with_context(|| unwritten(path))?),
         };
         Ok(Self { place, path, replace })
     }
@@ -48,18 +52,17 @@ impl<'p> Whole<'p> {
     /// What is written to.
     pub fn file(&mut self) -> &mut File {
         match &mut self.place {
-            Place::Beside(file) => file.as_file_mut(),
+            Place::Beside(beside) => &mut beside.file,
             Place::Stream(file) => file,
         }
     }
 
     /// Gives it its name.
     pub fn finish(self) -> anyhow::Result<()> {
-        let Place::Beside(file) = self.place else { return Ok(()) };
+        let Place::Beside(mut beside) = self.place else { return Ok(()) };
         // A network file system may find only now that there is no room.
-        file.as_file().sync_all().with_context(|| unwritten(self.path))?;
-        let placed = if self.replace { file.persist(self.path) } else { file.persist_noclobber(self.path) };
-        placed.map(drop).map_err(|e| e.error).with_context(|| unwritten(self.path))
+        let done = beside.file.sync_all().and_then(|()| beside.take_the_name(self.path, self.replace));
+        done.with_context(|| unwritten(self.path))
     }
 }
 
@@ -67,10 +70,51 @@ fn unwritten(path: &Path) -> String {
     format!("cannot write {}", path.display())
 }
 
-fn beside(path: &Path) -> std::io::Result<tempfile::NamedTempFile> {
-    let directory = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let make = |beside: &Path| OpenOptions::new().write(true).create_new(true).mode(MODE).open(beside);
-    tempfile::Builder::new().prefix(".fathom-").make_in(directory, make)
+/// A file under a name that nobody can foresee, in the directory that the other is to be in; gone if it does not get that name.
+struct Beside {
+    file: File,
+    path: PathBuf,
+    has_moved: bool,
+}
+
+impl Beside {
+    fn of(path: &Path) -> std::io::Result<Self> {
+        loop {
+            let number = RandomState::new().hash_one(std::process::id());
+            let beside = path.with_file_name(format!(".fathom-{number:016x}"));
+            match OpenOptions::new().write(true).create_new(true).mode(MODE).open(here(&beside)) {
+                Ok(file) => return Ok(Self { file, path: beside, has_moved: false }),
+                Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(e),
+            }
+        }
+    }
+
+    fn take_the_name(&mut self, path: &Path, replace: bool) -> std::io::Result<()> {
+        let (from, to) = (here(&self.path), here(path));
+        if replace {
+            std::fs::rename(from, to)?;
+        } else {
+            match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+                // The file system does not know of it; a second name it may.
+                Err(Errno::INVAL | Errno::NOSYS) => {
+                    std::fs::hard_link(from, to)?;
+                    std::fs::remove_file(from)?;
+                }
+                renamed => renamed?,
+            }
+        }
+        self.has_moved = true;
+        Ok(())
+    }
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        if !self.has_moved {
+            let _ = std::fs::remove_file(here(&self.path));
+        }
+    }
 }
 
 /// Opens a file that grows while a command goes on, and is there from the beginning. One that exists is overwritten only if `replace` says so.

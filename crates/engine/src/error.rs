@@ -121,7 +121,7 @@ pub(crate) fn advice(what: &str, error: &std::io::Error) -> &'static str {
     match error.raw_os_error() {
         // Some file systems of the network and of FUSE pass on whatever their server told.
         Some(libc::ENOSPC | libc::EDQUOT | libc::EROFS | libc::EFBIG) if reads => {
-            ". That is no answer to a read: the file system is at fault; see the kernel log"
+            ". A read cannot fail for this reason: the file system is at fault; see the kernel log"
         }
         Some(libc::ENOSPC) => ". The file system is full: free space or choose smaller files",
         Some(libc::EDQUOT) => ". The disk quota is used up",

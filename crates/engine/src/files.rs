@@ -2,9 +2,10 @@
 
 use crate::shared::Call;
 use crate::worker::{Fault, Plan};
+use fathom_state::here;
 use fathom_workload::{OpenSync, Stream};
 use rustix::fd::{AsFd as _, BorrowedFd, IntoRawFd as _, OwnedFd};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{FileType, Mode, OFlags};
 
 /// Whether a stream writes at all, gives parts of its file back, or changes its files by other calls.
 pub(crate) fn writes(stream: &Stream) -> bool {
@@ -58,7 +59,17 @@ fn open_at(plan: &Plan, path: &std::path::Path) -> Result<OwnedFd, Fault> {
         OpenSync::Rsync => OFlags::RSYNC | OFlags::SYNC,
     };
     let failed = |e| Fault::of(Call::Open, e, 0);
-    let file = rustix::fs::open(path, flags, Mode::from_raw_mode(plan.mode)).map_err(failed)?;
+    // What is only read may have become a pipe, whose other end nobody opens.
+    let reads_only = !flags.intersects(OFlags::WRONLY | OFlags::RDWR);
+    let how = if reads_only { flags | OFlags::NONBLOCK } else { flags };
+    let file = rustix::fs::open(here(path), how, Mode::from_raw_mode(plan.mode)).map_err(failed)?;
+    if reads_only {
+        let kind = rustix::fs::fstat(&file).map_err(failed)?.st_mode;
+        if FileType::from_raw_mode(kind) == FileType::Fifo {
+            return Err(failed(rustix::io::Errno::SPIPE));
+        }
+        rustix::fs::fcntl_setfl(&file, flags - OFlags::CLOEXEC).map_err(failed)?;
+    }
     // A directory on the way may have become a link: what lies there now is somebody else's, and stays as it is.
     if writes(stream) && !plan.ledger.may_be_file(path, file.as_fd()) {
         return Err(failed(rustix::io::Errno::STALE));

@@ -7,11 +7,13 @@ use std::time::{Duration, Instant};
 
 /// How long it may take.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// The kernel itself says that a connection is broken.
+const AT_ONCE: Duration = Duration::from_millis(300);
 
 /// Whether it can be told at once what lies at a path, be it nothing.
 #[must_use]
 pub fn answers(path: &Path) -> bool {
-    asked(path, |path| {
+    asked(path, PATIENCE, |path| {
         let mut about = std::mem::MaybeUninit::uninit();
         // SAFETY: the path is terminated, and there is room for a stat.
         unsafe { libc::lstat(path, about.as_mut_ptr()) };
@@ -23,7 +25,7 @@ pub fn answers(path: &Path) -> bool {
 /// Whether a path lies on a mount whose server is known to be gone: the kernel has broken the connection.
 #[must_use]
 pub fn is_cut_off(path: &Path) -> bool {
-    let told = asked(path, |path| {
+    let told = asked(path, AT_ONCE, |path| {
         // Of all that can be asked, this is never answered from the kernel's memory.
         let mut about = std::mem::MaybeUninit::uninit();
         // SAFETY: the path is terminated, and there is room for a statfs.
@@ -35,7 +37,7 @@ pub fn is_cut_off(path: &Path) -> bool {
 }
 
 /// What a child says of a path, or `None` if it says nothing in time. `look` makes system calls and nothing else.
-fn asked(path: &Path, look: fn(*const libc::c_char) -> i32) -> Option<i32> {
+fn asked(path: &Path, patience: Duration, look: fn(*const libc::c_char) -> i32) -> Option<i32> {
     let Ok(path) = c_string(path) else { return Some(0) };
     // SAFETY: between fork and _exit the child makes system calls with memory that is there; it allocates nothing and takes no lock.
     let child = unsafe {
@@ -48,7 +50,7 @@ fn asked(path: &Path, look: fn(*const libc::c_char) -> i32) -> Option<i32> {
     if child < 0 {
         return Some(0);
     }
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + patience;
     let mut pause = Duration::from_micros(100);
     while Instant::now() < end {
         let mut status = 0;

@@ -1,6 +1,7 @@
 //! What tells a file that we made from another that took its place. Device and inode number do not: a file system gives the number of a
 //! removed file to the next one, often at once.
 
+use crate::here;
 use rustix::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxFlags, XattrFlags};
 use rustix::io::Errno;
@@ -60,7 +61,7 @@ impl Identity {
     /// If the kernel does not tell.
     pub fn looked_for(path: &Path) -> Result<Option<Self>, Errno> {
         // A file without permission to read is looked at without being marked.
-        let opened = |how| rustix::fs::openat(CWD, path, how, Mode::empty());
+        let opened = |how| rustix::fs::openat(CWD, here(path), how, Mode::empty());
         match opened(READ).or_else(|_| opened(LOOK)) {
             Ok(file) => Self::of_new(file.as_fd()).map(Some),
             Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
@@ -71,7 +72,7 @@ impl Identity {
     /// Of a file at rest that is ours: where there is no better proof, the time of its last change is one.
     #[must_use]
     pub fn at_rest(path: &Path) -> Option<Self> {
-        let file = rustix::fs::openat(CWD, path, LOOK, Mode::empty()).ok()?;
+        let file = rustix::fs::openat(CWD, here(path), LOOK, Mode::empty()).ok()?;
         let (mut found, changed) = Self::seen(file.as_fd()).ok()?;
         if found.proof == Proof::Nothing {
             found.proof = Proof::Changed(changed);
@@ -94,7 +95,7 @@ impl Identity {
     /// Whether it is what is at a path now. Not without a proof.
     #[must_use]
     pub fn is_at(&self, path: &Path) -> bool {
-        rustix::fs::openat(CWD, path, LOOK, Mode::empty()).is_ok_and(|file| self.is(file.as_fd()))
+        rustix::fs::openat(CWD, here(path), LOOK, Mode::empty()).is_ok_and(|file| self.is(file.as_fd()))
     }
 
     /// Removes it if it is a file and still what is at a path; whether it was. Directory and name are taken apart once, so that whoever bends
@@ -105,7 +106,7 @@ impl Identity {
     pub fn remove_file(&self, path: &Path) -> std::io::Result<bool> {
         let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { return Ok(false) };
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let above = rustix::fs::openat(CWD, above, flags, Mode::empty())?;
+        let above = rustix::fs::openat(CWD, here(above), flags, Mode::empty())?;
         let file = rustix::fs::openat(&above, name, LOOK, Mode::empty())?;
         let is_it = self.is(file.as_fd());
         if is_it {
@@ -151,7 +152,7 @@ impl Identity {
     /// Whether it may be what is at a path: it is, or only a change of the file speaks against it.
     #[must_use]
     pub fn may_be_at(&self, path: &Path) -> bool {
-        let Ok(file) = rustix::fs::openat(CWD, path, LOOK, Mode::empty()) else { return false };
+        let Ok(file) = rustix::fs::openat(CWD, here(path), LOOK, Mode::empty()) else { return false };
         let numbers = |i: &Self| (i.device, i.inode);
         self.is(file.as_fd())
             || self.changes() && Self::seen(file.as_fd()).is_ok_and(|(i, _)| numbers(&i) == numbers(self))

@@ -6,12 +6,14 @@
 //! * [`trust`]: what "only this user and root" means for one file or directory.
 //! * [`lines`]: a text of facts, one a line, each with a checksum.
 //! * [`owner`]: whose journal it is, and whether that process lives.
+//! * [`here`]: the working directory, whatever its name leads to by now.
 //! * [`Identity`]: what tells a file that we made from another of the same name.
 //!
 //! docs/safety.md explains it for users.
 
 mod directory;
 mod error;
+mod here;
 mod identity;
 pub mod lines;
 pub mod owner;
@@ -21,4 +23,5 @@ mod walk;
 
 pub use directory::{Directory, Locked};
 pub use error::Untrusted;
+pub use here::{absolute, here};
 pub use identity::Identity;

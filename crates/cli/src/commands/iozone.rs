@@ -53,7 +53,7 @@ pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
 }
 
 fn here() -> PathBuf {
-    std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."))
+    fathom_state::absolute(Path::new("."))
 }
 
 /// What the dialect must know of the world.

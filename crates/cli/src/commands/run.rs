@@ -196,5 +196,5 @@ pub fn directory_of(workload: &Workload) -> PathBuf {
     let first = workload.filesets.first().and_then(|s| s.files.path(0));
     let parent = first.as_deref().and_then(Path::parent).filter(|p| !p.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));
-    std::path::absolute(parent).unwrap_or_else(|_| parent.to_path_buf())
+    fathom_state::absolute(parent)
 }

@@ -63,6 +63,6 @@ const MOST_PLACES: usize = 64;
 
 /// The file, or the directory it will be made in.
 fn nearest_existing(path: &Path) -> PathBuf {
-    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.into());
+    let absolute = fathom_state::absolute(path);
     absolute.ancestors().find(|p| p.exists()).map_or_else(|| PathBuf::from("/"), Path::to_path_buf)
 }

@@ -136,3 +136,44 @@ fn d3_a_second_name_of_somebodys_file_is_not_written() {
     });
     assert!(told.contains("The file has a second name"), "{told}");
 }
+
+/// Whoever owns the directory above the working directory can rename it, and put a link in its place, as often as he likes.
+#[test]
+fn a_working_directory_that_is_exchanged_with_a_link_leads_nowhere() {
+    let fathom = Fathom::new();
+    let (theirs, link) = (fathom.dir().subdir("theirs"), fathom.dir().path().join("link"));
+    for name in ["iozone.tmp", "x", "test_file.0", "page.csv"] {
+        fs::write(theirs.join(name), format!("theirs {name}")).expect("a file of theirs");
+    }
+    symlink(&theirs, &link).expect("a link");
+    let before = contents(&theirs);
+    let work = fathom.work().to_path_buf();
+    // Where it is now, whatever it is called.
+    let held = fs::File::open(&work).expect("the working directory");
+    let place = format!("/proc/{}/fd/{}", std::process::id(), std::os::fd::AsRawFd::as_raw_fd(&held));
+    let fathom = fathom.working_in(Path::new(&place));
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                exchange(&link, &work);
+            }
+        });
+        for _ in 0..3 {
+            for line in [
+                "iozone -s 64k -r 4k -i 0",
+                "iozone -s 64k -r 4k -i 0 -f x",
+                "sysbench fileio --file-num=1 --file-total-size=64K prepare",
+                "sysbench fileio --file-num=1 --file-total-size=64K cleanup",
+                "fio --name=a --rw=write --size=64k --unlink=1",
+                "report last -o page.csv",
+            ] {
+                let _ = fathom.run_line(line);
+            }
+            let page = Path::new(&place).join("page.csv");
+            let _ = fs::remove_file(page);
+        }
+        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    assert_eq!(contents(&theirs), before);
+}

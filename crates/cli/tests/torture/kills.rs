@@ -104,12 +104,13 @@ fn kill(fathom: &Fathom, words: &[String], random: &mut Random, within: Duration
         0 => running.signal(libc::SIGKILL),
         1 => running.signal_group(libc::SIGKILL),
         _ => {
-            let all = family(pid);
-            running.signal_group(libc::SIGKILL);
-            for member in all {
+            // The program last: it does not take leave of the others meanwhile, so that their numbers stay theirs.
+            running.signal(libc::SIGSTOP);
+            for member in family(pid).into_iter().rev() {
                 // SAFETY: kill takes two integers; these are processes of a fathom that this test started and has not waited for.
                 unsafe { libc::kill(member.cast_signed(), libc::SIGKILL) };
             }
+            running.signal_group(libc::SIGKILL);
         }
     }
     let _ = running.finish();

@@ -4,6 +4,7 @@ use super::bottomless::is_bottomless;
 use super::image;
 use super::sets::Sets;
 use crate::{EngineError, Ledger};
+use fathom_state::here;
 use fathom_workload::{Action, Existing, FileSet, Files, Program, Tree, Workload};
 use std::fs::{File, Metadata, OpenOptions};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
@@ -11,7 +12,16 @@ use std::path::{Path, PathBuf};
 
 /// Opens a file of ours for writing data: never a link that somebody has put in its place, and not waiting for a pipe.
 pub(super) fn open_for_data(path: &Path) -> std::io::Result<File> {
-    OpenOptions::new().write(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)
+    OpenOptions::new().write(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(here(path))
+}
+
+/// Opens a file that is only read, through links, and not waiting for whoever writes into a pipe.
+pub(super) fn open_to_read(path: &Path) -> Result<File, EngineError> {
+    let failed = |e| EngineError::file("open", path, e);
+    let how = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(here(path));
+    let file = how.map_err(failed)?;
+    let kind = file.metadata().map_err(failed)?.file_type();
+    if kind.is_fifo() { Err(EngineError::NotAFile(path.into(), "a pipe")) } else { Ok(file) }
 }
 
 /// Data are written to regular files only: a mistyped name must not cost a disk, nor a link the file it points to.
@@ -64,7 +74,7 @@ fn must_be_changeable(
 
 /// Makes sure that the file at `path` is one we may make anew: ours, or given to us, or not there yet.
 pub(super) fn make_way(set: &FileSet, path: &Path, ledger: &mut Ledger) -> Result<(), EngineError> {
-    let Ok(found) = std::fs::symlink_metadata(path) else { return Ok(()) };
+    let Ok(found) = std::fs::symlink_metadata(here(path)) else { return Ok(()) };
     must_be_a_file(path, &found)?;
     if ledger.owns(path) {
         return ledger.remove(path);
@@ -89,7 +99,7 @@ pub(crate) fn ensure(sets: &Sets, set: &FileSet, ledger: &mut Ledger) -> Result<
         return must_be_ours_as_tree(sets, set, tree, ledger);
     }
     for (path, index) in sets.paths(set).zip(0..) {
-        let Ok(found) = path.symlink_metadata() else {
+        let Ok(found) = here(&path).symlink_metadata() else {
             create(set, &path, ledger)?;
             continue;
         };
@@ -111,7 +121,7 @@ pub(crate) fn make_room(
     must_be_ours(sets, set, ledger)?;
     let mut missing = Vec::new();
     let mut above: Option<PathBuf> = None;
-    for path in sets.paths(set).filter(|path| path.symlink_metadata().is_err()) {
+    for path in sets.paths(set).filter(|path| here(path).symlink_metadata().is_err()) {
         // Neighbours share their directory: it is looked at once.
         if set.make_directories && above.as_deref() != path.parent() {
             ledger.create_above(&path)?;
@@ -172,7 +182,7 @@ fn must_be_writable(sets: &Sets, set: &FileSet, ledger: &Ledger) -> Result<(), E
         return must_be_ours(sets, set, ledger);
     }
     for (path, index) in sets.paths(set).zip(0..) {
-        let Ok(found) = path.symlink_metadata() else { continue };
+        let Ok(found) = here(&path).symlink_metadata() else { continue };
         if is_bottomless(&found) || super::device::may_write(&path, &found, sets.size(set, index), ledger)? {
             continue;
         }
@@ -187,7 +197,7 @@ pub(crate) fn must_be_ours(sets: &Sets, set: &FileSet, ledger: &Ledger) -> Resul
         return must_be_ours_as_tree(sets, set, tree, ledger);
     }
     for path in sets.paths(set) {
-        let Ok(found) = path.symlink_metadata() else { continue };
+        let Ok(found) = here(&path).symlink_metadata() else { continue };
         must_be_changeable(set, &path, &found, ledger)?;
     }
     Ok(())
@@ -198,7 +208,7 @@ fn must_be_ours_as_tree(sets: &Sets, set: &FileSet, tree: &Tree, ledger: &Ledger
     if ledger.owns_tree(&tree.root) {
         return Ok(());
     }
-    let found = tree.root.symlink_metadata().map_err(|_| missing(set, tree))?;
+    let found = here(&tree.root).symlink_metadata().map_err(|_| missing(set, tree))?;
     if !found.is_dir() {
         return Err(EngineError::NotATree(tree.root.clone()));
     }
@@ -208,7 +218,7 @@ fn must_be_ours_as_tree(sets: &Sets, set: &FileSet, tree: &Tree, ledger: &Ledger
         return Err(EngineError::NotOurTree(tree.root.clone()));
     }
     for path in sets.paths(set) {
-        if let Ok(found) = path.symlink_metadata() {
+        if let Ok(found) = here(&path).symlink_metadata() {
             must_be_a_file(&path, &found)?;
         }
     }

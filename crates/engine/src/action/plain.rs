@@ -1,18 +1,18 @@
 //! Laying out listed and numbered files, one after the other: what is told about each is told in their order.
 
 use super::bottomless::is_bottomless;
-use super::owned::{create, make_way, may_change, must_be_a_file, open_for_data};
+use super::owned::{create, make_way, may_change, must_be_a_file, open_for_data, open_to_read};
 use super::progress::{Prepared, Step};
 use super::sets::Sets;
 use super::writing::Writer;
 use super::{CHUNK, Laying};
 use crate::check::unsupported;
 use crate::{EngineError, Ledger, interrupted_by};
+use fathom_state::here;
 use fathom_workload::{Existing, FileSet, Files};
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -121,7 +121,7 @@ pub(super) fn reserve(
     for index in 0..set.files.count() {
         let Some(path) = sets.path(set, index) else { continue };
         let size = sets.size(set, index);
-        let file = match path.symlink_metadata() {
+        let file = match here(&path).symlink_metadata() {
             Err(_) => create(set, &path, ledger)?,
             Ok(found) => {
                 if found.is_file() && found.len() >= size {
@@ -164,15 +164,15 @@ fn found(laying: &Laying<'_>, path: &Path, size: u64) -> Result<Prepared, Engine
         return Ok(create);
     }
     if set.trust_sizes {
-        File::open(path).map_err(|e| EngineError::file("open", path, e))?;
+        open_to_read(path)?;
         return Ok(Prepared::Reused);
     }
-    let Ok(about) = path.metadata() else { return Ok(create) };
+    let Ok(about) = here(path).metadata() else { return Ok(create) };
     if is_bottomless(&about) {
         return Ok(Prepared::Reused);
     }
     let from = if about.file_type().is_block_device() {
-        let mut device = File::open(path).map_err(|e| EngineError::file("open", path, e))?;
+        let mut device = open_to_read(path)?;
         super::device::end(&mut device).map_err(|e| EngineError::file("find the size of", path, e))?
     } else {
         about.len()
@@ -180,8 +180,8 @@ fn found(laying: &Laying<'_>, path: &Path, size: u64) -> Result<Prepared, Engine
     if from >= size && (about.is_file() || about.file_type().is_block_device()) {
         return Ok(Prepared::Reused);
     }
-    let here = path.symlink_metadata().map_err(|e| EngineError::file("stat", path, e))?;
-    must_be_a_file(path, &here)?;
+    let itself = here(path).symlink_metadata().map_err(|e| EngineError::file("stat", path, e))?;
+    must_be_a_file(path, &itself)?;
     if !may_change(set, path, laying.ledger) {
         return Err(EngineError::WouldChange {
             path: path.into(),

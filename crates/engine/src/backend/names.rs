@@ -5,6 +5,7 @@ use super::{Backend, Handle};
 use crate::files;
 use crate::shared::Call;
 use crate::worker::{Fault, Plan};
+use fathom_state::here;
 use fathom_workload::{Backend as Kind, FileCall, StatCall};
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxFlags};
@@ -47,7 +48,7 @@ impl Directories {
             None => {
                 let directory = if above.as_os_str().is_empty() { Path::new(".") } else { above };
                 let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-                let open = rustix::fs::open(directory, flags, Mode::empty());
+                let open = rustix::fs::open(here(directory), flags, Mode::empty());
                 let open = Rc::new(open.map_err(|e| Fault::of(Call::Open, e, 0))?);
                 self.0.insert(above.to_path_buf(), open.clone());
                 open

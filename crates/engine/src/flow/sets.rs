@@ -5,6 +5,7 @@ use super::setting::Words;
 use super::spot::{Bases, Spot, c_path};
 use crate::action::Sets;
 use crate::{EngineError, Ledger};
+use fathom_state::absolute;
 use fathom_workload::flow::Set;
 use fathom_workload::{Data, Existing, FileSet, Files, Share};
 use std::ffi::{CStr, CString};
@@ -94,10 +95,6 @@ pub(super) fn found(
         bases,
     };
     Ok((state, place))
-}
-
-fn absolute(path: &Path) -> PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.into())
 }
 
 /// A path for a message.

@@ -3,6 +3,7 @@
 
 use crate::EngineError;
 use crate::ledger::tree as ours;
+use fathom_state::{absolute, here};
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
@@ -74,7 +75,7 @@ impl Bases {
         if let Some(known) = self.known.get(parent) {
             return Ok(*known);
         }
-        let found = match rustix::fs::openat(CWD, parent, DIRECTORY, Mode::empty()) {
+        let found = match rustix::fs::openat(CWD, here(parent), DIRECTORY, Mode::empty()) {
             Ok(open) => Some(self.push(open)),
             // The operation that needs it says so.
             Err(Errno::NOENT) => None,
@@ -175,7 +176,7 @@ impl Parent<'_> {
 }
 
 pub(super) fn c_path(path: &Path) -> Result<CString, EngineError> {
-    let path = std::path::absolute(path).unwrap_or_else(|_| path.into());
+    let path = absolute(path);
     CString::new(path.as_os_str().as_bytes())
         .map_err(|e| EngineError::file("name", path, std::io::Error::from(e)))
 }

@@ -3,11 +3,12 @@
 use super::tree;
 use crate::EngineError;
 use fathom_state::Identity;
+use fathom_state::here;
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 const LOOK: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
@@ -69,7 +70,7 @@ impl Entry {
     /// # Errors
     /// If the kernel does not tell.
     pub fn lies_at(&self, path: &Path) -> Result<bool, Errno> {
-        let file = match rustix::fs::openat(CWD, path, LOOK, Mode::empty()) {
+        let file = match rustix::fs::openat(CWD, here(path), LOOK, Mode::empty()) {
             Ok(file) => file,
             Err(Errno::NOENT | Errno::NOTDIR) => return Ok(false),
             Err(e) => return Err(e),
@@ -92,7 +93,7 @@ impl Entry {
             return Err(failed(Errno::INVAL));
         };
         let above_flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let above = rustix::fs::openat(CWD, above, above_flags, Mode::empty()).map_err(failed)?;
+        let above = rustix::fs::openat(CWD, here(above), above_flags, Mode::empty()).map_err(failed)?;
         if self.tree {
             return tree::remove(above.as_fd(), path, |root| self.is(root));
         }
@@ -116,7 +117,7 @@ impl PartialEq for Entry {
 /// As many files as a set has may be held: where the limit is met, it is raised as far as this user may.
 fn open_to_hold(path: &Path) -> Result<OwnedFd, Errno> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let open = || rustix::fs::openat(CWD, path, LOOK, Mode::empty());
+    let open = || rustix::fs::openat(CWD, here(path), LOOK, Mode::empty());
     open().or_else(|e| {
         let limit = getrlimit(Resource::Nofile);
         if e != Errno::MFILE || limit.current == limit.maximum {
@@ -132,10 +133,6 @@ pub(super) fn is_gone_from(path: &Path, device: u64) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     // An error that says less may pass.
     let is_told = |e: std::io::Error| matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
-    path.symlink_metadata().is_err_and(is_told)
-        && path.parent().and_then(|p| std::fs::metadata(p).ok()).is_some_and(|m| m.dev() == device)
-}
-
-pub(super) fn absolute(path: &Path) -> PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.into())
+    here(path).symlink_metadata().is_err_and(is_told)
+        && path.parent().and_then(|p| std::fs::metadata(here(p)).ok()).is_some_and(|m| m.dev() == device)
 }

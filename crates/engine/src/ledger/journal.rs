@@ -2,6 +2,7 @@
 //! `tree DEV INODE PROOF PATH`, `gone PATH`.
 
 use super::entry::Entry;
+use fathom_state::here;
 use fathom_state::lines::{self, coded_path, decoded_path};
 use fathom_state::{Directory, Identity};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
@@ -73,7 +74,7 @@ pub(super) fn gone(path: &Path) -> String {
 /// is none.
 pub(super) fn remove_intended(path: &Path, journal: &fs::Metadata) -> Option<bool> {
     let above = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let above = rustix::fs::openat(CWD, path.parent()?, above, Mode::empty()).ok()?;
+    let above = rustix::fs::openat(CWD, here(path.parent()?), above, Mode::empty()).ok()?;
     let name = path.file_name()?;
     let about = rustix::fs::statat(&above, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
     if about.st_uid != journal.uid() || !made_right_after(about.st_ctime, journal.ctime()) {

@@ -17,9 +17,10 @@ pub(crate) mod tree;
 pub use sweep::{Fate, Sweeping, Swept};
 
 use crate::EngineError;
-use entry::{Entry, absolute};
-use fathom_state::{Directory, Locked, Untrusted, lines, owner};
+use entry::Entry;
+use fathom_state::{Directory, Locked, Untrusted, absolute, here, lines, owner};
 use journal::{ASIDE, FIRST, KEPT, PREFIX, gone, intent, made, read_facts};
+use rustix::fd::AsFd as _;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write as _};
@@ -181,7 +182,7 @@ impl Ledger {
     pub fn create(&mut self, path: &Path, mode: u32) -> Result<File, EngineError> {
         let path = absolute(path);
         self.note(&intent(&path))?;
-        let file = match OpenOptions::new().read(true).write(true).create_new(true).mode(mode).open(&path) {
+        let file = match self.create_in_directory(&path, mode) {
             Ok(file) => file,
             Err(e) => {
                 // The intention is taken back: what somebody makes there later is not ours.
@@ -191,6 +192,22 @@ impl Ledger {
         };
         self.enter(path, false)?;
         Ok(file)
+    }
+
+    /// In a directory of ours the file is made only if it is still ours: somebody may have put a link in its place.
+    fn create_in_directory(&self, path: &Path, mode: u32) -> std::io::Result<File> {
+        use rustix::fs::{CWD, Mode, OFlags};
+        let (above, name) = (path.parent().unwrap_or(path), path.file_name().unwrap_or_default());
+        let Some((_, directory)) = self.made.get(above) else {
+            return OpenOptions::new().read(true).write(true).create_new(true).mode(mode).open(here(path));
+        };
+        let how = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let open = rustix::fs::openat(CWD, here(above), how, Mode::empty())?;
+        if !directory.is(open.as_fd()) {
+            return Err(std::io::Error::other(tree::REPLACED));
+        }
+        let how = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(rustix::fs::openat(&open, name, how, Mode::from_raw_mode(mode))?.into())
     }
 
     /// Enters files that a worker has made where there was nothing before: they are ours. Those that are not there are left out.
@@ -210,7 +227,7 @@ impl Ledger {
         let path = absolute(path);
         let mut missing = Vec::new();
         for above in path.ancestors().skip(1) {
-            match above.symlink_metadata() {
+            match here(above).symlink_metadata() {
                 Ok(_) => break,
                 Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
                     missing.push(above);
@@ -252,7 +269,7 @@ impl Ledger {
 
     fn make_directory(&mut self, path: PathBuf, tree: bool) -> Result<(), EngineError> {
         self.note(&intent(&path))?;
-        if let Err(e) = fs::DirBuilder::new().mode(0o755).create(&path) {
+        if let Err(e) = fs::DirBuilder::new().mode(0o755).create(here(&path)) {
             self.note(&gone(&path))?;
             return Err(EngineError::file("create", &path, e));
         }
@@ -292,7 +309,7 @@ impl Ledger {
         self.forget(&path)?;
         for above in path.ancestors().skip(1) {
             let kept = self.kept.get(above).is_some_and(|e| !e.tree && e.is_at(above));
-            if !kept || fs::remove_dir(above).is_err() {
+            if !kept || fs::remove_dir(here(above)).is_err() {
                 break;
             }
             self.forget(above)?;
@@ -306,7 +323,7 @@ impl Ledger {
     /// If the kernel refuses.
     pub fn remove_named(&mut self, path: &Path) -> Result<(), EngineError> {
         let path = absolute(path);
-        match fs::remove_file(&path) {
+        match fs::remove_file(here(&path)) {
             Err(e) if e.kind() != ErrorKind::NotFound => Err(EngineError::file("remove", &path, e)),
             _ => self.forget(&path),
         }
@@ -351,7 +368,14 @@ impl Ledger {
         for path in paths {
             let path = absolute(path);
             let tree = self.entry(&path).is_some_and(|e| e.tree);
-            let Some(entry) = Entry::at_rest(&path, tree) else { continue };
+            let Some(entry) = Entry::at_rest(&path, tree) else {
+                match here(&path).symlink_metadata() {
+                    Err(e) if e.kind() != ErrorKind::NotFound => {
+                        return Err(EngineError::file("look at", &path, e));
+                    }
+                    _ => continue,
+                }
+            };
             for above in path.ancestors().skip(1) {
                 if !self.made.contains_key(above) {
                     break;

@@ -3,6 +3,7 @@
 //! names that we give are touched, and a tree is looked through to its end before anything of it goes.
 
 use crate::EngineError;
+use fathom_state::here;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
@@ -68,7 +69,8 @@ const DIRECTORY: OFlags =
 
 /// Opens the root of a tree, which must not be a link.
 pub(crate) fn open_root(root: &Path) -> Result<OwnedFd, EngineError> {
-    rustix::fs::openat(CWD, root, DIRECTORY, Mode::empty()).map_err(|e| EngineError::file("open", root, e))
+    rustix::fs::openat(CWD, here(root), DIRECTORY, Mode::empty())
+        .map_err(|e| EngineError::file("open", root, e))
 }
 
 /// Opens a directory of a tree.
@@ -99,7 +101,7 @@ const THREADS: usize = 8;
 pub(super) fn remove_named(path: &Path) -> Result<(), EngineError> {
     let failed = |e: Errno| EngineError::file("open", path, e);
     let above = path.parent().ok_or_else(|| failed(Errno::INVAL))?;
-    let above = rustix::fs::openat(CWD, above, ABOVE, Mode::empty()).map_err(failed)?;
+    let above = rustix::fs::openat(CWD, here(above), ABOVE, Mode::empty()).map_err(failed)?;
     remove(above.as_fd(), path, |_| true)
 }
 

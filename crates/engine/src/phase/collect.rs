@@ -160,6 +160,8 @@ fn ending_of(
         // Another worker's failure ended this one.
         e if e == End::Interrupted as u32 => Ending::Stopped,
         e if e == End::Failed as u32 => Ending::Failed(error_of(ops, &fault_of(slot), path)),
+        // It was writing back behind its clock: its figures are whole.
+        _ if killed_by == Some(super::BY_US) && slot.elapsed_ns > 0 => Ending::Interrupted,
         _ => Ending::Failed(OpError {
             call: "killed".into(),
             path: path.display().to_string(),
@@ -259,7 +261,7 @@ fn error_of(ops: u64, fault: &Fault, path: &std::path::Path) -> OpError {
                 fault.offset, fault.found, fault.expected
             ),
             Call::Write => format!(
-                "cannot write {path_text}{at}: only {} of {} bytes were taken, and no error was told. The file system is at fault; see the kernel log",
+                "cannot write {path_text}{at}: the file system accepted only {} of {} bytes and reported no error; see the kernel log",
                 fault.found, fault.expected
             ),
             Call::Nothing => format!(

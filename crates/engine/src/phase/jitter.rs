@@ -33,7 +33,7 @@ pub(super) struct Probe {
     gaps: Counts,
     wakes: Counts,
     watched_ns: u64,
-    /// When it was here last. What it does between two sleeps takes far less than [`AWAY_NS`].
+    /// When it was here last.
     seen: u64,
 }
 
@@ -51,12 +51,22 @@ impl Probe {
 
     /// Sleeps on a word that is `value`, as long as `wait_ns` at most, and learns from how the sleep ended.
     pub fn sleep(&mut self, word: &AtomicU32, value: u32, wait_ns: u64) {
-        let from = self.clock.now();
-        let away_ns = self.clock.between(self.seen, from);
+        self.goes_on();
+        self.look(word, value, wait_ns, self.seen);
+        self.back();
+    }
+
+    /// Whoever calls it has done little since it was here last.
+    pub fn goes_on(&mut self) {
+        let away_ns = self.clock.between(self.seen, self.clock.now());
         if away_ns >= AWAY_NS {
             self.wakes.record(away_ns);
         }
-        self.look(word, value, wait_ns, from);
+        self.back();
+    }
+
+    /// What was done since may have taken long.
+    pub fn back(&mut self) {
         self.seen = self.clock.now();
     }
 

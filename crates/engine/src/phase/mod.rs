@@ -355,7 +355,7 @@ fn release(
     let control = shared.control();
     let mut lost = 0;
     // A worker may hang in an open or an fsync before the start: after a signal it has this long.
-    let mut patience_ns = PATIENCE_NS;
+    let mut interrupted_at = None;
     loop {
         let ready = control.ready.load(Ordering::Acquire);
         if ready as usize + lost >= count {
@@ -364,8 +364,8 @@ fn release(
         futex_wait(&control.ready, ready, LOOK_NS);
         lost += children.look(shared);
         if interrupted_by().is_some() {
-            patience_ns = patience_ns.saturating_sub(LOOK_NS);
-            if patience_ns == 0 {
+            let now = clock.now();
+            if clock.between(*interrupted_at.get_or_insert(now), now) > PATIENCE_NS {
                 children.kill();
             }
         }

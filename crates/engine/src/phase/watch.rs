@@ -68,6 +68,7 @@ impl<'a> Watch<'a> {
             let event = control.event.load(Ordering::Acquire);
             let stopped = control.clocked.load(Ordering::Acquire) as usize + self.lost >= self.count;
             let now = self.clock.now();
+            self.probe.goes_on();
             moments.look();
             if moments.first_done(control.stop.load(Ordering::Acquire) == STOP_FIRST_DONE) {
                 control.stop.fetch_max(STOP_FIRST_DONE, Ordering::AcqRel);
@@ -118,6 +119,8 @@ impl<'a> Watch<'a> {
             if stopped {
                 return;
             }
+            // Those who listen may have written to a pipe that nobody reads.
+            self.probe.back();
             self.sleep(event, wait_ns, children);
         }
     }
@@ -135,6 +138,7 @@ impl<'a> Watch<'a> {
     pub fn until_done(&mut self, children: &mut Children, moments: &mut dyn Moments) {
         loop {
             moments.look();
+            self.probe.back();
             let event = self.shared.control().event.load(Ordering::Acquire);
             if self.shared.control().done.load(Ordering::Acquire) as usize + self.lost >= self.count {
                 return;

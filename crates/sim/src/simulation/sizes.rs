@@ -85,8 +85,9 @@ pub(super) fn check(workload: &Workload, host: &Host, capacity_sectors: u64) -> 
 
 /// The operations of the stream with most of them, of those that only their amount ends.
 fn most_operations(phase: &Phase) -> Option<u64> {
-    let Stop { operations, bytes, steady, first_done, .. } = &phase.stop;
-    if operations.is_some() || bytes.is_some() || steady.is_some() || first_done.is_some() {
+    let Stop { operations, bytes, steady, .. } = &phase.stop;
+    let bytes = bytes.map_or(u64::MAX, |bytes| bytes.0);
+    if steady.is_some() || operations.is_some_and(|n| n <= MOST_OPERATIONS) || bytes <= MOST_OPERATIONS {
         return None;
     }
     let groups = phase.groups.iter().filter(|group| group.time(phase).is_none());

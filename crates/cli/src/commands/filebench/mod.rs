@@ -264,7 +264,7 @@ fn check(plan: &Plan) -> String {
 /// The directory of the first file set, or what there is of its path.
 fn directory(roots: impl Iterator<Item = PathBuf>) -> PathBuf {
     let first = roots.into_iter().next().unwrap_or_else(|| PathBuf::from("."));
-    let absolute = std::path::absolute(&first).unwrap_or(first);
+    let absolute = fathom_state::absolute(&first);
     let found = absolute.ancestors().skip(1).find(|a| a.is_dir()).map(Path::to_path_buf);
     found.unwrap_or_else(|| PathBuf::from("/"))
 }

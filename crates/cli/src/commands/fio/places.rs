@@ -65,7 +65,7 @@ pub fn check(plan: &Plan) -> Result<(), Wrong> {
 
 /// A name without links and dots above it; a link that it names itself stays one.
 fn real(path: &Path) -> PathBuf {
-    let whole = std::path::absolute(path).unwrap_or_else(|_| path.into());
+    let whole = fathom_state::absolute(path);
     let (Some(above), Some(name)) = (whole.parent(), whole.file_name()) else { return whole };
     above.canonicalize().map_or_else(|_| whole.clone(), |above| above.join(name))
 }

@@ -58,8 +58,13 @@ pub fn take_down_left_behind() -> Vec<String> {
             && mount.source.starts_with(SOURCE)
             && mount.option("user_id") == Some(&me)
     };
-    let left = mounts().into_iter().filter(is_ours).map(|mount| mount.mount_point);
-    left.filter(|on| is_cut_off(Path::new(on)) && unmount(Path::new(on)).is_ok()).collect()
+    let is_down = |mount: &Mount| {
+        let (on, ours) = (Path::new(&mount.mount_point), Which { mount: mount.id, device: mount.device });
+        // Somebody may have mounted something over it.
+        which(on) == Some(ours) && is_cut_off(on) && unmount_this(on, Some(ours)).is_ok()
+    };
+    let left = mounts().into_iter().filter(|mount| is_ours(mount) && is_down(mount));
+    left.map(|mount| mount.mount_point).collect()
 }
 
 /// What is mounted on a directory, the last if there are several.

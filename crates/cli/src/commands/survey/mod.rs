@@ -51,7 +51,7 @@ pub fn run(options: &Survey, common: &Common) -> anyhow::Result<ExitCode> {
         label: "survey".into(),
         dialect: "survey".into(),
         argv: console::argv(),
-        directory: std::path::absolute(&options.dir).unwrap_or_else(|_| options.dir.clone()),
+        directory: fathom_state::absolute(&options.dir),
         started,
     };
     let mut line = progress::Line::new(effort.total);

@@ -17,7 +17,7 @@ use fathom_record::{Interval, OpError, Phase};
 use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// SysBench's only code for an error.
@@ -101,7 +101,7 @@ impl Measured {
 }
 
 fn head(options: &Options, argv: Vec<String>, started: jiff::Zoned) -> Head {
-    let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+    let here = fathom_state::absolute(Path::new("."));
     let directory = here.join(&options.path);
     Head { label: "sysbench".into(), dialect: "sysbench".into(), argv, directory, started }
 }

@@ -5,10 +5,11 @@ use super::input;
 use super::options::Export;
 use super::{summary, writer};
 use crate::commands::write::must_be_free;
-use crate::exit::Usage;
+use crate::exit::{self, Usage};
 use crate::{console, output};
 use anyhow::Context as _;
 use fathom_dialects::trace;
+use fathom_engine::interrupted_by;
 use fathom_report::text;
 use std::io::{BufWriter, IsTerminal as _};
 use std::path::Path;
@@ -54,6 +55,7 @@ fn export(options: &Export) -> anyhow::Result<ExitCode> {
     // Opened before anything is made: a trace that is none leaves no file.
     let mut trace = input.open()?;
     let mut first = trace.next().transpose().map_err(input::wrong)?;
+    fathom_engine::watch_signals();
     let file = if to_stdout(options) {
         refuse_terminal(options)?;
         None
@@ -78,6 +80,10 @@ fn export(options: &Export) -> anyhow::Result<ExitCode> {
             },
         };
         events += 1;
+        // What was begun goes with the error.
+        if let Some(signal) = interrupted_by() {
+            return Ok(ExitCode::from(exit::of_signal(signal)));
+        }
         writing.event(&event, &|| trace.about()).with_context(failed)?;
     }
     let about = trace.about();

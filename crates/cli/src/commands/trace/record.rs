@@ -14,6 +14,7 @@ use fathom_record::block::BlockAction;
 use fathom_record::block::log::{LogClock, LogDevice, LogEnd, LogFile, LogHeader, LogWriter};
 use fathom_report::text;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, ExitStatus};
@@ -63,9 +64,9 @@ pub fn run(options: &Record) -> anyhow::Result<ExitCode> {
     let devices = target::devices(&options.target)?;
     let devices: Vec<Watched> = devices.into_iter().map(Watched::for_a_bystander).collect();
     let path = options.output.clone().unwrap_or_else(|| default_name(&devices));
-    let file = output::begin_now(&path, options.force).and_then(|file| LogFile::new(file, &path));
-    let file = file.map_err(|e| cannot_create(&path, e))?;
-    let made = Made { path: &path, keep: false };
+    let file = output::begin_now(&path, options.force).map_err(|e| cannot_create(&path, e))?;
+    let made = Made { path: &path, file: plain_file(&file), keep: false };
+    let file = LogFile::new(file, &path).map_err(|e| cannot_create(&path, e))?;
     let failed = || format!("cannot write {}", path.display());
     let mut log = LogWriter::new(file, &header(options.full)).with_context(failed)?;
     for device in &devices {
@@ -98,9 +99,12 @@ pub fn run(options: &Record) -> anyhow::Result<ExitCode> {
     let trailer = LogEnd { start_ns: started_ns, end_ns: stopped_ns, observer_cpu_ns, ..LogEnd::default() };
     let finished = broken.map_or_else(|| finish(log, lost, &notes, &trailer), Err);
     if let Err(e) = finished {
-        with_the_command(child, end)?;
+        if child.is_some() {
+            console::warning(&format!("{}: {e}; the command goes on without being recorded", failed()));
+        }
+        let _ = with_the_command(child, end);
         // Of what was handed on, the file holds what the disk took.
-        let held = events_in(&path);
+        let held = if made.is_there() { events_in(&path) } else { 0 };
         if held == 0 {
             return Err(e).with_context(failed);
         }
@@ -120,7 +124,16 @@ pub fn run(options: &Record) -> anyhow::Result<ExitCode> {
 /// The recording has ended before the command: what it does from here on is not recorded, but it is not left alone either.
 fn with_the_command(child: Option<Child>, end: End) -> anyhow::Result<End> {
     let Some(mut running) = child else { return Ok(end) };
-    Ok(End::Command(code_of(running.wait().context("the command cannot be waited for")?)))
+    loop {
+        let ended = running.try_wait().context("the command cannot be waited for")?;
+        if let Some(status) = ended {
+            return Ok(End::Command(code_of(status)));
+        }
+        if let Some(signal) = interrupted_by() {
+            return Ok(End::Signal(signal));
+        }
+        std::thread::sleep(STEP);
+    }
 }
 
 /// Writes what stands at the end of a log.
@@ -144,18 +157,30 @@ fn lock(recording: &Mutex<Recording>) -> std::sync::MutexGuard<'_, Recording> {
 /// The file until something is in it: a recording that could not begin leaves none.
 struct Made<'p> {
     path: &'p Path,
+    /// Device and inode, if it is a file and no pipe or device.
+    file: Option<(u64, u64)>,
     keep: bool,
+}
+
+fn plain_file(file: &std::fs::File) -> Option<(u64, u64)> {
+    file.metadata().ok().filter(std::fs::Metadata::is_file).map(|about| (about.dev(), about.ino()))
 }
 
 impl Made<'_> {
     fn keep(mut self) {
         self.keep = true;
     }
+
+    /// Whether the path still is the name of what was opened.
+    fn is_there(&self) -> bool {
+        let about = self.path.symlink_metadata().ok().filter(std::fs::Metadata::is_file);
+        self.file.is_some() && about.map(|about| (about.dev(), about.ino())) == self.file
+    }
 }
 
 impl Drop for Made<'_> {
     fn drop(&mut self) {
-        if !self.keep {
+        if !self.keep && self.is_there() {
             let _ = std::fs::remove_file(self.path);
         }
     }

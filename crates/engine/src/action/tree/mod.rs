@@ -7,6 +7,7 @@ use super::Laying;
 use super::progress::Step;
 use crate::EngineError;
 use crate::ledger::tree as ours;
+use fathom_state::here;
 use fathom_workload::{Existing, Tree};
 use make::{Job, Manner};
 use rustix::fd::OwnedFd;
@@ -47,10 +48,10 @@ enum Way {
 }
 
 fn make_way(laying: &mut Laying<'_>, root: &Path, existing: Existing) -> Result<Way, EngineError> {
-    let Ok(found) = root.symlink_metadata() else { return Ok(Way::Free) };
+    let Ok(found) = here(root).symlink_metadata() else { return Ok(Way::Free) };
     let is_a_tree = if existing == Existing::Reuse {
         // What is only read may be reached through a link.
-        root.metadata().is_ok_and(|m| m.is_dir())
+        here(root).metadata().is_ok_and(|m| m.is_dir())
     } else {
         found.is_dir()
     };
@@ -83,6 +84,6 @@ fn open(root: &Path, manner: Manner) -> Result<OwnedFd, EngineError> {
     if manner != Manner::ReuseForeign {
         return ours::open_root(root);
     }
-    rustix::fs::openat(CWD, root, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+    rustix::fs::openat(CWD, here(root), OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
         .map_err(|e| EngineError::file("open", root, e))
 }

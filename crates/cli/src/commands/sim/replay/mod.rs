@@ -41,6 +41,10 @@ pub struct Done<'o> {
 /// Runs the command.
 pub fn run(o: &Replay, common: &Common) -> anyhow::Result<ExitCode> {
     check_for_replay(&o.set)?;
+    if o.log.is_some() {
+        // Half a file is to go.
+        fathom_engine::watch_signals();
+    }
     let stand = Stand::read(&o.wanted())?;
     let started = Instant::now();
     let done = simulated(o, &stand)?;
