@@ -4,8 +4,10 @@
 use fathom_testkit::iso::hostile::{self, GOOD};
 use fathom_testkit::iso::{Builder, Spec, susp};
 use fathom_testkit::{Fathom, dir::names_in, skip, without_call};
+use rustix::fs::CWD;
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 fn named(name: &str, mode: u32, data: &[u8]) -> Spec {
     let susp = vec![susp::px(mode, 1, 0, 0, None), susp::nm(0, name.as_bytes())];
@@ -127,6 +129,47 @@ fn nothing_is_written_outside_the_directory() {
     fathom.run(["iso", "extract", "bad.iso", "out"]).expect_code(0);
     assert_eq!(names_in(&victim), [""; 0]);
     assert_eq!(names_in(&fathom.work().join("out")), ["..%2Fvictim%2Fevil", "docs", "docs%1"]);
+}
+
+/// Whoever may rename the new directory puts a link in its place, again and again, from the moment it is there.
+#[test]
+fn a_link_in_place_of_the_new_directory_is_not_followed() {
+    let fathom = with_image();
+    let (out, link, theirs) =
+        (fathom.work().join("out"), fathom.work().join("away"), fathom.dir().subdir("theirs"));
+    fs::set_permissions(&theirs, fs::Permissions::from_mode(0o700)).unwrap();
+    let before = fs::metadata(&theirs).unwrap();
+    let mut all_exchanged = 0;
+    for _ in 0..20 {
+        symlink(&theirs, &link).unwrap();
+        let ended = AtomicBool::new(false);
+        let (outcome, exchanged) = std::thread::scope(|scope| {
+            let exchanging = scope.spawn(|| {
+                let mut exchanged = 0;
+                while !ended.load(Relaxed) {
+                    let how = rustix::fs::RenameFlags::EXCHANGE;
+                    let done = rustix::fs::renameat_with(CWD, &link, CWD, &out, how);
+                    exchanged += u32::from(done.is_ok());
+                }
+                exchanged
+            });
+            let outcome = fathom.run(["iso", "extract", "disc.iso", "out"]);
+            ended.store(true, Relaxed);
+            (outcome, exchanging.join().unwrap())
+        });
+        all_exchanged += exchanged;
+        assert_eq!(names_in(&theirs), [""; 0], "{outcome:?}");
+        let after = fs::metadata(&theirs).unwrap();
+        assert_eq!((after.mode(), after.mtime()), (before.mode(), before.mtime()), "{outcome:?}");
+        let directory = if out.is_symlink() { &link } else { &out };
+        match outcome.code {
+            Some(0) => assert_eq!(names_in(directory), ["docs", "link", "run"], "{outcome:?}"),
+            code => assert!(code.is_some() && names_in(directory).is_empty(), "{outcome:?}"),
+        }
+        fs::remove_dir_all(directory).unwrap();
+        fs::remove_file(if directory == &out { &link } else { &out }).unwrap();
+    }
+    assert!(all_exchanged > 0, "nothing was tried");
 }
 
 #[test]

@@ -127,6 +127,8 @@ fn a_wrong_block_is_told_in_the_words_of_fio_and_kept() {
     let ours = run(&fathom, &line).expect_code(1);
     let received = std::fs::read(dir.path().join("F.8192.received")).unwrap();
     assert_eq!(received, std::fs::read(dir.path().join("F")).unwrap()[8192..12288]);
+    let about = std::fs::metadata(dir.path().join("F.8192.received")).unwrap();
+    assert_eq!(std::os::unix::fs::PermissionsExt::mode(&about.permissions()) & 0o777, 0o600);
     std::fs::remove_file(dir.path().join("F.8192.received")).unwrap();
     let output = theirs(dir.path(), &line);
     assert_eq!(output.status.code(), Some(1));

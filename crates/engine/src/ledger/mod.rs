@@ -15,6 +15,7 @@ mod tests;
 pub(crate) mod tree;
 
 pub use sweep::{Fate, Sweeping, Swept};
+pub use tree::{REPLACED, open_below};
 
 use crate::EngineError;
 use entry::Entry;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Said of what was there when it was looked for, and is another now.
-pub(crate) const REPLACED: &str = "something else lies there now";
+pub const REPLACED: &str = "something else lies there now";
 
 /// Levels below the root that a tree of ours may have: some more than a layout has, because flows add directories.
 const MOST_LEVELS: usize = fathom_workload::tree::Layout::MOST_LEVELS as usize + 2;
@@ -25,7 +25,10 @@ pub(crate) fn is_our_name(name: &[u8]) -> bool {
 }
 
 /// Opens a name below an open directory, which has to be reached without links and without leaving the mount.
-pub(crate) fn open_below(
+///
+/// # Errors
+/// The kernel's; also if a link or a mount is in the way.
+pub fn open_below(
     directory: BorrowedFd<'_>,
     name: impl rustix::path::Arg + Copy,
     flags: OFlags,

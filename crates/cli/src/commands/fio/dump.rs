@@ -4,6 +4,7 @@ use crate::console;
 use fathom_dialects::fio::output::verify::Dump;
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 /// Writes down what is there, and what should be there if that is known.
@@ -29,7 +30,8 @@ fn there(dump: &Dump) -> std::io::Result<Vec<u8>> {
 }
 
 fn keep(path: &Path, bytes: &[u8], what: &str) {
-    let new = OpenOptions::new().write(true).create_new(true).open(path);
+    // What was read may be of a file that others must not read.
+    let new = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     match new.and_then(|mut file| file.write_all(bytes)) {
         Ok(()) => console::error_raw(&format!("       {what} data dumped as {}\n", path.display())),
         Err(error) => console::error(&format!("{} cannot be written: {error}", path.display())),

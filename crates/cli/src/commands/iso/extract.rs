@@ -1,5 +1,6 @@
 //! `fathom iso extract`: the tree of an image as files. Only into a directory that it makes itself, and links last: so nothing in the image can
-//! make it write anywhere else. What cannot be read, and what the file system it goes to does not take, is told and left out; the rest is kept.
+//! make it write anywhere else. All of it is reached from that directory's descriptor, so nobody who exchanges names meanwhile can either. What
+//! cannot be read, and what the file system it goes to does not take, is told and left out; the rest is kept.
 
 use super::backend::ImageFile;
 use super::options::Extract;
@@ -7,31 +8,44 @@ use super::{Opened, find, open_under, policy_of, reader, shown, tell_counters};
 use crate::console;
 use crate::exit::{self, Usage};
 use anyhow::Context as _;
+use fathom_engine::ledger::{REPLACED, open_below};
 use fathom_isofs::reader::Reader;
 use fathom_isofs::{Kind, Node, Step, Walk};
+use rustix::fd::{AsFd as _, OwnedFd};
+use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags};
+use rustix::io::Errno;
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::fs::{self, DirBuilder, File, FileTimes, OpenOptions, Permissions};
+use std::fs::{File, FileTimes, Permissions};
 use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _, symlink};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
 /// Bytes read and written at a time.
 const PIECE: usize = 256 << 10;
+
+const DIRECTORY: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+const NEW_FILE: OFlags =
+    OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// What was done, and what waits for the end.
 struct Unpacking<'a> {
     reader: &'a Reader<ImageFile>,
     /// Whether contents go through the reader's cache: every byte is wanted once, so only for those who ask how that goes.
     cached: bool,
+    /// For messages: nothing is reached by it.
     into: &'a Path,
+    root: OwnedFd,
+    /// The directory that was unpacked into last, by its path in the image: the next file is mostly in the same one.
+    last: Option<(Vec<u8>, Rc<OwnedFd>)>,
     links: Vec<(Vec<u8>, Vec<u8>)>,
-    directories: Vec<(PathBuf, Node)>,
+    directories: Vec<(Vec<u8>, Node)>,
     /// The first path of each inode, with what it shows: further ones of the same file become hard links.
-    first: HashMap<u64, (PathBuf, Node)>,
+    first: HashMap<u64, (Vec<u8>, Node)>,
     piece: Vec<u8>,
     left_out: u64,
     files: u64,
@@ -50,15 +64,15 @@ pub fn run(options: &Extract) -> anyhow::Result<ExitCode> {
         .into());
     }
     let into = &options.into;
-    DirBuilder::new().mode(0o700).create(into).map_err(|e| {
-        Usage(format!("{}: {e}; extract makes the directory itself, so it must not exist", into.display()))
-    })?;
+    let root = make_root(into)?;
     let mut unpacking = Unpacking {
         reader: &reader,
         cached: options.reading.is_asked() || options.counters,
         into,
+        root,
+        last: None,
         links: Vec::new(),
-        directories: vec![(into.clone(), from.clone())],
+        directories: vec![(Vec::new(), from.clone())],
         first: HashMap::new(),
         piece: vec![0; PIECE],
         left_out: 0,
@@ -85,6 +99,46 @@ pub fn run(options: &Extract) -> anyhow::Result<ExitCode> {
     Ok(code)
 }
 
+/// Makes the directory that is unpacked into, and opens it. Whoever may rename it can put something else in its place between the two.
+fn make_root(into: &Path) -> anyhow::Result<OwnedFd> {
+    // The name alone, below an open directory: a link is followed where a slash comes after it.
+    let make = || {
+        let name = into.file_name().ok_or(Errno::EXIST)?;
+        let above = into.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let how = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let above = rustix::fs::openat(CWD, above, how, Mode::empty())?;
+        rustix::fs::mkdirat(&above, name, Mode::RWXU)?;
+        Ok((above, name))
+    };
+    let (above, name) = make().map_err(|e: Errno| {
+        let e = io::Error::from(e);
+        Usage(format!("{}: {e}; extract makes the directory itself, so it must not exist", into.display()))
+    })?;
+    let open = || {
+        let root = rustix::fs::openat(&above, name, DIRECTORY, Mode::empty())?;
+        if is_new(&root)? { Ok(root) } else { Err(io::Error::other(REPLACED)) }
+    };
+    open().with_context(|| into.display().to_string())
+}
+
+/// Whether a directory is empty and its owner is who makes files in it.
+fn is_new(directory: &OwnedFd) -> io::Result<bool> {
+    for entry in Dir::read_from(directory)? {
+        let entry = entry?;
+        if entry.file_name() != c"." && entry.file_name() != c".." {
+            return Ok(false);
+        }
+    }
+    let owner = rustix::fs::fstat(directory)?.st_uid;
+    if owner == rustix::process::geteuid().as_raw() {
+        return Ok(true);
+    }
+    // File systems that know no owners (vfat) or not ours (NFS, for root): there a file gets the same one.
+    let file = rustix::fs::openat(directory, "probe", NEW_FILE, Mode::RUSR | Mode::WUSR)?;
+    rustix::fs::unlinkat(directory, "probe", AtFlags::empty())?;
+    Ok(rustix::fs::fstat(&file)?.st_uid == owner)
+}
+
 impl Unpacking<'_> {
     fn leave_out(&mut self, path: &[u8], why: &str) {
         console::warning(&format!("{}: left out: {why}", shown(path)));
@@ -100,28 +154,83 @@ impl Unpacking<'_> {
         Err(error).with_context(|| self.place(path).display().to_string())
     }
 
-    /// Where a path of the image is unpacked.
+    /// Where a path of the image is unpacked, for messages.
     fn place(&self, path: &[u8]) -> PathBuf {
-        self.into.join(OsStr::from_bytes(path))
+        if path.is_empty() { self.into.into() } else { self.into.join(OsStr::from_bytes(path)) }
+    }
+
+    /// The open directory that a path of the image is unpacked into, and its name there.
+    fn above<'p>(&mut self, path: &'p [u8]) -> Result<(Rc<OwnedFd>, &'p OsStr), Errno> {
+        // What is deeper could be made from here, but nobody could reach it by its path.
+        if self.place(path).as_os_str().len() >= libc::PATH_MAX as usize {
+            return Err(Errno::NAMETOOLONG);
+        }
+        let slash = path.iter().rposition(|byte| *byte == b'/');
+        let (above, name) = slash.map_or((&[][..], path), |at| (&path[..at], &path[at + 1..]));
+        let name = OsStr::from_bytes(name);
+        if let Some((last, open)) = &self.last
+            && last == above
+        {
+            return Ok((Rc::clone(open), name));
+        }
+        let open = Rc::new(self.directory(above)?);
+        self.last = Some((above.to_vec(), Rc::clone(&open)));
+        Ok((open, name))
+    }
+
+    /// Opens a directory that was unpacked.
+    fn directory(&self, path: &[u8]) -> Result<OwnedFd, Errno> {
+        if path.is_empty() {
+            return rustix::io::fcntl_dupfd_cloexec(&self.root, 0);
+        }
+        open_below(self.root.as_fd(), OsStr::from_bytes(path), DIRECTORY, 0)
+    }
+
+    fn make_directory(&mut self, path: &[u8]) -> io::Result<()> {
+        let (above, name) = self.above(path)?;
+        Ok(rustix::fs::mkdirat(above, name, Mode::RWXU)?)
+    }
+
+    fn make_file(&mut self, path: &[u8]) -> io::Result<File> {
+        let (above, name) = self.above(path)?;
+        Ok(rustix::fs::openat(above, name, NEW_FILE, Mode::RUSR | Mode::WUSR)?.into())
+    }
+
+    fn make_link(&mut self, path: &[u8], target: &[u8]) -> io::Result<()> {
+        let (above, name) = self.above(path)?;
+        Ok(rustix::fs::symlinkat(target, above, name)?)
+    }
+
+    fn make_hard_link(&mut self, first: &[u8], path: &[u8]) -> io::Result<()> {
+        let (first_above, first_name) = self.above(first)?;
+        let (above, name) = self.above(path)?;
+        Ok(rustix::fs::linkat(first_above, first_name, above, name, AtFlags::empty())?)
+    }
+
+    /// Takes a file away again: half of it under its name would be taken for all of it.
+    fn discard(&mut self, file: File, path: &[u8]) -> anyhow::Result<()> {
+        drop(file);
+        let removed =
+            self.above(path).and_then(|(above, name)| rustix::fs::unlinkat(above, name, AtFlags::empty()));
+        removed.map_err(io::Error::from).with_context(|| self.place(path).display().to_string())
     }
 
     /// Unpacks one entry; whether what is in it, if it is a directory, has a place.
     fn take(&mut self, path: &[u8], node: &Node) -> anyhow::Result<bool> {
-        let to = self.place(path);
         match node.kind() {
-            Kind::Directory => match DirBuilder::new().mode(0o700).create(&to) {
-                Ok(()) => self.directories.push((to, node.clone())),
+            Kind::Directory => match self.make_directory(path) {
+                Ok(()) => self.directories.push((path.to_vec(), node.clone())),
                 Err(error) if is_of_path(&error) => {
                     self.leave_out(path, &format!("with all that is below it: {error}"));
                     return Ok(false);
                 }
-                Err(error) => return Err(error).with_context(|| to.display().to_string()),
+                Err(error) => return Err(error).with_context(|| self.place(path).display().to_string()),
             },
             Kind::Link => match self.reader.image().read_link(node) {
                 Ok(target) => self.links.push((path.to_vec(), target)),
                 Err(error) => self.leave_out(path, &error.to_string()),
             },
-            Kind::File => self.file(path, to, node)?,
+            Kind::File => self.file(path, node)?,
             Kind::CharDevice | Kind::BlockDevice | Kind::Fifo | Kind::Socket => {
                 self.leave_out(path, "neither a file nor a directory nor a link");
             }
@@ -129,31 +238,31 @@ impl Unpacking<'_> {
         Ok(true)
     }
 
-    fn file(&mut self, path: &[u8], to: PathBuf, node: &Node) -> anyhow::Result<()> {
+    fn file(&mut self, path: &[u8], node: &Node) -> anyhow::Result<()> {
         // Inode numbers are what an image makes of them: files of one number can be two. What cannot be linked (too often, or on a file
         // system without hard links) is copied, which also says what else is wrong.
         let first = self.first.get(&node.inode()).filter(|(_, first)| first.is_same_file(node));
-        if first.is_some_and(|(first, _)| fs::hard_link(first, &to).is_ok()) {
+        let first = first.map(|(first, _)| first.clone());
+        if first.is_some_and(|first| self.make_hard_link(&first, path).is_ok()) {
             self.files += 1;
             return Ok(());
         }
-        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&to);
-        let mut file = match file {
+        let mut file = match self.make_file(path) {
             Ok(file) => file,
             Err(error) => return self.refused(path, error),
         };
         match self.copy(&mut file, node).and_then(|read| attributes(&file, node).map(|()| read)) {
             Ok(None) => {
                 self.files += 1;
-                self.first.entry(node.inode()).or_insert_with(|| (to, node.clone()));
+                self.first.entry(node.inode()).or_insert_with(|| (path.to_vec(), node.clone()));
             }
             Ok(Some(error)) => {
-                discard(file, &to)?;
+                self.discard(file, path)?;
                 self.leave_out(path, &error.to_string());
             }
             Err(error) => {
                 if is_of_path(&error) {
-                    discard(file, &to)?;
+                    self.discard(file, path)?;
                 }
                 return self.refused(path, error);
             }
@@ -188,14 +297,15 @@ impl Unpacking<'_> {
     /// Links, when nothing can be written through them any more; then the directories' modes and dates, deepest first.
     fn finish(mut self) -> anyhow::Result<ExitCode> {
         for (path, target) in std::mem::take(&mut self.links) {
-            match symlink(OsStr::from_bytes(&target), self.place(&path)) {
+            match self.make_link(&path, &target) {
                 Ok(()) => self.files += 1,
                 Err(error) => self.refused(&path, error)?,
             }
         }
         for (path, node) in self.directories.iter().rev() {
-            let set = File::open(path).and_then(|dir| attributes(&dir, node));
-            set.with_context(|| path.display().to_string())?;
+            let open = self.directory(path).map_err(io::Error::from);
+            let set = open.and_then(|open| attributes(&File::from(open), node));
+            set.with_context(|| self.place(path).display().to_string())?;
         }
         let directories = self.directories.len();
         console::note(&format!(
@@ -212,12 +322,6 @@ impl Unpacking<'_> {
 fn is_of_path(error: &io::Error) -> bool {
     const OF_PATH: [i32; 5] = [libc::ENAMETOOLONG, libc::EINVAL, libc::EILSEQ, libc::EEXIST, libc::EFBIG];
     error.raw_os_error().is_some_and(|number| OF_PATH.contains(&number))
-}
-
-/// Takes a file away again: half of it under its name would be taken for all of it.
-fn discard(file: File, at: &Path) -> anyhow::Result<()> {
-    drop(file);
-    fs::remove_file(at).with_context(|| at.display().to_string())
 }
 
 /// Mode and date. The bits that lend rights are not taken over from an image, and a directory stays one its owner can remove.
