@@ -90,7 +90,7 @@ fn fio_logs() {
 
 #[test]
 fn the_intervals_of_a_log_that_is_cut_are_those_of_the_whole() {
-    // 41 lines: 16 MiB are 35 of them with so many blanks, and 40 with a few less.
+    // Of 41 lines with so many blanks 34 or 39 are in the first 16 MiB: behind the cut are 7, or fewer than a log has to have.
     for blanks in [480_000, 420_000] {
         let text = |blank: &str| -> String {
             (1..=41).map(|n| format!("{},{blank}{n},{},0\n", n * 500, n % 2)).collect()
