@@ -9,8 +9,9 @@ use fathom_record::Run;
 use fathom_record::store::new_run_id;
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{BufReader, Seek as _};
+use std::io::{BufReader, Read as _, Seek as _, Write as _};
 use std::os::fd::AsFd as _;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -82,7 +83,7 @@ impl<'o> Reading<'o> {
             let Some((name, outputs)) = &mut self.outputs else {
                 let Some(file) = self.files.next() else { return Ok(None) };
                 let name = file.display().to_string();
-                let input = open(file).map_err(|e| unreadable(&name, &e))?;
+                let input = open(file, &name)?;
                 let (kind, columns) = (self.options.kind.map(kind), self.options.columns.map(columns));
                 let outputs = Outputs::new(&name, BufReader::with_capacity(64 << 10, input), kind, columns)
                     .map_err(|e| unreadable(&name, &e))?;
@@ -124,18 +125,41 @@ impl Iterator for Reading<'_> {
 }
 
 /// A pipe is read to its end into a file without a name first: the store must not be locked for as long as another program takes to write.
-fn open(file: &Path) -> std::io::Result<File> {
-    let mut input = if file.as_os_str() == "-" {
-        File::from(std::io::stdin().as_fd().try_clone_to_owned()?)
+fn open(file: &Path, name: &str) -> anyhow::Result<File> {
+    let unread = |e| unreadable(name, &e);
+    let is_stdin = file.as_os_str() == "-";
+    let mut input = if is_stdin {
+        std::io::stdin().as_fd().try_clone_to_owned().map(File::from)
     } else {
-        File::open(file)?
-    };
-    if input.metadata()?.is_file() {
+        File::open(file)
+    }
+    .map_err(unread)?;
+    let kind = input.metadata().map_err(unread)?.file_type();
+    if kind.is_file() {
         return Ok(input);
     }
-    let mut copy = tempfile::tempfile()?;
-    std::io::copy(&mut input, &mut copy)?;
-    copy.rewind()?;
+    // It may have no end. Stdin may be a terminal.
+    if !is_stdin && (kind.is_char_device() || kind.is_block_device()) {
+        return Err(Usage(format!("{name} is a device; import reads files, pipes and stdin")).into());
+    }
+    let uncopied = |e: std::io::Error| {
+        let directory = std::env::temp_dir();
+        anyhow::anyhow!(
+            "{name} cannot be copied to {}: {e}; make room there, or set TMPDIR to another directory",
+            directory.display()
+        )
+    };
+    let mut copy = tempfile::tempfile().map_err(uncopied)?;
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        match input.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(length) => copy.write_all(&buffer[..length]).map_err(uncopied)?,
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(unread(e)),
+        }
+    }
+    copy.rewind().map_err(uncopied)?;
     Ok(copy)
 }
 

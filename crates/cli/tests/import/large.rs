@@ -86,6 +86,24 @@ fn the_latencies_of_a_long_log_are_one_run() {
 }
 
 #[test]
+fn a_device_is_refused() {
+    let fathom = Fathom::new();
+    let _ = fathom
+        .run(["import", "--dry-run", "/dev/zero"])
+        .expect_code(2)
+        .expect_stderr("/dev/zero is a device; import reads files, pipes and stdin");
+}
+
+#[test]
+fn a_pipe_that_cannot_be_copied_is_told_with_the_directory() {
+    let shell = "echo | TMPDIR=/nowhere \"$0\" import --dry-run -";
+    let output =
+        Command::new("sh").args(["-c", shell, env!("CARGO_BIN_EXE_fathom")]).output().expect("a shell");
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && err.contains("- cannot be copied to /nowhere: "), "{err}");
+}
+
+#[test]
 fn a_pipe_is_read_as_a_file_is() {
     let fathom = Fathom::new();
     std::fs::write(fathom.work().join("dd.log"), DD).expect("a file");

@@ -62,6 +62,8 @@ pub(super) struct Context {
     hosts: Vec<Host>,
     /// What the columns of tables are, where that was told.
     pub(super) columns: Option<Columns>,
+    /// Where a log of fio was cut.
+    pub(super) cut_log: Option<super::fio::Cut>,
 }
 
 impl Context {
@@ -72,6 +74,7 @@ impl Context {
             parameters: Vec::new(),
             hosts: Vec::new(),
             columns,
+            cut_log: None,
         }
     }
 
@@ -101,6 +104,7 @@ impl Context {
     pub(super) fn learn(&mut self, block: &Block) {
         self.parameters.extend(block.parameters.iter().cloned());
         self.hosts.extend(block.hosts.iter().cloned());
+        self.cut_log = block.cut_log;
     }
 
     /// What is known of a host, if anything was told.

@@ -153,6 +153,15 @@ impl Lines {
         self.document_end.is_some()
     }
 
+    /// The limit that cuts a document which begins at this line, in words. Blank lines count no bytes, but take room.
+    pub(super) fn document_limit(&self, n: usize) -> String {
+        if self.document_end == Some(n + MOST_DOCUMENT.lines) {
+            format!("{} lines", MOST_DOCUMENT.lines)
+        } else {
+            format!("{} MiB", MOST_DOCUMENT.bytes >> 20)
+        }
+    }
+
     /// A line without the blanks around it.
     pub(super) fn trimmed(&self, n: usize) -> &str {
         self.at(n).trim()

@@ -154,6 +154,8 @@ struct Block {
     hosts: Vec<context::Host>,
     /// A log that goes on behind what was read so far.
     goes_on: Option<fio::Log>,
+    /// A log that is cut behind its last line.
+    cut_log: Option<fio::Cut>,
     /// A document that is longer than what is read.
     too_long: bool,
     /// Lines that are too long for text were read as well.

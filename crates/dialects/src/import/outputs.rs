@@ -2,7 +2,7 @@
 
 use super::columns::Columns;
 use super::context::Context;
-use super::lines::{LONGEST_LINE, Lines, MOST_DOCUMENT};
+use super::lines::{LONGEST_LINE, Lines};
 use super::source::{Next, Source};
 use super::{Block, Found, Kind, classify, found};
 use std::collections::VecDeque;
@@ -41,12 +41,13 @@ pub enum ImportError {
     Read(#[from] std::io::Error),
     /// A document is too long. A part of it would be taken for all of it.
     #[error(
-        "line {line}: the JSON of fio that begins here is longer than {} MiB, and is not read; make several of it, each with some of the jobs",
-        MOST_DOCUMENT.bytes >> 20
+        "line {line}: the JSON of fio that begins here is longer than {limit}, and is not read; split it by jobs"
     )]
     TooLong {
         /// Where it begins.
         line: u64,
+        /// What it is longer than, in words.
+        limit: String,
     },
 }
 
@@ -61,6 +62,8 @@ pub struct Outputs<'i> {
     pieces: VecDeque<Piece>,
     /// Lines that are too long, among those that were read.
     too_long: VecDeque<TooLong>,
+    /// An error ended it.
+    failed: bool,
 }
 
 /// A line that is too long for text.
@@ -88,6 +91,7 @@ impl<'i> Outputs<'i> {
             at: 0,
             pieces: VecDeque::new(),
             too_long: VecDeque::new(),
+            failed: false,
         })
     }
 
@@ -110,7 +114,7 @@ impl<'i> Outputs<'i> {
             return Ok(true);
         };
         if block.too_long {
-            return Err(ImportError::TooLong { line: at as u64 + 1 });
+            return Err(ImportError::TooLong { line: at as u64 + 1, limit: self.lines.document_limit(at) });
         }
         if let Some(log) = block.goes_on.take() {
             block = self.read_to_its_end(log, block.last)?;
@@ -218,10 +222,16 @@ impl Iterator for Outputs<'_> {
             if let Some(piece) = self.pieces.pop_front() {
                 return Some(Ok(piece));
             }
+            if self.failed {
+                return None;
+            }
             match self.step() {
                 Ok(true) => {}
                 Ok(false) => return None,
-                Err(e) => return Some(Err(e)),
+                Err(e) => {
+                    self.failed = true;
+                    return Some(Err(e));
+                }
             }
         }
     }

@@ -7,6 +7,12 @@ use super::process::{Life, Writer};
 use crate::Status;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+/// Runs that are asked for at once.
+const PAGE: usize = if cfg!(test) { 2 } else { 1000 };
+
+/// The filter's condition.
+const PASSES: &str = "(?1 IS NULL OR label = ?1) AND (?2 IS NULL OR dialect = ?2) AND (?3 IS NULL OR substr(id, 1, length(?3)) = ?3)";
+
 /// What to list. The default is everything.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
@@ -76,45 +82,63 @@ impl Store {
         Ok(all)
     }
 
-    /// Shows them one by one.
+    /// Shows them one by one. No statement is open while one is shown: who prints may have to wait, as for a pager, and nobody could
+    /// write to the store meanwhile.
     pub fn each_listed(&self, filter: &Filter, mut see: impl FnMut(RunSummary)) -> Result<(), StoreError> {
+        let mut left = filter.limit.unwrap_or(usize::MAX);
+        if left == 0 {
+            return Ok(());
+        }
+        let mut from = self.first_listed(filter)?;
+        let mut compare = ">=";
+        loop {
+            let mut page = self.page(filter, compare, &from)?;
+            let is_last = page.len() < PAGE;
+            // A run may have begun since the first one was looked for.
+            page.truncate(left);
+            left -= page.len();
+            if let Some(last) = page.last() {
+                from.clone_from(&last.id);
+            }
+            page.into_iter().for_each(&mut see);
+            if is_last || left == 0 {
+                return Ok(());
+            }
+            compare = ">";
+        }
+    }
+
+    /// The id from which on runs are shown: the newest are asked for, and shown from their oldest on.
+    fn first_listed(&self, filter: &Filter) -> Result<String, StoreError> {
+        let Some(most) = filter.limit else { return Ok(String::new()) };
+        let offset = i64::try_from(most.saturating_sub(1)).unwrap_or(i64::MAX);
+        let from: Option<String> = self
+            .connection()?
+            .query_row(
+                &format!("SELECT id FROM run WHERE {PASSES} ORDER BY id DESC LIMIT 1 OFFSET ?4"),
+                params![filter.label, filter.dialect, filter.id_prefix, offset],
+                |r| r.get(0),
+            )
+            .optional()
+            .map_err(|e| explain(&self.path, e))?;
+        Ok(from.unwrap_or_default())
+    }
+
+    /// The next runs from an id on, with it (">=") or without it (">").
+    fn page(&self, filter: &Filter, compare: &str, from: &str) -> Result<Vec<RunSummary>, StoreError> {
         let failed = |e| explain(&self.path, e);
-        let passes = "(?1 IS NULL OR label = ?1) AND (?2 IS NULL OR dialect = ?2) AND (?3 IS NULL OR substr(id, 1, length(?3)) = ?3)";
-        let wanted = params![filter.label, filter.dialect, filter.id_prefix];
-        let connection = self.connection()?;
-        // One transaction: both questions at one moment.
-        let whole = connection.unchecked_transaction().map_err(failed)?;
-        // The newest are asked for, and shown from their oldest on.
-        let from: Option<String> = match filter.limit {
-            None => None,
-            Some(0) => return Ok(()),
-            Some(most) => whole
-                .query_row(
-                    &format!(
-                        "SELECT id FROM run WHERE {passes} ORDER BY id DESC LIMIT 1 OFFSET {}",
-                        most - 1
-                    ),
-                    wanted,
-                    |r| r.get(0),
-                )
-                .optional()
-                .map_err(failed)?,
-        };
-        let mut statement = whole
+        let mut statement = self
+            .connection()?
             .prepare_cached(&format!(
                 "SELECT id, label, dialect, started_at, coalesce(ended_at, ''), status, directory, host, version,
                      (SELECT count(*) FROM phase WHERE run_id = run.id), (SELECT count(*) FROM doubt WHERE run_id = run.id),
                      error, boot_id, pid_namespace, pid, pid_started_ticks,
                      EXISTS (SELECT 1 FROM simulation WHERE run_id = run.id)
-                 FROM run WHERE {passes} AND id >= ?4 ORDER BY id"
+                 FROM run WHERE {PASSES} AND id {compare} ?4 ORDER BY id LIMIT {PAGE}"
             ))
             .map_err(failed)?;
-        let wanted = params![filter.label, filter.dialect, filter.id_prefix, from.unwrap_or_default()];
-        let rows = statement.query_map(wanted, summary).map_err(failed)?;
-        for row in rows {
-            see(row.map_err(failed)?);
-        }
-        Ok(())
+        let wanted = params![filter.label, filter.dialect, filter.id_prefix, from];
+        statement.query_map(wanted, summary).map_err(failed)?.collect::<Result<_, _>>().map_err(failed)
     }
 
     /// The id meant by an id, the beginning of one, or "last".

@@ -34,20 +34,46 @@ enum What {
 
 /// A log from this line on. Of latencies only their histogram is kept, so that such a log may be of any length.
 pub(super) fn parse(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
-    let mut log = Log::of(what(&context.file));
+    let what = what(&context.file);
+    // Behind a cut one line suffices: that it is of a log is known.
+    let (log, n) = context
+        .cut_log
+        .filter(|cut| cut.next == at)
+        .map(|cut| read(lines, at, Log::behind(what, cut)))
+        .filter(|(log, _)| log.lines > 0)
+        .or_else(|| Some(read(lines, at, Log::of(what))).filter(|(log, _)| log.lines >= FEWEST))?;
+    if !lines.is_cut(n) {
+        return Some(log.block(n - 1));
+    }
+    Some(match log.what {
+        What::Latency(..) | What::Unknown => Block { last: n - 1, goes_on: Some(log), ..Block::default() },
+        // Every line is an interval, so that all of a log may be more than memory has room for: it is cut, and the next part knows when
+        // its first interval began.
+        What::Bandwidth | What::Operations => {
+            let times_ms = log.directions.each_ref().map(|direction| direction.time_ms);
+            let cut_log = Some(Cut { next: n, time_ms: log.time_ms, times_ms });
+            Block { cut_log, ..log.block(n - 1) }
+        }
+    })
+}
+
+/// A log's lines, and the line behind them.
+fn read(lines: &Lines, at: usize, mut log: Log) -> (Log, usize) {
     let mut n = at;
     while n < lines.len() && log.takes(lines.trimmed(n)) {
         n += 1;
     }
-    if log.lines < FEWEST {
-        return None;
-    }
-    let goes_on = lines.is_cut(n) && matches!(log.what, What::Latency(..) | What::Unknown);
-    Some(if goes_on {
-        Block { last: n - 1, goes_on: Some(log), ..Block::default() }
-    } else {
-        log.block(n - 1)
-    })
+    (log, n)
+}
+
+/// Where a log was cut.
+#[derive(Clone, Copy)]
+pub(in super::super) struct Cut {
+    /// The line it goes on at.
+    next: usize,
+    time_ms: u64,
+    /// The time of each direction.
+    times_ms: [u64; 3],
 }
 
 /// A log as far as it was read.
@@ -78,6 +104,12 @@ struct Direction {
 impl Log {
     fn of(what: What) -> Self {
         Self { what, lines: 0, time_ms: 0, directions: Default::default() }
+    }
+
+    /// The part behind a cut.
+    fn behind(what: What, cut: Cut) -> Self {
+        let directions = cut.times_ms.map(|time_ms| Direction { time_ms, ..Direction::default() });
+        Self { time_ms: cut.time_ms, directions, ..Self::of(what) }
     }
 
     /// Takes a line; whether it is one of this log.

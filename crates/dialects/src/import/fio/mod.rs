@@ -8,7 +8,7 @@ mod normal;
 mod scan;
 mod terse;
 
-pub(super) use logs::Log;
+pub(super) use logs::{Cut, Log};
 
 use super::Block;
 use super::context::Context;

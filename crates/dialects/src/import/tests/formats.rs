@@ -2,7 +2,7 @@
 //! has for that purpose.
 
 use super::{Imported, import, told};
-use crate::import::Kind;
+use crate::import::{Kind, Outputs};
 use crate::iozone::worksheet::{self, Sheet, SheetCell, Value};
 
 fn fixture(name: &str) -> String {
@@ -86,6 +86,37 @@ fn fio_logs() {
     assert_eq!(reads.axes.record_bytes, Some(4096));
     let rates = all_understood("job_bw.1.log");
     assert_eq!(rates.found[0].runs[0].phases[0].repetitions[0].intervals.len(), 3);
+}
+
+#[test]
+fn the_intervals_of_a_log_that_is_cut_are_those_of_the_whole() {
+    // Of 41 lines with so many blanks 34 or 39 are in the first 16 MiB: behind the cut are 7, or fewer than a log has to have.
+    for blanks in [480_000, 420_000] {
+        let text = |blank: &str| -> String {
+            (1..=41).map(|n| format!("{},{blank}{n},{},0\n", n * 500, n % 2)).collect()
+        };
+        let intervals = |text: String, parts: usize| {
+            let imported = import("job_bw.1.log", text.as_bytes(), None);
+            assert_eq!((imported.not_understood.len(), imported.found.len()), (0, parts));
+            let mut all = [Vec::new(), Vec::new()];
+            for phase in imported.found.into_iter().flat_map(|f| f.runs).flat_map(|r| r.phases) {
+                all[usize::from(phase.writes)]
+                    .extend(phase.repetitions.into_iter().flat_map(|r| r.intervals));
+            }
+            all
+        };
+        assert_eq!(intervals(text(&" ".repeat(blanks)), 2), intervals(text(" "), 1));
+    }
+}
+
+#[test]
+fn an_error_ends_the_outputs_and_names_the_limit() {
+    let mut text = String::from("{ \"fio version\" : \"fio-3.36\", \"jobs\" : [\n");
+    text.push_str(&"\n".repeat(5 << 20));
+    let pieces = Outputs::new("fio.json", text.as_bytes(), None, None).expect("reads");
+    let errors: Vec<String> = pieces.filter_map(|piece| Some(piece.err()?.to_string())).collect();
+    assert_eq!(errors.len(), 1);
+    assert!(errors[0].contains("line 1: ") && errors[0].contains("longer than 4194304 lines"), "{errors:?}");
 }
 
 #[test]

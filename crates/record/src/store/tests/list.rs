@@ -36,6 +36,28 @@ fn the_list_can_be_narrowed() {
     assert_eq!(ids(Filter { limit: Some(2), ..Filter::default() }), ["b", "c"]);
     assert_eq!(ids(Filter { id_prefix: Some("b".into()), ..Filter::default() }), ["b"]);
     assert_eq!(ids(Filter { dialect: Some("fio".into()), ..Filter::default() }), [""; 0]);
+    assert_eq!(ids(Filter { limit: Some(usize::MAX), ..Filter::default() }), ["a", "b", "c"]);
+    assert_eq!(ids(Filter { limit: Some(0), ..Filter::default() }), [""; 0]);
+}
+
+#[test]
+fn who_lists_keeps_nobody_from_writing() {
+    let (_dir, path) = scratch();
+    let mut store = Store::open(&path).expect("opens");
+    let names = ["a", "b", "c", "d", "e"];
+    for id in names {
+        store.save(&run_named(id)).expect("saves");
+    }
+    for limit in [None, Some(5), Some(4), Some(3), Some(1)] {
+        let mut listed = Vec::new();
+        let see = |run: RunSummary| {
+            let connection = store.connection().expect("open");
+            assert!(connection.is_autocommit() && !connection.is_busy(), "it holds a lock");
+            listed.push(run.id);
+        };
+        store.each_listed(&Filter { limit, ..Filter::default() }, see).expect("lists");
+        assert_eq!(listed, names[limit.map_or(0, |most| 5 - most)..], "{limit:?}");
+    }
 }
 
 #[test]
