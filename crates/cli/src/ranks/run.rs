@@ -115,8 +115,7 @@ fn prepare<'a>(
                 client.host
             ));
         }
-        std::env::set_current_dir(&client.directory)
-            .map_err(|e| format!("{}: {e}", client.directory.display()))?;
+        fathom_state::go(&client.directory).map_err(|e| format!("{}: {e}", client.directory.display()))?;
     }
     let workload = order.workload()?;
     let mut share = workload.for_rank(seats.seat(rank))?;

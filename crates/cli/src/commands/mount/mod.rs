@@ -62,7 +62,7 @@ pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
     let guard = guard::Guard::start(&on)?;
     abort_on_panic();
     let signals = signals::Blocked::new();
-    std::env::set_current_dir("/").context("/ cannot be the working directory")?;
+    fathom_state::go(std::path::Path::new("/")).context("/ cannot be the working directory")?;
     let mounted = mount(reader.clone(), &on, &how).with_context(|| cannot(&options.on))?;
     let shown = options.on.display();
     let ours = point::which(&on);

@@ -150,12 +150,12 @@ impl<'a> Stage<'a> {
     fn enter_directory(&self, cell: usize) -> Result<(), Usage> {
         let Some(directory) = self.directory_of(cell) else { return Ok(()) };
         let directory = self.here.join(directory);
-        std::env::set_current_dir(&directory).map_err(|e| Usage(format!("--in {}: {e}", directory.display())))
+        fathom_state::go(&directory).map_err(|e| Usage(format!("--in {}: {e}", directory.display())))
     }
 
     /// Back to where the program was started.
     pub fn come_back(&self) {
-        let _ = std::env::set_current_dir(&self.here);
+        let _ = fathom_state::go(&self.here);
     }
 
     /// What is varied, with its values in the order they were named: the first is what others are compared to.
@@ -264,8 +264,7 @@ impl<'a> Stage<'a> {
         {
             disk.make(&wanted)?;
             let point = disk.mount_point();
-            std::env::set_current_dir(&point)
-                .map_err(|e| Stop::Failed(format!("{}: {e}", point.display())))?;
+            fathom_state::go(&point).map_err(|e| Stop::Failed(format!("{}: {e}", point.display())))?;
             self.stack = kernel::stack_of(&point);
             self.follow_file_system()?;
         }
@@ -337,7 +336,7 @@ impl<'a> Stage<'a> {
     /// Puts everything back; what was owed comes back as outcomes.
     pub fn put_back(&mut self) -> Vec<Outcome> {
         // Open directories of ours on the loop device would keep it busy.
-        let _ = std::env::set_current_dir(&self.here);
+        let _ = fathom_state::go(&self.here);
         self.disk = None;
         self.turner.take().map(Turner::put_back).unwrap_or_default()
     }
