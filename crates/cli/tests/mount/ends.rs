@@ -90,9 +90,8 @@ fn what_a_dead_mount_left_is_taken_down_by_the_next() {
     rustix::process::kill_process(guard, rustix::process::Signal::KILL).unwrap();
     mount.signal(libc::SIGKILL);
     assert_eq!(mount.finish().signal, Some(libc::SIGKILL));
-    assert!(is_mounted(&mount.on));
-    assert_eq!(rustix::fs::statvfs(&mount.on).err(), Some(rustix::io::Errno::NOTCONN));
-    // Somebody else's program gets the same directory.
+    // Any command takes it down, those of the tests beside this one too: that it stands here until now cannot be asked. Whoever took it
+    // down, the directory can be used again.
     let image = mount.fathom.work().join("disc.iso");
     let next = Fathom::new();
     let mut running = next.spawn(["mount".as_ref(), image.as_os_str(), mount.on.as_os_str()]);
