@@ -41,9 +41,22 @@ fn monotonic_ns() -> i64 {
     }
 }
 
-/// From now on SIGINT, SIGTERM and SIGHUP stop the workload instead of the program. A signal that was ignored when we were started
-/// stays ignored: nohup, and shells for what they start in the background, mean it.
+/// This process was stopped and goes on.
+static CONTINUED: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn on_continue(_signal: libc::c_int) {
+    CONTINUED.store(true, Ordering::SeqCst);
+}
+
+/// Whether SIGCONT came since this was last called.
+pub(crate) fn was_continued() -> bool {
+    CONTINUED.swap(false, Ordering::SeqCst)
+}
+
+/// From now on SIGINT, SIGTERM and SIGHUP stop the workload instead of the program, and SIGCONT is noted. A signal that was ignored when
+/// we were started stays ignored: nohup, and shells for what they start in the background, mean it.
 pub fn watch_signals() {
+    handle(libc::SIGCONT, on_continue);
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         // SAFETY: the handler only touches atomics and _exit; the struct is filled by the kernel or zeroed. SA_RESTART is left out so that
         // sleeping calls of the parent return.
@@ -76,12 +89,16 @@ extern "C" fn on_state_signal(_signal: libc::c_int) {
 
 /// From now on SIGUSR1 asks for what was done so far instead of ending the program.
 pub fn watch_state_signal() {
-    // SAFETY: the handler only touches an atomic; the struct is zeroed, which is a valid one.
+    handle(libc::SIGUSR1, on_state_signal);
+}
+
+fn handle(signal: libc::c_int, handler: extern "C" fn(libc::c_int)) {
+    // SAFETY: the handlers only touch an atomic; the struct is zeroed, which is a valid one.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
-        action.sa_sigaction = on_state_signal as *const () as usize;
+        action.sa_sigaction = handler as *const () as usize;
         libc::sigemptyset(&raw mut action.sa_mask);
-        libc::sigaction(libc::SIGUSR1, &raw const action, std::ptr::null_mut());
+        libc::sigaction(signal, &raw const action, std::ptr::null_mut());
     }
 }
 
@@ -122,7 +139,7 @@ impl Drop for StopOnSignal {
 
 /// In a worker: signals are the parent's business. A process ignores them, a thread blocks them.
 pub(crate) fn leave_signals_to_the_parent(own_process: bool) {
-    const OURS: [libc::c_int; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGUSR1];
+    const OURS: [libc::c_int; 5] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGUSR1, libc::SIGCONT];
     // SAFETY: plain signal set-up of the calling process or thread, with a set initialised by sigemptyset. SIGXFSZ is
     // ignored so that a file size limit is an error of the write instead of the end of the program.
     unsafe {

@@ -128,11 +128,14 @@ fn open_to_hold(path: &Path) -> Result<OwnedFd, Errno> {
     })
 }
 
-/// Whether a file is not there, and its directory is on the device where the file was made.
+/// Whether a file is not there, and what is left of the directories above it is on the device where the file was made.
 pub(super) fn is_gone_from(path: &Path, device: u64) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     // An error that says less may pass.
-    let is_told = |e: std::io::Error| matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
-    here(path).symlink_metadata().is_err_and(is_told)
-        && path.parent().and_then(|p| std::fs::metadata(here(p)).ok()).is_some_and(|m| m.dev() == device)
+    let is_told = |e: &std::io::Error| matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
+    let mut above = path.ancestors().skip(1).map(|above| std::fs::metadata(here(above)));
+    here(path).symlink_metadata().is_err_and(|e| is_told(&e))
+        && above
+            .find(|found| !found.as_ref().is_err_and(is_told))
+            .is_some_and(|found| found.is_ok_and(|meta| meta.dev() == device))
 }

@@ -1,5 +1,5 @@
 //! The text of journals and of the list of kept files ([`fathom_state::lines`]). The facts: `intent PATH`, `made DEV INODE PROOF PATH`,
-//! `tree DEV INODE PROOF PATH`, `gone PATH`.
+//! `tree DEV INODE PROOF PATH`, `gone PATH`, and `failed PATH`: the intention came to nothing.
 
 use super::entry::Entry;
 use fathom_state::here;
@@ -49,6 +49,10 @@ impl Facts {
                     facts.made.retain(|m| m.0 != path);
                     facts.intent = facts.intent.take().filter(|intent| *intent != path);
                 }
+                ["failed", path] => {
+                    let path = decoded_path(path);
+                    facts.intent = facts.intent.take().filter(|intent| *intent != path);
+                }
                 // Of a later version.
                 _ => {}
             }
@@ -70,26 +74,38 @@ pub(super) fn gone(path: &Path) -> String {
     format!("gone {}", coded_path(path))
 }
 
-/// Removes what an unfinished intention left: an empty file or directory of this user, as old as the journal's last line. `None` if there
-/// is none.
-pub(super) fn remove_intended(path: &Path, journal: &fs::Metadata) -> Option<bool> {
-    let above = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let above = rustix::fs::openat(CWD, here(path.parent()?), above, Mode::empty()).ok()?;
-    let name = path.file_name()?;
-    let about = rustix::fs::statat(&above, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+pub(super) fn failed(path: &Path) -> String {
+    format!("failed {}", coded_path(path))
+}
+
+/// Removes what an unfinished intention left: an empty file or directory of this user, as old as the journal's last line. Whether there
+/// was one.
+///
+/// # Errors
+/// If the kernel does not tell, or does not remove it.
+pub(super) fn remove_intended(path: &Path, journal: &fs::Metadata) -> Result<bool, Errno> {
+    let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { return Ok(false) };
+    let how = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let found = rustix::fs::openat(CWD, here(above), how, Mode::empty())
+        .and_then(|above| Ok((rustix::fs::statat(&above, name, AtFlags::SYMLINK_NOFOLLOW)?, above)));
+    let (about, above) = match found {
+        Ok(found) => found,
+        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(false),
+        Err(e) => return Err(e),
+    };
     if about.st_uid != journal.uid() || !made_right_after(about.st_ctime, journal.ctime()) {
-        return None;
+        return Ok(false);
     }
-    match FileType::from_raw_mode(about.st_mode) {
-        // Only an empty one goes: the kernel sees to that.
-        FileType::Directory => match rustix::fs::unlinkat(&above, name, AtFlags::REMOVEDIR) {
-            Err(Errno::NOTEMPTY | Errno::EXIST) => None,
-            removed => Some(removed.is_ok()),
-        },
-        FileType::RegularFile if about.st_size == 0 => {
-            Some(rustix::fs::unlinkat(&above, name, AtFlags::empty()).is_ok())
-        }
-        _ => None,
+    let how = match FileType::from_raw_mode(about.st_mode) {
+        FileType::Directory => AtFlags::REMOVEDIR,
+        FileType::RegularFile if about.st_size == 0 => AtFlags::empty(),
+        _ => return Ok(false),
+    };
+    match rustix::fs::unlinkat(&above, name, how) {
+        Ok(()) => Ok(true),
+        // Only an empty directory goes: the kernel sees to that.
+        Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOENT) => Ok(false),
+        Err(e) => Err(e),
     }
 }
 

@@ -20,7 +20,7 @@ pub use tree::{REPLACED, open_below};
 use crate::EngineError;
 use entry::Entry;
 use fathom_state::{Directory, Locked, Untrusted, absolute, here, lines, owner};
-use journal::{ASIDE, FIRST, KEPT, PREFIX, gone, intent, made, read_facts};
+use journal::{ASIDE, FIRST, KEPT, PREFIX, failed, gone, intent, made, read_facts};
 use rustix::fd::AsFd as _;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
@@ -186,8 +186,8 @@ impl Ledger {
         let file = match self.create_in_directory(&path, mode) {
             Ok(file) => file,
             Err(e) => {
-                // The intention is taken back: what somebody makes there later is not ours.
-                self.note(&gone(&path))?;
+                // What somebody makes there later is not ours. What we made there before still is.
+                self.note(&failed(&path))?;
                 return Err(EngineError::file("create", &path, e));
             }
         };
@@ -271,7 +271,7 @@ impl Ledger {
     fn make_directory(&mut self, path: PathBuf, tree: bool) -> Result<(), EngineError> {
         self.note(&intent(&path))?;
         if let Err(e) = fs::DirBuilder::new().mode(0o755).create(here(&path)) {
-            self.note(&gone(&path))?;
+            self.note(&failed(&path))?;
             return Err(EngineError::file("create", &path, e));
         }
         self.enter(path, tree)
@@ -304,8 +304,11 @@ impl Ledger {
             let inside = Entry::at_rest(&path, false).filter(|_| self.owns(&path));
             return inside.map_or(Ok(()), |entry| entry.remove(&path));
         };
-        if entry.is_at(&path) {
-            entry.remove(&path)?;
+        match entry.lies_at(&path) {
+            Ok(true) => entry.remove(&path)?,
+            Ok(false) => {}
+            // It may still be there: forgotten, it would stay for ever.
+            Err(e) => return Err(EngineError::file("look at", &path, e)),
         }
         self.forget(&path)?;
         for above in path.ancestors().skip(1) {

@@ -3,9 +3,15 @@
 use super::entry::{Entry, is_gone_from};
 use super::journal::{ASIDE, Facts, KEPT, PREFIX, read_facts, remove_intended};
 use crate::EngineError;
-use fathom_state::{Directory, Locked, owner};
+use fathom_state::{Directory, Locked, Untrusted, here, owner};
 use std::fs::File;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// A killed run holds its journals until its last process is gone, which takes a moment. A run in another container that shares the
+/// directory looks dead from here, and holds its own for as long as it lives.
+const HELD: Duration = Duration::from_millis(250);
 
 /// What a sweep does. It is told before each step, because a file system whose server is gone may not answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,10 +88,11 @@ pub(super) fn sweep(directory: &Path, tell: &mut dyn FnMut(Sweeping)) {
             let _ = state.rename(KEPT, ASIDE);
         }
     }
+    let deadline = Instant::now() + HELD;
     for name in of_the_dead(&state) {
-        match state.try_lock(&name) {
+        match unheld(&state, &name, deadline) {
             // Whoever held the lock before may have swept it meanwhile.
-            Ok(Some(Locked::Ours(journal))) if state.still_is(&name, &journal) => {
+            Ok(Some(journal)) if state.still_is(&name, &journal) => {
                 if settle(&state, &name, &journal, tell) {
                     state.remove(&name);
                 }
@@ -95,6 +102,17 @@ pub(super) fn sweep(directory: &Path, tell: &mut dyn FnMut(Sweeping)) {
                 let (path, fate) = (state.path().join(&name), Fate::NoJournal(error.to_string()));
                 tell(Sweeping::Did(Swept { path, fate }));
             }
+        }
+    }
+}
+
+/// A journal under our lock; `None` if it is gone, or still held by another at the deadline.
+fn unheld(state: &Directory, name: &str, deadline: Instant) -> Result<Option<File>, Untrusted> {
+    loop {
+        match state.try_lock(name)? {
+            Some(Locked::Ours(journal)) => return Ok(Some(journal)),
+            Some(Locked::ByAnother) if Instant::now() < deadline => std::thread::sleep(HELD / 25),
+            _ => return Ok(None),
         }
     }
 }
@@ -128,9 +146,13 @@ fn settle(state: &Directory, name: &str, journal: &File, tell: &mut dyn FnMut(Sw
         && let Ok(about) = journal.metadata()
     {
         tell(Sweeping::Looks(path.clone()));
-        if let Some(removed) = remove_intended(&path, &about) {
-            let fate = if removed { Fate::Removed } else { Fate::Replaced };
-            tell(Sweeping::Did(Swept { fate, path }));
+        let fate = match remove_intended(&path, &about) {
+            Ok(removed) => removed.then_some(Fate::Removed),
+            Err(error) => Some(Fate::Stays(EngineError::file("remove", &path, error).to_string())),
+        };
+        if let Some(fate) = fate {
+            settled &= fate == Fate::Removed;
+            tell(Sweeping::Did(Swept { path, fate }));
         }
     }
     settled
@@ -138,7 +160,11 @@ fn settle(state: &Directory, name: &str, journal: &File, tell: &mut dyn FnMut(Sw
 
 /// What becomes of an entry; `None` if nothing lies there.
 fn fate(path: &Path, entry: &Entry, tell: &mut dyn FnMut(Sweeping)) -> Option<Fate> {
-    path.symlink_metadata().ok()?;
+    match here(path).symlink_metadata() {
+        Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return None,
+        Err(e) => return Some(Fate::Stays(EngineError::file("look at", path, e).to_string())),
+        Ok(_) => {}
+    }
     if entry.identity.is_unproven() {
         return Some(Fate::Unproven);
     }

@@ -54,6 +54,48 @@ fn the_next_run_sweeps_what_a_killed_one_left() {
 }
 
 #[test]
+fn a_file_that_could_not_be_made_again_is_still_the_one_that_was_made() {
+    let dir = tempfile::tempdir().unwrap();
+    let (state, path) = (dir.path().join("state"), dir.path().join("f"));
+    let mut ledger = Ledger::new(&state);
+    let _ = ledger.create(&path, 0o600).unwrap();
+    let _ = ledger.create(&path, 0o600).expect_err("it is there");
+    let journal = state.join(ledger.journal.take().unwrap().name);
+    ledger.made.clear();
+    drop(ledger);
+    fs::rename(journal, state.join("files-999999999-1")).unwrap();
+    assert_eq!(Ledger::sweep(&state), [removed(&path)]);
+}
+
+#[test]
+fn a_journal_goes_when_the_directory_of_its_files_went_before_it() {
+    use std::os::unix::fs::MetadataExt as _;
+    let dir = tempfile::tempdir().unwrap();
+    let (state, path) = (dir.path().join("state"), dir.path().join("survey/deep/f"));
+    let device = fs::metadata(dir.path()).unwrap().dev();
+    // The sweeper before this one was killed when it had removed all and the journal was still there.
+    let journal = left_by_a_killed_run(&state, &format!("made {device} 2 born:3 {}", path.display()));
+    assert_eq!(Ledger::sweep(&state), []);
+    assert!(!journal.exists());
+}
+
+#[test]
+fn what_cannot_be_looked_at_stays_in_the_journal_and_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    // A name that is too long fails for everybody, root too.
+    let path = dir.path().join("f".repeat(300));
+    for fact in [journal::intent(&path), format!("made 1 2 born:3 {}", path.display())] {
+        let state = dir.path().join("state");
+        let journal = left_by_a_killed_run(&state, &fact);
+        let swept = Ledger::sweep(&state);
+        let [Swept { path: named, fate: Fate::Stays(why) }] = swept.as_slice() else { panic!("{swept:?}") };
+        assert!(*named == path && why.contains("too long"), "{why}");
+        assert!(journal.exists());
+        fs::remove_dir_all(state).unwrap();
+    }
+}
+
+#[test]
 fn what_could_not_be_removed_stays_in_the_journal_for_the_next_run() {
     let dir = tempfile::tempdir().unwrap();
     let (state, ours) = (dir.path().join("state"), dir.path().join("ours"));

@@ -6,6 +6,7 @@
 //! released: what is measured loses next to nothing to it.
 
 use crate::clock::Clock;
+use crate::interrupt::was_continued;
 use crate::shared::futex_wait;
 use fathom_record::histogram::{BUCKETS, bucket_of};
 use fathom_record::{Histogram, Jitter};
@@ -53,7 +54,7 @@ impl Probe {
     pub fn sleep(&mut self, word: &AtomicU32, value: u32, wait_ns: u64) {
         self.goes_on();
         self.look(word, value, wait_ns, self.seen);
-        self.back();
+        self.begin();
     }
 
     /// Whoever calls it has done little since it was here last.
@@ -62,11 +63,20 @@ impl Probe {
         if away_ns >= AWAY_NS {
             self.wakes.record(away_ns);
         }
-        self.back();
+        self.begin();
     }
 
-    /// What was done since may have taken long.
+    /// What was done since may have taken long: only if this process was stopped meanwhile is that told.
     pub fn back(&mut self) {
+        if was_continued() {
+            self.goes_on();
+        }
+        self.begin();
+    }
+
+    fn begin(&mut self) {
+        // What came before is told.
+        let _ = was_continued();
         self.seen = self.clock.now();
     }
 

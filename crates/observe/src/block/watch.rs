@@ -93,8 +93,8 @@ impl<S: Sink> Watch<S> {
     /// Ends it. All that happened before the call has been handed to the sink when this returns, 2 or 3 ms later. The trace points
     /// stay on for the next watch, see [`Instance::rest`].
     pub fn stop(mut self) -> Result<Taken<S>, WatchError> {
-        let stopped_ns = monotonic_ns();
         let silenced = self.instance.record(false);
+        let stopped_ns = monotonic_ns();
         drop(self.stop.take());
         let thread = self.thread.take().ok_or_else(|| WatchError::Thread("was never started".into()))?;
         let ended =
