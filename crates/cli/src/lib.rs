@@ -11,6 +11,7 @@ mod console;
 mod epilogue;
 mod exit;
 mod flows;
+mod input;
 mod keeper;
 mod line;
 mod mark;
@@ -45,7 +46,7 @@ fn command() -> ExitCode {
         return commands::sweep::guard::watch(&words);
     }
     if commands::mount::guard::is_guard(&words) {
-        return commands::mount::guard::stand(&words);
+        return commands::mount::guard::stand();
     }
     if sweeper::is_sweeper(&words) {
         return sweeper::work(&words);

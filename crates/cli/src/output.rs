@@ -117,13 +117,19 @@ impl Drop for Beside {
     }
 }
 
+/// Whether others cannot change what a name in its directory stands for.
+fn is_in_our_directory(path: &Path) -> bool {
+    let above = path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    rustix::fs::stat(above).is_ok_and(|about| fathom_state::trust::on_the_way(above, &about).is_ok())
+}
+
 /// Opens a file that grows while a command goes on, and is there from the beginning. One that exists is overwritten only if `replace` says so.
 pub fn begin_now(path: &Path, replace: bool) -> std::io::Result<File> {
     if replace { open_now(path) } else { File::options().write(true).create_new(true).mode(MODE).open(path) }
 }
 
 /// Opens a file that is written while a command goes on, as another program would: made if it is not there, cut if it is. A link is followed if
-/// this user or root made it (`/dev/stdout` is one).
+/// this user or root put it there (`/dev/stdout` is one): the directory, too, is theirs, for others move links and give them second names.
 pub fn open_now(path: &Path) -> std::io::Result<File> {
     let Ok(about) = path.symlink_metadata() else {
         return File::options().write(true).create_new(true).mode(MODE).open(path);
@@ -131,17 +137,24 @@ pub fn open_now(path: &Path) -> std::io::Result<File> {
     if about.is_file() {
         let file =
             File::options().write(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?;
-        if file.metadata()?.is_file() {
-            file.set_len(0)?;
-            return Ok(file);
+        let about = file.metadata()?;
+        if !about.is_file() {
+            return Err(strange());
         }
-        return Err(strange());
+        if about.nlink() > 1 && !is_in_our_directory(path) {
+            return Err(Error::other("it has a second name, and other users can change its directory"));
+        }
+        file.set_len(0)?;
+        return Ok(file);
     }
     if !about.is_symlink() {
         return open_stream(path);
     }
     if about.uid() != 0 && about.uid() != fathom_state::trust::user() {
         return Err(Error::other("it is a symbolic link of somebody else"));
+    }
+    if !is_in_our_directory(path) {
+        return Err(Error::other("it is a symbolic link, and other users can change its directory"));
     }
     match path.metadata() {
         Ok(about) if !about.is_file() => open_as_it_is(path, 0),

@@ -17,7 +17,10 @@ pub fn user() -> u32 {
 }
 
 /// A directory that is passed on the way. Others may put names into it if they cannot change those of this user and of root.
-pub(crate) fn on_the_way(path: &Path, about: &Stat) -> Result<(), Untrusted> {
+///
+/// # Errors
+/// If they can.
+pub fn on_the_way(path: &Path, about: &Stat) -> Result<(), Untrusted> {
     owned(path, about)?;
     if about.st_mode & STICKY != 0 { Ok(()) } else { closed(path, about) }
 }

@@ -3,7 +3,7 @@
 
 use crate::exit::{self, Usage};
 use crate::line::{Common, Import, ImportColumns, ImportKind};
-use crate::{console, state};
+use crate::{console, input, state};
 use fathom_dialects::import::{Columns, Found, ImportError, Kind, Outputs, Piece};
 use fathom_record::Run;
 use fathom_record::store::new_run_id;
@@ -131,7 +131,7 @@ fn open(file: &Path, name: &str) -> anyhow::Result<File> {
     let mut input = if is_stdin {
         std::io::stdin().as_fd().try_clone_to_owned().map(File::from)
     } else {
-        File::open(file)
+        input::open(file)
     }
     .map_err(unread)?;
     let kind = input.metadata().map_err(unread)?.file_type();

@@ -4,7 +4,7 @@
 use super::write;
 use crate::line::Common;
 use crate::run_loop::{self, Failure, Finished, Head, Listener};
-use crate::{console, epilogue, exit, state};
+use crate::{console, epilogue, exit, input, state};
 use fathom_dialects::LivePrinter as _;
 use fathom_dialects::iozone::{self, Context, Exit, Parsed, Printer, sidefiles, worksheet};
 use fathom_engine::{Engine, EngineError, Ledger};
@@ -62,7 +62,7 @@ fn context(here: &Path, now: &jiff::Zoned) -> Context<'static> {
         now: now.datetime(),
         uname: iozone::uname(&fathom_observe::environment::capture(here)),
         page_bytes: 4096,
-        read: &|path: &Path| std::fs::read_to_string(path).map_err(|e| e.to_string()),
+        read: &|path: &Path| input::read_to_string(path).map_err(|e| e.to_string()),
     }
 }
 

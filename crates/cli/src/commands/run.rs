@@ -4,6 +4,7 @@ mod plan;
 
 use super::{filebench, fio, write};
 use crate::exit::{self, Usage};
+use crate::input;
 use crate::line::{Common, RunFile};
 use crate::run_loop::{self, Finished, Head, Listener};
 use crate::{console, state};
@@ -186,8 +187,7 @@ pub fn read(file: &Path) -> anyhow::Result<(String, String)> {
             .map_err(|e| Usage(format!("cannot read the workload from stdin: {e}")))?;
         return Ok(("stdin".into(), text));
     }
-    let text =
-        std::fs::read_to_string(file).map_err(|e| Usage(format!("cannot read {}: {e}", file.display())));
+    let text = input::read_to_string(file).map_err(|e| Usage(format!("cannot read {}: {e}", file.display())));
     Ok((file.display().to_string(), text.context("the workload")?))
 }
 

@@ -21,7 +21,7 @@ pub(super) fn take(args: &mut Vec<String>, ranks: u32) -> Result<Vec<Client>, St
         return Err("iozone: -+m needs the name of a file".into());
     };
     args.drain(at..at + 2);
-    let text = std::fs::read_to_string(&file).map_err(|e| format!("iozone: -+m {file}: {e}"))?;
+    let text = crate::input::read_to_string(&file).map_err(|e| format!("iozone: -+m {file}: {e}"))?;
     let clients = read(&text).map_err(|why| format!("iozone: -+m {file}: {why}"))?;
     if clients.len() < ranks as usize {
         return Err(format!("iozone: -+m {file} has {} clients for {ranks} ranks", clients.len()));

@@ -1,7 +1,7 @@
 //! How a mount ends: signals, umount, deaths of readers and of the server itself; and what is not mounted at all.
 
 use crate::mount::support::{Mounted, can_mount, disc, is_mounted, noise, take_down, until};
-use fathom_testkit::Fathom;
+use fathom_testkit::{Fathom, TmpFs};
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::os::unix::fs::FileExt as _;
@@ -102,6 +102,28 @@ fn what_a_dead_mount_left_is_taken_down_by_the_next() {
     running.signal(libc::SIGINT);
     let _ = running.finish().expect_code(0);
     assert!(!is_mounted(&mount.on));
+}
+
+#[test]
+fn a_directory_that_is_moved_takes_its_mount_along() {
+    let test = "a_directory_that_is_moved_takes_its_mount_along";
+    if !can_mount(test) {
+        return;
+    }
+    let Some(other) = TmpFs::mount(test, 1 << 20) else { return };
+    let fathom = Fathom::new();
+    fs::write(fathom.work().join("disc.iso"), disc()).unwrap();
+    let [above, away, link] = ["above", "away", "above/on"].map(|name| fathom.work().join(name));
+    fs::create_dir_all(&link).unwrap();
+    let mut running = fathom.spawn(["mount", "disc.iso", "above/on"]);
+    running.wait_for_text("mounted on");
+    fs::rename(&above, &away).unwrap();
+    fs::create_dir(&above).unwrap();
+    std::os::unix::fs::symlink(other.path(), &link).unwrap();
+    assert_eq!(fs::read(away.join("on/docs/README")).unwrap(), b"read me\n");
+    running.signal(libc::SIGINT);
+    let _ = running.finish().expect_code(0);
+    assert!(!is_mounted(&away.join("on")) && is_mounted(other.path()));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use crate::measure::workloads::Text;
 use fathom_testkit::dir::names_in;
-use fathom_testkit::{Fathom, LoopFs, TmpFs};
+use fathom_testkit::{Fathom, LoopFs, TmpFs, need_root};
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
 use std::process::Stdio;
@@ -65,6 +65,27 @@ fn d9_no_output_goes_through_a_link() {
     }
     assert_eq!(fs::read_to_string(&victim).expect("there"), "victim");
     assert_eq!(names_in(fathom.work()).len(), 7, "nothing lies beside");
+}
+
+#[test]
+fn d9_no_log_goes_through_what_others_can_move() {
+    if !need_root("d9_no_log_goes_through_what_others_can_move") {
+        return;
+    }
+    let fathom = Fathom::new();
+    let theirs = fathom.dir().subdir("theirs");
+    std::os::unix::fs::chown(&theirs, Some(65534), None).expect("given away");
+    let (bystander, out) = (fathom.dir().path().join("bystander"), theirs.join("out"));
+    fs::write(&bystander, "ours").expect("written");
+    let option = format!("--output={}", out.display());
+    let words = ["fio", "--name=a", "--rw=write", "--size=64k", "--unlink=1", &option];
+    // root's own link, and a second name of root's file: who owns the directory may have put them there.
+    symlink(&bystander, &out).expect("a link");
+    fathom.run(words).expect_stderr("other users can change its directory");
+    fs::remove_file(&out).expect("removed");
+    fs::hard_link(&bystander, &out).expect("a second name");
+    fathom.run(words).expect_stderr("other users can change its directory");
+    assert_eq!(fs::read_to_string(&bystander).expect("there"), "ours");
 }
 
 #[test]

@@ -58,10 +58,11 @@ fn must_be_changeable(
     ledger: &Ledger,
 ) -> Result<(), EngineError> {
     must_be_a_file(path, found)?;
-    if !may_change(set, path, ledger) {
+    let is_ours = ledger.is_ours(path)?;
+    if !is_ours && !may_change(set, path, ledger) {
         return Err(EngineError::NotOurs(path.into()));
     }
-    if !ledger.owns(path) {
+    if !is_ours {
         return match image::in_use(found) {
             Some(device) => Err(EngineError::Image { path: path.into(), device }),
             None => Ok(()),
@@ -76,7 +77,7 @@ fn must_be_changeable(
 pub(super) fn make_way(set: &FileSet, path: &Path, ledger: &mut Ledger) -> Result<(), EngineError> {
     let Ok(found) = std::fs::symlink_metadata(here(path)) else { return Ok(()) };
     must_be_a_file(path, &found)?;
-    if ledger.owns(path) {
+    if ledger.is_ours(path)? {
         return ledger.remove(path);
     }
     match set.existing {

@@ -115,10 +115,18 @@ impl Ledger {
     /// name that we give, in such a tree.
     #[must_use]
     pub fn owns(&self, path: &Path) -> bool {
+        self.is_ours(path).unwrap_or(false)
+    }
+
+    /// As [`Ledger::owns`], but a file that cannot be looked at is not said to be somebody else's.
+    ///
+    /// # Errors
+    /// If the kernel does not tell.
+    pub fn is_ours(&self, path: &Path) -> Result<bool, EngineError> {
         let path = absolute(path);
         match self.entry(&path) {
-            Some(entry) => entry.is_at(&path),
-            None => self.tree_around(&path).is_some_and(|(root, inside)| tree::lies_in(root, inside)),
+            Some(entry) => entry.lies_at(&path).map_err(|e| EngineError::file("look at", &path, e)),
+            None => Ok(self.tree_around(&path).is_some_and(|(root, inside)| tree::lies_in(root, inside))),
         }
     }
 

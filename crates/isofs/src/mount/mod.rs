@@ -10,20 +10,20 @@
 
 mod areas;
 mod attributes;
+mod connect;
 mod directories;
 mod files;
 mod following;
 mod look;
 mod table;
 
+pub use connect::On;
 pub use directories::DirOrder;
 
 use crate::reader::Reader;
 use crate::source::ReadAt;
 use files::Files;
-use fuser::{Config, MountOption, Session, SessionACL};
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
@@ -82,25 +82,12 @@ impl Mounted {
 ///
 /// # Errors
 /// No /dev/fuse, no right to mount, no fusermount3 for an ordinary user, or the directory.
-pub fn mount<S: ReadAt + 'static>(reader: Reader<S>, on: &Path, how: &Mounting) -> io::Result<Mounted> {
-    let mut config = Config::default();
-    config.mount_options = vec![
-        MountOption::RO,
-        MountOption::NoSuid,
-        MountOption::NoDev,
-        MountOption::DefaultPermissions,
-        // A comma or a backslash would end the name or escape what follows.
-        MountOption::FSName(SOURCE.to_string() + &how.name.replace([',', '\\'], "_")),
-        MountOption::Subtype("fathom".into()),
-    ];
-    config.acl = if how.others { SessionACL::All } else { SessionACL::Owner };
-    config.n_threads = Some(how.workers.max(1));
-    config.clone_fd = true;
+pub fn mount<S: ReadAt + 'static>(reader: Reader<S>, on: On<'_>, how: &Mounting) -> io::Result<Mounted> {
     let image = Arc::clone(reader.image());
     let files = Files::new(reader, how);
     files.read_directories();
     let whole = files.whole();
-    let session = Session::new(files, on, &config)?;
+    let session = connect::session(files, on, how)?;
     if how.look && how.cache == Cache::Kernel {
         let look = move || whole.store(look::has_all(&image), Ordering::Release);
         // Without it every file is asked for, as before.

@@ -84,7 +84,10 @@ fn line(path: &Path) -> Option<String> {
 fn started_ticks(proc: &Path, pid: u32) -> Option<i64> {
     let stat = std::fs::read_to_string(proc.join(pid.to_string()).join("stat")).ok()?;
     let (_, rest) = stat.rsplit_once(") ")?;
-    rest.split(' ').nth(19)?.parse().ok()
+    let mut fields = rest.split(' ');
+    // A process that is dead and only not waited for does nothing any more.
+    let is_over = matches!(fields.next()?, "Z" | "X");
+    fields.nth(18)?.parse().ok().filter(|_| !is_over)
 }
 
 #[cfg(test)]
@@ -127,6 +130,15 @@ mod tests {
         assert_eq!(writer("b1", 77, 1000).life_seen_from(proc.path()), Life::Alive);
         assert_eq!(writer("b1", 77, 900).life_seen_from(proc.path()), Life::Gone);
         assert_eq!(writer("b1", 78, 1000).life_seen_from(proc.path()), Life::Gone);
+    }
+
+    #[test]
+    fn who_is_dead_and_not_waited_for_is_gone() {
+        let proc = fake_proc(77, 1000);
+        let stat = proc.path().join("77/stat");
+        let dead = std::fs::read_to_string(&stat).expect("a stat").replace(") S ", ") Z ");
+        std::fs::write(stat, dead).expect("a file");
+        assert_eq!(writer("b1", 77, 1000).life_seen_from(proc.path()), Life::Gone);
     }
 
     #[test]

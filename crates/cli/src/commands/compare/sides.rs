@@ -4,7 +4,7 @@ use super::line::Compare;
 use super::{of, sweep};
 use crate::exit::Usage;
 use crate::line::Common;
-use crate::state;
+use crate::{input, state};
 use anyhow::Context as _;
 use fathom_dialects::import::import;
 use fathom_record::store::{Filter, RunSummary};
@@ -148,7 +148,7 @@ fn part_of_file(word: &str) -> Option<(&str, u64, u64)> {
 
 /// The runs in a file, or in some of its lines: fathom's JSON, or outputs of other programs.
 fn in_file(word: &str, file: &str, lines: Option<(u64, u64)>) -> anyhow::Result<Vec<Run>> {
-    let bytes = std::fs::read(file)
+    let bytes = input::read(file)
         .map_err(|e| Usage(format!("{file} cannot be read: {e}; name a file, or a stored run")))?;
     if lines.is_none()
         && let Ok(text) = std::str::from_utf8(&bytes)

@@ -9,7 +9,7 @@ mod world;
 
 use crate::line::Common;
 use crate::run_loop::Finished;
-use crate::{console, epilogue, exit, state};
+use crate::{console, epilogue, exit, input, state};
 use fathom_dialects::filebench::output;
 use fathom_dialects::filebench::plan::{self, Format, Options, Plan};
 use fathom_engine::Engine;
@@ -199,7 +199,7 @@ fn planned(name: &str, text: &str, options: &Options) -> Option<Plan> {
 
 fn read(file: Option<&Path>) -> Result<(String, String), String> {
     match file {
-        Some(file) => match std::fs::read(file) {
+        Some(file) => match input::read(file) {
             Ok(bytes) => Ok((file.display().to_string(), String::from_utf8_lossy(&bytes).into_owned())),
             Err(_) => Err(format!("Cannot open file {}!", file.display())),
         },

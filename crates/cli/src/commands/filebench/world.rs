@@ -1,5 +1,6 @@
 //! What planning asks of the world, and what may not be destroyed.
 
+use crate::input;
 use fathom_dialects::filebench::plan::{Found, Plan, Step, World};
 use fathom_engine::Ledger;
 use fathom_workload::{Act, Existing, Program, Workload};
@@ -11,7 +12,7 @@ use std::path::Path;
 pub fn world<'a>(hostname: String, date: String) -> World<'a> {
     World {
         look: &look,
-        read: &|path| std::fs::read_to_string(path).ok(),
+        read: &|path| input::read_to_string(path).ok(),
         environment: &|name| std::env::var(name).ok(),
         date,
         hostname,

@@ -1,5 +1,6 @@
 //! What the dialect must know of this machine: environment, files, sizes.
 
+use crate::input;
 use fathom_dialects::fio::{Found, World};
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -52,7 +53,7 @@ fn bounded(path: &Path, most: u64) -> Result<Option<Vec<u8>>, String> {
     let all = if path == Path::new("-") {
         std::io::stdin().take(most + 1).read_to_end(&mut bytes)
     } else {
-        File::open(path).and_then(|file| file.take(most + 1).read_to_end(&mut bytes))
+        input::open(path).and_then(|file| file.take(most + 1).read_to_end(&mut bytes))
     };
     let length = all.map_err(|e| e.to_string())? as u64;
     Ok((length <= most).then_some(bytes))

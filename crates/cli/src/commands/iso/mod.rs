@@ -13,16 +13,16 @@ mod transfer;
 
 use crate::console;
 use crate::exit::Usage;
+use crate::input;
 use anyhow::Context as _;
 use backend::ImageFile;
 use fathom_isofs::reader::{Policy, Reader};
 use fathom_isofs::{Error, FileSource, Image, Node, Options, Session};
 use options::{Iso, Source, What};
 use reading::{Reading, medium_of};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use std::fmt::Write as _;
-use std::fs::File;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -85,8 +85,12 @@ pub fn open_under(source: &Source, policy: &Policy) -> anyhow::Result<Opened> {
 /// What the image is read from.
 fn file_of(source: &Source, policy: &Policy) -> anyhow::Result<ImageFile> {
     let name = source.image.display();
-    let flags = if source.direct { libc::O_DIRECT } else { 0 };
-    let file = File::options().read(true).custom_flags(flags).open(&source.image);
+    let file = input::open(&source.image).and_then(|file| {
+        if source.direct {
+            fcntl_setfl(&file, fcntl_getfl(&file)? | OFlags::DIRECT)?;
+        }
+        Ok(file)
+    });
     let file = file.map_err(|e| Usage(format!("{name}: cannot be opened: {e}")))?;
     let file = FileSource::new(file)
         .map_err(|e| Usage(format!("{name}: {e}; an image must be a file or a block device")))?;

@@ -1,14 +1,13 @@
-//! The guard: the program once more, as `fathom __unmount DIR`, started before there is a connection to the kernel. It holds the read end of a
+//! The guard: the program once more, as `fathom __unmount`, started before there is a connection to the kernel. It holds the read end of a
 //! pipe whose write end dies with the process that serves the mount, by whatever death; then it takes the mount out of the tree, if it
 //! is still there and still that one. It holds nothing of the mount, so the kernel ends the connection whether the guard lives or not.
 
-use super::point::{self, Which};
+use super::point::Which;
 use crate::exit;
 use anyhow::Context as _;
 use std::ffi::OsString;
 use std::io::{PipeWriter, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 /// The hidden command.
@@ -20,13 +19,13 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// Starts one for a directory.
-    pub fn start(on: &Path) -> anyhow::Result<Self> {
+    /// Starts one.
+    pub fn start() -> anyhow::Result<Self> {
         let (reader, pipe) = std::io::pipe().context("no pipe to the guard of the mount")?;
         let program = std::env::current_exe().context("the program does not find itself")?;
         let mut command = Command::new(program);
         // A group of its own: Ctrl-C is meant for the one it watches.
-        command.arg(COMMAND).arg(on).current_dir("/").process_group(0);
+        command.arg(COMMAND).current_dir("/").process_group(0);
         command.stdin(reader).stdout(Stdio::null()).stderr(Stdio::null());
         command.spawn().context("the guard of the mount could not be started")?;
         Ok(Self { pipe })
@@ -63,17 +62,13 @@ pub fn is_guard(words: &[OsString]) -> bool {
 }
 
 /// Waits for the end of the other process, then unmounts.
-pub fn stand(words: &[OsString]) -> ExitCode {
-    let Some(on) = words.get(2).map(Path::new) else {
-        crate::console::error(&format!("{COMMAND} is started by fathom itself"));
-        return ExitCode::from(exit::USAGE);
-    };
+pub fn stand() -> ExitCode {
     let mut told = String::new();
     let heard = std::io::stdin().lock().read_to_string(&mut told);
     // Gone before it had mounted anything, or ended in order.
     let Some(ours) = ours(&told).filter(|_| heard.is_ok()) else { return ExitCode::SUCCESS };
-    match point::unmount_this(on, Some(ours)) {
-        Err(_) if point::which(on) == Some(ours) => ExitCode::from(exit::FAILED),
+    match ours.unmount() {
+        Err(_) if ours.is_up() => ExitCode::from(exit::FAILED),
         _ => ExitCode::SUCCESS,
     }
 }

@@ -17,6 +17,7 @@ use anyhow::Context as _;
 use fathom_isofs::mount::{Cache, DirOrder, Mounting, mount};
 use fathom_isofs::reader::{Medium, Policy, Reader};
 use options::Mount;
+use point::Point;
 use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -40,7 +41,7 @@ pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
     let policy = policy(options)?;
     let image = open_under(&options.source, &policy)?;
     let reader = Reader::new(Arc::new(image), &policy).map_err(|e| Usage(e.to_string()))?;
-    let on = point::ready(&options.on)?;
+    let point = Point::ready(&options.on)?;
     point::helper_there()?;
     let source = std::path::absolute(&options.source.image).unwrap_or_else(|_| options.source.image.clone());
     let optical = reading::medium_of(&options.source.image) == Medium::Optical;
@@ -59,13 +60,14 @@ pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
     if background {
         daemon::detach();
     }
-    let guard = guard::Guard::start(&on)?;
+    let guard = guard::Guard::start()?;
     abort_on_panic();
     let signals = signals::Blocked::new();
     fathom_state::go(std::path::Path::new("/")).context("/ cannot be the working directory")?;
-    let mounted = mount(reader.clone(), &on, &how).with_context(|| cannot(&options.on))?;
+    let mounted =
+        mount(reader.clone(), point.on(&point.name()), &how).with_context(|| cannot(&options.on))?;
     let shown = options.on.display();
-    let ours = point::which(&on);
+    let ours = point.which();
     if let Some(ours) = ours.filter(|_| how.cache == Cache::Kernel) {
         point::read_ahead(ours, if optical { READ_AHEAD_DISC_KIB } else { READ_AHEAD_KIB });
     }
@@ -75,7 +77,7 @@ pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
         Ok(watching) => Arc::new(watching),
         // Nobody would take it down.
         Err(error) => {
-            let _ = point::unmount(&on);
+            let _ = ours.map(point::Which::unmount);
             return Err(error);
         }
     };
@@ -92,11 +94,11 @@ pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
             }
         }
     };
-    let (end, over, told, place) = (last_words.clone(), watching.clone(), reader.clone(), on.clone());
+    let (end, over, told) = (last_words.clone(), watching.clone(), reader.clone());
     signals.answer(
         move || tell(&policy, &told),
         // Refused if somebody has unmounted it meanwhile, or mounted something over it.
-        move || _ = point::unmount_this(&place, ours),
+        move || _ = ours.map(point::Which::unmount),
         move || {
             end();
             over.over();
@@ -107,7 +109,7 @@ pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
     watching.over();
     match ended {
         // With the mount gone the kernel breaks the connection, and it has more than one word for that.
-        Err(error) if point::which(&on) == ours => {
+        Err(error) if ours.is_some_and(point::Which::is_up) => {
             Err(error).with_context(|| format!("{shown}: the connection to the kernel broke"))
         }
         _ => Ok(ExitCode::SUCCESS),

@@ -2,11 +2,14 @@
 //! mount stands on does not hang, it fails; only the kernel's table is asked while ours is up.
 
 use crate::exit::Usage;
-use fathom_isofs::mount::SOURCE;
+use fathom_isofs::mount::{On, SOURCE};
 use fathom_observe::answers::is_cut_off;
 use fathom_observe::device::mount::{Mount, parse};
-use std::ffi::{CString, OsStr};
-use std::os::unix::ffi::OsStrExt as _;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use std::ffi::{CString, OsStr, OsString};
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{fs, io};
@@ -35,18 +38,60 @@ fn find_helper(path: &OsStr) -> Option<PathBuf> {
         .find_map(|helper| std::env::split_paths(path).map(|dir| dir.join(helper)).find(|at| at.is_file()))
 }
 
-/// The directory by its full name, free to be mounted on.
-pub fn ready(on: &Path) -> Result<PathBuf, Usage> {
-    let full = fs::canonicalize(on).map_err(|e| {
-        Usage(format!("{}: {e}; an image is mounted on a directory that exists", on.display()))
-    })?;
-    if mount_on(&full).is_some_and(|mount| mount.source.starts_with(SOURCE)) {
-        return Err(Usage(format!("{}: an image is mounted here; unmount it first", on.display())));
+/// A directory that is free to be mounted on. It stays the same one whatever its name leads to by now.
+pub struct Point {
+    open: OwnedFd,
+}
+
+impl Point {
+    /// The directory by that name.
+    pub fn ready(on: &Path) -> Result<Self, Usage> {
+        let how = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let open = rustix::fs::open(on, how, Mode::empty()).map_err(|e| {
+            let why = match e {
+                Errno::NOTDIR => "not a directory; an image is mounted on one".to_owned(),
+                e => format!("{}; an image is mounted on a directory that exists", io::Error::from(e)),
+            };
+            Usage(format!("{}: {why}", on.display()))
+        })?;
+        let point = Self { open };
+        if point.mount().is_some_and(|mount| mount.source.starts_with(SOURCE)) {
+            return Err(Usage(format!("{}: an image is mounted here; unmount it first", on.display())));
+        }
+        // It could not be found again in the kernel's table, which is read as text.
+        if point.name().to_str().is_none() {
+            return Err(Usage(format!("{}: a directory whose full name is UTF-8 is expected", on.display())));
+        }
+        Ok(point)
     }
-    if !full.is_dir() {
-        return Err(Usage(format!("{}: not a directory; an image is mounted on one", on.display())));
+
+    /// What the library mounts on.
+    pub fn on<'a>(&'a self, name: &'a Path) -> On<'a> {
+        On { name, open: self.open.as_fd() }
     }
-    Ok(full)
+
+    /// Its full name, as it is now.
+    pub fn name(&self) -> PathBuf {
+        rustix::fs::readlink(in_proc(&self.open), Vec::new())
+            .map(|name| PathBuf::from(OsString::from_vec(name.into_bytes())))
+            .unwrap_or_default()
+    }
+
+    /// What is mounted on it, the last if there are several.
+    fn mount(&self) -> Option<Mount> {
+        let name = self.name();
+        mounts().into_iter().rfind(|mount| Path::new(&mount.mount_point) == name)
+    }
+
+    /// The mount that stands on it now.
+    pub fn which(&self) -> Option<Which> {
+        self.mount().map(|mount| Which::of(&mount))
+    }
+}
+
+/// An open file by a name that leads to nothing else.
+fn in_proc(file: &OwnedFd) -> String {
+    format!("/proc/self/fd/{}", file.as_raw_fd())
 }
 
 /// Takes down what mounts of this user left that were killed with their guards; each mount point.
@@ -58,19 +103,10 @@ pub fn take_down_left_behind() -> Vec<String> {
             && mount.source.starts_with(SOURCE)
             && mount.option("user_id") == Some(&me)
     };
-    let is_down = |mount: &Mount| {
-        let (on, ours) = (Path::new(&mount.mount_point), Which { mount: mount.id, device: mount.device });
-        // Somebody may have mounted something over it.
-        which(on) == Some(ours) && is_cut_off(on) && unmount_this(on, Some(ours)).is_ok()
-    };
+    let is_down =
+        |mount: &Mount| is_cut_off(Path::new(&mount.mount_point)) && Which::of(mount).unmount().is_ok();
     let left = mounts().into_iter().filter(|mount| is_ours(mount) && is_down(mount));
     left.map(|mount| mount.mount_point).collect()
-}
-
-/// What is mounted on a directory, the last if there are several.
-fn mount_on(on: &Path) -> Option<Mount> {
-    let name = on.to_string_lossy();
-    mounts().into_iter().rfind(|mount| mount.mount_point == name)
 }
 
 fn mounts() -> Vec<Mount> {
@@ -85,9 +121,36 @@ pub struct Which {
     pub device: (u32, u32),
 }
 
-/// The mount that stands on a directory now.
-pub fn which(on: &Path) -> Option<Which> {
-    mount_on(on).map(|mount| Which { mount: mount.id, device: mount.device })
+impl Which {
+    fn of(mount: &Mount) -> Self {
+        Self { mount: mount.id, device: mount.device }
+    }
+
+    /// Where it is in the tree now; `None` if it is not there any more.
+    fn place(self) -> Option<PathBuf> {
+        let mount = mounts().into_iter().find(|mount| Self::of(mount) == self)?;
+        Some(PathBuf::from(mount.mount_point))
+    }
+
+    /// Whether it is still in the tree.
+    pub fn is_up(self) -> bool {
+        self.place().is_some()
+    }
+
+    /// Takes it out of the tree at once; files that are open stay until they are closed. What somebody has mounted over it is not ours, nor
+    /// what lies where its name leads by now.
+    pub fn unmount(self) -> io::Result<()> {
+        let place = self.place().ok_or(io::ErrorKind::NotFound)?;
+        let how = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let root = rustix::fs::open(&place, how, Mode::empty())?;
+        // The file system itself is not asked: its server may be gone.
+        let about = fs::read_to_string(format!("/proc/self/fdinfo/{}", root.as_raw_fd()))?;
+        let id = about.lines().find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok());
+        if id != Some(self.mount) {
+            return Err(io::Error::other("something else is mounted there now"));
+        }
+        unmount(&in_proc(&root), &place)
+    }
 }
 
 /// Has the kernel ask for so many KiB at once when it reads ahead: 128 is all that a file system may ask for itself. Only root may, and
@@ -97,19 +160,11 @@ pub fn read_ahead(ours: Which, kib: u32) {
     let _ = fs::write(format!("/sys/class/bdi/{major}:{minor}/read_ahead_kb"), kib.to_string());
 }
 
-/// Takes a mount out of the tree, if it is the one that stands there: what somebody has mounted over it since is not ours.
-pub fn unmount_this(on: &Path, ours: Option<Which>) -> io::Result<()> {
-    if ours.is_none() || which(on) != ours {
-        return Err(io::Error::other("something else is mounted there now"));
-    }
-    unmount(on)
-}
-
-/// Takes what is mounted out of the tree at once; files that are open stay until they are closed.
-pub fn unmount(on: &Path) -> io::Result<()> {
-    let name = CString::new(on.as_os_str().as_bytes()).map_err(|_| io::ErrorKind::InvalidInput)?;
-    // SAFETY: `name` is a terminated string that outlives the call.
-    if unsafe { libc::umount2(name.as_ptr(), libc::MNT_DETACH) } == 0 {
+/// Unmounts what is open as `root`; an ordinary user by its name.
+fn unmount(root: &str, on: &Path) -> io::Result<()> {
+    let root = CString::new(root).map_err(|_| io::ErrorKind::InvalidInput)?;
+    // SAFETY: `root` is a terminated string that outlives the call.
+    if unsafe { libc::umount2(root.as_ptr(), libc::MNT_DETACH) } == 0 {
         return Ok(());
     }
     let refused = io::Error::last_os_error();
@@ -136,9 +191,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("file");
         fs::write(&file, "").unwrap();
-        assert!(ready(&file).unwrap_err().0.contains("not a directory"));
-        assert!(ready(&dir.path().join("none")).unwrap_err().0.contains("a directory that exists"));
-        assert_eq!(ready(&dir.path().join(".")).unwrap(), dir.path().canonicalize().unwrap());
+        let refused = |path: &Path| Point::ready(path).err().unwrap().0;
+        assert!(refused(&file).contains("not a directory"));
+        assert!(refused(&dir.path().join("none")).contains("a directory that exists"));
+        let ready = Point::ready(&dir.path().join(".")).ok().unwrap();
+        assert_eq!(ready.name(), dir.path().canonicalize().unwrap());
     }
 
     #[test]
@@ -153,9 +210,9 @@ mod tests {
 
     #[test]
     fn the_kernels_table_is_asked() {
-        assert!(which(Path::new("/proc")).is_some());
-        assert_eq!(which(Path::new("/no/such/mount")), None);
-        let other = Some(Which { mount: 0, device: (0, 0) });
-        assert!(unmount_this(Path::new("/proc"), other).is_err());
+        let proc = Point::ready(Path::new("/proc")).ok().unwrap();
+        assert!(proc.which().unwrap().is_up());
+        let nowhere = Which { mount: 0, device: (0, 0) };
+        assert!(!nowhere.is_up() && nowhere.unmount().is_err());
     }
 }

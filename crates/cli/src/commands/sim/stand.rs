@@ -3,6 +3,7 @@
 
 use crate::commands::fio::Place;
 use crate::exit::Usage;
+use crate::input;
 use fathom_iopath::Limits;
 use fathom_record::{ProfileText, RestsOn, Simulation, ValueSources};
 use fathom_sim::changed::Change;
@@ -57,7 +58,7 @@ impl Stand {
             let own = of_device.iter().any(|(key, value)| key == "members.disk" && value == name);
             let path: PathBuf =
                 near.filter(|_| !own).map_or_else(|| name.into(), |directory| directory.join(name));
-            let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+            let text = input::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
             keep(&texts, "device members.disk", name, &text);
             Ok(text)
         };
@@ -160,7 +161,7 @@ fn file_or(
     if !is_file(name) {
         return Ok(shipped(name).map(str::to_owned));
     }
-    let text = std::fs::read_to_string(name).map_err(|e| Usage(format!("cannot read {name}: {e}")))?;
+    let text = input::read_to_string(name).map_err(|e| Usage(format!("cannot read {name}: {e}")))?;
     keep(texts, of, name, &text);
     Ok(Some(text))
 }

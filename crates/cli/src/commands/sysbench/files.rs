@@ -85,7 +85,7 @@ pub fn prepare_quietly(
 fn one(o: &Options, seed: u64, engine: &mut Engine, step: &files::Step) -> Result<(), EngineError> {
     let workload = files::workload(o, step, seed);
     let path = o.file(step.number);
-    let foreign = path.symlink_metadata().is_ok() && !engine.ledger().owns(&path);
+    let foreign = path.symlink_metadata().is_ok() && !engine.ledger().is_ours(&path)?;
     if foreign && !o.replace {
         return Err(EngineError::NotOurs(path));
     }

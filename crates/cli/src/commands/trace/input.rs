@@ -2,8 +2,8 @@
 
 use super::options::Source;
 use crate::exit::Usage;
+use crate::input;
 use fathom_dialects::trace::{self, Format, Trace, TraceError};
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -91,7 +91,7 @@ impl Input {
             let reader: Box<dyn Read> = if is_stdin(path) {
                 Box::new(std::io::stdin())
             } else {
-                Box::new(File::open(path).map_err(|e| Usage(format!("{}: {e}", path.display())))?)
+                Box::new(input::open(path).map_err(|e| Usage(format!("{}: {e}", path.display())))?)
             };
             opened.push((path.display().to_string(), reader));
         }

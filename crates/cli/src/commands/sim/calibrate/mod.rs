@@ -129,7 +129,7 @@ fn fitting(o: &Calibrate) -> anyhow::Result<Option<Fitting>> {
         .into()),
         (ProfileKind::Disk, Some(name)) => {
             let text = if is_file(name) {
-                std::fs::read_to_string(name).map_err(|e| Usage(format!("cannot read {name}: {e}")))?
+                crate::input::read_to_string(name).map_err(|e| Usage(format!("cannot read {name}: {e}")))?
             } else {
                 // An unknown name has the error that lists those there are.
                 devices::by_name(name).map_err(|e| Usage(e.to_string()))?;
