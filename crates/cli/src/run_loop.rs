@@ -408,6 +408,12 @@ impl Moments for Readings<'_> {
         self.listener.looks();
     }
 
+    fn gives_up(&mut self) {
+        console::error(
+            "the storage does not answer: calls of this run do not return, and it ends without them. Phases that were complete are kept; the next command of fathom removes its files",
+        );
+    }
+
     fn release_at(&mut self) -> Option<u64> {
         self.listener.release_at()
     }

@@ -4,7 +4,8 @@
 use crate::measure::workloads::{Text, journals, last_run, phase_names, runs, wait_for_a_stored_phase};
 use crate::safety::processes::{assert_gone, children, only_worker, send};
 use fathom_testkit::dir::names_in;
-use fathom_testkit::{Fathom, Outcome};
+use fathom_testkit::fault_fs::{Call, Fault};
+use fathom_testkit::{Fathom, FaultFs, Outcome};
 
 /// Starts a command, waits until a phase has been stored, sends the signal to the whole group (as a terminal does) or to the
 /// program alone (as kill does).
@@ -170,6 +171,30 @@ fn a_worker_that_does_not_leave_is_killed_and_what_was_measured_before_is_kept()
     let _ = outcome.expect_stderr("stopped by signal 15");
     assert_eq!(names_in(fathom.work()), [""; 0]);
     assert!(phase_names(&last_run(&fathom)).iter().any(|name| name == "quick write"));
+}
+
+/// Threads cannot be killed one by one, and the end of the process frees those whose call has not reached the server.
+#[test]
+fn threads_in_calls_that_do_not_return_are_not_waited_for() {
+    let Some(disk) = FaultFs::mount("threads_in_calls_that_do_not_return_are_not_waited_for") else { return };
+    let fathom = Fathom::new().working_in(disk.path());
+    let line = "fio --name=a --rw=randread --size=1m --bs=4k --thread --time_based --runtime=100";
+    let mut running = fathom.spawn(line.split(' '));
+    running.wait_for_work(8 << 20);
+    disk.fail(Call::Statfs, Fault::Silence);
+    let path = disk.path().to_path_buf();
+    let waits = std::thread::spawn(move || rustix::fs::statvfs(path));
+    running.wait_until("a call without an answer", || disk.hits(Call::Statfs) > 0);
+    let asked = std::time::Instant::now();
+    running.signal(libc::SIGTERM);
+    let outcome = running.finish().expect_code(143);
+    assert!(asked.elapsed().as_secs() < 10, "only what hangs takes so long: {outcome:?}");
+    let _ = outcome.expect_stderr("the storage does not answer");
+    disk.heal();
+    let _ = waits.join();
+    let next = Text::new("next").quick_write(&fathom.dir().subdir("elsewhere")).save(&fathom);
+    let _ = fathom.run(["run", next.to_str().expect("UTF-8")]).expect_code(0);
+    assert_eq!(names_in(disk.path()), [""; 0]);
 }
 
 /// Whatever a command is at, a signal ends it.

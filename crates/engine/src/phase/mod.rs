@@ -141,6 +141,8 @@ fn crews_of(jobs: Vec<(Isolation, u32, Job<'_>)>) -> Vec<Crew<'_>> {
 
 /// How long workers have after a signal; they leave at their next operation.
 const PATIENCE_NS: u64 = 1_500_000_000;
+/// And how long until what was killed is gone.
+const DEATH_NS: u64 = 250_000_000;
 
 /// In the place of a signal: we have killed it ourselves.
 pub(super) const BY_US: i32 = -1;
@@ -195,7 +197,19 @@ impl Children {
         lost
     }
 
-    /// Ends those that do not end by themselves.
+    /// So long ago a signal asked for the end: ends those that do not end by themselves, and at last this process, for threads end only
+    /// with it.
+    fn press(&mut self, waited_ns: u64, moments: &mut dyn Moments) {
+        if waited_ns > PATIENCE_NS {
+            self.kill();
+        }
+        if waited_ns > PATIENCE_NS + DEATH_NS {
+            moments.gives_up();
+            // SAFETY: ends the process without waiting for its threads.
+            unsafe { libc::_exit(128 + interrupted_by().unwrap_or(0)) };
+        }
+    }
+
     fn kill(&mut self) {
         for (pid, workers) in &self.alive {
             self.killed.extend(workers.iter().map(|&w| (w, BY_US)));
@@ -337,6 +351,9 @@ pub trait Moments {
     fn rows(&mut self, _counted_ns: u64, _rows: Vec<fathom_record::Row>) {}
     /// A flow says something to the user. It is told while the phase runs, soon after.
     fn said(&mut self, _said: &Said<'_>) {}
+    /// Seconds after a signal there are still workers that nothing but the end of this process ends: they are in calls that do not return. It
+    /// is about to end.
+    fn gives_up(&mut self) {}
     /// The last worker's clock has stopped; what follows outside the clock has not begun for that worker.
     fn clocks_stopped(&mut self) {}
 }
@@ -365,9 +382,8 @@ fn release(
         lost += children.look(shared);
         if interrupted_by().is_some() {
             let now = clock.now();
-            if clock.between(*interrupted_at.get_or_insert(now), now) > PATIENCE_NS {
-                children.kill();
-            }
+            let since = *interrupted_at.get_or_insert(now);
+            children.press(clock.between(since, now), moments);
         }
     }
     moments.ready();

@@ -5,7 +5,7 @@ use super::by_worker::ByWorker;
 use super::collect::{self, RECORDED};
 use super::jitter::Probe;
 use super::rounds::Rounds;
-use super::{Children, LOOK_NS, Moments, PATIENCE_NS, Released};
+use super::{Children, LOOK_NS, Moments, Released};
 use crate::clock::Clock;
 use crate::flow::Setting;
 use crate::interrupted_by;
@@ -121,7 +121,7 @@ impl<'a> Watch<'a> {
             }
             // Those who listen may have written to a pipe that nobody reads.
             self.probe.back();
-            self.sleep(event, wait_ns, children);
+            self.sleep(event, wait_ns, children, moments);
         }
     }
 
@@ -143,11 +143,11 @@ impl<'a> Watch<'a> {
             if self.shared.control().done.load(Ordering::Acquire) as usize + self.lost >= self.count {
                 return;
             }
-            self.sleep(event, LOOK_NS, children);
+            self.sleep(event, LOOK_NS, children, moments);
         }
     }
 
-    fn sleep(&mut self, event: u32, wait_ns: u64, children: &mut Children) {
+    fn sleep(&mut self, event: u32, wait_ns: u64, children: &mut Children, moments: &mut dyn Moments) {
         let control = self.shared.control();
         self.probe.sleep(&control.event, event, wait_ns);
         self.lost += children.look(self.shared);
@@ -157,10 +157,7 @@ impl<'a> Watch<'a> {
         if interrupted_by().is_some() {
             let now = self.clock.now();
             let since = *self.interrupted_at.get_or_insert(now);
-            // Stopped, or in a call that does not come back.
-            if self.clock.between(since, now) > PATIENCE_NS {
-                children.kill();
-            }
+            children.press(self.clock.between(since, now), moments);
         }
     }
 

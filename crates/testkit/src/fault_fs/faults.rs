@@ -79,10 +79,12 @@ pub enum Fault {
     Short,
     /// Nothing is done, and that is no error; only where data are moved.
     Zero,
+    /// Neither this call nor any after it is answered until the file system is healed.
+    Silence,
 }
 
 impl Fault {
-    /// One of each kind.
+    /// One of each kind that is an answer.
     pub const ALL: [Self; 7] = [
         Self::Errno(libc::EIO),
         Self::Errno(libc::ENOSPC),
@@ -96,7 +98,7 @@ impl Fault {
     /// Whether this can happen to a call.
     #[must_use]
     pub fn fits(self, call: Call) -> bool {
-        matches!(self, Self::Errno(_)) || call.moves_data()
+        !matches!(self, Self::Short | Self::Zero) || call.moves_data()
     }
 }
 
@@ -128,6 +130,11 @@ impl Plan {
         self.rules.clear();
     }
 
+    /// Whether a call waits for the file system to be healed.
+    pub(super) fn is_silent(&self) -> bool {
+        self.rules.values().any(|rule| rule.fault == Fault::Silence)
+    }
+
     pub(super) fn hits(&self, call: Call) -> u64 {
         self.hits.get(&call).copied().unwrap_or(0)
     }
@@ -150,6 +157,8 @@ pub(super) fn moved(fault: Option<Fault>, length: usize) -> Result<usize, i32> {
     match fault {
         None => Ok(length),
         Some(Fault::Errno(errno)) => Err(errno),
+        // By now it is healed, and nobody may still want to know.
+        Some(Fault::Silence) => Err(libc::EIO),
         Some(Fault::Zero) => Ok(0),
         // O_DIRECT of real file systems ends at a sector.
         Some(Fault::Short) if length >= 1024 => Ok(length / 2 / 512 * 512),

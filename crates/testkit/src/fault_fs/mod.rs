@@ -15,7 +15,7 @@ use std::fs::OpenOptions;
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use tree::Tree;
 
@@ -27,11 +27,25 @@ struct State {
 
 /// What the test and the thread that serves have in common.
 #[derive(Debug)]
-struct Shared(Mutex<State>);
+struct Shared {
+    state: Mutex<State>,
+    healed: Condvar,
+}
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What happens to the call that is made now. Nothing else is answered while one is kept silent about.
+    fn strike(&self, call: Call) -> (MutexGuard<'_, State>, Option<Fault>) {
+        let mut state = self.lock();
+        let fault = state.plan.strike(call);
+        if fault == Some(Fault::Silence) {
+            let is_silent = |state: &mut State| state.plan.is_silent();
+            state = self.healed.wait_while(state, is_silent).unwrap_or_else(PoisonError::into_inner);
+        }
+        (state, fault)
     }
 }
 
@@ -53,7 +67,10 @@ impl FaultFs {
         }
         let dir = TestDir::new();
         let mount_point = dir.subdir("mnt");
-        let shared = Arc::new(Shared(Mutex::new(State { tree: Tree::new(), plan: Plan::default() })));
+        let shared = Arc::new(Shared {
+            state: Mutex::new(State { tree: Tree::new(), plan: Plan::default() }),
+            healed: Condvar::new(),
+        });
         match serve(&mount_point, Server(Arc::clone(&shared))) {
             Ok(server) => Some(Self { mount_point, shared, server: Some(server), _dir: dir }),
             Err(e) => {
@@ -90,6 +107,7 @@ impl FaultFs {
     /// No call fails any more.
     pub fn heal(&self) {
         self.shared.lock().plan.heal();
+        self.shared.healed.notify_all();
     }
 
     /// How many such calls have failed so far.
@@ -101,6 +119,7 @@ impl FaultFs {
 
 impl Drop for FaultFs {
     fn drop(&mut self) {
+        self.heal();
         // Whoever waits for an answer gets an error, and the server its end.
         let _ = mounts::unmount_by_force(&self.mount_point);
         if let Some(server) = self.server.take() {

@@ -2,7 +2,7 @@
 //! that serves may use its own mount.
 
 use super::Shared;
-use super::faults::{Call, Fault, moved};
+use super::faults::{Call, moved};
 use super::tree::{Done, ROOM, Tree};
 use fuser::{
     BsdFileFlags, Errno, FileAttr, FileHandle, FopenFlags, Generation, INodeNo, InitFlags, KernelConfig,
@@ -26,11 +26,8 @@ pub(super) struct Server(pub(super) Arc<Shared>);
 impl Server {
     /// Does something, unless that call is to fail.
     fn with<T>(&self, call: Call, work: impl FnOnce(&mut Tree) -> Done<T>) -> Result<T, Errno> {
-        let mut state = self.0.lock();
-        match state.plan.strike(call) {
-            Some(Fault::Errno(errno)) => Err(Errno::from_i32(errno)),
-            _ => work(&mut state.tree).map_err(Errno::from_i32),
-        }
+        let (mut state, fault) = self.0.strike(call);
+        moved(fault, 0).and_then(|_| work(&mut state.tree)).map_err(Errno::from_i32)
     }
 
     /// Likewise for data: how much of `length` is to be moved.
@@ -40,8 +37,7 @@ impl Server {
         length: usize,
         work: impl FnOnce(&mut Tree, usize) -> Done<T>,
     ) -> Result<T, Errno> {
-        let mut state = self.0.lock();
-        let fault = state.plan.strike(call);
+        let (mut state, fault) = self.0.strike(call);
         moved(fault, length).and_then(|length| work(&mut state.tree, length)).map_err(Errno::from_i32)
     }
 }
