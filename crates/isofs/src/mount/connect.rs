@@ -1,4 +1,4 @@
-//! The connection to the kernel.
+//! The connection to the kernel: root mounts on an open directory, others through fusermount3 on a name.
 
 use super::{Mounting, SOURCE};
 use fuser::{Config, Filesystem, MountOption, Session, SessionACL};
