@@ -1,6 +1,7 @@
-//! Change points in a history. A point is a run. `e_divisive` finds and tests changes, `chance` knows what no search can find, `pelt` is the fast
-//! overview, and [`changes`] does the whole of it: E-divisive on logarithms, and changes too small to matter dropped.
+//! Change points in a history. A point is a run. `e_divisive` finds and tests changes, `ceiling` spares it most of the work where a change is
+//! clear, `chance` knows what no search can find, `pelt` is the fast overview, and [`changes`] does the whole of it: E-divisive on logarithms, and changes too small to matter dropped.
 
+mod ceiling;
 mod chance;
 pub mod e_divisive;
 mod energy;
@@ -50,19 +51,24 @@ pub fn changes(points: &[f64], search: &Search, threshold: f64) -> Result<Histor
     let logs = logs(points);
     let found = e_divisive::search(&logs, search)?;
     let mut left = found.splits;
+    let shift_at = |left: &[e_divisive::Split], i: usize| {
+        let from = if i == 0 { 0 } else { left[i - 1].index };
+        let to = left.get(i + 1).map_or(logs.len(), |next| next.index);
+        shift(&logs[from..left[i].index], &logs[left[i].index..to], 0.95)
+    };
+    let mut shifts: Vec<Shift> = (0..left.len()).map(|i| shift_at(&left, i)).collect::<Result<_, _>>()?;
     // The smallest first: what was too small a step may, its neighbour gone, turn out to be a part of a larger one.
     loop {
-        let bounds: Vec<usize> =
-            std::iter::once(0).chain(left.iter().map(|s| s.index)).chain([logs.len()]).collect();
-        let shifts: Vec<Shift> = bounds
-            .windows(3)
-            .map(|b| shift(&logs[b[0]..b[1]], &logs[b[1]..b[2]], 0.95))
-            .collect::<Result<_, _>>()?;
         let size = |s: &Shift| s.estimate.abs();
         let smallest = shifts.iter().enumerate().min_by(|a, b| size(a.1).total_cmp(&size(b.1)));
         match smallest {
             Some((i, shift)) if size(shift) < threshold.ln_1p() => {
                 left.remove(i);
+                shifts.remove(i);
+                // Only the levels beside it are others now.
+                for beside in i.saturating_sub(1)..left.len().min(i + 1) {
+                    shifts[beside] = shift_at(&left, beside)?;
+                }
             }
             _ => {
                 let changes =
