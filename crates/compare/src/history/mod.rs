@@ -66,8 +66,9 @@ pub fn changes(points: &[f64], search: &Search, threshold: f64) -> Result<Histor
                 left.remove(i);
                 shifts.remove(i);
                 // Only the levels beside it are others now.
-                for beside in i.saturating_sub(1)..left.len().min(i + 1) {
-                    shifts[beside] = shift_at(&left, beside)?;
+                let beside = i.saturating_sub(1)..left.len().min(i + 1);
+                for (at, shift) in beside.clone().zip(&mut shifts[beside]) {
+                    *shift = shift_at(&left, at)?;
                 }
             }
             _ => {
@@ -111,6 +112,26 @@ mod tests {
         assert!((change.confidence - 0.958874).abs() < 5e-7 && change.permutations == 999, "{change:?}");
         let coarse = changes(&points, &Search::seeded(1), 0.05).expect("12 points");
         assert!(coarse.changes.is_empty());
+    }
+
+    /// Small steps are dropped one by one: what is left is what all levels taken anew would leave.
+    #[test]
+    fn levels_beside_a_dropped_step_are_taken_anew() {
+        let levels = [0.0, 0.004, 0.008, 0.05, 0.054, 0.1, 0.104, 0.09];
+        let points: Vec<f64> =
+            (0..320).map(|i| (levels[i / 40] + 0.0005 * (i * 7919 % 11) as f64).exp()).collect();
+        let found = changes(&points, &Search::seeded(1), THRESHOLD).expect("points").changes;
+        let bounds: Vec<usize> =
+            std::iter::once(0).chain(found.iter().map(|c| c.first_new)).chain([points.len()]).collect();
+        let all = changes(&points, &Search::seeded(1), 1e-9).expect("points").changes;
+        assert!(found.len() < all.len() && found.len() > 1, "{} of {}", found.len(), all.len());
+        for (b, change) in bounds.windows(3).zip(&found) {
+            let anew = shift(&logs(&points[b[0]..b[1]]), &logs(&points[b[1]..b[2]]), 0.95).expect("levels");
+            assert_eq!(
+                (change.ratio, change.low, change.high),
+                (anew.estimate.exp(), anew.low.exp(), anew.high.exp())
+            );
+        }
     }
 
     #[test]

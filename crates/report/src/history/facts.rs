@@ -32,7 +32,7 @@ pub struct Course {
 impl Course {
     /// The next run: its environment (`None`: the very document of the run before), and facts that stand beside it.
     pub fn see(&mut self, environment: Option<&Value>, beside: &[(&str, String)]) {
-        let environment = environment.map(|e| lasting(e)).filter(|e| *e != self.environment);
+        let environment = environment.map(lasting).filter(|e| *e != self.environment);
         let as_before =
             self.beside.iter().map(|(n, v)| (n.as_str(), v)).eq(beside.iter().map(|(n, v)| (*n, v)));
         if self.seen > 0 && as_before && environment.is_none() {
