@@ -5,7 +5,7 @@ use anstyle::{AnsiColor, Style};
 use fathom_record::{shown, shown_coloured, shown_lines};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::borrow::Cow;
-use std::io::{ErrorKind, IsTerminal as _, Write as _};
+use std::io::{ErrorKind, IsTerminal as _, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
@@ -36,6 +36,40 @@ pub fn incomplete(text: &str) {
 pub fn out(text: &str) {
     let mut stdout = anstream::stdout().lock();
     heed(stdout.write_all(shown_coloured(text).as_bytes()).and_then(|()| stdout.flush()));
+}
+
+/// A text for stdout that is made piece by piece: whole lines of it are written whenever there are some.
+#[derive(Default)]
+pub struct Lines(Vec<u8>);
+
+impl Lines {
+    /// Bytes that are written at once.
+    const AT_ONCE: usize = 64 << 10;
+
+    /// The whole lines, if there is enough of them.
+    fn ready(&mut self) -> Option<Vec<u8>> {
+        let end = self.0.iter().rposition(|byte| *byte == b'\n').filter(|end| *end + 1 >= Self::AT_ONCE)?;
+        let rest = self.0.split_off(end + 1);
+        Some(std::mem::replace(&mut self.0, rest))
+    }
+}
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.extend_from_slice(bytes);
+        if self.0.len() >= Self::AT_ONCE
+            && let Some(lines) = self.ready()
+        {
+            out(&String::from_utf8_lossy(&lines));
+        }
+        Ok(bytes.len())
+    }
+
+    /// Writes the rest.
+    fn flush(&mut self) -> std::io::Result<()> {
+        out(&String::from_utf8_lossy(&std::mem::take(&mut self.0)));
+        Ok(())
+    }
 }
 
 /// Writes what another program would print to stdout, without our colours.
@@ -169,6 +203,16 @@ pub fn duration(time: std::time::Duration) -> String {
 mod tests {
     use super::*;
     use std::time::Duration;
+
+    #[test]
+    fn lines_are_written_whole_and_not_kept() {
+        let mut lines = Lines(b"a line\n".to_vec());
+        assert_eq!(lines.ready(), None, "not yet");
+        lines.0.resize(Lines::AT_ONCE, b'.');
+        lines.0.extend("\nno \u{e9}nd".as_bytes());
+        assert_eq!(lines.ready().map(|lines| lines.len()), Some(Lines::AT_ONCE + 1));
+        assert_eq!(lines.0, "no \u{e9}nd".as_bytes());
+    }
 
     #[test]
     fn times_are_short() {

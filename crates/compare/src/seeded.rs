@@ -15,10 +15,10 @@ impl Draws {
     /// A number below `n`, all equally likely; `n` is not 0.
     pub(crate) fn below(&mut self, n: usize) -> usize {
         let n = n as u64;
-        let fair = u64::MAX - u64::MAX % n;
         loop {
             let drawn = self.0.next_u64();
-            if drawn < fair {
+            // What is left over at the end is less than n: hardly ever has it to be known how much.
+            if drawn < u64::MAX - n || drawn < u64::MAX - u64::MAX % n {
                 return (drawn % n) as usize;
             }
         }

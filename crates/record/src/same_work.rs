@@ -21,21 +21,34 @@ pub fn without_names(model: &str) -> String {
         if line.starts_with('[') {
             (head, of_stream) = (false, line.ends_with(".stream]"));
         }
-        let key = line.split_once(" = ").map_or("", |(key, _)| key);
-        if head && ["seed", "name", "note"].contains(&key) || of_stream && key == "seed" {
+        let is = |key: &str| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(" = "));
+        if head && ["seed", "name", "note"].into_iter().any(is) || of_stream && is("seed") {
             continue;
         }
-        // Every other part of a line in quotes is a string; one with an escape in it is left as it is.
-        let parts: Vec<&str> = if line.contains('\\') { vec![line] } else { line.split('"').collect() };
-        let stripped = parts.iter().enumerate().map(|(i, part)| match i % 2 == 1 {
-            true if part.starts_with('/') && parts[i - 1].ends_with("root = ") => "/",
-            true => base(part),
-            false => part,
-        });
-        text += &stripped.collect::<Vec<_>>().join("\"");
+        if line.contains('\\') {
+            text += line;
+        } else {
+            without_directories(&mut text, line);
+        }
         text.push('\n');
     }
     text
+}
+
+/// Every other part of a line in quotes is a string (a line with an escape in it is left as it is).
+fn without_directories(text: &mut String, line: &str) {
+    let mut before = "";
+    for (i, part) in line.split('"').enumerate() {
+        if i > 0 {
+            text.push('"');
+        }
+        *text += match i % 2 == 1 {
+            true if part.starts_with('/') && before.ends_with("root = ") => "/",
+            true => base(part),
+            false => part,
+        };
+        before = part;
+    }
 }
 
 #[cfg(test)]

@@ -6,19 +6,21 @@
 #[derive(Clone, Debug)]
 pub struct Distances {
     /// Value of each point, from one of them (the middle one) as zero, so that sums of large numbers do not swallow small steps.
-    values: Vec<f64>,
+    pub(super) values: Vec<f64>,
     /// Place of each point in ascending order, from 1.
-    ranks: Vec<u32>,
+    pub(super) ranks: Vec<u32>,
     /// Sum of each point's distances to all others.
-    to_all: Vec<f64>,
+    pub(super) to_all: Vec<f64>,
     /// Sum of the distances of all pairs.
-    pairs: f64,
+    pub(super) pairs: f64,
 }
 
 /// Memory that is used again by every permutation.
 #[derive(Clone, Debug, Default)]
 pub struct Workspace {
     tree: Vec<Below>,
+    /// Points by bins, for `ceiling`.
+    pub(super) counts: Vec<f64>,
 }
 
 /// Points of some ranks: how many, and the sum of their values.

@@ -1,6 +1,7 @@
-//! Change points in a history. A point is a run. `e_divisive` finds and tests changes, `chance` knows what no search can find, `pelt` is the fast
-//! overview, and [`changes`] does the whole of it: E-divisive on logarithms, and changes too small to matter dropped.
+//! Change points in a history. A point is a run. `e_divisive` finds and tests changes, `ceiling` spares it most of the work where a change is
+//! clear, `chance` knows what no search can find, `pelt` is the fast overview, and [`changes`] does the whole of it: E-divisive on logarithms, and changes too small to matter dropped.
 
+mod ceiling;
 mod chance;
 pub mod e_divisive;
 mod energy;
@@ -50,19 +51,25 @@ pub fn changes(points: &[f64], search: &Search, threshold: f64) -> Result<Histor
     let logs = logs(points);
     let found = e_divisive::search(&logs, search)?;
     let mut left = found.splits;
+    let shift_at = |left: &[e_divisive::Split], i: usize| {
+        let from = if i == 0 { 0 } else { left[i - 1].index };
+        let to = left.get(i + 1).map_or(logs.len(), |next| next.index);
+        shift(&logs[from..left[i].index], &logs[left[i].index..to], 0.95)
+    };
+    let mut shifts: Vec<Shift> = (0..left.len()).map(|i| shift_at(&left, i)).collect::<Result<_, _>>()?;
     // The smallest first: what was too small a step may, its neighbour gone, turn out to be a part of a larger one.
     loop {
-        let bounds: Vec<usize> =
-            std::iter::once(0).chain(left.iter().map(|s| s.index)).chain([logs.len()]).collect();
-        let shifts: Vec<Shift> = bounds
-            .windows(3)
-            .map(|b| shift(&logs[b[0]..b[1]], &logs[b[1]..b[2]], 0.95))
-            .collect::<Result<_, _>>()?;
         let size = |s: &Shift| s.estimate.abs();
         let smallest = shifts.iter().enumerate().min_by(|a, b| size(a.1).total_cmp(&size(b.1)));
         match smallest {
             Some((i, shift)) if size(shift) < threshold.ln_1p() => {
                 left.remove(i);
+                shifts.remove(i);
+                // Only the levels beside it are others now.
+                let beside = i.saturating_sub(1)..left.len().min(i + 1);
+                for (at, shift) in beside.clone().zip(&mut shifts[beside]) {
+                    *shift = shift_at(&left, at)?;
+                }
             }
             _ => {
                 let changes =
@@ -105,6 +112,26 @@ mod tests {
         assert!((change.confidence - 0.958874).abs() < 5e-7 && change.permutations == 999, "{change:?}");
         let coarse = changes(&points, &Search::seeded(1), 0.05).expect("12 points");
         assert!(coarse.changes.is_empty());
+    }
+
+    /// Small steps are dropped one by one: what is left is what all levels taken anew would leave.
+    #[test]
+    fn levels_beside_a_dropped_step_are_taken_anew() {
+        let levels = [0.0, 0.004, 0.008, 0.05, 0.054, 0.1, 0.104, 0.09];
+        let points: Vec<f64> =
+            (0..320).map(|i| (levels[i / 40] + 0.0005 * (i * 7919 % 11) as f64).exp()).collect();
+        let found = changes(&points, &Search::seeded(1), THRESHOLD).expect("points").changes;
+        let bounds: Vec<usize> =
+            std::iter::once(0).chain(found.iter().map(|c| c.first_new)).chain([points.len()]).collect();
+        let all = changes(&points, &Search::seeded(1), 1e-9).expect("points").changes;
+        assert!(found.len() < all.len() && found.len() > 1, "{} of {}", found.len(), all.len());
+        for (b, change) in bounds.windows(3).zip(&found) {
+            let anew = shift(&logs(&points[b[0]..b[1]]), &logs(&points[b[1]..b[2]]), 0.95).expect("levels");
+            assert_eq!(
+                (change.ratio, change.low, change.high),
+                (anew.estimate.exp(), anew.low.exp(), anew.high.exp())
+            );
+        }
     }
 
     #[test]

@@ -35,10 +35,11 @@ mod worker_series;
 mod write;
 mod write_phase;
 
+pub use bits::{hash_of_text, name_of_hash};
 pub use error::StoreError;
 pub use id::{is_run_id, new_run_id};
 pub use list::{Filter, RunSummary};
-pub use past::{Past, PastRun, name_of_text};
+pub use past::{Made, Past, PastRun};
 pub use schema::SCHEMA_VERSION;
 
 use rusqlite::{Connection, OpenFlags};

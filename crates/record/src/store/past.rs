@@ -2,53 +2,62 @@
 //! histograms, so that ten thousand runs are read in a moment. Their figures are in `past_figures`, read for the runs that are meant.
 
 use super::Store;
-use super::bits::{digest, uint};
+use super::bits::uint;
 use super::error::{StoreError, explain};
 use super::list::{status, writer};
 use super::load::{Failure, json};
 use super::process::Life;
 use crate::{Source, Status};
 use rusqlite::Row;
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::sync::Arc;
 
-/// A run of the past, without what was measured.
+/// A run of the past, without what was measured. Of many runs most words are the same, and are there once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PastRun {
     /// The run's id.
     pub id: String,
     /// Its label.
-    pub label: String,
-    /// The language of its workload.
-    pub dialect: String,
+    pub label: Arc<str>,
     /// RFC 3339 with offset; of an imported run as far as its text tells, else empty.
     pub started_at: String,
     /// How it ended, as stored.
     pub status: Status,
     /// Stored as running, but its process is gone.
     pub killed: bool,
+    /// The command line as typed.
+    pub argv: Arc<[String]>,
+    /// Which workload was executed: see [`Store::each_workload`].
+    pub workload: i64,
+    /// Which environment it ran in: see [`Store::each_environment`].
+    pub environment: i64,
+    /// What it shares with others.
+    pub made: Arc<Made>,
+    /// The text it was imported from (without the lines that were not understood).
+    pub source: Option<Box<Source>>,
+}
+
+/// How and where runs were made.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Made {
+    /// The language of the workload.
+    pub dialect: String,
     /// fathom's version.
     pub version: String,
-    /// The command line as typed; equal ones are there once.
-    pub argv: Arc<[String]>,
-    /// Directory it ran in; of an imported run nothing, its text says where it was read.
+    /// Directory they ran in; of imported runs nothing, their texts say where they were read.
     pub directory: String,
-    /// Which of [`Past::workloads`] was executed.
-    pub workload: i64,
-    /// The host, as its environment says.
+    /// The host, as the environment says.
     pub host: Option<String>,
-    /// Where the file system it ran on was mounted.
+    /// Where the file system they ran on was mounted.
     pub mount_point: Option<String>,
-    /// The settings that a sweep or a comparison made it under, as JSON.
+    /// The settings that a sweep or a comparison made them under, as JSON.
     pub settings: Option<String>,
-    /// How far the files that it read were made cold on the user's wish ("files", "machine"), besides what its workload asks for.
+    /// How far the files that they read were made cold on the user's wish ("files", "machine"), besides what the workload asks for.
     pub cold: Option<String>,
-    /// What the sides of the comparison that made it are called, as JSON: `["in=/mnt/a","in=/mnt/b"]`.
+    /// What the sides of the comparison that made them are called, as JSON: `["in=/mnt/a","in=/mnt/b"]`.
     pub sides: Option<String>,
-    /// What a comparison made it for: "warm-up", "noise" or "quads".
+    /// What a comparison made them for: "warm-up", "noise" or "quads".
     pub part: Option<String>,
-    /// The text it was imported from (without the lines that were not understood).
-    pub source: Option<Source>,
 }
 
 impl PastRun {
@@ -64,8 +73,6 @@ impl PastRun {
 pub struct Past {
     /// In the order of their ids, which is that in which they were made or imported.
     pub runs: Vec<PastRun>,
-    /// The executed workloads, in the native format, each once.
-    pub workloads: HashMap<i64, String>,
     /// Id of the newest simulated run, of which there is nothing else here.
     pub newest_simulated: Option<String>,
 }
@@ -87,50 +94,56 @@ impl Store {
                      pid_namespace, pid, pid_started_ticks, doc ->> '$.hostname' AS place_host,
                      doc ->> '$.filesystem.mount_point' AS mount_point, coalesce(doc -> '$.sweep.settings', doc -> '$.comparison.settings') AS settings,
                      source.file, source.program, source.first_line, source.last_line, doc ->> '$.comparison.part' AS part, doc ->> '$.cold' AS cold,
-                     doc -> '$.comparison.plan.sides' AS sides
+                     doc -> '$.comparison.plan.sides' AS sides, environment_id
                  FROM run JOIN environment ON environment.id = environment_id LEFT JOIN source ON source.run_id = run.id
                  WHERE NOT EXISTS (SELECT 1 FROM simulation WHERE run_id = run.id)
                  ORDER BY run.id",
             )
             .map_err(failed)?;
         let mut rows = statement.query([]).map_err(failed)?;
-        let mut before = Before::default();
+        let mut shared = Shared::default();
         while let Some(row) = rows.next().map_err(failed)? {
             let id: String = row.get(0).map_err(failed)?;
-            past.runs.push(run(row, &mut before).map_err(|f| unreadable(&id, f))?);
+            past.runs.push(run(row, &mut shared).map_err(|f| unreadable(&id, f))?);
         }
-        let mut statement = connection.prepare_cached("SELECT id, model FROM workload").map_err(failed)?;
-        let rows = statement.query_map([], |r| Ok((r.get(0)?, r.get(1)?))).map_err(failed)?;
-        past.workloads = rows.collect::<Result<_, _>>().map_err(failed)?;
         past.newest_simulated =
             connection.query_row("SELECT max(run_id) FROM simulation", [], |r| r.get(0)).map_err(failed)?;
         Ok(past)
     }
 
-    /// Calls `see` for each of these runs, in this order, with the number of the run and its environment; of a run that has the very
-    /// document of the one before it with `None`.
+    /// Calls `see` for each executed workload, in the order of their numbers, with its text in the native format.
+    pub fn each_workload(&self, mut see: impl FnMut(i64, &str)) -> Result<(), StoreError> {
+        let failed = |e| explain(&self.path, e);
+        let connection = self.connection()?;
+        let mut statement =
+            connection.prepare_cached("SELECT id, model FROM workload ORDER BY id").map_err(failed)?;
+        let mut rows = statement.query([]).map_err(failed)?;
+        while let Some(row) = rows.next().map_err(failed)? {
+            let model: String = row.get(1).map_err(failed)?;
+            see(row.get(0).map_err(failed)?, &model);
+        }
+        Ok(())
+    }
+
+    /// Calls `see` for each of these runs, given by its id and its environment, in this order, with the number of the run and the
+    /// environment; of a run that has the very document of the one before it with `None`.
     pub fn each_environment<'i>(
         &self,
-        ids: impl IntoIterator<Item = &'i str>,
+        runs: impl IntoIterator<Item = (&'i str, i64)>,
         mut see: impl FnMut(usize, Option<serde_json::Value>),
     ) -> Result<(), StoreError> {
         let failed = |e| explain(&self.path, e);
-        let mut statement = self
-            .connection()?
-            .prepare_cached(
-                "SELECT environment.id, doc FROM run JOIN environment ON environment.id = environment_id WHERE run.id = ?1",
-            )
-            .map_err(failed)?;
+        let mut statement =
+            self.connection()?.prepare_cached("SELECT doc FROM environment WHERE id = ?1").map_err(failed)?;
         let mut before = None;
-        for (number, id) in ids.into_iter().enumerate() {
-            let (document, text): (i64, String) =
-                statement.query_row([id], |r| Ok((r.get(0)?, r.get(1)?))).map_err(failed)?;
-            if before.replace(document) == Some(document) {
+        for (number, (run, environment)) in runs.into_iter().enumerate() {
+            if before.replace(environment) == Some(environment) {
                 see(number, None);
                 continue;
             }
+            let text: String = statement.query_row([environment], |row| row.get(0)).map_err(failed)?;
             let value = serde_json::from_str(&text).map_err(|e| StoreError::Unreadable {
-                run: id.to_owned(),
+                run: run.to_owned(),
                 what: format!("the environment ({e})"),
             })?;
             see(number, Some(value));
@@ -139,54 +152,74 @@ impl Store {
     }
 }
 
-/// The command line of the run before, as stored and as read: a store holds few of them, one behind the other.
+/// What many runs share, there once. A store holds few command lines, one behind the other: of these only the last is known.
 #[derive(Default)]
-struct Before {
+struct Shared {
     text: String,
     argv: Arc<[String]>,
+    labels: HashSet<Arc<str>>,
+    made: HashSet<Arc<Made>>,
 }
 
-fn run(row: &Row, before: &mut Before) -> Result<PastRun, Failure> {
+impl Shared {
+    fn label(&mut self, label: String) -> Arc<str> {
+        if let Some(there) = self.labels.get(label.as_str()) {
+            return Arc::clone(there);
+        }
+        let new: Arc<str> = label.into();
+        self.labels.insert(Arc::clone(&new));
+        new
+    }
+
+    fn made(&mut self, made: Made) -> Arc<Made> {
+        if let Some(there) = self.made.get(&made) {
+            return Arc::clone(there);
+        }
+        let new = Arc::new(made);
+        self.made.insert(Arc::clone(&new));
+        new
+    }
+}
+
+fn run(row: &Row, shared: &mut Shared) -> Result<PastRun, Failure> {
     let status = status(&row.get::<_, String>(4)?);
     let killed = status == Status::Running && writer(row, 9, 10)?.life() == Life::Gone;
     let text: String = row.get(6)?;
-    if text != before.text {
-        before.argv = json::<Vec<String>>("argv", &text)?.into();
-        before.text = text;
+    if text != shared.text {
+        shared.argv = json::<Vec<String>>("argv", &text)?.into();
+        shared.text = text;
     }
     let source = match row.get::<_, Option<String>>(17)? {
         None => None,
-        Some(file) => Some(Source {
+        Some(file) => Some(Box::new(Source {
             file,
             program: row.get(18)?,
             first_line: uint(row.get(19)?),
             last_line: uint(row.get(20)?),
             not_understood: Vec::new(),
-        }),
+        })),
     };
-    Ok(PastRun {
-        id: row.get(0)?,
-        label: row.get(1)?,
+    let made = Made {
         dialect: row.get(2)?,
-        started_at: row.get(3)?,
-        status,
-        killed,
         version: row.get(5)?,
-        argv: Arc::clone(&before.argv),
         directory: if source.is_some() { String::new() } else { row.get(7)? },
-        workload: row.get(8)?,
         host: row.get(14)?,
         mount_point: row.get(15)?,
         settings: row.get(16)?,
-        part: row.get(21)?,
         cold: row.get(22)?,
         sides: row.get(23)?,
+        part: row.get(21)?,
+    };
+    Ok(PastRun {
+        id: row.get(0)?,
+        label: shared.label(row.get(1)?),
+        started_at: row.get(3)?,
+        status,
+        killed,
+        argv: Arc::clone(&shared.argv),
+        workload: row.get(8)?,
+        environment: row.get(24)?,
+        made: shared.made(made),
         source,
     })
-}
-
-/// A short name for a text: equal texts have equal names, and two of a store's workloads hardly ever share one.
-#[must_use]
-pub fn name_of_text(text: &str) -> String {
-    digest(text)[24..].to_owned()
 }

@@ -1,13 +1,13 @@
 //! The points of a history as CSV, a row each: for a spreadsheet, or another program's eyes.
 
 use super::History;
+use std::io::{Result, Write};
 
-/// One row for every point, with its segment and, where a level begins, the ratio of the change.
-#[must_use]
-pub fn csv(history: &History) -> String {
-    let mut text =
-        "cell,figure,unit,run,label,started_at,value,segment,segment_median,segment_noise,outlier,change_ratio,change_low,change_high,change_p,change_doubtful\n"
-            .to_owned();
+/// Writes one row for every point, with its segment and, where a level begins, the ratio of the change.
+pub fn csv(mut out: impl Write, history: &History) -> Result<()> {
+    out.write_all(
+        b"cell,figure,unit,run,label,started_at,value,segment,segment_median,segment_noise,outlier,change_ratio,change_low,change_high,change_p,change_doubtful\n",
+    )?;
     for series in &history.series {
         for (i, point) in series.points.iter().enumerate() {
             let segment = &series.segments[point.segment];
@@ -31,10 +31,10 @@ pub fn csv(history: &History) -> String {
                 number(change.map(|c| c.p)),
                 change.map_or(String::new(), |c| u8::from(c.doubtful).to_string()),
             ];
-            text += &(row.map(|field| quoted(&field)).join(",") + "\n");
+            writeln!(out, "{}", row.map(|field| quoted(&field)).join(","))?;
         }
     }
-    text
+    Ok(())
 }
 
 /// A field as RFC 4180 has it. A text that a spreadsheet would take for a formula gets an apostrophe before it.

@@ -7,6 +7,7 @@ use fathom_compare::history::{Change as Found, History as Searched, changes, pel
 use fathom_compare::outliers::{Fence, outliers};
 use fathom_compare::summary::median;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Beyond so many standard deviations, by the median absolute deviation, a run is named.
 const FAR: f64 = 5.0;
@@ -25,7 +26,7 @@ pub(super) fn judge(given: &Given, input: &Input, asked: &Asked) -> Series {
     let (segments, far) = segments(&values, &found.changes);
     let boundaries = boundaries(&input.events, &kept);
     let restless = restless(&boundaries, values.len());
-    let told = |point: usize| input.runs[kept[point].0].clone();
+    let told = |point: usize| RunTold::clone(&input.runs[kept[point].0]);
     let calm = Calm { boundaries: &boundaries, restless: &restless, run: &told };
     let changes: Vec<Change> =
         found.changes.iter().map(|c| change(c, given, &found.changes, &segments, &calm)).collect();
@@ -54,7 +55,7 @@ pub(super) fn judge(given: &Given, input: &Input, asked: &Asked) -> Series {
         .iter()
         .enumerate()
         .map(|(i, (run, value))| Point {
-            run: input.runs[*run].clone(),
+            run: Arc::clone(&input.runs[*run]),
             value: *value,
             segment: series.segments.iter().rposition(|s| s.first <= i).unwrap_or(0),
             outlier: far.contains(&i),

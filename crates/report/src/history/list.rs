@@ -38,37 +38,74 @@ pub struct Latest {
     pub further: usize,
 }
 
-/// The list, a line each.
-#[must_use]
-pub fn list(all: &[Listed]) -> String {
-    let heads = ["id", "runs", "from", "to", "latest", "workload"].map(String::from);
-    let row = |l: &Listed| {
+/// The list, a line each. A store may have very many workloads: of each only its line is kept until the widths of all are known.
+#[derive(Clone, Debug)]
+pub struct Rows {
+    rows: Vec<Row>,
+    widths: [usize; 5],
+    left_out: usize,
+}
+
+/// The cells of a line one behind the other, and where the first five end.
+#[derive(Clone, Debug)]
+struct Row {
+    text: Box<str>,
+    ends: [u32; 5],
+}
+
+impl Default for Rows {
+    /// The heads alone.
+    fn default() -> Self {
+        let mut rows = Self { rows: Vec::new(), widths: [0; 5], left_out: 0 };
+        rows.enter(["id", "runs", "from", "to", "latest", "workload"].map(String::from));
+        rows
+    }
+}
+
+impl Rows {
+    /// The next workload.
+    pub fn push(&mut self, l: &Listed) {
         let day = |run: &Option<RunTold>| run.as_ref().map_or("-".into(), |r| or_dash(moment(&r.started_at)));
         let latest = l.latest.as_ref().map_or("-".into(), |f| spelled(f.value, &f.unit));
         let runs = if l.left_out > 0 { format!("{} (+{})", l.runs, l.left_out) } else { l.runs.to_string() };
-        [l.workload.id.clone(), runs, day(&l.first), day(&l.last), latest, name(&l.workload)]
-    };
-    let rows: Vec<[String; 6]> = std::iter::once(heads).chain(all.iter().map(row)).collect();
-    let widths: [usize; 6] = std::array::from_fn(|i| rows.iter().map(|r| r[i].width()).max().unwrap_or(0));
-    let mut text = String::new();
-    for row in &rows {
+        self.left_out += l.left_out;
+        self.enter([l.workload.id.clone(), runs, day(&l.first), day(&l.last), latest, name(&l.workload)]);
+    }
+
+    fn enter(&mut self, cells: [String; 6]) {
+        let mut end = 0;
+        let ends = std::array::from_fn(|i| {
+            self.widths[i] = self.widths[i].max(cells[i].width());
+            end += cells[i].len();
+            u32::try_from(end).unwrap_or(u32::MAX)
+        });
+        self.rows.push(Row { text: cells.concat().into(), ends });
+    }
+
+    /// The text, line by line.
+    pub fn lines(&self) -> impl Iterator<Item = String> {
+        let note = (self.left_out > 0).then(|| {
+            format!(
+                "(+n): {} that did not end well, or were warm-up or noise of a comparison: histories leave them out\n",
+                counted(self.left_out, "run")
+            )
+        });
+        self.rows.iter().map(|row| self.line(row)).chain(note)
+    }
+
+    fn line(&self, row: &Row) -> String {
         let mut line = String::new();
-        for (i, (cell, width)) in row[..5].iter().zip(widths).enumerate() {
+        let mut rest: &str = &row.text;
+        let mut from = 0;
+        for (i, (end, width)) in row.ends.iter().zip(self.widths).enumerate() {
+            let (cell, behind) = rest.split_at((*end - from) as usize);
+            (rest, from) = (behind, *end);
             let fill = " ".repeat(width - cell.width());
             let right = i == 1 || i == 4;
             let _ = if right { write!(line, "{fill}{cell}  ") } else { write!(line, "{cell}{fill}  ") };
         }
-        let _ = writeln!(text, "{line}{}", row[5]);
+        line + rest + "\n"
     }
-    let left_out: usize = all.iter().map(|l| l.left_out).sum();
-    if left_out > 0 {
-        let _ = writeln!(
-            text,
-            "(+n): {} that did not end well, or were warm-up or noise of a comparison: histories leave them out",
-            counted(left_out, "run")
-        );
-    }
-    text
 }
 
 fn or_dash(text: String) -> String {

@@ -23,7 +23,7 @@ pub use csv::csv;
 pub use facts::{Course, Event};
 pub use gate::Gate;
 pub use json::json;
-pub use list::{Latest, Listed, list};
+pub use list::{Latest, Listed, Rows};
 pub use markdown::markdown;
 pub use picture::{picture, pictures};
 pub(crate) use text::overview_words;
@@ -36,6 +36,7 @@ use fathom_compare::history::THRESHOLD;
 use fathom_compare::history::e_divisive::Search;
 use fathom_record::figures::Cell;
 use serde::Serialize;
+use std::sync::Arc;
 
 /// The field `schema` of the JSON.
 pub const SCHEMA: &str = "fathom-history 1";
@@ -93,7 +94,7 @@ pub struct Input {
     /// Which workload.
     pub workload: Workload,
     /// Its runs that count, in the order they were made.
-    pub runs: Vec<RunTold>,
+    pub runs: Vec<Arc<RunTold>>,
     /// How many ended otherwise, by the word for it: ("interrupted", 2).
     pub left_out: Vec<(String, usize)>,
     /// Runs that have no time, where a time was asked for.
@@ -180,8 +181,9 @@ pub struct Series {
 /// A run's value.
 #[derive(Clone, Debug, Serialize)]
 pub struct Point {
-    /// The run.
-    pub run: RunTold,
+    /// The run; the same one of all figures.
+    #[serde(serialize_with = "told")]
+    pub run: Arc<RunTold>,
     /// Its value.
     pub value: f64,
     /// Number of its segment.
@@ -266,8 +268,8 @@ impl History {
         Self {
             workload: input.workload.clone(),
             runs: input.runs.len(),
-            first: input.runs.first().cloned(),
-            last: input.runs.last().cloned(),
+            first: input.runs.first().map(|run| RunTold::clone(run)),
+            last: input.runs.last().map(|run| RunTold::clone(run)),
             left_out: input
                 .left_out
                 .iter()
@@ -282,6 +284,10 @@ impl History {
             series,
         }
     }
+}
+
+fn told<S: serde::Serializer>(run: &Arc<RunTold>, serializer: S) -> Result<S::Ok, S::Error> {
+    run.as_ref().serialize(serializer)
 }
 
 impl Series {

@@ -48,7 +48,7 @@ pub(super) fn input(rates: &[f64]) -> Input {
             by: "native".into(),
             place: "host db1, /data".into(),
         },
-        runs: (0..rates.len()).map(run).collect(),
+        runs: (0..rates.len()).map(|n| run(n).into()).collect(),
         left_out: vec![("interrupted".into(), 1), ("failed".into(), 2)],
         without_time: 0,
         events: vec![

@@ -230,8 +230,11 @@ fn the_forms_are_as_they_were() {
     let found = history();
     insta::assert_snapshot!("text", text(&found, 80));
     insta::assert_snapshot!("markdown", markdown(&found));
-    insta::assert_snapshot!("csv", csv(&found));
-    insta::assert_snapshot!("json", json(&[], Some(&found), Some(&Gate::of(&found))));
+    let (mut table, mut document) = (Vec::new(), Vec::new());
+    csv(&mut table, &found).expect("memory");
+    json(&mut document, [], Some(&found), Some(&Gate::of(&found))).expect("memory");
+    insta::assert_snapshot!("csv", String::from_utf8_lossy(&table));
+    insta::assert_snapshot!("json", String::from_utf8_lossy(&document));
     insta::assert_snapshot!("svg", picture(&found.series[0]).expect("24 runs").standalone());
 }
 
@@ -255,7 +258,14 @@ fn the_list_has_a_line_for_every_workload() {
         last: Some(run(23)),
         latest: None,
     };
-    let text = list(&[listed, Listed::default()]);
+    let mut rows = Rows::default();
+    rows.push(&listed);
+    rows.push(&Listed::default());
+    let text: String = rows.lines().collect();
     assert!(text.contains("24 (+3)  2026-10-01 02:00  2026-10-12 14:00"), "{text}");
     assert!(text.contains("(+n): 3 runs that did not end well"), "{text}");
+    let mut document = Vec::new();
+    json(&mut document, [Listed::default(), Listed::default()], None, None).expect("memory");
+    let read: serde_json::Value = serde_json::from_slice(&document).expect("JSON");
+    assert_eq!(read["workloads"].as_array().map(Vec::len), Some(2), "{read}");
 }

@@ -1,6 +1,6 @@
 //! Which workload is meant by a word, and which of its runs.
 
-use super::identity::{Group, workload_name};
+use super::identity::{Group, Identities};
 use super::line::History;
 use crate::exit::Usage;
 use fathom_record::store::{Past, PastRun};
@@ -10,7 +10,12 @@ use std::path::Path;
 const MOST_LISTED: usize = 12;
 
 /// The workload that a word means.
-pub fn group<'g, 'p>(word: &str, groups: &'g [Group<'p>], past: &Past) -> Result<&'g Group<'p>, Usage> {
+pub fn group<'g, 'p>(
+    word: &str,
+    groups: &'g [Group<'p>],
+    known: &Identities,
+    past: &Past,
+) -> Result<&'g Group<'p>, Usage> {
     if word == "last" {
         return groups.last().ok_or_else(|| match &past.newest_simulated {
             Some(_) => Usage("all runs of the store are simulated; a history is of measured runs".into()),
@@ -21,14 +26,12 @@ pub fn group<'g, 'p>(word: &str, groups: &'g [Group<'p>], past: &Past) -> Result
     // any, and not those that a sweep or a comparison made of it.
     type Rule<'r> = &'r dyn Fn(&Group<'_>) -> bool;
     let rules: [(bool, Rule<'_>); 6] = [
-        (false, &|g| g.workload.id == word),
-        (false, &|g| g.runs.iter().any(|r| r.label == word)),
-        (true, &|g| {
-            g.workload.name == word || g.runs.iter().any(|r| named(r, past).as_deref() == Some(word))
-        }),
+        (false, &|g| g.id() == word),
+        (false, &|g| g.runs.iter().any(|r| &*r.label == word)),
+        (true, &|g| g.name() == word || g.runs.iter().any(|r| known.model_name(r) == Some(word))),
         (true, &|g| g.runs.iter().any(|r| is_of_file(r, word))),
         (false, &|g| word.len() >= 4 && g.runs.iter().any(|r| r.id.starts_with(word))),
-        (true, &|g| word.len() >= 3 && g.workload.id.starts_with(word) || contains(&g.workload.name, word)),
+        (true, &|g| word.len() >= 3 && g.id().starts_with(word) || contains(&g.name(), word)),
     ];
     for (by_name, rule) in rules {
         let mut meant: Vec<&Group<'_>> = groups.iter().filter(|g| rule(g)).collect();
@@ -56,10 +59,6 @@ fn contains(name: &str, word: &str) -> bool {
     word.len() >= 3 && name.to_lowercase().contains(&word.to_lowercase())
 }
 
-fn named(run: &PastRun, past: &Past) -> Option<String> {
-    past.workloads.get(&run.workload).and_then(|model| workload_name(model))
-}
-
 /// Whether a run came from a file: imported from it, or a workload of that name on its command line.
 fn is_of_file(run: &PastRun, word: &str) -> bool {
     let same = |other: &str| {
@@ -74,9 +73,9 @@ fn is_of_file(run: &PastRun, word: &str) -> bool {
 
 fn ambiguous(word: &str, several: &[&Group<'_>]) -> Usage {
     let line = |g: &&Group<'_>| {
-        let place =
-            if g.workload.place.is_empty() { String::new() } else { format!(", {}", g.workload.place) };
-        format!("\n  {}  {} runs  {}{place}", g.workload.id, g.runs.len(), g.workload.name)
+        let workload = g.workload();
+        let place = if workload.place.is_empty() { String::new() } else { format!(", {}", workload.place) };
+        format!("\n  {}  {} runs  {}{place}", workload.id, g.runs.len(), workload.name)
     };
     let lines: String = several.iter().rev().take(MOST_LISTED).map(line).collect();
     let more = several.len().saturating_sub(MOST_LISTED);
@@ -88,7 +87,7 @@ fn ambiguous(word: &str, several: &[&Group<'_>]) -> Usage {
 pub fn runs<'p>(all: Vec<&'p PastRun>, options: &History) -> Result<(Vec<&'p PastRun>, usize), Usage> {
     let mut runs = all;
     if let Some(label) = &options.label {
-        runs.retain(|r| r.label == *label);
+        runs.retain(|r| *r.label == **label);
     }
     let mut without_time = 0;
     if let Some(since) = &options.since {

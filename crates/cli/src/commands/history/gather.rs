@@ -8,7 +8,7 @@ use fathom_record::{Run, Store};
 use fathom_report::compared::{Metric, RunTold};
 use fathom_report::history::{Course, Found, Given, Input, Latest, Listed, choose as chosen, value};
 
-/// Workloads whose latest figures are in memory together, for the list.
+/// Runs whose figures are in memory together.
 const AT_ONCE: usize = 512;
 
 /// All of it.
@@ -17,12 +17,12 @@ pub fn past_of(store: &Store, group: &Group<'_>, options: &History) -> anyhow::R
     let (runs, without_time) = choose::runs(counted, options)?;
     let metrics: Vec<Metric> = options.figure.iter().map(|f| Metric::of_word(f)).collect();
     Ok(Input {
-        workload: group.workload.clone(),
+        workload: group.workload(),
         left_out,
         without_time,
         events: events(store, &runs)?,
         series: series(store, &runs, &metrics, options.cell.as_deref())?,
-        runs: runs.into_iter().map(told).collect(),
+        runs: runs.into_iter().map(|run| told(run).into()).collect(),
     })
 }
 
@@ -31,7 +31,7 @@ pub fn told(run: &PastRun) -> RunTold {
     let source = run.source.as_ref();
     RunTold {
         id: run.id.clone(),
-        label: run.label.clone(),
+        label: run.label.to_string(),
         started_at: run.started_at.clone(),
         source: source.map(|s| format!("{}, lines {} to {}", s.file, s.first_line, s.last_line)),
     }
@@ -39,7 +39,7 @@ pub fn told(run: &PastRun) -> RunTold {
 
 fn events(store: &Store, runs: &[&PastRun]) -> anyhow::Result<Vec<fathom_report::history::Event>> {
     let mut course = Course::default();
-    store.each_environment(runs.iter().map(|r| r.id.as_str()), |number, environment| {
+    store.each_environment(runs.iter().map(|r| (r.id.as_str(), r.environment)), |number, environment| {
         course.see(environment.as_ref(), &beside(runs[number]));
     })?;
     Ok(course.events())
@@ -47,15 +47,15 @@ fn events(store: &Store, runs: &[&PastRun]) -> anyhow::Result<Vec<fathom_report:
 
 /// Facts of a run that do not stand in its environment.
 fn beside(run: &PastRun) -> Vec<(&'static str, String)> {
-    let mut all = vec![("label", run.label.clone())];
+    let mut all = vec![("label", run.label.to_string())];
     match &run.source {
         Some(source) => {
             all.push(("program", source.program.clone()));
             all.push(("file", source.file.clone()));
         }
         None => {
-            all.push(("fathom version", run.version.clone()));
-            all.push(("directory", run.directory.clone()));
+            all.push(("fathom version", run.made.version.clone()));
+            all.push(("directory", run.made.directory.clone()));
             all.push(("command line", without_outputs(&run.argv)));
         }
     }
@@ -82,25 +82,28 @@ fn series(
     metrics: &[Metric],
     cell: Option<&str>,
 ) -> anyhow::Result<Vec<Given>> {
-    let ids: Vec<&str> = runs.iter().map(|r| r.id.as_str()).collect();
     // Without a choice cells are quoted by rates, times or what another program printed, and by no latency unless there is nothing else.
     let latencies =
         metrics.iter().any(|m| !matches!(m, Metric::Throughput | Metric::Operations | Metric::Time));
-    let figures = store.figures_of(&ids, latencies)?;
     let mut all: Vec<Given> = Vec::new();
-    for (number, of_run) in figures.iter().enumerate() {
-        // A run is loaded only where a percentile of several repetitions needs its histograms.
-        let mut whole: Option<Run> = None;
-        let mut hint = 0;
-        for series in chosen(of_run, metrics) {
-            let mut found = value(series, None);
-            if found == Found::InHistograms {
-                if whole.is_none() {
-                    whole = Some(store.load(ids[number])?);
+    let mut number = 0;
+    for runs in runs.chunks(AT_ONCE) {
+        let ids: Vec<&str> = runs.iter().map(|r| r.id.as_str()).collect();
+        for (id, of_run) in ids.iter().zip(store.figures_of(&ids, latencies)?) {
+            // A run is loaded only where a percentile of several repetitions needs its histograms.
+            let mut whole: Option<Run> = None;
+            let mut hint = 0;
+            for series in chosen(&of_run, metrics) {
+                let mut found = value(series, None);
+                if found == Found::InHistograms {
+                    if whole.is_none() {
+                        whole = Some(store.load(id)?);
+                    }
+                    found = value(series, whole.as_ref());
                 }
-                found = value(series, whole.as_ref());
+                enter(&mut all, &mut hint, series, number, found);
             }
-            enter(&mut all, &mut hint, series, number, found);
+            number += 1;
         }
     }
     if let Some(text) = cell {
@@ -128,24 +131,30 @@ fn enter(all: &mut Vec<Given>, hint: &mut usize, series: &Series, run: usize, fo
     }
 }
 
-/// The lines of the list, with the figures of the latest runs.
-pub fn listed(store: &Store, groups: &[Group<'_>]) -> anyhow::Result<Vec<Listed>> {
+/// The lines of the list, with the figures of the latest runs, read as they are asked for.
+pub fn listed<'s>(
+    store: &'s Store,
+    groups: &'s [Group<'_>],
+) -> impl Iterator<Item = anyhow::Result<Listed>> + 's {
+    groups.chunks(AT_ONCE).flat_map(|chunk| match listed_together(store, chunk) {
+        Ok(lines) => lines.into_iter().map(Ok).collect(),
+        Err(error) => vec![Err(error)],
+    })
+}
+
+fn listed_together(store: &Store, groups: &[Group<'_>]) -> anyhow::Result<Vec<Listed>> {
     let parted: Vec<_> = groups.iter().map(Group::parted).collect();
     let ids: Vec<&str> = parted.iter().filter_map(|(runs, _)| runs.last().map(|r| r.id.as_str())).collect();
-    let mut latest_figures = Vec::new();
-    for ids in ids.chunks(AT_ONCE) {
-        latest_figures.extend(store.figures_of(ids, false)?.iter().map(|f| latest(f)));
-    }
-    let mut figures = latest_figures.into_iter();
+    let mut figures = store.figures_of(&ids, false)?.into_iter();
     let lines = groups.iter().zip(&parted).map(|(group, (runs, left_out))| {
         let figures = if runs.is_empty() { None } else { figures.next() };
         Listed {
-            workload: group.workload.clone(),
+            workload: group.workload(),
             runs: runs.len(),
             left_out: left_out.iter().map(|l| l.1).sum(),
             first: runs.first().map(|r| told(r)),
             last: runs.last().map(|r| told(r)),
-            latest: figures.flatten(),
+            latest: figures.and_then(|f| latest(&f)),
         }
     });
     Ok(lines.collect())

@@ -3,9 +3,10 @@
 //! command line, or where none is told by program and file. Directories of files are no part of it: a CI has a new one every night.
 
 use fathom_record::same_work::{base, without_names};
-use fathom_record::store::{Past, PastRun, name_of_text};
+use fathom_record::store::{Made, Past, PastRun, hash_of_text, name_of_hash};
 use fathom_report::history::Workload;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Programs whose outputs tell the workload by themselves, in the cells; of others that tell no command line the text is what they have
 /// in common.
@@ -14,21 +15,39 @@ const TELL_THEIR_CELLS: [&str; 4] = ["iozone", "sysbench", "filebench", "fio"];
 /// The runs of one workload.
 #[derive(Debug)]
 pub struct Group<'p> {
-    /// Which workload.
-    pub workload: Workload,
+    /// Hash of what makes it one.
+    identity: u128,
+    /// The name at the head of its newest run's workload.
+    model_name: Option<&'p str>,
     /// Its runs, in the order they were made.
     pub runs: Vec<&'p PastRun>,
 }
 
-impl Group<'_> {
+impl<'p> Group<'p> {
+    /// Short name of what was asked for and where.
+    pub fn id(&self) -> String {
+        name_of_hash(self.identity)
+    }
+
+    /// What a person calls it.
+    pub fn name(&self) -> String {
+        self.runs.last().map(|newest| name(newest, self.model_name)).unwrap_or_default()
+    }
+
+    /// Which workload it is. Made when it is asked for: a store may have very many.
+    pub fn workload(&self) -> Workload {
+        let (by, place) = self.runs.last().map(|newest| (by(newest), place(newest))).unwrap_or_default();
+        Workload { id: self.id(), name: self.name(), by, place }
+    }
+
     /// Its newest run: that with the largest id, which of imported ones need not be the last.
-    pub fn newest(&self) -> &str {
+    pub fn newest(&self) -> &'p str {
         self.runs.iter().map(|r| r.id.as_str()).max().unwrap_or_default()
     }
 
     /// Whether its runs were made under settings of a sweep or a comparison, or with `--cold`: all of them were, or none.
     pub fn is_special(&self) -> bool {
-        self.runs.iter().any(|r| r.cold.is_some() || !settings(r).is_empty())
+        self.runs.iter().any(|r| r.made.cold.is_some() || !settings(r).is_empty())
     }
 
     /// Its runs that count, and of the others how many ended how, or were warm-up or noise of a comparison.
@@ -36,7 +55,7 @@ impl Group<'_> {
         let mut left_out: Vec<(String, usize)> = Vec::new();
         let mut counted = Vec::new();
         for run in &self.runs {
-            let word = match (run.status_word(), run.part.as_deref()) {
+            let word = match (run.status_word(), run.made.part.as_deref()) {
                 ("completed", Some(part @ ("warm-up" | "noise"))) => part,
                 (word, _) => word,
             };
@@ -53,32 +72,87 @@ impl Group<'_> {
     }
 }
 
-/// All workloads of a store, in the order of their newest runs.
-pub fn groups(past: &Past) -> Vec<Group<'_>> {
-    let mut models: HashMap<i64, String> = HashMap::new();
-    let mut found: Vec<Group<'_>> = Vec::new();
-    let mut at: HashMap<String, usize> = HashMap::new();
-    for run in &past.runs {
-        let text = past.workloads.get(&run.workload).map_or("", String::as_str);
-        let model = models.entry(run.workload).or_insert_with(|| without_names(text));
-        let identity = identity(run, model);
-        let number = *at.entry(identity).or_insert_with_key(|identity| {
-            let id = name_of_text(identity);
-            found.push(Group { workload: Workload { id, ..Workload::default() }, runs: Vec::new() });
-            found.len() - 1
-        });
-        found[number].runs.push(run);
+/// Which runs are of one workload, and what the workloads are called. Of their texts nothing is kept.
+#[derive(Debug, Default)]
+pub struct Identities {
+    /// Of each run the number of its workload.
+    of_runs: Vec<u32>,
+    /// Hashes of what makes each workload one.
+    hashes: Vec<u128>,
+    /// The names at the heads of the texts, by their numbers, ascending.
+    names: Vec<(i64, Box<str>)>,
+}
+
+impl Identities {
+    /// Of all runs; `each_workload` shows the text of every workload, in the order of their numbers.
+    pub fn of<E>(
+        past: &Past,
+        each_workload: impl FnOnce(&mut dyn FnMut(i64, &str)) -> Result<(), E>,
+    ) -> Result<Self, E> {
+        let mut all = Self { of_runs: vec![0; past.runs.len()], ..Self::default() };
+        let mut numbers: HashMap<u128, u32> = HashMap::new();
+        // By text, and of these by how they were made: each text is read once, and each of these is told once.
+        let mut order: Vec<u32> = (0..past.runs.len() as u32).collect();
+        let key = |i: &u32| {
+            let run = &past.runs[*i as usize];
+            (run.workload, Arc::as_ptr(&run.made), *i)
+        };
+        order.sort_unstable_by_key(key);
+        let mut left = order.iter().map(|i| *i as usize).peekable();
+        let mut enter = |all: &mut Self, workload: i64, text: &str| {
+            let mut model = None;
+            let mut before: Option<(&Arc<Made>, u32)> = None;
+            while let Some(i) = left.next_if(|i| past.runs[*i].workload <= workload) {
+                let run = &past.runs[i];
+                let same = before.filter(|(made, _)| run.source.is_none() && Arc::ptr_eq(made, &run.made));
+                let number = same.map(|(_, number)| number).unwrap_or_else(|| {
+                    let hash = hash_of_text(&identity(run, model.get_or_insert_with(|| without_names(text))));
+                    *numbers.entry(hash).or_insert_with(|| {
+                        all.hashes.push(hash);
+                        all.hashes.len() as u32 - 1
+                    })
+                });
+                before = run.source.is_none().then_some((&run.made, number));
+                all.of_runs[i] = number;
+            }
+            if model.is_some()
+                && let Some(name) = workload_name(text)
+            {
+                all.names.push((workload, name.into()));
+            }
+        };
+        each_workload(&mut |workload, text| {
+            // A text that is not there is taken for an empty one.
+            enter(&mut all, workload - 1, "");
+            enter(&mut all, workload, text);
+        })?;
+        enter(&mut all, i64::MAX, "");
+        Ok(all)
     }
-    for group in &mut found {
-        in_order_of_time(&mut group.runs);
-        if let Some(newest) = group.runs.last() {
-            let text = past.workloads.get(&newest.workload).map_or("", String::as_str);
-            let id = std::mem::take(&mut group.workload.id);
-            group.workload = Workload { id, name: name(newest, text), by: by(newest), place: place(newest) };
+
+    /// The name at the head of a run's workload.
+    pub fn model_name(&self, run: &PastRun) -> Option<&str> {
+        let at = self.names.binary_search_by_key(&run.workload, |n| n.0).ok()?;
+        Some(&self.names[at].1)
+    }
+
+    /// All workloads of a store, in the order of their newest runs.
+    pub fn groups<'p>(&'p self, past: &'p Past) -> Vec<Group<'p>> {
+        let mut sizes = vec![0; self.hashes.len()];
+        self.of_runs.iter().for_each(|number| sizes[*number as usize] += 1);
+        let mut found: Vec<Group<'p>> = std::iter::zip(&self.hashes, sizes)
+            .map(|(hash, runs)| Group { identity: *hash, model_name: None, runs: Vec::with_capacity(runs) })
+            .collect();
+        for (run, number) in past.runs.iter().zip(&self.of_runs) {
+            found[*number as usize].runs.push(run);
         }
+        for group in &mut found {
+            in_order_of_time(&mut group.runs);
+            group.model_name = group.runs.last().and_then(|newest| self.model_name(newest));
+        }
+        found.sort_by_cached_key(Group::newest);
+        found
     }
-    found.sort_by(|a, b| a.newest().cmp(b.newest()));
-    found
 }
 
 /// Ids are in the order of measuring. Imported runs were imported in any order, and if all their texts tell a time, it is that.
@@ -98,14 +172,17 @@ fn identity(run: &PastRun, model: &str) -> String {
     let mut parts = vec![by(run)];
     match &run.source {
         Some(source) => {
-            if run.argv.is_empty() && !TELL_THEIR_CELLS.contains(&run.dialect.as_str()) {
+            if run.argv.is_empty() && !TELL_THEIR_CELLS.contains(&run.made.dialect.as_str()) {
                 parts.push(base(&source.file).to_owned());
             }
             parts.push(run.argv.iter().map(|w| base(w)).collect::<Vec<_>>().join(" "));
         }
         None => {
             parts.push(model.to_owned());
-            parts.extend([&run.host, &run.mount_point, &run.cold].map(|p| p.clone().unwrap_or_default()));
+            parts.extend(
+                [&run.made.host, &run.made.mount_point, &run.made.cold]
+                    .map(|p| p.clone().unwrap_or_default()),
+            );
             parts.extend(settings(run));
         }
     }
@@ -114,25 +191,29 @@ fn identity(run: &PastRun, model: &str) -> String {
 
 /// The language, or the program without its release.
 fn by(run: &PastRun) -> String {
-    run.dialect.clone()
+    run.made.dialect.clone()
 }
 
 /// What a person calls it.
-fn name(run: &PastRun, model: &str) -> String {
+fn name(run: &PastRun, model_name: Option<&str>) -> String {
     if let Some(source) = &run.source {
         let file = base(&source.file);
-        return if run.argv.is_empty() { format!("{} in {file}", run.dialect) } else { run.argv.join(" ") };
+        return if run.argv.is_empty() {
+            format!("{} in {file}", run.made.dialect)
+        } else {
+            run.argv.join(" ")
+        };
     }
-    let is_drop_in = ["iozone", "sysbench", "filebench"].contains(&run.dialect.as_str());
+    let is_drop_in = ["iozone", "sysbench", "filebench"].contains(&run.made.dialect.as_str());
     if is_drop_in && run.argv.len() > 1 {
         let ours = usize::from(base(&run.argv[0]) == "fathom");
         return run.argv[ours..].iter().map(|w| base(w)).collect::<Vec<_>>().join(" ");
     }
-    workload_name(model).unwrap_or_else(|| run.label.clone())
+    model_name.unwrap_or(&run.label).to_owned()
 }
 
 /// The name at the head of a workload.
-pub fn workload_name(model: &str) -> Option<String> {
+fn workload_name(model: &str) -> Option<String> {
     let head = model.lines().take_while(|l| !l.starts_with('['));
     let quoted = head.filter_map(|l| l.strip_prefix("name = \"")).next()?;
     quoted.strip_suffix('"').filter(|n| !n.is_empty()).map(str::to_owned)
@@ -143,7 +224,7 @@ pub fn workload_name(model: &str) -> Option<String> {
 /// them are two histories, by the last parts of their names if these differ.
 fn settings(run: &PastRun) -> Vec<String> {
     let parsed: Option<serde_json::Map<String, serde_json::Value>> =
-        run.settings.as_ref().and_then(|s| serde_json::from_str(s).ok());
+        run.made.settings.as_ref().and_then(|s| serde_json::from_str(s).ok());
     let word = |v: &serde_json::Value| v.as_str().map_or_else(|| v.to_string(), str::to_owned);
     let directories = compared_directories(run);
     let counts = |k: &str| k != "workload" && (k != "in" || directories.is_some());
@@ -158,7 +239,7 @@ fn settings(run: &PastRun) -> Vec<String> {
 
 /// The directories of a comparison that was made of two.
 fn compared_directories(run: &PastRun) -> Option<[String; 2]> {
-    let sides: [String; 2] = serde_json::from_str(run.sides.as_ref()?).ok()?;
+    let sides: [String; 2] = serde_json::from_str(run.made.sides.as_ref()?).ok()?;
     sides.iter().all(|s| s.starts_with("in=")).then(|| sides.map(|s| s["in=".len()..].to_owned()))
 }
 
@@ -166,13 +247,14 @@ fn place(run: &PastRun) -> String {
     if run.source.is_some() {
         return String::new();
     }
-    let host = run.host.as_ref().map(|h| format!("host {h}"));
+    let host = run.made.host.as_ref().map(|h| format!("host {h}"));
     let cold = run
+        .made
         .cold
         .as_ref()
         .map(|reach| if reach == "files" { "cold".to_string() } else { format!("cold ({reach})") });
     let settings = Some(settings(run)).filter(|s| !s.is_empty()).map(|s| format!("with {}", s.join(" ")));
-    [host, run.mount_point.clone(), cold, settings].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    [host, run.made.mount_point.clone(), cold, settings].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -184,39 +266,52 @@ mod tests {
         PastRun {
             id: id.into(),
             label: "nightly".into(),
-            dialect: "native".into(),
             started_at: String::new(),
             status: Status::Completed,
             killed: false,
-            version: "0.1.0".into(),
             argv: vec!["fathom".into(), "run".into(), "w.toml".into()].into(),
-            directory: "/data".into(),
             workload,
-            host: Some("db1".into()),
-            mount_point: Some("/data".into()),
-            settings: None,
-            cold: None,
-            sides: None,
-            part: None,
+            environment: 1,
+            made: Arc::new(made()),
             source: None,
         }
+    }
+
+    fn made() -> Made {
+        Made {
+            dialect: "native".into(),
+            version: "0.1.0".into(),
+            directory: "/data".into(),
+            host: Some("db1".into()),
+            mount_point: Some("/data".into()),
+            ..Made::default()
+        }
+    }
+
+    fn as_made(id: &str, workload: i64, made: Made) -> PastRun {
+        PastRun { made: Arc::new(made), ..measured(id, workload) }
     }
 
     fn imported(id: &str, dialect: &str, file: &str, argv: &[&str], started_at: &str) -> PastRun {
         let source = Source { file: file.into(), ..Source::default() };
         PastRun {
-            dialect: dialect.into(),
             argv: argv.iter().map(|w| (*w).to_owned()).collect(),
             started_at: started_at.into(),
-            source: Some(source),
-            host: None,
-            mount_point: None,
-            ..measured(id, 0)
+            source: Some(source.into()),
+            ..as_made(id, 0, Made { dialect: dialect.into(), host: None, mount_point: None, ..made() })
         }
     }
 
-    fn ids(past: &Past) -> Vec<Vec<&str>> {
-        groups(past).iter().map(|g| g.runs.iter().map(|r| r.id.as_str()).collect()).collect()
+    fn identities(past: &Past, workloads: &[(i64, String)]) -> Identities {
+        let each = |see: &mut dyn FnMut(i64, &str)| {
+            workloads.iter().for_each(|(id, text)| see(*id, text));
+            Ok::<(), ()>(())
+        };
+        Identities::of(past, each).expect("nothing fails")
+    }
+
+    fn ids<'p>(groups: &[Group<'p>]) -> Vec<Vec<&'p str>> {
+        groups.iter().map(|g| g.runs.iter().map(|r| r.id.as_str()).collect()).collect()
     }
 
     #[test]
@@ -233,30 +328,30 @@ mod tests {
             (4, model(1, "/tmp/a/x.io", "8KiB")),
         ];
         let mut runs: Vec<PastRun> = (1..=4).map(|n| measured(&format!("a{n}"), n)).collect();
-        runs.push(PastRun { mount_point: Some("/other".into()), ..measured("a5", 1) });
-        runs.push(PastRun { settings: Some("{\"scheduler\":\"bfq\"}".into()), ..measured("a6", 1) });
-        runs.push(PastRun { host: Some("db2".into()), ..measured("a7", 2) });
+        runs.push(as_made("a5", 1, Made { mount_point: Some("/other".into()), ..made() }));
+        runs.push(as_made("a6", 1, Made { settings: Some("{\"scheduler\":\"bfq\"}".into()), ..made() }));
+        runs.push(as_made("a7", 2, Made { host: Some("db2".into()), ..made() }));
         // How a comparison named its sides is no setting.
-        runs.push(PastRun { settings: Some("{}".into()), ..measured("a8", 1) });
-        runs.push(PastRun {
-            settings: Some("{\"workload\":\"/b1/w.toml\",\"in\":\"/b1\"}".into()),
-            ..measured("a9", 2)
-        });
-        runs.push(PastRun { cold: Some("files".into()), ..measured("b1", 1) });
+        runs.push(as_made("a8", 1, Made { settings: Some("{}".into()), ..made() }));
+        let settings = Some("{\"workload\":\"/b1/w.toml\",\"in\":\"/b1\"}".into());
+        runs.push(as_made("a9", 2, Made { settings, ..made() }));
+        runs.push(as_made("b1", 1, Made { cold: Some("files".into()), ..made() }));
         // Where directories were compared, they are.
         for (id, dir) in [("c1", "/mnt/a"), ("c2", "/mnt/b"), ("c3", "/other/a")] {
             let settings = Some(format!("{{\"in\":\"{dir}\"}}"));
             let sides = Some("[\"in=/mnt/a\",\"in=/mnt/b\"]".into());
-            runs.push(PastRun { settings, sides, ..measured(id, 1) });
+            runs.push(as_made(id, 1, Made { settings, sides, ..made() }));
         }
         for (id, dir) in [("d1", "/old/bench"), ("d2", "/new/bench")] {
             let settings = Some(format!("{{\"in\":\"{dir}\"}}"));
             let sides = Some("[\"in=/old/bench\",\"in=/new/bench\"]".into());
-            runs.push(PastRun { settings, sides, ..measured(id, 1) });
+            runs.push(as_made(id, 1, Made { settings, sides, ..made() }));
         }
-        let past = Past { runs, workloads: workloads.into(), ..Past::default() };
+        let past = Past { runs, ..Past::default() };
+        let known = identities(&past, &workloads);
+        let all = known.groups(&past);
         assert_eq!(
-            ids(&past),
+            ids(&all),
             [
                 vec!["a3"],
                 vec!["a4"],
@@ -271,18 +366,15 @@ mod tests {
                 vec!["d2"]
             ]
         );
-        let all = groups(&past);
-        assert_eq!(
-            (all[5].workload.name.as_str(), all[5].workload.place.as_str()),
-            ("n2", "host db1, /data")
-        );
-        assert_eq!(all[3].workload.place, "host db1, /data, with scheduler=bfq");
-        assert_eq!(all[6].workload.place, "host db1, /data, cold");
+        let plain = all[5].workload();
+        assert_eq!((plain.name.as_str(), plain.place.as_str()), ("n2", "host db1, /data"));
+        assert_eq!(all[3].workload().place, "host db1, /data, with scheduler=bfq");
+        assert_eq!(all[6].workload().place, "host db1, /data, cold");
         assert!(
             all[3].is_special() && !all[5].is_special() && all[6].is_special(),
             "names mean the plain runs"
         );
-        assert_eq!(all[0].workload.id.len(), 8);
+        assert_eq!(all[0].id().len(), 8);
     }
 
     #[test]
@@ -305,25 +397,29 @@ mod tests {
             ],
             ..Past::default()
         };
-        assert_eq!(ids(&past), [vec!["b2", "b1"], vec!["b3", "b4"], vec!["b5"], vec!["b6", "b7"]]);
-        assert_eq!(groups(&past)[1].workload.name, "table in one.txt");
+        let known = identities(&past, &[]);
+        let all = known.groups(&past);
+        assert_eq!(ids(&all), [vec!["b2", "b1"], vec!["b3", "b4"], vec!["b5"], vec!["b6", "b7"]]);
+        assert_eq!(all[1].name(), "table in one.txt");
     }
 
     #[test]
     fn runs_that_did_not_end_well_are_counted_by_how_they_ended() {
+        let of_part = |id: &str, part: &str| as_made(id, 1, Made { part: Some(part.into()), ..made() });
         let runs = vec![
             measured("c1", 1),
             PastRun { status: Status::Interrupted, ..measured("c2", 1) },
             PastRun { status: Status::Running, killed: true, ..measured("c3", 1) },
             PastRun { status: Status::Interrupted, ..measured("c4", 1) },
-            PastRun { part: Some("quads".into()), ..measured("c5", 1) },
-            PastRun { part: Some("warm-up".into()), ..measured("c6", 1) },
-            PastRun { part: Some("noise".into()), ..measured("c7", 1) },
-            PastRun { part: Some("noise".into()), ..measured("c8", 1) },
-            PastRun { status: Status::Failed, part: Some("noise".into()), ..measured("c9", 1) },
+            of_part("c5", "quads"),
+            of_part("c6", "warm-up"),
+            of_part("c7", "noise"),
+            of_part("c8", "noise"),
+            PastRun { status: Status::Failed, ..of_part("c9", "noise") },
         ];
         let past = Past { runs, ..Past::default() };
-        let all = groups(&past);
+        let known = identities(&past, &[]);
+        let all = known.groups(&past);
         let (counted, left_out) = all[0].parted();
         assert_eq!(counted.iter().map(|r| r.id.as_str()).collect::<Vec<_>>(), ["c1", "c5"]);
         let expected = [("interrupted", 2), ("killed", 1), ("warm-up", 1), ("noise", 2), ("failed", 1)];
@@ -358,6 +454,6 @@ mod tests {
             ],
             ..Past::default()
         };
-        assert_eq!(ids(&past), [vec!["d2"], vec!["d3", "d1"]]);
+        assert_eq!(ids(&identities(&past, &[]).groups(&past)), [vec!["d2"], vec!["d3", "d1"]]);
     }
 }

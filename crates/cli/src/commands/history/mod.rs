@@ -11,11 +11,15 @@ use super::compare::share;
 use super::write;
 use crate::exit::{self, Usage};
 use crate::line::Common;
+use crate::output::Whole;
 use crate::{console, state};
+use anyhow::Context as _;
 use fathom_compare::history::e_divisive::Search;
 use fathom_report::compared::Outcome;
 use fathom_report::history::{self, Asked, Gate};
+use identity::Identities;
 use line::History;
+use std::io::{BufWriter, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -27,12 +31,18 @@ pub fn run(options: &History, common: &Common) -> anyhow::Result<ExitCode> {
     }
     let store = state::store(common.store.as_deref())?;
     let past = store.past()?;
-    let groups = identity::groups(&past);
+    let known = Identities::of(&past, |see| store.each_workload(see))?;
+    let groups = known.groups(&past);
     let Some(word) = &options.workload else {
-        list(options, &gather::listed(&store, &groups)?, store.path());
+        if groups.is_empty() && !options.json {
+            let place = store.path().display();
+            console::note(&format!("no runs in {place} yet; `fathom survey` makes the first"));
+        } else {
+            list(options, gather::listed(&store, &groups))?;
+        }
         return Ok(ExitCode::SUCCESS);
     };
-    let group = choose::group(word, &groups, &past)?;
+    let group = choose::group(word, &groups, &known, &past)?;
     if word == "last"
         && let Some(simulated) = choose::newest_if_simulated(&groups, &past)
     {
@@ -44,8 +54,10 @@ pub fn run(options: &History, common: &Common) -> anyhow::Result<ExitCode> {
     let found = history::History::of(&input, &asked);
     let gate = options.gate.then(|| Gate::of(&found));
     if options.json {
-        let listed = gather::listed(&store, std::slice::from_ref(group))?;
-        console::out(&history::json(&listed, Some(&found), gate.as_ref()));
+        let listed = gather::listed(&store, std::slice::from_ref(group)).collect::<Result<Vec<_>, _>>()?;
+        let mut out = console::Lines::default();
+        history::json(&mut out, listed, Some(&found), gate.as_ref())?;
+        out.flush()?;
     } else {
         console::out(&history::text(&found, console::width()));
         if let Some(gate) = &gate {
@@ -62,14 +74,24 @@ pub fn run(options: &History, common: &Common) -> anyhow::Result<ExitCode> {
     }))
 }
 
-fn list(options: &History, all: &[history::Listed], store: &Path) {
+/// Prints the list; of its JSON each workload as it is read, of its text, whose columns are as wide as the widest, all lines at the end.
+fn list(options: &History, all: impl Iterator<Item = anyhow::Result<history::Listed>>) -> anyhow::Result<()> {
+    let mut out = console::Lines::default();
     if options.json {
-        console::out(&history::json(all, None, None));
-    } else if all.is_empty() {
-        console::note(&format!("no runs in {} yet; `fathom survey` makes the first", store.display()));
+        let mut failed = Ok(());
+        let read = all.map_while(|one| one.map_err(|error| failed = Err(error)).ok());
+        history::json(&mut out, read, None, None)?;
+        failed?;
     } else {
-        console::out(&history::list(all));
+        let mut rows = history::Rows::default();
+        for one in all {
+            rows.push(&one?);
+        }
+        for line in rows.lines() {
+            out.write_all(line.as_bytes())?;
+        }
     }
+    Ok(out.flush()?)
 }
 
 fn asked(options: &History) -> Result<Asked, Usage> {
@@ -133,7 +155,16 @@ fn keep(
     let text = match form {
         Form::Html => fathom_report::html::history_page(found, gate),
         Form::Markdown => history::markdown(found),
-        Form::Csv => history::csv(found),
+        Form::Csv => {
+            let mut whole = Whole::begin(path, replace)?;
+            let mut file = BufWriter::new(whole.file());
+            let written = history::csv(&mut file, found).and_then(|()| file.flush());
+            drop(file);
+            written.with_context(|| format!("cannot write {}", path.display()))?;
+            whole.finish()?;
+            write::tell(&[path.to_owned()]);
+            return Ok(());
+        }
         Form::Svg => {
             let files = write::pictures_to(history::pictures(found), path, replace)?;
             write::tell(&files);
