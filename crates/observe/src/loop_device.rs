@@ -1,9 +1,11 @@
 //! Loop devices over files of ours: attached past the page cache of the file system below where that can be had, and detached again. One that
 //! is only read goes by itself when its last user is gone, whatever became of the program.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::fd::AsRawFd as _;
+use std::os::fd::{AsRawFd as _, BorrowedFd};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
@@ -63,6 +65,7 @@ impl ReadOnlyLoop {
 const LOOP_CTL_GET_FREE: libc::c_ulong = 0x4c82;
 const LOOP_CONFIGURE: libc::c_ulong = 0x4c0a;
 const LOOP_CLR_FD: libc::c_ulong = 0x4c01;
+const LOOP_GET_STATUS64: libc::c_ulong = 0x4c05;
 const LO_FLAGS_READ_ONLY: u32 = 1;
 const LO_FLAGS_AUTOCLEAR: u32 = 4;
 const LO_FLAGS_DIRECT_IO: u32 = 16;
@@ -141,16 +144,95 @@ fn configure(device: &File, image: &File, flags: u32) -> io::Result<()> {
     Err(io::Error::last_os_error())
 }
 
-/// Takes a device from its file. One that another has detached is no error.
-pub(crate) fn detach(device: &Path) -> io::Result<()> {
-    let file = File::open(device)?;
-    if !file.metadata()?.file_type().is_block_device() {
-        return Err(io::Error::other("it is no block device"));
+/// A loop device that stands on a file, open. What the file is called may change at any moment; its numbers tell which it is.
+#[derive(Debug)]
+pub(crate) struct Standing {
+    open: File,
+    name: OsString,
+    device: u64,
+    inode: u64,
+}
+
+impl Standing {
+    /// The names of all that stand on files that are called so, or were when they were removed.
+    pub(crate) fn on_files_called(called: &str) -> Vec<OsString> {
+        let blocks = std::fs::read_dir("/sys/block").into_iter().flatten().flatten();
+        let is_called = |block: &OsString| match file_below(block) {
+            Ok((file, _)) => file.file_name().is_some_and(|name| name == called),
+            // A name that is too long to be told may be any.
+            Err(e) => !is_gone(&e),
+        };
+        blocks.map(|block| block.file_name()).filter(is_called).collect()
     }
-    // SAFETY: this ioctl takes no argument.
-    let done = unsafe { libc::ioctl(file.as_raw_fd(), LOOP_CLR_FD) };
-    let error = io::Error::last_os_error();
-    if done == 0 || error.raw_os_error() == Some(libc::ENXIO) { Ok(()) } else { Err(error) }
+
+    /// Opens one: not for long, for it cannot be detached meanwhile. `None` if it stands on nothing (any more).
+    ///
+    /// # Errors
+    /// If it cannot be looked at.
+    pub(crate) fn open(name: OsString) -> io::Result<Option<Self>> {
+        let untold = |e: io::Error| if is_gone(&e) { Ok(None) } else { Err(e) };
+        let open = match File::open(Path::new("/dev").join(&name)) {
+            Ok(open) => open,
+            Err(e) => return untold(e),
+        };
+        if !open.metadata()?.file_type().is_block_device() {
+            return Ok(None);
+        }
+        // SAFETY: a structure of integers, for which zeros are a value.
+        let mut info: LoopInfo = unsafe { std::mem::zeroed() };
+        // SAFETY: `info` is the structure that this ioctl fills, and lives through the call.
+        if unsafe { libc::ioctl(open.as_raw_fd(), LOOP_GET_STATUS64, &raw mut info) } != 0 {
+            return untold(io::Error::last_os_error());
+        }
+        Ok(Some(Self { open, name, device: info.device, inode: info.inode }))
+    }
+
+    /// "/dev/loop3".
+    pub(crate) fn path(&self) -> PathBuf {
+        Path::new("/dev").join(&self.name)
+    }
+
+    /// The number of the device that its file lies on.
+    pub(crate) fn device(&self) -> u64 {
+        self.device
+    }
+
+    /// What its file is called now, and whether it is still there; `None` if it stands on nothing any more.
+    ///
+    /// # Errors
+    /// If the kernel does not tell.
+    pub(crate) fn file(&self) -> io::Result<Option<(PathBuf, bool)>> {
+        file_below(&self.name).map(Some).or_else(|e| if is_gone(&e) { Ok(None) } else { Err(e) })
+    }
+
+    /// Whether it stands on an open file.
+    pub(crate) fn is_on(&self, file: BorrowedFd<'_>) -> bool {
+        rustix::fs::fstat(file).is_ok_and(|about| (about.st_dev, about.st_ino) == (self.device, self.inode))
+    }
+
+    /// Takes it from its file. One that another has detached is no error.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub(crate) fn detach(&self) -> io::Result<()> {
+        // SAFETY: this ioctl takes no argument.
+        let done = unsafe { libc::ioctl(self.open.as_raw_fd(), LOOP_CLR_FD) };
+        let error = io::Error::last_os_error();
+        if done == 0 || is_gone(&error) { Ok(()) } else { Err(error) }
+    }
+}
+
+/// The file below a loop device, as it is called now, and whether it is still there; of one that was removed, as it was called last.
+fn file_below(name: &OsStr) -> io::Result<(PathBuf, bool)> {
+    let text = std::fs::read(Path::new("/sys/block").join(name).join("loop/backing_file"))?;
+    let text = text.strip_suffix(b"\n").unwrap_or(&text);
+    let removed = text.strip_suffix(b" (deleted)");
+    let file = OsStr::from_bytes(removed.unwrap_or(text)).into();
+    Ok((file, removed.is_none()))
+}
+
+fn is_gone(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ENXIO | libc::ENODEV))
 }
 
 #[cfg(test)]

@@ -37,7 +37,11 @@ enum Proof {
 }
 
 impl Identity {
-    fn of_new(file: BorrowedFd<'_>) -> Result<Self, Errno> {
+    /// Of what we have made and hold open for reading. It is marked if it has no time of birth.
+    ///
+    /// # Errors
+    /// If the kernel does not tell.
+    pub fn of_new(file: BorrowedFd<'_>) -> Result<Self, Errno> {
         let (mut found, _) = Self::seen(file)?;
         if found.proof == Proof::Nothing {
             let mark = RandomState::new().hash_one(found.inode);

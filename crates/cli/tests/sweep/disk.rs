@@ -3,12 +3,13 @@
 use crate::sweep::support::{guardian, journals, json, kill, one_error, sweep, workload};
 use fathom_testkit::dir::names_in;
 use fathom_testkit::{Fathom, Running, TestDir, need_root, need_tool};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Whether the test can make loop devices.
-fn can(test: &str) -> bool {
+pub fn can(test: &str) -> bool {
     need_root(test) && need_tool(test, "mkfs.ext4") && {
-        let there = std::path::Path::new("/dev/loop-control").exists();
+        let there = Path::new("/dev/loop-control").exists();
         if !there {
             fathom_testkit::skip(test, "there are no loop devices");
         }
@@ -26,8 +27,8 @@ fn expect_no_traces(dir: &TestDir) {
 }
 
 /// `fathom sweep` of these settings, once each, on loop devices of that size whose images lie in `images`.
-fn on_images(fathom: &Fathom, images: &TestDir, size: &str, vary: &[&str]) -> Vec<String> {
-    let path = images.path().to_str().expect("UTF-8");
+pub fn on_images(fathom: &Fathom, images: &Path, size: &str, vary: &[&str]) -> Vec<String> {
+    let path = images.to_str().expect("UTF-8");
     let mut words: Vec<&str> = vary.iter().flat_map(|setting| ["--vary", setting]).collect();
     words.extend(["--rounds", "1", "--image-in", path, "--image-size", size, "--json"]);
     sweep(&words, &workload(fathom, "", "")).into_iter().map(String::from).collect()
@@ -42,7 +43,7 @@ fn file_systems_and_their_options_are_varied() {
     let (fathom, images) = (Fathom::new(), TestDir::new());
     let vary =
         ["fs=ext4", "mkfs=-b 1024;-b 4096", "mount=defaults;noatime,data=writeback", "read_ahead_kb=0,64"];
-    let words = on_images(&fathom, &images, "32MiB", &vary);
+    let words = on_images(&fathom, images.path(), "32MiB", &vary);
     let told = json(&fathom.run(words).expect_code(0));
     assert_eq!(told["runs"].as_array().map(Vec::len), Some(8));
     let run = told["runs"][0]["runs"][0].as_str().expect("an id").to_string();
@@ -60,7 +61,7 @@ fn another_kind_of_file_system_has_its_own_read_ahead() {
         return;
     }
     let (fathom, images) = (Fathom::new(), TestDir::new());
-    let words = on_images(&fathom, &images, "256MiB", &["fs=ext4,btrfs", "read_ahead_kb=64"]);
+    let words = on_images(&fathom, images.path(), "256MiB", &["fs=ext4,btrfs", "read_ahead_kb=64"]);
     let told = json(&fathom.run(words).expect_code(0));
     let whose =
         |cell: usize| told["cells"][cell]["found"][0]["device"].as_str().unwrap_or_default().to_string();
@@ -68,14 +69,13 @@ fn another_kind_of_file_system_has_its_own_read_ahead() {
     expect_no_traces(&images);
 }
 
-fn started(fathom: &Fathom, images: &TestDir) -> Running {
+/// A sweep whose only run has begun and does not end.
+pub fn started_in(fathom: &Fathom, images: &Path) -> Running {
     let file = workload(fathom, "stop = { time = \"10min\" }", "amount = \"endless\"");
-    let path = images.path().to_str().expect("UTF-8");
+    let path = images.to_str().expect("UTF-8");
     let words = ["--vary", "fs=ext4", "--rounds", "1", "--image-in", path, "--image-size", "32MiB"];
     let mut running = fathom.spawn(sweep(&words, &file));
-    let there = || {
-        names_in(images.path()).first().is_some_and(|d| images.path().join(d).join("mnt/sweep.dat").exists())
-    };
+    let there = || names_in(images).first().is_some_and(|d| images.join(d).join("mnt/sweep.dat").exists());
     running.wait_until("the test file on the loop device", there);
     running
 }
@@ -86,7 +86,7 @@ fn ctrl_c_takes_it_down() {
         return;
     }
     let (fathom, images) = (Fathom::new(), TestDir::new());
-    let running = started(&fathom, &images);
+    let running = started_in(&fathom, images.path());
     running.signal_group(libc::SIGINT);
     let _ = running.finish().expect_code(130);
     expect_no_traces(&images);
@@ -98,7 +98,7 @@ fn the_guardian_takes_it_down() {
         return;
     }
     let (fathom, images) = (Fathom::new(), TestDir::new());
-    let running = started(&fathom, &images);
+    let running = started_in(&fathom, images.path());
     running.signal(libc::SIGKILL);
     expect_no_traces(&images);
     let _ = running.finish();
@@ -112,7 +112,7 @@ fn the_next_command_takes_it_down() {
         return;
     }
     let (fathom, images) = (Fathom::new(), TestDir::new());
-    let mut running = started(&fathom, &images);
+    let mut running = started_in(&fathom, images.path());
     kill(guardian(&mut running));
     running.signal_group(libc::SIGKILL);
     let _ = running.finish();
@@ -159,7 +159,7 @@ fn what_is_not_on_the_made_file_system_is_refused() {
         &fathom.run(sweep(&["--vary", "fs=nosuchfs", "--image-in", path], &missing)).expect_code(2),
         &["fs=nosuchfs", "no mkfs.nosuchfs"],
     );
-    let bad = on_images(&fathom, &images, "32MiB", &["fs=ext4", "mount=nosuchoption"]);
+    let bad = on_images(&fathom, images.path(), "32MiB", &["fs=ext4", "mount=nosuchoption"]);
     one_error(&fathom.run(bad).expect_code(3), &["could not be mounted", "nosuchoption"]);
     expect_no_traces(&images);
 }

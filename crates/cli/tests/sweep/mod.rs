@@ -6,6 +6,7 @@ mod disk;
 mod documented;
 mod ends;
 mod knobs;
+mod moved;
 mod refused;
 pub mod support;
 mod workloads;

@@ -135,7 +135,12 @@ pub fn stack_of_all(paths: &[PathBuf]) -> DeviceStack {
 /// The same on any machine.
 #[must_use]
 pub fn stack_of_all_with(files: &dyn KernelFiles, paths: &[PathBuf]) -> DeviceStack {
-    // The mount table shows absolute paths; without the mount id they are what a path is found by.
-    let absolute = paths.iter().map(|p| files.canonical(p).unwrap_or_else(|_| p.clone()));
+    // The mount table shows absolute paths; without the mount id they are what a path is found by. With it no name is asked for: it may lead
+    // elsewhere by now.
+    let has_id = |p: &Path| files.mount_of(p).is_ok_and(|key| key.mount_id.is_some());
+    let absolute = paths.iter().map(|p| {
+        let canonical = (!has_id(p)).then(|| files.canonical(p).ok()).flatten();
+        canonical.unwrap_or_else(|| p.clone())
+    });
     walk::Walk::new(files).stack_at(&absolute.collect::<Vec<_>>())
 }

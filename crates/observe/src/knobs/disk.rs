@@ -4,21 +4,23 @@
 
 use super::error::KnobError;
 use super::journal::{Fact, Journal};
-use crate::device::mount;
-use crate::files::c_string;
-use crate::loop_device::{Access, attach, detach};
-use fathom_state::Identity;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use super::own_directory::{OwnDirectory, name_of, way};
+use crate::files::{KernelFiles as _, Live, c_string};
+use crate::loop_device::{Access, Standing, attach};
+use fathom_state::{Identity, here};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use rustix::io::Errno;
+use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd as _;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What a disk's directory is called.
 const PREFIX: &str = ".fathom-sweep-";
-const IMAGE: &str = "image";
+pub(crate) const IMAGE: &str = "image";
 const MOUNT_POINT: &str = "mnt";
 
 /// What is wanted.
@@ -33,7 +35,7 @@ pub struct DiskPlan {
 /// A loop device with or without a file system on it.
 #[derive(Debug)]
 pub struct Disk {
-    directory: PathBuf,
+    directory: Arc<OwnDirectory>,
     device: PathBuf,
     /// Whether what it moves passes the page cache of the file system its image lies on.
     past_the_cache: bool,
@@ -51,35 +53,32 @@ pub struct FileSystem {
 }
 
 impl Disk {
-    pub(crate) fn attach(plan: &DiskPlan, journal: &mut Journal) -> Result<Self, KnobError> {
-        let above = fs::canonicalize(&plan.directory)
-            .map_err(|e| trouble(&plan.directory, "cannot be used for the image", e))?;
-        let directory = own_directory(&above)?;
-        let identity = Identity::of_ours(&directory)
-            .ok_or_else(|| trouble(&directory, "vanished", io::Error::from(io::ErrorKind::NotFound)))?;
-        if identity.is_unproven() {
-            let _ = fs::remove_dir(&directory);
-            let why = io::Error::from(io::ErrorKind::Unsupported);
-            return Err(trouble(
-                &above,
-                "keeps nothing that tells our files from others: choose another directory for the image",
-                why,
-            ));
-        }
-        if let Err(e) = journal.note(&[Fact::Disk(directory.clone(), identity)]) {
+    /// Its directory is `held` as soon as the journal knows it, whatever becomes of the rest.
+    pub(crate) fn attach(
+        plan: &DiskPlan,
+        journal: &mut Journal,
+        held: &mut Vec<Arc<OwnDirectory>>,
+    ) -> Result<Self, KnobError> {
+        let (directory, path) = own_directory(&plan.directory)?;
+        let identity = match Identity::of_new(directory.as_fd()) {
+            Ok(identity) if !identity.is_unproven() => identity,
+            untold => {
+                let _ = directory.remove();
+                let why = untold.err().unwrap_or(Errno::OPNOTSUPP);
+                let what =
+                    "keeps nothing that tells our files from others: choose another directory for the image";
+                return Err(trouble(&plan.directory, what, why.into()));
+            }
+        };
+        if let Err(e) = journal.note(&[Fact::Disk(path.clone(), identity)]) {
             // Still empty, and nobody would know of it.
-            let _ = fs::remove_dir(&directory);
+            let _ = directory.remove();
             return Err(e);
         }
-        let mount_point = directory.join(MOUNT_POINT);
-        fs::create_dir(&mount_point).map_err(|e| trouble(&mount_point, "could not be made", e))?;
-        let image = directory.join(IMAGE);
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .open(&image)
-            .map_err(|e| trouble(&image, "could not be made", e))?;
+        let directory = Arc::new(directory);
+        held.push(Arc::clone(&directory));
+        let image = path.join(IMAGE);
+        let file = filled(&directory).map_err(|e| trouble(&image, "could not be made", e))?;
         allocate(&file, plan.bytes).map_err(|e| trouble(&image, "could not be given its size", e))?;
         let attached = attach(&file, Access::Written).map_err(|e| KnobError::Disk {
             what: format!(
@@ -98,10 +97,10 @@ impl Disk {
         &self.device
     }
 
-    /// Where its file system is mounted.
+    /// A path to where its file system is mounted: it leads there as long as this value is here, and for this process alone.
     #[must_use]
     pub fn mount_point(&self) -> PathBuf {
-        self.directory.join(MOUNT_POINT)
+        self.directory.path_to(MOUNT_POINT)
     }
 
     /// Whether the loop device goes past the page cache of the file system below.
@@ -142,9 +141,10 @@ impl Disk {
     fn mount(&self, wanted: &FileSystem) -> Result<(), KnobError> {
         let (flags, data) = flags_and_data(&wanted.mount);
         let text = |p: &Path| c_string(p);
-        let point = self.mount_point();
         let mounted = (|| {
-            let (source, target) = (text(&self.device)?, text(&point)?);
+            let gone = || io::Error::from(io::ErrorKind::NotFound);
+            let point = self.directory.look(MOUNT_POINT).ok_or_else(gone)?;
+            let (source, target) = (text(&self.device)?, text(&way(point.as_fd()))?);
             let (kind, data) = (text(Path::new(&wanted.kind))?, text(Path::new(&data))?);
             // SAFETY: four terminated strings that outlive the call.
             let done = unsafe {
@@ -168,8 +168,7 @@ impl Disk {
     /// # Errors
     /// If something still uses it.
     pub fn unmount(&self) -> Result<(), KnobError> {
-        let point = self.mount_point();
-        unmount_all(&point).map_err(|e| trouble(&point, "could not be unmounted", e))
+        unmount_all(&self.directory).map_err(|e| trouble(&self.device, "could not be unmounted", e))
     }
 }
 
@@ -181,36 +180,55 @@ pub fn can_make(kind: &str) -> bool {
 
 /// Takes a disk down by its directory: whatever is mounted there, the loop devices over the image, the files. What is not there is no
 /// error.
-pub(crate) fn take_down(directory: &Path) -> io::Result<()> {
-    let (image, point) = (directory.join(IMAGE), directory.join(MOUNT_POINT));
-    unmount_all(&point)?;
-    for device in loops_over(&image) {
-        detach(&device)?;
+pub(crate) fn take_down(directory: &OwnDirectory) -> io::Result<()> {
+    unmount_all(directory)?;
+    let (image, name) = (directory.look(IMAGE), directory.name());
+    for device in Standing::on_files_called(IMAGE) {
+        let Some(device) = Standing::open(device)? else { continue };
+        let is_its = match &image {
+            Some(image) => device.is_on(image.as_fd()),
+            // Somebody has removed the image from below it: then its name has to do.
+            None => device.file()?.is_some_and(|(file, _)| file.parent() == name.as_deref().ok()),
+        };
+        if is_its {
+            device.detach()?;
+        }
     }
-    gone(fs::remove_file(&image))?;
-    gone(fs::remove_dir(&point))?;
-    gone(fs::remove_dir(directory))
+    gone(rustix::fs::unlinkat(directory, IMAGE, AtFlags::empty()))?;
+    gone(rustix::fs::unlinkat(directory, MOUNT_POINT, AtFlags::REMOVEDIR))?;
+    directory.remove()
 }
 
-fn gone(removed: io::Result<()>) -> io::Result<()> {
-    removed.or_else(|e| if e.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(e) })
+fn gone(removed: Result<(), Errno>) -> io::Result<()> {
+    removed.or_else(|e| if e == Errno::NOENT { Ok(()) } else { Err(e.into()) })
 }
 
 fn trouble(path: &Path, what: &str, error: io::Error) -> KnobError {
     KnobError::Disk { what: format!("{} {what}", path.display()), error }
 }
 
-/// A new directory that only we can enter: what is in it is ours.
-fn own_directory(above: &Path) -> Result<PathBuf, KnobError> {
+/// A new directory that only we can enter: what is in it is ours. With its name, which may be another in the next moment.
+fn own_directory(above: &Path) -> Result<(OwnDirectory, PathBuf), KnobError> {
+    let how = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let unusable = |e: io::Error| trouble(above, "cannot be used for the image", e);
+    let open = rustix::fs::openat(CWD, here(above), how, Mode::empty()).map_err(|e| unusable(e.into()))?;
+    let path = name_of(open.as_fd()).map_err(unusable)?;
     let mut number = 0u32;
     loop {
-        let path = above.join(format!("{PREFIX}{}-{number}", std::process::id()));
-        match DirBuilder::new().mode(0o700).create(&path) {
-            Ok(()) => return Ok(path),
+        let name = format!("{PREFIX}{}-{number}", std::process::id());
+        match OwnDirectory::make(open.as_fd(), &name) {
+            Ok(made) => return Ok((made, path.join(name))),
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists && number < 1000 => number += 1,
-            Err(e) => return Err(trouble(&path, "could not be made for the image", e)),
+            Err(e) => return Err(trouble(&path.join(name), "could not be made for the image", e)),
         }
     }
+}
+
+/// The mount point, and the image, which is returned.
+fn filled(directory: &OwnDirectory) -> io::Result<File> {
+    rustix::fs::mkdirat(directory, MOUNT_POINT, Mode::RWXU)?;
+    let how = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(rustix::fs::openat(directory, IMAGE, how, Mode::RUSR | Mode::WUSR)?.into())
 }
 
 /// Reserved where the file system can, so that it does not run full in the middle; else sparse.
@@ -226,23 +244,14 @@ fn allocate(file: &File, bytes: u64) -> io::Result<()> {
     }
 }
 
-fn loops_over(image: &Path) -> Vec<PathBuf> {
-    let over = |block: &Path| {
-        let text = fs::read_to_string(block.join("loop/backing_file")).unwrap_or_default();
-        Path::new(text.trim_end().trim_end_matches(" (deleted)")) == image
-    };
-    let blocks = fs::read_dir("/sys/block").into_iter().flatten().flatten();
-    blocks.filter(|b| over(&b.path())).map(|b| Path::new("/dev").join(b.file_name())).collect()
-}
-
-/// Unmounts everything at a point. Who still has a file open there is waited for a second; then the mount leaves the tree, and the kernel
-/// finishes when the last one is gone.
-fn unmount_all(point: &Path) -> io::Result<()> {
-    while is_mounted(point) {
-        let target = c_string(point)?;
+/// Unmounts everything at the mount point. Who still has a file open there is waited for a second; then the mount leaves the tree, and the
+/// kernel finishes when the last one is gone.
+fn unmount_all(directory: &OwnDirectory) -> io::Result<()> {
+    let target = c_string(&directory.path_to(MOUNT_POINT))?;
+    while is_mounted(directory) {
         let unmount = |flags| {
             // SAFETY: a terminated string that outlives the call.
-            if unsafe { libc::umount2(target.as_ptr(), flags) } == 0 {
+            if unsafe { libc::umount2(target.as_ptr(), flags | libc::UMOUNT_NOFOLLOW) } == 0 {
                 Ok(())
             } else {
                 Err(io::Error::last_os_error())
@@ -262,9 +271,12 @@ fn unmount_all(point: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn is_mounted(point: &Path) -> bool {
-    let table = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    mount::parse(&table).iter().any(|m| Path::new(&m.mount_point) == point)
+/// Whether the mount point is of another mount than the directory that it lies in.
+fn is_mounted(directory: &OwnDirectory) -> bool {
+    match Live.mount_of(&directory.path_to(MOUNT_POINT)) {
+        Ok(point) => Live.mount_of(&directory.path_to(".")).is_ok_and(|own| own != point),
+        Err(e) => e.kind() != io::ErrorKind::NotFound,
+    }
 }
 
 fn mkfs_of(kind: &str) -> Option<PathBuf> {
@@ -316,6 +328,8 @@ fn flags_and_data(options: &str) -> (libc::c_ulong, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
+    use std::os::fd::OwnedFd;
 
     #[test]
     fn flags_are_told_from_the_file_systems_own_options() {
@@ -329,9 +343,22 @@ mod tests {
         assert!(!can_make("") && !can_make("../x") && !can_make("nosuchfilesystem"));
     }
 
+    fn opened(path: &Path) -> OwnedFd {
+        let how = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        rustix::fs::openat(CWD, path, how, Mode::empty()).expect("a directory")
+    }
+
     #[test]
-    fn taking_down_what_is_not_there_is_no_error() {
+    fn what_is_not_there_is_taken_down_without_an_error() {
         let dir = tempfile::tempdir().expect("a directory");
-        take_down(&dir.path().join("never")).expect("nothing to do");
+        let directory = OwnDirectory::make(opened(dir.path()).as_fd(), "own").expect("made");
+        drop(filled(&directory).expect("filled"));
+        fs::rename(dir.path().join("own"), dir.path().join("other")).expect("renamed");
+        fs::create_dir(dir.path().join("own")).expect("another");
+        for _ in 0..2 {
+            take_down(&directory).expect("taken down");
+            let left: Vec<_> = fs::read_dir(dir.path()).expect("read").flatten().collect();
+            assert_eq!(left.iter().map(|e| e.file_name()).collect::<Vec<_>>(), ["own"]);
+        }
     }
 }

@@ -114,5 +114,5 @@ pub fn watch(
     let Some(journal) = At::of(journal) else { return Ok(Vec::new()) };
     let Ok(facts) = journal.facts() else { return Ok(Vec::new()) };
     first();
-    Ok(settle(files, &journal, &facts))
+    Ok(settle(files, &journal, &facts, &[]))
 }

@@ -9,6 +9,7 @@
 //! * [`guardian`]: a process that puts back when its parent dies.
 //! * [`undo`]: putting back, whoever does it: the turner, the guardian, or the next start of the program.
 //! * [`disk`]: a file system on a loop device made for a measurement; it is in the same journal.
+//! * [`own_directory`]: the directory that it is made in, held open, wherever it lies by now.
 //!
 //! Nothing is turned without a journal. docs/sweep.md explains it for users.
 
@@ -18,6 +19,7 @@ pub mod error;
 pub mod files;
 pub mod guardian;
 pub mod journal;
+mod own_directory;
 pub mod target;
 pub mod turner;
 pub mod undo;

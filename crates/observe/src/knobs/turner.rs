@@ -7,11 +7,13 @@ use super::error::KnobError;
 use super::files::KnobFiles;
 use super::guardian::Guardian;
 use super::journal::{Boot, Fact, Journal, Saved};
+use super::own_directory::OwnDirectory;
 use super::target::Place;
 use super::undo::{Outcome, settle};
 use fathom_state::Identity;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A knob after it was turned.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +56,7 @@ pub struct Turner<'f> {
     journal: Option<Journal>,
     locks: Vec<(PathBuf, File)>,
     guardian: Option<Guardian>,
+    disks: Vec<Arc<OwnDirectory>>,
 }
 
 impl<'f> Turner<'f> {
@@ -63,7 +66,7 @@ impl<'f> Turner<'f> {
     /// If it cannot be written.
     pub fn begin(files: &'f dyn KnobFiles, state_directory: &Path) -> Result<Self, KnobError> {
         let journal = Journal::create(state_directory, &Boot::now(files))?;
-        Ok(Self { files, journal: Some(journal), locks: Vec::new(), guardian: None })
+        Ok(Self { files, journal: Some(journal), locks: Vec::new(), guardian: None, disks: Vec::new() })
     }
 
     /// Locks the homes of these places: no other sweep may turn anything there.
@@ -166,7 +169,7 @@ impl<'f> Turner<'f> {
     /// # Errors
     /// If it cannot be made; what was made of it goes with everything else.
     pub fn disk(&mut self, plan: &DiskPlan) -> Result<Disk, KnobError> {
-        Disk::attach(plan, self.journal_mut()?)
+        Disk::attach(plan, self.journal.as_mut().ok_or_else(closed)?, &mut self.disks)
     }
 
     /// Notes files that go when everything is put back.
@@ -189,7 +192,7 @@ impl<'f> Turner<'f> {
     fn finish(&mut self) -> Vec<Outcome> {
         let Some(journal) = self.journal.take() else { return Vec::new() };
         let outcomes = match journal.at().facts() {
-            Ok(facts) => settle(self.files, journal.at(), &facts),
+            Ok(facts) => settle(self.files, journal.at(), &facts, &self.disks),
             // It stays, and the next command reads it again.
             Err(error) => vec![Outcome::Failed { what: "what was changed".into(), error }],
         };

@@ -5,10 +5,12 @@ use super::catalogue::{rank_of, value_in};
 use super::disk;
 use super::files::KnobFiles;
 use super::journal::{At, Boot, Facts, Saved, orphans};
+use super::own_directory::OwnDirectory;
 use super::target::is_place_of;
 use crate::answers::answers;
 use fathom_state::Identity;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What came of one thing that was owed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +39,8 @@ pub enum Outcome {
     Removed(PathBuf),
     /// Nothing tells it from what somebody else may have put there; it was left alone.
     Unproven(PathBuf),
+    /// A directory with a file system's image is not where it was made, and no loop device leads to it.
+    Lost(PathBuf),
     /// What lies where journals are cannot be believed, and nothing it says is done; why, as a clause that names it.
     NoJournal(String),
     /// Something is still owed.
@@ -66,6 +70,10 @@ impl Outcome {
                 "{} is left{whose}: its file system keeps nothing that tells it from a file of somebody else; remove it if it is not wanted",
                 path.display()
             ),
+            Self::Lost(path) => format!(
+                "{} is not there any more{whose}: nothing of it is mounted; if somebody has moved it, it is left for you to remove",
+                path.display()
+            ),
             Self::NoJournal(why) => no_journal(why),
             Self::Failed { what, error } => format!(
                 "{what} could not be put back{whose} ({error}); it stays in the journal, and the next command of fathom that may do it will"
@@ -77,6 +85,12 @@ impl Outcome {
     #[must_use]
     pub fn is_good(&self) -> bool {
         matches!(self, Self::PutBack { .. } | Self::Removed(_))
+    }
+
+    /// Whether something that was made or turned may still be there.
+    #[must_use]
+    pub fn is_owed(&self) -> bool {
+        matches!(self, Self::Failed { .. } | Self::Lost(_))
     }
 }
 
@@ -93,41 +107,63 @@ pub(crate) fn of(knob: &str, device: &str) -> String {
     if knob.starts_with("vm.") { knob.to_string() } else { format!("{knob} of {device}") }
 }
 
-/// Puts everything back.
-#[must_use]
-pub fn undo(files: &dyn KnobFiles, facts: &Facts) -> Vec<Outcome> {
+/// Puts everything back. `held` are directories of disks that are still open.
+fn undo(files: &dyn KnobFiles, facts: &Facts, held: &[Arc<OwnDirectory>]) -> Vec<Outcome> {
     let mut outcomes = Vec::new();
     // A reboot has reset the knobs; what they are now, somebody set or the kernel chose.
     if facts.boot == Boot::now(files) {
         outcomes.extend(knobs(files, &facts.saved));
     }
     for (directory, identity) in facts.disks.iter().rev() {
-        outcomes.extend(removed(directory, identity, disk::take_down));
+        outcomes.extend(taken_down(directory, identity, held));
     }
     for (path, identity) in facts.files.iter().rev() {
-        outcomes.extend(removed(path, identity, |path| identity.remove_file(path).map(drop)));
+        outcomes.extend(removed(path, identity));
     }
     outcomes
 }
 
-/// What becomes of something that was made: it goes if it is proved to be still the same.
-fn removed(
-    path: &Path,
-    identity: &Identity,
-    remove: impl FnOnce(&Path) -> std::io::Result<()>,
-) -> Option<Outcome> {
-    if !answers(path) {
-        let error = "its file system does not answer".to_string();
-        return Some(Outcome::Failed { what: path.display().to_string(), error });
+/// What becomes of a disk. One that is still held is found whatever has become of its name.
+fn taken_down(path: &Path, identity: &Identity, held: &[Arc<OwnDirectory>]) -> Option<Outcome> {
+    let failed = |what: &Path, error: String| Outcome::Failed { what: what.display().to_string(), error };
+    let take_down = |directory: &OwnDirectory| {
+        let name = directory.name().unwrap_or_else(|_| path.into());
+        match disk::take_down(directory) {
+            Ok(()) => Outcome::Removed(name),
+            Err(e) => failed(&directory.name().unwrap_or(name), e.to_string()),
+        }
+    };
+    if let Some(directory) = held.iter().find(|directory| directory.is(identity)) {
+        return Some(take_down(directory));
     }
-    path.symlink_metadata().ok()?;
-    if identity.is_unproven() {
-        return Some(Outcome::Unproven(path.into()));
+    if let Some(untouched) = untouched(path, identity) {
+        return untouched;
     }
-    identity.is_at(path).then(|| match remove(path) {
-        Ok(()) => Outcome::Removed(path.into()),
+    Some(match OwnDirectory::find(path, identity, disk::IMAGE) {
+        Ok(Some(directory)) => take_down(&directory),
+        Ok(None) => Outcome::Lost(path.into()),
+        Err(e) => failed(path, e.to_string()),
+    })
+}
+
+/// What becomes of a file: it goes if it is proved to be still the same.
+fn removed(path: &Path, identity: &Identity) -> Option<Outcome> {
+    if let Some(untouched) = untouched(path, identity) {
+        return untouched;
+    }
+    identity.is_at(path).then(|| match identity.remove_file(path) {
+        Ok(_) => Outcome::Removed(path.into()),
         Err(error) => Outcome::Failed { what: path.display().to_string(), error: error.to_string() },
     })
+}
+
+/// What is said of something that is left alone, whatever lies there.
+fn untouched(path: &Path, identity: &Identity) -> Option<Option<Outcome>> {
+    if !answers(path) {
+        let error = "its file system does not answer".to_string();
+        return Some(Some(Outcome::Failed { what: path.display().to_string(), error }));
+    }
+    identity.is_unproven().then(|| path.symlink_metadata().ok().map(|_| Outcome::Unproven(path.into())))
 }
 
 /// What a knob is now; `None` if it is not there (a tunable of another scheduler, a device that has gone).
@@ -222,7 +258,7 @@ pub fn put_back_left_behind(
         };
         match facts {
             Ok(facts) if facts.boot.host != Boot::now(files).host => {}
-            Ok(facts) => outcomes.extend(settle(files, &journal, &facts)),
+            Ok(facts) => outcomes.extend(settle(files, &journal, &facts, &[])),
             Err(why) => outcomes.push(Outcome::NoJournal(why)),
         }
     }
@@ -230,10 +266,34 @@ pub fn put_back_left_behind(
 }
 
 /// Undoes a journal and removes it if nothing is owed any more.
-pub(crate) fn settle(files: &dyn KnobFiles, journal: &At, facts: &Facts) -> Vec<Outcome> {
-    let outcomes = undo(files, facts);
+pub(crate) fn settle(
+    files: &dyn KnobFiles,
+    journal: &At,
+    facts: &Facts,
+    held: &[Arc<OwnDirectory>],
+) -> Vec<Outcome> {
+    let outcomes = undo(files, facts, held);
     if !outcomes.iter().any(|o| matches!(o, Outcome::Failed { .. })) {
         journal.remove();
     }
     outcomes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_that_is_nowhere_is_named_and_does_not_keep_the_journal() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("own");
+        std::fs::create_dir(&path).expect("a directory");
+        let identity = Identity::of_ours(&path).expect("an identity");
+        std::fs::remove_dir(&path).expect("removed");
+        std::os::unix::fs::symlink("/", &path).expect("something else");
+        let outcome = taken_down(&path, &identity, &[]).expect("an outcome");
+        assert_eq!(outcome, Outcome::Lost(path.clone()));
+        assert!(outcome.is_owed() && !outcome.is_good(), "{}", outcome.words(""));
+        assert!(path.is_symlink());
+    }
 }

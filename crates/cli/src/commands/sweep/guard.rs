@@ -61,6 +61,12 @@ fn remove_test_files() {
 /// Removed files that are named one by one.
 const MOST_NAMES: usize = 3;
 
+/// The exit code of a command that was done but for what it has left on the machine.
+pub fn code(code: ExitCode, outcomes: &[Outcome]) -> ExitCode {
+    let is_left = code == ExitCode::SUCCESS && outcomes.iter().any(Outcome::is_owed);
+    if is_left { ExitCode::from(crate::exit::FAILED) } else { code }
+}
+
 /// Says what was put back, and what was not.
 pub fn tell(outcomes: &[Outcome], whose: &str) {
     let removed = |o: &&Outcome| matches!(o, Outcome::Removed(_));

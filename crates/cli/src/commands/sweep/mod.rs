@@ -65,7 +65,7 @@ pub fn run(options: &line::Sweep, common: &Common) -> anyhow::Result<ExitCode> {
     if !common.no_store && !sweep.runs.is_empty() {
         console::note(&format!("every run is stored with the label \"sweep {}\"", sweep.id));
     }
-    Ok(conclude(ended))
+    Ok(guard::code(conclude(ended), &outcomes))
 }
 
 fn conclude(ended: Ended) -> ExitCode {

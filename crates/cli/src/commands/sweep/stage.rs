@@ -263,9 +263,11 @@ impl<'a> Stage<'a> {
             (&self.disk, kernel::file_system(&self.varied, &self.cells[cell].levels))
         {
             disk.make(&wanted)?;
-            let point = disk.mount_point();
-            fathom_state::go(&point).map_err(|e| Stop::Failed(format!("{}: {e}", point.display())))?;
-            self.stack = kernel::stack_of(&point);
+            let entered = fathom_state::go(&disk.mount_point());
+            entered
+                .map_err(|e| Stop::Failed(format!("the file system on {}: {e}", disk.device().display())))?;
+            // By its name somebody else's might be found by now.
+            self.stack = kernel::stack_of(Path::new("."));
             self.follow_file_system()?;
         }
         if let Some(directory) = self.directory_of(cell) {

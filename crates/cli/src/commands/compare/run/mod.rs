@@ -39,7 +39,8 @@ pub fn run(options: &Compare, common: &Common) -> anyhow::Result<ExitCode> {
     ));
     fathom_engine::watch_signals();
     let ended = going.all();
-    guard::tell(&going.put_back(), "");
+    let outcomes = going.put_back();
+    guard::tell(&outcomes, "");
     if matches!(ended, Ended::Failed(_) | Ended::Signal(_)) {
         going.note_early_end(&ended.words());
     }
@@ -60,7 +61,7 @@ pub fn run(options: &Compare, common: &Common) -> anyhow::Result<ExitCode> {
     if !common.no_store && going.has_a_quad() {
         tell_kept(&going);
     }
-    Ok(conclude(ended, code, options.gate))
+    Ok(guard::code(conclude(ended, code, options.gate), &outcomes))
 }
 
 fn tell_kept(going: &Going<'_>) {
