@@ -3,30 +3,59 @@
 
 use fathom_state::trust::user;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{Error, ErrorKind, Read as _, Result};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+/// f_type of procfs.
+const PROC: i64 = 0x9fa0;
+
 /// How long a program may take to give its lease back. A file server needs milliseconds.
 const LEASE: Duration = Duration::from_secs(2);
 
-/// Opens a file, a pipe of this user or root, or a device.
+/// Opens a file, a pipe of this user or root, or a block device.
 pub fn open(path: impl AsRef<Path>) -> Result<File> {
     let file = at_once(path.as_ref())?;
     let about = file.metadata()?;
     let kind = about.file_type();
     if kind.is_file() || kind.is_dir() {
+        // What is read there may come from the kernel, for as long as it lives.
+        if rustix::fs::fstatfs(&file)?.f_type != PROC {
+            fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
+        }
+        return Ok(file);
+    }
+    if kind.is_fifo() {
+        if about.uid() != 0 && about.uid() != user() {
+            return Err(Error::other("it is a named pipe of another user"));
+        }
+        wait_for_writer(&file)?;
         fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
         return Ok(file);
     }
-    if kind.is_fifo() && about.uid() != 0 && about.uid() != user() {
-        return Err(Error::other("it is a named pipe of another user"));
+    if kind.is_char_device() && !is_stdin(&about) && !is_null(&about) {
+        return Err(Error::other("it is a device, and a file or a pipe is expected"));
     }
-    // As anybody opens it: a pipe waits for its writer, a drive for its disc.
+    // As anybody opens it: a drive waits for its disc.
     File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))
+}
+
+/// A pipe without a writer would be at its end.
+fn wait_for_writer(pipe: &File) -> Result<()> {
+    let mut asked = libc::pollfd { fd: pipe.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // SAFETY: one open descriptor, in a structure that lives through the call.
+    if unsafe { libc::poll(&raw mut asked, 1, -1) } < 0 { Err(Error::last_os_error()) } else { Ok(()) }
+}
+
+fn is_stdin(about: &Metadata) -> bool {
+    rustix::fs::fstat(std::io::stdin()).is_ok_and(|stdin| stdin.st_rdev == about.rdev())
+}
+
+fn is_null(about: &Metadata) -> bool {
+    std::fs::metadata("/dev/null").is_ok_and(|null| null.rdev() == about.rdev())
 }
 
 fn at_once(path: &Path) -> Result<File> {
@@ -79,6 +108,16 @@ mod tests {
         });
         assert_eq!(read(&pipe).expect("read"), b"through a pipe");
         writer.join().expect("a writer");
+    }
+
+    #[test]
+    fn a_pipe_whose_writer_has_gone_is_read_to_its_end() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("pipe");
+        rustix::fs::mkfifoat(CWD, &path, Mode::from_raw_mode(0o600)).expect("a pipe");
+        let pipe = at_once(&path).expect("opened");
+        drop(File::options().write(true).open(&path).expect("a writer"));
+        wait_for_writer(&pipe).expect("it has been there");
     }
 
     #[test]

@@ -3,14 +3,16 @@
 //! overwritten unless that was asked for.
 
 use anyhow::{Context as _, bail};
+use fathom_engine::interrupted_by;
 use fathom_state::here;
 use rustix::fs::{CWD, RenameFlags};
 use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
 use std::hash::{BuildHasher as _, RandomState};
-use std::io::{Error, Write as _};
+use std::io::{Error, ErrorKind, Write};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Permissions before the umask takes its share, as for any new file.
 const MODE: u32 = 0o666;
@@ -105,6 +107,11 @@ impl Beside {
             }
         }
         self.has_moved = true;
+        // Whoever owns the directory may have exchanged it before it moved.
+        let numbers = |about: std::fs::Metadata| (about.dev(), about.ino());
+        if here(path).symlink_metadata().map(numbers)? != self.file.metadata().map(numbers)? {
+            return Err(Error::other("something else lies there now"));
+        }
         Ok(())
     }
 }
@@ -117,6 +124,13 @@ impl Drop for Beside {
     }
 }
 
+/// Whether it is a symbolic link that leads where this user or root has it lead.
+pub fn is_our_link(path: &Path) -> bool {
+    let is_ours = |uid: u32| uid == 0 || uid == fathom_state::trust::user();
+    path.symlink_metadata().is_ok_and(|about| about.is_symlink() && is_ours(about.uid()))
+        && is_in_our_directory(path)
+}
+
 /// Whether others cannot change what a name in its directory stands for.
 fn is_in_our_directory(path: &Path) -> bool {
     let above = path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -124,16 +138,49 @@ fn is_in_our_directory(path: &Path) -> bool {
 }
 
 /// Opens a file that grows while a command goes on, and is there from the beginning. One that exists is overwritten only if `replace` says so.
-pub fn begin_now(path: &Path, replace: bool) -> std::io::Result<File> {
-    if replace { open_now(path) } else { File::options().write(true).create_new(true).mode(MODE).open(path) }
+pub fn begin_now(path: &Path, replace: bool) -> std::io::Result<Patient> {
+    if replace { open_now(path) } else { create(path).map(Patient) }
+}
+
+fn create(path: &Path) -> std::io::Result<File> {
+    File::options().write(true).create_new(true).mode(MODE).open(path)
+}
+
+/// A file that is written while a command goes on. A pipe waits for its reader, as it should, but not against a signal that asks for the end.
+#[derive(Debug)]
+pub struct Patient(File);
+
+impl Patient {
+    /// It.
+    pub fn file(&self) -> &File {
+        &self.0
+    }
+}
+
+impl Write for Patient {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        loop {
+            match self.0.write(bytes) {
+                Err(e) if e.kind() == ErrorKind::WouldBlock => {
+                    if interrupted_by().is_some() {
+                        return Err(Error::other("a signal came before its reader had read it"));
+                    }
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                written => return written,
+            }
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// Opens a file that is written while a command goes on, as another program would: made if it is not there, cut if it is. A link is followed if
 /// this user or root put it there (`/dev/stdout` is one): the directory, too, is theirs, for others move links and give them second names.
-pub fn open_now(path: &Path) -> std::io::Result<File> {
-    let Ok(about) = path.symlink_metadata() else {
-        return File::options().write(true).create_new(true).mode(MODE).open(path);
-    };
+pub fn open_now(path: &Path) -> std::io::Result<Patient> {
+    let Ok(about) = path.symlink_metadata() else { return create(path).map(Patient) };
     if about.is_file() {
         let file =
             File::options().write(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?;
@@ -145,29 +192,30 @@ pub fn open_now(path: &Path) -> std::io::Result<File> {
             return Err(Error::other("it has a second name, and other users can change its directory"));
         }
         file.set_len(0)?;
-        return Ok(file);
+        return Ok(Patient(file));
     }
     if !about.is_symlink() {
-        return open_stream(path);
+        return open_as_it_is(path, libc::O_NOFOLLOW).map(Patient);
     }
-    if about.uid() != 0 && about.uid() != fathom_state::trust::user() {
-        return Err(Error::other("it is a symbolic link of somebody else"));
-    }
-    if !is_in_our_directory(path) {
-        return Err(Error::other("it is a symbolic link, and other users can change its directory"));
+    if !is_our_link(path) {
+        return Err(Error::other("it is a symbolic link that other users can change"));
     }
     match path.metadata() {
-        Ok(about) if !about.is_file() => open_as_it_is(path, 0),
+        Ok(about) if !about.is_file() => open_as_it_is(path, 0).map(Patient),
         // Where it leads, as it is there now.
         _ => open_now(&path.canonicalize()?),
     }
 }
 
-/// Opens a pipe with a reader, or a character device; nothing is waited for.
+/// Opens a pipe with a reader, or a character device; writing waits for the reader, as it should.
 fn open_stream(path: &Path) -> std::io::Result<File> {
-    open_as_it_is(path, libc::O_NOFOLLOW)
+    let file = open_as_it_is(path, libc::O_NOFOLLOW)?;
+    let flags = rustix::fs::fcntl_getfl(&file)?;
+    rustix::fs::fcntl_setfl(&file, flags - rustix::fs::OFlags::NONBLOCK)?;
+    Ok(file)
 }
 
+/// Likewise; nothing is waited for.
 fn open_as_it_is(path: &Path, flags: i32) -> std::io::Result<File> {
     let file = File::options().write(true).custom_flags(flags | libc::O_NONBLOCK).open(path);
     let file = file.map_err(|e| match e.raw_os_error() {
@@ -178,9 +226,6 @@ fn open_as_it_is(path: &Path, flags: i32) -> std::io::Result<File> {
     if !found.is_char_device() && !found.is_fifo() && !found.is_file() {
         return Err(strange());
     }
-    // Writing waits for its reader, as it should.
-    let flags = rustix::fs::fcntl_getfl(&file)?;
-    rustix::fs::fcntl_setfl(&file, flags - rustix::fs::OFlags::NONBLOCK)?;
     Ok(file)
 }
 
@@ -234,7 +279,7 @@ mod tests {
         assert!(open_now(dir.path()).is_err());
         if fathom_state::trust::user() == 0 {
             std::os::unix::fs::lchown(at("link"), Some(65534), None).expect("root may");
-            assert!(open_now(&at("link")).expect_err("theirs").to_string().contains("of somebody else"));
+            assert!(open_now(&at("link")).expect_err("theirs").to_string().contains("that other users can change"));
             assert_eq!(fs::read_to_string(at("file")).expect("there"), "new");
         }
     }

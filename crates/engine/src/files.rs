@@ -1,11 +1,15 @@
 //! Opening, syncing and closing the files of streams, with the flags the model asks for.
 
+use crate::interrupted_by;
 use crate::shared::Call;
 use crate::worker::{Fault, Plan};
 use fathom_state::here;
 use fathom_workload::{OpenSync, Stream};
 use rustix::fd::{AsFd as _, BorrowedFd, IntoRawFd as _, OwnedFd};
 use rustix::fs::{FileType, Mode, OFlags};
+use rustix::io::Errno;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// Whether a stream writes at all, gives parts of its file back, or changes its files by other calls.
 pub(crate) fn writes(stream: &Stream) -> bool {
@@ -28,7 +32,7 @@ pub(crate) fn open(plan: &Plan) -> Result<OwnedFd, Fault> {
     open_at(plan, &plan.path)
 }
 
-fn open_at(plan: &Plan, path: &std::path::Path) -> Result<OwnedFd, Fault> {
+fn open_at(plan: &Plan, path: &Path) -> Result<OwnedFd, Fault> {
     let stream = plan.stream;
     let mapped = matches!(stream.backend, fathom_workload::Backend::Mmap { .. });
     let mut flags = OFlags::CLOEXEC;
@@ -59,25 +63,38 @@ fn open_at(plan: &Plan, path: &std::path::Path) -> Result<OwnedFd, Fault> {
         OpenSync::Rsync => OFlags::RSYNC | OFlags::SYNC,
     };
     let failed = |e| Fault::of(Call::Open, e, 0);
-    // What is only read may have become a pipe, whose other end nobody opens.
-    let reads_only = !flags.intersects(OFlags::WRONLY | OFlags::RDWR);
-    let how = if reads_only { flags | OFlags::NONBLOCK } else { flags };
-    let file = rustix::fs::open(here(path), how, Mode::from_raw_mode(plan.mode)).map_err(failed)?;
-    if reads_only {
-        let kind = rustix::fs::fstat(&file).map_err(failed)?.st_mode;
-        if FileType::from_raw_mode(kind) == FileType::Fifo {
-            return Err(failed(rustix::io::Errno::SPIPE));
-        }
-        rustix::fs::fcntl_setfl(&file, flags - OFlags::CLOEXEC).map_err(failed)?;
-    }
+    let file = open_soon(path, flags, plan.mode).map_err(failed)?;
     // A directory on the way may have become a link: what lies there now is somebody else's, and stays as it is.
     if writes(stream) && !plan.ledger.may_be_file(path, file.as_fd()) {
-        return Err(failed(rustix::io::Errno::STALE));
+        return Err(failed(Errno::STALE));
     }
     if stream.open.truncate {
         rustix::fs::ftruncate(&file, 0).map_err(failed)?;
     }
     advise(&file, stream.open.advice);
+    Ok(file)
+}
+
+/// How long a program may take to give its lease back. A file server needs milliseconds.
+const LEASE: Duration = Duration::from_secs(2);
+
+/// Opens a file without waiting for others: what is only read may have become a pipe whose other end nobody opens, and anybody who may read a
+/// file may hold a lease on it.
+pub(crate) fn open_soon(path: &Path, flags: OFlags, mode: u32) -> Result<OwnedFd, Errno> {
+    let until = Instant::now() + LEASE;
+    let file = loop {
+        match rustix::fs::open(here(path), flags | OFlags::NONBLOCK, Mode::from_raw_mode(mode)) {
+            Err(Errno::WOULDBLOCK) if Instant::now() < until && interrupted_by().is_none() => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            opened => break opened?,
+        }
+    };
+    let reads_only = !flags.intersects(OFlags::WRONLY | OFlags::RDWR);
+    if reads_only && FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode) == FileType::Fifo {
+        return Err(Errno::SPIPE);
+    }
+    rustix::fs::fcntl_setfl(&file, rustix::fs::fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
     Ok(file)
 }
 

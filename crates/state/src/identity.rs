@@ -56,18 +56,18 @@ impl Identity {
     /// Of what we have made at a path. It is marked if it has no time of birth; `None` if nothing is there, or it cannot be looked at.
     #[must_use]
     pub fn of_ours(path: &Path) -> Option<Self> {
-        Self::looked_for(path).ok()?
+        Self::of_new(Self::open(path).ok()??.as_fd()).ok()
     }
 
-    /// Likewise, but `None` only if nothing is there.
+    /// Opens what is at a path so that it can be marked; `None` if nothing is there.
     ///
     /// # Errors
     /// If the kernel does not tell.
-    pub fn looked_for(path: &Path) -> Result<Option<Self>, Errno> {
+    pub fn open(path: &Path) -> Result<Option<OwnedFd>, Errno> {
         // A file without permission to read is looked at without being marked.
         let opened = |how| rustix::fs::openat(CWD, here(path), how, Mode::empty());
         match opened(READ).or_else(|_| opened(LOOK)) {
-            Ok(file) => Self::of_new(file.as_fd()).map(Some),
+            Ok(file) => Ok(Some(file)),
             Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
             Err(e) => Err(e),
         }
@@ -75,9 +75,8 @@ impl Identity {
 
     /// Of a file at rest that is ours: where there is no better proof, the time of its last change is one.
     #[must_use]
-    pub fn at_rest(path: &Path) -> Option<Self> {
-        let file = rustix::fs::openat(CWD, here(path), LOOK, Mode::empty()).ok()?;
-        let (mut found, changed) = Self::seen(file.as_fd()).ok()?;
+    pub fn at_rest(file: BorrowedFd<'_>) -> Option<Self> {
+        let (mut found, changed) = Self::seen(file).ok()?;
         if found.proof == Proof::Nothing {
             found.proof = Proof::Changed(changed);
         }
@@ -265,9 +264,9 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("f");
         fs::write(&path, "x").expect("a file");
-        let mut identity = Identity::at_rest(&path).expect("an identity");
-        assert!(identity.is_at(&path));
         let file = File::open(&path).expect("the file");
+        let mut identity = Identity::at_rest(file.as_fd()).expect("an identity");
+        assert!(identity.is_at(&path));
         identity.proof = Proof::Changed(Identity::seen(file.as_fd()).expect("seen").1);
         assert!(identity.is_at(&path));
         identity.proof = Proof::Changed(1);

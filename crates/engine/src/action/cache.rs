@@ -2,6 +2,7 @@
 //! content, so they may be done to files that are not ours. Whether it came out as intended is for others to measure.
 
 use super::bottomless::is_bottomless;
+use super::owned::open_to_read;
 use crate::{Engine, EngineError, interrupted_by};
 use rustix::fs::Advice;
 use std::fs::File;
@@ -21,9 +22,9 @@ impl Engine {
 /// Writes back and drops the pages: only clean pages can be dropped, so fdatasync comes first. Of a file that a worker is yet to make
 /// there are none.
 pub(super) fn evict(path: &Path) -> Result<(), EngineError> {
-    let file = match File::open(path) {
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        opened => opened.map_err(|e| EngineError::file("open", path, e))?,
+    let file = match open_to_read(path) {
+        Err(EngineError::File { error, .. }) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        opened => opened?,
     };
     if holds_nothing(&file) {
         return Ok(());
@@ -38,7 +39,7 @@ pub(super) fn evict(path: &Path) -> Result<(), EngineError> {
 }
 
 pub(super) fn warm(path: &Path) -> Result<(), EngineError> {
-    let mut file = File::open(path).map_err(|e| EngineError::file("open", path, e))?;
+    let mut file = open_to_read(path)?;
     if holds_nothing(&file) {
         return Ok(());
     }

@@ -3,25 +3,27 @@
 use super::bottomless::is_bottomless;
 use super::image;
 use super::sets::Sets;
+use crate::files::open_soon;
 use crate::{EngineError, Ledger};
 use fathom_state::here;
 use fathom_workload::{Action, Existing, FileSet, Files, Program, Tree, Workload};
-use std::fs::{File, Metadata, OpenOptions};
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use std::fs::{File, Metadata};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 /// Opens a file of ours for writing data: never a link that somebody has put in its place, and not waiting for a pipe.
 pub(super) fn open_for_data(path: &Path) -> std::io::Result<File> {
-    OpenOptions::new().write(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(here(path))
+    Ok(open_soon(path, OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC, 0)?.into())
 }
 
 /// Opens a file that is only read, through links, and not waiting for whoever writes into a pipe.
 pub(super) fn open_to_read(path: &Path) -> Result<File, EngineError> {
-    let failed = |e| EngineError::file("open", path, e);
-    let how = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(here(path));
-    let file = how.map_err(failed)?;
-    let kind = file.metadata().map_err(failed)?.file_type();
-    if kind.is_fifo() { Err(EngineError::NotAFile(path.into(), "a pipe")) } else { Ok(file) }
+    match open_soon(path, OFlags::RDONLY | OFlags::CLOEXEC, 0) {
+        Err(Errno::SPIPE) => Err(EngineError::NotAFile(path.into(), "a pipe")),
+        opened => Ok(opened.map_err(|e| EngineError::file("open", path, e))?.into()),
+    }
 }
 
 /// Data are written to regular files only: a mistyped name must not cost a disk, nor a link the file it points to.

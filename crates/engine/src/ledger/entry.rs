@@ -4,7 +4,7 @@ use super::tree;
 use crate::EngineError;
 use fathom_state::Identity;
 use fathom_state::here;
-use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use rustix::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::io::ErrorKind;
@@ -25,22 +25,24 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Of what we have just made at a path; `None` if it is not there any more.
+    /// Of what we have just made, open.
     ///
     /// # Errors
-    /// If it has to be held open and cannot be.
-    pub fn of_new(path: &Path, tree: bool) -> Result<Option<Self>, Errno> {
-        let Some(identity) = Identity::looked_for(path)? else { return Ok(None) };
+    /// If it cannot be looked at, or has to be held open and cannot be.
+    pub fn of_new(file: BorrowedFd<'_>, tree: bool) -> Result<Self, Errno> {
+        let identity = Identity::of_new(file)?;
         let entry = Self::told(identity, tree);
         if identity.is_unproven() {
-            let _ = entry.held.set(Arc::new(open_to_hold(path)?));
+            let _ = entry.held.set(Arc::new(held(file)?));
         }
-        Ok(Some(entry))
+        Ok(entry)
     }
 
-    /// Of what is to be kept, at rest.
-    pub fn at_rest(path: &Path, tree: bool) -> Option<Self> {
-        Some(Self::told(Identity::at_rest(path)?, tree))
+    /// Of what is to be kept, at rest; `None` if nothing lies there, or something else than what is known to be ours.
+    pub fn at_rest(path: &Path, tree: bool, known: Option<&Self>) -> Option<Self> {
+        let file = rustix::fs::openat(CWD, here(path), LOOK, Mode::empty()).ok()?;
+        let is_it = known.is_none_or(|known| known.is(file.as_fd()));
+        Some(Self::told(Identity::at_rest(file.as_fd()).filter(|_| is_it)?, tree))
     }
 
     /// As a journal or the list of kept files tells it.
@@ -50,8 +52,8 @@ impl Entry {
 
     /// What a held entry is now that it is at rest again, if that is not what it was.
     pub fn changed(&self, path: &Path) -> Option<Self> {
-        self.held.get().filter(|_| self.identity.changes() && self.is_at(path))?;
-        let now = Self::at_rest(path, self.tree)?;
+        self.held.get().filter(|_| self.identity.changes())?;
+        let now = Self::at_rest(path, self.tree, Some(self))?;
         (now.identity != self.identity).then_some(now)
     }
 
@@ -115,9 +117,14 @@ impl PartialEq for Entry {
 }
 
 /// As many files as a set has may be held: where the limit is met, it is raised as far as this user may.
-fn open_to_hold(path: &Path) -> Result<OwnedFd, Errno> {
+fn held(file: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let open = || rustix::fs::openat(CWD, here(path), LOOK, Mode::empty());
+    // Opened anew it keeps nobody from making the file system read-only, as a second descriptor of what is written would.
+    let again = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let open = || match rustix::fs::open(&again, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
+        Err(Errno::NOENT) => rustix::io::fcntl_dupfd_cloexec(file, 0),
+        opened => opened,
+    };
     open().or_else(|e| {
         let limit = getrlimit(Resource::Nofile);
         if e != Errno::MFILE || limit.current == limit.maximum {

@@ -19,14 +19,20 @@ pub use tree::{REPLACED, open_below};
 
 use crate::EngineError;
 use entry::Entry;
-use fathom_state::{Directory, Locked, Untrusted, absolute, here, lines, owner};
+use fathom_state::{Directory, Identity, Locked, Untrusted, absolute, here, lines, owner};
 use journal::{ASIDE, FIRST, KEPT, PREFIX, failed, gone, intent, made, read_facts};
-use rustix::fd::AsFd as _;
+use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use rustix::fs::{CWD, Mode, OFlags};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, OpenOptions};
+use std::ffi::OsStr;
+use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// What is older than this process by more than that, it has not made; clocks of file servers differ.
+const OLD: Duration = Duration::from_secs(60);
 
 /// The journal of this process.
 pub struct Ledger {
@@ -38,6 +44,8 @@ pub struct Ledger {
     created: u64,
     /// Something was made that could not be looked at afterwards: the intention is all that the next run has of it.
     unfinished: bool,
+    /// When this process began to make things.
+    begun: SystemTime,
     kept: BTreeMap<PathBuf, Entry>,
     /// Block devices that the user named to be written.
     devices: BTreeSet<PathBuf>,
@@ -71,6 +79,7 @@ impl Ledger {
             made: BTreeMap::new(),
             created: 0,
             unfinished: false,
+            begun: SystemTime::now(),
             kept: BTreeMap::new(),
             devices: BTreeSet::new(),
         }
@@ -191,32 +200,31 @@ impl Ledger {
     pub fn create(&mut self, path: &Path, mode: u32) -> Result<File, EngineError> {
         let path = absolute(path);
         self.note(&intent(&path))?;
-        let file = match self.create_in_directory(&path, mode) {
-            Ok(file) => file,
+        let how = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mode = Mode::from_raw_mode(mode);
+        let made =
+            self.above(&path).and_then(|above| Ok(rustix::fs::openat(above, name_of(&path), how, mode)?));
+        let file: File = match made {
+            Ok(file) => file.into(),
             Err(e) => {
                 // What somebody makes there later is not ours. What we made there before still is.
                 self.note(&failed(&path))?;
                 return Err(EngineError::file("create", &path, e));
             }
         };
-        self.enter(path, false)?;
+        self.enter(path, false, file.as_fd())?;
         Ok(file)
     }
 
-    /// In a directory of ours the file is made only if it is still ours: somebody may have put a link in its place.
-    fn create_in_directory(&self, path: &Path, mode: u32) -> std::io::Result<File> {
-        use rustix::fs::{CWD, Mode, OFlags};
-        let (above, name) = (path.parent().unwrap_or(path), path.file_name().unwrap_or_default());
-        let Some((_, directory)) = self.made.get(above) else {
-            return OpenOptions::new().read(true).write(true).create_new(true).mode(mode).open(here(path));
-        };
-        let how = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    /// The directory that is to hold a new name, open. One of ours must still be that one: somebody may have put a link in its place.
+    fn above(&self, path: &Path) -> std::io::Result<OwnedFd> {
+        let above = path.parent().unwrap_or(path);
+        let how = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let open = rustix::fs::openat(CWD, here(above), how, Mode::empty())?;
-        if !directory.is(open.as_fd()) {
+        if self.made.get(above).is_some_and(|(_, directory)| !directory.is(open.as_fd())) {
             return Err(std::io::Error::other(tree::REPLACED));
         }
-        let how = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        Ok(rustix::fs::openat(&open, name, how, Mode::from_raw_mode(mode))?.into())
+        Ok(open)
     }
 
     /// Enters files that a worker has made where there was nothing before: they are ours. Those that are not there are left out.
@@ -224,8 +232,21 @@ impl Ledger {
     /// # Errors
     /// If the journal cannot be written.
     pub fn adopt(&mut self, paths: &[PathBuf]) -> Result<(), EngineError> {
-        let mut unknown = paths.iter().map(|path| absolute(path)).filter(|path| path.is_file());
-        unknown.try_for_each(|path| if self.owns(&path) { Ok(()) } else { self.enter(path, false) })
+        for path in paths.iter().map(|path| absolute(path)) {
+            let Some(file) = Identity::open(&path).map_err(|e| EngineError::file("look at", &path, e))?
+            else {
+                continue;
+            };
+            let file = File::from(file);
+            let about = file.metadata().map_err(|e| EngineError::file("look at", &path, e))?;
+            // What was there before somebody has put in the place of the worker's.
+            let made = about.created().or_else(|_| about.modified());
+            let is_new = made.is_ok_and(|made| made + OLD >= self.begun);
+            if about.is_file() && about.nlink() == 1 && is_new && !self.owns(&path) {
+                self.enter(path, false, file.as_fd())?;
+            }
+        }
+        Ok(())
     }
 
     /// Creates the directories above a file that are missing. One that somebody else (another rank of ours) makes meanwhile is theirs.
@@ -278,26 +299,32 @@ impl Ledger {
 
     fn make_directory(&mut self, path: PathBuf, tree: bool) -> Result<(), EngineError> {
         self.note(&intent(&path))?;
-        if let Err(e) = fs::DirBuilder::new().mode(0o755).create(here(&path)) {
-            self.note(&failed(&path))?;
-            return Err(EngineError::file("create", &path, e));
-        }
-        self.enter(path, tree)
-    }
-
-    fn enter(&mut self, path: PathBuf, tree: bool) -> Result<(), EngineError> {
-        let entry = match Entry::of_new(&path, tree) {
-            Ok(entry) => entry,
+        let mode = Mode::from_raw_mode(0o755);
+        let made = self
+            .above(&path)
+            .and_then(|above| Ok((rustix::fs::mkdirat(&above, name_of(&path), mode)?, above)));
+        let above = match made {
+            Ok(((), above)) => above,
             Err(e) => {
-                self.unfinished = true;
-                return Err(EngineError::file("look at", &path, e));
+                self.note(&failed(&path))?;
+                return Err(EngineError::file("create", &path, e));
             }
         };
-        let Some(entry) = entry else { return Ok(()) };
+        let open = tree::just_made(above.as_fd(), name_of(&path)).map_err(|e| self.unfinished(&path, e))?;
+        self.enter(path, tree, open.as_fd())
+    }
+
+    fn enter(&mut self, path: PathBuf, tree: bool, open: BorrowedFd<'_>) -> Result<(), EngineError> {
+        let entry = Entry::of_new(open, tree).map_err(|e| self.unfinished(&path, e.into()))?;
         self.note(&made(&entry, &path))?;
         self.made.insert(path, (self.created, entry));
         self.created += 1;
         Ok(())
+    }
+
+    fn unfinished(&mut self, path: &Path, error: std::io::Error) -> EngineError {
+        self.unfinished = true;
+        EngineError::file("look at", path, error)
     }
 
     /// Removes a file, a tree or an empty directory that is ours. What is not ours, or no longer there, is left. Directories above a
@@ -309,7 +336,7 @@ impl Ledger {
         let path = absolute(path);
         let Some(entry) = self.entry(&path).cloned() else {
             // In a tree of ours, under one of our names.
-            let inside = Entry::at_rest(&path, false).filter(|_| self.owns(&path));
+            let inside = Entry::at_rest(&path, false, None).filter(|_| self.owns(&path));
             return inside.map_or(Ok(()), |entry| entry.remove(&path));
         };
         match entry.lies_at(&path) {
@@ -379,8 +406,9 @@ impl Ledger {
         let mut stay: BTreeMap<PathBuf, Entry> = BTreeMap::new();
         for path in paths {
             let path = absolute(path);
-            let tree = self.entry(&path).is_some_and(|e| e.tree);
-            let Some(entry) = Entry::at_rest(&path, tree) else {
+            let known = self.entry(&path);
+            let tree = known.is_some_and(|e| e.tree);
+            let Some(entry) = Entry::at_rest(&path, tree, known) else {
                 match here(&path).symlink_metadata() {
                     Err(e) if e.kind() != ErrorKind::NotFound => {
                         return Err(EngineError::file("look at", &path, e));
@@ -389,10 +417,9 @@ impl Ledger {
                 }
             };
             for above in path.ancestors().skip(1) {
-                if !self.made.contains_key(above) {
-                    break;
-                }
-                stay.extend(Entry::at_rest(above, false).map(|entry| (above.to_path_buf(), entry)));
+                let Some((_, known)) = self.made.get(above) else { break };
+                let entry = Entry::at_rest(above, false, Some(known));
+                stay.extend(entry.map(|entry| (above.to_path_buf(), entry)));
             }
             stay.insert(path, entry);
         }
@@ -486,6 +513,10 @@ impl Ledger {
         let text: String = std::iter::once(format!("{FIRST}\n")).chain(facts).collect();
         directory.replace(KEPT, &text).map_err(untold)
     }
+}
+
+fn name_of(path: &Path) -> &OsStr {
+    path.file_name().unwrap_or_default()
 }
 
 impl Journal {

@@ -54,6 +54,46 @@ fn the_next_run_sweeps_what_a_killed_one_left() {
 }
 
 #[test]
+fn nothing_is_made_in_what_was_put_in_the_place_of_our_directory() {
+    let dir = tempfile::tempdir().unwrap();
+    let [ours, theirs] = ["ours", "theirs"].map(|name| dir.path().join(name));
+    fs::create_dir(&theirs).unwrap();
+    let mut ledger = Ledger::new(&dir.path().join("state"));
+    ledger.create_directory(&ours).unwrap();
+    fs::rename(&ours, dir.path().join("moved")).unwrap();
+    std::os::unix::fs::symlink(&theirs, &ours).unwrap();
+    for made in [ledger.create_tree(&ours.join("tree")), ledger.create(&ours.join("f"), 0o600).map(drop)] {
+        assert!(made.unwrap_err().to_string().contains(tree::REPLACED));
+    }
+    assert_eq!(fs::read_dir(&theirs).unwrap().count(), 0);
+}
+
+#[test]
+fn what_is_not_empty_was_not_made_a_moment_ago() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("d")).unwrap();
+    let above = File::open(dir.path()).unwrap();
+    let made = || tree::just_made(above.as_fd(), OsStr::new("d"));
+    assert!(made().is_ok());
+    fs::write(dir.path().join("d/theirs"), "x").unwrap();
+    assert!(made().unwrap_err().to_string().contains(tree::REPLACED));
+}
+
+#[test]
+fn a_file_that_is_older_than_the_run_was_made_by_no_worker() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("f");
+    fs::write(&path, "x").unwrap();
+    let mut ledger = Ledger::new(&dir.path().join("state"));
+    ledger.begun = SystemTime::now() + 2 * OLD;
+    ledger.adopt(std::slice::from_ref(&path)).unwrap();
+    assert!(!ledger.owns(&path));
+    ledger.begun = SystemTime::now();
+    ledger.adopt(std::slice::from_ref(&path)).unwrap();
+    assert!(ledger.owns(&path));
+}
+
+#[test]
 fn a_file_that_could_not_be_made_again_is_still_the_one_that_was_made() {
     let dir = tempfile::tempdir().unwrap();
     let (state, path) = (dir.path().join("state"), dir.path().join("f"));
@@ -192,7 +232,7 @@ fn left_by_a_killed_run(state: &Path, fact: &str) -> PathBuf {
 
 /// Numbers of a file, as a journal has them.
 fn numbers(path: &Path) -> String {
-    let words = Identity::at_rest(path).unwrap().words();
+    let words = Identity::at_rest(File::open(path).unwrap().as_fd()).unwrap().words();
     words.rsplit_once(' ').unwrap().0.to_string()
 }
 
@@ -219,7 +259,11 @@ fn d1_what_is_no_journal_of_ours_is_named_and_nothing_is_done() {
     let dir = tempfile::tempdir().unwrap();
     let (state, path) = (dir.path().join("state"), dir.path().join("precious"));
     fs::write(&path, "").unwrap();
-    let fact = format!("made {} {}", Identity::at_rest(&path).unwrap().words(), lines::coded_path(&path));
+    let fact = format!(
+        "made {} {}",
+        Identity::at_rest(File::open(&path).unwrap().as_fd()).unwrap().words(),
+        lines::coded_path(&path)
+    );
     let journal = left_by_a_killed_run(&state, &fact);
     // A line without its checksum, and one whose file was exchanged for another.
     let text = fs::read_to_string(&journal).unwrap();

@@ -7,7 +7,8 @@ use fathom_state::here;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
+use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -82,6 +83,20 @@ pub(crate) fn open_directory(root: BorrowedFd<'_>, path: &str) -> Result<OwnedFd
         return rustix::io::fcntl_dupfd_cloexec(root, 0);
     }
     open_below(root, path, DIRECTORY, 0)
+}
+
+/// Opens a directory that was made a moment ago. What is not empty, somebody has put in its place.
+pub(super) fn just_made(above: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
+    let how = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let open = match rustix::fs::openat(above, name, how, Mode::empty()) {
+        // A umask can forbid even us to read it.
+        Err(Errno::ACCESS) => return Ok(rustix::fs::openat(above, name, how | OFlags::PATH, Mode::empty())?),
+        opened => opened?,
+    };
+    let is_dots = |name: &[u8]| matches!(name, b"." | b"..");
+    let is_empty = Dir::read_from(&open)?.all(|entry| entry.is_ok_and(|e| is_dots(e.file_name().to_bytes())));
+    let is_mounted = rustix::fs::fstat(&open)?.st_dev != rustix::fs::fstat(above)?.st_dev;
+    if is_empty && !is_mounted { Ok(open) } else { Err(io::Error::other(REPLACED)) }
 }
 
 /// Whether a path lies in the tree of this root, reached as we reach it, and is a file or directory.

@@ -1,6 +1,7 @@
 //! Where the output goes, and what is told while jobs run: which files are laid out, and on a terminal how far it is.
 
 use crate::console;
+use crate::output::{self, Patient};
 use crate::run_loop::Listener;
 use fathom_dialects::fio::output::{formats, normal, results, status};
 use fathom_dialects::fio::plan::Make;
@@ -8,7 +9,6 @@ use fathom_dialects::fio::{Format, Plan};
 use fathom_record::Interval;
 use fathom_workload::Phase;
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ const LITTLE: Duration = Duration::from_millis(100);
 
 /// Standard output, or the file of `--output`.
 pub struct Sink {
-    file: Option<File>,
+    file: Option<Patient>,
     name: String,
     failed: Option<String>,
 }
@@ -28,7 +28,7 @@ impl Sink {
     pub fn open(path: Option<&Path>) -> Result<Self, String> {
         let Some(path) = path else { return Ok(Self { file: None, name: String::new(), failed: None }) };
         let name = path.display().to_string();
-        let file = crate::output::open_now(path).map_err(|e| format!("{name} cannot be written: {e}"))?;
+        let file = output::open_now(path).map_err(|e| format!("{name} cannot be written: {e}"))?;
         Ok(Self { file: Some(file), name, failed: None })
     }
 

@@ -2,6 +2,7 @@
 //! mount stands on does not hang, it fails; only the kernel's table is asked while ours is up.
 
 use crate::exit::Usage;
+use crate::output;
 use fathom_isofs::mount::{On, SOURCE};
 use fathom_observe::answers::is_cut_off;
 use fathom_observe::device::mount::{Mount, parse};
@@ -44,11 +45,23 @@ pub struct Point {
 }
 
 impl Point {
-    /// The directory by that name.
+    /// The directory by that name. A link is followed if it leads where this user or root has it lead.
     pub fn ready(on: &Path) -> Result<Self, Usage> {
+        // A slash behind the name of a link would follow it.
+        let name: PathBuf = on.components().collect();
         let how = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let open = rustix::fs::open(on, how, Mode::empty()).map_err(|e| {
+        let open = match rustix::fs::open(&name, how | OFlags::NOFOLLOW, Mode::empty()) {
+            Err(Errno::NOTDIR | Errno::LOOP) if output::is_our_link(&name) => {
+                rustix::fs::open(&name, how, Mode::empty())
+            }
+            opened => opened,
+        };
+        let open = open.map_err(|e| {
             let why = match e {
+                Errno::NOTDIR | Errno::LOOP if name.is_symlink() => {
+                    "a symbolic link that other users can change; name the directory that it leads to"
+                        .to_owned()
+                }
                 Errno::NOTDIR => "not a directory; an image is mounted on one".to_owned(),
                 e => format!("{}; an image is mounted on a directory that exists", io::Error::from(e)),
             };

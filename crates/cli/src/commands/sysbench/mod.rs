@@ -107,7 +107,7 @@ fn head(options: &Options, argv: Vec<String>, started: jiff::Zoned) -> Head {
 }
 
 fn read(path: &Path) -> Result<String, String> {
-    std::fs::read_to_string(path).map_err(|e| words(&e))
+    crate::input::read_to_string(path).map_err(|e| words(&e))
 }
 
 /// What the C library says of an error.

@@ -4,6 +4,7 @@
 use super::options::Record;
 use super::{target, writer};
 use crate::exit::{self, Usage};
+use crate::output::Patient;
 use crate::{console, output};
 use anyhow::Context as _;
 use fathom_dialects::trace;
@@ -28,7 +29,7 @@ const EXPECTED_IOPS: u64 = 100_000;
 
 /// The log while it is written. A full disk stops the writing and is told at the end.
 struct Recording {
-    log: LogWriter<LogFile>,
+    log: LogWriter<LogFile<Patient>>,
     failed: Option<io::Error>,
 }
 
@@ -65,7 +66,7 @@ pub fn run(options: &Record) -> anyhow::Result<ExitCode> {
     let devices: Vec<Watched> = devices.into_iter().map(Watched::for_a_bystander).collect();
     let path = options.output.clone().unwrap_or_else(|| default_name(&devices));
     let file = output::begin_now(&path, options.force).map_err(|e| cannot_create(&path, e))?;
-    let made = Made { path: &path, file: plain_file(&file), keep: false };
+    let made = Made { path: &path, file: plain_file(file.file()), keep: false };
     let file = LogFile::new(file, &path).map_err(|e| cannot_create(&path, e))?;
     let failed = || format!("cannot write {}", path.display());
     let mut log = LogWriter::new(file, &header(options.full)).with_context(failed)?;
@@ -137,7 +138,7 @@ fn with_the_command(child: Option<Child>, end: End) -> anyhow::Result<End> {
 }
 
 /// Writes what stands at the end of a log.
-fn finish(mut log: LogWriter<LogFile>, lost: u64, notes: &[String], end: &LogEnd) -> io::Result<()> {
+fn finish(mut log: LogWriter<LogFile<Patient>>, lost: u64, notes: &[String], end: &LogEnd) -> io::Result<()> {
     log.lost(lost)?;
     notes.iter().try_for_each(|note| log.note(note))?;
     log.finish(end)?.end()

@@ -10,7 +10,7 @@ use crate::ledger::tree as ours;
 use fathom_state::here;
 use fathom_workload::{Existing, Tree};
 use make::{Job, Manner};
-use rustix::fd::OwnedFd;
+use rustix::fd::{AsFd as _, OwnedFd};
 use rustix::fs::{CWD, Mode, OFlags};
 use std::path::Path;
 
@@ -36,6 +36,9 @@ pub(super) fn prepare(laying: &mut Laying<'_>, tree: &Tree, empty: bool) -> Resu
         },
     };
     let root_fd = open(root, manner)?;
+    if !laying.ledger.may_be_tree(root, root_fd.as_fd()) {
+        return Err(EngineError::file("lay out", root, std::io::Error::other(ours::REPLACED)));
+    }
     let job = Job { root, root_fd, layout, set: laying.set, workload: laying.workload, manner };
     job.run(laying)
 }

@@ -26,19 +26,19 @@ pub struct LogWriter<W: Write> {
 }
 
 /// A file that a log is written to: as it is, or through zstd. What is not ended lacks what the compression holds back.
-pub enum LogFile {
+pub enum LogFile<W: Write = File> {
     /// As it is.
-    Plain(File),
+    Plain(W),
     /// Through zstd.
-    Zstd(zstd::Encoder<'static, File>),
+    Zstd(zstd::Encoder<'static, W>),
 }
 
-impl LogFile {
+impl<W: Write> LogFile<W> {
     /// Of an open file; compressed if its name ends in `.zst`.
     ///
     /// # Errors
     /// If zstd has no memory.
-    pub fn new(file: File, path: &Path) -> io::Result<Self> {
+    pub fn new(file: W, path: &Path) -> io::Result<Self> {
         if path.extension().is_none_or(|e| e != "zst") {
             return Ok(Self::Plain(file));
         }
@@ -59,7 +59,7 @@ impl LogFile {
     }
 }
 
-impl std::fmt::Debug for LogFile {
+impl<W: Write> std::fmt::Debug for LogFile<W> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Plain(_) => "LogFile::Plain",
@@ -68,7 +68,7 @@ impl std::fmt::Debug for LogFile {
     }
 }
 
-impl Write for LogFile {
+impl<W: Write> Write for LogFile<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Plain(file) => file.write(bytes),
