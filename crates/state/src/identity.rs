@@ -77,7 +77,13 @@ impl Identity {
     #[must_use]
     pub fn at_rest(path: &Path) -> Option<Self> {
         let file = rustix::fs::openat(CWD, here(path), LOOK, Mode::empty()).ok()?;
-        let (mut found, changed) = Self::seen(file.as_fd()).ok()?;
+        Self::open_at_rest(file.as_fd())
+    }
+
+    /// Likewise, of an open file.
+    #[must_use]
+    pub fn open_at_rest(file: BorrowedFd<'_>) -> Option<Self> {
+        let (mut found, changed) = Self::seen(file).ok()?;
         if found.proof == Proof::Nothing {
             found.proof = Proof::Changed(changed);
         }

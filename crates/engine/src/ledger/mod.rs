@@ -130,6 +130,12 @@ impl Ledger {
         }
     }
 
+    /// Whether an open file is the one that we made at a path.
+    #[must_use]
+    pub fn owns_open(&self, path: &Path, open: rustix::fd::BorrowedFd<'_>) -> bool {
+        self.entry(&absolute(path)).is_some_and(|entry| !entry.tree && entry.is(open))
+    }
+
     /// Whether `root` is a tree that we made with [`Ledger::create_tree`] and that nobody has replaced since.
     #[must_use]
     pub fn owns_tree(&self, root: &Path) -> bool {
@@ -396,6 +402,20 @@ impl Ledger {
             }
             stay.insert(path, entry);
         }
+        self.keep_entries(stay)
+    }
+
+    /// As [`Ledger::keep`], of a file that is open: whatever came to its path meanwhile is not ours.
+    ///
+    /// # Errors
+    /// If the list of kept files cannot be written.
+    pub fn keep_open(&mut self, path: &Path, open: rustix::fd::BorrowedFd<'_>) -> Result<(), EngineError> {
+        let identity = fathom_state::Identity::open_at_rest(open);
+        let entry = identity.map(|identity| (absolute(path), Entry::told(identity, false)));
+        self.keep_entries(entry.into_iter().collect())
+    }
+
+    fn keep_entries(&mut self, stay: BTreeMap<PathBuf, Entry>) -> Result<(), EngineError> {
         if stay.is_empty() {
             return Ok(());
         }
