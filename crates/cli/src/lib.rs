@@ -5,6 +5,7 @@
 //! Exit codes: 0 done, 1 a check failed or the answer is "worse", 2 usage or bad input, 3 the run could not be completed (what
 //! was measured is kept), 128 + signal after a signal. Drop-ins use the exit codes of the program they stand in for.
 
+mod begun;
 mod cold;
 mod commands;
 mod console;

@@ -279,7 +279,12 @@ mod tests {
         assert!(open_now(dir.path()).is_err());
         if fathom_state::trust::user() == 0 {
             std::os::unix::fs::lchown(at("link"), Some(65534), None).expect("root may");
-            assert!(open_now(&at("link")).expect_err("theirs").to_string().contains("that other users can change"));
+            assert!(
+                open_now(&at("link"))
+                    .expect_err("theirs")
+                    .to_string()
+                    .contains("that other users can change")
+            );
             assert_eq!(fs::read_to_string(at("file")).expect("there"), "new");
         }
     }

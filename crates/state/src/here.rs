@@ -1,6 +1,7 @@
 //! The working directory, as this process stands in it. Its name may lead elsewhere in the next moment: whoever owns the directory above can rename
 //! it, and put a link in its place. Therefore what lies below it is reached from where we stand, however it is named.
 
+use rustix::fd::BorrowedFd;
 use std::io::Result;
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
@@ -33,6 +34,17 @@ pub fn go(to: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Goes to a directory that is open, wherever it is by now.
+///
+/// # Errors
+/// If that cannot be.
+pub fn enter(directory: BorrowedFd<'_>) -> Result<()> {
+    let mut known = NAME.write().unwrap_or_else(PoisonError::into_inner);
+    rustix::process::fchdir(directory)?;
+    *known = std::env::current_dir().ok();
+    Ok(())
+}
+
 /// The full name of a path: for messages, for journals, and to compare. Open [`here`] of it.
 #[must_use]
 pub fn absolute(path: &Path) -> PathBuf {
@@ -40,7 +52,7 @@ pub fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(&whole).unwrap_or(whole)
 }
 
-/// A path seen from the working directory, if it lies in it. The directory is changed by [`go`] alone.
+/// A path seen from the working directory, if it lies in it. The directory is changed by [`go`] and [`enter`] alone.
 #[must_use]
 pub fn here(path: &Path) -> &Path {
     match with_name(|name| path.strip_prefix(name?).ok()) {

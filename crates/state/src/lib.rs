@@ -23,5 +23,5 @@ mod walk;
 
 pub use directory::{Directory, Locked};
 pub use error::Untrusted;
-pub use here::{absolute, go, here};
+pub use here::{absolute, enter, go, here};
 pub use identity::Identity;

@@ -2,6 +2,7 @@
 //! knows beyond that goes to stderr after the last line, and into the store.
 
 use super::write;
+use crate::begun::Begun;
 use crate::line::Common;
 use crate::run_loop::{self, Failure, Finished, Head, Listener};
 use crate::{console, epilogue, exit, input, state};
@@ -9,9 +10,10 @@ use fathom_dialects::LivePrinter as _;
 use fathom_dialects::iozone::{self, Context, Exit, Parsed, Printer, sidefiles, worksheet};
 use fathom_engine::{Engine, EngineError, Ledger};
 use fathom_record::{OpError, Phase};
-use std::collections::BTreeSet;
+use rustix::fd::AsFd as _;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
@@ -34,7 +36,7 @@ pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
     let mut argv: Vec<String> = program.split(' ').map(str::to_owned).collect();
     argv.extend(args);
     let head = head(&parsed, argv, &here, now);
-    let beside = Beside { ledger: state::quiet_ledger(), ours: BTreeSet::new() };
+    let beside = Beside { ledger: state::quiet_ledger(), begun: BTreeMap::new() };
     let mut live = Live { printer: Printer::new(&parsed), parsed: &parsed, beside };
     console::out_raw(&live.printer.head());
     if parsed.workload.phases.is_empty() {
@@ -120,21 +122,32 @@ struct Live<'a> {
 struct Beside {
     ledger: Ledger,
     /// What this run has begun or gone on with.
-    ours: BTreeSet<PathBuf>,
+    begun: BTreeMap<PathBuf, Begun>,
 }
 
 impl Beside {
     fn append(&mut self, path: &Path, text: &str) -> Result<(), String> {
+        let file = match self.begun.get(path) {
+            Some(begun) => begun.append(path, text.as_bytes()).map_err(|e| e.to_string())?,
+            None => self.first(path, text)?,
+        };
+        // Not by its name: what somebody puts there meanwhile is not ours.
+        self.ledger.keep_open(path, file.as_fd()).map_err(|e| e.to_string())
+    }
+
+    fn first(&mut self, path: &Path, text: &str) -> Result<File, String> {
         let is_there = path.symlink_metadata().is_ok();
-        if is_there && !self.ours.contains(path) && !self.ledger.owns(path) {
-            return Err("it exists and was not made by fathom, so it is left as it is".into());
-        }
         let mut how = OpenOptions::new();
-        how.append(true).create_new(!is_there).custom_flags(libc::O_NOFOLLOW);
-        let appended = how.open(path).and_then(|mut file| file.write_all(text.as_bytes()));
-        appended.map_err(|e| e.to_string())?;
-        self.ours.insert(path.to_path_buf());
-        self.ledger.keep(path).map_err(|e| e.to_string())
+        how.append(true).create_new(!is_there).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+        let is_ours = |file: &File| !is_there || self.ledger.owns_open(path, file.as_fd());
+        let mut file = match how.open(path) {
+            Ok(file) if is_ours(&file) => file,
+            Err(e) if !is_there => return Err(e.to_string()),
+            _ => return Err("it exists and was not made by fathom, so it is left as it is".into()),
+        };
+        let begun = Begun::of(&file).and_then(|begun| file.write_all(text.as_bytes()).map(|()| begun));
+        self.begun.insert(path.to_path_buf(), begun.map_err(|e| e.to_string())?);
+        Ok(file)
     }
 }
 

@@ -88,10 +88,7 @@ fn the_latencies_of_a_long_log_are_one_run() {
 #[test]
 fn a_device_is_refused() {
     let fathom = Fathom::new();
-    let _ = fathom
-        .run(["import", "--dry-run", "/dev/zero"])
-        .expect_code(2)
-        .expect_stderr("is a device");
+    let _ = fathom.run(["import", "--dry-run", "/dev/zero"]).expect_code(2).expect_stderr("is a device");
 }
 
 #[test]

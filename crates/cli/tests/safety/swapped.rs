@@ -119,6 +119,67 @@ fn d3_a_file_behind_a_directory_that_became_a_link_is_not_written() {
     assert!(outcome.stderr.contains("something else lies there now"), "{outcome:?}");
 }
 
+/// As soon as both are there.
+fn exchange_when_there(one: &Path, other: &Path, running: &mut fathom_testkit::Running) {
+    let how = rustix::fs::RenameFlags::EXCHANGE;
+    while rustix::fs::renameat_with(rustix::fs::CWD, one, rustix::fs::CWD, other, how).is_err() {
+        assert!(!running.has_ended(), "{} never came: {}", one.display(), running.stderr());
+    }
+}
+
+/// A log of single operations takes its time: it is begun empty, and piece after piece is put behind.
+#[test]
+fn a_log_of_fio_that_became_another_file_is_not_appended_to() {
+    let fathom = Fathom::new();
+    let (log, bystander) = (fathom.work().join("l_lat.1.log"), fathom.work().join("bystander"));
+    fs::write(&bystander, "ours").expect("a file");
+    let mut running =
+        fathom.spawn("fio --name=a --ioengine=null --rw=read --bs=4k --size=2g --write_lat_log=l".split(' '));
+    exchange_when_there(&log, &bystander, &mut running);
+    let outcome = running.finish().expect_code(1);
+    assert_eq!(fs::read_to_string(&log).expect("there"), "ours");
+    let _ = outcome.expect_stderr("l_lat.1.log cannot be written: something else lies there now");
+}
+
+#[test]
+fn a_log_of_iozone_that_became_another_file_is_not_appended_to() {
+    for (option, name) in [("-+T", "Child_0.log"), ("-+z", "Iozone_histogram_child_0.txt")] {
+        let fathom = Fathom::new();
+        let (log, bystander) = (fathom.work().join(name), fathom.work().join("bystander"));
+        fs::write(&bystander, "ours").expect("a file");
+        let words = ["iozone", "-t", "1", "-s", "4m", "-r", "4k", "-i", "0", "-i", "1", "-i", "2", option];
+        let mut running = fathom.spawn(words);
+        exchange_when_there(&log, &bystander, &mut running);
+        let _ =
+            running.finish().expect_stderr(&format!("{name} was not written: something else lies there now"));
+        // It did not become ours meanwhile.
+        let _ = fathom.run(words).expect_stderr("was not made by fathom, so it is left as it is");
+        assert_eq!(fs::read_to_string(&log).expect("there"), "ours");
+    }
+}
+
+/// The directories of a comparison are those that were there when it began.
+#[test]
+fn a_directory_of_a_comparison_that_became_a_link_is_not_followed() {
+    let fathom = Fathom::new();
+    let (theirs, one) = (fathom.dir().subdir("theirs"), fathom.work().join("one"));
+    for directory in [&one, &fathom.work().join("two")] {
+        fs::create_dir(directory).expect("a directory");
+    }
+    // Whoever comes here finds a file that is not fathom's, and fails.
+    fs::write(theirs.join("iozone.tmp"), "theirs").expect("a file of theirs");
+    let link = fathom.work().join("link");
+    symlink(&theirs, &link).expect("a link");
+    let changed = || fs::metadata(&one).and_then(|about| about.modified()).expect("there");
+    let before = changed();
+    let line = "compare --run --in one,two --max-quads 2 -- iozone -i 0 -s 64k -r 4k";
+    let mut running = fathom.spawn(line.split(' '));
+    running.wait_until("a run in the directory", || changed() != before);
+    exchange(&link, &one);
+    let outcome = running.finish().expect_code(0);
+    assert_eq!(contents(&theirs), [("iozone.tmp".into(), "theirs".into())].into(), "{outcome:?}");
+}
+
 /// A file of the tree that is another's by a second name is neither written nor cut.
 #[test]
 fn d3_a_second_name_of_somebodys_file_is_not_written() {

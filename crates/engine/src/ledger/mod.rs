@@ -139,6 +139,12 @@ impl Ledger {
         }
     }
 
+    /// Whether an open file is the one that we made at a path.
+    #[must_use]
+    pub fn owns_open(&self, path: &Path, open: BorrowedFd<'_>) -> bool {
+        self.entry(&absolute(path)).is_some_and(|entry| !entry.tree && entry.is(open))
+    }
+
     /// Whether `root` is a tree that we made with [`Ledger::create_tree`] and that nobody has replaced since.
     #[must_use]
     pub fn owns_tree(&self, root: &Path) -> bool {
@@ -148,13 +154,13 @@ impl Ledger {
 
     /// Whether an open directory may be the root of a tree that is to be changed: if we made one there, that one.
     #[must_use]
-    pub(crate) fn may_be_tree(&self, root: &Path, open: rustix::fd::BorrowedFd<'_>) -> bool {
+    pub(crate) fn may_be_tree(&self, root: &Path, open: BorrowedFd<'_>) -> bool {
         self.entry(&absolute(root)).is_none_or(|entry| !entry.tree || entry.is(open))
     }
 
     /// Whether an open file may be one that is to be changed at a path: if we made one there, that one.
     #[must_use]
-    pub(crate) fn may_be_file(&self, path: &Path, open: rustix::fd::BorrowedFd<'_>) -> bool {
+    pub(crate) fn may_be_file(&self, path: &Path, open: BorrowedFd<'_>) -> bool {
         self.entry(&absolute(path)).is_none_or(|entry| entry.is(open))
     }
 
@@ -423,6 +429,20 @@ impl Ledger {
             }
             stay.insert(path, entry);
         }
+        self.keep_entries(stay)
+    }
+
+    /// As [`Ledger::keep`], of a file that is open: whatever came to its path meanwhile is not ours.
+    ///
+    /// # Errors
+    /// If the list of kept files cannot be written.
+    pub fn keep_open(&mut self, path: &Path, open: BorrowedFd<'_>) -> Result<(), EngineError> {
+        let identity = Identity::at_rest(open);
+        let entry = identity.map(|identity| (absolute(path), Entry::told(identity, false)));
+        self.keep_entries(entry.into_iter().collect())
+    }
+
+    fn keep_entries(&mut self, stay: BTreeMap<PathBuf, Entry>) -> Result<(), EngineError> {
         if stay.is_empty() {
             return Ok(());
         }

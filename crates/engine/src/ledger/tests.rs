@@ -195,6 +195,21 @@ fn a_kept_file_stays_and_is_ours_again_later() {
 }
 
 #[test]
+fn what_came_to_the_place_of_an_open_file_is_not_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let (state, path) = (dir.path().join("state"), dir.path().join("log"));
+    let file = fs::File::create_new(&path).unwrap();
+    let mut ledger = Ledger::new(&state);
+    ledger.keep_open(&path, file.as_fd()).unwrap();
+    assert!(Ledger::new(&state).owns_open(&path, file.as_fd()));
+    fs::rename(&path, dir.path().join("aside")).unwrap();
+    fs::write(&path, "another").unwrap();
+    ledger.keep_open(&path, file.as_fd()).unwrap();
+    let later = Ledger::new(&state);
+    assert!(!later.owns(&path) && !later.owns_open(&path, fs::File::open(&path).unwrap().as_fd()));
+}
+
+#[test]
 fn runs_that_overlap_do_not_lose_each_others_kept_files() {
     let dir = tempfile::tempdir().unwrap();
     let state = dir.path().join("state");

@@ -1,6 +1,7 @@
 //! The logs of jobs, which are files beside the output: what was written down while the jobs ran is read piece by piece, and written likewise.
 
 use super::places::{self, Kind};
+use crate::begun::Begun;
 use crate::console;
 use fathom_dialects::fio::Plan;
 use fathom_dialects::fio::output::iolog;
@@ -10,7 +11,8 @@ use fathom_dialects::fio::output::packed;
 use fathom_engine::Operations;
 use fathom_record::Run;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -51,7 +53,7 @@ impl Logged {
             }
         };
         let began_ms = |phase: u32| self.began_ms.get(&phase).copied().unwrap_or(0);
-        let (mut made, mut failed) = (BTreeSet::new(), BTreeMap::new());
+        let (mut begun, mut failed) = (BTreeMap::new(), BTreeMap::new());
         let mut torn = logs::write(
             plan,
             run,
@@ -60,7 +62,7 @@ impl Logged {
                 if failed.contains_key(path) {
                     return;
                 }
-                if let Err(error) = append(plan, Kind::Values, path, text, made.insert(path.to_owned())) {
+                if let Err(error) = append(plan, Kind::Values, path, text, &mut begun) {
                     failed.insert(path.to_owned(), error);
                 }
             },
@@ -68,7 +70,7 @@ impl Logged {
         if plan.general.bandwidth_log {
             for (name, text) in logs::together(run) {
                 let path = Path::new(name);
-                if let Err(error) = append(plan, Kind::Values, path, &text, true) {
+                if let Err(error) = append(plan, Kind::Values, path, &text, &mut BTreeMap::new()) {
                     failed.insert(path.to_owned(), error);
                 }
             }
@@ -88,12 +90,12 @@ impl Logged {
 impl Logged {
     /// Writes the logs that can be replayed. Gives sentences about what could not be.
     pub fn write_iologs(&self, plan: &Plan) -> Vec<String> {
-        let (mut made, mut failed) = (BTreeSet::new(), BTreeMap::new());
+        let (mut begun, mut failed) = (BTreeMap::new(), BTreeMap::new());
         let read = iolog::write(plan, |phase, worker| self.of_worker(phase, worker), &mut |path, text| {
             if failed.contains_key(path) {
                 return;
             }
-            if let Err(error) = append(plan, Kind::Operations, path, text, made.insert(path.to_owned())) {
+            if let Err(error) = append(plan, Kind::Operations, path, text, &mut begun) {
                 failed.insert(path.to_owned(), error);
             }
         });
@@ -121,17 +123,30 @@ impl Logged {
     }
 }
 
-/// A log that is there is written anew, as fio does.
-fn append(plan: &Plan, kind: Kind, path: &Path, text: &str, anew: bool) -> std::io::Result<()> {
+/// A log that is there is written anew, as fio does; what comes then goes behind what was begun.
+fn append(
+    plan: &Plan,
+    kind: Kind,
+    path: &Path,
+    text: &str,
+    begun: &mut BTreeMap<PathBuf, Begun>,
+) -> std::io::Result<()> {
     let packs = packed::is_packed(path) && kind == Kind::Values;
     let kind = if packs { Kind::Packed } else { kind };
-    let mut file = if anew { places::create(plan, path, kind)? } else { places::open_again(path)? };
-    if !packs {
-        return file.write_all(text.as_bytes());
+    let packed = |text| {
+        packed::pack(text).ok_or_else(|| std::io::Error::other("a line does not fit the compressed form"))
+    };
+    match begun.entry(path.to_owned()) {
+        Entry::Occupied(begun) => {
+            let bytes = if packs { packed(text)? } else { text.into() };
+            begun.get().append(path, &bytes).map(drop)
+        }
+        Entry::Vacant(first) => {
+            let mut file = places::create(plan, path, kind)?;
+            first.insert(Begun::of(&file)?);
+            file.write_all(&if packs { packed(text)? } else { text.into() })
+        }
     }
-    let bytes =
-        packed::pack(text).ok_or_else(|| std::io::Error::other("a line does not fit the compressed form"))?;
-    file.write_all(&bytes)
 }
 
 /// Prints the lines of a compressed log.

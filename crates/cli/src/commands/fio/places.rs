@@ -111,8 +111,3 @@ pub fn create(plan: &Plan, path: &Path, kind: Kind) -> std::io::Result<File> {
     file.rewind()?;
     Ok(file)
 }
-
-/// Opens a log of which a part was written.
-pub fn open_again(path: &Path) -> std::io::Result<File> {
-    File::options().append(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)
-}

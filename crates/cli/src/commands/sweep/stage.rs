@@ -4,6 +4,7 @@
 //! the first run is found out by `checked`.
 
 mod checked;
+mod directories;
 
 use super::kernel::{self, LIVE};
 use super::settle::settle;
@@ -20,6 +21,7 @@ use fathom_observe::knobs::disk::DiskPlan;
 use fathom_observe::knobs::{Disk, KnobError, Outcome, Place, Reading, Turner, target};
 use fathom_report::sweep::{Cell, Found};
 use fathom_workload::Workload;
+use rustix::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -72,6 +74,9 @@ pub struct Stage<'a> {
     disk: Option<Disk>,
     /// The directory the program was started in.
     pub here: PathBuf,
+    /// It, and those that were named, in the order of the values: whoever renames one leads no run elsewhere.
+    home: OwnedFd,
+    directories: Vec<OwnedFd>,
     /// The first file of the workload.
     pub measured: PathBuf,
     stack: DeviceStack,
@@ -96,7 +101,10 @@ impl From<KnobError> for Stop {
 impl<'a> Stage<'a> {
     /// Checks everything that can be checked without changing anything.
     pub fn begin(asked: &'a Asked, common: &'a Common) -> Result<Self, Usage> {
-        let here = std::env::current_dir().map_err(|e| Usage(format!("the working directory: {e}")))?;
+        let unusable = |e: std::io::Error| Usage(format!("the working directory: {e}"));
+        let here = std::env::current_dir().map_err(unusable)?;
+        let home = directories::open(Path::new(".")).map_err(unusable)?;
+        let directories = directories::all(&asked.varied, &here)?;
         let started = jiff::Zoned::now();
         let counts: Vec<usize> = asked.varied.iter().map(|v| v.values.len()).collect();
         let cells: Vec<Cell> =
@@ -115,6 +123,8 @@ impl<'a> Stage<'a> {
             disk: None,
             measured: here.clone(),
             here,
+            home,
+            directories,
             stack: DeviceStack::default(),
         };
         let checked = stage.check_workloads();
@@ -143,19 +153,25 @@ impl<'a> Stage<'a> {
 
     /// The directory that a cell is run in, if one was named.
     pub fn directory_of(&self, cell: usize) -> Option<&Path> {
+        let (at, level) = self.directory_level(cell)?;
+        Some(Path::new(&self.varied[at].values[level]))
+    }
+
+    /// Its place among the factors, and the level that the cell has there.
+    fn directory_level(&self, cell: usize) -> Option<(usize, usize)> {
         let at = self.varied.iter().position(|v| v.of == Of::Directory)?;
-        Some(Path::new(&self.varied[at].values[self.cells[cell].levels[at]]))
+        Some((at, self.cells[cell].levels[at]))
     }
 
     fn enter_directory(&self, cell: usize) -> Result<(), Usage> {
-        let Some(directory) = self.directory_of(cell) else { return Ok(()) };
-        let directory = self.here.join(directory);
-        fathom_state::go(&directory).map_err(|e| Usage(format!("--in {}: {e}", directory.display())))
+        let Some((at, level)) = self.directory_level(cell) else { return Ok(()) };
+        fathom_state::enter(self.directories[level].as_fd())
+            .map_err(|e| directories::unusable(&self.here, &self.varied[at].values[level], &e))
     }
 
     /// Back to where the program was started.
     pub fn come_back(&self) {
-        let _ = fathom_state::go(&self.here);
+        let _ = fathom_state::enter(self.home.as_fd());
     }
 
     /// What is varied, with its values in the order they were named: the first is what others are compared to.
@@ -270,10 +286,9 @@ impl<'a> Stage<'a> {
             self.stack = kernel::stack_of(Path::new("."));
             self.follow_file_system()?;
         }
-        if let Some(directory) = self.directory_of(cell) {
-            let directory = self.here.join(directory);
+        if self.directory_of(cell).is_some() {
             self.enter_directory(cell).map_err(|e| Stop::Failed(e.0))?;
-            self.stack = kernel::stack_of(&directory);
+            self.stack = kernel::stack_of(Path::new("."));
         }
         let (arguments, settings) = (self.values(cell, &Of::Argument), self.values(cell, &Of::Workload));
         let planned =
@@ -338,7 +353,7 @@ impl<'a> Stage<'a> {
     /// Puts everything back; what was owed comes back as outcomes.
     pub fn put_back(&mut self) -> Vec<Outcome> {
         // Open directories of ours on the loop device would keep it busy.
-        let _ = fathom_state::go(&self.here);
+        self.come_back();
         self.disk = None;
         self.turner.take().map(Turner::put_back).unwrap_or_default()
     }

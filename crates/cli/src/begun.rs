@@ -1,0 +1,70 @@
+//! A file that is written in several goes. Between two of them whoever owns its directory can put another in its place, root's own too: only
+//! what this run began is gone on with.
+
+use fathom_state::Identity;
+use rustix::fd::{AsFd as _, OwnedFd};
+use std::fs::File;
+use std::io::{Error, Result, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+/// What was made or taken over with the first go.
+pub struct Begun {
+    identity: Identity,
+    /// Open for as long as this run goes on with it, where the file system keeps no proof.
+    held: Option<OwnedFd>,
+}
+
+impl Begun {
+    /// Of the file that the first go is written to.
+    pub fn of(file: &File) -> Result<Self> {
+        let identity = Identity::of_new(file.as_fd())?;
+        let held = if identity.is_unproven() { Some(file.as_fd().try_clone_to_owned()?) } else { None };
+        Ok(Self { identity, held })
+    }
+
+    /// Opens it again by its name, for what comes behind; another file there is an error.
+    fn again(&self, path: &Path) -> Result<File> {
+        let file =
+            File::options().append(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?;
+        let is_it = match &self.held {
+            Some(held) => Identity::is_held(held, file.as_fd()),
+            None => self.identity.is(file.as_fd()),
+        };
+        if is_it { Ok(file) } else { Err(Error::other("something else lies there now")) }
+    }
+
+    /// Puts a text behind it.
+    pub fn append(&self, path: &Path, text: &[u8]) -> Result<File> {
+        let mut file = self.again(path)?;
+        file.write_all(text)?;
+        Ok(file)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn only_the_file_that_was_begun_is_gone_on_with() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let (path, other) = (dir.path().join("log"), dir.path().join("other"));
+        let file = File::create_new(&path).expect("a file");
+        let proven = Begun::of(&file).expect("looked at");
+        let held = Begun { identity: proven.identity, held: Some(file.into()) };
+        fs::write(&other, "other").expect("a file");
+        for begun in [&proven, &held] {
+            drop(begun.append(&path, b"x").expect("the same"));
+        }
+        assert_eq!(fs::read_to_string(&path).expect("there"), "xx");
+        fs::rename(&path, dir.path().join("aside")).expect("renamed");
+        fs::rename(&other, &path).expect("renamed");
+        for begun in [&proven, &held] {
+            let error = begun.append(&path, b"x").expect_err("another");
+            assert_eq!(error.to_string(), "something else lies there now");
+        }
+        assert_eq!(fs::read_to_string(&path).expect("there"), "other");
+    }
+}
