@@ -18,7 +18,7 @@ const LEASE: Duration = Duration::from_secs(2);
 
 /// Opens a file, a pipe of this user or root, or a block device.
 pub fn open(path: impl AsRef<Path>) -> Result<File> {
-    let file = at_once(path.as_ref())?;
+    let file = at_once(path.as_ref(), false)?;
     let about = file.metadata()?;
     let kind = about.file_type();
     if kind.is_file() || kind.is_dir() {
@@ -58,10 +58,12 @@ fn is_null(about: &Metadata) -> bool {
     std::fs::metadata("/dev/null").is_ok_and(|null| null.rdev() == about.rdev())
 }
 
-fn at_once(path: &Path) -> Result<File> {
+fn at_once(path: &Path, write: bool) -> Result<File> {
+    let mut how = File::options();
+    how.read(true).write(write).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
     let until = Instant::now() + LEASE;
     loop {
-        match File::options().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path) {
+        match how.open(path) {
             Err(e) if e.kind() == ErrorKind::WouldBlock && Instant::now() < until => {
                 std::thread::sleep(Duration::from_millis(10));
             }
@@ -71,6 +73,11 @@ fn at_once(path: &Path) -> Result<File> {
             opened => return opened,
         }
     }
+}
+
+/// Opens it, and closes it again: whether it can be, and what it is.
+pub fn look(path: &Path, write: bool) -> Result<Metadata> {
+    at_once(path, write)?.metadata()
 }
 
 /// What a file holds.
@@ -115,7 +122,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("pipe");
         rustix::fs::mkfifoat(CWD, &path, Mode::from_raw_mode(0o600)).expect("a pipe");
-        let pipe = at_once(&path).expect("opened");
+        let pipe = at_once(&path, false).expect("opened");
         drop(File::options().write(true).open(&path).expect("a writer"));
         wait_for_writer(&pipe).expect("it has been there");
     }

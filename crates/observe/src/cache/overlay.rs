@@ -4,7 +4,7 @@
 use crate::device::mount::{self, Mount};
 use crate::files::{KernelFiles, Live};
 use std::fs::File;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// The file of a layer, opened for reading; `None` where the layers cannot be seen (in a container, say).
@@ -15,7 +15,7 @@ pub(crate) fn layer_file(path: &Path) -> Option<File> {
     let mounts = mount::parse(&Live.read(Path::new("/proc/self/mountinfo")).ok()?);
     let mount = mount::find(&mounts, &key, &path).filter(|m| m.kind == "overlay")?;
     candidates(mount, &path).into_iter().find_map(|candidate| {
-        let file = File::open(candidate).ok()?;
+        let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(candidate).ok()?;
         let found = file.metadata().ok()?;
         let same = |of: fn(&std::fs::Metadata) -> i64| of(&found) == of(&wanted);
         let is_it = found.is_file()

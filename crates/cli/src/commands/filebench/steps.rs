@@ -10,6 +10,10 @@ use fathom_dialects::filebench::output;
 use fathom_dialects::filebench::plan::{Create, Format, Plan, Run, Step};
 use fathom_engine::{Engine, EngineError, interrupted_by};
 use fathom_workload::Action;
+use std::fs::File;
+use std::io::Write as _;
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
@@ -209,16 +213,26 @@ fn run(
 /// Writes the figures, but over no file that we did not make.
 fn dump(path: &Path, figures: Option<&output::Figures>, engine: &mut Engine) -> Result<(), Stop> {
     let Some(figures) = figures else { return Ok(()) };
-    let ours = engine.ledger().owns(path);
-    if path.symlink_metadata().is_ok() && !ours {
+    let mut how = File::options();
+    how.write(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+    let is_there = path.symlink_metadata().is_ok();
+    // Looked at open: whoever owns the directory may put another in its place.
+    let opened = if is_there { how.open(path) } else { how.create_new(true).open(path) };
+    if is_there && !opened.as_ref().is_ok_and(|file| engine.ledger().owns_open(path, file.as_fd())) {
         console::error(&format!(
             "stats dump {0}: the file exists and was not made by fathom; it is left as it is. Remove it, or dump into another",
             path.display()
         ));
         return Err(Stop::Told);
     }
-    let written = std::fs::write(path, output::dump(figures)).map_err(|e| e.to_string());
-    let written = written.and_then(|()| engine.ledger().keep(path).map_err(|e| e.to_string()));
+    let written = opened.and_then(|mut file| {
+        file.set_len(0)?;
+        file.write_all(output::dump(figures).as_bytes())?;
+        Ok(file)
+    });
+    let written = written
+        .map_err(|e| e.to_string())
+        .and_then(|file| engine.ledger().keep_open(path, file.as_fd()).map_err(|e| e.to_string()));
     if let Err(e) = written {
         console::error(&format!("stats dump {} was not written: {e}", path.display()));
         return Err(Stop::Told);

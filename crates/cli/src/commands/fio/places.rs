@@ -1,6 +1,7 @@
 //! Where logs go. Job files are passed on, and say where their logs are written: a log replaces nothing but an older log or what the command
 //! line allows, is written through no link, and never to a file that a job works on.
 
+use crate::input;
 use fathom_dialects::fio::{Plan, Wrong};
 use std::fs::File;
 use std::io::{Error, Read as _, Seek as _};
@@ -48,7 +49,7 @@ pub fn check(plan: &Plan) -> Result<(), Wrong> {
             if !about.is_file() {
                 return refuse("it is there, and no regular file", another);
             }
-            let log = File::open(&path).and_then(|file| is_log(&file, Kind::Operations));
+            let log = input::open(&path).and_then(|file| is_log(&file, Kind::Operations));
             if !log.unwrap_or(false) && !may_replace(plan, &path) {
                 let hint = if plan.general.read_only {
                     "another name: --readonly replaces logs only".to_owned()

@@ -8,14 +8,13 @@ mod shutdown;
 
 use crate::line::Common;
 use crate::run_loop::{self, Failure, Finished, Head, Listener};
-use crate::{console, epilogue, exit, state};
+use crate::{console, epilogue, exit, input, state};
 use fathom_dialects::LivePrinter as _;
 use fathom_dialects::sysbench::options::Mode;
 use fathom_dialects::sysbench::{self, Command, Context, Exit, Options, Parsed, Printer, failure};
 use fathom_engine::{Engine, EngineError};
 use fathom_record::{Interval, OpError, Phase};
 use std::ffi::OsString;
-use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
@@ -107,7 +106,7 @@ fn head(options: &Options, argv: Vec<String>, started: jiff::Zoned) -> Head {
 }
 
 fn read(path: &Path) -> Result<String, String> {
-    crate::input::read_to_string(path).map_err(|e| words(&e))
+    input::read_to_string(path).map_err(|e| words(&e))
 }
 
 /// What the C library says of an error.
@@ -148,9 +147,7 @@ fn look(o: &Options) -> Result<(), String> {
         return Ok(());
     }
     for number in 0..u64::from(o.files) {
-        let opened = OpenOptions::new().read(true).write(o.mode.writes()).open(o.file(number));
-        let found = opened
-            .and_then(|file| file.metadata())
+        let found = input::look(&o.file(number), o.mode.writes())
             .map_err(|e| failure::cannot_open(number, e.raw_os_error().unwrap_or(0)))?;
         if found.is_dir() {
             return Err(failure::cannot_open(number, libc::EISDIR));
