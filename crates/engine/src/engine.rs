@@ -19,6 +19,7 @@ use fathom_workload::{
 };
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// Executes workloads for real.
 pub struct Engine {
@@ -165,10 +166,10 @@ impl Engine {
         let jobs = jobs(workload, &sets, this, shared, flows.as_ref(), &self.ledger, place);
         memory::check(this, jobs.iter().map(|j| &j.2))?;
         let log_entries = jobs.iter().map(|j| log_entries(&j.2)).max().unwrap_or(0);
-        let started_ns = self.elapsed_ns();
+        let (began, started_ns) = (SystemTime::now(), self.elapsed_ns());
         let entries = (log_entries, self.calls_per_worker);
         let ran = phase::run(this, jobs, flows.as_ref(), self.clock, entries, moments);
-        self.ledger.adopt(&expected)?;
+        self.ledger.adopt(&expected, began)?;
         let (mut result, calls) = ran?;
         self.calls = calls;
         self.operations.retain(|of| of.phase != number as u32);

@@ -31,8 +31,13 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// What is older than this process by more than that, it has not made; clocks of file servers differ.
-const OLD: Duration = Duration::from_secs(60);
+/// The clock of file times goes in steps.
+const STEP: Duration = Duration::from_millis(20);
+/// And those of file servers differ from ours.
+const SERVERS: Duration = Duration::from_secs(60);
+/// f_type of NFS, SMB (two), CIFS, Ceph, 9P, AFS and FUSE.
+const REMOTE: [u64; 8] =
+    [0x6969, 0x517b, 0xfe53_4d42, 0xff53_4d42, 0x00c3_6400, 0x0102_1997, 0x5346_414f, 0x6573_5546];
 
 /// The journal of this process.
 pub struct Ledger {
@@ -44,8 +49,6 @@ pub struct Ledger {
     created: u64,
     /// Something was made that could not be looked at afterwards: the intention is all that the next run has of it.
     unfinished: bool,
-    /// When this process began to make things.
-    begun: SystemTime,
     kept: BTreeMap<PathBuf, Entry>,
     /// Block devices that the user named to be written.
     devices: BTreeSet<PathBuf>,
@@ -79,7 +82,6 @@ impl Ledger {
             made: BTreeMap::new(),
             created: 0,
             unfinished: false,
-            begun: SystemTime::now(),
             kept: BTreeMap::new(),
             devices: BTreeSet::new(),
         }
@@ -233,11 +235,11 @@ impl Ledger {
         Ok(open)
     }
 
-    /// Enters files that a worker has made where there was nothing before: they are ours. Those that are not there are left out.
+    /// Enters files that a worker has made `since` then where there was nothing before: they are ours. Those that are not there are left out.
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn adopt(&mut self, paths: &[PathBuf]) -> Result<(), EngineError> {
+    pub fn adopt(&mut self, paths: &[PathBuf], since: SystemTime) -> Result<(), EngineError> {
         for path in paths.iter().map(|path| absolute(path)) {
             let Some(file) = Identity::open(&path).map_err(|e| EngineError::file("look at", &path, e))?
             else {
@@ -245,9 +247,11 @@ impl Ledger {
             };
             let file = File::from(file);
             let about = file.metadata().map_err(|e| EngineError::file("look at", &path, e))?;
-            // What was there before somebody has put in the place of the worker's.
+            // What was there before, somebody has put in the place of the worker's.
             let made = about.created().or_else(|_| about.modified());
-            let is_new = made.is_ok_and(|made| made + OLD >= self.begun);
+            let kind = rustix::fs::fstatfs(&file).map_or(0, |about| about.f_type as u64 & 0xffff_ffff);
+            let slack = if REMOTE.contains(&kind) { SERVERS } else { STEP };
+            let is_new = made.is_ok_and(|made| made + slack >= since);
             if about.is_file() && about.nlink() == 1 && is_new && !self.owns(&path) {
                 self.enter(path, false, file.as_fd())?;
             }

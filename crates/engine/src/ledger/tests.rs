@@ -85,11 +85,9 @@ fn a_file_that_is_older_than_the_run_was_made_by_no_worker() {
     let path = dir.path().join("f");
     fs::write(&path, "x").unwrap();
     let mut ledger = Ledger::new(&dir.path().join("state"));
-    ledger.begun = SystemTime::now() + 2 * OLD;
-    ledger.adopt(std::slice::from_ref(&path)).unwrap();
+    ledger.adopt(std::slice::from_ref(&path), SystemTime::now() + 2 * SERVERS).unwrap();
     assert!(!ledger.owns(&path));
-    ledger.begun = SystemTime::now();
-    ledger.adopt(std::slice::from_ref(&path)).unwrap();
+    ledger.adopt(std::slice::from_ref(&path), SystemTime::now() - STEP).unwrap();
     assert!(ledger.owns(&path));
 }
 
