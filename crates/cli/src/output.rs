@@ -4,7 +4,7 @@
 
 use anyhow::{Context as _, bail};
 use fathom_engine::interrupted_by;
-use fathom_state::here;
+use fathom_state::{here, trust};
 use rustix::fs::{CWD, RenameFlags};
 use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
@@ -126,15 +126,9 @@ impl Drop for Beside {
 
 /// Whether it is a symbolic link that leads where this user or root has it lead.
 pub fn is_our_link(path: &Path) -> bool {
-    let is_ours = |uid: u32| uid == 0 || uid == fathom_state::trust::user();
+    let is_ours = |uid: u32| uid == 0 || uid == trust::user();
     path.symlink_metadata().is_ok_and(|about| about.is_symlink() && is_ours(about.uid()))
-        && is_in_our_directory(path)
-}
-
-/// Whether others cannot change what a name in its directory stands for.
-fn is_in_our_directory(path: &Path) -> bool {
-    let above = path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    rustix::fs::stat(above).is_ok_and(|about| fathom_state::trust::on_the_way(above, &about).is_ok())
+        && trust::is_in_our_directory(path)
 }
 
 /// Opens a file that grows while a command goes on, and is there from the beginning. One that exists is overwritten only if `replace` says so.
@@ -188,7 +182,7 @@ pub fn open_now(path: &Path) -> std::io::Result<Patient> {
         if !about.is_file() {
             return Err(strange());
         }
-        if about.nlink() > 1 && !is_in_our_directory(path) {
+        if about.nlink() > 1 && !trust::is_in_our_directory(path) {
             return Err(Error::other("it has a second name, and other users can change its directory"));
         }
         file.set_len(0)?;
@@ -277,7 +271,7 @@ mod tests {
         symlink("/dev/null", at("null")).expect("a link");
         open_now(&at("null")).expect("a link of ours to a device").write_all(b"x").expect("written");
         assert!(open_now(dir.path()).is_err());
-        if fathom_state::trust::user() == 0 {
+        if trust::user() == 0 {
             std::os::unix::fs::lchown(at("link"), Some(65534), None).expect("root may");
             assert!(
                 open_now(&at("link"))

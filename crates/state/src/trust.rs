@@ -17,12 +17,16 @@ pub fn user() -> u32 {
 }
 
 /// A directory that is passed on the way. Others may put names into it if they cannot change those of this user and of root.
-///
-/// # Errors
-/// If they can.
-pub fn on_the_way(path: &Path, about: &Stat) -> Result<(), Untrusted> {
+pub(crate) fn on_the_way(path: &Path, about: &Stat) -> Result<(), Untrusted> {
     owned(path, about)?;
     if about.st_mode & STICKY != 0 { Ok(()) } else { closed(path, about) }
+}
+
+/// Whether others cannot change what a name in its directory stands for.
+#[must_use]
+pub fn is_in_our_directory(path: &Path) -> bool {
+    let above = path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    rustix::fs::stat(above).is_ok_and(|about| on_the_way(above, &about).is_ok())
 }
 
 /// A directory that is to hold what is believed, or a file that is.

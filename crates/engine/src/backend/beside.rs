@@ -26,11 +26,14 @@ pub(crate) struct Running {
     grace: Duration,
 }
 
-/// A file that what is printed is appended to: nothing that is there is lost.
+/// A file that what is printed is appended to: nothing that is there is lost. In a directory that others can change what is there may be any
+/// file of ours: there it has to be new.
 fn output(name: &Path, kind: &str) -> std::io::Result<File> {
     let mut path = name.as_os_str().to_owned();
     path.push(kind);
-    OpenOptions::new().create(true).append(true).custom_flags(libc::O_NOFOLLOW).open(path)
+    let mut how = OpenOptions::new();
+    how.append(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+    how.create(true).create_new(!fathom_state::trust::is_in_our_directory(Path::new(&path))).open(path)
 }
 
 fn start(of: &Beside) -> std::io::Result<Child> {
