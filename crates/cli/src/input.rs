@@ -1,6 +1,7 @@
 //! Files that a command reads because they were named. Nobody else can make it wait for ever: a pipe of another user is not read, and
 //! a lease of another program is waited for a short while.
 
+use crate::output::is_our_link;
 use fathom_state::trust::user;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use std::fs::{File, Metadata};
@@ -12,18 +13,30 @@ use std::time::{Duration, Instant};
 
 /// f_type of procfs.
 const PROC: i64 = 0x9fa0;
+/// Where a file can be without end, and reading it can take something away: also of sysfs, tracefs and debugfs.
+const OF_THE_KERNEL: [i64; 4] = [PROC, 0x6265_6572, 0x7472_6163, 0x6462_6720];
 
 /// How long a program may take to give its lease back. A file server needs milliseconds.
 const LEASE: Duration = Duration::from_secs(2);
 
-/// Opens a file, a pipe of this user or root, or a block device.
+/// Opens a file, a pipe of this user or root, or a block device. A link that others can change leads to nothing but plain files.
 pub fn open(path: impl AsRef<Path>) -> Result<File> {
-    let file = at_once(path.as_ref(), false)?;
+    let path = path.as_ref();
+    let (file, is_bent) = match at_once(path, false, libc::O_NOFOLLOW) {
+        Err(e) if e.raw_os_error() == Some(libc::ELOOP) => (at_once(path, false, 0)?, !is_our_link(path)),
+        opened => (opened?, false),
+    };
     let about = file.metadata()?;
     let kind = about.file_type();
+    let of = rustix::fs::fstatfs(&file)?.f_type;
+    if is_bent && (!kind.is_file() || OF_THE_KERNEL.contains(&of)) {
+        return Err(Error::other(
+            "it is a symbolic link that other users can change, and leads to no plain file",
+        ));
+    }
     if kind.is_file() || kind.is_dir() {
         // What is read there may come from the kernel, for as long as it lives.
-        if rustix::fs::fstatfs(&file)?.f_type != PROC {
+        if of != PROC {
             fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
         }
         return Ok(file);
@@ -58,9 +71,9 @@ fn is_null(about: &Metadata) -> bool {
     std::fs::metadata("/dev/null").is_ok_and(|null| null.rdev() == about.rdev())
 }
 
-fn at_once(path: &Path, write: bool) -> Result<File> {
+fn at_once(path: &Path, write: bool, flags: i32) -> Result<File> {
     let mut how = File::options();
-    how.read(true).write(write).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
+    how.read(true).write(write).custom_flags(flags | libc::O_NONBLOCK | libc::O_NOCTTY);
     let until = Instant::now() + LEASE;
     loop {
         match how.open(path) {
@@ -77,7 +90,7 @@ fn at_once(path: &Path, write: bool) -> Result<File> {
 
 /// Opens it, and closes it again: whether it can be, and what it is.
 pub fn look(path: &Path, write: bool) -> Result<Metadata> {
-    at_once(path, write)?.metadata()
+    at_once(path, write, 0)?.metadata()
 }
 
 /// What a file holds.
@@ -122,7 +135,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("pipe");
         rustix::fs::mkfifoat(CWD, &path, Mode::from_raw_mode(0o600)).expect("a pipe");
-        let pipe = at_once(&path, false).expect("opened");
+        let pipe = at_once(&path, false, 0).expect("opened");
         drop(File::options().write(true).open(&path).expect("a writer"));
         wait_for_writer(&pipe).expect("it has been there");
     }
@@ -138,5 +151,12 @@ mod tests {
         std::os::unix::fs::chown(&pipe, Some(65534), None).expect("given away");
         let refused = open(&pipe).expect_err("not read").to_string();
         assert!(refused.contains("named pipe of another user"), "{refused}");
+        let theirs = dir.path().join("theirs");
+        std::fs::create_dir(&theirs).expect("a directory");
+        let link = theirs.join("link");
+        std::os::unix::fs::symlink("/sys/kernel/mm", &link).expect("a link");
+        assert!(open(&link).is_ok());
+        std::os::unix::fs::chown(&theirs, Some(65534), None).expect("given away");
+        assert!(open(&link).expect_err("theirs").to_string().contains("no plain file"));
     }
 }

@@ -152,13 +152,17 @@ impl Identity {
         matches!(self.proof, Proof::Changed(_))
     }
 
-    /// Whether it may be what is at a path: it is, or only a change of the file speaks against it.
+    /// Whether it may be what is at a path: it is, or only a change of the file speaks against it, or the kernel does not tell.
     #[must_use]
     pub fn may_be_at(&self, path: &Path) -> bool {
-        let Ok(file) = rustix::fs::openat(CWD, here(path), LOOK, Mode::empty()) else { return false };
+        let file = match rustix::fs::openat(CWD, here(path), LOOK, Mode::empty()) {
+            Ok(file) => file,
+            Err(e) => return !matches!(e, Errno::NOENT | Errno::NOTDIR),
+        };
         let numbers = |i: &Self| (i.device, i.inode);
-        self.is(file.as_fd())
-            || self.changes() && Self::seen(file.as_fd()).is_ok_and(|(i, _)| numbers(&i) == numbers(self))
+        let seen = Self::seen(file.as_fd());
+        self.tells(file.as_fd()).unwrap_or(true)
+            || self.changes() && seen.is_ok_and(|(i, _)| numbers(&i) == numbers(self))
     }
 
     fn seen(file: BorrowedFd<'_>) -> Result<(Self, u64), Errno> {

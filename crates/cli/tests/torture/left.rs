@@ -41,7 +41,12 @@ pub fn assert_nothing_left(fathom: &Fathom, pids: &[u32], bystanders: &Bystander
     } else {
         Vec::new()
     };
-    assert!(journals.is_empty(), "journals are left: {journals:?}");
+    let texts = journals.iter().map(|name| fs::read_to_string(state.join(name)).unwrap_or_default());
+    assert!(
+        journals.is_empty(),
+        "journals are left: {journals:?}: {:?}; told: {told}",
+        texts.collect::<Vec<_>>()
+    );
     let kept = fs::read_to_string(state.join("kept")).unwrap_or_default();
     for path in bystanders.others() {
         // An output has its name only when it is whole.

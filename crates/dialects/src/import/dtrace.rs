@@ -32,9 +32,14 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
         }
         if is_head(line) || is_head(lines.trimmed(n + 1)) && !line.is_empty() {
             let key = if is_head(line) { "distribution".to_string() } else { key };
-            let (phase, last) = distribution(lines, &key, n + usize::from(!is_head(line)));
-            phases.push(phase);
-            block.last = last;
+            let head = n + usize::from(!is_head(line));
+            let (phase, last) = distribution(lines, &key, head);
+            if last > head {
+                phases.push(phase);
+                block.last = last;
+            } else {
+                unknown += 1;
+            }
             n = last;
         } else if let Some(phase) = counted(line, n).filter(|_| command.is_some()) {
             phases.push(phase);

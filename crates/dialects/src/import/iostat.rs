@@ -11,6 +11,8 @@ use fathom_record::{Figure, Phase, Repetition};
 
 /// Lines after which the next report is another run.
 const MOST_LINES: usize = 20_000;
+/// And after which heads without a row are no report.
+const MOST_HEADS: usize = 50;
 const SOLARIS: &str = "extended device statistics";
 
 /// A table that was begun.
@@ -32,7 +34,7 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     let mut n = at;
     while n < lines.len() {
         let line = lines.trimmed(n);
-        if n - at >= MOST_LINES && is_opening(lines, n) {
+        if n - at >= MOST_LINES && is_opening(lines, n) || phases.is_empty() && n - at >= MOST_HEADS {
             break;
         }
         let words: Vec<&str> = line.split_whitespace().collect();

@@ -8,6 +8,8 @@ use std::collections::VecDeque;
 pub(super) const LONGEST_LINE: usize = 1 << 20;
 /// An output of text is read to here; what is longer is read in parts.
 const MOST_TEXT: Span = Span { bytes: 16 << 20, lines: 1 << 20 };
+/// Or to here, where much was looked at in vain.
+const FEW_LINES: usize = 100;
 /// A document of JSON may be so long.
 pub(super) const MOST_DOCUMENT: Span = Span { bytes: 64 << 20, lines: 4 << 20 };
 
@@ -30,6 +32,10 @@ pub(super) struct Lines {
     /// Whether there are no more.
     pub(super) whole: bool,
     missed: Cell<bool>,
+    /// The furthest line that was asked for.
+    furthest: Cell<usize>,
+    /// Lines that an output of text may have.
+    most_lines: usize,
     /// Where an output that begins at the line which is looked at is cut, if that was read.
     text_end: Option<usize>,
     document_end: Option<usize>,
@@ -45,6 +51,8 @@ impl Lines {
             first: 0,
             whole: false,
             missed: Cell::new(false),
+            furthest: Cell::new(0),
+            most_lines: MOST_TEXT.lines,
             text_end: None,
             document_end: None,
         }
@@ -97,7 +105,8 @@ impl Lines {
     /// An output may begin at this line: says whether something that was asked for is missing.
     pub(super) fn look_at(&mut self, n: usize) {
         self.missed.set(false);
-        self.text_end = self.cut(n, &MOST_TEXT);
+        self.furthest.set(n);
+        self.text_end = self.cut(n, &Span { lines: self.most_lines, ..MOST_TEXT });
         self.document_end = self.cut(n, &MOST_DOCUMENT);
     }
 
@@ -106,6 +115,16 @@ impl Lines {
         let start = self.place(n)?.0;
         let by_bytes = self.first + self.places.partition_point(|p| p.1 <= start + most.bytes);
         Some(by_bytes.max(n + 1).min(n + most.lines)).filter(|end| *end < self.end())
+    }
+
+    /// How many lines were looked at behind the one that an output might have begun at.
+    pub(super) fn looked_at(&self, n: usize) -> usize {
+        self.furthest.get().saturating_sub(n)
+    }
+
+    /// From now on outputs of text are short.
+    pub(super) fn look_less_far(&mut self) {
+        self.most_lines = FEW_LINES;
     }
 
     /// Whether a line was asked for that was not read yet.
@@ -139,6 +158,7 @@ impl Lines {
         if self.text_end.is_some_and(|end| n >= end) {
             return "";
         }
+        self.furthest.set(self.furthest.get().max(n.min(self.end())));
         Some(self.held(n)).filter(|line| line.len() <= LONGEST_LINE).unwrap_or("")
     }
 

@@ -15,6 +15,11 @@ const AT_ONCE: usize = 64;
 /// Bytes that are read at once.
 const BYTES_AT_ONCE: usize = 64 << 10;
 
+/// So many lines may be looked at ahead in vain, and so many more for each line that was passed. A text of which each line could begin an output
+/// that is none would take the square of its length.
+const MOST_IN_VAIN: usize = 20_000;
+const IN_VAIN_A_LINE: usize = 20;
+
 /// A piece of a text; lines from 1.
 #[derive(Clone, Debug)]
 pub enum Piece {
@@ -62,6 +67,8 @@ pub struct Outputs<'i> {
     pieces: VecDeque<Piece>,
     /// Lines that are too long, among those that were read.
     too_long: VecDeque<TooLong>,
+    /// Lines that were looked at ahead for outputs that were none.
+    in_vain: usize,
     /// An error ended it.
     failed: bool,
 }
@@ -91,6 +98,7 @@ impl<'i> Outputs<'i> {
             at: 0,
             pieces: VecDeque::new(),
             too_long: VecDeque::new(),
+            in_vain: 0,
             failed: false,
         })
     }
@@ -149,6 +157,12 @@ impl<'i> Outputs<'i> {
             let block = parsers
                 .find_map(|parse| parse(&self.lines, self.at, &self.context).filter(|b| b.last >= self.at));
             if !self.lines.missed() {
+                if block.is_none() {
+                    self.in_vain += self.lines.looked_at(self.at);
+                }
+                if self.in_vain > MOST_IN_VAIN + IN_VAIN_A_LINE * self.at {
+                    self.lines.look_less_far();
+                }
                 return Ok(block);
             }
             // Twice as much, so that all attempts together cost no more than the last one once more.

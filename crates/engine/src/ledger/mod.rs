@@ -22,7 +22,8 @@ use entry::Entry;
 use fathom_state::{Directory, Identity, Locked, Untrusted, absolute, here, lines, owner};
 use journal::{ASIDE, FIRST, KEPT, PREFIX, failed, gone, intent, made, read_facts};
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use rustix::fs::{CWD, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use rustix::io::Errno;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -210,18 +211,39 @@ impl Ledger {
         self.note(&intent(&path))?;
         let how = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(mode);
-        let made =
-            self.above(&path).and_then(|above| Ok(rustix::fs::openat(above, name_of(&path), how, mode)?));
-        let file: File = match made {
-            Ok(file) => file.into(),
-            Err(e) => {
-                // What somebody makes there later is not ours. What we made there before still is.
-                self.note(&failed(&path))?;
-                return Err(EngineError::file("create", &path, e));
-            }
-        };
+        let (_, file) =
+            self.make_intended(&path, |above, name| rustix::fs::openat(above, name, how, mode))?;
+        let file = File::from(file);
         self.enter(path, false, file.as_fd())?;
         Ok(file)
+    }
+
+    /// Makes a name that was intended; with the directory that holds it.
+    fn make_intended<T>(
+        &mut self,
+        path: &Path,
+        make: impl FnOnce(BorrowedFd<'_>, &OsStr) -> Result<T, Errno>,
+    ) -> Result<(OwnedFd, T), EngineError> {
+        let above = match self.above(path) {
+            Ok(above) => above,
+            Err(e) => {
+                self.note(&failed(path))?;
+                return Err(EngineError::file("create", path, e));
+            }
+        };
+        let error = match make(above.as_fd(), name_of(path)) {
+            Ok(made) => return Ok((above, made)),
+            Err(e) => e,
+        };
+        let found = rustix::fs::statat(&above, name_of(path), AtFlags::SYMLINK_NOFOLLOW);
+        if error == Errno::EXIST || found.is_err_and(|e| e == Errno::NOENT) {
+            // What somebody makes there later is not ours. What we made there before still is.
+            self.note(&failed(path))?;
+        } else {
+            // A file system may fail when it has made it.
+            self.unfinished = true;
+        }
+        Err(EngineError::file("create", path, error))
     }
 
     /// The directory that is to hold a new name, open. One of ours must still be that one: somebody may have put a link in its place.
@@ -310,16 +332,7 @@ impl Ledger {
     fn make_directory(&mut self, path: PathBuf, tree: bool) -> Result<(), EngineError> {
         self.note(&intent(&path))?;
         let mode = Mode::from_raw_mode(0o755);
-        let made = self
-            .above(&path)
-            .and_then(|above| Ok((rustix::fs::mkdirat(&above, name_of(&path), mode)?, above)));
-        let above = match made {
-            Ok(((), above)) => above,
-            Err(e) => {
-                self.note(&failed(&path))?;
-                return Err(EngineError::file("create", &path, e));
-            }
-        };
+        let (above, ()) = self.make_intended(&path, |above, name| rustix::fs::mkdirat(above, name, mode))?;
         let open = tree::just_made(above.as_fd(), name_of(&path)).map_err(|e| self.unfinished(&path, e))?;
         self.enter(path, tree, open.as_fd())
     }

@@ -5,7 +5,7 @@ use crate::input;
 use fathom_dialects::fio::{Plan, Wrong};
 use std::fs::File;
 use std::io::{Error, Read as _, Seek as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// What a log holds.
@@ -102,8 +102,12 @@ pub fn create(plan: &Plan, path: &Path, kind: Kind) -> std::io::Result<File> {
         .truncate(false)
         .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
         .open(path)?;
-    if !file.metadata()?.is_file() {
+    let about = file.metadata()?;
+    if !about.is_file() {
         return Err(Error::other("it is there, and no regular file"));
+    }
+    if about.nlink() > 1 && !fathom_state::trust::is_in_our_directory(path) {
+        return Err(Error::other("it has a second name, and other users can change its directory"));
     }
     if !is_log(&file, kind)? && !may_replace(plan, path) {
         return Err(Error::other("it is there, and no such log; --allow-write allows it to be replaced"));

@@ -109,3 +109,19 @@ proptest! {
         }
     }
 }
+
+/// The square of their number would be minutes.
+#[test]
+fn lines_that_could_each_begin_an_output_are_soon_read() {
+    for line in [
+        "           value  ------------- Distribution ------------- count",
+        "Device            r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz",
+        "14510: 5.036: Per-Operation Breakdown",
+        "File operations:",
+        "mix: (groupid=0, jobs=2): err= 0: pid=1234: Sat Nov 21 19:31:12 2026",
+    ] {
+        let text = format!("{line}\n").repeat(5_000);
+        let imported = import("-", text.as_bytes(), None);
+        assert_eq!(imported.found.iter().map(super::super::Found::figures).sum::<usize>(), 0, "{line}");
+    }
+}
