@@ -4,7 +4,7 @@ use crate::measure::workloads::Text;
 use crate::sweep::support::{Stand, sweep, workload};
 use crate::torture::bystanders::Bystanders;
 use crate::torture::campaign::{Random, torture};
-use crate::torture::left::{assert_nothing_left, with_temporary};
+use crate::torture::left::{assert_no_process, assert_nothing_left, with_temporary};
 use fathom_testkit::iso::Builder;
 use fathom_testkit::{Fathom, LoopFs, family};
 use std::fs;
@@ -79,6 +79,8 @@ fn trial(random: &mut Random, stand: Option<&Stand>, old: Option<&LoopFs>) -> u6
         pids.push(kill(&fathom, &next, random, Duration::from_millis(60)));
         kills += 1;
     }
+    // A worker in a call to a busy disk dies when that returns; until then the journal is in use.
+    assert_no_process(&fathom);
     let cleaner = fathom.spawn(&next);
     pids.push(cleaner.pid());
     let _ = cleaner.finish().expect_code(0);

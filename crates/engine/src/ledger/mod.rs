@@ -30,15 +30,7 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
-
-/// The clock of file times goes in steps.
-const STEP: Duration = Duration::from_millis(20);
-/// And those of file servers differ from ours.
-const SERVERS: Duration = Duration::from_secs(60);
-/// f_type of NFS, SMB (two), CIFS, Ceph, 9P, AFS and FUSE.
-const REMOTE: [u64; 8] =
-    [0x6969, 0x517b, 0xfe53_4d42, 0xff53_4d42, 0x00c3_6400, 0x0102_1997, 0x5346_414f, 0x6573_5546];
+use std::time::SystemTime;
 
 /// The journal of this process.
 pub struct Ledger {
@@ -270,10 +262,8 @@ impl Ledger {
             let file = File::from(file);
             let about = file.metadata().map_err(|e| EngineError::file("look at", &path, e))?;
             // What was there before, somebody has put in the place of the worker's.
-            let made = about.created().or_else(|_| about.modified());
-            let kind = rustix::fs::fstatfs(&file).map_or(0, |about| about.f_type as u64 & 0xffff_ffff);
-            let slack = if REMOTE.contains(&kind) { SERVERS } else { STEP };
-            let is_new = made.is_ok_and(|made| made + slack >= since);
+            let is_new =
+                tree::is_new(file.as_fd(), since).map_err(|e| EngineError::file("look at", &path, e))?;
             if about.is_file() && about.nlink() == 1 && is_new && !self.owns(&path) {
                 self.enter(path, false, file.as_fd())?;
             }
@@ -332,8 +322,10 @@ impl Ledger {
     fn make_directory(&mut self, path: PathBuf, tree: bool) -> Result<(), EngineError> {
         self.note(&intent(&path))?;
         let mode = Mode::from_raw_mode(0o755);
+        let since = SystemTime::now();
         let (above, ()) = self.make_intended(&path, |above, name| rustix::fs::mkdirat(above, name, mode))?;
-        let open = tree::just_made(above.as_fd(), name_of(&path)).map_err(|e| self.unfinished(&path, e))?;
+        let open = tree::just_made(above.as_fd(), name_of(&path), since, tree)
+            .map_err(|e| self.unfinished(&path, e))?;
         self.enter(path, tree, open.as_fd())
     }
 

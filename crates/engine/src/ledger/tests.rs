@@ -73,10 +73,13 @@ fn what_is_not_empty_was_not_made_a_moment_ago() {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir(dir.path().join("d")).unwrap();
     let above = File::open(dir.path()).unwrap();
-    let made = || tree::just_made(above.as_fd(), OsStr::new("d"));
-    assert!(made().is_ok());
-    fs::write(dir.path().join("d/theirs"), "x").unwrap();
-    assert!(made().unwrap_err().to_string().contains(tree::REPLACED));
+    let now = SystemTime::now();
+    let made = |since, is_tree| tree::just_made(above.as_fd(), OsStr::new("d"), since, is_tree);
+    assert!(made(now, true).is_ok());
+    fs::write(dir.path().join("d/file"), "x").unwrap();
+    assert!(made(now, true).unwrap_err().to_string().contains(tree::REPLACED));
+    assert!(made(now, false).is_ok(), "of another rank");
+    assert!(made(now + 2 * tree::SERVERS, false).unwrap_err().to_string().contains(tree::REPLACED));
 }
 
 #[test]
@@ -85,9 +88,9 @@ fn a_file_that_is_older_than_the_run_was_made_by_no_worker() {
     let path = dir.path().join("f");
     fs::write(&path, "x").unwrap();
     let mut ledger = Ledger::new(&dir.path().join("state"));
-    ledger.adopt(std::slice::from_ref(&path), SystemTime::now() + 2 * SERVERS).unwrap();
+    ledger.adopt(std::slice::from_ref(&path), SystemTime::now() + 2 * tree::SERVERS).unwrap();
     assert!(!ledger.owns(&path));
-    ledger.adopt(std::slice::from_ref(&path), SystemTime::now() - STEP).unwrap();
+    ledger.adopt(std::slice::from_ref(&path), SystemTime::now() - tree::STEP).unwrap();
     assert!(ledger.owns(&path));
 }
 

@@ -8,13 +8,22 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use std::ffi::{CString, OsStr};
+use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::{Duration, SystemTime};
 
 /// Said of what was there when it was looked for, and is another now.
 pub const REPLACED: &str = "something else lies there now";
+/// The clock of file times goes in steps.
+pub(super) const STEP: Duration = Duration::from_millis(20);
+/// And those of file servers differ from ours.
+pub(super) const SERVERS: Duration = Duration::from_secs(60);
+/// f_type of NFS, SMB (two), CIFS, Ceph, 9P, AFS and FUSE.
+const REMOTE: [u64; 8] =
+    [0x6969, 0x517b, 0xfe53_4d42, 0xff53_4d42, 0x00c3_6400, 0x0102_1997, 0x5346_414f, 0x6573_5546];
 
 /// Levels below the root that a tree of ours may have: some more than a layout has, because flows add directories.
 const MOST_LEVELS: usize = fathom_workload::tree::Layout::MOST_LEVELS as usize + 2;
@@ -85,8 +94,22 @@ pub(crate) fn open_directory(root: BorrowedFd<'_>, path: &str) -> Result<OwnedFd
     open_below(root, path, DIRECTORY, 0)
 }
 
-/// Opens a directory that was made a moment ago. What is not empty, somebody has put in its place.
-pub(super) fn just_made(above: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
+/// Whether an open file or directory was made `since` then.
+pub(super) fn is_new(file: BorrowedFd<'_>, since: SystemTime) -> io::Result<bool> {
+    let about = File::from(file.try_clone_to_owned()?).metadata()?;
+    let kind = rustix::fs::fstatfs(file).map_or(0, |about| about.f_type as u64 & 0xffff_ffff);
+    let slack = if REMOTE.contains(&kind) { SERVERS } else { STEP };
+    Ok(about.created().or_else(|_| about.modified()).is_ok_and(|made| made + slack >= since))
+}
+
+/// Opens a directory that was made `since` then. If it is not empty, somebody has put another in its place, or another rank of ours has begun to
+/// work in it: then it is as new. The top of a tree is nobody else's.
+pub(super) fn just_made(
+    above: BorrowedFd<'_>,
+    name: &OsStr,
+    since: SystemTime,
+    is_tree: bool,
+) -> io::Result<OwnedFd> {
     let how = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let open = match rustix::fs::openat(above, name, how, Mode::empty()) {
         // A umask can forbid even us to read it.
@@ -96,7 +119,8 @@ pub(super) fn just_made(above: BorrowedFd<'_>, name: &OsStr) -> io::Result<Owned
     let is_dots = |name: &[u8]| matches!(name, b"." | b"..");
     let is_empty = Dir::read_from(&open)?.all(|entry| entry.is_ok_and(|e| is_dots(e.file_name().to_bytes())));
     let is_mounted = rustix::fs::fstat(&open)?.st_dev != rustix::fs::fstat(above)?.st_dev;
-    if is_empty && !is_mounted { Ok(open) } else { Err(io::Error::other(REPLACED)) }
+    let may_be_it = is_empty || !is_tree && is_new(open.as_fd(), since)?;
+    if may_be_it && !is_mounted { Ok(open) } else { Err(io::Error::other(REPLACED)) }
 }
 
 /// Whether a path lies in the tree of this root, reached as we reach it, and is a file or directory.
