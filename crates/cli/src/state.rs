@@ -99,7 +99,11 @@ fn prepare(path: &Path) -> anyhow::Result<()> {
         let _ = directory.file(&format!("{name}{beside}")).with_context(unused)?;
     }
     if directory.file(name).with_context(unused)?.is_none() {
-        let _ = directory.create(name).with_context(unused)?;
+        let made = directory.create(name);
+        // Another fathom may have made it meanwhile; whoever did, it is looked at.
+        if directory.file(name).with_context(unused)?.is_none() {
+            let _ = made.with_context(unused)?;
+        }
     }
     Ok(())
 }
