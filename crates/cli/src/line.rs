@@ -392,7 +392,7 @@ pub struct Import {
     /// Say what was found and keep nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Also list the lines that are prose
+    /// Also list the lines that are prose, and every line that looks like figures and was not understood
     #[arg(short, long)]
     pub verbose: bool,
 }

@@ -70,7 +70,7 @@ impl<'o> Reading<'o> {
             runs: VecDeque::new(),
             figures: 0,
             ids: Ids { next: jiff::Timestamp::now() },
-            told: Told::new(),
+            told: Told::new(options.verbose),
         }
     }
 
@@ -92,7 +92,10 @@ impl<'o> Reading<'o> {
                 continue;
             };
             match outputs.next() {
-                None => self.outputs = None,
+                None => {
+                    self.told.end();
+                    self.outputs = None;
+                }
                 Some(Ok(Piece::Found(mut found))) => {
                     found.runs.iter_mut().for_each(|run| complete(run, self.options, &mut self.ids));
                     self.figures += found.figures();
@@ -100,15 +103,15 @@ impl<'o> Reading<'o> {
                     self.told.found(&found, self.options.dry_run)?;
                     self.runs.extend(found.runs);
                 }
-                Some(Ok(Piece::Prose(line))) => self.told.prose(line, self.options.verbose),
-                Some(Ok(Piece::NotUnderstood(line, words))) => console::warning(&format!(
-                    "{name}, line {line} looks like figures and was not understood: {words}"
-                )),
+                Some(Ok(Piece::Prose(line))) => self.told.prose(line),
+                Some(Ok(Piece::NotUnderstood(line, words))) => {
+                    self.told.not_understood(line, &words);
+                }
                 Some(Ok(Piece::PassedOver { line, bytes })) => console::warning(&format!(
                     "{name}, line {line} was passed over: it has {bytes} bytes, more than a line of any output that is known"
                 )),
                 Some(Err(ImportError::Read(e))) => return Err(unreadable(name, &e)),
-                Some(Err(e @ ImportError::TooLong { .. })) => {
+                Some(Err(e @ (ImportError::TooLong { .. } | ImportError::NoText { .. }))) => {
                     return Err(Usage(format!("{name}, {e}")).into());
                 }
             }

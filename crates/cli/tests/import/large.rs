@@ -49,6 +49,32 @@ fn a_line_of_192_mib_is_passed_over_and_told_and_what_is_around_it_is_found() {
 }
 
 #[test]
+fn a_file_without_lines_is_not_read_to_its_end() {
+    let fathom = Fathom::new();
+    let file = std::fs::File::create(fathom.work().join("disk.img")).expect("a file");
+    // All of it is a hole. To read it would take hours.
+    file.set_len(4 << 40).expect("4 TiB");
+    let _ = fathom
+        .run(["import", "disk.img"])
+        .expect_code(2)
+        .expect_stderr("disk.img, line 1 is longer than 1 GiB: this is no text");
+}
+
+#[test]
+fn of_many_lines_that_are_not_understood_the_first_are_named_and_the_others_counted() {
+    let fathom = Fathom::new();
+    let text = format!("{}{DD}", "a b 1 2 3 MB/s\n".repeat(150));
+    std::fs::write(fathom.work().join("odd.log"), text).expect("a file");
+    let warnings = |arguments: &[&str]| fathom.run(arguments).expect_code(0).stderr;
+    let some = warnings(&["import", "odd.log"]);
+    assert_eq!(some.matches("was not understood: a b 1 2 3 MB/s").count(), 100, "{some}");
+    assert!(some.contains("odd.log: 50 more lines, the last of them line 150, look like figures"), "{some}");
+    let all = warnings(&["import", "--verbose", "odd.log"]);
+    assert_eq!(all.matches("was not understood: a b 1 2 3 MB/s").count(), 150, "{all}");
+    assert!(!all.contains("more lines"), "{all}");
+}
+
+#[test]
 fn twenty_thousand_runs_are_kept_without_being_held() {
     let fathom = Fathom::new();
     std::fs::write(fathom.work().join("many.log"), DD.repeat(20_000)).expect("a file");

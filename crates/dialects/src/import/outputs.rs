@@ -3,7 +3,7 @@
 use super::columns::Columns;
 use super::context::Context;
 use super::lines::{LONGEST_LINE, Lines};
-use super::source::{Next, Source};
+use super::source::{LONGEST_PASSED, Next, Source};
 use super::{Block, Found, Kind, classify, found};
 use std::collections::VecDeque;
 use std::io::BufRead;
@@ -53,6 +53,12 @@ pub enum ImportError {
         line: u64,
         /// What it is longer than, in words.
         limit: String,
+    },
+    /// A line has no end.
+    #[error("line {line} is longer than {} GiB: this is no text; name the file that holds the output", LONGEST_PASSED >> 30)]
+    NoText {
+        /// Its number.
+        line: u64,
     },
 }
 
@@ -149,9 +155,13 @@ impl<'i> Outputs<'i> {
     }
 
     /// The output that begins here, with as much of the text read as it takes to know it.
-    fn block(&mut self) -> std::io::Result<Option<Block>> {
+    fn block(&mut self) -> Result<Option<Block>, ImportError> {
         loop {
             self.lines.look_at(self.at);
+            // No output begins with a blank line. A text of nothing else is soon read then.
+            if self.lines.is_blank(self.at) {
+                return Ok(None);
+            }
             let kinds = Kind::ALL.into_iter().filter(|k| self.only.is_none_or(|o| o == *k));
             let mut parsers = kinds.map(Kind::parser);
             let block = parsers
@@ -172,7 +182,7 @@ impl<'i> Outputs<'i> {
     }
 
     /// Reads on, until so many lines or bytes have come.
-    fn read(&mut self, lines: usize, bytes: usize) -> std::io::Result<()> {
+    fn read(&mut self, lines: usize, bytes: usize) -> Result<(), ImportError> {
         let mut read = 0;
         for _ in 0..lines {
             if read > bytes || self.lines.whole {
@@ -187,6 +197,9 @@ impl<'i> Outputs<'i> {
                         self.too_long.push_back(TooLong { line, bytes, is_dropped: false });
                     }
                 }
+                Next::Endless => {
+                    return Err(ImportError::NoText { line: self.lines.end() as u64 + 1 });
+                }
                 Next::TooLong(bytes) => {
                     self.too_long.push_back(TooLong { line: self.lines.end(), bytes, is_dropped: true });
                     self.lines.push("");
@@ -198,7 +211,7 @@ impl<'i> Outputs<'i> {
     }
 
     /// Reads a log on whose lines need not be held.
-    fn read_to_its_end(&mut self, mut log: super::fio::Log, mut last: usize) -> std::io::Result<Block> {
+    fn read_to_its_end(&mut self, mut log: super::fio::Log, mut last: usize) -> Result<Block, ImportError> {
         loop {
             let n = last + 1;
             self.lines.drop_before(n.saturating_sub(BEFORE));
@@ -257,5 +270,18 @@ fn piece(lines: &Lines, n: usize) -> Piece {
         Piece::NotUnderstood(n as u64 + 1, lines.trimmed(n).to_string())
     } else {
         Piece::Prose(n as u64 + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_output_is_looked_for_behind_a_blank_line() {
+        let text = "\n".repeat(100_000);
+        let mut outputs = Outputs::new("blank", text.as_bytes(), None, None).expect("a text");
+        assert!(outputs.next().is_none());
+        assert_eq!((outputs.at, outputs.in_vain), (100_000, 0));
     }
 }

@@ -8,6 +8,8 @@ pub(super) enum Next {
     Line(String),
     /// A line that is too long, and its length.
     TooLong(u64),
+    /// A line that is longer than [`LONGEST_PASSED`]; it was not read to its end.
+    Endless,
     End,
 }
 
@@ -74,10 +76,15 @@ impl<'i> Source<'i> {
                 return Ok(Next::TooLong(length - 1));
             } else if read == 0 {
                 return Ok(Next::TooLong(length));
+            } else if length > LONGEST_PASSED {
+                return Ok(Next::Endless);
             }
         }
     }
 }
+
+/// A line is passed over to here. An image of a disk, most of it holes, may have one of terabytes.
+pub(super) const LONGEST_PASSED: u64 = 1 << 30;
 
 /// Bytes that are passed over at once.
 const AT_ONCE: usize = 64 << 10;

@@ -11,10 +11,14 @@ use tempfile::SpooledTempFile;
 const IN_MEMORY: usize = 1 << 20;
 /// Bytes that are written at once.
 const AT_ONCE: usize = 64 << 10;
+/// Lines of a file that look like figures and were not understood are named up to here; the others are counted.
+const MOST_NOT_UNDERSTOOD: u64 = 100;
 
 /// What is told, file by file.
 pub struct Told {
     lines: SpooledTempFile,
+    /// Every line is told.
+    verbose: bool,
     files: Vec<OfFile>,
 }
 
@@ -25,18 +29,54 @@ struct OfFile {
     bytes: u64,
     runs: usize,
     prose: u64,
+    /// Lines that look like figures and were not understood; the number of the last one.
+    not_understood: u64,
+    last_not_understood: u64,
     /// First and last line, where they are asked for.
     prose_lines: Vec<(u64, u64)>,
 }
 
 impl Told {
-    pub fn new() -> Self {
-        Self { lines: SpooledTempFile::new(IN_MEMORY), files: Vec::new() }
+    pub fn new(verbose: bool) -> Self {
+        Self { lines: SpooledTempFile::new(IN_MEMORY), verbose, files: Vec::new() }
     }
 
     /// What follows is of this file.
     pub fn begin(&mut self, name: &str) {
-        self.files.push(OfFile { name: name.into(), bytes: 0, runs: 0, prose: 0, prose_lines: Vec::new() });
+        self.files.push(OfFile {
+            name: name.into(),
+            bytes: 0,
+            runs: 0,
+            prose: 0,
+            not_understood: 0,
+            last_not_understood: 0,
+            prose_lines: Vec::new(),
+        });
+    }
+
+    /// The file was read to its end.
+    pub fn end(&self) {
+        let Some(of) = self.files.last() else { return };
+        let more = of.not_understood.saturating_sub(MOST_NOT_UNDERSTOOD);
+        if more > 0 && !self.verbose {
+            console::warning(&format!(
+                "{}: {more} more lines, the last of them line {}, look like figures and were not understood; --verbose names them all",
+                of.name, of.last_not_understood
+            ));
+        }
+    }
+
+    /// Warns of a line, unless so many were named before.
+    pub fn not_understood(&mut self, line: u64, words: &str) {
+        let Some(of) = self.files.last_mut() else { return };
+        of.not_understood += 1;
+        of.last_not_understood = line;
+        if self.verbose || of.not_understood <= MOST_NOT_UNDERSTOOD {
+            console::warning(&format!(
+                "{}, line {line} looks like figures and was not understood: {words}",
+                of.name
+            ));
+        }
     }
 
     pub fn found(&mut self, found: &Found, dry_run: bool) -> std::io::Result<()> {
@@ -59,11 +99,11 @@ impl Told {
         self.lines.write_all(line.as_bytes())
     }
 
-    pub fn prose(&mut self, line: u64, verbose: bool) {
+    pub fn prose(&mut self, line: u64) {
         let Some(of) = self.files.last_mut() else { return };
         of.prose += 1;
         match of.prose_lines.last_mut() {
-            _ if !verbose => {}
+            _ if !self.verbose => {}
             Some((_, last)) if *last + 1 == line => *last = line,
             _ => of.prose_lines.push((line, line)),
         }
@@ -88,7 +128,7 @@ impl Told {
                 }
             }
             text += &format!("  {} lines of prose\n", of.prose);
-            if options.verbose {
+            if self.verbose {
                 text += &format!("  prose: lines {}\n", ranges(&of.prose_lines));
             }
             console::out(&text);
