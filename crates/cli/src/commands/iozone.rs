@@ -36,7 +36,7 @@ pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
     let mut argv: Vec<String> = program.split(' ').map(str::to_owned).collect();
     argv.extend(args);
     let head = head(&parsed, argv, &here, now);
-    let beside = Beside { ledger: state::quiet_ledger(), begun: BTreeMap::new() };
+    let beside = Beside { ledger: state::quiet_ledger(), begun: BTreeMap::new(), is_whole: true };
     let mut live = Live { printer: Printer::new(&parsed), parsed: &parsed, beside };
     console::out_raw(&live.printer.head());
     if parsed.workload.phases.is_empty() {
@@ -123,6 +123,8 @@ struct Beside {
     ledger: Ledger,
     /// What this run has begun or gone on with.
     begun: BTreeMap<PathBuf, Begun>,
+    /// All that was to be written is.
+    is_whole: bool,
 }
 
 impl Beside {
@@ -168,7 +170,8 @@ impl Listener for Live<'_> {
         if self.parsed.outputs.side_files {
             for file in sidefiles::after_phase(self.parsed, phase) {
                 if let Err(e) = self.beside.append(&file.path, &file.text) {
-                    console::warning(&format!("{} was not written: {e}", file.path.display()));
+                    console::error(&format!("{} was not written: {e}", file.path.display()));
+                    self.beside.is_whole = false;
                 }
             }
         }
@@ -204,14 +207,14 @@ fn conclude(live: &mut Live, finished: &Finished, engine: &mut Engine) -> ExitCo
             code(live.printer.exit_code())
         }
     };
-    let mut sheets_written = true;
+    let mut all_written = live.beside.is_whole;
     if let Some(path) = &live.parsed.outputs.worksheet {
-        sheets_written = sheets(live, finished, path, engine);
+        all_written &= sheets(live, finished, path, engine);
     }
     epilogue::say(finished, "-I, -e, or larger files");
-    // IOzone ends so, too, when it cannot write its worksheet; what went wrong before that tells more.
+    // IOzone ends so, too, when it cannot write its worksheet; what went wrong before that says more.
     let complete = finished.signal.is_none() && finished.failure.is_none();
-    if complete && !sheets_written { code(255) } else { result }
+    if complete && !all_written { code(255) } else { result }
 }
 
 /// The worksheet of -b, and an xlsx beside it unless that name is taken by somebody else's file. Answers whether the worksheet,

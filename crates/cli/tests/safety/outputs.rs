@@ -37,7 +37,7 @@ fn d8_latencies_are_not_put_behind_a_file_of_the_user() {
     fs::write(&thesis, "thesis").expect("a file of the user");
     fs::write(&behind, "victim").expect("a file of the user");
     symlink(&behind, fathom.work().join("rwol.dat")).expect("a link");
-    let outcome = fathom.run_line("iozone -s 64k -r 4k -i 0 -i 1 -Q").expect_code(0);
+    let outcome = fathom.run_line("iozone -s 64k -r 4k -i 0 -i 1 -Q").expect_code(255);
     assert_eq!(fs::read_to_string(&thesis).expect("there"), "thesis");
     assert_eq!(fs::read_to_string(&behind).expect("there"), "victim");
     assert_eq!(
@@ -202,8 +202,12 @@ fn d14_a_recording_that_fills_the_disk_says_how_much_of_it_is_kept() {
         }
         let held =
             outcome.stderr.split_once("it holds the first ").map(|(_, rest)| rest.split(" event").next());
-        let held = held.flatten().unwrap_or_else(|| panic!("{outcome:?}")).to_owned();
         assert_eq!(outcome.code, Some(3), "{outcome:?}");
+        let Some(held) = held.flatten().map(str::to_owned) else {
+            // Of a first block of zstd that is not whole nothing can be read.
+            assert!(name.ends_with("zst") && !log.exists(), "{outcome:?}");
+            continue;
+        };
         let read = fathom.run([
             "trace",
             "export",

@@ -2,6 +2,7 @@
 //! reliability review.)
 
 use fathom_testkit::dir::names_in;
+use fathom_testkit::iso::Builder;
 use fathom_testkit::{Fathom, need_root, need_tool};
 use std::collections::BTreeMap;
 use std::fs;
@@ -141,6 +142,31 @@ fn a_log_of_fio_that_became_another_file_is_not_appended_to() {
     let _ = outcome.expect_stderr("l_lat.1.log cannot be written: something else lies there now");
 }
 
+/// The files are where the directory that was made has gone: to name the other would be wrong.
+#[test]
+fn files_of_an_image_are_not_said_to_be_in_a_directory_of_somebody_else() {
+    let fathom = Fathom::new();
+    let files = (0..200).map(|n| (format!("f{n}"), vec![1; 100_000]));
+    let image = files.fold(Builder::new(), |image, (name, content)| image.file(&name, &content)).build();
+    fs::write(fathom.work().join("disc.iso"), image.bytes).expect("an image");
+    // On a busy machine the exchange can come when all is over.
+    for n in 0..20 {
+        let name = format!("out{n}");
+        let (out, theirs) = (fathom.work().join(&name), fathom.dir().subdir("theirs"));
+        fs::write(theirs.join("bystander"), "ours").expect("a file");
+        let mut running = fathom.spawn(["iso", "extract", "disc.iso", &name]);
+        exchange_when_there(&out, &theirs, &mut running);
+        let outcome = running.finish();
+        assert_eq!(names_in(&out), ["bystander"]);
+        if outcome.code != Some(0) {
+            let _ = outcome.expect_code(3).expect_stderr(&format!("{name}: something else lies there now"));
+            return;
+        }
+        fs::remove_dir_all(&theirs).expect("what was unpacked");
+    }
+    panic!("no exchange came in time");
+}
+
 #[test]
 fn a_log_of_iozone_that_became_another_file_is_not_appended_to() {
     for (option, name) in [("-+T", "Child_0.log"), ("-+z", "Iozone_histogram_child_0.txt")] {
@@ -150,10 +176,15 @@ fn a_log_of_iozone_that_became_another_file_is_not_appended_to() {
         let words = ["iozone", "-t", "1", "-s", "4m", "-r", "4k", "-i", "0", "-i", "1", "-i", "2", option];
         let mut running = fathom.spawn(words);
         exchange_when_there(&log, &bystander, &mut running);
-        let _ =
-            running.finish().expect_stderr(&format!("{name} was not written: something else lies there now"));
+        let _ = running
+            .finish()
+            .expect_code(255)
+            .expect_stderr(&format!("{name} was not written: something else lies there now"));
         // It did not become ours meanwhile.
-        let _ = fathom.run(words).expect_stderr("was not made by fathom, so it is left as it is");
+        let _ = fathom
+            .run(words)
+            .expect_code(255)
+            .expect_stderr("was not made by fathom, so it is left as it is");
         assert_eq!(fs::read_to_string(&log).expect("there"), "ours");
     }
 }

@@ -7,7 +7,7 @@ use super::options::Extract;
 use super::{Opened, find, open_under, policy_of, reader, shown, tell_counters};
 use crate::console;
 use crate::exit::{self, Usage};
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use fathom_engine::ledger::{REPLACED, open_below};
 use fathom_isofs::reader::Reader;
 use fathom_isofs::{Kind, Node, Step, Walk};
@@ -294,6 +294,13 @@ impl Unpacking<'_> {
         }
     }
 
+    /// Whether the name given still leads to the directory that was made.
+    fn is_in_place(&self) -> bool {
+        let there = rustix::fs::statat(CWD, self.into, AtFlags::SYMLINK_NOFOLLOW);
+        let ours = rustix::fs::fstat(&self.root);
+        matches!((there, ours), (Ok(there), Ok(ours)) if (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino))
+    }
+
     /// Links, when nothing can be written through them any more; then the directories' modes and dates, deepest first.
     fn finish(mut self) -> anyhow::Result<ExitCode> {
         for (path, target) in std::mem::take(&mut self.links) {
@@ -306,6 +313,13 @@ impl Unpacking<'_> {
             let open = self.directory(path).map_err(io::Error::from);
             let set = open.and_then(|open| attributes(&File::from(open), node));
             set.with_context(|| self.place(path).display().to_string())?;
+        }
+        // Who may rename the directory can have put another in its place: the files are not there then.
+        if !self.is_in_place() {
+            bail!(
+                "{}: {REPLACED}; the files are in the one that was made, wherever it is now",
+                self.into.display()
+            );
         }
         let directories = self.directories.len();
         console::note(&format!(
