@@ -162,8 +162,9 @@ fn a_link_in_place_of_the_new_directory_is_not_followed() {
         let after = fs::metadata(&theirs).unwrap();
         assert_eq!((after.mode(), after.mtime()), (before.mode(), before.mtime()), "{outcome:?}");
         let directory = if out.is_symlink() { &link } else { &out };
+        let unpacked = outcome.code == Some(0) || outcome.stderr.contains("in the one that was made");
         match outcome.code {
-            Some(0) => assert_eq!(names_in(directory), ["docs", "link", "run"], "{outcome:?}"),
+            _ if unpacked => assert_eq!(names_in(directory), ["docs", "link", "run"], "{outcome:?}"),
             code => assert!(code.is_some() && names_in(directory).is_empty(), "{outcome:?}"),
         }
         fs::remove_dir_all(directory).unwrap();

@@ -150,7 +150,15 @@ mod tests {
         assert!(group.exists() && stand.file.metadata().unwrap().len() == FILE_BYTES);
         drop(stand);
         assert!(!group.exists() && !dir.path().join("disk").exists());
-        let left = Command::new("losetup").arg("--list").output().unwrap();
-        assert!(!String::from_utf8_lossy(&left.stdout).contains(&*dir.path().to_string_lossy()));
+        // A device that another program has open at this moment (`losetup --list`, udev) goes when that closes it.
+        let is_left = || {
+            let listed = Command::new("losetup").arg("--list").output().unwrap();
+            String::from_utf8_lossy(&listed.stdout).contains(&*dir.path().to_string_lossy())
+        };
+        let waited = std::time::Instant::now();
+        while is_left() {
+            assert!(waited.elapsed() < std::time::Duration::from_secs(20), "the loop device is left");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
     }
 }
