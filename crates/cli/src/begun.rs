@@ -34,6 +34,11 @@ impl Begun {
         if is_it { Ok(file) } else { Err(Error::other("something else lies there now")) }
     }
 
+    /// Looks whether it still has its name.
+    pub fn check(&self, path: &Path) -> Result<()> {
+        self.again(path).map(drop)
+    }
+
     /// Puts a text behind it.
     pub fn append(&self, path: &Path, text: &[u8]) -> Result<File> {
         let mut file = self.again(path)?;

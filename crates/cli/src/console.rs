@@ -1,6 +1,8 @@
 //! The terminal: data goes to stdout, everything else to stderr. Colour and the progress line only where they are wanted; the
 //! decision is anstream's (terminal, NO_COLOR, CLICOLOR_FORCE) and is taken nowhere else.
 
+use crate::printing;
+use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use fathom_record::{shown, shown_coloured, shown_lines};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -34,8 +36,14 @@ pub fn incomplete(text: &str) {
 
 /// Writes data to stdout and flushes it. A reader that has gone (`| head`) ends nothing.
 pub fn out(text: &str) {
-    let mut stdout = anstream::stdout().lock();
-    heed(stdout.write_all(shown_coloured(text).as_bytes()).and_then(|()| stdout.flush()));
+    heed(line(text));
+}
+
+/// The same; what becomes of an error is the caller's business.
+pub fn line(text: &str) -> std::io::Result<()> {
+    let stdout = std::io::stdout().lock();
+    let choice = AutoStream::choice(&stdout);
+    printing::write(&stdout, &adapted(choice, &shown_coloured(text)))
 }
 
 /// A text for stdout that is made piece by piece: whole lines of it are written whenever there are some.
@@ -74,18 +82,17 @@ impl Write for Lines {
 
 /// Writes what another program would print to stdout, without our colours.
 pub fn out_raw(text: &str) {
-    let mut stdout = std::io::stdout().lock();
-    heed(stdout.write_all(harmless(text).as_bytes()).and_then(|()| stdout.flush()));
+    heed(printing::write(std::io::stdout().lock(), harmless(text).as_bytes()));
 }
 
 /// The same to stderr.
 pub fn error_raw(text: &str) {
-    let _ = std::io::stderr().lock().write_all(harmless(text).as_bytes());
+    let _ = printing::write(std::io::stderr().lock(), harmless(text).as_bytes());
 }
 
 /// Takes away what a status line has written on a terminal.
 pub fn erase_line() {
-    let _ = std::io::stderr().lock().write_all(b"\r\x1b[K");
+    let _ = printing::write(std::io::stderr().lock(), b"\r\x1b[K");
 }
 
 /// Names in it may be anything. None of the programs whose outputs these are writes a control character but line breaks, tabulators, and the
@@ -116,7 +123,7 @@ pub fn error(text: &str) {
 pub fn of_clap(said: &clap::Error) {
     let text = said.render().ansi().to_string();
     if said.use_stderr() {
-        let _ = anstream::stderr().lock().write_all(shown_coloured(&text).as_bytes());
+        say_coloured(&text);
     } else {
         out(&text);
     }
@@ -127,21 +134,43 @@ pub fn warning(text: &str) {
     say(WARNING, "warning", text);
 }
 
+/// Whether notes are not wanted.
+static HUSHED: AtomicBool = AtomicBool::new(false);
+
+/// From now on notes are told only if `FATHOM_QUIET=0` asks for them: the program that is imitated writes none.
+pub fn hush() {
+    HUSHED.store(true, Ordering::Relaxed);
+}
+
 /// What the user may want to know. `FATHOM_QUIET=1` keeps it from those who take any word on stderr for a failure.
 pub fn note(text: &str) {
-    if std::env::var_os("FATHOM_QUIET").is_none_or(|value| value.is_empty() || value == "0") {
+    let asked = std::env::var_os("FATHOM_QUIET").filter(|value| !value.is_empty());
+    if asked.map_or(!HUSHED.load(Ordering::Relaxed), |value| value == "0") {
         say(NOTE, "note", text);
     }
 }
 
 fn say(style: Style, word: &str, text: &str) {
-    let mut stderr = anstream::stderr().lock();
-    let _ = writeln!(stderr, "{style}{word}:{style:#} {}", shown_lines(text));
+    say_coloured(&format!("{style}{word}:{style:#} {}\n", shown_lines(text)));
+}
+
+fn say_coloured(text: &str) {
+    let stderr = std::io::stderr().lock();
+    let choice = AutoStream::choice(&stderr);
+    let _ = printing::write(&stderr, &adapted(choice, &shown_coloured(text)));
+}
+
+/// A text with its colours, or without.
+fn adapted(choice: ColorChoice, text: &str) -> Vec<u8> {
+    let mut bytes = AutoStream::new(Vec::new(), choice);
+    // Memory takes all.
+    let _ = bytes.write_all(text.as_bytes());
+    bytes.into_inner()
 }
 
 /// Whether stdout takes colours.
 pub fn colour() -> bool {
-    anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never
+    AutoStream::choice(&std::io::stdout()) != ColorChoice::Never
 }
 
 /// Columns of the terminal, at most 120, so that text is easy to read; 80 where there is none.

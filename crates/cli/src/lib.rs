@@ -8,6 +8,7 @@
 mod begun;
 mod cold;
 mod commands;
+mod consent;
 mod console;
 mod epilogue;
 mod exit;
@@ -18,6 +19,7 @@ mod line;
 mod mark;
 mod observing;
 mod output;
+mod printing;
 pub mod ranks;
 mod readying;
 mod run_loop;

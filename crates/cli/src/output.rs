@@ -149,6 +149,13 @@ impl Patient {
     pub fn file(&self) -> &File {
         &self.0
     }
+
+    /// Whether its name still leads to it. Of pipes and devices nothing stays under a name.
+    pub fn is_at(&self, path: &Path) -> bool {
+        let numbers = |about: std::fs::Metadata| (about.dev(), about.ino());
+        let Ok(ours) = self.0.metadata() else { return false };
+        !ours.is_file() || path.metadata().is_ok_and(|there| numbers(there) == numbers(ours))
+    }
 }
 
 impl Write for Patient {

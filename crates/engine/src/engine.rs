@@ -87,12 +87,21 @@ impl Engine {
     }
 
     /// Whether the files that its streams work on may be touched: asked before the first phase, it keeps the last one from being
-    /// refused when the others are done.
+    /// refused when the others are done. A file that is empty becomes ours, and stays: nothing on it can be lost.
     ///
     /// # Errors
     /// The first file that is not ours, or no file.
-    pub fn check_files(&self, workload: &Workload) -> Result<(), EngineError> {
-        action::check_all(workload, &*self.sets(workload)?, &self.ledger)
+    pub fn check_files(&mut self, workload: &Workload) -> Result<(), EngineError> {
+        loop {
+            let checked = action::check_all(workload, &*self.sets(workload)?, &self.ledger);
+            let (Err(EngineError::NotOurs(path)) | Err(EngineError::WouldChange { path, .. })) = &checked
+            else {
+                return checked;
+            };
+            if !self.ledger.take_empty(path)? {
+                return checked;
+            }
+        }
     }
 
     /// The ledger, for directories that the caller wants to make and have removed.

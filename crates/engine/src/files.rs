@@ -78,8 +78,8 @@ fn open_at(plan: &Plan, path: &Path) -> Result<OwnedFd, Fault> {
 /// How long a program may take to give its lease back. A file server needs milliseconds.
 const LEASE: Duration = Duration::from_secs(2);
 
-/// Opens a file without waiting for others: what is only read may have become a pipe whose other end nobody opens, and anybody who may read a
-/// file may hold a lease on it.
+/// Opens a file without waiting for others: it may have become a pipe whose other end nobody opens or reads, and anybody who may read a file
+/// may hold a lease on it.
 pub(crate) fn open_soon(path: &Path, flags: OFlags, mode: u32) -> Result<OwnedFd, Errno> {
     let until = Instant::now() + LEASE;
     let file = loop {
@@ -90,8 +90,7 @@ pub(crate) fn open_soon(path: &Path, flags: OFlags, mode: u32) -> Result<OwnedFd
             opened => break opened?,
         }
     };
-    let reads_only = !flags.intersects(OFlags::WRONLY | OFlags::RDWR);
-    if reads_only && FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode) == FileType::Fifo {
+    if FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode) == FileType::Fifo {
         return Err(Errno::SPIPE);
     }
     rustix::fs::fcntl_setfl(&file, rustix::fs::fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
@@ -151,4 +150,19 @@ pub(crate) fn read_all(file: BorrowedFd<'_>, offset: u64, buffer: &mut [u8]) -> 
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pipe_is_not_opened_for_data() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let pipe = dir.path().join("pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, Mode::RUSR | Mode::WUSR).expect("a pipe");
+        for flags in [OFlags::RDONLY, OFlags::RDWR] {
+            assert_eq!(open_soon(&pipe, flags, 0).err(), Some(Errno::SPIPE));
+        }
+    }
 }

@@ -137,6 +137,16 @@ impl Beside {
         self.ledger.keep_open(path, file.as_fd()).map_err(|e| e.to_string())
     }
 
+    /// What was written is of use only where it is looked for.
+    fn check(&mut self) {
+        for (path, begun) in &self.begun {
+            if let Err(e) = begun.check(path) {
+                console::error(&format!("{} was not written: {e}", path.display()));
+                self.is_whole = false;
+            }
+        }
+    }
+
     fn first(&mut self, path: &Path, text: &str) -> Result<File, String> {
         let is_there = path.symlink_metadata().is_ok();
         let mut how = OpenOptions::new();
@@ -207,6 +217,7 @@ fn conclude(live: &mut Live, finished: &Finished, engine: &mut Engine) -> ExitCo
             code(live.printer.exit_code())
         }
     };
+    live.beside.check();
     let mut all_written = live.beside.is_whole;
     if let Some(path) = &live.parsed.outputs.worksheet {
         all_written &= sheets(live, finished, path, engine);
@@ -250,7 +261,7 @@ fn sheets(live: &Live, finished: &Finished, path: &Path, engine: &mut Engine) ->
 
 fn leave(end: &Exit) -> ExitCode {
     console::out_raw(&end.stdout);
-    let _ = std::io::stderr().write_all(end.stderr.as_bytes());
+    console::error_raw(&end.stderr);
     code(end.code)
 }
 

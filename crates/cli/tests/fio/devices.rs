@@ -27,6 +27,16 @@ impl Device {
         Some(Self(name.trim().into()))
     }
 
+    /// One that holds a swap area, which is a loss.
+    fn signed(test: &str, dir: &Path) -> Option<Self> {
+        if !need_tool(test, "mkswap") || !need_tool(test, "blkid") {
+            return None;
+        }
+        let device = Self::new(test, dir)?;
+        assert!(Command::new("mkswap").arg(&device.0).output().unwrap().status.success());
+        Some(device)
+    }
+
     fn bytes(&self) -> Vec<u8> {
         std::fs::read(&self.0).unwrap()
     }
@@ -55,7 +65,10 @@ fn a_device_is_read_to_its_end_without_permission() {
 #[test]
 fn a_device_is_written_only_when_it_is_named() {
     let dir = TestDir::new();
-    let Some(device) = Device::new("a_device_is_written_only_when_it_is_named", dir.path()) else { return };
+    let Some(device) = Device::signed("a_device_is_written_only_when_it_is_named", dir.path()) else {
+        return;
+    };
+    let before = device.bytes();
     let fathom = Fathom::new().working_in(dir.path());
     let name = device.0.display();
     let line = format!("--name=a --filename={name} --rw=write --bs=64k");
@@ -63,24 +76,57 @@ fn a_device_is_written_only_when_it_is_named() {
     run(&fathom, &format!("{line} --allow-write=/dev/null")).expect_code(1);
     run(&fathom, &format!("{line} --readonly --allow-write={name}")).expect_code(1);
     run(&fathom, &format!("{line} --unlink=1 --allow-write={name}")).expect_code(1);
-    assert!(device.bytes() == vec![7; BYTES as usize], "it is left as it is");
+    assert!(device.bytes() == before, "it is left as it is");
     run(&fathom, &format!("{line} --allow-write={name}")).expect_code(0);
-    assert!(device.bytes() != vec![7; BYTES as usize]);
+    assert!(device.bytes() != before);
     run(&fathom, &format!("--name=a --filename={name} --rw=randrw --bs=4k --allow-write={name}"))
         .expect_code(0);
     assert!(device.0.exists());
 }
 
+/// For pipelines, whose lines nobody can add an option to.
+#[test]
+fn the_environment_names_devices_too() {
+    let dir = TestDir::new();
+    let Some(device) = Device::signed("the_environment_names_devices_too", dir.path()) else { return };
+    let line = format!("--name=a --filename={} --rw=write --bs=64k", device.0.display());
+    let named = |allowed: &str| {
+        let fathom = Fathom::new().working_in(dir.path()).env("FATHOM_ALLOW_WRITE", allowed);
+        run(&fathom, &line).code
+    };
+    assert_eq!((named(""), named("/dev/null:/dev"), named("/dev/*/*")), (Some(1), Some(1), Some(1)));
+    assert_eq!(named("/dev/null:/dev/loop*"), Some(0));
+}
+
+#[test]
+fn a_device_that_holds_nothing_needs_no_permission() {
+    let test = "a_device_that_holds_nothing_needs_no_permission";
+    let dir = TestDir::new();
+    if !need_tool(test, "blkid") {
+        return;
+    }
+    let Some(device) = Device::new(test, dir.path()) else { return };
+    let fathom = Fathom::new().working_in(dir.path());
+    for rw in ["write", "randrw"] {
+        run(&fathom, &format!("--name=a --filename={} --rw={rw} --bs=64k", device.0.display()))
+            .expect_code(0);
+    }
+    assert!(device.bytes() != vec![7; BYTES as usize]);
+}
+
 #[test]
 fn a_device_is_trimmed_only_when_it_is_named() {
     let dir = TestDir::new();
-    let Some(device) = Device::new("a_device_is_trimmed_only_when_it_is_named", dir.path()) else { return };
+    let Some(device) = Device::signed("a_device_is_trimmed_only_when_it_is_named", dir.path()) else {
+        return;
+    };
+    let before = device.bytes();
     let fathom = Fathom::new().working_in(dir.path());
     let name = device.0.display();
     let line = format!("--name=a --filename={name} --rw=trim --bs=64k --size=512k");
     run(&fathom, &line).expect_code(1).expect_stderr(&format!("--allow-write={name}"));
     run(&fathom, &format!("{line} --readonly --allow-write={name}")).expect_code(1);
-    assert!(device.bytes() == vec![7; BYTES as usize], "it is left as it is");
+    assert!(device.bytes() == before, "it is left as it is");
     let done = run(&fathom, &format!("{line} --allow-write={name} --output-format=json"));
     // Not every file system below a loop device can discard.
     if done.stderr.contains("Operation not supported") {

@@ -33,6 +33,8 @@ fn parse_only_and_showcmd_run_nothing() {
     let dir = TestDir::new();
     let fathom = Fathom::new().working_in(dir.path());
     assert_eq!(run(&fathom, "--parse-only --name=a --size=1m --rw=write").expect_code(0).stdout, "");
+    let shown = run(&fathom, "--warnings-fatal --showcmd --name=a --directory=none --rw=read --iodepth=16");
+    assert_eq!(shown.expect_code(0).stdout, "fio --name=a --directory=none --rw=read --iodepth=16\n");
     // Neither directories nor sizes are looked for.
     run(&fathom, "--parse-only --name=a --directory=none --filename=b --rw=randrw --offset=10%")
         .expect_code(0);
@@ -43,14 +45,16 @@ fn parse_only_and_showcmd_run_nothing() {
 }
 
 #[test]
-fn notes_can_be_kept_from_those_who_take_them_for_failures() {
+fn scripts_are_told_no_notes_unless_they_ask() {
     let dir = TestDir::new();
-    let line = "--max-jobs=4 --name=a --ioengine=null --size=64k";
+    let line = "--output-format=json --max-jobs=4 --name=a --ioengine=null --size=64k";
     let fathom = Fathom::new().working_in(dir.path());
-    run(&fathom, line).expect_code(0).expect_stderr("note: ");
-    let quiet = fathom.env("FATHOM_QUIET", "1");
-    assert_eq!(run(&quiet, line).expect_code(0).stderr, "");
-    run(&quiet, "--name=a --ioengine=null --size=64k --rww=read").expect_code(1).expect_stderr("Bad option");
+    let quiet = run(&fathom, line).expect_code(0);
+    assert_eq!(quiet.stderr, "");
+    assert!(quiet.stdout.contains("--max-jobs changes nothing here"), "{}", quiet.stdout);
+    run(&fathom, "--name=a --ioengine=null --size=64k --rww=read").expect_code(1).expect_stderr("Bad option");
+    let told = fathom.env("FATHOM_QUIET", "0");
+    run(&told, line).expect_code(0).expect_stderr("note: ");
 }
 
 #[test]

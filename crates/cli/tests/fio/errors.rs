@@ -81,7 +81,7 @@ fn a_full_file_system_is_gone_over_as_with_fio() {
 fn errors_are_told_in_every_format_and_kept() {
     let test = "errors_are_told_in_every_format_and_kept";
     let Some(small) = TmpFs::mount(test, 1 << 20) else { return };
-    let fathom = Fathom::new().working_in(small.path());
+    let fathom = Fathom::new().working_in(small.path()).env("FATHOM_QUIET", "0");
     let line = format!("{FULL} --ignore_error=,ENOSPC");
     let text = run(&fathom, &line).expect_code(0);
     for told in [

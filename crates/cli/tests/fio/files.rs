@@ -203,7 +203,7 @@ fn what_is_read_back_waits_for_no_rate() {
 #[test]
 fn what_would_change_results_is_not_ignored() {
     let dir = TestDir::new();
-    let fathom = Fathom::new().working_in(dir.path());
+    let fathom = Fathom::new().working_in(dir.path()).env("FATHOM_QUIET", "0");
     for (option, instead) in [
         ("--lockmem=64m", "MemoryMax"),
         ("--cgroup_weight=200", "IOWeight"),

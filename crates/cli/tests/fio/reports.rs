@@ -101,7 +101,7 @@ fn what_was_done_so_far_is_printed_at_intervals() {
 fn reads_of_what_was_never_written_are_said_to_be_that() {
     let dir = TestDir::new();
     std::fs::File::create(dir.path().join("sparse")).unwrap().set_len(8 << 20).unwrap();
-    let fathom = Fathom::new().working_in(dir.path());
+    let fathom = Fathom::new().working_in(dir.path()).env("FATHOM_QUIET", "0");
     let line = "--output-format=json --name=a --filename=sparse --rw=randread";
     let outcome =
         run(&fathom, line).expect_code(0).expect_stderr("never held data").expect_stderr("lays out a file");

@@ -147,3 +147,22 @@ fn what_was_corrupted_is_found() {
     let found = run(&fathom, "--name=v --size=64k --bs=4k --rw=read --verify=crc32c").expect_code(1);
     assert!(found.stderr.contains("8192"), "{}", found.stderr);
 }
+
+/// KDiskMark makes the file and has it filled.
+#[test]
+fn an_empty_file_of_somebody_else_is_written_and_stays() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    let file = dir.path().join("empty");
+    std::fs::write(&file, "").unwrap();
+    run(&fathom, "--name=prepare --create_only=1 --filename=empty --size=64k").expect_code(0);
+    run(&fathom, "--name=a --filename=empty --size=64k --rw=randwrite").expect_code(0);
+    assert_eq!(file.metadata().unwrap().len(), 64 << 10);
+    // What has two names may be somebody's, whatever is in it.
+    std::fs::write(dir.path().join("one"), "").unwrap();
+    std::fs::hard_link(dir.path().join("one"), dir.path().join("two")).unwrap();
+    run(&fathom, "--name=b --filename=one --size=64k --rw=write")
+        .expect_code(1)
+        .expect_stderr("--allow-write=one");
+    assert_eq!(dir.path().join("two").metadata().unwrap().len(), 0);
+}

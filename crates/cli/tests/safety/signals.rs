@@ -6,6 +6,10 @@ use crate::safety::processes::{assert_gone, children, only_worker, send};
 use fathom_testkit::dir::names_in;
 use fathom_testkit::fault_fs::{Call, Fault};
 use fathom_testkit::{Fathom, FaultFs, Outcome};
+use std::fs;
+use std::io::Write as _;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 /// Starts a command, waits until a phase has been stored, sends the signal to the whole group (as a terminal does) or to the
 /// program alone (as kill does).
@@ -196,6 +200,41 @@ fn threads_in_calls_that_do_not_return_are_not_waited_for() {
     let next = Text::new("next").quick_write(&fathom.dir().subdir("elsewhere")).save(&fathom);
     let _ = fathom.run(["run", next.to_str().expect("UTF-8")]).expect_code(0);
     assert_eq!(names_in(disk.path()), [""; 0]);
+}
+
+/// Who reads it may be another user, who never goes on.
+#[test]
+fn a_reader_that_does_not_read_holds_up_no_signal() {
+    let prepare = "sysbench fileio --file-num=2 --file-total-size=64K prepare";
+    for line in ["iozone -s 64k -r 4k -i 0", "fio --name=a --ioengine=null --size=1m", prepare] {
+        let (reads, mut writes) = std::io::pipe().expect("a pipe");
+        fill(&mut writes);
+        let fathom = Fathom::new();
+        let mut command = fathom.command(line.split(' '));
+        let mut child = command.stdout(writes).stderr(Stdio::null()).spawn().expect("started");
+        let waits = format!("/proc/{}/wchan", child.id());
+        while !fs::read_to_string(&waits).is_ok_and(|place| place.contains("poll") || place.contains("pipe"))
+        {
+            assert!(child.try_wait().expect("a child").is_none(), "{line}: it does not wait");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        send(child.id(), libc::SIGTERM);
+        let asked = Instant::now();
+        while child.try_wait().expect("a child").is_none() {
+            assert!(asked.elapsed() < Duration::from_secs(60), "{line}: it waits for its reader");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        drop(reads);
+    }
+}
+
+/// Fills a pipe to its last byte.
+fn fill(pipe: &mut std::io::PipeWriter) {
+    rustix::io::ioctl_fionbio(&pipe, true).expect("a pipe");
+    for piece in [4096, 1] {
+        while pipe.write(&vec![0; piece]).is_ok() {}
+    }
+    rustix::io::ioctl_fionbio(&pipe, false).expect("a pipe");
 }
 
 /// Whatever a command is at, a signal ends it.

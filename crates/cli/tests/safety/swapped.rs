@@ -6,7 +6,7 @@ use fathom_testkit::iso::Builder;
 use fathom_testkit::{Fathom, need_root, need_tool};
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -120,6 +120,16 @@ fn d3_a_file_behind_a_directory_that_became_a_link_is_not_written() {
     assert!(outcome.stderr.contains("something else lies there now"), "{outcome:?}");
 }
 
+/// Whether block events can be had here; if not, the test is noted as skipped.
+fn need_events(test: &str) -> bool {
+    let tried = Fathom::new().run("trace record --seconds 0.1 -o t.fbl .".split(' '));
+    let none = tried.code == Some(2) && tried.stderr.contains("needs the kernel's block events");
+    if none {
+        fathom_testkit::skip(test, "no block events here");
+    }
+    !none
+}
+
 /// As soon as both are there.
 fn exchange_when_there(one: &Path, other: &Path, running: &mut fathom_testkit::Running) {
     let how = rustix::fs::RenameFlags::EXCHANGE;
@@ -140,6 +150,63 @@ fn a_log_of_fio_that_became_another_file_is_not_appended_to() {
     let outcome = running.finish().expect_code(1);
     assert_eq!(fs::read_to_string(&log).expect("there"), "ours");
     let _ = outcome.expect_stderr("l_lat.1.log cannot be written: something else lies there now");
+}
+
+/// Between the two calls nothing is mounted there, and a link in its place would have root mount elsewhere.
+#[test]
+fn what_others_can_exchange_is_not_unmounted() {
+    let test = "what_others_can_exchange_is_not_unmounted";
+    if !need_root(test) || !need_tool(test, "unshare") {
+        return;
+    }
+    let fathom = Fathom::new();
+    let (theirs, table) = (fathom.dir().subdir("theirs"), fathom.dir().path().join("fstab"));
+    let point = theirs.join("point");
+    fs::create_dir(&point).expect("a directory");
+    fs::set_permissions(&theirs, fs::Permissions::from_mode(0o777)).expect("for all");
+    fs::write(&table, format!("tmpfs {} tmpfs defaults 0 0\n", point.display())).expect("a table");
+    let script = format!(
+        "mount --bind {} /etc/fstab && mount {point} && exec {} iozone -s 64k -i 0 -U {point} -f {point}/f",
+        table.display(),
+        env!("CARGO_BIN_EXE_fathom"),
+        point = point.display(),
+    );
+    let words = ["--mount", "--propagation", "private", "sh", "-c", &script];
+    let done =
+        Command::new("unshare").args(words).env("HOME", fathom.dir().path()).output().expect("started");
+    let stderr = String::from_utf8_lossy(&done.stderr);
+    assert!(!done.status.success(), "{stderr}");
+    assert!(stderr.contains("other users can put something else in the place of"), "{stderr}");
+}
+
+/// It is opened once, at the start; its name is looked at again when all is written.
+#[test]
+fn an_output_that_became_another_file_is_no_success() {
+    let fathom = Fathom::new();
+    let bystander = fathom.work().join("bystander");
+    let fio = "fio --name=a --ioengine=null --size=4k --time_based --runtime=2 --output=out";
+    let iozone = "iozone -Q -s 64m -r 4k -i 0 -i 1 -i 2";
+    for (line, name, code) in [(fio, "out", 1), (iozone, "wol.dat", 255)] {
+        fs::write(&bystander, "ours").expect("a file");
+        let mut running = fathom.spawn(line.split(' '));
+        exchange_when_there(&fathom.work().join(name), &bystander, &mut running);
+        let outcome = running.finish().expect_code(code);
+        let _ = outcome.expect_stderr("something else lies there now");
+        assert_eq!(fs::read_to_string(fathom.work().join(name)).expect("there"), "ours");
+    }
+}
+
+#[test]
+fn a_recording_that_became_another_file_is_no_success() {
+    if !need_events("a_recording_that_became_another_file_is_no_success") {
+        return;
+    }
+    let fathom = Fathom::new();
+    let bystander = fathom.work().join("bystander");
+    fs::write(&bystander, "ours").expect("a file");
+    let mut running = fathom.spawn("trace record --seconds 2 -o t.fbl .".split(' '));
+    exchange_when_there(&fathom.work().join("t.fbl"), &bystander, &mut running);
+    let _ = running.finish().expect_code(3).expect_stderr("t.fbl: something else lies there now");
 }
 
 /// The files are where the directory that was made has gone: to name the other would be wrong.

@@ -182,6 +182,12 @@ pub(super) fn find(name: &str) -> Option<(&'static str, Value)> {
 }
 
 impl General {
+    /// Jobs are only read: as in fio, nothing on the disk is looked for.
+    #[must_use]
+    pub fn is_only_read(&self) -> bool {
+        (self.parse_only || self.show_command) && !(self.check || self.explain)
+    }
+
     pub(super) fn set(&mut self, name: &str, value: Option<String>, spot: &Spot) -> Result<(), Wrong> {
         let text = value.unwrap_or_default();
         match name {

@@ -49,6 +49,10 @@ pub struct World<'a> {
     pub trace: &'a dyn Fn(&Path) -> Result<Vec<u8>, String>,
     /// What is at a path, if anything is.
     pub find: &'a dyn Fn(&Path) -> Option<Found>,
+    /// Whether a path may be written although no option allows it: the environment names it.
+    pub allowed: &'a dyn Fn(&Path) -> bool,
+    /// Whether a block device holds nothing that would be lost.
+    pub blank: &'a dyn Fn(&Path) -> bool,
     /// The path of the block device of a number (major, minor), if there is one.
     pub device: &'a dyn Fn(u32, u32) -> Option<PathBuf>,
     /// The regular files below a directory, in the order of their names, or why they cannot be had.

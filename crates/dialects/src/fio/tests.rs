@@ -56,6 +56,7 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
 fn find(path: &Path) -> Option<Found> {
     match path.to_str()? {
         "/dev/disk" => Some(Found { bytes: 1 << 30, device: true, bottomless: false }),
+        "/dev/blank" => Some(Found { bytes: 1 << 30, device: true, bottomless: false }),
         "there" => Some(Found { bytes: 1 << 20, device: false, bottomless: false }),
         "/dev/null" => Some(Found { bytes: 0, device: false, bottomless: true }),
         _ => None,
@@ -100,6 +101,8 @@ pub(super) fn world() -> World<'static> {
         read: &read,
         trace: &read,
         find: &find,
+        allowed: &|path| path == Path::new("allowed"),
+        blank: &|path| path == Path::new("/dev/blank"),
         device: &device,
         list: &list,
         page_bytes: 4096,

@@ -15,6 +15,13 @@ pub(super) fn remount(point: &Path) -> Result<(), EngineError> {
         let message = format!("{} is no mount point of /etc/fstab, so it is not unmounted", point.display());
         return Err(unsupported("remount", &message));
     }
+    if !fathom_state::trust::is_in_our_directory(point) {
+        let message = format!(
+            "other users can put something else in the place of {} while nothing is mounted there, so it is not unmounted",
+            point.display()
+        );
+        return Err(unsupported("remount", &message));
+    }
     let program = |name: &str| {
         let mut program = Command::new(name);
         program.arg(point).env("LC_ALL", "C");

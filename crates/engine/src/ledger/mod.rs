@@ -22,7 +22,7 @@ use entry::Entry;
 use fathom_state::{Directory, Identity, Locked, Untrusted, absolute, here, lines, owner};
 use journal::{ASIDE, FIRST, KEPT, PREFIX, failed, gone, intent, made, read_facts};
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -449,6 +449,23 @@ impl Ledger {
         let identity = Identity::at_rest(open);
         let entry = identity.map(|identity| (absolute(path), Entry::told(identity, false)));
         self.keep_entries(entry.into_iter().collect())
+    }
+
+    /// Takes a file that is empty, and has no other name, as one of ours that stays: whether it could be taken.
+    ///
+    /// # Errors
+    /// If the list of kept files cannot be written.
+    pub fn take_empty(&mut self, path: &Path) -> Result<bool, EngineError> {
+        let how = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let Ok(file) = rustix::fs::open(here(path), how, Mode::empty()) else { return Ok(false) };
+        let is_empty = rustix::fs::fstat(&file).is_ok_and(|about| {
+            FileType::from_raw_mode(about.st_mode).is_file() && about.st_size == 0 && about.st_nlink == 1
+        });
+        if !is_empty {
+            return Ok(false);
+        }
+        self.keep_open(path, file.as_fd())?;
+        Ok(self.owns(path))
     }
 
     fn keep_entries(&mut self, stay: BTreeMap<PathBuf, Entry>) -> Result<(), EngineError> {

@@ -14,17 +14,20 @@ pub use world::clock_seed;
 use super::run::directory_of;
 use crate::line::Common;
 use crate::run_loop::{self, Failure, Finished, Head};
-use crate::{console, epilogue, state};
+use crate::{consent, console, epilogue, state};
 use fathom_dialects::fio::output::{self, Moment};
 use fathom_dialects::fio::{self, Asked, Format, Plan, explain, help};
 use fathom_engine::{Engine, EngineError};
 use logged::Logged;
 use sink::{Live, Sink};
 use std::ffi::OsString;
-use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::io::{ErrorKind, IsTerminal as _};
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+/// The name of a link by which fathom is fio.
+const FIO: &str = "fio";
 /// Exit code of everything that went wrong.
 const ERROR: u8 = 1;
 /// Exit code after a signal.
@@ -47,6 +50,10 @@ pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
             return ExitCode::from(ERROR);
         }
     };
+    // Scripts and pipelines take a word on stderr that fio would not write for a failure.
+    if program == FIO || !std::io::stdout().is_terminal() {
+        console::hush();
+    }
     if args.is_empty() {
         console::out_raw(&help::usage(program));
         return ExitCode::from(ERROR);
@@ -66,22 +73,21 @@ pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
         }
     };
     debug(&plan.general);
-    // As in fio, jobs that are only read ask for nothing on the disk.
-    let missing = if plan.general.parse_only { None } else { plan.jobs.iter().find_map(no_directory) };
+    let only_read = plan.general.is_only_read();
+    let missing = if only_read { None } else { plan.jobs.iter().find_map(no_directory) };
     if let Some(wrong) = missing {
         console::error_raw(&wrong.to_string());
         return ExitCode::from(ERROR);
     }
-    let asks_only = plan.general.check || plan.general.explain || plan.general.show_command;
     if !plan.general.explain {
         plan.notes.iter().for_each(|note| console::note(note));
     }
-    if plan.general.warnings_fatal && !plan.notes.is_empty() {
-        console::error("--warnings-fatal: nothing is done");
-        return ExitCode::from(ERROR);
-    }
-    if asks_only || plan.general.parse_only {
+    if only_read || plan.general.check || plan.general.explain {
         return show(&plan);
+    }
+    if let Some(warning) = plan.warning().filter(|_| plan.general.warnings_fatal) {
+        console::error_raw(&format!("fio: {warning}\n"));
+        return ExitCode::from(ERROR);
     }
     let noted = plan.note_operations();
     measure(program, &plan, noted, common)
@@ -127,17 +133,19 @@ fn tell(program: &str, asked: &fio::Help) -> ExitCode {
     }
 }
 
-/// `--check`, `--explain`, `--showcmd`, `--parse-only`: nothing is run. What the engine would refuse is refused here, too.
+/// `--check`, `--explain`, `--showcmd`, `--parse-only`: nothing is run. What the engine would refuse is refused here, too, but of jobs that
+/// are only read.
 fn show(plan: &Plan) -> ExitCode {
     // Without the sweep for leftovers: this changes nothing.
     let engine = Engine::new(state::quiet_ledger());
-    if let Err(error) = engine.check(&plan.workload) {
-        console::error(&error.to_string());
-        return ExitCode::from(ERROR);
-    }
-    // As in fio, jobs that are only read ask for nothing on the disk.
-    if let Some(wrong) = places::check(plan).err().filter(|_| !plan.general.parse_only) {
-        console::error_raw(&wrong.to_string());
+    let checked = match plan.general.is_only_read() {
+        true => Ok(()),
+        false => match engine.check(&plan.workload) {
+            Ok(()) => places::check(plan).map_err(|wrong| console::error_raw(&wrong.to_string())),
+            Err(error) => Err(console::error(&error.to_string())),
+        },
+    };
+    if checked.is_err() {
         return ExitCode::from(ERROR);
     }
     if plan.general.explain {
@@ -164,6 +172,10 @@ fn measure(program: &str, plan: &Plan, noted: bool, common: &Common) -> ExitCode
         engine.spool_operations(logged::directory(plan));
     }
     plan.general.allow_write.iter().for_each(|path| engine.ledger().allow_device(path));
+    let files = plan.jobs.iter().flat_map(|job| job.files.iter().flatten());
+    for path in files.filter(|path| may_be_written(path)) {
+        engine.ledger().allow_device(path);
+    }
     // What cannot be done at all is found before an older result is lost.
     let checked = engine.check(&plan.workload).and_then(|()| engine.check_files(&plan.workload));
     if let Err(error) = checked {
@@ -196,6 +208,12 @@ fn measure(program: &str, plan: &Plan, noted: bool, common: &Common) -> ExitCode
             ExitCode::from(ERROR)
         }
     }
+}
+
+/// Block devices that no option names.
+fn may_be_written(path: &Path) -> bool {
+    let is_device = path.symlink_metadata().is_ok_and(|about| about.file_type().is_block_device());
+    is_device && (consent::is_in_the_environment(path) || consent::is_blank_device(path))
 }
 
 /// What a run of jobs is called.
@@ -268,7 +286,7 @@ fn moment() -> Moment {
 fn words(error: &EngineError) -> String {
     match error {
         EngineError::NotOurs(path) | EngineError::WouldChange { path, .. } => format!(
-            "{} is not changed: it was not made by fathom. --allow-write={0} allows it to be written",
+            "{} is not changed: it was not made by fathom. --allow-write={0} allows it to be written, or FATHOM_ALLOW_WRITE={0} in the environment",
             path.display()
         ),
         other => other.to_string(),

@@ -1,7 +1,7 @@
 //! Where logs go. Job files are passed on, and say where their logs are written: a log replaces nothing but an older log or what the command
 //! line allows, is written through no link, and never to a file that a job works on.
 
-use crate::input;
+use crate::{consent, input};
 use fathom_dialects::fio::{Plan, Wrong};
 use std::fs::File;
 use std::io::{Error, Read as _, Seek as _};
@@ -74,7 +74,8 @@ fn real(path: &Path) -> PathBuf {
 /// Whether the command line names it as a file that may be written.
 fn may_replace(plan: &Plan, path: &Path) -> bool {
     let path = real(path);
-    !plan.general.read_only && plan.general.allow_write.iter().any(|allowed| real(allowed) == path)
+    let is_named = || plan.general.allow_write.iter().any(|allowed| real(allowed) == path);
+    !plan.general.read_only && (is_named() || consent::is_in_the_environment(&path))
 }
 
 /// Whether what is there looks like a log; what is empty is no loss.

@@ -10,7 +10,7 @@ use fathom_record::Interval;
 use fathom_workload::Phase;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Intervals end this much before their time now and then.
@@ -18,7 +18,7 @@ const LITTLE: Duration = Duration::from_millis(100);
 
 /// Standard output, or the file of `--output`.
 pub struct Sink {
-    file: Option<Patient>,
+    file: Option<(Patient, PathBuf)>,
     name: String,
     failed: Option<String>,
 }
@@ -29,14 +29,14 @@ impl Sink {
         let Some(path) = path else { return Ok(Self { file: None, name: String::new(), failed: None }) };
         let name = path.display().to_string();
         let file = output::open_now(path).map_err(|e| format!("{name} cannot be written: {e}"))?;
-        Ok(Self { file: Some(file), name, failed: None })
+        Ok(Self { file: Some((file, path.to_owned())), name, failed: None })
     }
 
     /// Writes a text; what goes wrong is told at the end.
     pub fn write(&mut self, text: &str) {
         match &mut self.file {
             None => console::out_raw(text),
-            Some(file) => {
+            Some((file, _)) => {
                 if let Err(error) = file.write_all(text.as_bytes()) {
                     self.failed = Some(format!("{} cannot be written: {error}", self.name));
                 }
@@ -44,11 +44,14 @@ impl Sink {
         }
     }
 
-    /// Whether everything was written.
+    /// Whether everything was written, and stands where it should.
     pub fn finish(&mut self) -> Result<(), String> {
-        match self.failed.take() {
-            Some(error) => Err(error),
-            None => Ok(()),
+        match (self.failed.take(), &self.file) {
+            (Some(error), _) => Err(error),
+            (None, Some((file, path))) if !file.is_at(path) => {
+                Err(format!("{} cannot be written: something else lies there now", self.name))
+            }
+            _ => Ok(()),
         }
     }
 }

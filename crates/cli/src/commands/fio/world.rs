@@ -1,6 +1,6 @@
 //! What the dialect must know of this machine: environment, files, sizes.
 
-use crate::input;
+use crate::{consent, input};
 use fathom_dialects::fio::{Found, World};
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -14,6 +14,8 @@ pub fn world() -> World<'static> {
         read: &read,
         trace: &trace,
         find: &find,
+        allowed: &consent::is_in_the_environment,
+        blank: &consent::is_blank_device,
         device: &device,
         list: &list,
         page_bytes: rustix::param::page_size() as u64,

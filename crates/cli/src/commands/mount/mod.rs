@@ -18,7 +18,6 @@ use fathom_isofs::mount::{Cache, DirOrder, Mounting, mount};
 use fathom_isofs::reader::{Medium, Policy, Reader};
 use options::Mount;
 use point::Point;
-use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -152,7 +151,7 @@ fn cannot(on: &std::path::Path) -> String {
 fn tell(policy: &Policy, reader: &Reader<ImageFile>) {
     let backend = reader.image().source().told();
     let counted = reading::told(policy, &reader.counters(), backend).to_string() + "\n";
-    let _ = std::io::stderr().lock().write_all(counted.as_bytes());
+    console::error_raw(&counted);
 }
 
 /// A worker that died would leave a program waiting for its answer. With the whole process gone the kernel answers for it.

@@ -4,6 +4,7 @@
 use super::stage::Asked;
 use super::vary::{Of, PRESENT, Varied};
 use crate::exit::Usage;
+use crate::output;
 use fathom_observe::device::{self, DeviceStack};
 use fathom_observe::files::{KernelFiles as _, Live};
 use fathom_observe::knobs::catalogue::{Home, Values, value_in};
@@ -69,6 +70,13 @@ pub fn look_at_disk(asked: &Asked) -> Result<(), Usage> {
     let space = LIVE.space_of(&asked.image_in).map_err(|e| {
         Usage(format!("--image-in {}: {e}; a directory is expected", asked.image_in.display()))
     })?;
+    if asked.image_in.is_symlink() && !output::is_our_link(&asked.image_in) {
+        return Err(Usage(format!(
+            "--image-in {}: it is a symbolic link that other users can change; name the directory that it leads to",
+            asked.image_in.display()
+        ))
+        .into());
+    }
     if !asked.image_in.is_dir() {
         return Err(Usage(format!("--image-in {}: a directory is expected", asked.image_in.display())));
     }

@@ -15,7 +15,6 @@ use fathom_dialects::sysbench::{self, Command, Context, Exit, Options, Parsed, P
 use fathom_engine::{Engine, EngineError};
 use fathom_record::{Interval, OpError, Phase};
 use std::ffi::OsString;
-use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -30,7 +29,7 @@ pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
         Ok(parsed) => parsed,
         Err(end) => return leave(&end),
     };
-    let _ = std::io::stderr().write_all(parsed.warnings.as_bytes());
+    console::error_raw(&parsed.warnings);
     for note in &parsed.notes {
         console::note(note);
     }
@@ -256,6 +255,6 @@ fn error_of(errno: i32, call: &str, path: &str, sentence: &dyn std::fmt::Display
 
 fn leave(end: &Exit) -> ExitCode {
     console::out_raw(&end.stdout);
-    let _ = std::io::stderr().write_all(end.stderr.as_bytes());
+    console::error_raw(&end.stderr);
     ExitCode::from(u8::try_from(end.code).unwrap_or(ERROR))
 }

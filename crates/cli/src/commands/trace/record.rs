@@ -9,6 +9,7 @@ use crate::{console, output};
 use anyhow::Context as _;
 use fathom_dialects::trace;
 use fathom_engine::interrupted_by;
+use fathom_engine::ledger::REPLACED;
 use fathom_observe::block::{Detail, Instance, Taken, Watch, Watched, Who, availability};
 use fathom_record::BlockEvent;
 use fathom_record::block::BlockAction;
@@ -99,6 +100,7 @@ pub fn run(options: &Record) -> anyhow::Result<ExitCode> {
     let events = log.events();
     let trailer = LogEnd { start_ns: started_ns, end_ns: stopped_ns, observer_cpu_ns, ..LogEnd::default() };
     let finished = broken.map_or_else(|| finish(log, lost, &notes, &trailer), Err);
+    let finished = finished.and_then(|()| made.must_be_there());
     if let Err(e) = finished {
         if child.is_some() {
             console::warning(&format!("{}: {e}; the command goes on without being recorded", failed()));
@@ -170,6 +172,11 @@ fn plain_file(file: &std::fs::File) -> Option<(u64, u64)> {
 impl Made<'_> {
     fn keep(mut self) {
         self.keep = true;
+    }
+
+    /// Of a pipe or a device nothing stays under a name.
+    fn must_be_there(&self) -> io::Result<()> {
+        if self.file.is_none() || self.is_there() { Ok(()) } else { Err(io::Error::other(REPLACED)) }
     }
 
     /// Whether the path still is the name of what was opened.

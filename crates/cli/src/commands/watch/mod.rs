@@ -74,10 +74,7 @@ pub fn run(options: &WatchDevice) -> anyhow::Result<ExitCode> {
 
 /// A line on stdout.
 fn put(line: &str) -> anyhow::Result<()> {
-    use std::io::Write as _;
-    let mut stdout = anstream::stdout().lock();
-    writeln!(stdout, "{line}")?;
-    Ok(stdout.flush()?)
+    Ok(console::line(&format!("{line}\n"))?)
 }
 
 /// False if nobody reads any more (`| head`): that is an end, not an error.

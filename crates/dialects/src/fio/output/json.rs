@@ -339,6 +339,12 @@ fn beyond(json: &mut Json, plan: &Plan, run: &Run, disks: bool) {
                 json.out += &quoted(name);
             }
         });
+        json.list("notes", |json| {
+            for note in &plan.notes {
+                json.entry(None);
+                json.out += &quoted(note);
+            }
+        });
         json.list("not measured", |json| {
             let disk = disks.then_some(["read_ticks", "write_ticks", "in_queue"]);
             for name in NOT_MEASURED.into_iter().chain(disk.into_iter().flatten()) {

@@ -106,8 +106,10 @@ pub(super) fn program_is_there(
     world: &World<'_>,
 ) -> Result<(), Wrong> {
     let Some(beside) = &stream.beside else { return Ok(()) };
-    let only_read = general.parse_only && !(general.check || general.explain || general.show_command);
-    if only_read || !beside.program.contains('/') || (world.find)(Path::new(&beside.program)).is_some() {
+    if general.is_only_read()
+        || !beside.program.contains('/')
+        || (world.find)(Path::new(&beside.program)).is_some()
+    {
         return Ok(());
     }
     Err(s.wrong("program", format!("program={}: there is no such program", beside.program)))

@@ -118,7 +118,9 @@ pub fn lay(
         part.place(stream, several);
     }
     // The permission of one clone's file is none for its neighbour's.
-    let may = |path: &PathBuf| general.allow_write.iter().any(|allowed| same(allowed, path));
+    let may = |path: &PathBuf| {
+        general.allow_write.iter().any(|allowed| same(allowed, path)) || (world.allowed)(path)
+    };
     let foreign = files.iter().flatten().all(may);
     let reads_only = !(rw.writes() || stream.changes_files()) || s.on("verify_only", false);
     let wanted = |clone: usize, file: usize| -> u64 {
@@ -132,7 +134,7 @@ pub fn lay(
             let short = found.is_none_or(|f| f.bytes < wanted(clone, file) && !f.bottomless);
             calls::no_device(s, stream, path, found)?;
             if found.is_some_and(|f| f.device) {
-                device(s, path, (reads_only, may(path)), short)?;
+                device(s, path, reads_only || may(path) || (world.blank)(path), short)?;
             }
             if found.is_some_and(|f| f.bottomless) {
                 bottomless = true;
@@ -184,12 +186,11 @@ pub fn lay(
 /// What stands in for a file that is missing where jobs are only read: as in fio, whether there are files, and how large they are, is no
 /// matter then.
 fn only_read(general: &General) -> Option<Found> {
-    let shown = general.check || general.explain || general.show_command;
-    (general.parse_only && !shown).then_some(Found { bytes: 1 << 50, device: false, bottomless: false })
+    general.is_only_read().then_some(Found { bytes: 1 << 50, device: false, bottomless: false })
 }
 
-/// A block device is read; it is written if the command line names it with the option that allows it. It has the size that it has.
-fn device(s: &Settings, path: &Path, (reads_only, allowed): (bool, bool), short: bool) -> Result<(), Wrong> {
+/// A block device is read. It is written if that was allowed, or if nothing would be lost. It has the size that it has.
+fn device(s: &Settings, path: &Path, allowed: bool, short: bool) -> Result<(), Wrong> {
     let name = path.display();
     if short {
         return Err(s
@@ -197,10 +198,10 @@ fn device(s: &Settings, path: &Path, (reads_only, allowed): (bool, bool), short:
             .hint("leave size out, or give a percentage"));
     }
     not_removed(s, path)?;
-    if !reads_only && !allowed {
+    if !allowed {
         return Err(s
             .wrong("filename", format!("it writes the block device {name}, and what is on it will be lost"))
-            .hint(format!("--allow-write={name} on the command line allows it (docs/safety.md)")));
+            .hint(format!("--allow-write={name} on the command line allows it, or FATHOM_ALLOW_WRITE={name} in the environment")));
     }
     Ok(())
 }

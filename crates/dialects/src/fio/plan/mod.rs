@@ -36,6 +36,7 @@ mod steps;
 mod strips;
 mod surprising;
 mod verified;
+mod warned;
 mod what;
 mod zones;
 

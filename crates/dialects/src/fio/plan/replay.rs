@@ -282,8 +282,12 @@ impl Replay {
         world: &World<'_>,
     ) -> Result<Laid, Wrong> {
         let null = !stream.backend.has_files();
-        let may = |path: &PathBuf| general.allow_write.iter().any(|allowed| files::same(allowed, path));
-        let device = |path: &&PathBuf| (world.find)(path).is_some_and(|f| f.device) && !may(path);
+        let may = |path: &PathBuf| {
+            general.allow_write.iter().any(|allowed| files::same(allowed, path)) || (world.allowed)(path)
+        };
+        let device = |path: &&PathBuf| {
+            (world.find)(path).is_some_and(|f| f.device) && !may(path) && !(world.blank)(path)
+        };
         if let Some(path) = self.files.iter().find(device).filter(|_| !null && self.rw.writes()) {
             return Err(s
                 .wrong(

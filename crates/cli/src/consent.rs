@@ -1,0 +1,76 @@
+//! What may be written although fathom did not make it and no option names it: what the environment names, and disks that hold nothing.
+
+use glob::{MatchOptions, Pattern};
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// `PATH[:PATH...]`; each may be a pattern, as `/dev/loop*`.
+const VARIABLE: &str = "FATHOM_ALLOW_WRITE";
+/// A star stands for a part of one name.
+const MATCH: MatchOptions = MatchOptions {
+    case_sensitive: true,
+    require_literal_separator: true,
+    require_literal_leading_dot: false,
+};
+
+/// Whether the environment names a path as one that may be written.
+pub fn is_in_the_environment(path: &Path) -> bool {
+    let Some(allowed) = std::env::var_os(VARIABLE) else { return false };
+    let path = fathom_state::absolute(path);
+    std::env::split_paths(&allowed).filter(|one| !one.as_os_str().is_empty()).any(|one| {
+        let one = fathom_state::absolute(&one);
+        let pattern = one.to_str().and_then(|text| Pattern::new(text).ok());
+        one == path || pattern.is_some_and(|pattern| pattern.matches_path_with(&path, MATCH))
+    })
+}
+
+/// Where distributions install blkid. By its name alone another program could be found.
+const PROBES: [&str; 4] = ["/usr/sbin/blkid", "/sbin/blkid", "/usr/bin/blkid", "/bin/blkid"];
+/// What blkid ends with where it finds nothing that it knows.
+const NOTHING_KNOWN: i32 = 2;
+/// Signatures lie in the first or the last bytes of a device.
+const EDGE: u64 = 64 << 10;
+
+/// Whether what is on a block device is no loss: neither a partition table nor a file system nor a part of a RAID, an LVM or a swap area that
+/// libblkid knows, no partition itself, and not in use. Where libblkid cannot be asked, it is a loss.
+pub fn is_blank_device(path: &Path) -> bool {
+    let is_device = path.symlink_metadata().is_ok_and(|about| about.file_type().is_block_device());
+    is_device && can_be_read(path).is_ok() && has_no_signature(path)
+}
+
+/// Neither mounted nor swapped on nor below another device, and readable at both ends: blkid says of what it cannot read that it finds nothing.
+fn can_be_read(path: &Path) -> std::io::Result<()> {
+    let flags = libc::O_EXCL | libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    let mut device = std::fs::File::options().read(true).custom_flags(flags).open(path)?;
+    let mut edge = vec![0; 512];
+    device.read_exact(&mut edge)?;
+    let end = device.seek(SeekFrom::End(0))?;
+    device.seek(SeekFrom::Start(end.saturating_sub(EDGE)))?;
+    device.read_exact(&mut edge)
+}
+
+fn has_no_signature(path: &Path) -> bool {
+    let Some(probe) = PROBES.iter().find(|probe| Path::new(probe).exists()) else { return false };
+    let asked = Command::new(probe)
+        .arg("--probe")
+        .arg(path)
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .env_clear()
+        .output();
+    asked.is_ok_and(|told| told.status.code() == Some(NOTHING_KNOWN) && told.stdout.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_no_blank_device() {
+        assert!(!is_blank_device(Path::new("/dev/null")));
+        assert!(!is_blank_device(Path::new("/etc/passwd")));
+        assert!(!is_blank_device(Path::new("/dev/none")));
+    }
+}
