@@ -4,6 +4,7 @@
 use std::ffi::CString;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 /// Which mount a path belongs to.
@@ -69,6 +70,10 @@ pub trait KernelFiles {
     fn list(&self, path: &Path) -> io::Result<Vec<String>>;
     /// The mount that holds a path.
     fn mount_of(&self, path: &Path) -> io::Result<MountKey>;
+    /// The number of the block device that a path leads to, if it does.
+    fn block_device_at(&self, _path: &Path) -> Option<(u32, u32)> {
+        None
+    }
     /// The space of the file system that holds a path.
     fn space_of(&self, path: &Path) -> io::Result<Space>;
     /// Length and allocation of a file.
@@ -100,6 +105,11 @@ impl KernelFiles for Live {
 
     fn list(&self, path: &Path) -> io::Result<Vec<String>> {
         sorted_names(path)
+    }
+
+    fn block_device_at(&self, path: &Path) -> Option<(u32, u32)> {
+        let about = path.metadata().ok().filter(|about| about.file_type().is_block_device())?;
+        Some((rustix::fs::major(about.rdev()), rustix::fs::minor(about.rdev())))
     }
 
     fn mount_of(&self, path: &Path) -> io::Result<MountKey> {

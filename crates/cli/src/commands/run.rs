@@ -13,6 +13,7 @@ use fathom_engine::Engine;
 use fathom_workload::Workload;
 use indicatif::ProgressBar;
 use std::io::Read as _;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -191,10 +192,11 @@ pub fn read(file: &Path) -> anyhow::Result<(String, String)> {
     Ok((file.display().to_string(), text.context("the workload")?))
 }
 
-/// The directory of the first file, or the working directory: absolute, because a record outlives both.
+/// The directory of the first file, or the working directory: absolute, because a record outlives both. A block device stands for itself.
 pub fn directory_of(workload: &Workload) -> PathBuf {
     let first = workload.filesets.first().and_then(|s| s.files.path(0));
     let parent = first.as_deref().and_then(Path::parent).filter(|p| !p.as_os_str().is_empty());
-    let parent = parent.unwrap_or(Path::new("."));
+    let is_device = |path: &&Path| path.metadata().is_ok_and(|about| about.file_type().is_block_device());
+    let parent = first.as_deref().filter(is_device).or(parent).unwrap_or(Path::new("."));
     fathom_state::absolute(parent)
 }

@@ -47,7 +47,9 @@ pub(super) fn places_of(paths: &[PathBuf]) -> Vec<PathBuf> {
     for path in paths {
         let parent = path.parent().unwrap_or(path);
         // A file may be a mount point or a link of its own; more than a few in one directory are not looked at singly.
-        if parents.last() != Some(&parent) && !parents.contains(&parent) {
+        let is_new = parents.last() != Some(&parent) && !parents.contains(&parent);
+        // Devices have one directory, and are as many places.
+        if is_new || path.starts_with("/dev") {
             parents.push(parent);
             places.push(nearest_existing(path));
         }

@@ -201,3 +201,16 @@ fn devices_that_hold_nothing_are_read_and_written_like_files() {
     }
     assert!(Path::new("/dev/null").exists());
 }
+
+/// The file system of its name is devtmpfs, which holds none of its data.
+#[test]
+fn a_device_is_not_called_a_memory_file_system() {
+    let dir = TestDir::new();
+    let Some(device) = Device::new("a_device_is_not_called_a_memory_file_system", dir.path()) else { return };
+    let fathom = Fathom::new().working_in(dir.path());
+    let line = format!("--name=a --filename={} --rw=randread --direct=1", device.0.display());
+    let document = json(&fathom, &line);
+    let name = device.0.file_name().unwrap().to_str().unwrap();
+    assert_eq!(document["disk_util"][0]["name"], name);
+    assert_ne!(document["fathom"]["phases"][0]["served by"], "memory file system");
+}

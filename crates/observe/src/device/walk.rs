@@ -50,6 +50,12 @@ impl<'a> Walk<'a> {
         let (mut in_memory, mut elsewhere) = (Vec::new(), false);
         let mut keys = Vec::new();
         for path in paths {
+            // A device that is worked on as it is: the file system of its name (devtmpfs) holds none of its data.
+            if let Some(number) = self.files.block_device_at(path) {
+                self.number(number, &Place::top(Role::Data));
+                elsewhere = true;
+                continue;
+            }
             let key = self.files.mount_of(path).ok().map(|k| (k.mount_id, k.device));
             if key.is_some() && keys.contains(&key) {
                 continue;

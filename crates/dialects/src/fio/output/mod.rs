@@ -102,9 +102,10 @@ pub struct Disk {
     pub util_percent: f64,
 }
 
-/// The disks below the files, unless a job wants none told.
+/// The disks below the files, unless no job wants them told. As in fio, calls that name files have none.
 fn devices(plan: &Plan, run: &Run) -> Vec<Disk> {
-    if !plan.jobs.iter().any(|j| j.settings.on("disk_util", true)) {
+    let are_told = |j: &Job| j.settings.on("disk_util", true) && !j.stream.backend.is_by_name();
+    if !plan.jobs.iter().any(are_told) {
         return Vec::new();
     }
     let mut disks: Vec<Disk> = Vec::new();
