@@ -27,6 +27,8 @@ pub struct Report {
     pub percentiles: Vec<f64>,
     /// 1024 or 1000.
     pub kb_base: u64,
+    /// Rates are in bits.
+    pub bits: bool,
     /// Whether anything is.
     pub told: bool,
     /// Figures of bandwidths, amounts and counts of operations in the text.
@@ -107,6 +109,7 @@ pub fn read(s: &Settings) -> Result<Report, Wrong> {
         slat_percentiles: s.on("slat_percentiles", false),
         percentiles,
         kb_base: s.kb_base(),
+        bits: s.word("unit_base") == Some("1"),
         told: s.on("stats", true),
         figures: figures(s)?,
         unified: Unified::of(s),

@@ -1,8 +1,8 @@
 //! Direction, order of offsets, block sizes and amount of a job.
 
 use super::super::Wrong;
-use super::super::number;
 use super::super::settings::Settings;
+use super::super::{lenient, number};
 use super::Part;
 use fathom_workload::{Access, Amount, Bytes, Mix, Record, Stream, Zone};
 
@@ -143,7 +143,7 @@ fn record(s: &Settings, rw: Direction) -> Result<Record, Wrong> {
             three.map(|sizes| Record::Split(sizes.into_iter().map(sized).collect()))
         }
         _ => {
-            let three = s.triple(name, DEFAULT, number::bytes)?.unwrap_or([DEFAULT; 3]);
+            let three = s.triple(name, DEFAULT, lenient::bytes)?.unwrap_or([DEFAULT; 3]);
             three.map(|size| Record::Fixed(Bytes(size)))
         }
     };
