@@ -211,11 +211,14 @@ fn job(json: &mut Json, plan: &Plan, entry: &Entry, (seconds, plus): (u64, bool)
         json.raw("total_err", total);
         json.raw("first_error", first);
     }
-    let (target, window, percentile) = stats::latency_target(job);
-    json.raw("latency_depth", entry.depth(job));
-    json.raw("latency_target", target);
-    json.float("latency_percentile", percentile);
-    json.raw("latency_window", window / 1000);
+    // Of a job that did nothing, fio knows no depth.
+    if !job.only_lays_out {
+        let (target, window, percentile) = stats::latency_target(job);
+        json.raw("latency_depth", entry.depth(job));
+        json.raw("latency_target", target);
+        json.float("latency_percentile", percentile);
+        json.raw("latency_window", window / 1000);
+    }
     if let Some(text) = job.settings.text("description") {
         json.text("desc", text);
     }
