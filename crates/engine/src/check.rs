@@ -233,6 +233,9 @@ fn check_depth(place: &str, stream: &Stream) -> Result<(), EngineError> {
         if options.completion_polling && !stream.open.direct {
             return refuse("completion_polling works only with direct = true");
         }
+        if options.submission_cpu.is_some() && !options.submission_polling {
+            return refuse("submission_cpu is the CPU of the thread of submission_polling");
+        }
         if options.submission_polling && std::thread::available_parallelism().is_ok_and(|n| n.get() < 2) {
             return refuse(
                 "submission_polling needs a second CPU: on one, poller and submitter take turns by the scheduler's tick",

@@ -111,12 +111,16 @@ impl Contents {
         let pool = self.pool.all_mut();
         match self.data {
             Data::Unique | Data::Checksummed { .. } | Data::Sealed(_) => random_bytes(pool, seed),
-            Data::Reducible { compressible_percent, .. } => {
+            Data::Reducible { compressible_percent, ref filler, .. } => {
                 random_bytes(pool, seed);
                 let random = random_bytes_of_a_page(compressible_percent);
                 for page in pool.chunks_mut(4096) {
                     let from = random.min(page.len());
                     page[from..].fill(0);
+                    for piece in page[from..].chunks_mut(filler.len().max(1)) {
+                        let bytes = piece.len().min(filler.len());
+                        piece[..bytes].copy_from_slice(&filler[..bytes]);
+                    }
                 }
             }
             Data::Zero | Data::Positioned { .. } => pool.fill(0),
@@ -167,7 +171,7 @@ impl Contents {
                 crate::sealed::seal(record, sealed, offset % self.file_bytes);
                 record
             }
-            Data::Reducible { compressible_percent, duplicate_percent, within_percent, distinct } => {
+            Data::Reducible { compressible_percent, duplicate_percent, within_percent, distinct, .. } => {
                 self.written += 1;
                 let shares = (duplicate_percent, within_percent);
                 let (position, tag) = reduced(self.written, offset, tag, shares, distinct);
@@ -484,6 +488,7 @@ mod tests {
                 duplicate_percent: 100,
                 within_percent: 0,
                 distinct: 40,
+                filler: Vec::new(),
             };
             let mut stream = Stream::new("f", Direction::Write, Bytes(4096));
             stream.data = data;
@@ -507,6 +512,7 @@ mod tests {
             duplicate_percent: 30,
             within_percent: 0,
             distinct: 0,
+            filler: Vec::new(),
         };
         let mut c = contents(data, Verify::No, 4096);
         let mut records = Vec::new();
@@ -521,12 +527,33 @@ mod tests {
     }
 
     #[test]
+    fn the_compressible_share_repeats_the_filler() {
+        let data = Data::Reducible {
+            compressible_percent: 50,
+            duplicate_percent: 0,
+            within_percent: 0,
+            distinct: 0,
+            filler: vec![1, 2, 3],
+        };
+        let mut c = contents(data, Verify::No, 8192);
+        let expected: Vec<u8> = [1, 2, 3].into_iter().cycle().take(2048).collect();
+        for i in 0..300u64 {
+            let record = c.record_to_write(i * 8192, 8192);
+            for page in record.chunks(4096) {
+                assert_eq!(page[2048..], expected, "it begins anew in every page");
+                assert_ne!(page[..2048], expected);
+            }
+        }
+    }
+
+    #[test]
     fn duplicates_across_files_are_the_same_in_every_worker() {
         let data = Data::Reducible {
             compressible_percent: 0,
             duplicate_percent: 100,
             within_percent: 0,
             distinct: 0,
+            filler: Vec::new(),
         };
         let records = |worker| {
             let mut stream = Stream::new("f", Direction::Write, Bytes(4096));

@@ -55,6 +55,7 @@ mod tests {
             duplicate_percent: 0,
             within_percent: 0,
             distinct: 0,
+            filler: Vec::new(),
         };
         let zeroes = of(half, 65_536, MIB).iter().filter(|b| **b == 0).count() as f64 / MIB as f64;
         assert!((0.49..0.52).contains(&zeroes), "{zeroes}");

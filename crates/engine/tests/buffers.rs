@@ -13,6 +13,8 @@ const URING: Backend = Backend::Uring(Uring {
     registered_buffers: true,
     deferred: true,
     submission_polling: false,
+    submission_cpu: None,
+    async_every: 0,
     completion_polling: false,
 });
 

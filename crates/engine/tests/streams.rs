@@ -13,6 +13,8 @@ const PLAIN: Uring = Uring {
     registered_buffers: false,
     deferred: false,
     submission_polling: false,
+    submission_cpu: None,
+    async_every: 0,
     completion_polling: false,
 };
 
@@ -26,7 +28,7 @@ const NO_FLAGS: Pvsync2 = Pvsync2 {
 };
 
 /// Back-ends with the queue depth to try them at.
-const BACKENDS: [(Backend, u32); 17] = [
+const BACKENDS: [(Backend, u32); 18] = [
     (Backend::Psync(SyncCall::Read), 1),
     (Backend::Psync(SyncCall::Pread), 1),
     (Backend::Pvsync2(NO_FLAGS), 1),
@@ -41,6 +43,7 @@ const BACKENDS: [(Backend, u32); 17] = [
     (Backend::Aio { batch: 3 }, 8),
     (Backend::Uring(PLAIN), 1),
     (Backend::Uring(Uring { batch: 5, ..PLAIN }), 16),
+    (Backend::Uring(Uring { async_every: 3, ..PLAIN }), 16),
     (Backend::Uring(Uring { registered_file: true, registered_buffers: true, deferred: true, ..PLAIN }), 32),
     (Backend::Uring(Uring { registered_file: true, deferred: true, ..PLAIN }), 7),
     (Backend::Uring(Uring { submission_polling: true, registered_file: true, ..PLAIN }), 4),

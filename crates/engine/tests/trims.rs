@@ -17,6 +17,8 @@ fn backends() -> Vec<(Backend, u32)> {
         registered_buffers: false,
         deferred: false,
         submission_polling: false,
+        submission_cpu: None,
+        async_every: 0,
         completion_polling: false,
     };
     vec![

@@ -268,7 +268,7 @@ fn data_error(data: &Data) -> Option<String> {
         Data::Marked { stride, length, .. } if stride.0 == 0 || length > stride => {
             Some(format!("marks of {length} every {stride}: a mark is at most as long as the distance"))
         }
-        Data::Reducible { compressible_percent, duplicate_percent, within_percent, distinct: _ }
+        Data::Reducible { compressible_percent, duplicate_percent, within_percent, .. }
             if compressible_percent.max(duplicate_percent).max(within_percent) > 100 =>
         {
             Some("a percentage of its reducible data is above 100".into())

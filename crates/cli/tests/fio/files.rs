@@ -209,7 +209,7 @@ fn what_would_change_results_is_not_ignored() {
         ("--cgroup_weight=200", "IOWeight"),
         ("--cgroup=x", "systemd-run"),
         ("--buffer_compress_percentage=50 --buffer_compress_chunk=64k", "4096"),
-        ("--unlink_each_loop=1", "unlink=1"),
+        ("--unlink_each_loop=1 --loops=2", "unlink=1"),
     ] {
         run(&fathom, &format!("--name=a --size=64k --rw=write {option}"))
             .expect_code(1)

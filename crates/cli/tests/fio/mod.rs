@@ -29,3 +29,4 @@ mod support;
 mod times;
 mod trims;
 mod verified;
+mod words;

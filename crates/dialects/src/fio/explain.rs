@@ -185,10 +185,10 @@ pub fn command(plan: &Plan) -> String {
         for (_, setting) in job.settings.all().filter(|(_, s)| s.row.name != "name") {
             match &setting.value {
                 Some(value) => {
-                    let _ = write!(line, " --{}={}", setting.row.name, quoted(value));
+                    let _ = write!(line, " --{}={}", setting.told, quoted(value));
                 }
                 None => {
-                    let _ = write!(line, " --{}", setting.row.name);
+                    let _ = write!(line, " --{}", setting.told);
                 }
             }
         }

@@ -6,12 +6,13 @@ use super::text::{self, Setting};
 use super::{World, Wrong};
 use std::path::Path;
 
-/// Reads the job files of a command line and gives every job its settings, in the order in which they run.
+/// Reads the job files of a command line and gives every job its settings, in the order in which they run; and what is to be said of
+/// the files.
 ///
 /// # Errors
 /// The first thing that is wrong.
-pub fn collect(line: &Line, world: &World<'_>) -> Result<Vec<Settings>, Wrong> {
-    let mut jobs = Vec::new();
+pub fn collect(line: &Line, world: &World<'_>) -> Result<(Vec<Settings>, Vec<String>), Wrong> {
+    let (mut jobs, mut notes) = (Vec::new(), Vec::new());
     let levelled =
         |level: Level, list: &[Setting]| list.iter().cloned().map(|s| (level, s)).collect::<Vec<_>>();
     let globals = levelled(Level::CommandLine, &line.globals);
@@ -28,7 +29,7 @@ pub fn collect(line: &Line, world: &World<'_>) -> Result<Vec<Settings>, Wrong> {
         let name = if file == "-" { "stdin" } else { file };
         let mut above = globals.clone();
         let mut first = number > 0;
-        for section in text::sections(name, Path::new(file), &text, world)? {
+        for section in text::sections(name, Path::new(file), &text, world, &mut notes)? {
             if section.global {
                 above.extend(levelled(Level::Global, &section.settings));
                 continue;
@@ -52,7 +53,7 @@ pub fn collect(line: &Line, world: &World<'_>) -> Result<Vec<Settings>, Wrong> {
         };
         return Err(Wrong::nowhere("there is no job").fio("No job(s) defined\n\n").hint(hint));
     }
-    Ok(jobs)
+    Ok((jobs, notes))
 }
 
 #[cfg(test)]
@@ -64,7 +65,7 @@ mod tests {
     fn jobs(text: &str) -> Vec<Settings> {
         let args: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
         let world = world();
-        collect(&line::read(&args, &world).unwrap(), &world).unwrap()
+        collect(&line::read(&args, &world).unwrap(), &world).unwrap().0
     }
 
     #[test]

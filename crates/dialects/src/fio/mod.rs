@@ -11,6 +11,7 @@ pub mod help;
 pub mod iolog;
 mod jobs;
 mod keywords;
+mod lenient;
 pub mod line;
 mod number;
 pub mod output;
@@ -100,8 +101,10 @@ pub fn plan(args: &[String], world: &World<'_>) -> Result<Asked, Wrong> {
     if line.general.parse_only && line.jobs.is_empty() && line.files.is_empty() {
         return Ok(Asked::Nothing(Box::new(line.general)));
     }
-    let jobs = jobs::collect(&line, world)?;
-    plan::make(line.general, jobs, args, world).map(|plan| Asked::Jobs(Box::new(plan)))
+    let (jobs, notes) = jobs::collect(&line, world)?;
+    let mut plan = plan::make(line.general, jobs, args, world)?;
+    plan.notes.splice(0..0, notes);
+    Ok(Asked::Jobs(Box::new(plan)))
 }
 
 #[cfg(test)]

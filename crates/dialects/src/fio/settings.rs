@@ -4,7 +4,7 @@
 use super::number::{self, Size};
 use super::table::{self, Kind};
 use super::text::Setting;
-use super::{Spot, Wrong, three};
+use super::{Spot, Wrong, lenient, three};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
@@ -125,7 +125,9 @@ impl Settings {
     /// Whether a flag or bool is on; `default` where it is not given.
     #[must_use]
     pub fn on(&self, name: &'static str, default: bool) -> bool {
-        self.last(name).map_or(default, |(_, s)| s.value.as_deref().is_none_or(|v| v.trim() == "1"))
+        self.last(name).map_or(default, |(_, s)| {
+            s.value.as_deref().is_none_or(|v| lenient::switch(v, i64::MAX) == Ok(true))
+        })
     }
 
     /// A whole number.
@@ -133,7 +135,7 @@ impl Settings {
     /// # Errors
     /// If it is none.
     pub fn number(&self, name: &'static str) -> Result<Option<u64>, Wrong> {
-        self.read(name, |t| number::bytes(t, self.kb_base))
+        self.read(name, |t| lenient::bytes(t, self.kb_base))
     }
 
     /// A whole number of 32 bits that is at least `least`; `default` where it is not given.
@@ -156,7 +158,8 @@ impl Settings {
     /// # Errors
     /// If it is none.
     pub fn signed(&self, name: &'static str) -> Result<Option<i32>, Wrong> {
-        self.read(name, |t| t.trim().parse::<i32>().map_err(|_| format!("{t:?} is not a whole number")))
+        let number = |t: &str| lenient::whole(t).and_then(|n| i32::try_from(n).ok());
+        self.read(name, |t| number(t).ok_or_else(|| format!("{t:?} is not a whole number")))
     }
 
     /// Bytes or a percentage.
@@ -164,7 +167,7 @@ impl Settings {
     /// # Errors
     /// If it is neither.
     pub fn size(&self, name: &'static str) -> Result<Option<Size>, Wrong> {
-        self.read(name, |t| number::size(t, self.kb_base))
+        self.read(name, |t| lenient::size(t, self.kb_base))
     }
 
     /// A number of bytes, or two between which they lie.
@@ -184,7 +187,7 @@ impl Settings {
             Some(Kind::Time(bare)) => bare,
             _ => number::S,
         };
-        Ok(self.read(name, |t| number::time(t, bare))?.unwrap_or(0))
+        Ok(self.read(name, |t| lenient::time(t, bare))?.unwrap_or(0))
     }
 
     /// Numbers for reads and writes.

@@ -14,6 +14,8 @@ use std::rc::Rc;
 pub struct Setting {
     /// Which option.
     pub row: &'static Row,
+    /// What fio calls it where it prints it: for two aliases as they are written, else the name of the row.
+    pub told: &'static str,
     /// Its value; `None` without `=`.
     pub value: Option<String>,
     /// The value's place, or the option's.
@@ -40,12 +42,19 @@ const MOST_INCLUDES: usize = 1000;
 /// Bytes of a job file and what it includes.
 const MOST_BYTES: usize = 64 << 20;
 
-/// Reads a job file. `source` is what it is called in errors, `path` where it lies (for includes).
+/// Reads a job file. `source` is what it is called in errors, `path` where it lies (for includes). What was left out goes to `notes`.
 ///
 /// # Errors
 /// The first line that cannot be read.
-pub fn sections(source: &str, path: &Path, text: &[u8], world: &World<'_>) -> Result<Vec<Section>, Wrong> {
-    let mut reader = Reader { world, sections: Vec::new(), open: Vec::new(), included: 0, bytes: 0 };
+pub fn sections(
+    source: &str,
+    path: &Path,
+    text: &[u8],
+    world: &World<'_>,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Section>, Wrong> {
+    let mut reader =
+        Reader { world, sections: Vec::new(), open: Vec::new(), included: 0, bytes: 0, closed: false, notes };
     reader.file(source, path, text)?;
     Ok(reader.sections)
 }
@@ -57,6 +66,9 @@ struct Reader<'a, 'w> {
     open: Vec<PathBuf>,
     included: usize,
     bytes: usize,
+    /// The last section ended with a file that was not taken in: nothing may follow in it.
+    closed: bool,
+    notes: &'a mut Vec<String>,
 }
 
 impl Reader<'_, '_> {
@@ -76,15 +88,15 @@ impl Reader<'_, '_> {
             if content.is_empty() || content.starts_with([';', '#']) {
                 continue;
             }
+            if self.closed && self.open.len() > 1 {
+                break;
+            }
             let at = raw.len() - raw.trim_start().len();
             let line = Line { source: &source, number: number + 1, raw: &raw.into(), at };
             match content.strip_prefix('[') {
                 Some(_) if self.open.len() > 1 => {
-                    return Err(Wrong::at(
-                        &line.spot(0, content.len()),
-                        "an included file cannot begin a section",
-                    )
-                    .hint("name the section in the file that includes it"));
+                    self.leave_out(&source);
+                    break;
                 }
                 Some(rest) => self.section(&line, rest)?,
                 None => self.option(&line, content)?,
@@ -104,8 +116,17 @@ impl Reader<'_, '_> {
             return Err(Wrong::at(&line.spot(0, 2), "a section needs a name").hint("[NAME] begins a job"));
         }
         let global = name.starts_with("global");
+        self.closed = false;
         self.sections.push(Section { name, global, spot: line.spot(1, end), settings: Vec::new() });
         Ok(())
+    }
+
+    /// As fio 3.33: of an included file with a section of its own nothing counts, and it ends the section that names it.
+    fn leave_out(&mut self, source: &str) {
+        self.notes.push(format!(
+            "{source}: as in fio 3.33, nothing of this file counts, because an included file cannot begin a section"
+        ));
+        self.closed = true;
     }
 
     fn option(&mut self, line: &Line<'_>, content: &str) -> Result<(), Wrong> {
@@ -114,8 +135,14 @@ impl Reader<'_, '_> {
         let expanded = keywords::with_environment(content, self.world);
         let expanded = expanded.trim();
         let whole = line.spot(0, content.len());
-        let Some(job) = self.sections.last().map(|s| s.name.clone()) else {
-            return Err(Wrong::at(&whole, "an option stands before the first section")
+        let section = self.sections.last().filter(|_| !self.closed);
+        let Some(job) = section.map(|s| s.name.clone()) else {
+            let why = if self.closed {
+                "an option stands behind a file that was not included, because it begins a section"
+            } else {
+                "an option stands before the first section"
+            };
+            return Err(Wrong::at(&whole, why)
                 .fio(format!("fio: option <{expanded}> outside of [] job section\n"))
                 .hint("[global] or [NAME] comes first"));
         };
@@ -152,7 +179,16 @@ impl Reader<'_, '_> {
                     return Err(Wrong::at(spot, format!("{} includes itself", path.display()))
                         .hint("what it includes never ends"));
                 }
-                Ok(text) => return self.file(&path.display().to_string(), &path, &text),
+                Ok(text) => {
+                    let before = self.sections.last().map_or(0, |section| section.settings.len());
+                    self.file(&path.display().to_string(), &path, &text)?;
+                    if self.closed
+                        && let Some(section) = self.sections.last_mut()
+                    {
+                        section.settings.truncate(before);
+                    }
+                    return Ok(());
+                }
                 Err(why) => failed = why,
             }
         }
@@ -246,7 +282,14 @@ pub(super) fn setting(
         return Err(Wrong::at(&spots.name, format!("job {job}: {} is not supported: {why}", row.name))
             .hint(format!("instead: {instead}")));
     }
-    Ok(Setting { row, value, spot: spots.value.clone() })
+    Ok(Setting { row, told: told(row, name), value, spot: spots.value.clone() })
+}
+
+/// Aliases that fio has as options of their own, and so prints as they are written.
+const PRINTED: [&str; 2] = ["allrandrepeat", "threads"];
+
+fn told(row: &'static Row, written: &str) -> &'static str {
+    PRINTED.into_iter().find(|name| *name == written).unwrap_or(row.name)
 }
 
 fn failed(wrong: Wrong, row: &Row, text: &str, job: &str) -> Wrong {
@@ -314,7 +357,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn read(text: &str) -> Result<Vec<Section>, Wrong> {
-        sections("j.fio", Path::new("dir/j.fio"), text.as_bytes(), &world())
+        sections("j.fio", Path::new("dir/j.fio"), text.as_bytes(), &world(), &mut Vec::new())
     }
 
     /// The settings of a section as text.
@@ -344,12 +387,27 @@ mod tests {
     fn an_include_joins_the_section() {
         let found = read("[a]\ninclude more.inc\nbs=8k\n").unwrap();
         assert_eq!(settings(&found[0]), ["iodepth=4", "bs=8k"]);
-        let wrong = read("[a]\ninclude section.inc\n").unwrap_err().to_string();
-        assert!(wrong.contains("section.inc:1:1: an included file cannot begin a section"), "{wrong}");
         assert!(
             read("[a]\ninclude self.inc\n").unwrap_err().to_string().contains("self.inc includes itself")
         );
         assert!(read("[a]\ninclude none.inc\n").unwrap_err().message.contains("none.inc"));
+    }
+
+    #[test]
+    fn nothing_counts_of_an_included_file_with_a_section() {
+        // Each as seen with fio 3.33.
+        let mut notes = Vec::new();
+        let mut of =
+            |text: &str| sections("j.fio", Path::new("dir/j.fio"), text.as_bytes(), &world(), &mut notes);
+        let found = of("[global]\nbs=8k\ninclude section.inc\n[a]\nrw=read\n").unwrap();
+        assert_eq!(
+            (settings(&found[0]), settings(&found[1])),
+            (vec!["bs=8k".into()], vec!["rw=read".into()])
+        );
+        let wrong = of("[a]\ninclude section.inc\nbs=8k\n").unwrap_err().to_string();
+        assert!(wrong.contains("option <bs=8k> outside of [] job section"), "{wrong}");
+        assert_eq!(notes.len(), 2);
+        assert!(notes[0].starts_with("section.inc: as in fio"), "{notes:?}");
     }
 
     #[test]
@@ -363,7 +421,7 @@ mod tests {
 
     #[test]
     fn values_are_utf8_and_comments_need_not_be() {
-        let of = |text: &[u8]| sections("j.fio", Path::new("j.fio"), text, &world());
+        let of = |text: &[u8]| sections("j.fio", Path::new("j.fio"), text, &world(), &mut Vec::new());
         let found = of(b"[a] \n; gr\xfc\xdfe\nbs=4k # \xe4\n").unwrap();
         assert_eq!(settings(&found[0]), ["bs=4k"]);
         let wrong = of(b"[a]\nfilename=\xe4.dat\n").unwrap_err().to_string();
@@ -380,7 +438,7 @@ mod tests {
                 "[a]\n\trw = raed ; no\n",
                 "[a]\nRW=read\n",
                 "[a]\ndirect=yes\n",
-                "[a]\nbs=4.5k\n",
+                "[a]\nbs=k4\n",
                 "[a]\nrw=read\nuid=1\n",
                 "[a]\nsize=$ncpus*\n",
                 "[a\n",

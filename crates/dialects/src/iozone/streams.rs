@@ -143,7 +143,13 @@ pub(super) fn data(o: &Options) -> Data {
     }
     if let Some(duplicate_percent) = o.duplicate_percent {
         let within_percent = o.within_percent.unwrap_or(0);
-        return Data::Reducible { compressible_percent: 0, duplicate_percent, within_percent, distinct: 0 };
+        return Data::Reducible {
+            compressible_percent: 0,
+            duplicate_percent,
+            within_percent,
+            distinct: 0,
+            filler: Vec::new(),
+        };
     }
     match o.verify_byte {
         Some(byte) if byte != 0 => Data::Byte(byte),

@@ -27,6 +27,8 @@ pub(crate) struct Uring {
     /// The file that `read_now` and `sync` mean.
     selected: usize,
     options: Options,
+    /// Operations since the last one that went to a worker thread of the kernel (`async_every`).
+    since_async: u32,
 }
 
 /// A ring with what is registered with it. Both are given back before the ring goes: the kernel takes a ring apart in a worker of its
@@ -64,6 +66,9 @@ impl Handle for Uring {
         if options.submission_polling {
             // A polling kernel thread runs the task work itself; deferring it to us contradicts that.
             builder.setup_sqpoll(POLL_IDLE_MS);
+            if let Some(cpu) = options.submission_cpu {
+                builder.setup_sqpoll_cpu(cpu);
+            }
         } else if options.deferred {
             builder.setup_single_issuer().setup_coop_taskrun().setup_defer_taskrun();
         }
@@ -78,7 +83,7 @@ impl Handle for Uring {
             ring.ring.submitter().register_files(&raw).map_err(|e| setup_fault(&e))?;
             ring.file = true;
         }
-        Ok(Self { ring, files, selected: 0, options })
+        Ok(Self { ring, files, selected: 0, options, since_async: 0 })
     }
 
     fn register(&mut self, memory: &mut [Contents]) -> Result<(), Fault> {
@@ -167,7 +172,14 @@ impl AsyncBackend for Uring {
         } else {
             entry!(types::Fd(self.files[op.file as usize].as_raw_fd()), op, target, self.ring.buffers)
         };
-        let entry = entry.user_data(u64::from(number));
+        let mut entry = entry.user_data(u64::from(number));
+        if self.options.async_every > 0 {
+            self.since_async += 1;
+            if self.since_async >= self.options.async_every {
+                self.since_async = 0;
+                entry = entry.flags(squeue::Flags::ASYNC);
+            }
+        }
         // SAFETY: the target stays valid and unshared until the completion is reaped (see `Target`). There is room: the ring has
         // at least queue-depth entries and the caller queues no more before it submits.
         unsafe { self.ring.push(&entry) };
@@ -290,6 +302,7 @@ pub(crate) fn ring_refusal(instead: &str) -> Option<String> {
 pub(super) struct RingFlags {
     deferred: bool,
     submission_polling: bool,
+    submission_cpu: Option<u32>,
     completion_polling: bool,
 }
 
@@ -298,6 +311,7 @@ impl RingFlags {
         Self {
             deferred: options.deferred && !options.submission_polling,
             submission_polling: options.submission_polling,
+            submission_cpu: options.submission_cpu.filter(|_| options.submission_polling),
             completion_polling: options.completion_polling,
         }
     }
@@ -349,6 +363,9 @@ pub(super) fn refusal(flags: RingFlags) -> Option<String> {
         if flags.submission_polling {
             b.setup_sqpoll(POLL_IDLE_MS);
         }
+        if let Some(cpu) = flags.submission_cpu {
+            b.setup_sqpoll_cpu(cpu);
+        }
         if flags.deferred {
             b.setup_single_issuer().setup_coop_taskrun().setup_defer_taskrun();
         }
@@ -367,6 +384,17 @@ pub(super) fn refusal(flags: RingFlags) -> Option<String> {
     if let Some(e) = flags.submission_polling.then(|| alone(sqpoll)).flatten() {
         return Some(format!(
             "the kernel refuses submission_polling ({}); before Linux 5.13 it belongs to root",
+            text(e)
+        ));
+    }
+    if let Some(cpu) = flags.submission_cpu
+        && let Err(e) = ring(|b| {
+            sqpoll(b);
+            b.setup_sqpoll_cpu(cpu);
+        })
+    {
+        return Some(format!(
+            "the kernel refuses submission_cpu = {cpu} ({}): there is no such CPU, or it is not allowed here",
             text(e)
         ));
     }

@@ -89,6 +89,13 @@ pub struct Uring {
     /// A kernel thread polls the submission queue (SQPOLL); it needs a CPU of its own.
     #[serde(skip_serializing_if = "is_default")]
     pub submission_polling: bool,
+    /// The CPU of that thread (SQ_AFF); any without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub submission_cpu: Option<u32>,
+    /// One in so many operations goes to a worker thread of the kernel at once (IOSQE_ASYNC), without trying first whether it has to
+    /// wait; 0: none.
+    #[serde(skip_serializing_if = "is_default")]
+    pub async_every: u32,
     /// Completions are polled at the device (IOPOLL): O_DIRECT only, and the device's queues must support it.
     #[serde(skip_serializing_if = "is_default")]
     pub completion_polling: bool,
@@ -102,6 +109,8 @@ impl Default for Uring {
             registered_buffers: true,
             deferred: true,
             submission_polling: false,
+            submission_cpu: None,
+            async_every: 0,
             completion_polling: false,
         }
     }

@@ -32,7 +32,7 @@ pub enum Data {
     },
     /// Incompressible except for a given share, with a given share of records that repeat.
     Reducible {
-        /// Percent of each record that is compressible (zero), 0..=100.
+        /// Percent of each record that is compressible, 0..=100: zero, or what `filler` says.
         #[serde(default, skip_serializing_if = "super::is_default")]
         compressible_percent: u8,
         /// Percent of records whose contents occur elsewhere too, 0..=100.
@@ -44,6 +44,9 @@ pub enum Data {
         /// How many different records there are among them, in a file and across files; 0: 16.
         #[serde(default, skip_serializing_if = "super::is_default")]
         distinct: u32,
+        /// What the compressible part of every 4096 bytes repeats from its beginning on; none: zero.
+        #[serde(default, skip_serializing_if = "super::is_default")]
+        filler: Vec<u8>,
     },
     /// Every 8-byte word is a function of its position in the file and a tag, so that a misplaced, stale or torn block shows.
     Positioned {

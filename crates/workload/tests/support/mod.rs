@@ -88,7 +88,8 @@ pub fn data() -> BoxedStrategy<Data> {
                 compressible_percent,
                 duplicate_percent,
                 within_percent,
-                distinct
+                distinct,
+                filler: vec![9; usize::from(duplicate_percent % 3)]
             }
         ),
         number().prop_map(|tag| Data::Positioned { tag }),
@@ -507,6 +508,8 @@ fn backend() -> BoxedStrategy<Backend> {
                 registered_buffers: b[1],
                 deferred: b[2],
                 submission_polling: b[3],
+                submission_cpu: b[3].then_some(1),
+                async_every: u32::from(b[4]) * 3,
                 completion_polling: b[4],
             })
         }),

@@ -123,7 +123,7 @@ pub fn document(plan: &Plan, run: &Run, moment: &Moment, plus: bool) -> String {
 /// Options of a job that stand in it, or above it. fio tells none that has no value, and has an order of its own for those of a file.
 fn options(job: &Job, own: bool) -> Vec<(&'static str, &str)> {
     let of = job.settings.all().filter(|(level, _)| (*level == Level::Own) == own);
-    let told = of.filter_map(|(_, s)| Some((&*s.spot.source, s.row.name, s.value.as_deref()?)));
+    let told = of.filter_map(|(_, s)| Some((&*s.spot.source, s.told, s.value.as_deref()?)));
     let mut told: Vec<_> = told.collect();
     told.sort_by_key(|(source, name, _)| match *name {
         _ if *source == COMMAND_LINE => 1,
@@ -211,11 +211,14 @@ fn job(json: &mut Json, plan: &Plan, entry: &Entry, (seconds, plus): (u64, bool)
         json.raw("total_err", total);
         json.raw("first_error", first);
     }
-    let (target, window, percentile) = stats::latency_target(job);
-    json.raw("latency_depth", entry.depth(job));
-    json.raw("latency_target", target);
-    json.float("latency_percentile", percentile);
-    json.raw("latency_window", window / 1000);
+    // Of a job that did nothing, fio knows no depth.
+    if !job.only_lays_out {
+        let (target, window, percentile) = stats::latency_target(job);
+        json.raw("latency_depth", entry.depth(job));
+        json.raw("latency_target", target);
+        json.float("latency_percentile", percentile);
+        json.raw("latency_window", window / 1000);
+    }
     if let Some(text) = job.settings.text("description") {
         json.text("desc", text);
     }

@@ -35,7 +35,7 @@ pub fn head(plan: &Plan) -> String {
             job.name,
             job.group,
             job.rw.word(),
-            job.settings.text("iodepth").unwrap_or("1")
+            job.settings.number("iodepth").ok().flatten().unwrap_or(1)
         );
         if job.clones > 1 {
             out += "...\n";
@@ -118,7 +118,7 @@ pub fn report(plan: &Plan, run: &Run, moment: &Moment) -> String {
                 &mut out,
                 name,
                 &of_group.iter().map(|e| of(e)).collect::<Vec<_>>(),
-                (base(plan), figures(plan)),
+                (base(plan), figures(plan), bits(plan)),
             );
         }
     }
@@ -150,6 +150,11 @@ fn base(plan: &Plan) -> u64 {
 /// Figures of a number.
 fn figures(plan: &Plan) -> usize {
     plan.jobs.first().map_or(FIGURES, |j| j.report.figures)
+}
+
+/// Whether rates are in bits.
+pub(super) fn bits(plan: &Plan) -> bool {
+    plan.jobs.first().is_some_and(|j| j.report.bits)
 }
 
 /// The other base, which stands in brackets.
@@ -216,7 +221,7 @@ fn report_of(out: &mut String, plan: &Plan, entry: &Entry, moment: &Moment) {
         "     latency   : target={target}, window={window}, percentile={percentile:.2}%, depth={depth}"
     );
     if let Some(rule) = &job.steady {
-        *out += &Told::of(rule, entry.steady.as_ref()).line(rule, job.report.kb_base);
+        *out += &Told::of(rule, entry.steady.as_ref()).line(rule, (job.report.kb_base, job.report.bits));
     }
 }
 
@@ -231,8 +236,8 @@ fn side(out: &mut String, job: &Job, name: &str, side: &Side) {
         out,
         "  {name}: IOPS={}, BW={} ({})({}/{}msec){}",
         count(side.iops() as u64, figures),
-        rate(per_s, kb, figures),
-        rate(per_s, other(kb), figures),
+        rate(per_s, kb, figures, job.report.bits),
+        rate(per_s, other(kb), figures, job.report.bits),
         bytes(side.bytes, kb, figures),
         side.runtime_ms(),
         if name == "write" { "; 0 zone resets" } else { "" }
@@ -348,7 +353,7 @@ fn tables(out: &mut String, entry: &Entry, job: &Job) {
     }
 }
 
-fn sums(out: &mut String, name: &str, sides: &[&Side], (base, figures): (u64, usize)) {
+fn sums(out: &mut String, name: &str, sides: &[&Side], (base, figures, bits): (u64, usize, bool)) {
     let active: Vec<&&Side> = sides.iter().filter(|s| s.ios > 0 && s.bytes > 0).collect();
     let (Some(longest), Some(shortest)) =
         (active.iter().map(|s| s.runtime_ns).max(), active.iter().map(|s| s.runtime_ns).min())
@@ -363,12 +368,12 @@ fn sums(out: &mut String, name: &str, sides: &[&Side], (base, figures): (u64, us
     let _ = writeln!(
         out,
         "{name:>7}: bw={} ({}), {}-{} ({}-{}), io={} ({}), run={}-{}msec",
-        rate(all, base, figures),
-        rate(all, o, figures),
-        rate(least, base, figures),
-        rate(most, base, figures),
-        rate(least, o, figures),
-        rate(most, o, figures),
+        rate(all, base, figures, bits),
+        rate(all, o, figures, bits),
+        rate(least, base, figures, bits),
+        rate(most, base, figures, bits),
+        rate(least, o, figures, bits),
+        rate(most, o, figures, bits),
         bytes(total, base, figures),
         bytes(total, o, figures),
         stats::milliseconds(shortest),

@@ -1,6 +1,7 @@
 //! The status line: how far the jobs are, at what rates, and for how long yet, as a terminal shows it while they run.
 
 use super::super::plan::{Job, Plan, Trims};
+use super::normal::bits;
 use super::units::{FIGURES, count, rate};
 use fathom_record::{Interval, OpKind};
 use fathom_workload::Record;
@@ -25,7 +26,7 @@ pub fn line(plan: &Plan, phase: u32, interval: &Interval) -> String {
         let bytes: u64 = interval.moved.iter().filter(|m| m.0 == kind).map(|m| m.1).sum();
         let ops: u64 = interval.latencies.iter().filter(|l| l.0 == kind).map(|l| l.1.count()).sum();
         if bytes + ops > 0 {
-            rates.push(format!("{letter}={}", rate(per_s(bytes), 1024, FIGURES)));
+            rates.push(format!("{letter}={}", rate(per_s(bytes), 1024, FIGURES, bits(plan))));
             operations.push(format!("{letter}={}", count(per_s(ops), FIGURES)));
         }
     }
@@ -60,7 +61,7 @@ fn limits(jobs: &[&Job]) -> String {
     if operations > 0.0 {
         format!(", 0-{operations:.0} IOPS")
     } else if bytes > 0.0 {
-        format!(", 0B/s-{}", rate(bytes.round() as u64, 1024, FIGURES))
+        format!(", 0B/s-{}", rate(bytes.round() as u64, 1024, FIGURES, jobs[0].report.bits))
     } else {
         String::new()
     }

@@ -64,7 +64,7 @@ impl Told {
 
     /// The line of the text.
     #[must_use]
-    pub fn line(&self, rule: &Steady, kb_base: u64) -> String {
+    pub fn line(&self, rule: &Steady, (kb_base, bits): (u64, bool)) -> String {
         let (slope, percent) = kind(rule);
         let other = if kb_base == 1024 { 1000 } else { 1024 };
         let bytes = mean(&self.bytes);
@@ -72,8 +72,8 @@ impl Told {
         format!(
             "  steadystate  : attained={}, bw={} ({}), iops={}, {} {}={criterion:.3}{}\n",
             if self.attained { "yes" } else { "no" },
-            rate(bytes, kb_base, FIGURES),
-            rate(bytes, other, FIGURES),
+            rate(bytes, kb_base, FIGURES, bits),
+            rate(bytes, other, FIGURES, bits),
             count(mean(&self.operations), FIGURES),
             name(rule.of),
             if slope { "slope" } else { "mean dev" },
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!((told.option.as_str(), told.seconds), ("iops:50.000000%", 4));
         assert_eq!((told.criterion.as_str(), told.deviation, told.slope), ("0.049975%", 1.0, 0.0));
         assert_eq!(
-            told.line(&rule, 1024),
+            told.line(&rule, (1024, false)),
             "  steadystate  : attained=yes, bw=8004KiB/s (8196kB/s), iops=2001, iops mean dev=0.050%\n"
         );
     }

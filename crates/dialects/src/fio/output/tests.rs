@@ -286,6 +286,38 @@ fn windows_stand_with_every_job_and_add_up_in_a_group() {
 }
 
 #[test]
+fn rates_are_in_bits_with_unit_base() {
+    let told = |args: &str| {
+        let plan = planned(&format!("--name=a --size=1m {args}"));
+        results(&plan, &record(&plan), &moment())
+    };
+    let bits = told("--unit_base=1");
+    assert!(bits.contains("bit/s (") && bits.contains("bw=") && !bits.contains("iB/s ("), "{bits}");
+    // As in fio, the samples stay in bytes, and so do amounts.
+    assert!(
+        bits.contains("bw (  KiB/s)") && bits.contains("KiB/") && !told("--unit_base=8").contains("bit/s")
+    );
+    assert!(told("--unit_base=1 --kb_base=1000").contains("bit/s ("));
+    let json = |args: &str| {
+        let text = told(&format!("--output-format=json {args}"));
+        text.split_once("\"read\" : {").unwrap().1.to_owned()
+    };
+    assert_eq!(json("--unit_base=1"), json("--unit_base=0"));
+}
+
+#[test]
+fn options_are_called_as_fio_calls_them() {
+    // fio 3.33 has two aliases as options of their own; of others it prints the name.
+    let plan =
+        planned("--allrandrepeat=1 --threads=1 --blocksize=4k --name=a --size=1m --nr_files=1 --thread=1");
+    let text = json::document(&plan, &record(&plan), &moment(), false);
+    for key in ["allrandrepeat", "threads", "bs", "nrfiles", "thread"] {
+        assert!(text.contains(&format!("\"{key}\" : ")), "{key}: {text}");
+    }
+    assert!(!text.contains("\"randrepeat\"") && !text.contains("blocksize"), "{text}");
+}
+
+#[test]
 fn block_sizes_have_the_units_of_fio() {
     // fio 3.33.
     for (args, told) in [

@@ -24,9 +24,12 @@ pub fn short(value: u64, width: usize, base: u64, unit: &str) -> String {
 /// Figures of a number where nothing else is asked for (`significant_figures`).
 pub const FIGURES: usize = 4;
 
-/// Bytes a second: "68.1MiB/s", "71.4MB/s".
+/// Bytes a second: "68.1MiB/s", "71.4MB/s"; or as bits: "545Mibit/s".
 #[must_use]
-pub fn rate(bytes_per_s: u64, base: u64, figures: usize) -> String {
+pub fn rate(bytes_per_s: u64, base: u64, figures: usize, bits: bool) -> String {
+    if bits {
+        return short(bytes_per_s.saturating_mul(8), figures, base, "bit/s");
+    }
     short(bytes_per_s, figures, base, "B/s")
 }
 
@@ -71,9 +74,12 @@ mod tests {
         ] {
             assert_eq!(bytes(value, base, FIGURES), expected);
         }
-        assert_eq!(rate(23_086_545, 1024, FIGURES), "22.0MiB/s");
-        assert_eq!(rate(23_086_545, 1000, FIGURES), "23.1MB/s");
-        assert_eq!(rate(4_194_304_000, 1024, FIGURES), "4000MiB/s");
+        assert_eq!(rate(23_086_545, 1024, FIGURES, false), "22.0MiB/s");
+        assert_eq!(rate(23_086_545, 1000, FIGURES, false), "23.1MB/s");
+        assert_eq!(rate(4_194_304_000, 1024, FIGURES, false), "4000MiB/s");
+        // With unit_base=1.
+        assert_eq!(rate(159_066, 1024, FIGURES, true), "1243Kibit/s");
+        assert_eq!(rate(159_066, 1000, FIGURES, true), "1273kbit/s");
         assert_eq!(count(5636, FIGURES), "5636");
         assert_eq!(count(17_422, FIGURES), "17.4k");
         assert_eq!(count(1_024_000, FIGURES), "1024k");
@@ -92,8 +98,8 @@ mod tests {
             (8, "4096000", "16384000KiB/s", "16777216kB/s", "16777216B"),
         ] {
             assert_eq!(count(4_096_000, figures), iops);
-            assert_eq!(rate(16_777_216_000, 1024, figures), binary);
-            assert_eq!(rate(16_777_216_000, 1000, figures), decimal);
+            assert_eq!(rate(16_777_216_000, 1024, figures, false), binary);
+            assert_eq!(rate(16_777_216_000, 1000, figures, false), decimal);
             assert_eq!(bytes(16_777_216, 1024, figures), moved);
         }
     }

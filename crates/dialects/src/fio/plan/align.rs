@@ -1,7 +1,7 @@
 //! What random offsets are multiples of, where that is not the block size: `blockalign`.
 
 use super::super::Wrong;
-use super::super::number;
+use super::super::lenient;
 use super::super::settings::Settings;
 use super::Notes;
 use super::what::Direction;
@@ -11,7 +11,7 @@ const NAME: &str = "ba";
 
 /// Sets what a job's offsets are multiples of. In sequence it means nothing in fio, either.
 pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream, notes: &mut Notes) -> Result<(), Wrong> {
-    let Some((reads, writes)) = s.pair(NAME, 0, number::bytes)? else { return Ok(()) };
+    let Some((reads, writes)) = s.pair(NAME, 0, lenient::bytes)? else { return Ok(()) };
     if !rw.random || (reads, writes) == (0, 0) {
         return Ok(());
     }

@@ -220,7 +220,9 @@ fn data(
     for (name, percent) in
         [("buffer_compress_percentage", compressible_percent), ("dedupe_percentage", duplicate_percent)]
     {
-        if percent > 0 && percent < 100 && (zero || repeated.is_some()) {
+        // Of what compresses, the pattern may be the compressible part.
+        let part = name == "buffer_compress_percentage" && repeated.is_some() && !zero;
+        if percent > 0 && percent < 100 && (zero || repeated.is_some()) && !part {
             return Err(s
                 .wrong(name, format!("{name}: blocks are a pattern or zeros as a whole, or random in part"))
                 .hint("leave out either this, or buffer_pattern and zero_buffers"));
@@ -229,6 +231,15 @@ fn data(
     if let Some(text) = repeated {
         let bytes = pattern::bytes(text, world)
             .map_err(|why| s.wrong("buffer_pattern", format!("buffer_pattern={text}: {why}")))?;
+        if (1..100).contains(&compressible_percent) {
+            return Ok(Data::Reducible {
+                compressible_percent,
+                duplicate_percent: 0,
+                within_percent: 0,
+                distinct: 0,
+                filler: bytes,
+            });
+        }
         return Ok(if let [byte] = bytes.as_slice() { Data::Byte(*byte) } else { Data::Repeated { bytes } });
     }
     if zero {
@@ -236,7 +247,14 @@ fn data(
     }
     if compressible_percent > 0 || duplicate_percent > 0 {
         let (within_percent, distinct) = dedupe::shared(s, stream, laid, duplicate_percent)?;
-        return Ok(Data::Reducible { compressible_percent, duplicate_percent, within_percent, distinct });
+        let filler = Vec::new();
+        return Ok(Data::Reducible {
+            compressible_percent,
+            duplicate_percent,
+            within_percent,
+            distinct,
+            filler,
+        });
     }
     Ok(Data::Unique)
 }
@@ -249,7 +267,7 @@ mod tests {
     #[test]
     fn what_excludes_each_other_is_refused() {
         for args in [
-            "--buffer_compress_percentage=40 --buffer_pattern=1",
+            "--dedupe_percentage=40 --buffer_pattern=1",
             "--dedupe_percentage=40 --zero_buffers",
             "--zero_buffers --buffer_compress_percentage=1",
         ] {
@@ -262,6 +280,23 @@ mod tests {
             "--name=a --size=1m --rw=write --buffer_compress_percentage=40 --buffer_compress_chunk=8k",
         );
         assert!(why.contains("in pieces of 4096 bytes"), "{why}");
+    }
+
+    #[test]
+    fn the_compressible_part_may_be_a_pattern() {
+        // As fio 3.33 writes it: of every 4096 bytes random ones, then the pattern from its beginning on.
+        let of = |percent: u8| {
+            let line = format!(
+                "--name=a --size=1m --rw=write --buffer_compress_percentage={percent} --buffer_pattern=0xdeadbeef --buffer_compress_chunk=4096"
+            );
+            planned(&line).jobs[0].stream.data.clone()
+        };
+        let filler = vec![0xde, 0xad, 0xbe, 0xef];
+        assert!(
+            matches!(of(66), Data::Reducible { compressible_percent: 66, duplicate_percent: 0, filler: f, .. } if f == filler)
+        );
+        assert_eq!(of(0), Data::Repeated { bytes: filler.clone() });
+        assert_eq!(of(100), Data::Repeated { bytes: filler });
     }
 
     #[test]

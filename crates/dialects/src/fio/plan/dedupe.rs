@@ -71,7 +71,13 @@ mod tests {
     }
 
     fn reducible(within_percent: u8, distinct: u32) -> Data {
-        Data::Reducible { compressible_percent: 0, duplicate_percent: 50, within_percent, distinct }
+        Data::Reducible {
+            compressible_percent: 0,
+            duplicate_percent: 50,
+            within_percent,
+            distinct,
+            filler: Vec::new(),
+        }
     }
 
     #[test]

@@ -10,6 +10,19 @@ use fathom_workload::{
     Advice, Backend, Buffers, IoClass, MapFlush, OpenSync, Pages, Pvsync2, Stream, SyncCall, SyncEvery, Uring,
 };
 
+/// CPU of the thread that submits, if there is one.
+fn polling_cpu(s: &Settings, polling: bool, notes: &mut Notes) -> Result<Option<u32>, Wrong> {
+    const NAME: &str = "sqthread_poll_cpu";
+    if s.last(NAME).is_none() {
+        return Ok(None);
+    }
+    let cpu = s.count(NAME, 0, 0)?;
+    if !polling {
+        notes.say(format!("{NAME} changes nothing without sqthread_poll, as in fio"));
+    }
+    Ok(polling.then_some(cpu))
+}
+
 /// Engine, depth, flags and syncs.
 pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes) -> Result<(), Wrong> {
     let depth = s.count("iodepth", 1, 1)?;
@@ -36,6 +49,8 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
             registered_buffers: fixed,
             deferred: !polling,
             submission_polling: polling,
+            submission_cpu: polling_cpu(s, polling, notes)?,
+            async_every: s.count("force_async", 0, 0)?,
             completion_polling: hipri,
         }),
         "mmap" => {
@@ -272,6 +287,21 @@ impl Priority {
 #[cfg(test)]
 mod tests {
     use super::super::super::tests::{planned, refused};
+    use fathom_workload::Backend;
+
+    #[test]
+    fn a_ring_has_workers_and_the_cpu_of_its_poller() {
+        let ring = |args: &str| {
+            let plan = planned(&format!("--name=a --size=1m --ioengine=io_uring {args}"));
+            let Backend::Uring(ring) = plan.jobs[0].stream.backend else { panic!() };
+            (ring.async_every, ring.submission_cpu, plan.notes.len())
+        };
+        assert_eq!(ring("--force_async=4"), (4, None, 0));
+        assert_eq!(ring("--sqthread_poll --sqthread_poll_cpu=1"), (0, Some(1), 0));
+        // Without the thread there is nothing to pin, as in fio.
+        assert_eq!(ring("--sqthread_poll_cpu=1"), (0, None, 1));
+        assert!(refused("--name=a --size=1m --ioengine=libaio --force_async=4").contains("io_uring"));
+    }
 
     #[test]
     fn a_whole_job_has_its_class_and_level() {

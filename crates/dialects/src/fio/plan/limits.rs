@@ -1,6 +1,7 @@
 //! What holds a job to others or to a limit: flows, least rates, a longest latency.
 
 use super::super::Wrong;
+use super::super::lenient;
 use super::super::number::{self, US};
 use super::super::settings::Settings;
 use super::what::{Direction, Trims};
@@ -47,7 +48,7 @@ fn ratio(s: &Settings) -> Result<Option<Ratio>, Wrong> {
 /// `rate_min` and `rate_iops_min`, of what the job does, over `rate_cycle`.
 fn least(s: &Settings, rw: Direction) -> Result<Option<Least>, Wrong> {
     let pair = |name: &'static str| {
-        let pair = s.pair(name, 0, number::bytes)?.unwrap_or((0, 0));
+        let pair = s.pair(name, 0, lenient::bytes)?.unwrap_or((0, 0));
         Ok::<_, Wrong>((if rw.reads() { pair.0 } else { 0 }, if rw.writes() { pair.1 } else { 0 }))
     };
     let (bytes, operations) = (pair("rate_min")?, pair("rate_iops_min")?);

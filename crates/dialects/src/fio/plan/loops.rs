@@ -1,5 +1,19 @@
 //! What `loops`, `io_size` and `number_ios` come to together, as fio 3.33 was seen to take them: `number_ios` is that of one loop, and
-//! with `loops` a job ends with a whole pass.
+//! with `loops` a job ends with a whole pass. `unlink_each_loop` removes the files between two loops, and not after the last one.
+
+use super::super::Wrong;
+use super::super::settings::Settings;
+
+/// Whether files would have to be removed between two loops.
+pub fn check(s: &Settings) -> Result<(), Wrong> {
+    const NAME: &str = "unlink_each_loop";
+    if s.on(NAME, false) && s.number("loops")?.unwrap_or(1) > 1 {
+        return Err(s
+            .wrong(NAME, "the loops of a job go over the same files, and nothing removes them in between")
+            .hint("instead: a job for each loop with unlink=1 and stonewall"));
+    }
+    Ok(())
+}
 
 /// Bytes of all loops, where `io_size` is given and a pass has so many.
 pub fn bytes(io_size: u64, pass: u64, loops: u64) -> u64 {
@@ -17,7 +31,7 @@ pub fn operations(limit: u64, all: u64, loops: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::tests::planned;
+    use super::super::super::tests::{planned, refused};
     use fathom_workload::{Amount, Program};
 
     /// Operations of 1 KiB.
@@ -34,6 +48,20 @@ mod tests {
             Amount::Bytes(bytes) => bytes.0.div_ceil(1024),
             Amount::Endless => u64::MAX,
         }
+    }
+
+    #[test]
+    fn nothing_is_removed_without_a_second_loop() {
+        // As fio 3.33, also with a runtime.
+        for args in ["", "--loops=1", "--time_based --runtime=1"] {
+            assert!(
+                planned(&format!("--name=a --size=4k --rw=write --unlink_each_loop=1 {args}")).jobs[0]
+                    .ready
+                    .keep
+            );
+        }
+        let why = refused("--name=a --size=4k --rw=write --unlink_each_loop=1 --loops=2");
+        assert!(why.contains("nothing removes them in between"), "{why}");
     }
 
     #[test]

@@ -198,6 +198,7 @@ fn job(
     if clones > MOST_CLONES {
         return Err(s.wrong("numjobs", format!("numjobs={clones}: at most {MOST_CLONES} are expected")));
     }
+    loops::check(s)?;
     let steps::Stand { group, step, waits } = steps::stand(s, before)?;
     let replay = replay::of(s, clones, world, notes)?;
     let rw = replay.as_ref().map_or_else(|| what::direction(s), |replay| Ok(replay.rw))?;

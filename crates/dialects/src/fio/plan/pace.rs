@@ -1,8 +1,8 @@
 //! How fast a job goes, and how long: rates, pauses, times.
 
 use super::super::Wrong;
-use super::super::number;
 use super::super::settings::Settings;
+use super::super::{lenient, number};
 use super::Notes;
 use super::what::{Direction, Trims};
 use fathom_workload::ops::{Place, derive_seed};
@@ -86,7 +86,7 @@ pub fn times(s: &Settings, stream: &mut Stream, notes: &mut Notes) -> Result<Tim
 
 /// The rate of a job. fio keeps one rate for reads and one for writes; here a mix has one for both, and the shares follow from them.
 pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction) -> Result<(), Wrong> {
-    let read = |t: &str, kb: u64| number::bytes(t, kb);
+    let read = |t: &str, kb: u64| lenient::bytes(t, kb);
     let bytes = s.triple("rate", 0, read)?.filter(|r| *r != [0; 3]);
     let operations = s.triple("rate_iops", 0, read)?.filter(|r| *r != [0; 3]);
     let anew = s.on("rate_ignore_thinktime", false);

@@ -27,6 +27,8 @@ pub struct Report {
     pub percentiles: Vec<f64>,
     /// 1024 or 1000.
     pub kb_base: u64,
+    /// Rates are in bits.
+    pub bits: bool,
     /// Whether anything is.
     pub told: bool,
     /// Figures of bandwidths, amounts and counts of operations in the text.
@@ -101,12 +103,14 @@ pub fn read(s: &Settings) -> Result<Report, Wrong> {
         lat: shown("disable_lat"),
         clat: shown("disable_clat"),
         slat: shown("disable_slat"),
-        bandwidth: shown("disable_bw_measurement"),
+        // Which costs no look at the clock, so gtod_reduce leaves it, as in fio 3.33.
+        bandwidth: !s.on("disable_bw_measurement", false),
         clat_percentiles: s.on("clat_percentiles", true),
         lat_percentiles: s.on("lat_percentiles", false),
         slat_percentiles: s.on("slat_percentiles", false),
         percentiles,
         kb_base: s.kb_base(),
+        bits: s.word("unit_base") == Some("1"),
         told: s.on("stats", true),
         figures: figures(s)?,
         unified: Unified::of(s),

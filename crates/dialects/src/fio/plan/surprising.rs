@@ -1,16 +1,18 @@
 //! Values that fio reads unlike people do: fathom reads them as fio does, and says so.
 
 use super::super::settings::Settings;
-use super::super::{number, split, table, three};
+use super::super::{lenient, number, split, table, three};
 use super::Notes;
 
 /// What is written in a way that fio reads otherwise than people do.
 pub fn warn(s: &Settings, notes: &mut Notes) {
     for (_, setting) in s.all() {
         let text = matches!(setting.row.kind, table::Kind::Text | table::Kind::OptionalText);
-        if let Some(value) = setting.value.as_deref().filter(|v| !text && number::has_bracket_left_over(v)) {
+        if let Some(value) =
+            setting.value.as_deref().filter(|v| !text && lenient::cuts_off(v, setting.row.kind))
+        {
             notes.say(format!(
-                "{}={value}: as in fio, the bracket behind the number counts for nothing",
+                "{}={value}: as in fio, what stands behind the number counts for nothing, and nothing is computed",
                 setting.row.name
             ));
         }

@@ -1,8 +1,8 @@
 //! Direction, order of offsets, block sizes and amount of a job.
 
 use super::super::Wrong;
-use super::super::number;
 use super::super::settings::Settings;
+use super::super::{lenient, number};
 use super::Part;
 use fathom_workload::{Access, Amount, Bytes, Mix, Record, Stream, Zone};
 
@@ -125,9 +125,16 @@ pub fn stream(s: &Settings, rw: Direction) -> Result<Stream, Wrong> {
 fn record(s: &Settings, rw: Direction) -> Result<Record, Wrong> {
     const DEFAULT: u64 = 4096;
     let name = s.last_of(&["bs", "bsrange", "bssplit"]).unwrap_or("bs");
+    let unaligned = s.on("bs_unaligned", false);
     let three = match name {
         "bsrange" => {
             let three = s.triple(name, (DEFAULT, DEFAULT), number::range)?.unwrap_or_default();
+            // Sizes that are not drawn are what they are, with it or without, as in fio.
+            if unaligned && three.iter().any(|(min, max)| min != max) {
+                return Err(s
+                    .wrong("bs_unaligned", "sizes of bsrange are multiples of the smallest, as offsets are")
+                    .hint("instead: leave it out, or a range that begins with the unit you need"));
+            }
             three.map(|(min, max)| {
                 if min == max {
                     Record::Fixed(Bytes(min))
@@ -143,7 +150,7 @@ fn record(s: &Settings, rw: Direction) -> Result<Record, Wrong> {
             three.map(|sizes| Record::Split(sizes.into_iter().map(sized).collect()))
         }
         _ => {
-            let three = s.triple(name, DEFAULT, number::bytes)?.unwrap_or([DEFAULT; 3]);
+            let three = s.triple(name, DEFAULT, lenient::bytes)?.unwrap_or([DEFAULT; 3]);
             three.map(|size| Record::Fixed(Bytes(size)))
         }
     };
@@ -337,7 +344,19 @@ pub fn amount(s: &Settings, stream: &Stream, part: &Part) -> Result<Amount, Wron
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::tests::{planned, refused};
     use super::*;
+
+    #[test]
+    fn only_sizes_that_are_drawn_can_be_unaligned() {
+        for args in ["--bs=4k", "--bs=1000", "--bssplit=1000/50:3000/50", "--bsrange=4k-4k"] {
+            let line = format!("--name=a --size=64k --rw=write {args}");
+            let record = planned(&format!("{line} --blocksize_unaligned=1")).jobs[0].stream.record.clone();
+            assert_eq!(record, planned(&line).jobs[0].stream.record, "{args}");
+        }
+        let why = refused("--name=a --size=64k --rw=write --bsrange=1k-4k --bs_unaligned");
+        assert!(why.contains("multiples of the smallest"), "{why}");
+    }
 
     #[test]
     fn zones_that_leave_something_get_one_more() {

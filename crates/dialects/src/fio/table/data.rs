@@ -37,7 +37,7 @@ pub(super) static ROWS: &[Row] = &[
         Text,
         "bytes that every block repeats from its beginning: 0x.. (as written), numbers (least byte first), \"text\", and 'FILE', one after the other",
     ),
-    done("buffer_compress_percentage", Number, "share of each block that is zero"),
+    done("buffer_compress_percentage", Number, "share of each block that is zero, or the buffer_pattern"),
     done(
         "buffer_compress_chunk",
         Bytes,

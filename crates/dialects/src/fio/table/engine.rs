@@ -171,16 +171,13 @@ pub(super) static ROWS: &[Row] = &[
     done("fixedbufs", Flag, "io_uring: registered buffers"),
     done("registerfiles", Flag, "io_uring: registered files"),
     done("sqthread_poll", Flag, "io_uring: a kernel thread submits"),
-    refused("sqthread_poll_cpu", Number, &[], "CPU of that thread", "it is not pinned", "sqthread_poll"),
+    done("sqthread_poll_cpu", Number, "io_uring: CPU of that thread"),
     done("hipri", Flag, "io_uring, pvsync2: completions are polled at the device"),
     refused("hipri_percentage", Number, &["100"], "share of polled operations", "all are, or none", "hipri"),
-    refused(
+    done(
         "force_async",
         Number,
-        &["0"],
-        "io_uring: every Nth operation goes to a worker thread of the kernel",
-        "IOSQE_ASYNC is not set",
-        "leave it out",
+        "io_uring: every Nth operation goes to a worker thread of the kernel at once (IOSQE_ASYNC)",
     ),
     harmless(
         "nonvectored",

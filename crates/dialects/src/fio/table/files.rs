@@ -28,13 +28,10 @@ pub(super) static ROWS: &[Row] = &[
         "as with fio 3.33, whose operations on one file were seen to run at the same time all the same",
     ),
     done("unlink", Bool, "remove the files at the end; without it they stay, as fio leaves them"),
-    refused(
+    done(
         "unlink_each_loop",
         Bool,
-        &["0"],
-        "remove them after each loop",
-        "loops go over the same files",
-        "unlink=1",
+        "remove the files between two loops; with several loops it is refused, as these go over the same files",
     ),
     done("allow_file_create", Bool, "make files that are missing"),
     refused(

@@ -15,7 +15,7 @@ mod what;
 pub use defaults::default_of;
 pub use engine::engines_of;
 
-use super::{number, split, three};
+use super::{lenient, number, split, three};
 use std::fmt::Write as _;
 
 /// One option.
@@ -133,22 +133,20 @@ impl Kind {
             };
         };
         match self {
-            Self::Flag | Self::Bool => match text.trim() {
-                "0" | "1" => Ok(()),
-                _ => Err(format!("{text:?} is neither 0 nor 1")),
-            },
-            Self::Number | Self::Bytes => number::bytes(text, kb_base).map(drop),
+            // As in fio, any number is on for a flag.
+            Self::Flag => lenient::switch(text, i64::MAX).map(drop),
+            Self::Bool => lenient::switch(text, 1).map(drop),
+            Self::Number | Self::Bytes => lenient::bytes(text, kb_base).map(drop),
             Self::Signed => {
-                let digits = text.trim().strip_prefix('-').unwrap_or(text);
-                number::bytes(digits, kb_base).map(drop)
+                lenient::whole(text).map(drop).ok_or_else(|| format!("{text:?} is not a whole number"))
             }
             Self::Range => number::from_to(text, kb_base).map(drop),
-            Self::Size => number::size(text, kb_base).map(drop),
-            Self::Time(bare) => number::time(text, bare).map(drop),
+            Self::Size => lenient::size(text, kb_base).map(drop),
+            Self::Time(bare) => lenient::time(text, bare).map(drop),
             Self::Word(words) => word(text, words).map(drop),
             Self::Float => number::float(text).map(drop),
             Self::Floats => number::floats(text).map(drop),
-            Self::BytesTriple => three::read(text, [0; 3], |t| number::bytes(t, kb_base)).map(drop),
+            Self::BytesTriple => three::read(text, [0; 3], |t| lenient::bytes(t, kb_base)).map(drop),
             Self::RangeTriple => {
                 three::given(text)?;
                 number::triple(text, [(0, 0); 3], |t| number::range(t, kb_base)).map(drop)

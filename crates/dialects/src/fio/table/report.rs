@@ -31,8 +31,8 @@ pub(super) static ROWS: &[Row] = &[
         Word(&["none", "0", "mixed", "1", "both", "2"]),
         "reads, writes and trims as one: mixed instead of, both beside each by itself",
     ),
-    refused("unit_base", Number, &["0"], "bits or bytes", "bandwidth is in bytes", "leave it out"),
-    done("kb_base", Number, "what k means: 1024 or 1000"),
+    done("unit_base", Word(&["0", "8", "1"]), "rates in the text: of bytes (0, 8) or of bits (1)"),
+    done("kb_base", Word(&["1024", "1000"]), "what k means, and which unit comes first in the text"),
     refused(
         "bwavgtime",
         Time(MS),

@@ -52,13 +52,10 @@ pub(super) static ROWS: &[Row] = &[
     ),
     done("bssplit", SplitTriple, "block sizes with their shares"),
     also(
-        refused(
+        done(
             "bs_unaligned",
             Flag,
-            &["0"],
-            "block sizes of any number of bytes",
-            "sizes are multiples of the smallest",
-            "bssplit with the sizes you need",
+            "sizes of bsrange of any number of bytes, which is refused: they are multiples of the smallest; other sizes it does not change",
         ),
         &["blocksize_unaligned"],
     ),
