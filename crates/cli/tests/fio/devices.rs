@@ -8,16 +8,31 @@ use std::process::Command;
 
 const BYTES: u64 = 1 << 20;
 
-/// A loop device of 1 MiB, detached on drop.
-struct Device(PathBuf);
+/// A loop device, detached on drop.
+pub struct Device(PathBuf);
 
 impl Device {
+    /// Of 1 MiB of sevens.
     fn new(test: &str, dir: &Path) -> Option<Self> {
+        std::fs::write(dir.join("image"), vec![7u8; BYTES as usize]).unwrap();
+        Self::of_image(test, dir)
+    }
+
+    /// Of zeros.
+    pub fn blank(test: &str, dir: &Path, bytes: u64) -> Option<Self> {
+        std::fs::File::create(dir.join("image")).unwrap().set_len(bytes).unwrap();
+        Self::of_image(test, dir)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    fn of_image(test: &str, dir: &Path) -> Option<Self> {
         if !need_root(test) || !need_tool(test, "losetup") {
             return None;
         }
         let image = dir.join("image");
-        std::fs::write(&image, vec![7u8; BYTES as usize]).unwrap();
         let told = Command::new("losetup").args(["--find", "--show"]).arg(&image).output().unwrap();
         let name = String::from_utf8(told.stdout).unwrap();
         if !told.status.success() || name.trim().is_empty() {

@@ -18,6 +18,7 @@ mod jobs_beside;
 mod kinds;
 mod latency;
 mod logs;
+mod pipelines;
 mod placement;
 mod priorities;
 mod read_back;

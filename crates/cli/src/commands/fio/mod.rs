@@ -138,15 +138,15 @@ fn tell(program: &str, asked: &fio::Help) -> ExitCode {
 fn show(plan: &Plan) -> ExitCode {
     // Without the sweep for leftovers: this changes nothing.
     let engine = Engine::new(state::quiet_ledger());
-    let checked = match plan.general.is_only_read() {
-        true => Ok(()),
-        false => match engine.check(&plan.workload) {
-            Ok(()) => places::check(plan).map_err(|wrong| console::error_raw(&wrong.to_string())),
-            Err(error) => Err(console::error(&error.to_string())),
-        },
-    };
-    if checked.is_err() {
-        return ExitCode::from(ERROR);
+    if !plan.general.is_only_read() {
+        if let Err(error) = engine.check(&plan.workload) {
+            console::error(&error.to_string());
+            return ExitCode::from(ERROR);
+        }
+        if let Err(wrong) = places::check(plan) {
+            console::error_raw(&wrong.to_string());
+            return ExitCode::from(ERROR);
+        }
     }
     if plan.general.explain {
         console::out_raw(&explain::explain(plan));

@@ -74,8 +74,7 @@ pub fn look_at_disk(asked: &Asked) -> Result<(), Usage> {
         return Err(Usage(format!(
             "--image-in {}: it is a symbolic link that other users can change; name the directory that it leads to",
             asked.image_in.display()
-        ))
-        .into());
+        )));
     }
     if !asked.image_in.is_dir() {
         return Err(Usage(format!("--image-in {}: a directory is expected", asked.image_in.display())));
