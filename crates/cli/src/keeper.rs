@@ -30,7 +30,7 @@ impl Keeper {
                 if state::store_is_named(common.store.as_deref()) {
                     console::incomplete(&told);
                 } else {
-                    console::warning(&told);
+                    console::note(&told);
                 }
                 Self { store: None, behind: false }
             }

@@ -439,8 +439,11 @@ impl Moments for Readings<'_> {
         self.listener.wants_state()
     }
 
-    fn state(&mut self, so_far: Repetition) {
+    fn state(&mut self, mut so_far: Repetition) {
         let (phase, number) = self.phase;
+        if let Some((counters, _)) = &self.start {
+            so_far.physical = counters.until(&Counters::read(self.stack));
+        }
         self.listener.state(Phase { repetitions: vec![so_far], ..described(phase, number) });
     }
 

@@ -61,8 +61,25 @@ pub fn ledger() -> Ledger {
         console::note("nothing is noted for the next run: if this one is killed, its files stay");
         return Ledger::nowhere();
     };
+    if let Err(error) = can_be_written(directory) {
+        console::note(&format!("{error}: if this run is killed, its files stay"));
+        return Ledger::nowhere();
+    }
     sweeper::sweep(directory);
     Ledger::new(directory)
+}
+
+/// Containers have homes that nobody can write to. What else is wrong with a state directory is an error when something is noted there.
+fn can_be_written(directory: &Path) -> Result<(), Untrusted> {
+    match Directory::make(directory) {
+        Err(error @ Untrusted::Io { .. }) => return Err(error),
+        Err(_) => return Ok(()),
+        Ok(_) => {}
+    }
+    match rustix::fs::access(directory, rustix::fs::Access::WRITE_OK) {
+        Err(error) => Err(Untrusted::Io { path: directory.into(), error: error.into() }),
+        Ok(()) => Ok(()),
+    }
 }
 
 /// Whether the user said which store: on the command line, or in the environment.

@@ -80,3 +80,15 @@ fn mistakes_point_at_their_column() {
         .expect_code(1)
         .expect_stderr("zoned devices are not supported");
 }
+
+/// A pod has a user of any number, and a home that nobody can write to.
+#[test]
+fn a_home_that_cannot_be_written_stops_nobody() {
+    let dir = TestDir::new();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_fathom"));
+    command.args(["fio", "--name=h", "--rw=write", "--size=1m"]).current_dir(dir.path());
+    let output = command.env_clear().env("HOME", "/proc/none").output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), &*stderr), (Some(0), ""));
+    assert!(dir.path().join("h.0.0").exists());
+}

@@ -31,7 +31,7 @@ pub fn apply(
     notes: &mut Notes,
 ) -> Result<Checks, Wrong> {
     stream.data = data(s, stream, laid, world, notes)?;
-    let verify = s.word("verify").unwrap_or("0").to_owned();
+    let verify = verified::family(s).to_owned();
     let (do_verify, only) = (s.on("do_verify", true), s.on("verify_only", false));
     // Asked for in any case: they mean nothing without verify.
     let sealed = verified::sealed(s, &verify, stream, world)?;

@@ -214,7 +214,7 @@ fn refuse_others(s: &Settings, notes: &mut Notes) -> Result<(), Wrong> {
                 .hint("leave it out; replay_time_scale makes a replay faster or slower"));
         }
     }
-    if !matches!(s.word("verify").unwrap_or("0"), "0" | "null") {
+    if !matches!(super::verified::family(s), "0" | "null") {
         return Err(s.wrong("verify", "what a trace writes and reads is not checked").hint("leave it out"));
     }
     Ok(())

@@ -5,6 +5,12 @@ use super::super::{World, Wrong};
 use super::pattern;
 use fathom_workload::{Bytes, Record, Sealed, Stream, Sum};
 
+/// The family that a job asks for, "0" if it verifies nothing. As in fio, a pattern alone asks for blocks of it.
+pub fn family(s: &Settings) -> &str {
+    let alone = || if s.text("verify_pattern").is_some() { "pattern" } else { "0" };
+    s.word("verify").unwrap_or_else(alone)
+}
+
 /// The blocks of a family; nothing for `verify=0` and `verify=null`, which check nothing.
 pub fn sealed(
     s: &Settings,
@@ -109,6 +115,17 @@ mod tests {
             Data::Sealed(sealed) => sealed.clone(),
             other => panic!("{args}: {other:?}"),
         }
+    }
+
+    #[test]
+    fn a_pattern_alone_is_verified() {
+        use super::super::super::tests::planned;
+        let reads_back = |args: &str| {
+            let plan = planned(&format!("--name=a --size=64k --rw=write --verify_pattern=0xdeadbeef {args}"));
+            plan.jobs[0].reads_back
+        };
+        assert!(reads_back("") && reads_back("--verify=pattern"));
+        assert!(!reads_back("--verify=0") && !reads_back("--do_verify=0"));
     }
 
     #[test]

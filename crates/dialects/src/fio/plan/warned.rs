@@ -1,6 +1,6 @@
 //! What fio itself warns of, in its words: `--warnings-fatal` makes an error of these, and of nothing else.
 
-use super::{Job, Plan};
+use super::{Job, Plan, verified};
 
 const OVERWRITTEN: &str =
     "multiple writers may overwrite blocks that belong to other jobs. This can cause verification failures.";
@@ -17,7 +17,7 @@ impl Plan {
 
 fn warning(job: &Job) -> Option<&'static str> {
     let s = &job.settings;
-    let verifies = s.text("verify").is_some_and(|how| how != "none" && how != "0");
+    let verifies = verified::family(s) != "0";
     let shared = job.clones > 1 && job.files.windows(2).any(|two| two[0] == two[1]);
     let ranges = ["bsrange", "bssplit", "bs_unaligned"].iter().any(|name| s.text(name).is_some());
     if s.on("time_based", false) && s.text("runtime").is_none() {
