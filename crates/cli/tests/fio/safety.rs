@@ -166,3 +166,21 @@ fn an_empty_file_of_somebody_else_is_written_and_stays() {
         .expect_stderr("--allow-write=one");
     assert_eq!(dir.path().join("two").metadata().unwrap().len(), 0);
 }
+
+/// People write one job for all mixes, and set the share.
+#[test]
+fn a_mix_that_writes_nothing_needs_no_permission() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    std::fs::write(dir.path().join("f"), [7; 8192]).unwrap();
+    for share in ["--rwmixread=100", "--rwmixwrite=0"] {
+        let done = run(&fathom, &format!("--name=a --filename=f --rw=randrw {share}")).expect_code(0);
+        assert!(
+            done.stdout.contains("rw=randrw") && done.stdout.contains("total=2,0,0,0"),
+            "{}",
+            done.stdout
+        );
+    }
+    run(&fathom, "--name=a --filename=f --rw=randrw --rwmixread=99").expect_code(1);
+    assert_eq!(std::fs::read(dir.path().join("f")).unwrap(), [7; 8192]);
+}

@@ -252,7 +252,7 @@ fn direction(list: &[ListedOp]) -> Direction {
     let mixed = reads > 0 && changes > 0;
     let read_percent = if mixed { percent.clamp(1, 99) } else { percent };
     let trims = if trims > 0 && reads + writes == 0 { Trims::Only } else { Trims::No };
-    Direction { read_percent: read_percent as u8, mixed, random: false, trims }
+    Direction { read_percent: read_percent as u8, mixed, called_mix: mixed, random: false, trims }
 }
 
 impl Replay {

@@ -13,6 +13,8 @@ pub struct Direction {
     pub read_percent: u8,
     /// Both are done.
     pub mixed: bool,
+    /// It is called a mix (rw, randrw), even if one of the two has no share.
+    pub called_mix: bool,
     /// At random offsets.
     pub random: bool,
     /// Whether blocks are given back.
@@ -65,7 +67,7 @@ impl Direction {
             (false, Trims::BeforeWrites) => return "trimwrite",
             (_, Trims::No) => {}
         }
-        match (self.random, self.mixed, self.read_percent) {
+        match (self.random, self.called_mix, self.read_percent) {
             (true, true, _) => "randrw",
             (false, true, _) => "rw",
             (true, false, 100) => "randread",
@@ -84,7 +86,7 @@ pub fn direction(s: &Settings) -> Result<Direction, Wrong> {
         (true, false) => Trims::Only,
         (true, true) => Trims::BeforeWrites,
     };
-    let mixed = matches!(word.as_str(), "rw" | "readwrite" | "randrw");
+    let called_mix = matches!(word.as_str(), "rw" | "readwrite" | "randrw");
     let percent = match s.last_of(&["rwmixread", "rwmixwrite"]) {
         None => 50,
         Some(name) => {
@@ -98,14 +100,16 @@ pub fn direction(s: &Settings) -> Result<Direction, Wrong> {
             if name == "rwmixread" { percent } else { 100 - percent }
         }
     };
-    let read_percent = if mixed {
+    let read_percent = if called_mix {
         percent
     } else if word.contains("read") {
         100
     } else {
         0
     };
-    Ok(Direction { read_percent, mixed, random: word.starts_with("rand"), trims })
+    // A mix of which nothing is written changes nothing, and needs no permission for that.
+    let mixed = (1..100).contains(&read_percent);
+    Ok(Direction { read_percent, mixed, called_mix, random: word.starts_with("rand"), trims })
 }
 
 /// A stream with direction, block sizes and order.
