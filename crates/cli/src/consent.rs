@@ -1,9 +1,9 @@
-//! What may be written although fathom did not make it and no option names it: what the environment names, and disks that hold nothing.
+//! What may be written although fathom did not make it and no option names it: what the environment names, and disks without a signature.
 
 use glob::{MatchOptions, Pattern};
 use std::io::{Read as _, Seek as _, SeekFrom};
-use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
-use std::path::Path;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Component, Path};
 use std::process::{Command, Stdio};
 
 /// `PATH[:PATH...]`; each may be a pattern, as `/dev/loop*`.
@@ -19,9 +19,14 @@ const MATCH: MatchOptions = MatchOptions {
 pub fn is_in_the_environment(path: &Path) -> bool {
     let Some(allowed) = std::env::var_os(VARIABLE) else { return false };
     let path = fathom_state::absolute(path);
+    // It leads out of what a pattern names.
+    if path.components().any(|part| part == Component::ParentDir) {
+        return false;
+    }
     std::env::split_paths(&allowed).filter(|one| !one.as_os_str().is_empty()).any(|one| {
         let one = fathom_state::absolute(&one);
-        let pattern = one.to_str().and_then(|text| Pattern::new(text).ok());
+        let pattern =
+            one.to_str().filter(|text| !text.contains("**")).and_then(|text| Pattern::new(text).ok());
         one == path || pattern.is_some_and(|pattern| pattern.matches_path_with(&path, MATCH))
     })
 }
@@ -30,25 +35,38 @@ pub fn is_in_the_environment(path: &Path) -> bool {
 const PROBES: [&str; 4] = ["/usr/sbin/blkid", "/sbin/blkid", "/usr/bin/blkid", "/bin/blkid"];
 /// What blkid ends with where it finds nothing that it knows.
 const NOTHING_KNOWN: i32 = 2;
-/// Signatures lie in the first or the last bytes of a device.
-const EDGE: u64 = 64 << 10;
+/// Signatures lie in the first and the last bytes of a device.
+const EDGE: u64 = 2 << 20;
 
-/// Whether what is on a block device is no loss: neither a partition table nor a file system nor a part of a RAID, an LVM or a swap area that
-/// libblkid knows, no partition itself, and not in use. Where libblkid cannot be asked, it is a loss.
+/// Whether a block device is a disk that bears no signature which libblkid knows: neither a partition table nor a file system nor a part of a
+/// RAID, an LVM or a swap area; it is no partition and no logical volume itself, and not in use. Data without a signature are not seen. Where
+/// libblkid cannot be asked, nothing is said to be blank.
 pub fn is_blank_device(path: &Path) -> bool {
-    let is_device = path.symlink_metadata().is_ok_and(|about| about.file_type().is_block_device());
-    is_device && can_be_read(path).is_ok() && has_no_signature(path)
+    is_a_disk(path) && can_be_read(path).is_ok() && has_no_signature(path)
+}
+
+/// Logical volumes and what dm-crypt has opened often hold data without a signature.
+fn is_a_disk(path: &Path) -> bool {
+    let about = path.symlink_metadata().ok().filter(|about| about.file_type().is_block_device());
+    about.is_some_and(|about| {
+        let (major, minor) = (rustix::fs::major(about.rdev()), rustix::fs::minor(about.rdev()));
+        let sys = format!("/sys/dev/block/{major}:{minor}");
+        let has = |name: &str| Path::new(&sys).join(name).exists();
+        Path::new(&sys).exists() && !has("dm") && !has("partition")
+    })
 }
 
 /// Neither mounted nor swapped on nor below another device, and readable at both ends: blkid says of what it cannot read that it finds nothing.
 fn can_be_read(path: &Path) -> std::io::Result<()> {
     let flags = libc::O_EXCL | libc::O_NOFOLLOW | libc::O_NONBLOCK;
     let mut device = std::fs::File::options().read(true).custom_flags(flags).open(path)?;
-    let mut edge = vec![0; 512];
-    device.read_exact(&mut edge)?;
     let end = device.seek(SeekFrom::End(0))?;
-    device.seek(SeekFrom::Start(end.saturating_sub(EDGE)))?;
-    device.read_exact(&mut edge)
+    let mut edge = vec![0; end.min(EDGE) as usize];
+    for from in [0, end.saturating_sub(EDGE)] {
+        let _ = device.seek(SeekFrom::Start(from))?;
+        device.read_exact(&mut edge)?;
+    }
+    Ok(())
 }
 
 fn has_no_signature(path: &Path) -> bool {

@@ -150,6 +150,11 @@ pub fn note(text: &str) {
     }
 }
 
+/// A warning that a program which is imitated in a pipeline does not have.
+pub fn warning_unless_hushed(text: &str) {
+    if HUSHED.load(Ordering::Relaxed) { note(text) } else { warning(text) }
+}
+
 fn say(style: Style, word: &str, text: &str) {
     say_coloured(&format!("{style}{word}:{style:#} {}\n", shown_lines(text)));
 }

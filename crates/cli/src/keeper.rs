@@ -30,7 +30,7 @@ impl Keeper {
                 if state::store_is_named(common.store.as_deref()) {
                     console::incomplete(&told);
                 } else {
-                    console::note(&told);
+                    console::warning_unless_hushed(&told);
                 }
                 Self { store: None, behind: false }
             }

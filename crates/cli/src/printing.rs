@@ -6,17 +6,18 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::io::Errno;
 use std::io::{Error, Result};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 /// What a pipe takes without waiting when it says that it takes something.
 const AT_ONCE: usize = 4096;
 /// How often is looked whether a signal came, ns.
 const LOOK: i64 = 100_000_000;
-/// Looks after a signal until the reader is given up.
-const PATIENCE: u32 = 5;
+/// How long after a signal a reader is waited for.
+const PATIENCE: Duration = Duration::from_millis(500);
 
-/// The reader was given up: nothing waits for it any more.
-static GIVEN_UP: AtomicBool = AtomicBool::new(false);
+/// When it was first seen that a signal came.
+static SIGNALLED: OnceLock<Instant> = OnceLock::new();
 
 /// Writes all of it.
 pub fn write(to: impl AsFd, mut bytes: &[u8]) -> Result<()> {
@@ -33,7 +34,6 @@ pub fn write(to: impl AsFd, mut bytes: &[u8]) -> Result<()> {
 }
 
 fn wait_for_room(to: BorrowedFd<'_>) -> Result<()> {
-    let mut looks = 0;
     loop {
         let mut asked = [PollFd::from_borrowed_fd(to, PollFlags::OUT)];
         let least = Timespec { tv_sec: 0, tv_nsec: LOOK };
@@ -42,9 +42,7 @@ fn wait_for_room(to: BorrowedFd<'_>) -> Result<()> {
             // An error is told by the write.
             _ => return Ok(()),
         }
-        looks += u32::from(interrupted_by().is_some());
-        if looks > PATIENCE || (looks > 0 && GIVEN_UP.load(Ordering::Relaxed)) {
-            GIVEN_UP.store(true, Ordering::Relaxed);
+        if interrupted_by().is_some() && SIGNALLED.get_or_init(Instant::now).elapsed() > PATIENCE {
             return Err(Error::other("a signal came before its reader had read it"));
         }
     }

@@ -83,6 +83,15 @@ impl Identity {
         Some(found)
     }
 
+    /// Of a file at rest that is ours until somebody changes it, whatever else would prove that it is the same.
+    ///
+    /// # Errors
+    /// If the kernel does not tell.
+    pub fn until_changed(file: BorrowedFd<'_>) -> Result<Self, Errno> {
+        let (found, changed) = Self::seen(file)?;
+        Ok(Self { proof: Proof::Changed(changed), ..found })
+    }
+
     /// Whether nothing but device and inode number is known, which prove nothing once the file was closed.
     #[must_use]
     pub fn is_unproven(&self) -> bool {

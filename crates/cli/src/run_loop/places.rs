@@ -3,7 +3,7 @@
 use super::Failure;
 use fathom_observe::device;
 use fathom_workload::{Program, Workload};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 /// Whether anything of the workload can reach a block device: most of what tests the machine itself cannot.
@@ -49,7 +49,7 @@ pub(super) fn places_of(paths: &[PathBuf]) -> Vec<PathBuf> {
         // A file may be a mount point or a link of its own; more than a few in one directory are not looked at singly.
         let is_new = parents.last() != Some(&parent) && !parents.contains(&parent);
         // Devices have one directory, and are as many places.
-        if is_new || path.starts_with("/dev") {
+        if is_new || is_device(path) {
             parents.push(parent);
             places.push(nearest_existing(path));
         }
@@ -58,6 +58,10 @@ pub(super) fn places_of(paths: &[PathBuf]) -> Vec<PathBuf> {
         }
     }
     places
+}
+
+fn is_device(path: &Path) -> bool {
+    path.starts_with("/dev") && path.metadata().is_ok_and(|about| about.file_type().is_block_device())
 }
 
 /// More directories than this are not asked for their devices.

@@ -158,6 +158,10 @@ fn an_empty_file_of_somebody_else_is_written_and_stays() {
     run(&fathom, "--name=prepare --create_only=1 --filename=empty --size=64k").expect_code(0);
     run(&fathom, "--name=a --filename=empty --size=64k --rw=randwrite").expect_code(0);
     assert_eq!(file.metadata().unwrap().len(), 64 << 10);
+    // Once somebody else has changed it, it is theirs.
+    std::fs::write(&file, "data").unwrap();
+    run(&fathom, "--name=a --filename=empty --size=4 --bs=4 --rw=write").expect_code(1);
+    assert_eq!(std::fs::read(&file).unwrap(), b"data");
     // What has two names may be somebody's, whatever is in it.
     std::fs::write(dir.path().join("one"), "").unwrap();
     std::fs::hard_link(dir.path().join("one"), dir.path().join("two")).unwrap();
@@ -183,4 +187,16 @@ fn a_mix_that_writes_nothing_needs_no_permission() {
     }
     run(&fathom, "--name=a --filename=f --rw=randrw --rwmixread=99").expect_code(1);
     assert_eq!(std::fs::read(dir.path().join("f")).unwrap(), [7; 8192]);
+}
+
+/// They look empty, and to write one turns a knob.
+#[test]
+fn a_file_of_the_kernel_is_not_taken_for_an_empty_one() {
+    let fathom = Fathom::new();
+    for file in ["/proc/sys/kernel/core_pattern", "/sys/kernel/mm/ksm/run"] {
+        let before = std::fs::read(file).ok();
+        run(&fathom, &format!("--name=a --filename={file} --size=1 --bs=1 --rw=write --fallocate=none"))
+            .expect_code(1);
+        assert_eq!(std::fs::read(file).ok(), before);
+    }
 }

@@ -161,8 +161,9 @@ fn what_others_can_exchange_is_not_unmounted() {
     }
     let fathom = Fathom::new();
     let (theirs, table) = (fathom.dir().subdir("theirs"), fathom.dir().path().join("fstab"));
-    let point = theirs.join("point");
-    fs::create_dir(&point).expect("a directory");
+    // The directory above the mount point is ours, the one above that theirs.
+    let point = theirs.join("ours/point");
+    fs::create_dir_all(&point).expect("a directory");
     fs::set_permissions(&theirs, fs::Permissions::from_mode(0o777)).expect("for all");
     fs::write(&table, format!("tmpfs {} tmpfs defaults 0 0\n", point.display())).expect("a table");
     let script = format!(

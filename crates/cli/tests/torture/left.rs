@@ -3,14 +3,15 @@
 use crate::torture::bystanders::Bystanders;
 use fathom_testkit::dir::names_in;
 use fathom_testkit::{Fathom, sqlite3};
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Only what hangs takes so long.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Waits until every process that works for this fathom is gone; guardians take a moment to put back what their program had turned.
+/// Waits until every process that works for this fathom is gone; guardians take a moment to put back what their program had turned. A process
+/// that dies loses its environment first, and the lock of its journal only when its last call has returned.
 #[track_caller]
 pub fn assert_no_process(fathom: &Fathom) {
     let mark = format!("XDG_STATE_HOME={}", fathom.state_home().display()).into_bytes();
@@ -18,6 +19,14 @@ pub fn assert_no_process(fathom: &Fathom) {
     while let Some(process) = processes_with(&mark) {
         assert!(Instant::now() < deadline, "{} lives on", process.display());
         std::thread::sleep(Duration::from_millis(5));
+    }
+    let state = fathom.state_home().join("fathom");
+    let names = fs::read_dir(state).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    for journal in names.filter_map(|path| File::open(path).ok()) {
+        while rustix::fs::flock(&journal, rustix::fs::FlockOperation::NonBlockingLockExclusive).is_err() {
+            assert!(Instant::now() < deadline, "{journal:?} is in use");
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 }
 

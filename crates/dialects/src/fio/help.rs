@@ -29,7 +29,7 @@ pub fn usage(program: &str) -> String {
   --eta-newline=TIME    So often it stays and another begins
   --status-interval=TIME  Print what was done so far so often
   --bandwidth-log       Bandwidth of all jobs, into agg-read_bw.log, agg-write_bw.log
-  --warnings-fatal      Anything to be noted ends the program
+  --warnings-fatal      What fio itself warns of ends the program
   --cmdhelp[=OPTION]    Options of jobs (all, or one)
   --enghelp[=ENGINE[,OPTION]]  Engines, options that only one has, or one of them
   --version, --help

@@ -1,4 +1,4 @@
-//! Block devices that are written: only those that the user named for that, outside of any workload ([`Ledger::allow_device`]), only
+//! Block devices that are written: only those that were allowed outside of any workload ([`Ledger::allow_device`]), only
 //! while nobody else uses them, and never beyond their ends.
 
 use crate::{EngineError, Ledger};

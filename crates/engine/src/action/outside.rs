@@ -15,7 +15,7 @@ pub(super) fn remount(point: &Path) -> Result<(), EngineError> {
         let message = format!("{} is no mount point of /etc/fstab, so it is not unmounted", point.display());
         return Err(unsupported("remount", &message));
     }
-    if !fathom_state::trust::is_in_our_directory(point) {
+    if !is_ours_alone(point) {
         let message = format!(
             "other users can put something else in the place of {} while nothing is mounted there, so it is not unmounted",
             point.display()
@@ -39,6 +39,13 @@ pub(super) fn remount(point: &Path) -> Result<(), EngineError> {
     }
     outcome?;
     program("mount")
+}
+
+/// Whether nobody else can put something in the place of a mount point, or of a directory above it. Who owns the directory below the mount
+/// cannot be seen: in one like `/tmp` it could be renamed.
+fn is_ours_alone(point: &Path) -> bool {
+    let above = point.canonicalize().ok().and_then(|point| point.parent().map(Path::to_path_buf));
+    above.is_some_and(|above| fathom_state::Directory::open(&above).is_ok())
 }
 
 pub(super) fn command(words: &[String]) -> Result<(), EngineError> {

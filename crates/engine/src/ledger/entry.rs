@@ -42,12 +42,27 @@ impl Entry {
     pub fn at_rest(path: &Path, tree: bool, known: Option<&Self>) -> Option<Self> {
         let file = rustix::fs::openat(CWD, here(path), LOOK, Mode::empty()).ok()?;
         let is_it = known.is_none_or(|known| known.is(file.as_fd()));
-        Some(Self::told(Identity::at_rest(file.as_fd()).filter(|_| is_it)?, tree))
+        // What is ours until it is changed does not become ours for ever.
+        let identity = match known {
+            Some(known) if known.identity.changes() => Identity::until_changed(file.as_fd()).ok(),
+            _ => Identity::at_rest(file.as_fd()),
+        };
+        Some(Self::told(identity.filter(|_| is_it)?, tree))
     }
 
     /// As a journal or the list of kept files tells it.
     pub fn told(identity: Identity, tree: bool) -> Self {
         Self { identity, tree, held: OnceLock::new() }
+    }
+
+    /// Of a file that is somebody's, and ours until somebody else changes it.
+    ///
+    /// # Errors
+    /// If it cannot be looked at, or not be held open.
+    pub fn until_changed(file: BorrowedFd<'_>) -> Result<Self, Errno> {
+        let entry = Self::told(Identity::until_changed(file)?, false);
+        let _ = entry.held.set(Arc::new(held(file)?));
+        Ok(entry)
     }
 
     /// What a held entry is now that it is at rest again, if that is not what it was.

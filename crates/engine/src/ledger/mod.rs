@@ -10,6 +10,15 @@
 mod entry;
 mod journal;
 mod sweep;
+/// File systems of the kernel's own that count blocks: efivarfs.
+const COUNTED: u64 = 0xde5e_81e4;
+
+/// Whether a file lies where data are kept. The files of procfs, sysfs and their like are all empty, and to write one turns something; those
+/// file systems have no blocks.
+fn holds_data(file: BorrowedFd<'_>) -> bool {
+    rustix::fs::fstatfs(file).is_ok_and(|about| about.f_blocks > 0 && about.f_type as u64 != COUNTED)
+}
+
 #[cfg(test)]
 mod tests;
 pub(crate) mod tree;
@@ -104,7 +113,7 @@ impl Ledger {
         sweep::is_needed(directory)
     }
 
-    /// The user has named a block device on the command line, with an option for that, to be written. No workload can say this.
+    /// A block device may be written: the user has named it for that, or it bears no signature. No workload of the native format can say this.
     pub fn allow_device(&mut self, path: &Path) {
         self.devices.insert(absolute(path));
     }
@@ -451,21 +460,20 @@ impl Ledger {
         self.keep_entries(entry.into_iter().collect())
     }
 
-    /// Takes a file that is empty, and has no other name, as one of ours that stays: whether it could be taken.
-    ///
-    /// # Errors
-    /// If the list of kept files cannot be written.
-    pub fn take_empty(&mut self, path: &Path) -> Result<bool, EngineError> {
+    /// Takes a file that is empty, and has no other name, as one of ours that stays, until somebody else changes it: whether it could be
+    /// taken. If this run writes it, later ones know it.
+    pub fn take_empty(&mut self, path: &Path) -> bool {
         let how = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let Ok(file) = rustix::fs::open(here(path), how, Mode::empty()) else { return Ok(false) };
+        let Ok(file) = rustix::fs::open(here(path), how, Mode::empty()) else { return false };
         let is_empty = rustix::fs::fstat(&file).is_ok_and(|about| {
             FileType::from_raw_mode(about.st_mode).is_file() && about.st_size == 0 && about.st_nlink == 1
         });
-        if !is_empty {
-            return Ok(false);
+        if !is_empty || !holds_data(file.as_fd()) {
+            return false;
         }
-        self.keep_open(path, file.as_fd())?;
-        Ok(self.owns(path))
+        let Ok(entry) = Entry::until_changed(file.as_fd()) else { return false };
+        let _ = self.kept.insert(absolute(path), entry);
+        true
     }
 
     fn keep_entries(&mut self, stay: BTreeMap<PathBuf, Entry>) -> Result<(), EngineError> {

@@ -172,7 +172,8 @@ fn measure(program: &str, plan: &Plan, noted: bool, common: &Common) -> ExitCode
         engine.spool_operations(logged::directory(plan));
     }
     plan.general.allow_write.iter().for_each(|path| engine.ledger().allow_device(path));
-    let files = plan.jobs.iter().flat_map(|job| job.files.iter().flatten());
+    let writing = plan.jobs.iter().filter(|job| job.rw.writes() && !plan.general.read_only);
+    let files = writing.flat_map(|job| job.files.iter().flatten());
     for path in files.filter(|path| may_be_written(path)) {
         engine.ledger().allow_device(path);
     }

@@ -64,7 +64,7 @@ pub(super) fn worker(run: &Run, error: &OpError) -> Option<(u32, u32)> {
 #[must_use]
 pub fn lines(plan: &Plan, run: &Run, error: &OpError) -> Option<String> {
     let Found { job, sealed, start, offset } = found(plan, run, error)?;
-    let family = job.settings.word("verify").unwrap_or("verify");
+    let family = crate::fio::plan::verify_family(&job.settings);
     let (block, record) = (sealed.block.0, job.stream.record.unit().0.max(1));
     let mut out = String::new();
     let digits = sealed.sum.map_or(0, |sum| match sum {

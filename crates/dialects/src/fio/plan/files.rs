@@ -87,7 +87,11 @@ pub fn lay(
     let several = first.len() > 1;
     let shared = files.iter().skip(1).any(|of_clone| *of_clone == first);
     several::take_turns(s, stream, first.len(), notes)?;
-    let find = |path: &PathBuf| if null { None } else { (world.find)(path).or_else(|| only_read(general)) };
+    let find = |path: &PathBuf| match only_read(general) {
+        _ if null => None,
+        None => (world.find)(path),
+        stand_in => stand_in,
+    };
     let mut parts: Vec<Part> = Vec::with_capacity(files.len());
     let mut sizes: Vec<Vec<u64>> = Vec::new();
     for (clone, files) in (0..).zip(&files) {
@@ -183,7 +187,7 @@ pub fn lay(
     Ok(Laid { files, parts, several, sizes, ready })
 }
 
-/// What stands in for a file that is missing where jobs are only read: as in fio, whether there are files, and how large they are, is no
+/// What stands in for every file where jobs are only read: as in fio, whether there are files, and how large they are, is no
 /// matter then.
 fn only_read(general: &General) -> Option<Found> {
     general.is_only_read().then_some(Found { bytes: 1 << 50, device: false, bottomless: false })

@@ -46,6 +46,7 @@ pub use files::{Make, Memory};
 pub use logs::{Logs, Value};
 pub use parts::Part;
 pub use report::{Report, Unified};
+pub(super) use verified::family as verify_family;
 pub use what::{Direction as Rw, Trims};
 
 use super::general::General;

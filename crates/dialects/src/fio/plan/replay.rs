@@ -286,7 +286,10 @@ impl Replay {
             general.allow_write.iter().any(|allowed| files::same(allowed, path)) || (world.allowed)(path)
         };
         let device = |path: &&PathBuf| {
-            (world.find)(path).is_some_and(|f| f.device) && !may(path) && !(world.blank)(path)
+            (world.find)(path).is_some_and(|f| f.device)
+                && !may(path)
+                && !(world.blank)(path)
+                && !general.is_only_read()
         };
         if let Some(path) = self.files.iter().find(device).filter(|_| !null && self.rw.writes()) {
             return Err(s
