@@ -25,3 +25,6 @@ pub use directory::{Directory, Locked};
 pub use error::Untrusted;
 pub use here::{absolute, enter, go, here};
 pub use identity::Identity;
+
+/// What the name of a directory begins with that holds the image of a file system made for a measurement, and the point where it is mounted.
+pub const IMAGE_DIRECTORY: &str = ".fathom-sweep-";

@@ -2,8 +2,7 @@
 
 use super::tree;
 use crate::EngineError;
-use fathom_state::Identity;
-use fathom_state::here;
+use fathom_state::{IMAGE_DIRECTORY, Identity, here};
 use rustix::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -150,14 +149,27 @@ fn held(file: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
     })
 }
 
-/// Whether a file is not there, and what is left of the directories above it is on the device where the file was made.
+/// Whether a file is not there and cannot come back: what is left of the directories above it is on the device where it was made, or its
+/// file system was an image that went with the directory it lay in.
 pub(super) fn is_gone_from(path: &Path, device: u64) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     // An error that says less may pass.
     let is_told = |e: &std::io::Error| matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
-    let mut above = path.ancestors().skip(1).map(|above| std::fs::metadata(here(above)));
-    here(path).symlink_metadata().is_err_and(|e| is_told(&e))
-        && above
-            .find(|found| !found.as_ref().is_err_and(is_told))
-            .is_some_and(|found| found.is_ok_and(|meta| meta.dev() == device))
+    if !here(path).symlink_metadata().is_err_and(|e| is_told(&e)) {
+        return false;
+    }
+    let mut below = path;
+    for above in path.ancestors().skip(1) {
+        match std::fs::metadata(here(above)) {
+            Err(e) if is_told(&e) => below = above,
+            Err(_) => return false,
+            Ok(meta) => return meta.dev() == device || holds_an_image(below),
+        }
+    }
+    false
+}
+
+fn holds_an_image(directory: &Path) -> bool {
+    let name = directory.file_name().unwrap_or_default();
+    name.as_encoded_bytes().starts_with(IMAGE_DIRECTORY.as_bytes())
 }

@@ -121,6 +121,26 @@ fn a_journal_goes_when_the_directory_of_its_files_went_before_it() {
 }
 
 #[test]
+fn a_journal_goes_when_the_image_of_its_files_went_before_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let (state, images) = (dir.path().join("state"), dir.path().join("images"));
+    let own = images.join(".fathom-sweep-17-0");
+    fs::create_dir_all(own.join("mnt")).unwrap();
+    let fact = format!("made 1 2 born:3 {}", own.join("mnt/deep/f").display());
+    let journal = left_by_a_killed_run(&state, &fact);
+    assert_eq!(Ledger::sweep(&state), []);
+    assert!(journal.exists(), "the image may be mounted again");
+    fs::remove_dir_all(&own).unwrap();
+    assert_eq!(Ledger::sweep(&state), []);
+    assert!(!journal.exists());
+    // Where the images were may be not mounted now.
+    let journal = left_by_a_killed_run(&state, &fact);
+    fs::remove_dir_all(&images).unwrap();
+    assert_eq!(Ledger::sweep(&state), []);
+    assert!(journal.exists());
+}
+
+#[test]
 fn what_cannot_be_looked_at_stays_in_the_journal_and_is_named() {
     let dir = tempfile::tempdir().unwrap();
     // A name that is too long fails for everybody, root too.

@@ -7,7 +7,7 @@ use super::journal::{Fact, Journal};
 use super::own_directory::{OwnDirectory, name_of, way};
 use crate::files::{KernelFiles as _, Live, c_string};
 use crate::loop_device::{Access, Standing, attach};
-use fathom_state::{Identity, here};
+use fathom_state::{IMAGE_DIRECTORY, Identity, here};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
 use std::fs::File;
@@ -18,8 +18,6 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a disk's directory is called.
-const PREFIX: &str = ".fathom-sweep-";
 pub(crate) const IMAGE: &str = "image";
 const MOUNT_POINT: &str = "mnt";
 
@@ -215,7 +213,7 @@ fn own_directory(above: &Path) -> Result<(OwnDirectory, PathBuf), KnobError> {
     let path = name_of(open.as_fd()).map_err(unusable)?;
     let mut number = 0u32;
     loop {
-        let name = format!("{PREFIX}{}-{number}", std::process::id());
+        let name = format!("{IMAGE_DIRECTORY}{}-{number}", std::process::id());
         match OwnDirectory::make(open.as_fd(), &name) {
             Ok(made) => return Ok((made, path.join(name))),
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists && number < 1000 => number += 1,

@@ -17,6 +17,8 @@ pub(crate) struct FakeKernel {
     pub(crate) written: RefCell<Vec<(String, String)>>,
     /// Whether this user may write.
     pub(crate) allowed: Cell<bool>,
+    /// Copies of every lock, as a child has them that was forked and does not execute its program yet.
+    forked: RefCell<Vec<File>>,
 }
 
 pub(crate) const QUEUE: &str = "/sys/devices/pci/block/sda/queue";
@@ -40,7 +42,7 @@ impl FakeKernel {
             .file(&file("max_hw_sectors_kb"), "2560\n")
             .file(&file("nomerges"), "0\n")
             .file(&file("wbt_lat_usec"), "2000\n");
-        Self { machine, written: RefCell::default(), allowed: Cell::new(true) }
+        Self { machine, written: RefCell::default(), allowed: Cell::new(true), forked: RefCell::default() }
     }
 
     pub(crate) fn get(&self, path: &str) -> String {
@@ -113,7 +115,11 @@ impl KnobFiles for FakeKernel {
     }
 
     fn lock(&self, directory: &Path) -> io::Result<Option<File>> {
-        lock(&self.machine.inside(directory))
+        let lock = lock(&self.machine.inside(directory))?;
+        if let Some(lock) = &lock {
+            self.forked.borrow_mut().push(lock.try_clone()?);
+        }
+        Ok(lock)
     }
 }
 

@@ -199,6 +199,10 @@ impl<'f> Turner<'f> {
         if let Some(guardian) = self.guardian.take() {
             guardian.dismiss();
         }
+        // A child that somebody has just forked holds copies of the descriptors until it executes its program.
+        for (_, lock) in self.locks.drain(..) {
+            let _ = rustix::fs::flock(&lock, rustix::fs::FlockOperation::Unlock);
+        }
         outcomes
     }
 
