@@ -87,8 +87,8 @@ impl Engine {
     }
 
     /// Whether the files that its streams work on may be touched: asked before the first phase, it keeps the last one from being
-    /// refused when the others are done. A file that is empty becomes ours until somebody else changes it, and
-    /// stays: nothing in it can be lost.
+    /// refused when the others are done. A file with which nothing can be lost becomes ours until somebody else
+    /// changes it, and stays.
     ///
     /// # Errors
     /// The first file that is not ours, or no file.
@@ -99,7 +99,7 @@ impl Engine {
             else {
                 return checked;
             };
-            if !self.ledger.take_empty(path) {
+            if !self.ledger.take_harmless(path) {
                 return checked;
             }
         }

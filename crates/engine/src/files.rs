@@ -6,8 +6,9 @@ use crate::worker::{Fault, Plan};
 use fathom_state::here;
 use fathom_workload::{OpenSync, Stream};
 use rustix::fd::{AsFd as _, BorrowedFd, IntoRawFd as _, OwnedFd};
-use rustix::fs::{FileType, Mode, OFlags};
+use rustix::fs::{Advice, FileType, Mode, OFlags};
 use rustix::io::Errno;
+use std::num::NonZeroU64;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -114,6 +115,11 @@ fn advise(file: &OwnedFd, advice: fathom_workload::Advice) {
 pub(crate) fn sync(file: BorrowedFd<'_>, data_only: bool) -> Result<(), Fault> {
     let result = if data_only { rustix::fs::fdatasync(file) } else { rustix::fs::fsync(file) };
     result.map_err(|e| Fault::of(Call::Sync, e, 0))
+}
+
+/// Drops what the page cache holds of a range, as far as it is clean.
+pub(crate) fn evict(file: BorrowedFd<'_>, offset: u64, bytes: u32) {
+    let _ = rustix::fs::fadvise(file, offset, NonZeroU64::new(bytes.into()), Advice::DontNeed);
 }
 
 /// close(2) with its answer: some file systems report a failed write only here.

@@ -380,7 +380,7 @@ fn live<B: Handle, D: Drive<B>>(
     }
     let too_small = Fault::short(Call::Nothing, 0, plan.largest as u64, plan.region.length);
     let mut ops = match plan.reads_back {
-        Some(place) => Operations::Written(Box::new(ReadBack::new(kept::read(place)?))),
+        Some(place) => Operations::Wrapped(Box::new(ReadBack::new(kept::read(place)?))),
         None => Operations::of(plan, rare.is_some()).ok_or(too_small)?,
     };
     let stats = shared.stats(plan.index);

@@ -11,6 +11,7 @@ mod flows_lists;
 mod flows_together;
 mod flows_trees;
 mod pacing;
+mod passes;
 mod phases;
 mod pooled;
 mod preparing;

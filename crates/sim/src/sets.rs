@@ -254,6 +254,18 @@ impl Machine {
         }
     }
 
+    /// Drops the clean pages of a range of a file.
+    pub(crate) fn evict_range(&self, file: FileNumber, offset: u64, bytes: u64) {
+        let files = self.files.borrow();
+        let this = files.get(file);
+        let mut cache = self.cache.borrow_mut();
+        // Of a page that is only partly in the range the rest may be wanted.
+        let whole = offset.div_ceil(PAGE)..offset.saturating_add(bytes) / PAGE;
+        for page in whole.start..whole.end.min(this.pages.into()) {
+            cache.drop_clean(this.page(page as u32));
+        }
+    }
+
     /// Makes a file empty: what was written to them need not reach the device.
     pub(crate) async fn make_empty(&self, file: FileNumber) {
         self.until_written(Who::BETWEEN, file).await;

@@ -8,6 +8,7 @@
 //! * [`owner`]: whose journal it is, and whether that process lives.
 //! * [`here`]: the working directory, whatever its name leads to by now.
 //! * [`Identity`]: what tells a file that we made from another of the same name.
+//! * [`kept_mark`]: what tells the same to who has another state directory.
 //!
 //! docs/safety.md explains it for users.
 
@@ -15,6 +16,7 @@ mod directory;
 mod error;
 mod here;
 mod identity;
+pub mod kept_mark;
 pub mod lines;
 pub mod owner;
 pub mod place;

@@ -9,6 +9,7 @@ mod limits;
 mod names;
 mod nodes;
 mod pass_over;
+mod passes;
 mod pooled;
 mod priority;
 mod stop;

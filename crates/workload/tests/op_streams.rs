@@ -197,7 +197,7 @@ fn drawn(ops: &mut StreamOps, limit: u64) -> (Vec<Op>, bool) {
         match op.kind {
             OpKind::Read => done.reads += 1,
             OpKind::Write => done.writes += 1,
-            OpKind::Sync { .. } | OpKind::Trim => {}
+            OpKind::Sync { .. } | OpKind::Trim | OpKind::Evict => {}
         }
         out.push(op);
         if out.len() as u64 == limit {

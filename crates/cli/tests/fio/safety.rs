@@ -171,6 +171,24 @@ fn an_empty_file_of_somebody_else_is_written_and_stays() {
     assert_eq!(dir.path().join("two").metadata().unwrap().len(), 0);
 }
 
+/// Each container of a pipeline has a home of its own, or none, and they share the directory.
+#[test]
+fn files_laid_out_by_another_home_are_written_until_somebody_changes_them() {
+    let dir = TestDir::new();
+    let [first, second] = [(); 2].map(|()| Fathom::new().working_in(dir.path()));
+    let file = dir.path().join("a.0.0");
+    run(&first, "--name=a --size=64k --rw=randread").expect_code(0);
+    let open = std::fs::File::open(&file).unwrap();
+    if !fathom_state::kept_mark::is_set(std::os::fd::AsFd::as_fd(&open)) {
+        return fathom_testkit::skip("files_laid_out_by_another_home", "no extended attributes here");
+    }
+    run(&second, "--name=a --size=64k --rw=randwrite").expect_code(0);
+    run(&first, "--name=a --size=64k --rw=randwrite").expect_code(0);
+    std::fs::write(&file, [7; 65536]).unwrap();
+    run(&second, "--name=a --size=64k --rw=randwrite").expect_code(1).expect_stderr("--allow-write=a.0.0");
+    assert_eq!(std::fs::read(&file).unwrap(), [7; 65536]);
+}
+
 /// People write one job for all mixes, and set the share.
 #[test]
 fn a_mix_that_writes_nothing_needs_no_permission() {

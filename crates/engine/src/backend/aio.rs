@@ -143,15 +143,11 @@ impl AsyncBackend for Aio {
                 OpKind::Read => PREAD,
                 OpKind::Write => PWRITE,
                 OpKind::Sync { data_only: false } => FSYNC,
-                // What gives a range back is done at once, and never queued.
-                OpKind::Sync { data_only: true } | OpKind::Trim => FDSYNC,
+                // What gives a range back, or drops it, is done at once, and never queued.
+                OpKind::Sync { data_only: true } | OpKind::Trim | OpKind::Evict => FDSYNC,
             },
             fildes: self.files[op.file as usize].as_raw_fd() as u32,
-            buf: if matches!(op.kind, OpKind::Sync { .. } | OpKind::Trim) {
-                0
-            } else {
-                target.pointer as u64
-            },
+            buf: if !matches!(op.kind, OpKind::Read | OpKind::Write) { 0 } else { target.pointer as u64 },
             nbytes: u64::from(op.bytes),
             offset: op.offset as i64,
             reqprio: target.priority as i16,

@@ -48,6 +48,10 @@ impl<B: Handle> Handle for Many<B> {
         self.files[self.at].sync(data_only)
     }
 
+    fn evict(&mut self, offset: u64, bytes: u32) {
+        self.files[self.at].evict(offset, bytes);
+    }
+
     fn close(self) -> Result<(), Fault> {
         (0u32..).zip(self.files).try_for_each(|(number, file)| file.close().map_err(|f| f.in_file(number)))
     }

@@ -105,6 +105,15 @@ impl Handle for Mmap {
         self.msync(0, self.length, MsyncFlags::SYNC)
     }
 
+    fn evict(&mut self, offset: u64, bytes: u32) {
+        let from = (offset as usize / PAGE * PAGE).min(self.length);
+        let length = (offset as usize + bytes as usize).min(self.length) - from;
+        // Pages that are mapped stay in memory.
+        // SAFETY: a part of the mapping that begins with a page; what was written to it is in the page cache.
+        let _ = unsafe { rustix::mm::madvise(self.base.add(from).cast(), length, Advice::LinuxDontNeed) };
+        files::evict(self.file.as_fd(), offset, bytes);
+    }
+
     fn close(mut self) -> Result<(), Fault> {
         if let Some(how) = self.flush {
             self.flush_pending(how)?;

@@ -70,6 +70,13 @@ pub(crate) trait Handle: Sized {
     fn sync(&mut self, data_only: bool) -> Result<(), Fault> {
         files::sync(self.descriptor().ok_or_else(|| Fault::of(Call::Sync, Errno::BADF, 0))?, data_only)
     }
+    /// Drops what the page cache holds of a range, as far as it is clean. It is an advice: what the kernel keeps all the same shows in
+    /// what reaches the device.
+    fn evict(&mut self, offset: u64, bytes: u32) {
+        if let Some(file) = self.descriptor() {
+            files::evict(file, offset, bytes);
+        }
+    }
     /// Closes the file.
     fn close(self) -> Result<(), Fault>;
     /// The open file, of several the selected one; `None` if there is none.

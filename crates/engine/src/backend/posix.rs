@@ -61,8 +61,10 @@ impl Posix {
                 match kind {
                     OpKind::Read => libc::aio_read(block),
                     OpKind::Sync { data_only: false } => libc::aio_fsync(libc::O_SYNC, block),
-                    // What gives a range back is done at once, and never queued.
-                    OpKind::Sync { data_only: true } | OpKind::Trim => libc::aio_fsync(libc::O_DSYNC, block),
+                    // What gives a range back, or drops it, is done at once, and never queued.
+                    OpKind::Sync { data_only: true } | OpKind::Trim | OpKind::Evict => {
+                        libc::aio_fsync(libc::O_DSYNC, block)
+                    }
                     OpKind::Write => libc::aio_write(block),
                 }
             };

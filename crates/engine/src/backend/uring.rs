@@ -154,8 +154,8 @@ macro_rules! entry {
                 .offset(op.offset)
                 .ioprio(target.priority)
                 .build(),
-            // What gives a range back is done at once, and never queued.
-            (OpKind::Trim, _) => opcode::Nop::new().build(),
+            // What gives a range back, or drops it, is done at once, and never queued.
+            (OpKind::Trim | OpKind::Evict, _) => opcode::Nop::new().build(),
             (OpKind::Sync { data_only }, _) => {
                 let flags = if data_only { types::FsyncFlags::DATASYNC } else { types::FsyncFlags::empty() };
                 opcode::Fsync::new($file).flags(flags).build()

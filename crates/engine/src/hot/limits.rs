@@ -58,7 +58,7 @@ impl Limits {
         let most = match op.kind {
             OpKind::Read => self.longest.read.0,
             OpKind::Write => self.longest.write.0,
-            OpKind::Sync { .. } | OpKind::Trim => 0,
+            OpKind::Sync { .. } | OpKind::Trim | OpKind::Evict => 0,
         };
         if most > 0 && ns > most && self.late.is_none() {
             let fault = Fault {

@@ -163,7 +163,7 @@ impl Hot<'_> {
             OpKind::Write => fathom_record::OpKind::Write,
             OpKind::Sync { .. } => fathom_record::OpKind::Sync,
             // It moves no data that could be joined with a request.
-            OpKind::Trim => return,
+            OpKind::Trim | OpKind::Evict => return,
         };
         let bytes = if kind == fathom_record::OpKind::Sync { 0 } else { u64::from(op.bytes) };
         let file = (0, if self.file_bytes > 0 { op.file as usize } else { 0 });

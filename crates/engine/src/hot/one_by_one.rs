@@ -50,6 +50,10 @@ fn warm_up<B: Backend>(
             source.next(&hot.done)
         });
         let Some(op) = drawn else { return Ok(Some(Outcome::Completed)) };
+        if op.kind == OpKind::Evict {
+            evict(backend, &op);
+            continue;
+        }
         if before(hot, backend, &op, when_stopped)? == Waited::Cut {
             hot.pending = Some(op);
             continue;
@@ -87,6 +91,10 @@ fn counted<B: Backend, S: Source, const RARE: bool>(
         let drawn = if RARE { hot.pending.take() } else { None };
         let Some(op) = drawn.or_else(|| source.next(&hot.done)) else { return Ok(Outcome::Completed) };
         if RARE {
+            if op.kind == OpKind::Evict {
+                evict(backend, &op);
+                continue;
+            }
             if before(hot, backend, &op, when_stopped)? == Waited::Cut {
                 return Ok(cut(hot, op, when_stopped));
             }
@@ -164,6 +172,8 @@ fn timed<B: Backend, S: Source, const RARE: bool>(
             kind = SYNC;
         }
         OpKind::Trim => return trim::timed(hot, backend, op, true),
+        // Only of streams that are rare: see `counted`.
+        OpKind::Evict => return Ok(hot.last),
     }
     hot.stats[kind].record(hot.clock.between(start, hot.last), u64::from(op.bytes));
     Ok(start)
@@ -196,6 +206,7 @@ fn untimed<B: Backend>(hot: &mut Hot, backend: &mut B, source: &dyn Source, op: 
         }
         OpKind::Sync { data_only } => backend.sync(data_only)?,
         OpKind::Trim => trim::untimed(hot, backend, op)?,
+        OpKind::Evict => evict(backend, op),
     }
     Ok(())
 }
@@ -211,12 +222,17 @@ pub(crate) fn finish<B: Backend>(
         match untimed(hot, backend, source, &op) {
             Ok(()) => {
                 source.completed(&op);
-                hot.figures.uncounted_bytes += u64::from(op.bytes);
+                hot.figures.uncounted_bytes += if op.kind.is_data() { u64::from(op.bytes) } else { 0 };
             }
             Err(fault) => passed::over(hot, source, op, fault)?,
         }
     }
     Ok(())
+}
+
+fn evict<B: Backend>(backend: &mut B, op: &Op) {
+    backend.select(op.file);
+    backend.evict(op.offset, op.bytes);
 }
 
 /// What comes before an operation. `Cut`: it must not be issued.

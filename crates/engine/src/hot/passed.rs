@@ -55,7 +55,7 @@ pub(super) fn over(hot: &mut Hot, source: &mut dyn Source, op: Op, fault: Fault)
             hot.done.writes += 1;
         }
         OpKind::Trim => passed.trims += counts,
-        OpKind::Sync { .. } => {}
+        OpKind::Sync { .. } | OpKind::Evict => {}
     }
     source.failed(&op);
     // A time may be over while nothing succeeds.

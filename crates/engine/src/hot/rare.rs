@@ -65,6 +65,7 @@ impl<'a> Rare<'a> {
             && s.purge.0 == 0
             && !lock_records
             && s.disturb_every == 0
+            && !s.evict_passes
             && !listed_think
             && !s.access.is_timed()
             && !s.log_operations
@@ -112,7 +113,7 @@ impl Rare<'_> {
     /// Whether the schedule, if there is one, says when an operation is due.
     pub fn paces(&self, op: &Op) -> bool {
         match op.kind {
-            OpKind::Sync { .. } => self.syncs_are_due,
+            OpKind::Sync { .. } | OpKind::Evict => self.syncs_are_due,
             OpKind::Read => !self.reads_at_once,
             OpKind::Write | OpKind::Trim => true,
         }

@@ -219,10 +219,16 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
                 ended = Some(Outcome::Completed);
                 break;
             };
-            let syncs = matches!(op.kind, OpKind::Sync { .. });
+            let syncs = !op.kind.is_data();
             if syncs && places.busy() > 0 {
                 places.held = Some(op);
                 break;
+            }
+            if op.kind == OpKind::Evict {
+                backend.select(op.file);
+                backend.evict(op.offset, op.bytes);
+                stamp = hot.clock.now();
+                continue;
             }
             // One that overlaps waits for the next completion: something is in flight.
             if RARE && places.apart.overlaps(&op) {
@@ -410,7 +416,7 @@ fn done_uncounted(hot: &mut Hot, flight: &Flight) {
     match flight.op.kind {
         OpKind::Read => hot.done.reads += 1,
         OpKind::Write => hot.done.writes += 1,
-        OpKind::Sync { .. } | OpKind::Trim => {}
+        OpKind::Sync { .. } | OpKind::Trim | OpKind::Evict => {}
     }
 }
 
@@ -462,7 +468,7 @@ impl Alike {
                 return;
             }
             // Never in flight.
-            OpKind::Trim => return,
+            OpKind::Trim | OpKind::Evict => return,
         };
         hot.stats[kind].record_alike(ns, self.bytes, self.n);
         let given_ns = hot.clock.between(self.stamp, self.given);
@@ -608,7 +614,7 @@ fn target(hot: &mut Hot, number: u32, op: &Op, flight: &mut Flight) -> Target {
             flight.read_at = contents.read_position();
             Target { pointer: contents.record_to_read(bytes).as_mut_ptr(), registered: pair + 1, priority: 0 }
         }
-        OpKind::Sync { .. } | OpKind::Trim => {
+        OpKind::Sync { .. } | OpKind::Trim | OpKind::Evict => {
             Target { pointer: std::ptr::null_mut(), registered: 0, priority: 0 }
         }
     }
@@ -628,7 +634,8 @@ fn complete<B: AsyncBackend, S: Source>(
     let call = match op.kind {
         OpKind::Read => Call::Read,
         OpKind::Write => Call::Write,
-        OpKind::Sync { .. } => Call::Sync,
+        // What is dropped is never in flight.
+        OpKind::Sync { .. } | OpKind::Evict => Call::Sync,
         OpKind::Trim => Call::Trim,
     };
     if result < 0 {

@@ -2,7 +2,7 @@
 
 use super::tree;
 use crate::EngineError;
-use fathom_state::{IMAGE_DIRECTORY, Identity, here};
+use fathom_state::{IMAGE_DIRECTORY, Identity, here, kept_mark};
 use rustix::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -49,6 +49,16 @@ impl Entry {
         Some(Self::told(identity.filter(|_| is_it)?, tree))
     }
 
+    /// Marks it as one that stays, if it is a file and still what lies at a path.
+    pub fn mark(&self, path: &Path) {
+        if let Ok(file) = rustix::fs::openat(CWD, here(path), LOOK, Mode::empty())
+            && self.is(file.as_fd())
+            && rustix::fs::fstat(&file).is_ok_and(|about| FileType::from_raw_mode(about.st_mode).is_file())
+        {
+            kept_mark::set(file.as_fd());
+        }
+    }
+
     /// As a journal or the list of kept files tells it.
     pub fn told(identity: Identity, tree: bool) -> Self {
         Self { identity, tree, held: OnceLock::new() }
@@ -67,6 +77,7 @@ impl Entry {
     /// What a held entry is now that it is at rest again, if that is not what it was.
     pub fn changed(&self, path: &Path) -> Option<Self> {
         self.held.get().filter(|_| self.identity.changes())?;
+        self.mark(path);
         let now = Self::at_rest(path, self.tree, Some(self))?;
         (now.identity != self.identity).then_some(now)
     }

@@ -28,7 +28,7 @@ pub use tree::{REPLACED, open_below};
 
 use crate::EngineError;
 use entry::Entry;
-use fathom_state::{Directory, Identity, Locked, Untrusted, absolute, here, lines, owner};
+use fathom_state::{Directory, Identity, Locked, Untrusted, absolute, here, kept_mark, lines, owner};
 use journal::{ASIDE, FIRST, KEPT, PREFIX, failed, gone, intent, made, read_facts};
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
@@ -432,6 +432,9 @@ impl Ledger {
             let path = absolute(path);
             let known = self.entry(&path);
             let tree = known.is_some_and(|e| e.tree);
+            if let Some(known) = known {
+                known.mark(&path);
+            }
             let Some(entry) = Entry::at_rest(&path, tree, known) else {
                 match here(&path).symlink_metadata() {
                     Err(e) if e.kind() != ErrorKind::NotFound => {
@@ -455,20 +458,24 @@ impl Ledger {
     /// # Errors
     /// If the list of kept files cannot be written.
     pub fn keep_open(&mut self, path: &Path, open: BorrowedFd<'_>) -> Result<(), EngineError> {
+        kept_mark::set(open);
         let identity = Identity::at_rest(open);
         let entry = identity.map(|identity| (absolute(path), Entry::told(identity, false)));
         self.keep_entries(entry.into_iter().collect())
     }
 
-    /// Takes a file that is empty, and has no other name, as one of ours that stays, until somebody else changes it: whether it could be
-    /// taken. If this run writes it, later ones know it.
-    pub fn take_empty(&mut self, path: &Path) -> bool {
+    /// Takes a file with which nothing is lost as one of ours that stays, until somebody else changes it: whether it could be taken. It is
+    /// empty, or a run of another user, or in a container, made it and let it stay; and it has no other name. If this run writes it, later
+    /// ones know it.
+    pub fn take_harmless(&mut self, path: &Path) -> bool {
         let how = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let Ok(file) = rustix::fs::open(here(path), how, Mode::empty()) else { return false };
-        let is_empty = rustix::fs::fstat(&file).is_ok_and(|about| {
-            FileType::from_raw_mode(about.st_mode).is_file() && about.st_size == 0 && about.st_nlink == 1
+        let is_harmless = rustix::fs::fstat(&file).is_ok_and(|about| {
+            FileType::from_raw_mode(about.st_mode).is_file()
+                && about.st_nlink == 1
+                && (about.st_size == 0 || kept_mark::is_set(file.as_fd()))
         });
-        if !is_empty || !holds_data(file.as_fd()) {
+        if !is_harmless || !holds_data(file.as_fd()) {
             return false;
         }
         let Ok(entry) = Entry::until_changed(file.as_fd()) else { return false };

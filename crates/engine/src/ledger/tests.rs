@@ -442,3 +442,34 @@ fn the_next_run_sweeps_the_tree_of_a_killed_one() {
     assert_eq!(swept[0], removed(&root));
     assert!(swept.len() == 3 && !dir.path().join("made").exists());
 }
+
+#[test]
+fn what_another_user_let_stay_is_known_until_somebody_changes_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("f");
+    let mut first = Ledger::new(&dir.path().join("first"));
+    first.create(&path, 0o600).unwrap().write_all(b"laid out").unwrap();
+    first.keep(&path).unwrap();
+    drop(first);
+    let marked = kept_mark::is_set(File::open(&path).unwrap().as_fd());
+    if !marked {
+        return fathom_testkit::skip("what_another_user_let_stay", "no extended attributes here");
+    }
+    // Without a home.
+    let mut second = Ledger::nowhere();
+    assert!(!second.owns(&path) && second.take_harmless(&path) && second.owns(&path));
+    // It is written, and a third user knows it still.
+    fs::write(&path, "written").unwrap();
+    drop(second);
+    let mut third = Ledger::new(&dir.path().join("third"));
+    assert!(third.take_harmless(&path));
+    drop(third);
+    assert!(path.exists(), "it stays");
+    let twin = dir.path().join("twin");
+    fs::hard_link(&path, &twin).unwrap();
+    assert!(!Ledger::nowhere().take_harmless(&path), "a second name may be a copy of somebody's");
+    fs::remove_file(twin).unwrap();
+    assert!(Ledger::nowhere().take_harmless(&path));
+    fs::write(&path, "their results").unwrap();
+    assert!(!Ledger::nowhere().take_harmless(&path));
+}

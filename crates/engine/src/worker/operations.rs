@@ -3,7 +3,7 @@
 use super::{Drive, Fault, Plan};
 use crate::backend::Handle;
 use crate::hot::{Hot, Outcome};
-use fathom_workload::ops::{Extent, Kept, Plain, PoolOps, Source, StreamOps, TurnOps};
+use fathom_workload::ops::{Extent, Kept, Passes, Plain, PoolOps, Region, Source, StreamOps, TurnOps};
 use fathom_workload::{Direction, Stream, Verify, WhenStopped};
 
 /// Where a stream's operations come from. Loops are compiled for those that come often with a back-end ([`Handle::ONE_FILE`],
@@ -17,23 +17,32 @@ pub(super) enum Operations<'a> {
     Pool(Box<PoolOps<'a>>),
     /// On all files of a set, in turns.
     Turns(Box<TurnOps>),
-    /// Of any of these, with what they write remembered; or what was remembered, read back.
-    Written(Box<dyn Source + 'a>),
+    /// Of any of these but plain ones, with others in between: what was written is read back, what is in memory is dropped.
+    Wrapped(Box<dyn Source + 'a>),
 }
 
 impl<'a> Operations<'a> {
     /// The operations of a plan; `None` if not one record fits into its region. Who may have to finish the amount uncounted draws
     /// from one source to the end.
     pub fn of(plan: &Plan<'a>, rare: bool) -> Option<Self> {
-        let Some(how) = plan.stream.keep_written else { return Self::drawn(plan, rare) };
+        let stream = plan.stream;
+        if !stream.evict_passes && stream.keep_written.is_none() {
+            return Self::drawn(plan, rare);
+        }
         // None of them is a plain one: those tell nobody what is done.
-        let inner: Box<dyn Source + 'a> = match Self::drawn(plan, true)? {
+        let mut ops: Box<dyn Source + 'a> = match Self::drawn(plan, true)? {
             Self::Any(ops) => ops,
             Self::Pool(ops) => ops,
             Self::Turns(ops) => ops,
-            Self::Plain(..) | Self::Written(_) => return None,
+            Self::Plain(..) | Self::Wrapped(_) => return None,
         };
-        Some(Self::Written(Box::new(Kept::new(inner, how))))
+        if stream.evict_passes {
+            ops = Box::new(Passes::new(ops, stream, &parts(plan)));
+        }
+        if let Some(how) = stream.keep_written {
+            ops = Box::new(Kept::new(ops, how));
+        }
+        Some(Self::Wrapped(ops))
     }
 
     fn drawn(plan: &Plan<'a>, rare: bool) -> Option<Self> {
@@ -98,7 +107,7 @@ impl<'a> Operations<'a> {
             Self::Any(ops) => work(&mut **ops),
             Self::Pool(ops) => work(&mut **ops),
             Self::Turns(ops) => work(&mut **ops),
-            Self::Written(ops) => work(&mut **ops),
+            Self::Wrapped(ops) => work(&mut **ops),
             Self::Plain(plain, reads) => match (plain.clone(), *reads) {
                 (Plain::Sequential(p), true) => work(&mut p.reads()),
                 (Plain::Sequential(p), false) => work(&mut p.writes()),
@@ -113,9 +122,21 @@ impl<'a> Operations<'a> {
     /// What was written and not read back, if that is remembered.
     pub fn left_to_read(&mut self) -> Option<Vec<Extent>> {
         match self {
-            Self::Written(ops) => ops.left_to_read(),
+            Self::Wrapped(ops) => ops.left_to_read(),
             _ => None,
         }
+    }
+}
+
+/// What a plan works on, of each of its files.
+fn parts(plan: &Plan<'_>) -> Vec<Region> {
+    match &plan.pool {
+        None => vec![plan.region],
+        Some(pool) if pool.parts.is_empty() => {
+            let whole = Region { start: 0, length: pool.files.file_bytes };
+            vec![whole; pool.files.count as usize]
+        }
+        Some(pool) => pool.parts.to_vec(),
     }
 }
 

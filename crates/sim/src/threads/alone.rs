@@ -20,6 +20,9 @@ impl Hot<'_, '_> {
                 source.next(&self.done)
             });
             let Some(op) = drawn else { return Some(Outcome::Completed) };
+            if self.evicts(&op) {
+                continue;
+            }
             if let Some(outcome) = self.one(source, op, false).await {
                 if outcome == Outcome::Stopped && self.pending.is_some() {
                     continue;
@@ -100,6 +103,9 @@ impl Hot<'_, '_> {
             let Some(op) = self.pending.take().or_else(|| source.next(&self.done)) else {
                 return Outcome::Completed;
             };
+            if self.evicts(&op) {
+                continue;
+            }
             if let Some(outcome) = self.one(source, op, true).await {
                 return outcome;
             }

@@ -59,8 +59,8 @@ pub(super) async fn perform(machine: &Machine, plan: &Plan<'_>, op: &Op) -> Resu
             }
         }
         Kind::Sync { data_only } => plan.fsync(machine, op.file, data_only).await,
-        // Refused before: see `refused`.
-        Kind::Trim => {}
+        // Trims are refused before (see `refused`), and what is dropped is done by `evict`.
+        Kind::Trim | Kind::Evict => {}
     }
     if machine.now() == began {
         // On a host on which nothing costs anything time must go on all the same, or an endless stream would never end.
@@ -92,7 +92,8 @@ pub(super) fn recorded(op: &Op) -> OpKind {
         Kind::Read => OpKind::Read,
         Kind::Write => OpKind::Write,
         Kind::Sync { .. } => OpKind::Sync,
-        Kind::Trim => OpKind::Trim,
+        // What is dropped is never recorded.
+        Kind::Trim | Kind::Evict => OpKind::Trim,
     }
 }
 
@@ -114,13 +115,22 @@ impl<'a> Hot<'a, '_> {
         self.machine.cpu_of(self.plan.who)
     }
 
+    /// Drops what the page cache holds of a range, if that is what an operation does.
+    pub fn evicts(&self, op: &Op) -> bool {
+        let evicts = op.kind == Kind::Evict;
+        if evicts {
+            self.machine.evict_range(self.plan.handle(op.file).file, op.offset, op.bytes.into());
+        }
+        evicts
+    }
+
     /// An operation has ended: feeds the mixes, and records it if it counts.
     pub fn ended(&mut self, source: &mut dyn Source, op: &Op, began_ns: u64, counts: bool) {
         let now = self.machine.now();
         match op.kind {
             Kind::Read => self.done.reads += 1,
             Kind::Write => self.done.writes += 1,
-            Kind::Sync { .. } | Kind::Trim => {}
+            Kind::Sync { .. } | Kind::Trim | Kind::Evict => {}
         }
         source.completed(op);
         if !counts {

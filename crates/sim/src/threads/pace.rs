@@ -176,7 +176,7 @@ impl<'a> Pace<'a> {
     /// Whether the operation has a place in the schedule. A sync has only one in a list, and what is read back has none.
     pub fn is_paced(&self, op: &Op) -> bool {
         match op.kind {
-            OpKind::Sync { .. } => self.syncs_are_due,
+            OpKind::Sync { .. } | OpKind::Evict => self.syncs_are_due,
             OpKind::Read => !self.reads_at_once,
             OpKind::Write | OpKind::Trim => true,
         }

@@ -11,7 +11,7 @@ use crate::host::Threads;
 use crate::machine::Machine;
 use crate::sets::Sets;
 use fathom_workload::ops::{
-    Common, Kept, Place, PoolOps, PooledFiles, ReadBack, Region, Source, StreamOps, TurnOps,
+    Common, Kept, Passes, Place, PoolOps, PooledFiles, ReadBack, Region, Source, StreamOps, TurnOps,
 };
 use fathom_workload::{
     Access, Advice, Group, Isolation, Phase, Pick, Program, Raise, Sequence, Stream, Thread, Workload,
@@ -68,9 +68,24 @@ impl<'a> Plan<'a> {
             let left = written.get(&(by.phase, by.worker)).cloned().unwrap_or_default();
             return Some(Box::new(ReadBack::new(left)));
         }
-        let drawn = self.drawn()?;
+        let mut drawn = self.drawn()?;
+        if self.stream.evict_passes {
+            drawn = Box::new(Passes::new(drawn, self.stream, &self.parts_of_all()));
+        }
         let Some(how) = self.stream.keep_written else { return Some(drawn) };
         Some(Box::new(Kept::new(drawn, how)))
+    }
+
+    /// What it works on, of each of its files.
+    fn parts_of_all(&self) -> Vec<Region> {
+        match &self.pool {
+            None => vec![self.region],
+            Some(_) if !self.parts.is_empty() => self.parts.clone(),
+            Some(pool) => {
+                let whole = Region { start: 0, length: pool.files.file_bytes };
+                vec![whole; pool.files.count as usize]
+            }
+        }
     }
 
     fn drawn(&self) -> Option<Box<dyn Source + 'a>> {

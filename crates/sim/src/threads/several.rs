@@ -87,7 +87,7 @@ fn through_the_cache(machine: &Machine, plan: &Plan<'_>) -> bool {
 /// Whether the kernel does an operation through the page cache while it is handed in.
 fn is_done_at_once(machine: &Machine, plan: &Plan<'_>, op: &Op) -> bool {
     match op.kind {
-        Kind::Sync { .. } | Kind::Trim => false,
+        Kind::Sync { .. } | Kind::Trim | Kind::Evict => false,
         _ if matches!(plan.stream.backend, Backend::Aio { .. }) => true,
         Kind::Read => machine.finds_all(plan.handle(op.file), op.offset, op.bytes.into()),
         Kind::Write => false,
@@ -164,10 +164,13 @@ pub(super) async fn run(hot: &mut Hot<'_, '_>, source: &mut dyn Source, slots: &
                 outcome = Some(Outcome::Completed);
                 break;
             };
-            let syncs = matches!(op.kind, Kind::Sync { .. });
+            let syncs = !op.kind.is_data();
             if syncs && flights.count > 0 {
                 flights.held = Some(op);
                 break;
+            }
+            if hot.evicts(&op) {
+                continue;
             }
             match before(hot, &op, &mut flights).await {
                 Before::Go => {}

@@ -32,6 +32,7 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
     }
     errors.extend(access_error(&stream.access, &stream.record));
     errors.extend(super::aligned::error(stream));
+    errors.extend(super::passes::error(stream).map(String::from));
     errors.extend(super::by_kind::errors(stream));
     errors.extend(super::calls::errors(group.ramp(phase), stream));
     if let Some(turns) = &stream.turns {

@@ -108,6 +108,9 @@ pub struct Stream {
     /// Every so many reads, first read one byte at offset 0 and one at 4096; 0: never.
     #[serde(default, skip_serializing_if = "is_default")]
     pub disturb_every: u64,
+    /// Before every pass but the first, drop what the page cache holds of its part of the file, as far as it is clean.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub evict_passes: bool,
     /// Keep offset and latency of every single operation.
     #[serde(default, skip_serializing_if = "is_default")]
     pub log_operations: bool,
@@ -169,6 +172,7 @@ impl Stream {
             purge: Bytes(0),
             lock: Lock::default(),
             disturb_every: 0,
+            evict_passes: false,
             log_operations: false,
             when_stopped: WhenStopped::default(),
             seed: None,

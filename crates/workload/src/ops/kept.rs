@@ -228,7 +228,7 @@ impl Source for Kept<'_> {
             }
             OpKind::Read if self.after > 0 => self.others.push(extent),
             // No stream that trims keeps what it wrote: the check refuses it.
-            OpKind::Read | OpKind::Sync { .. } | OpKind::Trim => {}
+            OpKind::Read | OpKind::Sync { .. } | OpKind::Trim | OpKind::Evict => {}
         }
         Some(op)
     }
@@ -258,7 +258,7 @@ impl Source for Kept<'_> {
                     self.others.swap_remove(at);
                 }
             }
-            OpKind::Sync { .. } | OpKind::Trim => {}
+            OpKind::Sync { .. } | OpKind::Trim | OpKind::Evict => {}
         }
         self.inner.completed(op);
     }

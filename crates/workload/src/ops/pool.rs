@@ -373,7 +373,7 @@ impl Source for PoolOps<'_> {
             match op.kind {
                 OpKind::Read => self.common.completed.reads.fetch_add(1, Ordering::Relaxed),
                 OpKind::Write => self.common.completed.writes.fetch_add(1, Ordering::Relaxed),
-                OpKind::Sync { .. } | OpKind::Trim => 0,
+                OpKind::Sync { .. } | OpKind::Trim | OpKind::Evict => 0,
             };
         }
         if !self.busy.is_empty() && !matches!(op.kind, OpKind::Sync { .. }) {
@@ -419,7 +419,7 @@ mod tests {
                     done.writes += 1;
                     'W'
                 }
-                OpKind::Trim => 'T',
+                OpKind::Trim | OpKind::Evict => 'T',
                 OpKind::Sync { .. } => char::from_digit(op.file, 36).unwrap_or('?'),
             })
         })

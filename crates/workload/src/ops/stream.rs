@@ -39,6 +39,17 @@ pub enum OpKind {
     },
     /// Give a record back: its bytes are those of the range.
     Trim,
+    /// Drop what the page cache holds of a range, as far as it is clean. It is no operation of the program: nothing is counted, and no
+    /// latency is kept.
+    Evict,
+}
+
+impl OpKind {
+    /// Whether it is one of the operations that the stream is made of. The others come in between, alone.
+    #[must_use]
+    pub fn is_data(self) -> bool {
+        matches!(self, Self::Read | Self::Write | Self::Trim)
+    }
 }
 
 /// What has been completed so far; some mixes depend on it.
@@ -252,7 +263,7 @@ impl StreamOps {
     pub fn refill(&mut self, drawn: Option<&Op>) {
         self.left = self.amount;
         let counts = |kind: OpKind| match kind {
-            OpKind::Sync { .. } => false,
+            OpKind::Sync { .. } | OpKind::Evict => false,
             // It was counted with its trim, which belongs to what is over.
             OpKind::Write => self.direction != Direction::TrimWrite,
             OpKind::Read | OpKind::Trim => true,

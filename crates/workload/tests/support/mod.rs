@@ -653,7 +653,7 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
             number(),
             any::<bool>(),
             prop::sample::select(vec![WhenStopped::Leave, WhenStopped::FinishUncounted, WhenStopped::Ignore]),
-            (any::<bool>(), option::of(beside()), pass_over()),
+            (any::<bool>(), prop::bool::weighted(0.1), option::of(beside()), pass_over()),
         ),
     );
     (what, how)
@@ -689,7 +689,7 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
                         disturb_every,
                         log_operations,
                         when_stopped,
-                        (until_full, beside, pass_over),
+                        (until_full, evict_passes, beside, pass_over),
                     ),
                 ),
             )| Stream {
@@ -730,6 +730,7 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
                 when_stopped,
                 seed,
                 until_full,
+                evict_passes,
                 beside,
                 priorities,
                 pass_over,

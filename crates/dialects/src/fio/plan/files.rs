@@ -5,7 +5,7 @@ use super::super::settings::Settings;
 use super::super::{Found, World, Wrong};
 use super::what::{self, Direction};
 use super::{Notes, Part, append, calls, names, parts, several};
-use fathom_workload::Stream;
+use fathom_workload::{Access, Amount, Stream};
 use std::path::{Path, PathBuf};
 
 /// Where a job works.
@@ -182,9 +182,27 @@ pub fn lay(
         Memory::AsFound
     };
     let _ = (s.on("pre_read", false), s.on("invalidate", true));
+    stream.evict_passes = memory == Memory::Dropped
+        && !stream.direction.trims()
+        && parts.iter().any(|part| goes_over_it_again(stream, part));
     let keep = !s.on("unlink", false);
     let ready = Ready { make, memory, keep, foreign };
     Ok(Laid { files, parts, several, sizes, ready })
+}
+
+/// Whether a job has more than one pass. fio 3.33 drops what is in memory before each, and where no map says which blocks were done it has
+/// none: with norandommap, or where some blocks come more often than others.
+fn goes_over_it_again(stream: &Stream, part: &Part) -> bool {
+    if !matches!(stream.access, Access::Sequential | Access::SequentialByKind | Access::Permuted) {
+        return false;
+    }
+    match part.amount {
+        Amount::Pass => false,
+        Amount::Passes(n) => n > 1,
+        Amount::Operations(n) => n.saturating_mul(stream.record.largest().0) > part.length,
+        Amount::Bytes(bytes) => bytes.0 > part.length,
+        Amount::Endless => true,
+    }
 }
 
 /// What stands in for every file where jobs are only read: as in fio, whether there are files, and how large they are, is no

@@ -92,4 +92,39 @@ mod tests {
             assert_eq!(done(args), count, "{args}");
         }
     }
+
+    #[test]
+    fn what_is_in_memory_goes_before_every_pass() {
+        // Counted with strace in fio 3.33: POSIX_FADV_DONTNEED at the start of each pass, and none where it has no passes.
+        for (args, evicts) in [
+            ("", false),
+            ("--rw=randread", false),
+            ("--loops=3", true),
+            ("--rw=randread --loops=3", true),
+            ("--rw=randread --io_size=256k", true),
+            ("--rw=randread --io_size=16k", false),
+            ("--rw=randread --number_ios=16", false),
+            ("--rw=randwrite --time_based --runtime=1", true),
+            ("--rw=rw --io_size=256k", true),
+            ("--rw=randread --nrfiles=2 --loops=3", true),
+            ("--rw=randread --ioengine=libaio --iodepth=4 --loops=3", true),
+            ("--rw=randread --ioengine=mmap --loops=3", true),
+            ("--rw=randread --norandommap --loops=3", false),
+            ("--rw=randread --random_distribution=zipf:1.2 --io_size=256k", false),
+            ("--rw=randread --pre_read=1 --loops=2", false),
+            ("--rw=randread --invalidate=0 --loops=2", false),
+            // It does so with O_DIRECT, too, where nothing is in memory.
+            ("--rw=randread --direct=1 --loops=3", false),
+            ("--rw=randread --ioengine=null --loops=3", false),
+            ("--rw=randtrim --loops=2", false),
+        ] {
+            let plan = planned(&format!("--name=a --bs=4k --size=64k {args}"));
+            let programs = plan.workload.phases.iter().flat_map(|p| &p.groups).flat_map(|g| &g.threads);
+            let mut streams = programs.filter_map(|thread| match &thread.program {
+                Program::Stream(stream) => Some(stream.evict_passes),
+                Program::Flow(_) => None,
+            });
+            assert_eq!(streams.next(), Some(evicts), "{args}");
+        }
+    }
 }

@@ -10,6 +10,7 @@ mod backends;
 mod flows;
 mod limits;
 mod mapped;
+mod passes;
 mod rates;
 mod ratios;
 mod steady;

@@ -13,7 +13,7 @@ fn ops(stream: &Stream, length: u64, seed: u64, limit: usize) -> Vec<Op> {
         match op.kind {
             OpKind::Read => done.reads += 1,
             OpKind::Write => done.writes += 1,
-            OpKind::Sync { .. } | OpKind::Trim => {}
+            OpKind::Sync { .. } | OpKind::Trim | OpKind::Evict => {}
         }
         out.push(op);
         if out.len() == limit {

@@ -1,0 +1,41 @@
+//! Whether what is in memory can be dropped between the passes of a stream: it has some, and they are its own.
+
+use crate::{Access, Backend, Sequence, Stream};
+
+/// What is wrong with `evict_passes`.
+pub(super) fn error(stream: &Stream) -> Option<&'static str> {
+    if !stream.evict_passes {
+        return None;
+    }
+    if matches!(stream.access, Access::Listed(_)) {
+        return Some("a list of operations has no passes; leave evict_passes out");
+    }
+    if stream.sequence == Sequence::Common {
+        return Some("evict_passes does not go with a common sequence: a pass is that of one worker");
+    }
+    if stream.direction.trims() {
+        return Some("what was given back is not in memory; leave evict_passes out of a stream that trims");
+    }
+    (!stream.backend.moves_data() || stream.backend == Backend::Null)
+        .then_some("evict_passes: this back-end moves no data, and nothing of it is in memory")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Bytes, Direction};
+
+    #[test]
+    fn passes_are_those_of_one_worker_that_moves_data() {
+        let good = Stream { evict_passes: true, ..Stream::new("f", Direction::Read, Bytes(4096)) };
+        assert_eq!(error(&good), None);
+        for (wrong, why) in [
+            (Stream { access: Access::Listed(Vec::new()), ..good.clone() }, "has no passes"),
+            (Stream { sequence: Sequence::Common, ..good.clone() }, "common sequence"),
+            (Stream { direction: Direction::Trim, ..good.clone() }, "trims"),
+            (Stream { backend: Backend::Null, ..good.clone() }, "moves no data"),
+        ] {
+            assert!(error(&wrong).expect("an error").contains(why), "{why}");
+        }
+    }
+}
