@@ -2,7 +2,9 @@
 
 use crate::line::Common;
 use crate::{console, state};
-use fathom_record::{Phase, Run, Store};
+use fathom_record::store::new_run_id;
+use fathom_record::{Phase, Run, Store, StoreError};
+use std::time::Duration;
 
 /// Keeps the run in the store, as far as that is wanted and possible. The measurement goes on where a store fails, and what is missing is stored at
 /// its end if that can be done then; a run that is not kept where it was to be is no success.
@@ -13,12 +15,14 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    pub fn open(common: &Common, run: &Run) -> Self {
+    /// Begins the run in the store. Another may have got the same id, which is not drawn from many where they begin in the same moment: then
+    /// this one gets a new one.
+    pub fn open(common: &Common, run: &mut Run) -> Self {
         if common.no_store {
             return Self { store: None, behind: false };
         }
         let opened = state::store(common.store.as_deref()).and_then(|mut store| {
-            store.begin(run)?;
+            begin(&mut store, run)?;
             Ok(store)
         });
         match opened {
@@ -74,6 +78,21 @@ impl Keeper {
     }
 }
 
+fn begin(store: &mut Store, run: &mut Run) -> Result<(), StoreError> {
+    const MOST_TRIES: u32 = 16;
+    for _ in 1..MOST_TRIES {
+        match store.begin(run) {
+            Err(StoreError::Exists { .. }) => {
+                // Ids differ from one 4096th of a second to the next.
+                std::thread::sleep(Duration::from_micros(250));
+                run.id = new_run_id(jiff::Timestamp::now(), std::process::id());
+            }
+            begun => return begun,
+        }
+    }
+    store.begin(run)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,7 +128,12 @@ mod tests {
             directory: "/d".into(),
             ..Run::default()
         };
-        let mut keeper = Keeper::open(&common, &run);
+        let mut keeper = Keeper::open(&common, &mut run);
+        // One that began in the same moment.
+        let mut other = run.clone();
+        let other_keeper = Keeper::open(&common, &mut other);
+        assert!(other_keeper.store.is_some() && other.id != run.id, "{}", other.id);
+        assert!(other_keeper.close(&other));
         run.phases.push(phase(0));
         keeper.phase(&run.id, &run.phases[0]);
         run.phases.push(phase(1));

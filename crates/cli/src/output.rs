@@ -2,12 +2,13 @@
 //! can foresee, until it is complete; then it is renamed. A link is not written through, and a file that came into being meanwhile is not
 //! overwritten unless that was asked for.
 
+use crate::state;
 use anyhow::{Context as _, bail};
-use fathom_engine::interrupted_by;
+use fathom_engine::{EngineError, Ledger, interrupted_by};
 use fathom_state::{here, trust};
 use rustix::fs::{CWD, RenameFlags};
 use rustix::io::Errno;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{Error, ErrorKind, Write};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
@@ -32,7 +33,7 @@ pub struct Whole<'p> {
 }
 
 enum Place {
-    Beside(Beside),
+    Beside(Box<Beside>),
     /// A pipe or a device: there is nothing to replace, and its name must stay what it is.
     Stream(File),
 }
@@ -46,7 +47,7 @@ impl<'p> Whole<'p> {
                 bail!("{} is a symbolic link; name the file that it leads to", path.display())
             }
             Some(_) => Place::Stream(open_stream(path).with_context(|| unwritten(path))?),
-            None => Place::Beside(Beside::of(path).with_context(|| unwritten(path))?),
+            None => Place::Beside(Box::new(Beside::of(path).with_context(|| unwritten(path))?)),
         };
         Ok(Self { place, path, replace })
     }
@@ -72,22 +73,28 @@ fn unwritten(path: &Path) -> String {
     format!("cannot write {}", path.display())
 }
 
-/// A file under a name that nobody can foresee, in the directory that the other is to be in; gone if it does not get that name.
+/// A file under a name that nobody can foresee, in the directory that the other is to be in; gone if it does not get that name. The next run
+/// removes what a killed one left.
 struct Beside {
     file: File,
     path: PathBuf,
-    has_moved: bool,
+    /// Removes it if it still has that name when this is dropped.
+    _ledger: Ledger,
 }
 
 impl Beside {
     fn of(path: &Path) -> std::io::Result<Self> {
+        let mut ledger = state::quiet_ledger();
         loop {
             let number = RandomState::new().hash_one(std::process::id());
             let beside = path.with_file_name(format!(".fathom-{number:016x}"));
-            match OpenOptions::new().write(true).create_new(true).mode(MODE).open(here(&beside)) {
-                Ok(file) => return Ok(Self { file, path: beside, has_moved: false }),
-                Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(e) => return Err(e),
+            match ledger.create(&beside, MODE) {
+                Ok(file) => return Ok(Self { file, path: beside, _ledger: ledger }),
+                Err(EngineError::File { error, .. }) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(EngineError::File { error, .. }) => return Err(error),
+                // A home that cannot be written: nothing is noted for the next run.
+                Err(EngineError::Journal { .. }) => ledger = Ledger::nowhere(),
+                Err(e) => return Err(Error::other(e)),
             }
         }
     }
@@ -106,21 +113,12 @@ impl Beside {
                 renamed => renamed?,
             }
         }
-        self.has_moved = true;
         // Whoever owns the directory may have exchanged it before it moved.
         let numbers = |about: std::fs::Metadata| (about.dev(), about.ino());
         if here(path).symlink_metadata().map(numbers)? != self.file.metadata().map(numbers)? {
             return Err(Error::other("something else lies there now"));
         }
         Ok(())
-    }
-}
-
-impl Drop for Beside {
-    fn drop(&mut self) {
-        if !self.has_moved {
-            let _ = std::fs::remove_file(here(&self.path));
-        }
     }
 }
 

@@ -144,7 +144,7 @@ pub fn execute_script(
     if let Some(mark) = &common.mark {
         mark.put_on(&mut run);
     }
-    let mut keeper = Keeper::open(common, &run);
+    let mut keeper = Keeper::open(common, &mut run);
     let mut failure = None;
     let place = Place::of(&head.directory);
     let mut seen = first_seen(workload);

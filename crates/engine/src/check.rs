@@ -243,16 +243,15 @@ fn check_depth(place: &str, stream: &Stream) -> Result<(), EngineError> {
         }
     }
     let listed_think = matches!(&stream.access, Access::Listed(l) if l.iter().any(|o| o.think.0 > 0));
-    // These go with any number in flight.
-    let pauses = fathom_workload::Pace { rate: None, ratio: None, least: None, longest: None, ..stream.pace };
-    let rare = pauses != fathom_workload::Pace::default()
+    let rare = stream.pace.think.is_some_and(|think| !think.counted)
+        || stream.pace.burst.is_some()
         || stream.purge.0 > 0
         || stream.lock == fathom_workload::Lock::Record
         || stream.disturb_every > 0
         || listed_think;
     if rare && (asynchronous || stream.queue_depth > 1) {
         return refuse(
-            "pauses between operations, bursts, purging, record locks and disturbed reads are executed only one operation after the other (psync, pvsync2, stdio, mmap)",
+            "pauses outside the clock (think without counted = true), bursts, purging, record locks and disturbed reads are executed only one operation after the other (psync, pvsync2, stdio, mmap)",
         );
     }
     Ok(())

@@ -26,8 +26,8 @@ pub(super) struct Merged {
 }
 
 impl Merged {
-    pub fn new(run: Run, common: &Common) -> Self {
-        let keeper = Keeper::open(common, &run);
+    pub fn new(mut run: Run, common: &Common) -> Self {
+        let keeper = Keeper::open(common, &mut run);
         Self { run, times: Vec::new(), keeper }
     }
 

@@ -24,7 +24,7 @@ fn done(document: &Value) -> Vec<String> {
 }
 
 /// Jobs of the specification's acceptance cases whose amounts both must agree on.
-const SAME: [&str; 28] = [
+const SAME: [&str; 31] = [
     "two.fio",
     "--bs=64k --size=1m --ioengine=null g.fio",
     "vars.fio",
@@ -53,6 +53,9 @@ const SAME: [&str; 28] = [
     "--name=t --ioengine=null --rw=trimwrite --size=16k",
     "--name=t --ioengine=null --rw=randtrimwrite --bs=4k,4k,8k --size=64k --number_ios=3",
     "--name=t --ioengine=null --rw=trim --bs=4k,4k,16k --size=64k --io_size=128k",
+    "--name=q --rw=write --size=256k --bs=4k --ioengine=libaio --iodepth=8 --iodepth_batch_complete=4",
+    "--name=q --rw=randread --size=256k --bs=4k --ioengine=libaio --iodepth=8 --direct=1 --iodepth_batch_complete=0 --iodepth_low=2",
+    "--name=q --rw=write --size=64k --bs=4k --ioengine=io_uring --iodepth=8 --thinktime=1ms --thinktime_blocks=4",
 ];
 
 const FILES: [(&str, &str); 6] = [

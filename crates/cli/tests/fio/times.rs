@@ -99,3 +99,40 @@ fn a_pause_comes_once_in_so_many_operations() {
         assert!((pauses * 200..pauses * 200 + 195).contains(&ms), "{blocks}: {ms} ms");
     }
 }
+
+/// What a queue holds ends before a pause begins.
+#[test]
+fn a_queue_pauses_too() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    for kind in ["complete", "issue"] {
+        let line = format!(
+            "--name=a --rw=randread --size=128k --bs=4k --ioengine=libaio --iodepth=4 --thinktime=100ms \
+             --thinktime_blocks=4 --thinktime_blocks_type={kind}"
+        );
+        let document = json(&fathom, &line);
+        let job = &document["jobs"][0];
+        // At least four: what ends while those in flight do counts for the next one.
+        assert!(job["read"]["runtime"].as_u64().unwrap() >= 400, "{kind}: {job}");
+        assert_eq!(job["read"]["total_ios"], 32);
+        // No operation takes the pause with it.
+        assert!(job["read"]["clat_ns"]["mean"].as_f64().unwrap() < 80e6, "{kind}: {}", job["read"]);
+    }
+}
+
+#[test]
+fn writes_have_a_rate_and_reads_come_in_between() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    for engine in ["psync", "libaio --iodepth=4"] {
+        let line = format!(
+            "--name=a --rw=randrw --rwmixwrite=95 --size=1m --bs=4k --ioengine={engine} --rate_iops=,20 \
+             --runtime=1 --time_based"
+        );
+        let document = json(&fathom, &line);
+        let job = &document["jobs"][0];
+        let ios = |side: &str| job[side]["total_ios"].as_u64().unwrap();
+        assert!(ios("write") <= 22, "{engine}: {} writes", ios("write"));
+        assert!(ios("read") > ios("write"), "{engine}: {} reads", ios("read"));
+    }
+}

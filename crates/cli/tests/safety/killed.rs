@@ -161,3 +161,42 @@ fn a_killed_worker_of_iozone_ends_the_others() {
     assert_gone(&workers);
     assert_eq!(names_in(fathom.work()), [""; 0]);
 }
+
+#[test]
+fn a_page_that_was_not_finished_is_removed_by_the_next_run() {
+    let test = "a_page_that_was_not_finished_is_removed_by_the_next_run";
+    if !fathom_testkit::need_tool(test, "strace") {
+        return;
+    }
+    let fathom = Fathom::new();
+    let _ = next_run_kept(&fathom);
+    let line = fathom.command(["report", "last", "-o", "page.html"]);
+    // It dies when all is written and has not got its name yet.
+    let mut traced = std::process::Command::new("strace");
+    traced.args([
+        "-f",
+        "-qq",
+        "-o",
+        "/dev/null",
+        "-e",
+        "trace=fsync",
+        "-e",
+        "inject=fsync:signal=KILL:when=1",
+        "--",
+    ]);
+    traced.arg(line.get_program()).args(line.get_args()).current_dir(fathom.work());
+    traced.envs(line.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let status = traced.output().expect("strace runs").status;
+    assert!(!status.success(), "{status}");
+    let left = names_in(fathom.work());
+    assert!(left.iter().any(|name| name.starts_with(".fathom-")), "{left:?}");
+    let stderr = next_run(&fathom);
+    assert_eq!(names_in(fathom.work()), [""; 0], "{stderr}");
+    assert_eq!(journals(&fathom), [""; 0]);
+}
+
+/// As `next_run`, and it stays in the store.
+fn next_run_kept(fathom: &Fathom) -> String {
+    let next = Text::new("next").quick_write(&fathom.dir().subdir("elsewhere")).save(fathom);
+    fathom.run(["run", next.to_str().expect("UTF-8")]).expect_code(0).stderr
+}

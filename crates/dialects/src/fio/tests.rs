@@ -341,7 +341,8 @@ fn orders_and_directions() {
     let mix = |p| Direction::Mix(fathom_workload::Mix::ReadPercent(p));
     assert_eq!(of("--rw=rw --rwmixread=70"), (mix(70), Access::SequentialByKind));
     assert_eq!(of("--rw=randrw --rwmixread=70 --rwmixwrite=10").0, mix(90));
-    assert_eq!(of("--rw=randrw --rate_iops=300,100").0, mix(75));
+    let paced = Direction::Mix(fathom_workload::Mix::ReadsPerWriteIssued(3.0));
+    assert_eq!(of("--rw=randrw --rate_iops=300,100").0, paced);
     assert_eq!(of("--rw=trim"), (Direction::Trim, Access::Sequential));
     assert_eq!(of("--rw=randtrimwrite"), (Direction::TrimWrite, Access::Permuted));
 }
@@ -389,7 +390,7 @@ fn block_sizes() {
     assert!(why.contains("multiples of the smallest"), "{why}");
     assert!(refused("--name=a --size=16m --rw=rw --bs=4k,0").contains("0 bytes"));
     // What compares sizes and numbers needs one of them.
-    assert!(refused("--name=a --size=16m --rw=rw --bs=4k,8k --number_ios=9").contains("number_ios"));
+    assert!(refused("--name=a --size=64k --rw=rw --bs=4k,8k --number_ios=9").contains("number_ios"));
     assert!(refused("--name=a --size=16m --rw=rw --bs=4k,8k --rate=1m,1m").contains("one block size"));
 }
 

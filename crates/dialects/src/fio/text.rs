@@ -263,6 +263,8 @@ pub(super) fn setting(
     names: Names,
 ) -> Result<Setting, Wrong> {
     let (name, value) = match text.split_once('=') {
+        // Blanks belong to what is only shown, as people's tables have it.
+        Some((name, value)) if matches!(name.trim(), "name" | "description") => (name.trim(), Some(value)),
         Some((name, value)) => (name.trim(), Some(value.trim())),
         None => (text, None),
     };

@@ -11,6 +11,7 @@ mod depth;
 mod limits;
 pub(crate) mod one_by_one;
 mod passed;
+mod pauses;
 mod priority;
 pub(crate) mod rare;
 pub(crate) mod ratio;
@@ -153,6 +154,12 @@ impl Hot<'_> {
     #[inline(always)]
     pub fn position(&self, op: &Op) -> u64 {
         op.offset.wrapping_add(u64::from(op.file).wrapping_mul(self.file_bytes))
+    }
+
+    /// Where only one kind of a mix has a rate: whether that is not due, for who draws the next operation.
+    fn look_what_is_early(&mut self) {
+        let (clock, released) = (self.clock, self.released);
+        self.done.early = self.rare.as_mut().and_then(|rare| rare.early(clock, released));
     }
 
     /// Notes the call for whoever wants to join it with what reached the device.

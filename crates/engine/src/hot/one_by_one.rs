@@ -42,6 +42,7 @@ fn warm_up<B: Backend>(
 ) -> Result<Option<Outcome>, Fault> {
     hot.deadline = hot.start.saturating_add(hot.ramp);
     while hot.clock.now() < hot.deadline {
+        hot.look_what_is_early();
         if let Some(outcome) = hot.stopped(when_stopped) {
             return Ok(Some(outcome));
         }
@@ -87,6 +88,9 @@ fn counted<B: Backend, S: Source, const RARE: bool>(
                 hot.stopped_at(now);
                 return Ok(Outcome::Stopped);
             }
+        }
+        if RARE {
+            hot.look_what_is_early();
         }
         let drawn = if RARE { hot.pending.take() } else { None };
         let Some(op) = drawn.or_else(|| source.next(&hot.done)) else { return Ok(Outcome::Completed) };

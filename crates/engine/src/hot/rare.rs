@@ -9,8 +9,8 @@ use crate::buffer::Buffer;
 use crate::clock::Clock;
 use crate::shared::STOP_FIRST_DONE;
 use crate::worker::{Fault, Plan};
-use fathom_workload::ops::{Arrivals, Op, OpKind};
-use fathom_workload::{Pace, Rate, WhenStopped};
+use fathom_workload::ops::{Arrivals, Early, Op, OpKind};
+use fathom_workload::{Pace, Rate, RateOf, WhenStopped};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// State of the rare features.
@@ -24,6 +24,8 @@ pub(crate) struct Rare<'a> {
     /// Only before every so many operations, and how many come until then.
     pub think_every: u64,
     pub until_think: u64,
+    /// With several in flight: those that were issued are counted, not those that are done.
+    pub think_by_issue: bool,
     /// Also after so long a time, ns, since the tick at which the last pause ended (0: there was none).
     pub think_spell_ns: u64,
     pub think_since: u64,
@@ -35,8 +37,10 @@ pub(crate) struct Rare<'a> {
     pub schedule: Option<Schedule<'a>>,
     /// Syncs have their times, too: those of a list.
     pub syncs_are_due: bool,
-    /// Reads have none: they read back what was written on time.
-    pub reads_at_once: bool,
+    /// What has them.
+    pub rate_of: RateOf,
+    /// Where that is one kind of a mix, the other is done meanwhile.
+    pub gives_way: bool,
     /// An fsync (fdatasync: true) is part of every write.
     pub sync_inside: Option<bool>,
     pub burst_bytes: u64,
@@ -73,6 +77,7 @@ impl<'a> Rare<'a> {
             && sync_inside.is_none()
             && s.priorities.is_empty()
             && !s.apart
+            && s.refill_at.is_none()
             && plan.quota == Quota::default();
         if none {
             return Ok(None);
@@ -84,10 +89,12 @@ impl<'a> Rare<'a> {
             think_asleep: s.pace.think.is_some_and(|t| t.asleep),
             schedule: Schedule::of(plan),
             syncs_are_due: s.access.is_timed(),
-            reads_at_once: s.reads_only_back(),
+            rate_of: s.rate_of(),
+            gives_way: s.pace.rate_of != RateOf::All,
             think_busy_ns: s.pace.think.map_or(0, |t| t.busy.0),
             think_every: s.pace.think.map_or(1, |t| t.every),
             until_think: s.pace.think.map_or(1, |t| t.every),
+            think_by_issue: s.pace.think.is_some_and(|t| t.by_issue),
             think_spell_ns: s.pace.think.map_or(0, |t| t.spell.0),
             think_since: 0,
             // It needs the memory that workers share.
@@ -114,9 +121,21 @@ impl Rare<'_> {
     pub fn paces(&self, op: &Op) -> bool {
         match op.kind {
             OpKind::Sync { .. } | OpKind::Evict => self.syncs_are_due,
-            OpKind::Read => !self.reads_at_once,
-            OpKind::Write | OpKind::Trim => true,
+            OpKind::Read => self.rate_of != RateOf::Writes,
+            OpKind::Write | OpKind::Trim => self.rate_of != RateOf::Reads,
         }
+    }
+
+    /// What is not due now, where only one kind of a mix has a rate.
+    pub fn early(&mut self, clock: Clock, released: u64) -> Option<Early> {
+        let kind = match self.rate_of {
+            _ if !self.gives_way => return None,
+            RateOf::All => return None,
+            RateOf::Reads => Early::Reads,
+            RateOf::Writes => Early::Writes,
+        };
+        let due = self.schedule.as_mut()?.due(clock, released);
+        (due > clock.now()).then_some(kind)
     }
 
     /// The pause before the next read or write.

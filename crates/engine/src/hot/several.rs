@@ -10,6 +10,7 @@
 
 use super::apart::Apart;
 use super::depth::{Found, Search};
+use super::pauses::Pauses;
 use super::rare::{NAP_NS, SPIN_NS};
 use super::{Hot, Outcome, passed, trim};
 use crate::backend::{AsyncBackend, Target};
@@ -63,6 +64,8 @@ struct Places {
     alone: bool,
     /// Where those in flight are, for streams that keep them apart.
     apart: Apart,
+    /// For streams that pause.
+    pauses: Option<Pauses>,
 }
 
 impl Places {
@@ -88,7 +91,13 @@ impl Places {
             held: None,
             alone: false,
             apart: Apart::default(),
+            pauses: None,
         }
+    }
+
+    /// Whether those in flight are only to end: a pause is due.
+    fn is_pausing(&self) -> bool {
+        self.pauses.as_ref().is_some_and(Pauses::is_due)
     }
 
     /// Operations prepared or in flight.
@@ -116,7 +125,13 @@ pub(crate) fn run<B: AsyncBackend, S: Source, const PLAIN: bool>(
     }
     let until = hot.start.saturating_add(hot.ramp);
     let mut warm = Warm { until, search, searching: hot.searching };
-    let how = How { when_stopped: stream.when_stopped, batch, recorded: true };
+    let how = How {
+        when_stopped: stream.when_stopped,
+        batch,
+        wait_for: stream.wait_for.max(1) as usize,
+        refill_at: stream.refill_at.map_or(usize::MAX, |n| n as usize),
+        recorded: true,
+    };
     if !(hot.rare.is_some() || uncounted || searches) {
         return drive::<B, S, false>(hot, backend, source, how, &mut warm);
     }
@@ -142,7 +157,13 @@ pub(crate) fn finish<B: AsyncBackend>(
     hot.deadline = u64::MAX;
     hot.finishing = true;
     let mut warm = Warm { until: 0, search: None, searching: 0 };
-    let how = How { when_stopped: WhenStopped::FinishUncounted, batch, recorded: false };
+    let how = How {
+        when_stopped: WhenStopped::FinishUncounted,
+        batch,
+        wait_for: 1,
+        refill_at: usize::MAX,
+        recorded: false,
+    };
     drive::<B, &mut dyn Source, false>(hot, backend, &mut source, how, &mut warm).map(|_| ())
 }
 
@@ -152,6 +173,10 @@ struct How {
     when_stopped: WhenStopped,
     /// Operations that one call submits; 0: all that are free.
     batch: u32,
+    /// Completions that a wait is for when nothing more may begin.
+    wait_for: usize,
+    /// How far a full queue empties before it is filled again.
+    refill_at: usize,
     recorded: bool,
 }
 
@@ -173,13 +198,24 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
 ) -> Result<Outcome, Fault> {
     let depth = hot.memory.len();
     let mut places = Places::new(depth);
+    if RARE {
+        places.pauses = hot.rare.as_ref().and_then(|rare| Pauses::of(rare, hot.clock.now()));
+    }
     let batch = if how.batch == 0 { depth } else { (how.batch as usize).min(depth) };
     let mut most = depth;
     let mut now = hot.clock.now();
     let mut ended = None;
+    // The queue was full, and empties as far as it is to.
+    let mut emptying = false;
     // How often a worker with nothing in flight has looked in vain whether it is its turn.
     let mut tries = 0;
     loop {
+        if RARE && ended.is_none() && places.busy() == 0 && places.is_pausing() {
+            if let Some(pauses) = &mut places.pauses {
+                pauses.pause(hot, how.when_stopped);
+            }
+            now = hot.clock.now();
+        }
         if ended.is_none() {
             ended = hot.stopped(how.when_stopped).or((now >= hot.deadline).then_some(Outcome::Stopped));
         }
@@ -203,7 +239,15 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
         let mut trimmed = false;
         let mut stamp = hot.clock.now();
         let carried = if how.batch == 0 && places.busy() > 0 { batch.min(WHILE_BUSY) } else { batch };
-        while ended.is_none() && !places.alone && places.queued.len() < carried && places.busy() < most {
+        while ended.is_none()
+            && !places.alone
+            && places.queued.len() < carried
+            && places.busy() < most
+            && !(RARE && (emptying || places.is_pausing()))
+        {
+            if RARE {
+                hot.look_what_is_early();
+            }
             let drawn = places.held.take().or_else(|| hot.pending.take());
             let drawn = drawn.or_else(|| source.next(&hot.done)).or_else(|| {
                 if !RARE || hot.counting {
@@ -300,6 +344,12 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
             {
                 places.apart.begins(*number, &op);
             }
+            if RARE
+                && !syncs
+                && let Some(pauses) = &mut places.pauses
+            {
+                pauses.issued(hot.clock);
+            }
         }
         if trimmed && places.queued.is_empty() {
             now = hot.clock.now();
@@ -322,12 +372,17 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
             return Ok(ended.unwrap_or(Outcome::Completed));
         }
         tries = 0;
-        let full = places.busy() >= most || places.alone || ended.is_some();
+        let mut full = places.busy() >= most || places.alone || ended.is_some();
+        if RARE {
+            emptying |= full && how.refill_at < most;
+            full |= emptying || places.is_pausing();
+        }
         let given = if RARE && due > 0 && !full {
             backend.submit_for(hot.clock.between(now, due), hot.clock)
         } else {
             let nothing_new = places.queued.is_empty();
-            backend.submit(usize::from(nothing_new || full), hot.clock)
+            let wait_for = if full { how.wait_for.min(places.busy()) } else { usize::from(nothing_new) };
+            backend.submit(wait_for, hot.clock)
         };
         let given = given.inspect_err(|_| leave_to_the_kernel(&mut hot.memory))?;
         for number in places.queued.drain(..) {
@@ -336,6 +391,9 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
         now = hot.clock.now();
         let stopped = ended.is_some_and(|e| e != Outcome::Completed);
         reap::<B, S, RARE>(hot, backend, source, &mut places, how.recorded, now, stopped)?;
+        if RARE {
+            emptying &= places.busy() > how.refill_at;
+        }
         if RARE
             && hot.counting
             && let Err(fault) = super::limits::look(hot, now)
@@ -366,6 +424,11 @@ fn reap<B: AsyncBackend, S: Source, const RARE: bool>(
         places.free.push(number);
         if RARE {
             places.apart.ends(number);
+            if flight.op.kind.is_data()
+                && let Some(pauses) = &mut places.pauses
+            {
+                pauses.done(hot.clock);
+            }
         }
         if fault.is_some() {
             continue;

@@ -15,6 +15,7 @@ impl Hot<'_, '_> {
             if is_stopped(self.machine, self.plan, self.together) {
                 return Some(Outcome::Stopped);
             }
+            self.done.early = self.pace.early(self.machine.now());
             let drawn = self.pending.take().or_else(|| source.next(&self.done)).or_else(|| {
                 source.refill(None);
                 source.next(&self.done)
@@ -100,6 +101,7 @@ impl Hot<'_, '_> {
                 self.cut();
                 return Outcome::Stopped;
             }
+            self.done.early = self.pace.early(self.machine.now());
             let Some(op) = self.pending.take().or_else(|| source.next(&self.done)) else {
                 return Outcome::Completed;
             };

@@ -4,8 +4,8 @@ use super::plan::Plan;
 use super::ratio;
 use super::stop::Together;
 use crate::machine::Machine;
-use fathom_workload::WhenStopped;
-use fathom_workload::ops::{Arrivals, Op, OpKind};
+use fathom_workload::ops::{Arrivals, Early, Op, OpKind};
+use fathom_workload::{RateOf, WhenStopped};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Longest wait before a stop is looked for.
@@ -34,8 +34,10 @@ pub(super) struct Pace<'a> {
     schedule: Option<Schedule<'a>>,
     /// Syncs have their times, too: those of a list.
     syncs_are_due: bool,
-    /// Reads have none: they read back what was written on time.
-    reads_at_once: bool,
+    /// What has times.
+    rate_of: RateOf,
+    /// Where that is one kind of a mix, the other is done meanwhile.
+    gives_way: bool,
     burst_bytes: u64,
     burst_left: u64,
     burst_pause_ns: u64,
@@ -136,7 +138,8 @@ impl<'a> Pace<'a> {
             think_since_ns: released_ns,
             schedule: Schedule::of(plan, released_ns),
             syncs_are_due: plan.stream.access.is_timed(),
-            reads_at_once: plan.stream.reads_only_back(),
+            rate_of: plan.stream.rate_of(),
+            gives_way: pace.rate_of != RateOf::All,
             burst_bytes: burst.map_or(0, |b| b.bytes.0),
             burst_left: burst.map_or(u64::MAX, |b| b.bytes.0),
             burst_pause_ns: burst.map_or(0, |b| b.pause.0),
@@ -173,12 +176,23 @@ impl<'a> Pace<'a> {
         self.think_ns
     }
 
+    /// What is not due now, where only one kind of a mix has a rate.
+    pub fn early(&mut self, now: u64) -> Option<Early> {
+        let kind = match self.rate_of {
+            _ if !self.gives_way => return None,
+            RateOf::All => return None,
+            RateOf::Reads => Early::Reads,
+            RateOf::Writes => Early::Writes,
+        };
+        (self.schedule.as_mut()?.due() > now).then_some(kind)
+    }
+
     /// Whether the operation has a place in the schedule. A sync has only one in a list, and what is read back has none.
     pub fn is_paced(&self, op: &Op) -> bool {
         match op.kind {
             OpKind::Sync { .. } | OpKind::Evict => self.syncs_are_due,
-            OpKind::Read => !self.reads_at_once,
-            OpKind::Write | OpKind::Trim => true,
+            OpKind::Read => self.rate_of != RateOf::Writes,
+            OpKind::Write | OpKind::Trim => self.rate_of != RateOf::Reads,
         }
     }
 

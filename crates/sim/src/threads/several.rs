@@ -128,6 +128,8 @@ struct Flights {
     count: u32,
     /// An fsync is among them.
     alone: bool,
+    /// The queue was full, and empties as far as it is to.
+    emptying: bool,
     /// Due times, oldest first, of those handed out with a rate.
     due: VecDeque<(u64, u64)>,
     held: Option<Op>,
@@ -159,7 +161,12 @@ pub(super) async fn run(hot: &mut Hot<'_, '_>, source: &mut dyn Source, slots: &
         }
         let mut due_ns = None;
         let carried = carried(plan, flights.count, depth);
-        while outcome.is_none() && flights.count < depth && !flights.alone && call.len() < carried {
+        while outcome.is_none()
+            && flights.count < depth
+            && !flights.alone
+            && !flights.emptying
+            && call.len() < carried
+        {
             let Some(op) = draw(hot, source, &mut flights) else {
                 outcome = Some(Outcome::Completed);
                 break;
@@ -203,10 +210,18 @@ pub(super) async fn run(hot: &mut Hot<'_, '_>, source: &mut dyn Source, slots: &
         if flights.count == 0 && outcome.is_some() {
             break;
         }
-        if flights.count > 0 && slots.ended.borrow().is_empty() {
+        let is_full = flights.count >= depth || flights.alone || outcome.is_some();
+        flights.emptying |= is_full && plan.stream.refill_at.is_some();
+        let nothing_may_begin = is_full || flights.emptying;
+        let wait_for =
+            if nothing_may_begin { plan.stream.wait_for.clamp(1, flights.count.max(1)) } else { 1 };
+        let mut waits = flights.count > 0;
+        while waits && slots.ended.borrow().len() < wait_for as usize {
             slots.until_one_ends(machine, due_ns).await;
+            waits = nothing_may_begin;
         }
         reap(hot, source, slots, &mut flights, &mut outcome);
+        flights.emptying &= plan.stream.refill_at.is_some_and(|at| flights.count > at);
     }
     if let Some(op) = flights.held {
         hot.pending = Some(op);
@@ -218,6 +233,7 @@ pub(super) async fn run(hot: &mut Hot<'_, '_>, source: &mut dyn Source, slots: &
 }
 
 fn draw(hot: &mut Hot<'_, '_>, source: &mut dyn Source, flights: &mut Flights) -> Option<Op> {
+    hot.done.early = hot.pace.early(hot.machine.now());
     let held = flights.held.take().or_else(|| hot.pending.take());
     held.or_else(|| source.next(&hot.done)).or_else(|| {
         if hot.counting {

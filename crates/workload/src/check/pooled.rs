@@ -168,11 +168,12 @@ fn turn_errors(set: &FileSet, stream: &Stream, turns: &Turns) -> Vec<String> {
                 | Access::Scaled(_)
                 | Access::SequentialByKind
                 | Access::Runs { .. }
+                | Access::PartlyRandom { .. }
                 | Access::Striped { .. }
                 | Access::Skipping { .. }
                 | Access::Strips { .. }
         ),
-        "listed, scaled, sequential-by-kind, runs and stripes are no order of files for turns",
+        "listed, scaled, sequential-by-kind, partly-random, runs and stripes are no order of files for turns",
     );
     wrong(
         turns.open > 0 && !turns.drop_out(),

@@ -4,7 +4,7 @@ use super::{LARGEST_OFFSET, data_error};
 use crate::ops::WIDEST_PERCENT;
 use crate::{
     Access, Amount, Backend, DepthGoal, Direction, Does, Duration, Group, ListedOp, Lock, Mix, OpenSync,
-    Phase, Pick, Program, Record, Sizing, Stop, Stream, WhenStopped, Workload, Zone,
+    Phase, Pick, Program, RateOf, Record, Sequence, Sizing, Stop, Stream, WhenStopped, Workload, Zone,
 };
 
 /// Largest record. Every worker holds one in memory.
@@ -205,9 +205,24 @@ fn access_error(access: &Access, record: &Record) -> Option<String> {
             | Access::SequentialByKind
             | Access::Shuffled { .. }
             | Access::Runs { .. }
+            | Access::PartlyRandom { .. }
             | Access::Striped { .. } => Some("runs begin in an order of records".into()),
             _ if !matches!(record, Record::Fixed(_)) => Some("runs need a fixed record size".into()),
             ref inner => access_error(inner, record),
+        },
+        Access::PartlyRandom { reads_percent, writes_percent, .. }
+            if *reads_percent > 100 || *writes_percent > 100 =>
+        {
+            Some("a share that is drawn is at most 100 percent".into())
+        }
+        Access::PartlyRandom { order, .. } => match **order {
+            Access::Permuted
+            | Access::Uniform
+            | Access::Zipf { .. }
+            | Access::Pareto { .. }
+            | Access::Normal { .. }
+            | Access::Zoned(_) => access_error(order, record),
+            _ => Some("what is drawn is drawn from permuted, uniform, zipf, pareto, normal or zoned".into()),
         },
         Access::Striped { run, gap, by_kind: _ } => match record {
             Record::Fixed(size)
@@ -255,6 +270,12 @@ fn depth_errors(stream: &Stream) -> Vec<String> {
     let mut errors = Vec::new();
     if stream.queue_depth == 0 {
         errors.push("queue_depth is 0; 1 is the least".into());
+    }
+    if stream.wait_for == 0 || stream.wait_for > stream.queue_depth.max(1) {
+        errors.push("wait_for is a number of completions from 1 to queue_depth".into());
+    }
+    if stream.refill_at.is_some_and(|at| at == 0 || at >= stream.queue_depth) {
+        errors.push("refill_at is a number of operations in flight above 0 and below queue_depth".into());
     }
     let Some(adaptive) = stream.adaptive_depth else { return errors };
     if stream.queue_depth == 1 {
@@ -304,6 +325,15 @@ fn contradictions((phase, group): (&Phase, &Group), stream: &Stream) -> Vec<Stri
         errors.push(
             "a rate leaves adaptive_depth nothing to find: the rate says how much is in flight; take one of the two".into(),
         );
+    }
+    if stream.pace.rate_of != RateOf::All {
+        let mixes = matches!(stream.direction, Direction::Mix(_)) && stream.pace.rate.is_some();
+        let alone = stream.sequence == Sequence::Own && (stream.pick != Pick::All || stream.turns.is_some());
+        if !mixes || !alone {
+            errors.push(
+                "rate_of says which kind of a mix has the rate, and the other is done meanwhile: it needs direction = { mix = ... }, a rate and a sequence of its own".into(),
+            );
+        }
     }
     if stream.access.is_timed()
         && (stream.pace.rate.is_some() || stream.pace.think.is_some() || stream.pace.burst.is_some())

@@ -64,6 +64,15 @@ pub enum Access {
         #[serde(default, skip_serializing_if = "is_default")]
         same: bool,
     },
+    /// Reads and writes each go on behind their own last record, but for a share of them that is drawn from an order.
+    PartlyRandom {
+        /// Where those that are drawn go.
+        order: Box<Access>,
+        /// Percent of the reads that are drawn.
+        reads_percent: u8,
+        /// Percent of the writes that are drawn.
+        writes_percent: u8,
+    },
     /// In ascending order, so many bytes in a row, then so many are left out, and so on; from the beginning again at the end.
     Striped {
         /// Bytes in a row; a multiple of the record size.

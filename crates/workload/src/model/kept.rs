@@ -1,7 +1,7 @@
 //! Reading back what was written: what a stream remembers of its writes, and who reads it. Which blocks those are is known when they are
 //! written and not before, so a clock, another worker or a mix may end or change the writing as it likes.
 
-use super::{Direction, Mix, Stream, is_default};
+use super::{Direction, Mix, RateOf, Stream, is_default};
 use serde::{Deserialize, Serialize};
 
 /// What a stream remembers: every extent that it has written, until it was read back. Of writes that overlap only the newest counts.
@@ -31,8 +31,14 @@ pub struct WrittenBy {
 }
 
 impl Stream {
-    /// Whether it writes, and reads nothing but what it reads back while it writes. A rate is that of the writes then: what is read back
-    /// is read at once.
+    /// Which operations have the rate, if there is one. Of who reads nothing but what it reads back while it writes, it is that of the
+    /// writes: what is read back is read at once.
+    #[must_use]
+    pub fn rate_of(&self) -> RateOf {
+        if self.reads_only_back() { RateOf::Writes } else { self.pace.rate_of }
+    }
+
+    /// Whether it writes, and reads nothing but what it reads back while it writes.
     #[must_use]
     pub fn reads_only_back(&self) -> bool {
         self.keep_written.is_some_and(|kept| kept.after > 0)

@@ -15,6 +15,9 @@ pub struct Pace {
     /// Upper limit of operations per second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
+    /// Which operations have the rate.
+    #[serde(skip_serializing_if = "is_default")]
+    pub rate_of: RateOf,
     /// After so many bytes, fsync and pause; the pause is not counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub burst: Option<Burst>,
@@ -47,6 +50,9 @@ pub struct Think {
     /// Only before every so many operations: with 4, before the fourth, the eighth and so on.
     #[serde(default = "every", skip_serializing_if = "is_every")]
     pub every: u64,
+    /// With several operations in flight: `every` counts those that were issued, not those that are done.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub by_issue: bool,
     /// Also when so long a time has passed since the last pause, or the start, whichever comes first; 0: only by operations. With
     /// `every = 0` only then.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -61,6 +67,7 @@ impl Default for Think {
             asleep: false,
             busy: Duration(0),
             every: 1,
+            by_issue: false,
             spell: Duration(0),
         }
     }
@@ -79,6 +86,19 @@ pub struct Rate {
     /// The rate is that of all workers together: who is free takes what is due next.
     #[serde(default, skip_serializing_if = "is_default")]
     pub common: bool,
+}
+
+/// Which operations of a stream have its rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RateOf {
+    /// All.
+    #[default]
+    All,
+    /// The reads of a mix. Where one is drawn and not due, a write is done instead.
+    Reads,
+    /// The writes of a mix, likewise.
+    Writes,
 }
 
 /// Gaps between operations of a stream with a rate.

@@ -51,6 +51,12 @@ pub struct Stream {
     /// Let the engine find the depth, from 1 up to `queue_depth`; without it the depth is fixed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adaptive_depth: Option<AdaptiveDepth>,
+    /// Completions that a wait is for when nothing more may begin, as far as so many are in flight.
+    #[serde(default = "super::one", skip_serializing_if = "super::is_one")]
+    pub wait_for: u32,
+    /// Once the queue was full nothing begins until no more than so many are in flight; without it, as soon as there is room.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refill_at: Option<u32>,
     /// Operations in flight do not overlap: one that would waits until those that it overlaps are done.
     #[serde(default, skip_serializing_if = "is_default")]
     pub apart: bool,
@@ -153,6 +159,8 @@ impl Stream {
             backend: Backend::default(),
             queue_depth: 1,
             adaptive_depth: None,
+            wait_for: 1,
+            refill_at: None,
             apart: false,
             buffers: Buffers::default(),
             open: Open::default(),

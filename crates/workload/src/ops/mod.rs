@@ -28,7 +28,7 @@ pub use plain::{Draw, Only, Plain, PlainOps, Source};
 pub use pool::{Common, Files as PooledFiles, PoolOps};
 pub use random::{Drawing, Sampler};
 pub(crate) use random::{StandardGamma, unit_of};
-pub use stream::{Done, Op, OpKind, Region, StreamOps};
+pub use stream::{Done, Early, Op, OpKind, Region, StreamOps};
 pub use turns::TurnOps;
 
 /// Which worker's stream it is. Streams of different places are independent of each other.

@@ -3,7 +3,7 @@
 mod by_kind;
 
 use self::by_kind::ByKind;
-use super::order::{FOR_MIX, FOR_SIZE, Order, below};
+use super::order::{FOR_MIX, FOR_SHARE, FOR_SIZE, Order, below};
 use super::tiles::Tiles;
 use super::{Place, derive_seed};
 use crate::{Access, Amount, Direction, Does, ListedOp, Mix, Record, Stream};
@@ -59,6 +59,17 @@ pub struct Done {
     pub reads: u64,
     /// Completed writes.
     pub writes: u64,
+    /// What is not due yet: the other kind is drawn instead.
+    pub early: Option<Early>,
+}
+
+/// The kind of operations of a mix that has a rate of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Early {
+    /// Reads.
+    Reads,
+    /// Writes.
+    Writes,
 }
 
 /// The part of a file that a stream works on.
@@ -107,6 +118,8 @@ enum Source {
         operations: u64,
         same: bool,
     },
+    /// Records that follow the last of their kind, and others that are drawn.
+    PartlyRandom(Box<PartlyRandom>),
     Striped(Stripes),
     Tiles(Tiles),
     /// Likewise for each kind.
@@ -118,6 +131,21 @@ enum Source {
         list: Vec<ListedOp>,
         at: usize,
     },
+}
+
+/// A byte cursor of the reads and one of the writes, and the percentage of each that is drawn.
+struct PartlyRandom {
+    order: Order,
+    percent: [u8; 2],
+    cursors: [u64; 2],
+    rng: Xoshiro256PlusPlus,
+}
+
+impl PartlyRandom {
+    /// The place of the next operation of a kind, if it is drawn.
+    fn draws(&mut self, kind: usize, places: u64) -> Option<u64> {
+        (below(&mut self.rng, 100) < u64::from(self.percent[kind])).then(|| self.order.next(places))
+    }
 }
 
 /// Records in rows, with gaps between them.
@@ -216,6 +244,14 @@ impl StreamOps {
                 } else {
                     Source::Striped(stripes()?)
                 }
+            }
+            (Access::PartlyRandom { order, reads_percent, writes_percent }, _) => {
+                Source::PartlyRandom(Box::new(PartlyRandom {
+                    order: Order::new(order, places, seed, place)?,
+                    percent: [*reads_percent, *writes_percent],
+                    cursors: [0; 2],
+                    rng: Xoshiro256PlusPlus::seed_from_u64(derive_seed(seed, place, FOR_SHARE)),
+                }))
             }
             (Access::SequentialByKind, _) => Source::Cursors { read: 0, write: 0 },
             _ if stream.fills() => Source::Tiles(Tiles::new(unit, region, seed, place)?),
@@ -388,6 +424,18 @@ impl StreamOps {
                 }
                 (self.region.start + *at * self.unit, size, 0)
             }
+            Source::PartlyRandom(partly) => {
+                let kind = usize::from(!read_next);
+                let (offset, size) = match partly.draws(kind, self.places) {
+                    Some(n) => {
+                        let offset = n * self.step;
+                        partly.cursors[kind] = offset + u64::from(size);
+                        (offset, size)
+                    }
+                    None => advance(&mut partly.cursors[kind], size, self.unit, self.region.length),
+                };
+                (self.region.start + offset, size, 0)
+            }
             Source::Tiles(tiles) => {
                 let (offset, size) = tiles.next(size);
                 (self.region.start + offset, size, 0)
@@ -440,6 +488,7 @@ impl StreamOps {
         match self.direction {
             Direction::Read => true,
             Direction::Write | Direction::Trim | Direction::TrimWrite => false,
+            Direction::Mix(_) if done.early.is_some() => done.early == Some(Early::Writes),
             Direction::Mix(Mix::ReadPercent(p)) => below(&mut self.mix, 100) < u64::from(p),
             Direction::Mix(Mix::ReadsPerWrite(ratio)) => {
                 (done.reads + 1) as f64 / ((done.writes + 1) as f64) < ratio

@@ -412,6 +412,11 @@ pub fn access() -> BoxedStrategy<Access> {
             operations,
             same
         }),
+        (0u8..=101, 0u8..=100).prop_map(|(reads_percent, writes_percent)| Access::PartlyRandom {
+            order: Box::new(Access::Permuted),
+            reads_percent,
+            writes_percent
+        }),
         any::<i64>().prop_map(|records| Access::Skipping { records }),
         (number(), number(), number(), any::<bool>()).prop_map(|(records, gap, operations, random)| {
             Access::Strips { records, gap, operations, random }
@@ -545,8 +550,16 @@ fn open() -> BoxedStrategy<Open> {
 }
 
 fn pace() -> BoxedStrategy<Pace> {
-    let think = (time(), any::<bool>(), any::<bool>(), time(), number(), time()).prop_map(
-        |(time, counted, asleep, busy, every, spell)| Think { time, counted, asleep, busy, every, spell },
+    let think = (time(), any::<(bool, bool, bool)>(), time(), number(), time()).prop_map(
+        |(time, (counted, asleep, by_issue), busy, every, spell)| Think {
+            time,
+            counted,
+            asleep,
+            busy,
+            every,
+            by_issue,
+            spell,
+        },
     );
     let arrivals = prop::sample::select(vec![Arrivals::Even, Arrivals::Poisson]);
     let rate = (float(), arrivals, any::<bool>()).prop_map(|(operations_per_s, arrivals, common)| Rate {
@@ -571,10 +584,12 @@ fn pace() -> BoxedStrategy<Pace> {
     );
     let longest = (time(), time()).prop_map(|(read, write)| fathom_workload::Longest { read, write });
     let limits = (option::of(ratio), option::of(least), option::of(longest));
-    (option::of(think), option::of(rate), option::of(burst), limits)
-        .prop_map(|(think, rate, burst, (ratio, least, longest))| Pace {
+    let rate_of = prop::sample::select(vec![RateOf::All, RateOf::Reads, RateOf::Writes]);
+    (option::of(think), option::of(rate), rate_of, option::of(burst), limits)
+        .prop_map(|(think, rate, rate_of, burst, (ratio, least, longest))| Pace {
             think,
             rate,
+            rate_of,
             burst,
             ratio,
             least,
@@ -635,7 +650,12 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
     );
     let how = (
         (
-            (backend(), any::<u32>(), option::of(adaptive_depth()), (buffers(), any::<bool>())),
+            (
+                backend(),
+                any::<u32>(),
+                option::of(adaptive_depth()),
+                (buffers(), any::<bool>(), 1u32..3, option::of(1u32..9)),
+            ),
             open(),
             any::<bool>(),
             any::<bool>(),
@@ -671,7 +691,7 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
                 ),
                 (
                     (
-                        (backend, queue_depth, adaptive_depth, (buffers, apart)),
+                        (backend, queue_depth, adaptive_depth, (buffers, apart, wait_for, refill_at)),
                         open,
                         sync_before,
                         warm_first_record,
@@ -709,6 +729,8 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
                 backend,
                 queue_depth,
                 adaptive_depth,
+                wait_for,
+                refill_at,
                 apart,
                 buffers,
                 open,

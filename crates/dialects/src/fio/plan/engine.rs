@@ -30,6 +30,8 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
         0 => depth,
         n => n.min(depth),
     };
+    let wait_for = s.count("iodepth_batch_complete_min", 0, 1)?.clamp(1, depth.max(1));
+    let low = s.count("iodepth_low", 0, 0)?;
     let engine = s.word("ioengine").unwrap_or("psync").to_owned();
     known_to(s, &engine, notes)?;
     let (hipri, nowait, uncached) = (s.on("hipri", false), s.on("nowait", false), s.on("uncached", false));
@@ -101,6 +103,10 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
     }
     // The null engine completes at once: no two operations are ever in flight.
     stream.queue_depth = if asynchronous && engine != "null" { depth } else { 1 };
+    if stream.queue_depth > 1 {
+        stream.wait_for = wait_for;
+        stream.refill_at = (low > 0 && low < depth).then_some(low);
+    }
     let offload = s.word("io_submit_mode") == Some("offload");
     if offload {
         notes.say("io_submit_mode=offload: with a rate operations are due by the clock here in any case, and late ones are timed from then (response time); without one it changes nothing".into());

@@ -6,7 +6,7 @@ use super::super::{lenient, number};
 use super::Notes;
 use super::what::{Direction, Trims};
 use fathom_workload::ops::{Place, derive_seed};
-use fathom_workload::{Arrivals, Bytes, Duration, Mix, Rate, Record, Stream, Think};
+use fathom_workload::{Arrivals, Bytes, Duration, Mix, Rate, RateOf, Record, Stream, Think};
 
 /// Times of a job, in nanoseconds; 0: none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,8 +64,7 @@ pub fn times(s: &Settings, stream: &mut Stream, notes: &mut Notes) -> Result<Tim
     let spell = s.time("thinktime_iotime")?;
     // With a time, operations are counted only if it says so, too.
     let every = every.unwrap_or(u64::from(spell == 0));
-    // Where pauses are, one operation is done after the other, and what is issued is complete.
-    let _ = s.word("thinktime_blocks_type");
+    let by_issue = s.word("thinktime_blocks_type") == Some("issue");
     if think > 0 && spin > think {
         return Err(s
             .wrong("thinktime_spin", "thinktime_spin is longer than thinktime, of which it is a part")
@@ -78,6 +77,7 @@ pub fn times(s: &Settings, stream: &mut Stream, notes: &mut Notes) -> Result<Tim
             asleep: spin < think,
             busy: Duration(if spin < think { spin } else { 0 }),
             every,
+            by_issue,
             spell: Duration(spell),
         });
     }
@@ -109,21 +109,19 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction) -> Result<(), Wro
             ("rate", rates.map(|rate| rate as f64 / size.max(1) as f64))
         }
     };
-    let total = if rw.mixed {
-        let [r, w, _] = rates;
-        if r <= 0.0 || w <= 0.0 {
-            let (with, without) = if r > 0.0 { ("reads", "writes") } else { ("writes", "reads") };
-            return Err(s
-                .wrong(name, format!("{name}: a mix whose {with} have a rate and whose {without} have none is not supported"))
-                .hint(format!("a rate for {without}, too; or two jobs, that of the {with} with a rate")));
-        }
+    let [r, w, _] = rates;
+    let total = if rw.mixed && (r <= 0.0 || w <= 0.0) {
+        // The others are done whenever those are not due.
+        stream.pace.rate_of = if r > 0.0 { RateOf::Reads } else { RateOf::Writes };
+        r + w
+    } else if rw.mixed {
         let percent = (r / (r + w) * 100.0).round();
         let whole = (percent / 100.0 - r / (r + w)).abs() <= 1e-9;
-        let mix = match (whole, poisson) {
-            (true, _) => Mix::ReadPercent(percent as u8),
+        let mix = match (poisson, whole) {
             // Each kind has its own pace: what is due next is of the kind that is behind its rate.
-            (false, false) => Mix::ReadsPerWriteIssued(r / w),
-            (false, true) => {
+            (false, _) => Mix::ReadsPerWriteIssued(r / w),
+            (true, true) => Mix::ReadPercent(percent as u8),
+            (true, false) => {
                 return Err(s
                     .wrong(
                         name,
@@ -159,7 +157,7 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction) -> Result<(), Wro
 #[cfg(test)]
 mod tests {
     use super::super::super::tests::{planned, refused};
-    use fathom_workload::{Direction, Duration, Mix, Program, Think, Times};
+    use fathom_workload::{Direction, Duration, Mix, Program, RateOf, Think, Times};
 
     const SECOND: u64 = 1_000_000_000;
 
@@ -192,17 +190,26 @@ mod tests {
             }
         };
         let mix = Direction::Mix;
-        assert_eq!(paced("--rate_iops=100,300"), (mix(Mix::ReadPercent(25)), Some(400.0)));
+        assert_eq!(paced("--rate_iops=100,300"), (mix(Mix::ReadsPerWriteIssued(1.0 / 3.0)), Some(400.0)));
         assert_eq!(paced("--rate_iops=100,200"), (mix(Mix::ReadsPerWriteIssued(0.5)), Some(300.0)));
-        assert_eq!(paced("--rate=4m,1m --bs=4k"), (mix(Mix::ReadPercent(80)), Some(1280.0)));
+        assert_eq!(paced("--rate=4m,1m --bs=4k"), (mix(Mix::ReadsPerWriteIssued(4.0)), Some(1280.0)));
         assert_eq!(paced("--rate=2m,1m --bs=4k"), (mix(Mix::ReadsPerWriteIssued(2.0)), Some(768.0)));
-        for (args, words) in [
-            ("--rate_iops=100,", "a mix whose reads have a rate and whose writes have none"),
-            ("--rate_iops=,100", "a mix whose writes have a rate and whose reads have none"),
-            ("--rate_iops=100,200 --rate_process=poisson", "no whole percentages"),
+        let why = refused("--name=a --size=1m --rw=randrw --rate_iops=100,200 --rate_process=poisson");
+        assert!(why.contains("no whole percentages"), "{why}");
+    }
+
+    #[test]
+    fn of_a_mix_one_kind_may_have_a_rate() {
+        for (args, of) in [
+            ("--rate_iops=100,", RateOf::Reads),
+            ("--rate_iops=,100", RateOf::Writes),
+            ("--rate_iops=100,100", RateOf::All),
         ] {
-            let why = refused(&format!("--name=a --size=1m --rw=randrw {args}"));
-            assert!(why.contains(words), "{args}: {why}");
+            let plan = planned(&format!("--name=a --ioengine=null --size=1m --rw=randrw {args}"));
+            let Program::Stream(stream) = &plan.workload.phases[0].groups[0].threads[0].program else {
+                panic!("a flow")
+            };
+            assert_eq!(stream.pace.rate_of, of, "{args}");
         }
     }
 
@@ -226,7 +233,10 @@ mod tests {
         assert_eq!(think(""), every(1, 0));
         assert_eq!(think("--thinktime_iotime=9"), every(0, 9));
         assert_eq!(think("--thinktime_iotime=9 --thinktime_blocks=4"), every(4, 9));
-        assert_eq!(think("--thinktime_blocks=4 --thinktime_blocks_type=issue"), every(4, 0));
+        assert_eq!(
+            think("--thinktime_blocks=4 --thinktime_blocks_type=issue"),
+            Think { by_issue: true, ..every(4, 0) }
+        );
         // With a rate, what a pause kept is made up for; fio's other way is none of ours.
         assert_eq!(think("--rate_iops=10"), every(1, 0));
         let wrong = refused("--name=a --size=1m --thinktime=1 --rate_iops=10 --rate_ignore_thinktime=1");

@@ -186,6 +186,38 @@ fn possible(s: &Settings, name: &'static str, record: &Record) -> Result<(), Wro
 }
 
 fn access(s: &Settings, rw: Direction) -> Result<Access, Wrong> {
+    let order = order(s, rw)?;
+    let Some([reads, writes, trims]) = shares(s)?.filter(|_| rw.random) else { return Ok(order) };
+    if order == Access::Zoned(Vec::new()) {
+        return Err(s
+            .wrong(
+                "percentage_random",
+                "percentage_random: with random_distribution=zoned_abs it is not supported",
+            )
+            .hint("instead: random_distribution=zoned"));
+    }
+    let percent = |share: u64| u8::try_from(share.min(100)).unwrap_or(100);
+    let writes = if rw.writes() || rw.mixed { writes } else { trims };
+    Ok(Access::PartlyRandom {
+        order: Box::new(order),
+        reads_percent: percent(reads),
+        writes_percent: percent(writes),
+    })
+}
+
+/// Percentages of reads, writes and trims whose places are drawn, if not all are.
+fn shares(s: &Settings) -> Result<Option<[u64; 3]>, Wrong> {
+    const NAME: &str = "percentage_random";
+    let read =
+        |text: &str, _: u64| text.trim().parse::<u64>().map_err(|_| format!("{text:?} is no percentage"));
+    let shares = s.triple(NAME, 100, read)?;
+    if let Some(shares) = shares.filter(|shares| shares.iter().any(|share| *share > 100)) {
+        return Err(s.wrong(NAME, format!("{NAME}={shares:?}: a percentage is at most 100")));
+    }
+    Ok(shares.filter(|shares| *shares != [100; 3]))
+}
+
+fn order(s: &Settings, rw: Direction) -> Result<Access, Wrong> {
     const WORD: &str = "random_distribution";
     let lfsr = s.word("random_generator") == Some("lfsr");
     let once_each = lfsr || !s.on("norandommap", false);
@@ -330,13 +362,22 @@ pub fn amount(s: &Settings, stream: &Stream, part: &Part) -> Result<Amount, Wron
             let all = operations.unwrap_or_else(|| bytes.div_ceil(size.0.max(1)));
             Amount::Operations(super::loops::operations(n, all, loops))
         }
-        (_, Some(_), _) => {
-            return Err(s
-                .wrong(
-                    "number_ios",
-                    "number_ios needs one block size, so that size and number can be compared",
-                )
-                .hint("instead: io_size"));
+        (_, Some(n), record) => {
+            let n = n.saturating_mul(loops);
+            let all_of = |size: u64| n.saturating_mul(size);
+            // Whatever sizes are drawn, the one or the other comes first.
+            if all_of(record.largest().0) <= bytes {
+                Amount::Operations(n)
+            } else if all_of(record.unit().0) >= bytes {
+                Amount::Bytes(Bytes(bytes.max(1)))
+            } else {
+                return Err(s
+                    .wrong(
+                        "number_ios",
+                        "whether number_ios or size ends the job depends on the block sizes that are drawn, which is not supported",
+                    )
+                    .hint("fewer number_ios, or io_size alone"));
+            }
         }
         (Some(n), None, _) if uneven.is_some() => Amount::Operations(n.max(1)),
         (Some(_), None, _) if loops == 1 => Amount::Pass,

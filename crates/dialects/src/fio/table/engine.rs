@@ -109,13 +109,10 @@ pub(super) static ROWS: &[Row] = &[
         &["iodepth_batch_submit"],
     ),
     also(
-        refused(
+        done(
             "iodepth_batch_complete_min",
             Number,
-            &["1"],
-            "completions that are waited for",
-            "one completion ends the wait",
-            "iodepth_batch",
+            "completions that are waited for when the queue is full; 0: none while there is room",
         ),
         &["iodepth_batch_complete"],
     ),
@@ -125,14 +122,7 @@ pub(super) static ROWS: &[Row] = &[
         "most completions taken at once",
         "all that are there are taken",
     ),
-    refused(
-        "iodepth_low",
-        Number,
-        &[],
-        "how far the queue empties before it is filled again",
-        "it is filled as soon as there is room",
-        "iodepth_batch",
-    ),
+    done("iodepth_low", Number, "how far a full queue empties before it is filled again"),
     done(
         "serialize_overlap",
         Flag,

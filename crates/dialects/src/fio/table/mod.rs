@@ -290,7 +290,5 @@ mod tests {
         assert!(check("direct", Some("yes")).unwrap_err().contains("neither"));
         assert!(check("rw", Some("raed")).unwrap_err().contains("randread"));
         assert_eq!(check("rw", Some("randread:8")), Ok(()));
-        assert!(find("percentage_random").unwrap().state.lets_pass(Some("100")));
-        assert!(!find("percentage_random").unwrap().state.lets_pass(Some("50")));
     }
 }

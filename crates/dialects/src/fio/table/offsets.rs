@@ -26,13 +26,10 @@ pub(super) static ROWS: &[Row] = &[
     ),
     also(done("randrepeat", Bool, "the same numbers in every run"), &["allrandrepeat"]),
     done("randseed", Number, "seed of them"),
-    refused(
+    done(
         "percentage_random",
         Text,
-        &["100"],
-        "share of random offsets",
-        "a stream has one order",
-        "two jobs",
+        "share of random offsets, of reads, writes and trims; the others follow the last of their kind",
     ),
     harmless("fadvise_stream", Text, "a stream for the device", "hints change nothing about what is asked"),
     refused("use_os_rand", Bool, &["0"], "numbers of the system", "runs can be repeated", "randrepeat=0"),

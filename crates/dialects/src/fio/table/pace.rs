@@ -32,7 +32,7 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "thinktime_blocks_type",
         Word(&["complete", "issue"]),
-        "what counts as an operation: one after the other, so that both are the same",
+        "with a queue: whether a block counts when it is done or when it is issued. What is in flight ends before a pause begins",
     ),
     done(
         "thinktime_iotime",

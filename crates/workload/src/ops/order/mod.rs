@@ -29,6 +29,7 @@ pub(super) const FOR_SIZE: u64 = 3;
 pub(super) const FOR_FILES: u64 = 5;
 pub(super) const FOR_TURNS: u64 = 6;
 pub(super) const FOR_WRITE_SIZE: u64 = 7;
+pub(super) const FOR_SHARE: u64 = 8;
 
 pub(super) enum Order {
     Sequential { next: u64 },
@@ -81,7 +82,7 @@ impl Order {
             // A list has no order of records, nor have two cursors; positions of a scaled access are drawn in `pool`.
             Access::Listed(_) | Access::SequentialByKind | Access::Scaled(_) => return None,
             // These are made of an order, or of bytes, in `stream`.
-            Access::Runs { .. } | Access::Striped { .. } => return None,
+            Access::Runs { .. } | Access::Striped { .. } | Access::PartlyRandom { .. } => return None,
         })
     }
 

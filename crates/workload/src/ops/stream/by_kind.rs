@@ -68,6 +68,17 @@ impl StreamOps {
             Source::Cursors { read, write } => {
                 advance(if read_next { read } else { write }, size, own.unit, length)
             }
+            Source::PartlyRandom(partly) => {
+                let kind = usize::from(!read_next);
+                match partly.draws(kind, self.places) {
+                    Some(n) => {
+                        let offset = own.offset(n, self.places, length);
+                        partly.cursors[kind] = offset + u64::from(size);
+                        (offset, size)
+                    }
+                    None => advance(&mut partly.cursors[kind], size, own.unit, length),
+                }
+            }
             Source::Tiles(tiles) => tiles.next(size),
             // What is listed was handed out before; the others have one size, and are checked for it.
             Source::Runs { .. } | Source::Striped(_) | Source::StripedByKind { .. } | Source::List { .. } => {

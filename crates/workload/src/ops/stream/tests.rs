@@ -304,3 +304,24 @@ proptest! {
         prop_assert_eq!(ops(&s, 1 << 20, seed, 300), ops(&s, 1 << 20, seed, 300));
     }
 }
+
+#[test]
+fn reads_that_are_drawn_and_writes_in_a_row() {
+    let mut stream = Stream::new("f", Direction::Mix(Mix::ReadPercent(50)), Bytes(4096));
+    stream.access =
+        Access::PartlyRandom { order: Box::new(Access::Permuted), reads_percent: 100, writes_percent: 0 };
+    let all = ops(&stream, 256 * 4096, 7, usize::MAX);
+    assert_eq!(all.len(), 256);
+    let of =
+        |kind: OpKind| all.iter().filter(|op| op.kind == kind).map(|op| op.offset / 4096).collect::<Vec<_>>();
+    let (reads, writes) = (of(OpKind::Read), of(OpKind::Write));
+    assert_eq!(writes, (0..writes.len() as u64).collect::<Vec<_>>());
+    assert!(reads.windows(2).filter(|two| two[0] + 1 == two[1]).count() < 10, "{reads:?}");
+    // Half of them begin anew somewhere, and the others follow.
+    stream.access =
+        Access::PartlyRandom { order: Box::new(Access::Uniform), reads_percent: 50, writes_percent: 50 };
+    stream.direction = Direction::Read;
+    let half = ops(&stream, 4096 * 4096, 7, usize::MAX);
+    let follow = half.windows(2).filter(|two| two[0].offset + 4096 == two[1].offset).count();
+    assert!((1900..2200).contains(&follow), "{follow} of 4096");
+}
