@@ -97,7 +97,7 @@ impl Engine {
             let checked = action::check_all(workload, &*self.sets(workload)?, &self.ledger);
             let (Err(EngineError::NotOurs(path)) | Err(EngineError::WouldChange { path, .. })) = &checked
             else {
-                return checked;
+                return checked.and_then(|()| action::room::check(workload, &*self.sets(workload)?));
             };
             if !self.ledger.take_harmless(path) {
                 return checked;

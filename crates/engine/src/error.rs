@@ -63,6 +63,16 @@ pub enum EngineError {
         /// "has 5 bytes instead of 10", "is not there", ...
         what: String,
     },
+    /// What is to be laid out is more than there is room for.
+    #[error("the files to be laid out take {}, and {} are free in {}: choose smaller files, or free some space", gib(*.wanted), gib(*.free), .directory.display())]
+    NoRoom {
+        /// Where they are to lie.
+        directory: PathBuf,
+        /// Bytes they take more than there are of them.
+        wanted: u64,
+        /// Bytes that this user may still take.
+        free: u64,
+    },
     /// The journal of the files that we make cannot be kept; without it none is made.
     #[error("cannot keep the journal of the files that are made, in {}: {error}. Let XDG_STATE_HOME name a directory that you may write to", .directory.display())]
     Journal {
@@ -141,5 +151,14 @@ pub(crate) fn advice(what: &str, error: &std::io::Error) -> &'static str {
         Some(libc::ENODEV) | Some(libc::ENXIO) => ". The device or mount has gone",
         Some(libc::ESTALE) => ". The device or mount has gone, or something else lies there now",
         _ => "",
+    }
+}
+
+/// In the largest unit of which there is one.
+fn gib(bytes: u64) -> String {
+    const UNITS: [(&str, u32); 5] = [("PiB", 50), ("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
+    match UNITS.iter().find(|(_, shift)| bytes >> shift > 0) {
+        Some((unit, shift)) => format!("{:.1} {unit}", bytes as f64 / (1u64 << shift) as f64),
+        None => format!("{bytes} B"),
     }
 }

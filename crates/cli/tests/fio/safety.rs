@@ -189,6 +189,20 @@ fn files_laid_out_by_another_home_are_written_until_somebody_changes_them() {
     assert_eq!(std::fs::read(&file).unwrap(), [7; 65536]);
 }
 
+/// A disk that is filled up for a moment is in everybody's way.
+#[test]
+fn what_cannot_fit_is_refused_before_a_byte_is_reserved() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    for rw in ["write", "randread", "randwrite --fallocate=keep"] {
+        let refused = run(&fathom, &format!("--name=a --rw={rw} --size=1p --runtime=1")).expect_code(1);
+        assert!(refused.stderr.contains("take 1.0 PiB, and "), "{rw}: {}", refused.stderr);
+        assert!(!dir.path().join("a.0.0").exists(), "{rw}");
+    }
+    // Nothing is laid out that has no space.
+    run(&fathom, "--name=b --rw=write --size=1t --fallocate=none --number_ios=2").expect_code(0);
+}
+
 /// People write one job for all mixes, and set the share.
 #[test]
 fn a_mix_that_writes_nothing_needs_no_permission() {

@@ -10,6 +10,7 @@ mod outside;
 pub(crate) mod owned;
 mod plain;
 mod progress;
+pub(crate) mod room;
 mod sets;
 mod tree;
 mod writing;

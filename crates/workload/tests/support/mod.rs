@@ -324,6 +324,10 @@ fn zone() -> BoxedStrategy<Zone> {
         .boxed()
 }
 
+fn waits() -> BoxedStrategy<u32> {
+    prop_oneof![20 => Just(1u32), 1 => Just(2u32)].boxed()
+}
+
 fn adaptive_depth() -> BoxedStrategy<AdaptiveDepth> {
     let goal = prop_oneof![
         (float(), time()).prop_map(|(percentile, at_most)| DepthGoal::Latency { percentile, at_most }),
@@ -584,7 +588,8 @@ fn pace() -> BoxedStrategy<Pace> {
     );
     let longest = (time(), time()).prop_map(|(read, write)| fathom_workload::Longest { read, write });
     let limits = (option::of(ratio), option::of(least), option::of(longest));
-    let rate_of = prop::sample::select(vec![RateOf::All, RateOf::Reads, RateOf::Writes]);
+    // Only few streams may have these.
+    let rate_of = prop_oneof![20 => Just(RateOf::All), 1 => Just(RateOf::Reads), 1 => Just(RateOf::Writes)];
     (option::of(think), option::of(rate), rate_of, option::of(burst), limits)
         .prop_map(|(think, rate, rate_of, burst, (ratio, least, longest))| Pace {
             think,
@@ -654,7 +659,7 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
                 backend(),
                 any::<u32>(),
                 option::of(adaptive_depth()),
-                (buffers(), any::<bool>(), 1u32..3, option::of(1u32..9)),
+                (buffers(), any::<bool>(), waits(), option::weighted(0.05, 1u32..9)),
             ),
             open(),
             any::<bool>(),
@@ -673,7 +678,7 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
             number(),
             any::<bool>(),
             prop::sample::select(vec![WhenStopped::Leave, WhenStopped::FinishUncounted, WhenStopped::Ignore]),
-            (any::<bool>(), prop::bool::weighted(0.1), option::of(beside()), pass_over()),
+            (any::<bool>(), prop::bool::weighted(0.05), option::of(beside()), pass_over()),
         ),
     );
     (what, how)
