@@ -221,6 +221,8 @@ pub(crate) fn finish<B: Backend>(
     backend: &mut B,
     source: &mut dyn Source,
 ) -> Result<(), Fault> {
+    // No rate holds any more.
+    hot.done.early = None;
     while hot.control.stop.load(Ordering::Relaxed) != STOP_INTERRUPT {
         let Some(op) = hot.pending.take().or_else(|| source.next(&hot.done)) else { break };
         match untimed(hot, backend, source, &op) {

@@ -156,6 +156,8 @@ pub(crate) fn finish<B: AsyncBackend>(
 ) -> Result<(), Fault> {
     hot.deadline = u64::MAX;
     hot.finishing = true;
+    // No rate holds any more.
+    hot.done.early = None;
     let mut warm = Warm { until: 0, search: None, searching: 0 };
     let how = How {
         when_stopped: WhenStopped::FinishUncounted,
