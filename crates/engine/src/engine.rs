@@ -97,7 +97,14 @@ impl Engine {
             let checked = action::check_all(workload, &*self.sets(workload)?, &self.ledger);
             let (Err(EngineError::NotOurs(path)) | Err(EngineError::WouldChange { path, .. })) = &checked
             else {
-                return checked.and_then(|()| action::room::check(workload, &*self.sets(workload)?));
+                checked?;
+                let sets = self.sets(workload)?;
+                action::room::check(workload, &sets)?;
+                for set in workload.filesets.iter().filter(|set| !matches!(set.files, Files::Tree(_))) {
+                    let paths: Vec<PathBuf> = sets.paths(set).collect();
+                    self.ledger.look_for_marks(paths.iter().map(PathBuf::as_path));
+                }
+                return Ok(());
             };
             if !self.ledger.take_harmless(path) {
                 return checked;

@@ -64,7 +64,7 @@ pub enum EngineError {
         what: String,
     },
     /// What is to be laid out is more than there is room for.
-    #[error("the files to be laid out take {}, and {} are free in {}: choose smaller files, or free some space", gib(*.wanted), gib(*.free), .directory.display())]
+    #[error("the files to be laid out need {} more, and {} are free in {}: choose smaller files, or free some space", gib(*.wanted), gib(*.free), .directory.display())]
     NoRoom {
         /// Where they are to lie.
         directory: PathBuf,

@@ -184,7 +184,11 @@ fn files_laid_out_by_another_home_are_written_until_somebody_changes_them() {
     }
     run(&second, "--name=a --size=64k --rw=randwrite").expect_code(0);
     run(&first, "--name=a --size=64k --rw=randwrite").expect_code(0);
+    run(&second, "--name=a --size=64k --rw=randwrite --unlink=1").expect_code(0);
+    assert!(file.exists(), "it is the first one's");
     std::fs::write(&file, [7; 65536]).unwrap();
+    // It still belongs to the first, which may read it or not: that makes it nobody else's.
+    run(&first, "--name=a --size=64k --rw=randread").expect_code(0);
     run(&second, "--name=a --size=64k --rw=randwrite").expect_code(1).expect_stderr("--allow-write=a.0.0");
     assert_eq!(std::fs::read(&file).unwrap(), [7; 65536]);
 }
@@ -196,10 +200,12 @@ fn what_cannot_fit_is_refused_before_a_byte_is_reserved() {
     let fathom = Fathom::new().working_in(dir.path());
     for rw in ["write", "randread", "randwrite --fallocate=keep"] {
         let refused = run(&fathom, &format!("--name=a --rw={rw} --size=1p --runtime=1")).expect_code(1);
-        assert!(refused.stderr.contains("take 1.0 PiB, and "), "{rw}: {}", refused.stderr);
+        assert!(refused.stderr.contains("need 1.0 PiB more, and "), "{rw}: {}", refused.stderr);
         assert!(!dir.path().join("a.0.0").exists(), "{rw}");
     }
-    // Nothing is laid out that has no space.
+    // Nothing is laid out that has no space, nor what is long enough.
+    std::fs::File::create(dir.path().join("sparse")).unwrap().set_len(1 << 43).unwrap();
+    run(&fathom, "--name=c --filename=sparse --rw=randread --size=8t --number_ios=2").expect_code(0);
     run(&fathom, "--name=b --rw=write --size=1t --fallocate=none --number_ios=2").expect_code(0);
 }
 

@@ -273,5 +273,5 @@ pub(crate) fn keep(sets: &Sets, set: &FileSet, ledger: &mut Ledger) -> Result<()
         Files::Tree(tree) if ledger.owns_tree(&tree.root) => vec![tree.root.clone()],
         _ => sets.paths(set).filter(|path| ledger.owns(path)).collect(),
     };
-    ledger.keep_all(ours.iter().map(PathBuf::as_path))
+    ledger.keep_laid_out(ours.iter().map(PathBuf::as_path))
 }

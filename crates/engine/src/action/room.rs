@@ -28,8 +28,8 @@ fn fits(sets: &Sets, set: &FileSet) -> Result<(), EngineError> {
         if found.as_ref().is_some_and(|found| !found.is_file()) {
             continue;
         }
-        let there = found.map_or(0, |found| found.blocks().saturating_mul(512));
-        let more = sets.size(set, index).saturating_sub(there);
+        // What is long enough stays as it is, holes and all; what is too short is made longer.
+        let more = sets.size(set, index).saturating_sub(found.map_or(0, |found| found.len()));
         let Some((directory, device)) = lies_in(&path) else { continue };
         let entry = wanted.entry(device).or_insert((directory, 0));
         entry.1 = entry.1.saturating_add(more);

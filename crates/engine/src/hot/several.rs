@@ -331,6 +331,10 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
                     drain(hot, backend, places.busy());
                     return Err(fault);
                 }
+                if RARE && let Some(pauses) = &mut places.pauses {
+                    pauses.issued(hot.clock);
+                    pauses.done(hot.clock);
+                }
                 trimmed = true;
                 break;
             }

@@ -77,7 +77,6 @@ impl Entry {
     /// What a held entry is now that it is at rest again, if that is not what it was.
     pub fn changed(&self, path: &Path) -> Option<Self> {
         self.held.get().filter(|_| self.identity.changes())?;
-        self.mark(path);
         let now = Self::at_rest(path, self.tree, Some(self))?;
         (now.identity != self.identity).then_some(now)
     }

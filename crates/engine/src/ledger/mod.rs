@@ -52,6 +52,10 @@ pub struct Ledger {
     /// Something was made that could not be looked at afterwards: the intention is all that the next run has of it.
     unfinished: bool,
     kept: BTreeMap<PathBuf, Entry>,
+    /// Of those, what was taken as harmless: it is somebody's, and stays.
+    taken: BTreeSet<PathBuf>,
+    /// Files that bore our mark when this run began to use them. What others have written since the last run is never marked.
+    marked: BTreeSet<PathBuf>,
     /// Block devices that the user named to be written.
     devices: BTreeSet<PathBuf>,
 }
@@ -85,6 +89,8 @@ impl Ledger {
             created: 0,
             unfinished: false,
             kept: BTreeMap::new(),
+            taken: BTreeSet::new(),
+            marked: BTreeSet::new(),
             devices: BTreeSet::new(),
         }
     }
@@ -358,6 +364,9 @@ impl Ledger {
     /// If the kernel refuses, or a tree holds something that is not ours.
     pub fn remove(&mut self, path: &Path) -> Result<(), EngineError> {
         let path = absolute(path);
+        if self.taken.contains(&path) {
+            return Ok(());
+        }
         let Some(entry) = self.entry(&path).cloned() else {
             // In a tree of ours, under one of our names.
             let inside = Entry::at_rest(&path, false, None).filter(|_| self.owns(&path));
@@ -432,9 +441,6 @@ impl Ledger {
             let path = absolute(path);
             let known = self.entry(&path);
             let tree = known.is_some_and(|e| e.tree);
-            if let Some(known) = known {
-                known.mark(&path);
-            }
             let Some(entry) = Entry::at_rest(&path, tree, known) else {
                 match here(&path).symlink_metadata() {
                     Err(e) if e.kind() != ErrorKind::NotFound => {
@@ -458,7 +464,6 @@ impl Ledger {
     /// # Errors
     /// If the list of kept files cannot be written.
     pub fn keep_open(&mut self, path: &Path, open: BorrowedFd<'_>) -> Result<(), EngineError> {
-        kept_mark::set(open);
         let identity = Identity::at_rest(open);
         let entry = identity.map(|identity| (absolute(path), Entry::told(identity, false)));
         self.keep_entries(entry.into_iter().collect())
@@ -479,8 +484,43 @@ impl Ledger {
             return false;
         }
         let Ok(entry) = Entry::until_changed(file.as_fd()) else { return false };
-        let _ = self.kept.insert(absolute(path), entry);
+        let path = absolute(path);
+        let _ = self.kept.insert(path.clone(), entry);
+        let _ = self.taken.insert(path.clone());
+        let _ = self.marked.insert(path);
         true
+    }
+
+    /// Looks which of the files that are ours bear a mark, before anything is written to them.
+    pub fn look_for_marks<'p>(&mut self, paths: impl IntoIterator<Item = &'p Path>) {
+        let is_marked = |path: &Path| {
+            rustix::fs::open(here(path), OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
+                .is_ok_and(|file| kept_mark::is_set(file.as_fd()))
+        };
+        for path in paths.into_iter().map(absolute) {
+            if self.kept.contains_key(&path) && is_marked(&path) {
+                let _ = self.marked.insert(path);
+            }
+        }
+    }
+
+    /// As [`Ledger::keep_all`], of files that were laid out: they get a mark, so that others may write them. Not those that were here
+    /// before without one: somebody may have written them.
+    ///
+    /// # Errors
+    /// If the list of kept files cannot be written.
+    pub fn keep_laid_out<'p>(
+        &mut self,
+        paths: impl IntoIterator<Item = &'p Path> + Clone,
+    ) -> Result<(), EngineError> {
+        for path in paths.clone() {
+            let path = absolute(path);
+            let is_new = self.made.contains_key(&path) || self.marked.contains(&path);
+            if let Some(entry) = self.entry(&path).filter(|entry| is_new && !entry.tree) {
+                entry.mark(&path);
+            }
+        }
+        self.keep_all(paths)
     }
 
     fn keep_entries(&mut self, stay: BTreeMap<PathBuf, Entry>) -> Result<(), EngineError> {

@@ -449,7 +449,7 @@ fn what_another_user_let_stay_is_known_until_somebody_changes_it() {
     let path = dir.path().join("f");
     let mut first = Ledger::new(&dir.path().join("first"));
     first.create(&path, 0o600).unwrap().write_all(b"laid out").unwrap();
-    first.keep(&path).unwrap();
+    first.keep_laid_out([path.as_path()]).unwrap();
     drop(first);
     let marked = kept_mark::is_set(File::open(&path).unwrap().as_fd());
     if !marked {
@@ -460,6 +460,8 @@ fn what_another_user_let_stay_is_known_until_somebody_changes_it() {
     assert!(!second.owns(&path) && second.take_harmless(&path) && second.owns(&path));
     // It is written, and a third user knows it still.
     fs::write(&path, "written").unwrap();
+    second.keep_laid_out([path.as_path()]).unwrap();
+    second.remove(&path).unwrap();
     drop(second);
     let mut third = Ledger::new(&dir.path().join("third"));
     assert!(third.take_harmless(&path));
@@ -471,5 +473,11 @@ fn what_another_user_let_stay_is_known_until_somebody_changes_it() {
     fs::remove_file(twin).unwrap();
     assert!(Ledger::nowhere().take_harmless(&path));
     fs::write(&path, "their results").unwrap();
+    // To the first it is still the file that it made; it does not vouch for what others wrote.
+    let mut first = Ledger::new(&dir.path().join("first"));
+    first.look_for_marks([path.as_path()]);
+    assert!(first.owns(&path));
+    first.keep_laid_out([path.as_path()]).unwrap();
+    drop(first);
     assert!(!Ledger::nowhere().take_harmless(&path));
 }

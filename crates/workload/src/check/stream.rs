@@ -274,6 +274,10 @@ fn depth_errors(stream: &Stream) -> Vec<String> {
     if stream.wait_for == 0 || stream.wait_for > stream.queue_depth.max(1) {
         errors.push("wait_for is a number of completions from 1 to queue_depth".into());
     }
+    let queues = matches!(stream.backend, Backend::Uring(_) | Backend::Aio { .. } | Backend::Posix);
+    if (stream.wait_for > 1 || stream.refill_at.is_some()) && !queues {
+        errors.push("wait_for and refill_at go with the back-ends uring, aio and posix".into());
+    }
     if stream.refill_at.is_some_and(|at| at == 0 || at >= stream.queue_depth) {
         errors.push("refill_at is a number of operations in flight above 0 and below queue_depth".into());
     }

@@ -6,7 +6,7 @@ use super::backlog;
 use super::files::Laid;
 use super::what::{Direction, Trims};
 use super::{Notes, dedupe, pattern, verified};
-use fathom_workload::{Access, Amount, Backend, Data, KeepWritten, Pace, Record, Stream, Verify};
+use fathom_workload::{Access, Amount, Backend, Data, RateOf, Record, Stream, Verify};
 
 /// What follows from the options of verification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,6 +104,14 @@ pub fn apply(
             s.job
         ));
     }
+    if only && stream.pace.rate_of != RateOf::All {
+        return Err(s
+            .wrong(
+                "verify_only",
+                "verify_only: which blocks a mix writes depends on the clock where only one kind has a rate",
+            )
+            .hint("leave out the rate, or give both one"));
+    }
     if only || matches!(stream.access, Access::Listed(_)) {
         // Who writes nothing is ended by no clock, either.
         let whole = all || (only && once_each && fixed && stream.amount == Amount::Endless);
@@ -121,16 +129,6 @@ pub fn apply(
             ..Checks::default()
         });
     }
-    if all && let Some(after) = writes_of_a_loop(stream, laid) {
-        // After each loop, as fio does.
-        stream.keep_written = Some(KeepWritten { after, ..kept });
-        backlog::mixed_in(stream, check);
-        return Ok(Checks {
-            backlog: true,
-            reads_back: timed || stream.queue_depth > 1,
-            ..Checks::default()
-        });
-    }
     if timed {
         notes.say(format!(
             "job {}: when its runtime is over, what it has written is read back, which takes its time; fio reads nothing back then (do_verify=0 does not here, either)",
@@ -141,20 +139,6 @@ pub fn apply(
         stream.keep_written = Some(kept);
     }
     Ok(Checks { reads_back: true, ..Checks::default() })
-}
-
-/// Writes of one of several loops, if they can be remembered. A pause or a rate would hold for the reads that check, too.
-fn writes_of_a_loop(stream: &Stream, laid: &Laid) -> Option<u64> {
-    const MOST: u64 = 1 << 20;
-    let (Amount::Passes(2..), Record::Fixed(block)) = (stream.amount, &stream.record) else { return None };
-    let part = laid.parts.first()?;
-    let block = block.0.max(1);
-    let length = |bytes: &u64| bytes.saturating_sub(part.start);
-    let writes: u64 = match laid.sizes.first() {
-        Some(sizes) => sizes.iter().map(|bytes| length(bytes) / block).sum(),
-        None => part.length / block,
-    };
-    (stream.pace == Pace::default() && (1..=MOST).contains(&writes)).then_some(writes)
 }
 
 /// Options for buffers that verify overrules, as in fio 3.33. Others would change what a block holds behind its header.

@@ -188,6 +188,14 @@ fn possible(s: &Settings, name: &'static str, record: &Record) -> Result<(), Wro
 fn access(s: &Settings, rw: Direction) -> Result<Access, Wrong> {
     let order = order(s, rw)?;
     let Some([reads, writes, trims]) = shares(s)?.filter(|_| rw.random) else { return Ok(order) };
+    if s.word("zonemode") == Some("strided") || s.after_colon("rw").is_some() {
+        return Err(s
+            .wrong(
+                "percentage_random",
+                "percentage_random: with zonemode=strided, or a number behind rw, it is not supported",
+            )
+            .hint("leave one of the two out"));
+    }
     if order == Access::Zoned(Vec::new()) {
         return Err(s
             .wrong(
