@@ -39,6 +39,7 @@ mod sealed;
 mod settle;
 mod shared;
 mod spool;
+mod usage;
 mod worker;
 
 pub use action::{Prepared, Progress, Step, is_bottomless};

@@ -55,8 +55,9 @@ static CRC64: Crc<u64> = Crc::<u64>::new(&Algorithm {
 
 /// Makes every block of a record what it has to be at its offset. Where there is no pattern, the bytes that are there stay.
 pub(crate) fn seal(record: &mut [u8], sealed: &Sealed, mut offset: u64) {
+    let begin = offset;
     for block in record.chunks_mut((sealed.block.0 as usize).max(1)) {
-        sealed.fill(block, offset);
+        sealed.fill(block, offset, offset - begin);
         if let Some(sum) = sealed.sum {
             head(block, sealed, sum, offset);
         }
@@ -67,15 +68,17 @@ pub(crate) fn seal(record: &mut [u8], sealed: &Sealed, mut offset: u64) {
 /// Checks every block of a record. The fault names the first that is wrong, by its offset; of a pattern, that of the wrong byte.
 pub(crate) fn check(record: &[u8], sealed: &Sealed, mut offset: u64) -> Result<(), Fault> {
     let mut moved = Vec::new();
+    let begin = offset;
     for block in record.chunks((sealed.block.0 as usize).max(1)) {
+        let at = (offset, offset - begin);
         match sealed.sum {
-            None => patterned(block, 0, sealed, offset)?,
-            Some(sum) if sealed.header_at.0 == 0 => headed(block, sealed, sum, offset)?,
+            None => patterned(block, 0, sealed, at)?,
+            Some(sum) if sealed.header_at.0 == 0 => headed(block, sealed, sum, at)?,
             Some(sum) => {
                 moved.clear();
                 moved.extend_from_slice(block);
                 change_places(&mut moved, sealed);
-                headed(&moved, sealed, sum, offset)?;
+                headed(&moved, sealed, sum, at)?;
             }
         }
         offset += block.len() as u64;
@@ -115,8 +118,9 @@ fn change_places(block: &mut [u8], sealed: &Sealed) {
     }
 }
 
-/// Checks a block that begins with its header.
-fn headed(block: &[u8], sealed: &Sealed, sum: Sum, offset: u64) -> Result<(), Fault> {
+/// Checks a block that begins with its header: where it lies in its file, and how far behind the beginning of its record.
+fn headed(block: &[u8], sealed: &Sealed, sum: Sum, at: (u64, u64)) -> Result<(), Fault> {
+    let offset = at.0;
     let whole = sealed.header_bytes() as usize;
     if block.len() < whole {
         return Ok(());
@@ -152,7 +156,7 @@ fn headed(block: &[u8], sealed: &Sealed, sum: Sum, offset: u64) -> Result<(), Fa
         return wrong(Call::Checksum, number(&digest.bytes()[from..]), number(&stored[from..]));
     }
     if sum == Sum::Pattern {
-        return patterned(block, whole, sealed, offset);
+        return patterned(block, whole, sealed, at);
     }
     Ok(())
 }
@@ -163,9 +167,14 @@ fn number(bytes: &[u8]) -> u64 {
 }
 
 /// Checks the pattern of a block from byte `from` on.
-fn patterned(block: &[u8], from: usize, sealed: &Sealed, offset: u64) -> Result<(), Fault> {
+fn patterned(
+    block: &[u8],
+    from: usize,
+    sealed: &Sealed,
+    (offset, within): (u64, u64),
+) -> Result<(), Fault> {
     let mut expected = vec![0; block.len()];
-    sealed.fill(&mut expected, offset);
+    sealed.fill(&mut expected, offset, within);
     let pairs = block.iter().zip(&expected).enumerate().skip(from);
     let mut wrong = pairs.filter(|(_, (found, expected))| found != expected);
     match wrong.next() {

@@ -5,6 +5,7 @@
 
 use crate::EngineError;
 use crate::calls::{Book, Page};
+use crate::usage::Usage;
 use crate::worker::Fault;
 use fathom_record::histogram::{BUCKETS, bucket_of};
 use std::cell::UnsafeCell;
@@ -361,8 +362,7 @@ pub(crate) struct Figures {
     pub behind_ns: u64,
     pub elapsed_ns: u64,
     pub uncounted_bytes: u64,
-    pub cpu_user_ns: u64,
-    pub cpu_system_ns: u64,
+    pub used: Usage,
     pub last_op_ns: u64,
     pub fsync_ns: u64,
     pub close_ns: u64,

@@ -25,6 +25,7 @@ use crate::pools::Pool;
 use crate::settle;
 use crate::shared::{Call, End, Figures, STOP_INTERRUPT, STOP_RULE, Shared, add_and_wake, futex_wait};
 use crate::spool::Spool;
+use crate::usage::Usage;
 use beginning::{open, prologue, touch, wait_for_release};
 use ending::{finish_in_clock, finish_outside_clock};
 use fathom_workload::ops::{Done, Place, ReadBack, Region, Source, StreamOps};
@@ -428,7 +429,7 @@ fn live<B: Handle, D: Drive<B>>(
         start,
         ramp: clock.ticks(plan.ramp_ns),
         time: plan.time_ns.map_or(u64::MAX, |ns| clock.ticks(ns)),
-        cpu_before: (0, 0),
+        used_before: Usage::default(),
         excluded_ns: 0,
         rare,
         pass_over: &stream.pass_over,
@@ -473,7 +474,7 @@ fn live<B: Handle, D: Drive<B>>(
     // Whatever happens next, what was done so far has a length.
     hot.figures.elapsed_ns = hot.figures.last_op_ns.saturating_sub(hot.excluded_ns);
     // Before the others are told and woken: that is no work of the stream.
-    hot.note_cpu_time(hot.figures.last_op_ns);
+    hot.note_usage(hot.figures.last_op_ns);
     let outcome = outcome?;
     // Whose own time is over is done, too, and who was ended alone because it is steady.
     let alone = hot.live.stop.load(Ordering::Acquire) == STOP_RULE;
@@ -498,7 +499,7 @@ fn live<B: Handle, D: Drive<B>>(
             let not_counted_ns = excluded_ns + hot.paused_ns;
             let ended_ns = clock.between(start, clock.now());
             hot.figures.elapsed_ns = ended_ns.saturating_sub(not_counted_ns);
-            hot.note_cpu_time(ended_ns);
+            hot.note_usage(ended_ns);
         }
     }
     raise_first(Raise::AfterFinish);
@@ -535,20 +536,4 @@ fn live<B: Handle, D: Drive<B>>(
         Outcome::Stopped => End::Stopped,
         Outcome::Interrupted => End::Interrupted,
     })
-}
-
-/// CPU time of the calling thread in user mode and in the kernel, ns. The sum is exact; the kernel splits it by what its ticks
-/// happened to see, so the split of less than some ten milliseconds means little.
-pub(crate) fn thread_cpu_ns() -> (u64, u64) {
-    // SAFETY: getrusage fills the struct it is given.
-    let usage = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage);
-        usage
-    };
-    let total = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    let total = total.tv_sec as u64 * 1_000_000_000 + total.tv_nsec as u64;
-    let user =
-        (usage.ru_utime.tv_sec as u64 * 1_000_000_000 + usage.ru_utime.tv_usec as u64 * 1_000).min(total);
-    (user, total - user)
 }

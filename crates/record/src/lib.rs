@@ -43,7 +43,7 @@ pub use origin::{Origin, Regime};
 pub use passed::PassedOver;
 pub use phase::{
     Axes, CacheIntent, Ending, Extents, Interval, Jitter, Mark, Marks, Moved, OpError, OpKind, OpLogEntry,
-    OpStat, Phase, PriorityStat, Repetition, SteadyGroup, SteadyState, Worker, WorkerInterval,
+    OpStat, Phase, PriorityStat, Repetition, SteadyGroup, SteadyState, ThreadCounts, Worker, WorkerInterval,
 };
 pub use physical::{DeviceDelta, Physical, Residency};
 pub use row::{Row, RowClass};

@@ -133,6 +133,9 @@ pub struct Worker {
     pub cpu_user_ns: u64,
     /// CPU time in the kernel, likewise.
     pub cpu_system_ns: u64,
+    /// What the kernel counted of its thread meanwhile, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread_counts: Option<ThreadCounts>,
     /// Where the time went after the first operation.
     pub marks: Marks,
     /// Operations that were in flight when a stop rule came: waited for, and counted.
@@ -163,6 +166,17 @@ pub struct Worker {
     /// Its own interval series, if the workload asked for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub intervals: Vec<WorkerInterval>,
+}
+
+/// What the kernel counts of a thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThreadCounts {
+    /// Times that another thread got its CPU: it waited for something, or its time was over.
+    pub switches: u64,
+    /// Page faults that waited for I/O.
+    pub major_faults: u64,
+    /// Page faults that did not.
+    pub minor_faults: u64,
 }
 
 /// What one worker did in an interval.

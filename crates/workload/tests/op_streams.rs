@@ -103,11 +103,7 @@ fn one_stream() -> BoxedStrategy<Workload> {
             stream.length = length;
             // Only what is drawn record by record is aligned, and not checked.
             stream.align = match stream.access {
-                Access::Uniform
-                | Access::Zipf { .. }
-                | Access::Pareto { .. }
-                | Access::Normal { .. }
-                | Access::Zoned(_) => align,
+                ref order if order.draws_each() => align,
                 _ => Bytes(0),
             };
             if matches!(stream.record, Record::ByKind { .. }) {

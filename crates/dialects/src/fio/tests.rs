@@ -338,6 +338,19 @@ fn orders_and_directions() {
         of("--rw=randwrite --random_distribution=zipf:1.2"),
         (Direction::Write, Access::Zipf { theta: 1.2 })
     );
+    let around = |order, centre| Access::Around { order: Box::new(order), centre };
+    assert_eq!(
+        of("--rw=randread --random_distribution=normal:20"),
+        (Direction::Read, Access::Normal { deviation_percent: 20.0 })
+    );
+    assert_eq!(
+        of("--rw=randread --random_distribution=normal:20:0.25").1,
+        around(Access::Normal { deviation_percent: 20.0 }, 0.25)
+    );
+    assert_eq!(
+        of("--rw=randread --random_distribution=pareto:0.3:1").1,
+        around(Access::Pareto { h: 0.3 }, 0.0)
+    );
     let mix = |p| Direction::Mix(fathom_workload::Mix::ReadPercent(p));
     assert_eq!(of("--rw=rw --rwmixread=70"), (mix(70), Access::SequentialByKind));
     assert_eq!(of("--rw=randrw --rwmixread=70 --rwmixwrite=10").0, mix(90));
@@ -416,7 +429,7 @@ fn what_is_not_supported_says_why_and_what_is() {
         "--name=a --size=4k --nrfiles=4",
         "--name=a --size=1m --ioengine=guasi",
         "--name=a --size=1m --rate=1m --rate_iops=5",
-        "--name=a --size=1m --random_distribution=normal:10 --rw=randread",
+        "--name=a --size=1m --random_distribution=normal:0 --rw=randread",
         "--size=1m --name=a --name=b --name=c --wait_for=a",
         "--name=a --rw=write --filename=/dev/disk",
         "--name=a --rw=write --size=1m --readonly",
@@ -438,6 +451,7 @@ fn every_option_that_is_done_is_read() {
         "--name=a --size=1m --rw=randwrite --verify=md5",
         "--name=a --size=1m --rw=randwrite --thinktime=1 --random_distribution=zoned:50/50:50/50",
         "--name=a --size=1m --rw=write --rate=1m --filename=there --time_based",
+        "--name=a --size=1m --rw=randread --random_distribution=sequence:1",
         "--name=a --filesize=4k --ioengine=filestat",
         "--name=a --ioengine=cpuio --cpuload=50 --runtime=1",
         "--name=a --ioengine=exec --program=echo --runtime=1",

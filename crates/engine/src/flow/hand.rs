@@ -13,7 +13,8 @@ use crate::hot::Outcome;
 use crate::shared::{
     Call, Control, KINDS, KindStat, Live, READ, STOP_INTERRUPT, SYNC, Shared, Tally, WRITE, add_and_wake,
 };
-use crate::worker::{Fault, thread_cpu_ns};
+use crate::usage::Usage;
+use crate::worker::Fault;
 use fathom_workload::flow::{Class, Kind, Op, PATIENCE_NS, Place, Thread, Wrong};
 use rustix::fd::OwnedFd;
 use std::sync::atomic::Ordering;
@@ -94,7 +95,7 @@ pub(crate) struct Hand<'a> {
     pub released: u64,
     pub start: u64,
     pub last: u64,
-    pub cpu_before: (u64, u64),
+    pub used_before: Usage,
     pub ramp_ops: u64,
 }
 
@@ -212,7 +213,7 @@ impl Hand<'_> {
         (self.start, self.last) = (now, now);
         self.deadline = self.plan.time_ns.map_or(u64::MAX, |ns| now.saturating_add(self.clock.ticks(ns)));
         self.alarm = self.deadline;
-        self.cpu_before = thread_cpu_ns();
+        self.used_before = Usage::now();
     }
 
     pub(super) fn forget_warm_up(&mut self) {

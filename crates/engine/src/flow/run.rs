@@ -8,7 +8,8 @@ use crate::clock::Clock;
 use crate::hot::Outcome;
 use crate::hot::rare::Quota;
 use crate::shared::{Call, End, Figures, READ, STOP_FIRST_DONE, STOP_RULE, SYNC, Shared, WRITE};
-use crate::worker::{Fault, Starting, thread_cpu_ns};
+use crate::usage::Usage;
+use crate::worker::{Fault, Starting};
 use fathom_workload::flow::{Numbers, Op, Place, Program, Thread, Turn, Walk};
 use fathom_workload::{Act, Exhausted, Finished, Raise};
 use std::sync::atomic::Ordering;
@@ -53,9 +54,7 @@ pub(crate) fn live(
     slot.last_op_ns = clock.between(hand.start, hand.last);
     let result = hand.conclude(outcome, slot);
     starting.clock_stopped();
-    let spent = thread_cpu_ns();
-    slot.cpu_user_ns = spent.0.saturating_sub(hand.cpu_before.0);
-    slot.cpu_system_ns = spent.1.saturating_sub(hand.cpu_before.1);
+    slot.used = Usage::now().since(hand.used_before);
     let left = hand.leave();
     let end = result?;
     left?;
@@ -112,7 +111,7 @@ fn prepare<'a>(
         released: 0,
         start: 0,
         last: 0,
-        cpu_before: (0, 0),
+        used_before: Usage::default(),
         ramp_ops: 0,
         limited: plan.quota != Quota::default(),
     })

@@ -25,6 +25,7 @@ use crate::shared::{
     Control, Figures, KINDS, KindStat, Live, READ, STOP_FIRST_DONE, STOP_INTERRUPT, TRIM, WRITE, add_and_wake,
 };
 use crate::spool::{Does, Operation, Spool};
+use crate::usage::Usage;
 use fathom_record::OpLogEntry;
 use fathom_workload::ops::{Done, Op, OpKind};
 use fathom_workload::{PassOver, WhenStopped};
@@ -71,8 +72,8 @@ pub(crate) struct Hot<'a> {
     /// Length of the warm-up, and of what is counted (`u64::MAX`: no limit), in ticks.
     pub ramp: u64,
     pub time: u64,
-    /// CPU time of the thread when counting began.
-    pub cpu_before: (u64, u64),
+    /// What the thread had used when counting began.
+    pub used_before: Usage,
     /// Time before the last operation that is not to be counted, ns.
     pub excluded_ns: u64,
     /// Likewise since the last operation: it counts as excluded once another one follows.
@@ -127,15 +128,14 @@ impl Hot<'_> {
         self.paused_ns = 0;
         self.figures.start_ticks = now;
         self.deadline = now.saturating_add(self.time);
-        self.cpu_before = crate::worker::thread_cpu_ns();
+        self.used_before = Usage::now();
     }
 
-    /// Notes the CPU time since counting began; the clock has run for `clocked_ns`. Inlined, so that no call takes the address of what the
+    /// Notes what the thread used since counting began; the clock has run for `clocked_ns`. Inlined, so that no call takes the address of what the
     /// loop holds in registers: that would lengthen every operation.
     #[inline(always)]
-    pub fn note_cpu_time(&mut self, clocked_ns: u64) {
-        let spent = spent_since(self.cpu_before, clocked_ns);
-        (self.figures.cpu_user_ns, self.figures.cpu_system_ns) = spent;
+    pub fn note_usage(&mut self, clocked_ns: u64) {
+        self.figures.used = used_since(self.used_before, clocked_ns);
     }
 
     /// What the stop flag says to a stream that stops so.
@@ -211,32 +211,6 @@ impl Hot<'_> {
 
 #[cold]
 #[inline(never)]
-fn spent_since(before: (u64, u64), clocked_ns: u64) -> (u64, u64) {
-    let (user, system) = crate::worker::thread_cpu_ns();
-    within((user.saturating_sub(before.0), system.saturating_sub(before.1)), clocked_ns)
-}
-
-/// CPU time in user mode and in the kernel, no longer together than the clock ran. Reading the counters takes time itself, and the clock
-/// was looked at a little before: a stream of microseconds would have used several times what it had.
-fn within((user, system): (u64, u64), clocked_ns: u64) -> (u64, u64) {
-    let sum = user.saturating_add(system);
-    if sum <= clocked_ns {
-        return (user, system);
-    }
-    let user = (u128::from(user) * u128::from(clocked_ns) / u128::from(sum)) as u64;
-    (user, clocked_ns - user)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::within;
-
-    #[test]
-    fn nobody_computes_longer_than_the_clock_runs() {
-        assert_eq!(within((3, 4), 7), (3, 4));
-        assert_eq!(within((30, 10), 20), (15, 5));
-        assert_eq!(within((0, 10), 4), (0, 4));
-        assert_eq!(within((5, 5), 0), (0, 0));
-        assert_eq!(within((u64::MAX / 2, u64::MAX / 2), 100), (50, 50));
-    }
+fn used_since(before: Usage, clocked_ns: u64) -> Usage {
+    Usage::now().since(before).within(clocked_ns)
 }

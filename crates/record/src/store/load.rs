@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     Axes, CacheIntent, Clock, DeviceDelta, Doubt, Ending, Extents, Marks, OpError, OpKind, OpStat, Phase,
-    Physical, Repetition, Residency, Run, Trust, Verdict, Worker,
+    Physical, Repetition, Residency, Run, ThreadCounts, Trust, Verdict, Worker,
 };
 use rusqlite::{Connection, OptionalExtension, Row};
 
@@ -278,6 +278,7 @@ fn worker_head(r: &Row) -> rusqlite::Result<(i64, Option<String>, Worker)> {
         uncounted_bytes: count(r, "uncounted_bytes")?,
         cpu_user_ns: count(r, "cpu_user_ns")?,
         cpu_system_ns: count(r, "cpu_system_ns")?,
+        thread_counts: thread_counts(r)?,
         marks: Marks {
             last_op_ns: count(r, "last_op_ns")?,
             fsync_ns: count(r, "fsync_ns")?,
@@ -291,6 +292,12 @@ fn worker_head(r: &Row) -> rusqlite::Result<(i64, Option<String>, Worker)> {
         ..Worker::default()
     };
     Ok((r.get("id")?, r.get("passed")?, worker))
+}
+
+fn thread_counts(r: &Row) -> rusqlite::Result<Option<ThreadCounts>> {
+    let Some(switches) = maybe(r, "switches")? else { return Ok(None) };
+    let (major_faults, minor_faults) = (count(r, "major_faults")?, count(r, "minor_faults")?);
+    Ok(Some(ThreadCounts { switches, major_faults, minor_faults }))
 }
 
 fn op_error(r: &Row) -> rusqlite::Result<OpError> {

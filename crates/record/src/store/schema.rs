@@ -27,6 +27,10 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("schema_steady.sql"),
     // Errors that a worker passed over, as JSON.
     "ALTER TABLE worker ADD COLUMN passed TEXT;",
+    // What the kernel counted of a worker's thread; unknown until then.
+    "ALTER TABLE worker ADD COLUMN switches INTEGER;
+     ALTER TABLE worker ADD COLUMN major_faults INTEGER;
+     ALTER TABLE worker ADD COLUMN minor_faults INTEGER;",
 ];
 
 /// The schema version this program writes.

@@ -124,6 +124,7 @@ impl Worked {
             uncounted_bytes: self.uncounted_bytes,
             cpu_user_ns: 0,
             cpu_system_ns: self.cpu_ns.saturating_sub(self.cpu_before_ns),
+            thread_counts: None,
             marks: Marks {
                 last_op_ns: self.last_ns.saturating_sub(self.start_ns),
                 fsync_ns: self.fsync_ns,

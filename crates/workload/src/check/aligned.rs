@@ -1,22 +1,15 @@
 //! Whether offsets can be multiples of what a stream asks for: in orders that draw each record by itself, on one file.
 
-use crate::{Access, Pick, Sequence, Stream, Verify};
+use crate::{Pick, Sequence, Stream, Verify};
 
 /// What is wrong with the alignment of a stream.
 pub(super) fn error(stream: &Stream) -> Option<String> {
     if stream.align.0 == 0 {
         return None;
     }
-    if !matches!(
-        stream.access,
-        Access::Uniform
-            | Access::Zipf { .. }
-            | Access::Pareto { .. }
-            | Access::Normal { .. }
-            | Access::Zoned(_)
-    ) {
+    if !stream.access.draws_each() {
         return Some(
-            "align goes with orders that draw each record by itself: uniform, zipf, pareto, normal and zoned"
+            "align goes with orders that draw each record by itself: uniform, zipf, pareto, normal, around and zoned"
                 .into(),
         );
     }

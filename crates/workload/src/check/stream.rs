@@ -216,14 +216,21 @@ fn access_error(access: &Access, record: &Record) -> Option<String> {
             Some("a share that is drawn is at most 100 percent".into())
         }
         Access::PartlyRandom { order, .. } => match **order {
-            Access::Permuted
-            | Access::Uniform
-            | Access::Zipf { .. }
-            | Access::Pareto { .. }
-            | Access::Normal { .. }
-            | Access::Zoned(_) => access_error(order, record),
-            _ => Some("what is drawn is drawn from permuted, uniform, zipf, pareto, normal or zoned".into()),
+            ref inner if *inner == Access::Permuted || inner.draws_each() => access_error(inner, record),
+            _ => Some(
+                "what is drawn is drawn from permuted, uniform, zipf, pareto, normal, around or zoned".into(),
+            ),
         },
+        Access::Around { centre, .. } if !(0.0..1.0).contains(centre) => {
+            Some(format!("the centre {centre} is not at least 0 and below 1"))
+        }
+        Access::Around { order, .. } => match **order {
+            ref inner @ (Access::Zipf { .. } | Access::Pareto { .. } | Access::Normal { .. }) => {
+                access_error(inner, record)
+            }
+            _ => Some("only zipf, pareto and normal have a centre".into()),
+        },
+        Access::Cycle { records, .. } if records.is_empty() => Some("a cycle has records".into()),
         Access::Striped { run, gap, by_kind: _ } => match record {
             Record::Fixed(size)
                 if run.0 > 0 && run.0.is_multiple_of(size.0.max(1)) && run.0.checked_add(gap.0).is_some() =>
@@ -232,7 +239,8 @@ fn access_error(access: &Access, record: &Record) -> Option<String> {
             }
             _ => Some("stripes need a fixed record size, and are a multiple of it".into()),
         },
-        Access::Shuffled { .. }
+        Access::Cycle { .. }
+        | Access::Shuffled { .. }
         | Access::Strided { .. }
         | Access::Skipping { .. }
         | Access::Strips { .. }

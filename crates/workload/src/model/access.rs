@@ -52,6 +52,21 @@ pub enum Access {
         /// Standard deviation in percent of the region.
         deviation_percent: f64,
     },
+    /// An order in which some records are more popular than others (zipf, pareto, normal), moved so that the most popular one lies here.
+    Around {
+        /// The order.
+        order: Box<Access>,
+        /// Where, as a share of the region: at least 0 and below 1. What it moves over the end comes in again at the beginning.
+        centre: f64,
+    },
+    /// The same few records again and again, in this order. A number is taken modulo N.
+    Cycle {
+        /// Their numbers.
+        records: Vec<u64>,
+        /// Each round adds the length of the cycle to the numbers, until one of them would leave the region: then it begins anew.
+        #[serde(default, skip_serializing_if = "is_default")]
+        advancing: bool,
+    },
     /// Zones one after the other, each with its share of the operations; uniform inside a zone. Both columns add up to 100.
     Zoned(Vec<Zone>),
     /// Each record of an order begins a run of so many operations: on itself and those that follow it, up to the end of the region.
@@ -129,6 +144,13 @@ pub struct Zone {
 }
 
 impl Access {
+    /// Whether each record is drawn by itself, whatever was drawn before.
+    #[must_use]
+    pub fn draws_each(&self) -> bool {
+        use Access::{Around, Normal, Pareto, Uniform, Zipf, Zoned};
+        matches!(self, Uniform | Zipf { .. } | Pareto { .. } | Normal { .. } | Zoned(_) | Around { .. })
+    }
+
     /// Whether it is a list of operations that says when each is due.
     #[must_use]
     pub fn is_timed(&self) -> bool {

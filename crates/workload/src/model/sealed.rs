@@ -19,9 +19,12 @@ pub struct Sealed {
     /// These bytes again and again from the beginning of the block on; none: random ones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pattern: Vec<u8>,
-    /// Places in the pattern at which eight of its bytes are the block's offset in its file, least byte first.
+    /// Places in the pattern at which eight of its bytes are the offset in the file where it began, least byte first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub offsets: Vec<u32>,
+    /// The pattern begins anew after so many bytes of a record, whatever its blocks; 0: with every block.
+    #[serde(skip_serializing_if = "is_default")]
+    pub anew_every: Bytes,
 }
 
 /// What a header holds beside the place of its block.
@@ -120,19 +123,42 @@ impl Sealed {
         self.sum.map_or(0, |sum| Self::HEADER + sum.area())
     }
 
-    /// Fills the block at `offset` of its file with the pattern, if there is one.
-    pub fn fill(&self, block: &mut [u8], offset: u64) {
+    /// Fills a block with the pattern, if there is one. The block lies at `offset` of its file, and `within` bytes behind the beginning of
+    /// its record.
+    pub fn fill(&self, block: &mut [u8], offset: u64, within: u64) {
         if self.pattern.is_empty() {
             return;
         }
-        let word = offset.to_le_bytes();
-        for piece in block.chunks_mut(self.pattern.len()) {
-            piece.copy_from_slice(&self.pattern[..piece.len()]);
-            for &at in &self.offsets {
-                let Some(place) = piece.get_mut(at as usize..) else { continue };
-                let bytes = place.len().min(word.len());
-                place[..bytes].copy_from_slice(&word[..bytes]);
-            }
+        if self.anew_every.0 == 0 {
+            return self.repeat(block, offset, 0);
+        }
+        let every = self.anew_every.0;
+        let mut rest = block;
+        let (mut offset, mut within) = (offset, within);
+        while !rest.is_empty() {
+            let begun = within % every;
+            let bytes = rest.len().min(usize::try_from(every - begun).unwrap_or(usize::MAX));
+            let (piece, behind) = rest.split_at_mut(bytes);
+            self.repeat(piece, offset.wrapping_sub(begun), begun);
+            (offset, within) = (offset.wrapping_add(bytes as u64), within.wrapping_add(bytes as u64));
+            rest = behind;
+        }
+    }
+
+    /// The pattern that began at `began`, from its byte `from` on.
+    fn repeat(&self, block: &mut [u8], began: u64, from: u64) {
+        let mut pattern = std::borrow::Cow::Borrowed(&self.pattern[..]);
+        let word = began.to_le_bytes();
+        for &at in &self.offsets {
+            let Some(place) = pattern.to_mut().get_mut(at as usize..) else { continue };
+            let bytes = place.len().min(word.len());
+            place[..bytes].copy_from_slice(&word[..bytes]);
+        }
+        let phase = (from % pattern.len() as u64) as usize;
+        let (first, others) = block.split_at_mut((pattern.len() - phase).min(block.len()));
+        first.copy_from_slice(&pattern[phase..phase + first.len()]);
+        for piece in others.chunks_mut(pattern.len()) {
+            piece.copy_from_slice(&pattern[..piece.len()]);
         }
     }
 
@@ -171,6 +197,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_pattern_may_run_on_through_the_blocks_of_a_record() {
+        let sealed = Sealed {
+            block: Bytes(8),
+            pattern: b"a\0\0\0\0\0\0\0\0bc".to_vec(),
+            offsets: vec![1],
+            anew_every: Bytes(14),
+            ..Sealed::default()
+        };
+        let mut record = [7; 32];
+        for (i, block) in record.chunks_mut(8).enumerate() {
+            sealed.fill(block, 0x2000 + 8 * i as u64, 8 * i as u64);
+        }
+        let of = |low: u8, bytes: usize| {
+            let one = [b'a', low, 0x20, 0, 0, 0, 0, 0, 0, b'b', b'c'];
+            one.iter().cycle().take(bytes).copied().collect::<Vec<u8>>()
+        };
+        assert_eq!(record.to_vec(), [of(0, 14), of(14, 14), of(28, 4)].concat());
+    }
+
+    #[test]
     fn patterns_begin_anew_with_every_block_and_know_their_place() {
         let sealed = Sealed {
             block: Bytes(16),
@@ -179,7 +225,7 @@ mod tests {
             ..Sealed::default()
         };
         let mut block = [7; 16];
-        sealed.fill(&mut block, 0x1000);
+        sealed.fill(&mut block, 0x1000, 64);
         assert_eq!(block, [0xab, 0, 0x10, 0, 0, 0, 0, 0, 0, 0xab, 0, 0x10, 0, 0, 0, 0]);
         assert_eq!(sealed.error(), None);
         assert!(Sealed { offsets: vec![2], ..sealed.clone() }.error().is_some());

@@ -246,11 +246,9 @@ impl Turns {
     /// instead, and a pass is as much as all files have.
     #[must_use]
     pub fn drop_out(&self) -> bool {
-        use Access::{Normal, Pareto, Same, Strided, Zipf, Zoned};
-        !matches!(
-            self.order,
-            Normal { .. } | Pareto { .. } | Same(_) | Strided { .. } | Zipf { .. } | Zoned(_)
-        )
+        use Access::{Cycle, Same, Strided, Uniform};
+        let some_more_often = self.order.draws_each() && self.order != Uniform;
+        !(some_more_often || matches!(self.order, Cycle { .. } | Same(_) | Strided { .. }))
     }
 }
 

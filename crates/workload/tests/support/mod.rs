@@ -287,13 +287,14 @@ fn sealed() -> BoxedStrategy<Sealed> {
             Just(Sum::Xxhash),
         ],
     ]);
-    (bytes(), sum, bytes(), vec(any::<u8>(), 0..9), vec(any::<u32>(), 0..3))
-        .prop_map(|(block, sum, header_at, pattern, offsets)| Sealed {
+    (bytes(), sum, bytes(), vec(any::<u8>(), 0..9), vec(any::<u32>(), 0..3), bytes())
+        .prop_map(|(block, sum, header_at, pattern, offsets, anew_every)| Sealed {
             block,
             sum,
             header_at,
             pattern,
             offsets,
+            anew_every,
         })
         .boxed()
 }
@@ -439,6 +440,10 @@ pub fn access() -> BoxedStrategy<Access> {
         float().prop_map(|h| Access::Pareto { h }),
         float().prop_map(|deviation_percent| Access::Normal { deviation_percent }),
         vec(zone(), 0..4).prop_map(Access::Zoned),
+        (0.1..3.0f64, 0.0..1.0f64)
+            .prop_map(|(theta, centre)| Access::Around { order: Box::new(Access::Zipf { theta }), centre }),
+        (vec(number(), 1..4), any::<bool>())
+            .prop_map(|(records, advancing)| Access::Cycle { records, advancing }),
         vec(listed(), 0..4).prop_map(Access::Listed),
     ]
     .boxed()

@@ -181,9 +181,9 @@ fn job(json: &mut Json, plan: &Plan, entry: &Entry, (seconds, plus): (u64, bool)
     let (user, system) = entry.cpu_percent();
     json.float("usr_cpu", user);
     json.float("sys_cpu", system);
-    for key in NOT_MEASURED {
-        json.raw(key, 0);
-    }
+    json.raw("ctx", entry.counts.switches);
+    json.raw("majf", entry.counts.major_faults);
+    json.raw("minf", entry.counts.minor_faults);
     let any = entry.ios() > 0;
     let depth = stats::depths(entry.depth(job), any);
     json.object("iodepth_level", |json| {
@@ -252,9 +252,6 @@ fn steady(json: &mut Json, told: &Told) {
         }
     });
 }
-
-/// What fathom does not count for each job.
-pub const NOT_MEASURED: [&str; 3] = ["ctx", "majf", "minf"];
 
 fn side(json: &mut Json, job: &Job, side: &Side, plus: bool) {
     let rate = side.bytes_per_s();
@@ -350,7 +347,7 @@ fn beyond(json: &mut Json, plan: &Plan, run: &Run, disks: bool) {
         });
         json.list("not measured", |json| {
             let disk = disks.then_some(["read_ticks", "write_ticks", "in_queue"]);
-            for name in NOT_MEASURED.into_iter().chain(disk.into_iter().flatten()) {
+            for name in disk.into_iter().flatten() {
                 json.entry(None);
                 json.out += &quoted(name);
             }

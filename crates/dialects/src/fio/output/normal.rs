@@ -183,8 +183,12 @@ fn report_of(out: &mut String, plan: &Plan, entry: &Entry, moment: &Moment) {
         latency(out, "sync", &entry.sync);
         percentiles(out, "sync", &entry.sync, job);
     }
-    let (user, system) = entry.cpu_percent();
-    let _ = writeln!(out, "  cpu          : usr={user:3.2}%, sys={system:3.2}%, ctx=0, majf=0, minf=0");
+    let ((user, system), counts) = (entry.cpu_percent(), entry.counts);
+    let _ = writeln!(
+        out,
+        "  cpu          : usr={user:3.2}%, sys={system:3.2}%, ctx={}, majf={}, minf={}",
+        counts.switches, counts.major_faults, counts.minor_faults
+    );
     let any = entry.ios() > 0;
     let row = |names: [&str; 7], shares: [f64; 7]| {
         names

@@ -4,7 +4,7 @@ use super::super::plan::{Job, Plan, Unified};
 use super::errors::{self, Errors};
 use super::priorities::{self, ByPriority};
 use super::windows::{self, Window};
-use fathom_record::{Ending, Histogram, OpError, OpKind, Repetition, Run, SteadyGroup, Worker};
+use fathom_record::{Ending, Histogram, OpError, OpKind, Repetition, Run, SteadyGroup, ThreadCounts, Worker};
 use fathom_workload::{Access, AdaptiveDepth, DepthGoal};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,6 +37,8 @@ pub struct Entry {
     pub user_ns: u64,
     /// See `user_ns`.
     pub system_ns: u64,
+    /// What the kernel counted of its threads.
+    pub counts: ThreadCounts,
     /// What ended it, if it failed.
     pub error: Option<OpError>,
     /// Errors that count: those that were passed over, and one that ended it all the same.
@@ -234,6 +236,10 @@ impl Entry {
             self.runtime_ns = self.runtime_ns.max(worker.elapsed_ns);
             self.user_ns += worker.cpu_user_ns;
             self.system_ns += worker.cpu_system_ns;
+            let counts = worker.thread_counts.unwrap_or_default();
+            self.counts.switches += counts.switches;
+            self.counts.major_faults += counts.major_faults;
+            self.counts.minor_faults += counts.minor_faults;
             if let (None, Ending::Failed(error)) = (&self.error, &worker.ending) {
                 self.error = Some(error.clone());
             }

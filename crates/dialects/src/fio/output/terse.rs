@@ -35,7 +35,8 @@ fn line(job: &Job, entry: &Entry, version: u8, disks: &[Disk]) -> String {
     }
     let (user, system) = entry.cpu_percent();
     fields.extend([format!("{user:.6}%"), format!("{system:.6}%")]);
-    fields.extend(super::json::NOT_MEASURED.map(|_| "0".to_owned()));
+    let counts = entry.counts;
+    fields.extend([counts.switches, counts.major_faults, counts.minor_faults].map(|n| n.to_string()));
     let any = entry.ios() > 0;
     fields.extend(stats::depths(entry.depth(job), any).map(|d| format!("{d:.1}%")));
     let [ns, us, ms] = entry.tables(job);

@@ -2,7 +2,7 @@
 
 use super::super::tests::planned;
 use super::*;
-use fathom_record::{DeviceDelta, Interval, Moved, OpStat, Repetition, Worker, WorkerInterval};
+use fathom_record::{DeviceDelta, Interval, Moved, OpStat, Repetition, ThreadCounts, Worker, WorkerInterval};
 
 /// A record of what `args` would do: every worker did some reads and writes of 4 KiB with latencies that spread.
 fn record(plan: &Plan) -> Run {
@@ -70,6 +70,7 @@ fn worker(plan: &Plan, index: u32) -> Worker {
         elapsed_ns: 2_000_000_000,
         cpu_user_ns: 100_000_000,
         cpu_system_ns: 300_000_000,
+        thread_counts: Some(ThreadCounts { switches: 1234, major_faults: 5, minor_faults: 67 }),
         stats,
         intervals: (1..=4).map(interval).collect(),
         ..Worker::default()

@@ -2,7 +2,7 @@
 
 use super::super::plan::{Job, Place, Plan};
 use fathom_record::{Ending, OpError, Run, Worker};
-use fathom_workload::{Access, Data, Sealed, Sum};
+use fathom_workload::{Access, Data, Record, Sealed, Sum};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -110,14 +110,17 @@ pub struct Dump {
 /// What `verify_dump` asks for.
 #[must_use]
 pub fn dump(plan: &Plan, run: &Run, error: &OpError) -> Option<Dump> {
-    let Found { job, sealed, offset, .. } = found(plan, run, error)?;
+    let Found { job, sealed, offset, start } = found(plan, run, error)?;
     if !job.settings.on("verify_dump", false) {
         return None;
     }
     let named = |what: &str| PathBuf::from(format!("{}.{offset}.{what}", error.path));
-    let expected = sealed.sum.is_none().then(|| {
+    // A pattern that runs on through a record depends on where that began, which is known of records of one size.
+    let known = sealed.anew_every.0 == 0 || matches!(job.stream.record, Record::Fixed(_));
+    let record = job.stream.record.unit().0.max(1);
+    let expected = (sealed.sum.is_none() && known).then(|| {
         let mut block = vec![0; usize::try_from(sealed.block.0).unwrap_or(0)];
-        sealed.fill(&mut block, offset);
+        sealed.fill(&mut block, offset, (offset - start) % record);
         (named("expected"), block)
     });
     let (file, bytes) = (PathBuf::from(&error.path), sealed.block.0);

@@ -36,14 +36,7 @@ pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream, notes: &mut Notes
         stream.access = Access::Uniform;
         notes.say(format!("job {}: with {NAME}, places are drawn with repeats, as in fio", s.job));
     }
-    if !matches!(
-        stream.access,
-        Access::Uniform
-            | Access::Zipf { .. }
-            | Access::Pareto { .. }
-            | Access::Normal { .. }
-            | Access::Zoned(_)
-    ) {
+    if !stream.access.draws_each() {
         return Err(s
             .wrong(NAME, format!("{NAME}: with rw=...:N or zonemode it is not supported"))
             .hint("leave one of them out"));

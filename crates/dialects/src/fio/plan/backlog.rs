@@ -92,8 +92,8 @@ pub fn read_back(group: &mut Group, wrote: &Group, sizes: Option<&[u64]>, seed: 
         }
         list.iter_mut().for_each(|op| op.does = Some(Does::Read));
         stream.access = Access::Listed(list);
-        // The list says where it works, and in which file.
-        (stream.start, stream.length, stream.turns) = (Bytes(0), None, None);
+        // The list says where it works, and in which file, and is gone through once.
+        (stream.start, stream.length, stream.turns, stream.evict_passes) = (Bytes(0), None, None, false);
     }
 }
 
@@ -223,6 +223,7 @@ mod tests {
             "--rw=randrw",
             "--rw=randwrite --bssplit=4k/50:8k/50",
             "--rw=write --number_ios=10",
+            "--rw=write --io_size=1536k",
             "--rw=randwrite --norandommap --nrfiles=3",
         ] {
             let args = format!("--name=a --size=768k --bs=4k --verify=crc32c {args}");

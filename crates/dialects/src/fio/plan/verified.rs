@@ -67,7 +67,22 @@ pub fn sealed(
     // An interval that does not divide it counts for nothing.
     let divides = |bytes: &u64| unit.is_multiple_of(*bytes);
     let block = if sum.is_some() { interval.filter(divides).unwrap_or(unit) } else { unit };
-    Ok(Some(Sealed { block: Bytes(block), sum, header_at: Bytes(header_at), pattern, offsets }))
+    // The pattern takes no notice of blocks, either.
+    let longest = stream.record.largest().0;
+    let anew_every = match s.number("verify_pattern_interval")? {
+        _ if pattern.is_empty() => 0,
+        Some(bytes) if bytes > 0 => bytes,
+        _ if block == longest => 0,
+        _ => longest,
+    };
+    Ok(Some(Sealed {
+        block: Bytes(block),
+        sum,
+        header_at: Bytes(header_at),
+        pattern,
+        offsets,
+        anew_every: Bytes(anew_every),
+    }))
 }
 
 /// Whether records are made of whole blocks, and a block has room for its header.

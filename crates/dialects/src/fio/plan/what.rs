@@ -225,6 +225,9 @@ fn shares(s: &Settings) -> Result<Option<[u64; 3]>, Wrong> {
     Ok(shares.filter(|shares| *shares != [100; 3]))
 }
 
+/// As in fio.
+const MOST_OF_A_SEQUENCE: usize = 64;
+
 fn order(s: &Settings, rw: Direction) -> Result<Access, Wrong> {
     const WORD: &str = "random_distribution";
     let lfsr = s.word("random_generator") == Some("lfsr");
@@ -237,24 +240,22 @@ fn order(s: &Settings, rw: Direction) -> Result<Access, Wrong> {
     let refused = |what: &str, instead: &str| {
         Err(s.wrong(WORD, format!("{WORD}={distribution}: {what}")).hint(format!("instead: {instead}")))
     };
-    let one = || -> Result<f64, Wrong> {
-        let mut parts = parameters.split(':');
-        let first = parts.next().unwrap_or_default();
-        if parts.next().is_some() {
-            return Err(s
-                .wrong(
-                    WORD,
-                    format!(
-                        "{WORD}={distribution}: a centre is not supported; popular blocks lie everywhere"
-                    ),
-                )
-                .hint("instead: random_distribution=zoned"));
+    let float = |text: &str| {
+        number::float(text).map_err(|why| s.wrong(WORD, format!("{WORD}={distribution}: {why}")))
+    };
+    let (first, centre) = parameters.split_once(':').map_or((parameters.as_str(), None), |(a, b)| (a, Some(b)));
+    let one = |default: f64| if first.is_empty() { Ok(default) } else { float(first) };
+    let around = |order: Access| -> Result<Access, Wrong> {
+        let Some(centre) = centre.map(&float).transpose()? else { return Ok(order) };
+        if !(0.0..=1.0).contains(&centre) {
+            return refused("a centre lies between 0 and 1", &format!("{WORD}={distribution}:{first}:0.5"));
         }
-        number::float(first).map_err(|why| s.wrong(WORD, format!("{WORD}={distribution}: {why}")))
+        // The end is the beginning.
+        Ok(Access::Around { order: Box::new(order), centre: centre % 1.0 })
     };
     match distribution.as_str() {
         "zipf" => {
-            let theta = if parameters.is_empty() { 1.1 } else { one()? };
+            let theta = one(1.1)?;
             if theta <= 0.0 {
                 return refused("theta is above 0", "random_distribution=zipf:1.1");
             }
@@ -264,25 +265,43 @@ fn order(s: &Settings, rw: Direction) -> Result<Access, Wrong> {
                     .fio(format!("fio: zipf theta must different than 1.0\nfio: failed parsing {WORD}={distribution}:{parameters}\n"))
                     .hint("random_distribution=zipf:1.01"));
             }
-            Ok(Access::Zipf { theta })
+            around(Access::Zipf { theta })
         }
         "pareto" => {
-            let h = if parameters.is_empty() { 0.2 } else { one()? };
+            let h = one(0.2)?;
             if !(h > 0.0 && h < 0.5) {
                 return refused("h lies between 0 and 0.5", "random_distribution=pareto:0.2");
             }
-            Ok(Access::Pareto { h })
+            around(Access::Pareto { h })
         }
         "zoned" => {
             Ok(Access::Zoned(zones(&parameters).map_err(|why| s.wrong(WORD, format!("{WORD}: {why}")))?))
         }
         // Its zones are known when the region is.
         "zoned_abs" => Ok(Access::Zoned(Vec::new())),
-        "normal" => refused(
-            "its blocks would be scattered by popularity, which is not supported",
-            "zipf, pareto or zoned",
-        ),
-        "sequence" => refused("it is not supported", "a job for each block"),
+        "normal" => {
+            let deviation_percent = one(0.0)?;
+            if !(deviation_percent > 0.0 && deviation_percent <= 100.0) {
+                return refused("the deviation is above 0 and at most 100 percent", "random_distribution=normal:20");
+            }
+            around(Access::Normal { deviation_percent })
+        }
+        "sequence" => {
+            let number = |text: &str| {
+                text.trim().parse::<u64>().map_err(|_| {
+                    s.wrong(WORD, format!("{WORD}=sequence: {text:?} is not the number of a block"))
+                        .hint(format!("{WORD}=sequence:2,0,1"))
+                })
+            };
+            let records = parameters.split(',').map(number).collect::<Result<Vec<u64>, Wrong>>()?;
+            if records.len() > MOST_OF_A_SEQUENCE {
+                return refused(
+                    &format!("{} blocks are more than {MOST_OF_A_SEQUENCE}", records.len()),
+                    "a shorter sequence",
+                );
+            }
+            Ok(Access::Cycle { records, advancing: s.on("random_sequence_stride", false) })
+        }
         _ if once_each => Ok(Access::Permuted),
         _ => Ok(Access::Uniform),
     }

@@ -1,4 +1,5 @@
-//! `random_distribution=zoned_abs`: zones that have a number of bytes. What lies behind them is never visited, as in fio 3.33.
+//! What only the size of the region decides in `random_distribution`. `zoned_abs`: zones that have a number of bytes; what lies behind them
+//! is never visited, as in fio 3.33. `sequence`: blocks that have to be there.
 
 use super::super::Wrong;
 use super::super::number;
@@ -11,8 +12,18 @@ const WORD: &str = "random_distribution";
 /// Turns zones of bytes into shares of the region, once that is known.
 ///
 /// # Errors
-/// Zones that cannot be read, or do not fit; clones whose regions differ.
+/// Zones that cannot be read, or do not fit; clones whose regions differ; blocks that are not there.
 pub fn apply(s: &Settings, stream: &mut Stream, parts: &[Part]) -> Result<(), Wrong> {
+    if let Access::Cycle { records, .. } = &stream.access {
+        let blocks = parts.iter().map(|part| part.length / stream.record.unit().0.max(1)).min().unwrap_or(0);
+        return match records.iter().find(|record| **record >= blocks) {
+            Some(record) => Err(s.wrong(
+                WORD,
+                format!("{WORD}=sequence: there is no block {record}; the last one is {}", blocks.saturating_sub(1)),
+            )),
+            None => Ok(()),
+        };
+    }
     if s.word(WORD) != Some("zoned_abs") || !matches!(stream.access, Access::Zoned(_)) {
         return Ok(());
     }
@@ -69,6 +80,18 @@ mod tests {
 
     fn zone(operations_percent: f64, region_percent: f64) -> Zone {
         Zone { operations_percent, region_percent }
+    }
+
+    #[test]
+    fn a_sequence_is_of_blocks_that_are_there() {
+        let of = |args: &str| format!("--name=a --rw=randread --ioengine=null --bs=4k {args}");
+        let plan = planned(&of("--size=28k --random_distribution=sequence:2,0,6 --random_sequence_stride=1"));
+        let Program::Stream(stream) = &plan.workload.phases[0].groups[0].threads[0].program else { panic!() };
+        assert_eq!(stream.access, Access::Cycle { records: vec![2, 0, 6], advancing: true });
+        let why = refused(&of("--size=28k --random_distribution=sequence:2,0,7"));
+        assert!(why.contains("there is no block 7; the last one is 6"), "{why}");
+        let why = refused(&of("--size=28k --random_distribution=sequence:2,b"));
+        assert!(why.contains("\"b\" is not the number of a block"), "{why}");
     }
 
     #[test]

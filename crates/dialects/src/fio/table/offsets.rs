@@ -22,8 +22,9 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "random_distribution",
         DISTRIBUTION,
-        "zipf, pareto, zoned and zoned_abs are done; normal, sequence and centres are refused",
+        "zipf:THETA and pareto:H scatter what is popular, normal:PERCENT does not; each with :CENTRE; zones; sequence:BLOCK,BLOCK...",
     ),
+    done("random_sequence_stride", Bool, "each round of a sequence begins where the last one ended"),
     also(done("randrepeat", Bool, "the same numbers in every run"), &["allrandrepeat"]),
     done("randseed", Number, "seed of them"),
     done(
@@ -32,6 +33,5 @@ pub(super) static ROWS: &[Row] = &[
         "share of random offsets, of reads, writes and trims; the others follow the last of their kind",
     ),
     harmless("fadvise_stream", Text, "a stream for the device", "hints change nothing about what is asked"),
-    refused("use_os_rand", Bool, &["0"], "numbers of the system", "runs can be repeated", "randrepeat=0"),
     harmless("random_seed", Number, "an old name without effect", "randseed is meant"),
 ];

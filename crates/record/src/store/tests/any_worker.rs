@@ -102,6 +102,11 @@ pub(super) fn any_worker() -> BoxedStrategy<Worker> {
             uncounted_bytes: a.4,
             cpu_user_ns: b.0,
             cpu_system_ns: b.1,
+            thread_counts: (b.0 % 2 == 0).then_some(ThreadCounts {
+                switches: b.1,
+                major_faults: b.2,
+                minor_faults: b.3,
+            }),
             marks: Marks { last_op_ns: b.2, fsync_ns: b.3, close_ns: b.4 },
             drained_ops: c.0,
             ramp_ops: c.1,

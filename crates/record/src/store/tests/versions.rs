@@ -69,6 +69,12 @@ fn store_of_version(version: usize, path: &Path) {
     old.execute_batch(&marks).expect("marks");
 }
 
+fn before_threads_were_counted(mut run: Run) -> Run {
+    let repetitions = run.phases.iter_mut().flat_map(|phase| &mut phase.repetitions);
+    repetitions.flat_map(|one| &mut one.workers).for_each(|worker| worker.thread_counts = None);
+    run
+}
+
 #[test]
 fn stores_of_older_versions_are_brought_up_to_date() {
     let second = sample_of_second_version();
@@ -87,7 +93,9 @@ fn stores_of_older_versions_are_brought_up_to_date() {
         (8, sample_run()),
         // The tenth is for errors that were passed over, and the sample has none.
         (9, sample_run()),
+        (10, sample_run()),
     ] {
+        let wanted = before_threads_were_counted(wanted);
         let (_dir, path) = scratch();
         std::fs::create_dir_all(path.parent().expect("a parent")).expect("creates");
         store_of_version(version, &path);

@@ -1,6 +1,7 @@
 //! The order in which records are visited. One enum and one match per operation: a few nanoseconds.
 
 mod alias;
+mod cycle;
 mod falling;
 mod normal;
 mod pareto;
@@ -9,6 +10,7 @@ mod zipf;
 mod zoned;
 
 use self::alias::Alias;
+use self::cycle::Cycle;
 use self::falling::Falling;
 use self::normal::Normal;
 use self::pareto::Pareto;
@@ -43,6 +45,8 @@ pub(super) enum Order {
     Pareto { rng: Xoshiro256PlusPlus, ranks: Box<Falling<Pareto>>, map: Feistel },
     Normal { rng: Xoshiro256PlusPlus, bell: Normal },
     Zoned { rng: Xoshiro256PlusPlus, zones: Alias },
+    Around { order: Box<Order>, by: u64 },
+    Cycle(Cycle),
     Skipping(Skipping),
     Strips(Strips),
 }
@@ -75,6 +79,13 @@ impl Order {
                 Self::Normal { rng: rng(key), bell: Normal::new(*deviation_percent, n)? }
             }
             Access::Zoned(zones) => Self::Zoned { rng: rng(key), zones: zoned::table(zones, n)? },
+            Access::Around { order, centre } => {
+                let order = Self::new(order, n, seed, place)?;
+                let at = ((centre * n as f64) as u64).min(n - 1);
+                let by = (u128::from(at) + u128::from(n) - u128::from(order.favourite(n)?)) % u128::from(n);
+                Self::Around { order: Box::new(order), by: by as u64 }
+            }
+            Access::Cycle { records, advancing } => Self::Cycle(Cycle::new(records, *advancing)?),
             Access::Skipping { records } => Self::Skipping(Skipping::new(*records)),
             Access::Strips { records, gap, operations, random } => {
                 Self::Strips(Strips::new(*records, *gap, *operations, random.then_some(key)))
@@ -84,6 +95,15 @@ impl Order {
             // These are made of an order, or of bytes, in `stream`.
             Access::Runs { .. } | Access::Striped { .. } | Access::PartlyRandom { .. } => return None,
         })
+    }
+
+    /// The record that comes most often, if some come more often than others.
+    fn favourite(&self, n: u64) -> Option<u64> {
+        match self {
+            Self::Zipf { map, .. } | Self::Pareto { map, .. } => Some(map.at(0)),
+            Self::Normal { .. } => Some(n / 2),
+            _ => None,
+        }
     }
 
     /// The next record, below `n`.
@@ -130,6 +150,8 @@ impl Order {
             Self::Pareto { rng, ranks, map } => map.at(ranks.draw(rng)),
             Self::Normal { rng, bell } => bell.draw(n, rng),
             Self::Zoned { rng, zones } => zones.draw(rng).1,
+            Self::Around { order, by } => ((u128::from(order.next(n)) + u128::from(*by)) % u128::from(n)) as u64,
+            Self::Cycle(cycle) => cycle.next(n),
             Self::Skipping(order) => order.next(n),
             Self::Strips(order) => order.next(n),
         }
@@ -242,6 +264,32 @@ pub(super) mod tests {
             assert_eq!(counts.iter().max(), Some(&counts[map.at(0) as usize]));
             assert_ne!(map.at(0) + 1, map.at(1), "neighbours in rank are no neighbours in the file");
         }
+    }
+
+    #[test]
+    fn what_is_popular_lies_around_the_centre() {
+        const N: u64 = 1000;
+        for order in [
+            Access::Zipf { theta: 1.2 },
+            Access::Pareto { h: 0.1 },
+            Access::Normal { deviation_percent: 5.0 },
+        ] {
+            let narrow = matches!(order, Access::Normal { .. });
+            for (centre, at) in [(0.0, 0), (0.25, 250), (0.9999, 999)] {
+                let mut counts = vec![0u32; N as usize];
+                let access = Access::Around { order: Box::new(order.clone()), centre };
+                first(&access, N, 50_000).iter().for_each(|record| counts[*record as usize] += 1);
+                let distance = |a: u64, b: u64| a.abs_diff(b).min(N - a.abs_diff(b));
+                if narrow {
+                    let near = (0..N).filter(|r| distance(*r, at) <= 100).map(|r| counts[r as usize]).sum::<u32>();
+                    assert!(near > 46_000, "{access:?}: {near}");
+                } else {
+                    let most = (0..N).max_by_key(|r| counts[*r as usize]);
+                    assert_eq!(most, Some(at), "{access:?}");
+                }
+            }
+        }
+        assert!(Order::new(&Access::Around { order: Box::new(Access::Uniform), centre: 0.5 }, 9, 7, Place::default()).is_none());
     }
 
     #[test]

@@ -1,0 +1,94 @@
+//! What a thread has had of the CPU, and what the kernel counted of it meanwhile.
+
+use fathom_record::ThreadCounts;
+
+/// Of the calling thread so far, or between two moments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Usage {
+    /// CPU time in user mode, ns.
+    pub user_ns: u64,
+    /// CPU time in the kernel, ns.
+    pub system_ns: u64,
+    pub counts: ThreadCounts,
+}
+
+impl Usage {
+    /// Of the calling thread until now. The sum of its CPU times is exact; the kernel splits it by what its ticks happened to see, so the
+    /// split of less than some ten milliseconds means little.
+    pub fn now() -> Self {
+        // SAFETY: getrusage fills the struct it is given.
+        let usage = unsafe {
+            let mut usage: libc::rusage = std::mem::zeroed();
+            libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage);
+            usage
+        };
+        let total = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        let total = total.tv_sec as u64 * 1_000_000_000 + total.tv_nsec as u64;
+        let user = usage.ru_utime.tv_sec as u64 * 1_000_000_000 + usage.ru_utime.tv_usec as u64 * 1_000;
+        let user_ns = user.min(total);
+        let counts = ThreadCounts {
+            switches: usage.ru_nvcsw as u64 + usage.ru_nivcsw as u64,
+            major_faults: usage.ru_majflt as u64,
+            minor_faults: usage.ru_minflt as u64,
+        };
+        Self { user_ns, system_ns: total - user_ns, counts }
+    }
+
+    /// What came since an earlier moment.
+    pub fn since(self, before: Self) -> Self {
+        let (now, then) = (self.counts, before.counts);
+        Self {
+            user_ns: self.user_ns.saturating_sub(before.user_ns),
+            system_ns: self.system_ns.saturating_sub(before.system_ns),
+            counts: ThreadCounts {
+                switches: now.switches.saturating_sub(then.switches),
+                major_faults: now.major_faults.saturating_sub(then.major_faults),
+                minor_faults: now.minor_faults.saturating_sub(then.minor_faults),
+            },
+        }
+    }
+
+    /// No more CPU time than the clock ran. Reading the counters takes time itself, and the clock was looked at a little before: a stream
+    /// of microseconds would have used several times what it had.
+    pub fn within(mut self, clocked_ns: u64) -> Self {
+        let sum = self.user_ns.saturating_add(self.system_ns);
+        if sum > clocked_ns {
+            self.user_ns =
+                (u128::from(self.user_ns) * u128::from(clocked_ns) / u128::from(sum)) as u64;
+            self.system_ns = clocked_ns - self.user_ns;
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_computes_longer_than_the_clock_runs() {
+        let within = |(user_ns, system_ns): (u64, u64), clocked_ns: u64| {
+            let used = Usage { user_ns, system_ns, ..Usage::default() }.within(clocked_ns);
+            (used.user_ns, used.system_ns)
+        };
+        assert_eq!(within((3, 4), 7), (3, 4));
+        assert_eq!(within((30, 10), 20), (15, 5));
+        assert_eq!(within((0, 10), 4), (0, 4));
+        assert_eq!(within((5, 5), 0), (0, 0));
+        assert_eq!(within((u64::MAX / 2, u64::MAX / 2), 100), (50, 50));
+    }
+
+    #[test]
+    fn who_sleeps_gives_the_cpu_away_and_who_touches_new_memory_faults() {
+        let before = Usage::now();
+        for _ in 0..3 {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        let mut memory = vec![0u8; 64 << 20];
+        memory.iter_mut().step_by(4096).for_each(|byte| *byte = 1);
+        let used = Usage::now().since(before);
+        assert!(std::hint::black_box(&memory)[4096] == 1);
+        // Huge pages have a fault for every 2 MiB.
+        assert!(used.counts.switches >= 3 && used.counts.minor_faults >= 32, "{used:?}");
+    }
+}
