@@ -167,12 +167,7 @@ fn number(bytes: &[u8]) -> u64 {
 }
 
 /// Checks the pattern of a block from byte `from` on.
-fn patterned(
-    block: &[u8],
-    from: usize,
-    sealed: &Sealed,
-    (offset, within): (u64, u64),
-) -> Result<(), Fault> {
+fn patterned(block: &[u8], from: usize, sealed: &Sealed, (offset, within): (u64, u64)) -> Result<(), Fault> {
     let mut expected = vec![0; block.len()];
     sealed.fill(&mut expected, offset, within);
     let pairs = block.iter().zip(&expected).enumerate().skip(from);

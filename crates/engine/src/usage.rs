@@ -53,8 +53,7 @@ impl Usage {
     pub fn within(mut self, clocked_ns: u64) -> Self {
         let sum = self.user_ns.saturating_add(self.system_ns);
         if sum > clocked_ns {
-            self.user_ns =
-                (u128::from(self.user_ns) * u128::from(clocked_ns) / u128::from(sum)) as u64;
+            self.user_ns = (u128::from(self.user_ns) * u128::from(clocked_ns) / u128::from(sum)) as u64;
             self.system_ns = clocked_ns - self.user_ns;
         }
         self

@@ -47,8 +47,8 @@ pub struct Entry {
     pub depth: Option<u32>,
     /// What came of waiting for a steady state.
     pub steady: Option<SteadyGroup>,
-    /// What its workers did in windows, by phase and number.
-    windows: BTreeMap<(u32, u64), Window>,
+    /// What its workers did in windows of bandwidth and of operations, by phase and number.
+    windows: [BTreeMap<(u32, u64), Window>; 2],
 }
 
 /// One direction of an entry.
@@ -138,11 +138,6 @@ pub fn milliseconds(ns: u64) -> u64 {
     if ns == 0 { 0 } else { (ns / 1_000_000).max(1) }
 }
 
-/// Windows of bandwidth over time.
-const WINDOW_NS: u64 = 500_000_000;
-/// Shorter pieces of time say nothing of a rate.
-const LEAST_WINDOW_NS: u64 = 450_000_000;
-
 /// The entries of a run.
 #[must_use]
 pub fn entries(plan: &Plan, run: &Run) -> Vec<Entry> {
@@ -169,7 +164,7 @@ pub fn entries(plan: &Plan, run: &Run) -> Vec<Entry> {
     }
     for entry in &mut entries {
         let unified = plan.jobs[entry.job].report.unified;
-        entry.take_windows(unified.together());
+        entry.take_windows(unified.together(), plan.jobs[entry.job].report.windows_ns);
         if unified.together() {
             entry.unite();
         }
@@ -231,7 +226,7 @@ impl Entry {
             }
             self.depth = self.depth.or(worker.settled_depth);
             self.add_errors(job, worker);
-            self.add_windows(place.phase, worker);
+            self.add_windows(place.phase, worker, job.report.windows_ns);
             self.clock_ns += worker.elapsed_ns;
             self.runtime_ns = self.runtime_ns.max(worker.elapsed_ns);
             self.user_ns += worker.cpu_user_ns;
@@ -260,9 +255,11 @@ impl Entry {
         }
     }
 
-    fn add_windows(&mut self, phase: u32, worker: &Worker) {
-        for (number, window) in windows::of(worker, WINDOW_NS) {
-            self.windows.entry((phase, number)).or_default().join(&window);
+    fn add_windows(&mut self, phase: u32, worker: &Worker, widths_ns: [u64; 2]) {
+        for (all, width_ns) in self.windows.iter_mut().zip(widths_ns) {
+            for (number, window) in windows::of(worker, width_ns) {
+                all.entry((phase, number)).or_default().join(&window);
+            }
         }
     }
 
@@ -288,30 +285,34 @@ impl Entry {
     }
 
     /// Windows without I/O count as 0, in phases that have some of that direction.
-    fn take_windows(&mut self, together: bool) {
+    fn take_windows(&mut self, together: bool, widths_ns: [u64; 2]) {
         const KINDS: [OpKind; 3] = [OpKind::Read, OpKind::Write, OpKind::Trim];
-        let mut windows = std::mem::take(&mut self.windows);
-        // The last one is as long as what was left.
-        windows.retain(|_, window| window.width_ns >= LEAST_WINDOW_NS);
-        let active: BTreeSet<(u32, OpKind)> = windows
-            .iter()
-            .flat_map(|((phase, _), w)| KINDS.map(|kind| (*phase, kind, w.of(kind)[0])))
-            .filter_map(|(phase, kind, ops)| (ops > 0).then_some((phase, kind)))
-            .collect();
-        for ((phase, _), window) in windows {
-            let per_s = |n: u64| (n as f64 * 1e9 / window.width_ns as f64) as u64;
-            let (mut all_ops, mut all_bytes) = (0, 0);
-            for (kind, side) in KINDS.into_iter().zip([&mut self.read, &mut self.write, &mut self.trim]) {
-                if active.contains(&(phase, kind)) {
-                    let [ops, bytes, _] = window.of(kind);
-                    side.bandwidth.push(per_s(bytes));
-                    side.operations.push(per_s(ops));
-                    (all_ops, all_bytes) = (all_ops + ops, all_bytes + bytes);
+        let all = std::mem::take(&mut self.windows).into_iter().zip(widths_ns);
+        for (bandwidth, (mut windows, width_ns)) in [true, false].into_iter().zip(all) {
+            // The last one is as long as what was left, and says nothing of a rate.
+            windows.retain(|_, window| window.width_ns >= width_ns / 10 * 9);
+            let active: BTreeSet<(u32, OpKind)> = windows
+                .iter()
+                .flat_map(|((phase, _), w)| KINDS.map(|kind| (*phase, kind, w.of(kind)[0])))
+                .filter_map(|(phase, kind, ops)| (ops > 0).then_some((phase, kind)))
+                .collect();
+            for ((phase, _), window) in windows {
+                let told = |side: &mut Side, moved: u64| {
+                    let per_s = (moved as f64 * 1e9 / window.width_ns as f64) as u64;
+                    if bandwidth { side.bandwidth.push(per_s) } else { side.operations.push(per_s) }
+                };
+                let mut all = 0;
+                for (kind, side) in KINDS.into_iter().zip([&mut self.read, &mut self.write, &mut self.trim]) {
+                    if active.contains(&(phase, kind)) {
+                        let [ops, bytes, _] = window.of(kind);
+                        let moved = if bandwidth { bytes } else { ops };
+                        told(side, moved);
+                        all += moved;
+                    }
                 }
-            }
-            if together && KINDS.iter().any(|kind| active.contains(&(phase, *kind))) {
-                self.mixed.bandwidth.push(per_s(all_bytes));
-                self.mixed.operations.push(per_s(all_ops));
+                if together && KINDS.iter().any(|kind| active.contains(&(phase, *kind))) {
+                    told(&mut self.mixed, all);
+                }
             }
         }
     }

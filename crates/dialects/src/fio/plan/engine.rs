@@ -81,7 +81,8 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
         }
     };
     if engine == "vsync" {
-        if depth > 1 {
+        // Blocks at random places are no neighbours.
+        if depth > 1 && !rw.random {
             return Err(s
                 .wrong("iodepth", "vsync gathers neighbouring blocks into one call, which is not supported")
                 .hint("instead: a larger block size with ioengine=psync"));

@@ -1,8 +1,9 @@
-//! What `loops`, `io_size` and `number_ios` come to together, as fio 3.33 was seen to take them: `number_ios` is that of one loop, and
-//! with `loops` a job ends with a whole pass. `unlink_each_loop` removes the files between two loops, and not after the last one.
+//! What `loops`, `io_size` and `number_ios` come to together, as fio 3.42 was seen to take them: `number_ios` is that of one loop, and
+//! with `loops` a job ends with a whole pass, but for sequential writes and mixes, which do all of `io_size` in every loop. `unlink_each_loop` removes the files between two loops, and not after the last one.
 
 use super::super::Wrong;
 use super::super::settings::Settings;
+use fathom_workload::{Access, Direction, Stream};
 
 /// Whether files would have to be removed between two loops.
 pub fn check(s: &Settings) -> Result<(), Wrong> {
@@ -16,9 +17,10 @@ pub fn check(s: &Settings) -> Result<(), Wrong> {
 }
 
 /// Bytes of all loops, where `io_size` is given and a pass has so many.
-pub fn bytes(io_size: u64, pass: u64, loops: u64) -> u64 {
-    if loops == 1 {
-        return io_size;
+pub fn bytes(stream: &Stream, io_size: u64, pass: u64, loops: u64) -> u64 {
+    let in_order = matches!(stream.access, Access::Sequential | Access::SequentialByKind);
+    if loops == 1 || in_order && matches!(stream.direction, Direction::Write | Direction::Mix(_)) {
+        return io_size.saturating_mul(loops);
     }
     let passes = if io_size > pass { io_size.div_ceil(pass.max(1)).saturating_mul(pass) } else { 0 };
     io_size.min(pass).saturating_mul(loops).max(passes)
@@ -66,8 +68,13 @@ mod tests {
 
     #[test]
     fn amounts_are_those_of_fio() {
-        // Counts of fio 3.33.
+        // Counts of fio 3.42.
         for (args, count) in [
+            ("--rw=write --size=8k --io_size=20k --loops=2", 40),
+            ("--rw=rw --size=8k --io_size=20k --loops=3 --nrfiles=2", 60),
+            ("--rw=write --size=8k --io_size=4k --loops=3", 12),
+            ("--rw=write --size=8k --io_size=32k --number_ios=9 --loops=3", 27),
+            ("--rw=randwrite --size=8k --io_size=20k --loops=2", 24),
             ("--size=4k --io_size=8k --loops=2", 8),
             ("--size=4k --io_size=8k --loops=3", 12),
             ("--size=4k --io_size=6k --loops=2", 8),

@@ -109,7 +109,9 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], all_of_it: &[
     let memory: BTreeSet<u8> = which.iter().map(|j| jobs[*j].ready.memory as u8).collect();
     phase.interval_by_worker = true;
     // As fine as the finest log, and so that the windows of all come out whole.
-    let widths = which.iter().filter_map(|j| jobs[*j].report.logs.intervals_ns());
+    let reports = || which.iter().map(|j| &jobs[*j].report);
+    let logs = reports().filter_map(|report| report.logs.intervals_ns());
+    let widths = logs.chain(reports().flat_map(|report| report.windows_ns));
     phase.interval = Duration(widths.fold(INTERVAL_NS, common));
     // What all have alike is the phase's, the rest is each group's own.
     let all: &[Job] = jobs;

@@ -17,6 +17,8 @@ pub struct Report {
     pub slat: bool,
     /// Bandwidth and operations over time.
     pub bandwidth: bool,
+    /// Windows of these two, ns.
+    pub windows_ns: [u64; 2],
     /// Percentiles of clat, lat, slat.
     pub clat_percentiles: bool,
     /// See `clat_percentiles`.
@@ -87,6 +89,16 @@ fn figures(s: &Settings) -> Result<usize, Wrong> {
     }
 }
 
+/// The width of windows of something over time, in whole milliseconds as fio has them.
+fn window(s: &Settings, name: &'static str) -> Result<u64, Wrong> {
+    const MS: u64 = 1_000_000;
+    match s.time(name)? {
+        0 if s.last(name).is_none() => Ok(500 * MS),
+        ns if ns >= MS => Ok(ns / MS * MS),
+        _ => Err(s.wrong(name, format!("{name}: a millisecond at least is expected"))),
+    }
+}
+
 /// Reads it.
 pub fn read(s: &Settings) -> Result<Report, Wrong> {
     let reduced = s.on("gtod_reduce", false);
@@ -105,6 +117,7 @@ pub fn read(s: &Settings) -> Result<Report, Wrong> {
         slat: shown("disable_slat"),
         // Which costs no look at the clock, so gtod_reduce leaves it, as in fio 3.33.
         bandwidth: !s.on("disable_bw_measurement", false),
+        windows_ns: [window(s, "bwavgtime")?, window(s, "iopsavgtime")?],
         clat_percentiles: s.on("clat_percentiles", true),
         lat_percentiles: s.on("lat_percentiles", false),
         slat_percentiles: s.on("slat_percentiles", false),

@@ -101,7 +101,7 @@ fn amount(
         return Ok(Amount::Endless);
     }
     let pass = most.unwrap_or(whole);
-    let bytes = io_size.map(|io_size| super::loops::bytes(io_size, pass, loops)).or(most);
+    let bytes = io_size.map(|io_size| super::loops::bytes(stream, io_size, pass, loops)).or(most);
     match (limit, bytes, &stream.record) {
         (Some(limit), bytes, Record::Fixed(block)) => {
             let block = block.0.max(1);

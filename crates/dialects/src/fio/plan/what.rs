@@ -243,7 +243,8 @@ fn order(s: &Settings, rw: Direction) -> Result<Access, Wrong> {
     let float = |text: &str| {
         number::float(text).map_err(|why| s.wrong(WORD, format!("{WORD}={distribution}: {why}")))
     };
-    let (first, centre) = parameters.split_once(':').map_or((parameters.as_str(), None), |(a, b)| (a, Some(b)));
+    let (first, centre) =
+        parameters.split_once(':').map_or((parameters.as_str(), None), |(a, b)| (a, Some(b)));
     let one = |default: f64| if first.is_empty() { Ok(default) } else { float(first) };
     let around = |order: Access| -> Result<Access, Wrong> {
         let Some(centre) = centre.map(&float).transpose()? else { return Ok(order) };
@@ -282,7 +283,10 @@ fn order(s: &Settings, rw: Direction) -> Result<Access, Wrong> {
         "normal" => {
             let deviation_percent = one(0.0)?;
             if !(deviation_percent > 0.0 && deviation_percent <= 100.0) {
-                return refused("the deviation is above 0 and at most 100 percent", "random_distribution=normal:20");
+                return refused(
+                    "the deviation is above 0 and at most 100 percent",
+                    "random_distribution=normal:20",
+                );
             }
             around(Access::Normal { deviation_percent })
         }
@@ -379,7 +383,7 @@ pub fn amount(s: &Settings, stream: &Stream, part: &Part) -> Result<Amount, Wron
         return Ok(Amount::Endless);
     }
     let bytes = io_size
-        .map_or_else(|| region.saturating_mul(loops), |io_size| super::loops::bytes(io_size, region, loops));
+        .map_or_else(|| region.saturating_mul(loops), |io_size| super::loops::bytes(stream, io_size, region, loops));
     let operations = per_pass.and_then(|n| match io_size {
         None => Some(uneven.unwrap_or_else(|| n.saturating_mul(loops))),
         Some(_) => None,

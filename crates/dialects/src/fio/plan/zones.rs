@@ -19,7 +19,10 @@ pub fn apply(s: &Settings, stream: &mut Stream, parts: &[Part]) -> Result<(), Wr
         return match records.iter().find(|record| **record >= blocks) {
             Some(record) => Err(s.wrong(
                 WORD,
-                format!("{WORD}=sequence: there is no block {record}; the last one is {}", blocks.saturating_sub(1)),
+                format!(
+                    "{WORD}=sequence: there is no block {record}; the last one is {}",
+                    blocks.saturating_sub(1)
+                ),
             )),
             None => Ok(()),
         };

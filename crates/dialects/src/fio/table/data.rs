@@ -100,7 +100,11 @@ pub(super) static ROWS: &[Row] = &[
         Text,
         "bytes behind the header instead of random ones, as for buffer_pattern; without verify the whole block, as with verify=pattern; %o is the offset of the block in eight bytes",
     ),
-    done("verify_pattern_interval", Bytes, "the pattern begins anew every so many bytes, with the offset there"),
+    done(
+        "verify_pattern_interval",
+        Bytes,
+        "the pattern begins anew every so many bytes, with the offset there",
+    ),
     done(
         "verify_backlog",
         Number,

@@ -150,7 +150,9 @@ impl Order {
             Self::Pareto { rng, ranks, map } => map.at(ranks.draw(rng)),
             Self::Normal { rng, bell } => bell.draw(n, rng),
             Self::Zoned { rng, zones } => zones.draw(rng).1,
-            Self::Around { order, by } => ((u128::from(order.next(n)) + u128::from(*by)) % u128::from(n)) as u64,
+            Self::Around { order, by } => {
+                ((u128::from(order.next(n)) + u128::from(*by)) % u128::from(n)) as u64
+            }
             Self::Cycle(cycle) => cycle.next(n),
             Self::Skipping(order) => order.next(n),
             Self::Strips(order) => order.next(n),
@@ -281,7 +283,8 @@ pub(super) mod tests {
                 first(&access, N, 50_000).iter().for_each(|record| counts[*record as usize] += 1);
                 let distance = |a: u64, b: u64| a.abs_diff(b).min(N - a.abs_diff(b));
                 if narrow {
-                    let near = (0..N).filter(|r| distance(*r, at) <= 100).map(|r| counts[r as usize]).sum::<u32>();
+                    let near =
+                        (0..N).filter(|r| distance(*r, at) <= 100).map(|r| counts[r as usize]).sum::<u32>();
                     assert!(near > 46_000, "{access:?}: {near}");
                 } else {
                     let most = (0..N).max_by_key(|r| counts[*r as usize]);
@@ -289,7 +292,15 @@ pub(super) mod tests {
                 }
             }
         }
-        assert!(Order::new(&Access::Around { order: Box::new(Access::Uniform), centre: 0.5 }, 9, 7, Place::default()).is_none());
+        assert!(
+            Order::new(
+                &Access::Around { order: Box::new(Access::Uniform), centre: 0.5 },
+                9,
+                7,
+                Place::default()
+            )
+            .is_none()
+        );
     }
 
     #[test]
