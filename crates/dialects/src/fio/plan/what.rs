@@ -382,8 +382,10 @@ pub fn amount(s: &Settings, stream: &Stream, part: &Part) -> Result<Amount, Wron
         // Its loops go on, each with as many as number_ios says.
         return Ok(Amount::Endless);
     }
-    let bytes = io_size
-        .map_or_else(|| region.saturating_mul(loops), |io_size| super::loops::bytes(stream, io_size, region, loops));
+    let bytes = io_size.map_or_else(
+        || region.saturating_mul(loops),
+        |io_size| super::loops::bytes(stream, io_size, region, loops),
+    );
     let operations = per_pass.and_then(|n| match io_size {
         None => Some(uneven.unwrap_or_else(|| n.saturating_mul(loops))),
         Some(_) => None,

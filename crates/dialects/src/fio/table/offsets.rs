@@ -1,7 +1,7 @@
 //! Which blocks, in which order, from which random numbers.
 
 use super::Kind::{Bool, Flag, Number, Text, Word};
-use super::{Row, also, done, harmless, refused};
+use super::{Row, also, done, harmless};
 
 const DISTRIBUTION: super::Kind =
     Word(&["random", "zipf", "pareto", "normal", "zoned", "zoned_abs", "sequence"]);
