@@ -1,6 +1,6 @@
 //! The same jobs through fio and through us: what was done must be the same, whatever the speed.
 
-use crate::fio::support::{fio_is_here, json, run, their_json, theirs};
+use crate::fio::support::{DEBIANS, fio_is_here, json, run, their_json, theirs};
 use fathom_testkit::{Fathom, TestDir};
 use serde_json::Value;
 
@@ -135,7 +135,7 @@ fn json_has_the_same_keys_and_types() {
         return;
     }
     let (ours, theirs) = (TestDir::new(), TestDir::new());
-    let fathom = Fathom::new().working_in(ours.path());
+    let fathom = Fathom::new().working_in(ours.path()).env("FATHOM_FIO_VERSION", DEBIANS);
     let line = "--name=a --rw=randrw --size=1m --fsync=16 --description=x";
     let shapes = [json(&fathom, line), their_json(theirs.path(), line)].map(|document| {
         let mut out = Vec::new();

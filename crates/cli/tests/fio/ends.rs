@@ -63,7 +63,7 @@ fn a_link_named_fio_is_fio() {
     let link = dir.path().join("fio");
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_fathom"), &link).unwrap();
     let output = std::process::Command::new(&link).arg("--version").output().unwrap();
-    assert_eq!(output.stdout, b"fio-3.33\n");
+    assert_eq!(output.stdout, b"fio-3.42\n");
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn the_depth_that_was_found_is_told_and_one_window_is_measured() {
     assert_eq!(job["latency_window"].as_u64(), Some(100_000));
     assert!(job["read"]["runtime"].as_u64().unwrap() < 10_000, "{}", job["read"]["runtime"]);
     let text = run(&fathom, line).expect_code(0).stdout;
-    let wanted = "     latency   : target=100000000000, window=100000, percentile=99.90%, depth=8\n";
+    let wanted = "     latency   : target=100.00s, window=100.00ms, percentile=99.90%, depth=8\n";
     assert!(text.contains(wanted), "{text}");
     // A target that nobody keeps leaves one operation in flight.
     let line = line.replace("=100s", "=1us").replace("--runtime=30", "--runtime=1 --latency_run=1");

@@ -2,7 +2,7 @@
 //! exit code, nothing on stderr where fio writes nothing, JSON of the same keys and types, terse lines of as many fields.
 
 use crate::fio::devices::Device;
-use crate::fio::support::{FIO, fio_is_here};
+use crate::fio::support::{DEBIANS, FIO, fio_is_here};
 use fathom_testkit::TestDir;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,6 +54,7 @@ impl Stand {
             .args(["-c", &line.replace("DEV", self.device.path().to_str().unwrap())])
             .current_dir(&self.work)
             .env("PATH", format!("{}:{path}", self.dir.path().join("bin").display()))
+            .env("FATHOM_FIO_VERSION", DEBIANS)
             .env("HOME", self.dir.path())
             .stdin(Stdio::null())
             .output()

@@ -7,6 +7,8 @@ use std::process::{Command, Output};
 
 /// Where Debian puts it.
 pub const FIO: &str = "/usr/bin/fio";
+/// The version that Debian has, whose outputs are compared with ours.
+pub const DEBIANS: &str = "3.33";
 
 /// `fathom fio LINE`.
 #[track_caller]

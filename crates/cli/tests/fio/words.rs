@@ -1,7 +1,7 @@
 //! Options as pipelines write them, each beside fio: numbers with something behind them, names that JSON repeats, included files that
 //! begin a section, units of rates, and what is told of jobs that measure little or nothing.
 
-use crate::fio::support::{fio_is_here, json, run, their_json, theirs};
+use crate::fio::support::{DEBIANS, fio_is_here, json, run, their_json, theirs};
 use fathom_testkit::{Fathom, TestDir};
 use serde_json::Value;
 
@@ -13,7 +13,8 @@ fn both(files: &[(&str, &str)], line: &str) -> [Value; 2] {
             std::fs::write(dir.path().join(name), text).unwrap();
         }
     }
-    [json(&Fathom::new().working_in(ours.path()), line), their_json(theirs.path(), line)]
+    let fathom = Fathom::new().working_in(ours.path()).env("FATHOM_FIO_VERSION", DEBIANS);
+    [json(&fathom, line), their_json(theirs.path(), line)]
 }
 
 /// The keys of an object.

@@ -1,12 +1,14 @@
 //! Options of the program fio itself, and fathom's own for this dialect: what is printed, where to, and what is not to be done.
 
 use super::number::{self, MS};
-use super::{Spot, Wrong, table};
+use super::{Spot, Version, Wrong, table};
 use std::path::PathBuf;
 
 /// Options of the program.
 #[derive(Clone, Debug, Default)]
 pub struct General {
+    /// Whose outputs are printed.
+    pub version: Version,
     /// `--output`.
     pub output: Option<PathBuf>,
     /// `--output-format`, `--minimal`, `--append-terse`: in the order of printing.
@@ -45,6 +47,8 @@ pub struct General {
     pub allow_write: Vec<PathBuf>,
     /// `--debug=parse`, or `all`.
     pub debug_parse: bool,
+    /// `--debug=random`: the seeds of the jobs are told.
+    pub debug_random: bool,
     /// What is printed for it.
     pub debug_lines: Vec<String>,
     /// What is to be printed instead of running.
@@ -247,7 +251,9 @@ impl General {
                     )
                     .fio(format!("fio: debug mask {word} not found\n")));
                 }
-                self.debug_parse |= words.iter().any(|word| ["parse", "all"].contains(word));
+                let asked = |for_what: &str| words.iter().any(|word| [for_what, "all"].contains(word));
+                self.debug_parse |= asked("parse");
+                self.debug_random |= asked("random");
                 self.ignored.push((format!("--{name}"), reason(name).into()));
             }
             "inflate-log" => self.inflate_log = Some(text.into()),
@@ -287,7 +293,9 @@ fn reason(name: &str) -> &'static str {
     match name {
         "max-jobs" | "alloc-size" => "there is no such limit",
         "idle-prof" => "the CPU that is left over is not measured",
-        "debug" => "of fio's debugging output there is only what parse says of steadystate",
+        "debug" => {
+            "of fio's debugging output there is only what parse says of steadystate, and the seeds of random"
+        }
         "bandwidth-log" => {
             "its files are called agg-read_bw.log, agg-write_bw.log and agg-trim_bw.log, and have no other name"
         }
@@ -329,7 +337,7 @@ mod tests {
         assert!(refused("--status-interval=0 --name=a --size=1m").contains("at least 100 ms"));
         assert!(refused("--status-interval=soon --name=a --size=1m").contains("--status-interval=soon"));
         let debugged = planned("--debug=parse,io --name=a --size=1m").general;
-        assert!(debugged.debug_parse && debugged.ignored.len() == 1);
+        assert!(debugged.debug_parse && !debugged.debug_random && debugged.ignored.len() == 1);
         assert!(refused("--debug=nothing --name=a --size=1m").contains("fio: debug mask nothing not found"));
         assert!(
             refused("--idle-prof=foo --name=a --size=1m").contains("fio: incorrect idle-prof option: foo\n")

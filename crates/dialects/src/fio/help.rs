@@ -1,16 +1,17 @@
 //! `--help`, `--version`, `--cmdhelp`, `--enghelp`.
 
+use super::Version;
 use super::general::Help;
-use super::output::VERSION;
 use super::table::{self, State};
 use crate::filebench::nearest;
 use std::fmt::Write as _;
 
 /// What `--help` prints.
 #[must_use]
-pub fn usage(program: &str) -> String {
+pub fn usage(program: &str, version: Version) -> String {
+    let version = version.name();
     format!(
-        "{VERSION} (fathom stands in for it; docs/fio.md says where it differs)
+        "{version} (fathom stands in for it; docs/fio.md says where it differs)
 {program} [options] [job options] <job file(s)>
   --check               Print what would be done, as a workload of fathom's own format
   --explain             Print every value with where it comes from, and what to know of it
@@ -44,10 +45,10 @@ Examples:
 ///
 /// # Errors
 /// A sentence, if an engine or an option of it is not known.
-pub fn text(program: &str, asked: &Help) -> Result<String, String> {
+pub fn text(program: &str, version: Version, asked: &Help) -> Result<String, String> {
     match asked {
-        Help::Usage => Ok(usage(program)),
-        Help::Version => Ok(format!("{VERSION}\n")),
+        Help::Usage => Ok(usage(program, version)),
+        Help::Version => Ok(format!("{}\n", version.name())),
         Help::Engines(asked) => super::engines::text(asked.as_deref()),
         Help::Options(None) => Ok(all()),
         Help::Options(Some(name)) if name == "all" => Ok(all()),
@@ -107,14 +108,15 @@ mod tests {
 
     #[test]
     fn help_tells_the_state_of_an_option() {
-        let of = |name: &str| text("fio", &Help::Options(Some(name.into())));
+        let of = |name: &str| text("fio", Version::default(), &Help::Options(Some(name.into())));
         assert!(of("readwrite").unwrap().contains("rw:"));
         assert!(of("zonecapacity").unwrap().contains("refused: zones are not supported"));
         assert!(of("bs").unwrap().contains("\n             default: 4096\n"));
         assert!(of("filename").unwrap().contains("\n             default: no default\n"));
         assert_eq!(of("zzzzzzqq"), Ok("No such command: zzzzzzqq\n".to_owned()));
         assert!(of("iodepht").unwrap().contains("showing closest match\n             iodepth: "));
-        assert!(text("fio", &Help::Version).unwrap().starts_with("fio-3."));
-        assert!(text("fio", &Help::Engines(None)).unwrap().contains("io_uring"));
+        assert_eq!(text("fio", Version::V3_33, &Help::Version).unwrap(), "fio-3.33\n");
+        assert_eq!(text("fio", Version::default(), &Help::Version).unwrap(), "fio-3.42\n");
+        assert!(text("fio", Version::default(), &Help::Engines(None)).unwrap().contains("io_uring"));
     }
 }

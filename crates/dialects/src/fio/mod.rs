@@ -21,10 +21,12 @@ mod split;
 pub mod table;
 mod text;
 mod three;
+mod version;
 mod wrong;
 
 pub use general::{Format, General, Help};
 pub use plan::{Job, Plan};
+pub use version::Version;
 pub use wrong::{Spot, Wrong};
 
 use std::path::{Path, PathBuf};
@@ -87,6 +89,7 @@ pub enum Asked {
 /// The first thing that is wrong; nothing is to be done then.
 pub fn plan(args: &[String], world: &World<'_>) -> Result<Asked, Wrong> {
     let mut line = line::read(args, world)?;
+    line.general.version = Version::asked(world).map_err(Wrong::nowhere)?;
     if line.general.debug_parse {
         let own = line.jobs.iter().flat_map(|job| &job.2);
         line.general.debug_lines =

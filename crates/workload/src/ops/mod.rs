@@ -22,6 +22,7 @@ mod turns;
 pub use arrivals::Arrivals;
 pub use kept::{Extent, Kept, ReadBack};
 pub use mt19937_64::Mt19937_64;
+pub use order::PURPOSES;
 pub(crate) use order::WIDEST_PERCENT;
 pub use passes::Passes;
 pub use plain::{Draw, Only, Plain, PlainOps, Source};

@@ -54,13 +54,20 @@ pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
     if program == FIO || !std::io::stdout().is_terminal() {
         console::hush();
     }
+    let version = match fio::Version::asked(&world::world()) {
+        Ok(version) => version,
+        Err(why) => {
+            console::error(&why);
+            return ExitCode::from(ERROR);
+        }
+    };
     if args.is_empty() {
-        console::out_raw(&help::usage(program));
+        console::out_raw(&help::usage(program, version));
         return ExitCode::from(ERROR);
     }
     let mut plan = match fio::plan(&args, &world::world()) {
         Ok(Asked::Jobs(plan)) => plan,
-        Ok(Asked::Help(asked)) => return tell(program, &asked),
+        Ok(Asked::Help(asked)) => return tell(program, version, &asked),
         Ok(Asked::Inflate(log)) => return logged::inflate(&log),
         // As in fio, options without a job are read, and that is all.
         Ok(Asked::Nothing(general)) => {
@@ -120,8 +127,8 @@ fn no_directory(job: &fio::Job) -> Option<fio::Wrong> {
     Some(if error.is_none() { wrong.hint("make it before") } else { wrong })
 }
 
-fn tell(program: &str, asked: &fio::Help) -> ExitCode {
-    match help::text(program, asked) {
+fn tell(program: &str, version: fio::Version, asked: &fio::Help) -> ExitCode {
+    match help::text(program, version, asked) {
         Ok(text) => {
             console::out_raw(&text);
             ExitCode::SUCCESS
@@ -194,6 +201,9 @@ fn measure(program: &str, plan: &Plan, noted: bool, common: &Common) -> ExitCode
             return ExitCode::from(ERROR);
         }
     };
+    if plan.general.debug_random {
+        sink.write(&output::seeds(plan, std::process::id()));
+    }
     if output::formats(plan).contains(&Format::Normal) {
         sink.write(&output::normal::head(plan));
     }

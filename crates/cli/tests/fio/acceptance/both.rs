@@ -1,6 +1,6 @@
 //! A job run by both programs, each in a directory of its own, and what is asked of what they did.
 
-use crate::fio::support::{FIO, fio_is_here, json, run, their_json, theirs};
+use crate::fio::support::{DEBIANS, FIO, fio_is_here, json, run, their_json, theirs};
 use fathom_testkit::{Fathom, TestDir, strace_command};
 use serde_json::Value;
 use std::path::Path;
@@ -41,7 +41,8 @@ impl Both {
             return None;
         }
         let dirs = [TestDir::new(), TestDir::new()];
-        let fathom = Fathom::new().working_in(dirs[0].path()).env("SZ", "2m");
+        let fathom =
+            Fathom::new().working_in(dirs[0].path()).env("SZ", "2m").env("FATHOM_FIO_VERSION", DEBIANS);
         Some(Self { test, fathom, dirs })
     }
 

@@ -1,12 +1,13 @@
 //! The JSON of fio: the same keys in the same order, blanks before colons, whole numbers without and others with six decimals. What fathom
 //! knows beyond it stands under one key, `fathom`, at the end.
 
+use super::super::Version;
 use super::super::plan::{Job, Plan};
 use super::super::settings::Level;
 use super::super::wrong::COMMAND_LINE;
 use super::stats::{self, BUCKETS, DEPTHS, Entry, Side};
 use super::steady::{Told, mean};
-use super::{Moment, VERSION, told_batch};
+use super::{Moment, told_batch};
 use fathom_record::{Histogram, Run};
 
 /// A document in the making.
@@ -74,8 +75,9 @@ pub fn document(plan: &Plan, run: &Run, moment: &Moment, plus: bool) -> String {
     let mut json = Json { out: String::new(), filled: Vec::new() };
     let entries = stats::entries(plan, run);
     let seconds = seconds_of(run);
+    let newest = plan.general.version >= Version::V3_42;
     json.inside(None, ['{', '}'], |json| {
-        json.text("fio version", VERSION);
+        json.text("fio version", plan.general.version.name());
         json.raw("timestamp", moment.unix_ms / 1000);
         json.raw("timestamp_ms", moment.unix_ms);
         json.text("time", &moment.text);
@@ -94,7 +96,8 @@ pub fn document(plan: &Plan, run: &Run, moment: &Moment, plus: bool) -> String {
         }
         json.list("jobs", |json| {
             for entry in &entries {
-                json.inside(None, ['{', '}'], |json| job(json, plan, entry, (seconds, plus)));
+                let start_ms = newest.then(|| started_ms(run) + (entry.start_ns / 1_000_000) as i64);
+                json.inside(None, ['{', '}'], |json| job(json, plan, entry, (seconds, start_ms, plus)));
             }
         });
         let devices: Vec<_> = super::devices(plan, run);
@@ -105,6 +108,10 @@ pub fn document(plan: &Plan, run: &Run, moment: &Moment, plus: bool) -> String {
                         json.text("name", &device.name);
                         json.raw("read_ios", device.read_ios);
                         json.raw("write_ios", device.write_ios);
+                        if newest {
+                            json.raw("read_sectors", device.read_sectors);
+                            json.raw("write_sectors", device.write_sectors);
+                        }
                         json.raw("read_merges", device.read_merges);
                         json.raw("write_merges", device.write_merges);
                         json.raw("read_ticks", 0);
@@ -120,10 +127,12 @@ pub fn document(plan: &Plan, run: &Run, moment: &Moment, plus: bool) -> String {
     json.out + "\n"
 }
 
-/// Options of a job that stand in it, or above it. fio tells none that has no value, and has an order of its own for those of a file.
+/// Options of a job that stand in it, or above it. fio 3.33 tells none that has no value; both have an order of their own for those of a
+/// file.
 fn options(job: &Job, own: bool) -> Vec<(&'static str, &str)> {
     let of = job.settings.all().filter(|(level, _)| (*level == Level::Own) == own);
-    let told = of.filter_map(|(_, s)| Some((&*s.spot.source, s.told, s.value.as_deref()?)));
+    let without = (job.report.version >= Version::V3_42).then_some("");
+    let told = of.filter_map(|(_, s)| Some((&*s.spot.source, s.told, s.value.as_deref().or(without)?)));
     let mut told: Vec<_> = told.collect();
     told.sort_by_key(|(source, name, _)| match *name {
         _ if *source == COMMAND_LINE => 1,
@@ -134,16 +143,24 @@ fn options(job: &Job, own: bool) -> Vec<(&'static str, &str)> {
     told.into_iter().map(|(_, name, value)| (name, value)).collect()
 }
 
+/// When a run began, ms since 1970.
+fn started_ms(run: &Run) -> i64 {
+    run.started_at.parse::<jiff::Timestamp>().map_or(0, |at| at.as_millisecond())
+}
+
 /// What fio says every job took: the whole run, in seconds that have begun.
 fn seconds_of(run: &Run) -> u64 {
     let repetitions = run.phases.iter().filter_map(|phase| phase.repetitions.first());
     repetitions.map(|repetition| repetition.elapsed_ns).sum::<u64>() / 1_000_000_000 + 1
 }
 
-fn job(json: &mut Json, plan: &Plan, entry: &Entry, (seconds, plus): (u64, bool)) {
+fn job(json: &mut Json, plan: &Plan, entry: &Entry, (seconds, start_ms, plus): (u64, Option<i64>, bool)) {
     let job = &plan.jobs[entry.job];
     json.text("jobname", &job.name);
     json.raw("groupid", job.group);
+    if let Some(start_ms) = start_ms {
+        json.raw("job_start", start_ms);
+    }
     json.raw("error", entry.errno());
     // fio has found out what is left, which is nothing, only if there was time to.
     json.raw("eta", if seconds > 2 { 0 } else { i32::MAX });
@@ -215,9 +232,16 @@ fn job(json: &mut Json, plan: &Plan, entry: &Entry, (seconds, plus): (u64, bool)
     if !job.only_lays_out {
         let (target, window, percentile) = stats::latency_target(job);
         json.raw("latency_depth", entry.depth(job));
+        let newest = job.report.version >= Version::V3_42;
         json.raw("latency_target", target);
+        if newest {
+            json.raw("latency_target_ns", target);
+        }
         json.float("latency_percentile", percentile);
         json.raw("latency_window", window / 1000);
+        if newest {
+            json.raw("latency_window_us", window / 1000);
+        }
     }
     if let Some(text) = job.settings.text("description") {
         json.text("desc", text);
@@ -277,6 +301,10 @@ fn side(json: &mut Json, job: &Job, side: &Side, plus: bool) {
                     let (class, level) = by.parts();
                     json.raw("prioclass", class);
                     json.raw("prio", level);
+                    if job.report.version >= Version::V3_42 {
+                        // Hints are not passed on.
+                        json.raw("priohint", 0);
+                    }
                     let (name, h) = by.told(job);
                     let percentiles = r.lat_percentiles || r.clat_percentiles;
                     latency(json, &format!("{name}_ns"), h, percentiles, job, plus);

@@ -22,11 +22,9 @@ pub mod windows;
 use super::general::Format;
 use super::plan::{Job, Plan};
 use fathom_record::{Histogram, OpKind, Phase, Run};
-use fathom_workload::Backend;
+use fathom_workload::{Backend, ops};
 use stats::Side;
-
-/// What tools compare. The version of fathom is in a key of its own.
-pub const VERSION: &str = "fio-3.33";
+use std::fmt::Write as _;
 
 /// When and by whom something is printed.
 #[derive(Clone, Debug, Default)]
@@ -53,6 +51,25 @@ pub fn results(plan: &Plan, run: &Run, moment: &Moment) -> String {
     }
     if formats.contains(&Format::Normal) {
         out += &normal::report(plan, run, moment);
+    }
+    out
+}
+
+/// What `--debug=random` prints: the seeds of every clone's random numbers, in fio's words.
+#[must_use]
+pub fn seeds(plan: &Plan, pid: u32) -> String {
+    let mut out = String::from("fio: set debug option random\n");
+    for job in &plan.jobs {
+        let Some(place) = job.places.first() else { continue };
+        let seed = job.stream.seed_or(plan.workload.seed.0);
+        for worker in place.worker..place.worker + job.clones {
+            let place = ops::Place { phase: place.phase, worker, repetition: 0 };
+            let _ = writeln!(out, "random   {pid}  FIO_RAND_NR_OFFS={}", ops::PURPOSES.count());
+            for (number, purpose) in ops::PURPOSES.enumerate() {
+                let seed = ops::derive_seed(seed, place, purpose);
+                let _ = writeln!(out, "random   {pid}  rand_seeds[{number}]={seed}");
+            }
+        }
     }
     out
 }
@@ -94,6 +111,10 @@ pub struct Disk {
     pub read_ios: u64,
     /// See `read_ios`.
     pub write_ios: u64,
+    /// Sectors of 512 bytes that they moved.
+    pub read_sectors: u64,
+    /// See `read_sectors`.
+    pub write_sectors: u64,
     /// Merged requests.
     pub read_merges: u64,
     /// See `read_merges`.
@@ -119,6 +140,8 @@ fn devices(plan: &Plan, run: &Run) -> Vec<Disk> {
         let disk = &mut disks[at];
         disk.read_ios += device.read_ios;
         disk.write_ios += device.write_ios;
+        disk.read_sectors += device.read_bytes / 512;
+        disk.write_sectors += device.write_bytes / 512;
         disk.read_merges += device.read_merges;
         disk.write_merges += device.write_merges;
         if elapsed_ms > 0.0 {

@@ -1,11 +1,12 @@
 //! The text of fio: a line for each job before the run, a report for each entry and the sums of the groups after it.
 
+use super::super::Version;
 use super::super::plan::{Job, Plan};
 use super::shares::share;
 use super::stats::{self, BUCKETS, Entry, Side};
 use super::steady::Told;
 use super::units::{FIGURES, bytes, count, rate, short, time};
-use super::{Moment, VERSION, told_batch};
+use super::{Moment, told_batch};
 use fathom_record::{Histogram, Run};
 use fathom_workload::{Backend, Record};
 use std::collections::BTreeMap;
@@ -41,7 +42,7 @@ pub fn head(plan: &Plan) -> String {
             out += "...\n";
         }
     }
-    let _ = writeln!(out, "{VERSION}");
+    let _ = writeln!(out, "{}", plan.general.version.name());
     let threads: u32 = plan.jobs.iter().filter(|j| j.settings.on("thread", false)).map(|j| j.clones).sum();
     let processes: u32 = plan.jobs.iter().map(|j| j.clones).sum::<u32>() - threads;
     let one = |n: u32, one: &str, many: &str| if n == 1 { format!("1 {one}") } else { format!("{n} {many}") };
@@ -127,10 +128,14 @@ pub fn report(plan: &Plan, run: &Run, moment: &Moment) -> String {
         out += "\nDisk stats (read/write):\n";
     }
     for disk in disks {
+        let _ = write!(out, "  {}: ios={}/{}, ", disk.name, disk.read_ios, disk.write_ios);
+        if plan.general.version >= Version::V3_42 {
+            let _ = write!(out, "sectors={}/{}, ", disk.read_sectors, disk.write_sectors);
+        }
         let _ = writeln!(
             out,
-            "  {}: ios={}/{}, merge={}/{}, ticks=0/0, in_queue=0, util={:.2}%",
-            disk.name, disk.read_ios, disk.write_ios, disk.read_merges, disk.write_merges, disk.util_percent
+            "merge={}/{}, ticks=0/0, in_queue=0, util={:.2}%",
+            disk.read_merges, disk.write_merges, disk.util_percent
         );
     }
     out
@@ -179,7 +184,8 @@ fn report_of(out: &mut String, plan: &Plan, entry: &Entry, moment: &Moment) {
     }
     tables(out, entry, job);
     if entry.sync.count() > 0 {
-        out.push_str("  fsync/fdatasync/sync_file_range:\n");
+        let more = if job.report.version >= Version::V3_42 { "/syncfs" } else { "" };
+        let _ = writeln!(out, "  fsync/fdatasync/sync_file_range{more}:");
         latency(out, "sync", &entry.sync);
         percentiles(out, "sync", &entry.sync, job);
     }
@@ -218,8 +224,11 @@ fn report_of(out: &mut String, plan: &Plan, entry: &Entry, moment: &Moment) {
         let _ = writeln!(out, "     errors    : total={total}, first_error={first}/<{said}>");
     }
     let (target, window, percentile) = stats::latency_target(job);
-    let window = window / 1000;
     let depth = entry.depth(job);
+    let (target, window) = match job.report.version {
+        Version::V3_33 => (target.to_string(), (window / 1000).to_string()),
+        Version::V3_42 => (span(target), span(window)),
+    };
     let _ = writeln!(
         out,
         "     latency   : target={target}, window={window}, percentile={percentile:.2}%, depth={depth}"
@@ -227,6 +236,17 @@ fn report_of(out: &mut String, plan: &Plan, entry: &Entry, moment: &Moment) {
     if let Some(rule) = &job.steady {
         *out += &Told::of(rule, entry.steady.as_ref()).line(rule, (job.report.kb_base, job.report.bits));
     }
+}
+
+/// A length of time, ns, as fio 3.42 tells it.
+fn span(ns: u64) -> String {
+    let (mut value, mut unit) = (ns as f64, "ns");
+    for larger in ["us", "ms", "s"] {
+        if value >= 2000.0 {
+            (value, unit) = (value / 1000.0, larger);
+        }
+    }
+    format!("{value:.2}{unit}")
 }
 
 fn side(out: &mut String, job: &Job, name: &str, side: &Side) {

@@ -1,8 +1,8 @@
 //! The terse formats: a line for each job, fields separated by semicolons. Versions 2 to 5.
 
 use super::super::plan::{Job, Plan};
+use super::Disk;
 use super::stats::{self, Entry, Side};
-use super::{Disk, VERSION};
 use fathom_record::{Histogram, Run};
 
 /// Number of places for percentiles.
@@ -24,7 +24,7 @@ pub fn lines(plan: &Plan, run: &Run, version: u8) -> String {
 fn line(job: &Job, entry: &Entry, version: u8, disks: &[Disk]) -> String {
     let mut fields: Vec<String> = vec![version.to_string()];
     if version > 2 {
-        fields.push(VERSION.into());
+        fields.push(job.report.version.name().into());
     }
     fields.extend([job.name.clone(), job.group.to_string(), entry.errno().to_string()]);
     for (name, of) in entry.told(job.report.unified) {

@@ -1,5 +1,6 @@
 //! The outputs of a record that is made up: golden, and held to the rules of the format.
 
+use super::super::Version;
 use super::super::tests::planned;
 use super::*;
 use fathom_record::{DeviceDelta, Interval, Moved, OpStat, Repetition, ThreadCounts, Worker, WorkerInterval};
@@ -105,6 +106,36 @@ fn the_json() {
 }
 
 #[test]
+fn the_older_version_has_what_it_had() {
+    let mut plan = planned(&format!(
+        "--bs=4k --output-format=json,normal,terse --latency_target=5ms --latency_window=1s {MIX}"
+    ));
+    let all = |plan: &Plan| results(plan, &record(plan), &moment());
+    let newest = all(&plan);
+    plan.general.version = Version::V3_33;
+    plan.jobs.iter_mut().for_each(|job| job.report.version = Version::V3_33);
+    let older = all(&plan);
+    let new =
+        ["job_start", "latency_target_ns", "latency_window_us", "_sectors", "sectors=", "/syncfs", "5.00ms"];
+    for word in new.iter().chain(&["fio-3.42", "\"group_reporting\" : \"\""]) {
+        assert!(newest.contains(word) && !older.contains(word), "{word}\n{older}");
+    }
+    assert!(older.contains("target=5000000, window=1000000") && older.contains("fio-3.33"), "{older}");
+}
+
+#[test]
+fn seeds_are_told_and_a_given_one_holds() {
+    let told = |args: &str| seeds(&planned(&format!("--name=a --size=1m {args}")), 7);
+    let one = told("");
+    assert_eq!(one.matches("rand_seeds[").count(), 8);
+    assert!(one.contains("random   7  FIO_RAND_NR_OFFS=8\nrandom   7  rand_seeds[0]="), "{one}");
+    assert_eq!(told("--randseed=5 --randrepeat=0"), told("--randseed=5"));
+    assert_ne!(told("--randseed=5"), told("--randseed=6"));
+    assert_ne!(told("--randrepeat=0"), one);
+    assert_eq!(told("--numjobs=2").matches("NR_OFFS").count(), 2);
+}
+
+#[test]
 fn options_stand_in_the_json_as_fio_has_them() {
     let document = |args: &str| -> serde_json::Value {
         let plan = planned(&format!("--output-format=json {args}"));
@@ -123,7 +154,10 @@ fn options_stand_in_the_json_as_fio_has_them() {
     let grouped = document("--size=1m --name=a --bs=8k --name=b --group_reporting --rw=randread --name=c");
     assert_eq!(grouped["jobs"].as_array().unwrap().len(), 2);
     assert_eq!(grouped["jobs"][0]["jobname"], "a");
-    assert_eq!(grouped["jobs"][0]["job options"], serde_json::json!({"name": "b", "rw": "randread"}));
+    assert_eq!(
+        grouped["jobs"][0]["job options"],
+        serde_json::json!({"name": "b", "group_reporting": "", "rw": "randread"})
+    );
     assert_eq!(grouped["jobs"][0]["read"]["total_ios"], 2000);
 }
 
@@ -242,7 +276,7 @@ fn the_terse_line() {
     assert!(results(&described, &record(&described), &moment()).ends_with("0.00%\n;hi\n"));
     let three = fields(3, 1);
     assert_eq!(three.len(), 130);
-    assert_eq!(three[..9], ["3", VERSION, "a", "0", "0", "4000", "2000", "500", "2000"]);
+    assert_eq!(three[..9], ["3", "fio-3.42", "a", "0", "0", "4000", "2000", "500", "2000"]);
     assert_eq!(three[47..49], ["0", "0"]);
     assert_eq!(three[121], "vda");
 }

@@ -240,7 +240,7 @@ fn job(
     if replay.is_none() {
         logged::check(s, clones, &laid)?;
     }
-    let mut report = report::read(s)?;
+    let mut report = report::read(s, general.version)?;
     // Nothing is prepared before a call about a name, so that fio times the call alone.
     report.lat &= !stream.backend.is_by_name();
     logs::check(s, &report.logs, stream.turns.is_some())?;
@@ -331,8 +331,9 @@ fn seed(jobs: &mut [Job], world: &World<'_>) -> Result<u64, Wrong> {
     let mut first = None;
     for job in jobs {
         let s = &job.settings;
-        let given = s.number("randseed")?.unwrap_or(DEFAULT);
-        let own = if s.on("randrepeat", true) { given } else { world.clock_seed };
+        let repeated = s.on("randrepeat", true);
+        // A seed that is given holds whatever randrepeat says, as in fio 3.42.
+        let own = s.number("randseed")?.unwrap_or(if repeated { DEFAULT } else { world.clock_seed });
         if *first.get_or_insert(own) != own {
             job.stream.seed = Some(fathom_workload::Seed(own));
         }

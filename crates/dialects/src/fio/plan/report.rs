@@ -1,12 +1,14 @@
 //! What is printed of a job: which of its figures, in which groups, under which percentiles.
 
-use super::super::Wrong;
 use super::super::settings::Settings;
+use super::super::{Version, Wrong};
 use super::logs::{self, Logs};
 
 /// What is printed of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
+    /// Whose outputs are printed.
+    pub version: Version,
     /// One report for the group.
     pub grouped: bool,
     /// Latency from preparing to completion ("lat").
@@ -100,7 +102,7 @@ fn window(s: &Settings, name: &'static str) -> Result<u64, Wrong> {
 }
 
 /// Reads it.
-pub fn read(s: &Settings) -> Result<Report, Wrong> {
+pub fn read(s: &Settings, version: Version) -> Result<Report, Wrong> {
     let reduced = s.on("gtod_reduce", false);
     let shown = |name: &'static str| !s.on(name, reduced);
     let mut percentiles = s.floats("percentile_list")?.unwrap_or_else(|| PERCENTILES.to_vec());
@@ -111,6 +113,7 @@ pub fn read(s: &Settings) -> Result<Report, Wrong> {
     }
     percentiles.sort_by(f64::total_cmp);
     Ok(Report {
+        version,
         grouped: s.on("group_reporting", false),
         lat: shown("disable_lat"),
         clat: shown("disable_clat"),

@@ -32,6 +32,8 @@ pub(super) const FOR_FILES: u64 = 5;
 pub(super) const FOR_TURNS: u64 = 6;
 pub(super) const FOR_WRITE_SIZE: u64 = 7;
 pub(super) const FOR_SHARE: u64 = 8;
+/// All of them.
+pub const PURPOSES: std::ops::RangeInclusive<u64> = FOR_ORDER..=FOR_SHARE;
 
 pub(super) enum Order {
     Sequential { next: u64 },
