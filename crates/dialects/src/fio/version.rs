@@ -1,8 +1,8 @@
-//! Which version of fio is stood in for.
+//! Which version of fio is stood in for: it decides what is printed, and nothing of what is done.
 
 use super::World;
 
-/// A version of fio, whose outputs are printed. What jobs come to is that of the newest in every case.
+/// A version of fio.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Version {
     /// That of Debian 12.
