@@ -37,6 +37,7 @@ The chores of the house.
   cargo xtask bench sysbench      the drop-in beside SysBench, on files in the page cache
   cargo xtask bench filebench     the drop-in beside Filebench, the same scripts to both
   cargo xtask bench fio           the drop-in beside fio: the same job file to both, and the time of the whole command
+  cargo xtask bench fio-differential  generated jobs in fio and in the drop-in: what differs (--seed N, --jobs N, --job N, --fio PATH)
   cargo xtask bench filebench-files DIR   every *.f of a directory: parsed, ran, exit code, rows
   cargo xtask bench sysbench-2004 the command of 2004 under each I/O scheduler, on a loop device (root)
   cargo xtask bench observe       what watching the block layer costs, beside a pair of runs without it

@@ -362,7 +362,8 @@ pub(crate) struct Figures {
     pub behind_ns: u64,
     pub elapsed_ns: u64,
     pub uncounted_bytes: u64,
-    pub used: Usage,
+    /// What its thread used; `None`: it did not count.
+    pub used: Option<Usage>,
     pub last_op_ns: u64,
     pub fsync_ns: u64,
     pub close_ns: u64,

@@ -37,7 +37,7 @@ use std::path::{Path, PathBuf};
 
 /// Runs the bench of that name.
 pub fn run(root: &Path, rest: &[String]) -> Result<bool> {
-    const NAMES: &str = "iozone, engine, rate, instructions, sysbench, filebench, fio, filebench-files, sysbench-2004, observe, observe-read-ahead, sim-replay, agree, calibrate, isofs and false-alarms";
+    const NAMES: &str = "iozone, engine, rate, instructions, sysbench, filebench, fio, fio-differential, filebench-files, sysbench-2004, observe, observe-read-ahead, sim-replay, agree, calibrate, isofs and false-alarms";
     let Some((name, rest)) = rest.split_first() else {
         bail!(Usage(format!("`bench` takes the name of a bench: there are {NAMES}.")))
     };
@@ -46,6 +46,9 @@ pub fn run(root: &Path, rest: &[String]) -> Result<bool> {
             bail!(Usage("`bench filebench-files` takes the directory of the *.f files.".into()))
         };
         return dropin::filebench_files::run(root, Path::new(dir), &Options::parse(rest)?);
+    }
+    if name == "fio-differential" {
+        return dropin::differential::run(root, rest);
     }
     let options = Options::parse(rest)?;
     if options.sessions.is_some() && name != "false-alarms" {

@@ -5,6 +5,7 @@ mod acceptance;
 mod beside_fio;
 mod consumers;
 mod devices;
+mod differential;
 mod documented;
 mod elsewhere;
 mod ends;

@@ -54,7 +54,7 @@ pub(crate) fn live(
     slot.last_op_ns = clock.between(hand.start, hand.last);
     let result = hand.conclude(outcome, slot);
     starting.clock_stopped();
-    slot.used = Usage::now().since(hand.used_before);
+    slot.used = Some(Usage::now().since(hand.used_before));
     let left = hand.leave();
     let end = result?;
     left?;

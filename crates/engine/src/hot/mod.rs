@@ -135,7 +135,7 @@ impl Hot<'_> {
     /// loop holds in registers: that would lengthen every operation.
     #[inline(always)]
     pub fn note_usage(&mut self, clocked_ns: u64) {
-        self.figures.used = used_since(self.used_before, clocked_ns);
+        self.figures.used = Some(used_since(self.used_before, clocked_ns));
     }
 
     /// What the stop flag says to a stream that stops so.

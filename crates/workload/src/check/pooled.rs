@@ -140,8 +140,8 @@ fn common_errors(set: &FileSet, stream: &Stream) -> Vec<String> {
             "adaptive_depth, disturb_every and warm_first_record do not go with pick = \"all\"",
         ),
         (
-            !listed && (no_single_file || stream.log_operations),
-            "log_operations, adaptive_depth, disturb_every and warm_first_record do not go with pick = \"all\"",
+            !listed && (no_single_file || stream.log_operations && stream.turns.is_none()),
+            "log_operations (but for files that take turns), adaptive_depth, disturb_every and warm_first_record do not go with pick = \"all\"",
         ),
         (stream.lock != crate::Lock::No, "locks do not go with pick = \"all\""),
         (

@@ -172,7 +172,7 @@ fn region_errors(stream: &Stream, file: &Sizing) -> Vec<String> {
     }
     if stream.fills() && records > MOST_SHUFFLED {
         errors.push(format!(
-            "{records} units are too many to remember which of them were given back; take one record size"
+            "{records} units are too many to remember which of them belong to a record; take one record size"
         ));
     }
     if let Access::Zoned(zones) = &stream.access

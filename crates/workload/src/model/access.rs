@@ -31,8 +31,8 @@ pub enum Access {
         /// Seed array of the generator.
         key: Vec<u64>,
     },
-    /// Each record exactly once a pass, in an order keyed by the seed, the worker and the pass; no memory, no set-up. Records that are
-    /// given back and change their sizes fill the region instead, and take a bit of memory for each unit: see [`Stream::fills`](super::Stream::fills).
+    /// Each record exactly once a pass, in an order keyed by the seed, the worker and the pass; no memory, no set-up. Records that
+    /// change their sizes fill the region instead, and take a bit of memory for each unit: see [`Stream::fills`](super::Stream::fills).
     Permuted,
     /// Any record, uniformly, with repeats.
     Uniform,

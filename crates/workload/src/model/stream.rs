@@ -200,10 +200,15 @@ impl Stream {
 
 impl Stream {
     /// Whether its records, which change their sizes and go in no order, fill the region: each begins where no other of a pass lies, and
-    /// is cut where one does. So it is where records are given back.
+    /// is cut where one does. Where reads and writes have sizes of their own they do not, but for trims.
     #[must_use]
     pub fn fills(&self) -> bool {
-        self.direction.trims() && self.access == Access::Permuted && !matches!(self.record, Record::Fixed(_))
+        self.access == Access::Permuted
+            && match self.record {
+                Record::Fixed(_) => false,
+                Record::ByKind { .. } => self.direction.trims(),
+                Record::Between { .. } | Record::Split(_) => true,
+            }
     }
 }
 

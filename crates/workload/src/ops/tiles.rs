@@ -31,13 +31,9 @@ impl Tiles {
             self.taken.fill(0);
             self.left = self.units;
         }
-        // An order that comes to every unit comes to one that is free, and one is.
-        let at = loop {
-            let at = self.order.next(self.units);
-            if !self.is_taken(at) {
-                break at;
-            }
-        };
+        let drawn = self.order.next(self.units);
+        // One is free. The next one begins the longest stretch that is left there.
+        let at = self.free_from(drawn).or_else(|| self.free_from(0)).unwrap_or(drawn);
         let wanted = u64::from(size) / self.unit;
         let mut end = at;
         while end < self.units && end - at < wanted.max(1) && !self.is_taken(end) {
@@ -46,6 +42,18 @@ impl Tiles {
         }
         let bytes = (end - at) * self.unit;
         (at * self.unit, u32::try_from(bytes).unwrap_or(size))
+    }
+
+    /// The first free unit that is not before this one.
+    fn free_from(&self, unit: u64) -> Option<u64> {
+        let first = (unit / 64) as usize;
+        let before = (1u64 << (unit % 64)) - 1;
+        let words = self.taken.iter().enumerate().skip(first);
+        let found = words
+            .map(|(n, word)| (n, if n == first { word | before } else { *word }))
+            .find(|(_, word)| *word != u64::MAX)?;
+        let free = found.0 as u64 * 64 + u64::from(found.1.trailing_ones());
+        (free < self.units).then_some(free)
     }
 
     fn is_taken(&self, unit: u64) -> bool {

@@ -2,6 +2,7 @@
 //! figure is a rate. This file runs the rounds and judges them; the work is in [`sysbench`], [`filebench`] and [`fio`], the text in [`table`].
 
 pub mod child;
+pub mod differential;
 pub mod filebench;
 pub mod filebench_files;
 pub mod fio;

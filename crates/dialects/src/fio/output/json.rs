@@ -96,7 +96,8 @@ pub fn document(plan: &Plan, run: &Run, moment: &Moment, plus: bool) -> String {
         }
         json.list("jobs", |json| {
             for entry in &entries {
-                let start_ms = newest.then(|| started_ms(run) + (entry.start_ns / 1_000_000) as i64);
+                let start_ms =
+                    newest.then(|| started_ms(run) + (entry.start_ns.unwrap_or(0) / 1_000_000) as i64);
                 json.inside(None, ['{', '}'], |json| job(json, plan, entry, (seconds, start_ms, plus)));
             }
         });

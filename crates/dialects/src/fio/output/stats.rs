@@ -38,7 +38,7 @@ pub struct Entry {
     /// See `user_ns`.
     pub system_ns: u64,
     /// When the first of its workers began, ns after the run did.
-    pub start_ns: u64,
+    pub start_ns: Option<u64>,
     /// What the kernel counted of its threads.
     pub counts: ThreadCounts,
     /// What ended it, if it failed.
@@ -231,7 +231,7 @@ impl Entry {
             self.add_windows(place.phase, worker, job.report.windows_ns);
             let began_ns =
                 repetition(run, place.phase).map_or(0, |r| r.started_ns).saturating_add(worker.start_ns);
-            self.start_ns = if self.clock_ns == 0 { began_ns } else { self.start_ns.min(began_ns) };
+            self.start_ns = Some(self.start_ns.map_or(began_ns, |before| before.min(began_ns)));
             self.clock_ns += worker.elapsed_ns;
             self.runtime_ns = self.runtime_ns.max(worker.elapsed_ns);
             self.user_ns += worker.cpu_user_ns;

@@ -128,7 +128,7 @@ fn seeds_are_told_and_a_given_one_holds() {
     let told = |args: &str| seeds(&planned(&format!("--name=a --size=1m {args}")), 7);
     let one = told("");
     assert_eq!(one.matches("rand_seeds[").count(), 8);
-    assert!(one.contains("random   7  FIO_RAND_NR_OFFS=8\nrandom   7  rand_seeds[0]="), "{one}");
+    assert!(one.contains("random   7     FIO_RAND_NR_OFFS=8\nrandom   7     rand_seeds[0]="), "{one}");
     assert_eq!(told("--randseed=5 --randrepeat=0"), told("--randseed=5"));
     assert_ne!(told("--randseed=5"), told("--randseed=6"));
     assert_ne!(told("--randrepeat=0"), one);

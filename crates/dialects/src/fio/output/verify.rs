@@ -115,8 +115,10 @@ pub fn dump(plan: &Plan, run: &Run, error: &OpError) -> Option<Dump> {
         return None;
     }
     let named = |what: &str| PathBuf::from(format!("{}.{offset}.{what}", error.path));
-    // A pattern that runs on through a record depends on where that began, which is known of records of one size.
-    let known = sealed.anew_every.0 == 0 || matches!(job.stream.record, Record::Fixed(_));
+    // A pattern that runs on through a record depends on where that began, which is known of records of one size in a region.
+    let in_order =
+        matches!(job.stream.record, Record::Fixed(_)) && !matches!(job.stream.access, Access::Listed(_));
+    let known = sealed.anew_every.0 == 0 || in_order;
     let record = job.stream.record.unit().0.max(1);
     let expected = (sealed.sum.is_none() && known).then(|| {
         let mut block = vec![0; usize::try_from(sealed.block.0).unwrap_or(0)];

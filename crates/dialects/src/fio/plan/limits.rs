@@ -2,7 +2,7 @@
 
 use super::super::Wrong;
 use super::super::lenient;
-use super::super::number::{self, US};
+use super::super::number::US;
 use super::super::settings::Settings;
 use super::what::{Direction, Trims};
 use fathom_workload::{Duration, Least, Longest, Ratio, Stream};
@@ -84,7 +84,7 @@ fn least(s: &Settings, rw: Direction) -> Result<Option<Least>, Wrong> {
 
 /// `max_latency`.
 fn longest(s: &Settings, rw: Direction) -> Result<Option<Longest>, Wrong> {
-    let Some((read, write)) = s.pair("max_latency", 0, |text, _| number::time(text, US))? else {
+    let Some((read, write)) = s.pair("max_latency", 0, |text, _| lenient::time(text, US))? else {
         return Ok(None);
     };
     let longest = Longest {

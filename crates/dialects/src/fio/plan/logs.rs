@@ -110,18 +110,6 @@ impl Plan {
     }
 }
 
-/// Whether a job can write them. `turns`: its files take turns, of which single operations are not written down.
-pub fn check(s: &Settings, logs: &Logs, turns: bool) -> Result<(), Wrong> {
-    const NAMES: [&str; 4] = ["write_hist_log", "write_lat_log", "write_iops_log", "write_bw_log"];
-    if !turns || !logs.of_operations() {
-        return Ok(());
-    }
-    let name = NAMES.into_iter().find(|name| s.last(name).is_some()).unwrap_or("write_bw_log");
-    Err(s
-        .wrong(name, format!("{name}: single operations on several files are not written down"))
-        .hint("means of windows (log_avg_msec=500, a multiple of 10), or a job for each file"))
-}
-
 /// Reads it.
 pub fn read(s: &Settings) -> Result<Logs, Wrong> {
     // Without a name they are called like the job.
@@ -220,14 +208,6 @@ mod tests {
 
     #[test]
     fn what_cannot_be_is_refused() {
-        let several = "--name=a --size=1m --nrfiles=2 --write_bw_log=x";
-        let why = refused(several);
-        assert!(why.contains("write_bw_log: single operations on several files"), "{why}");
-        assert!(why.contains("log_avg_msec=500"), "{why}");
-        planned(&format!("{several} --log_avg_msec=500"));
-        assert!(
-            refused("--name=a --size=1m --nrfiles=2 --write_hist_log=x --log_hist_msec=50").contains("hist")
-        );
         assert!(refused("--name=a --size=1m --log_hist_coarseness=7").contains("0 to 6"));
         let both = "--name=a --size=1m --log_window_value=both --log_store_compressed=1";
         assert!(refused(both).contains("one value"));

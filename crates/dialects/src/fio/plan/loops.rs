@@ -1,9 +1,9 @@
-//! What `loops`, `io_size` and `number_ios` come to together, as fio 3.42 was seen to take them: `number_ios` is that of one loop, and
-//! with `loops` a job ends with a whole pass, but for sequential writes and mixes, which do all of `io_size` in every loop. `unlink_each_loop` removes the files between two loops, and not after the last one.
+//! What `loops`, `io_size` and `number_ios` come to together, as fio 3.42 was seen to take them. `number_ios` is that of one loop. With
+//! `loops` a job ends with a whole pass where blocks have a map or are read in order; everything else does `io_size` in every loop. `unlink_each_loop` removes the files between two loops, and not after the last one.
 
 use super::super::Wrong;
 use super::super::settings::Settings;
-use fathom_workload::{Access, Direction, Stream};
+use fathom_workload::{Access, Direction, Mix, Record, Stream};
 
 /// Whether files would have to be removed between two loops.
 pub fn check(s: &Settings) -> Result<(), Wrong> {
@@ -18,12 +18,27 @@ pub fn check(s: &Settings) -> Result<(), Wrong> {
 
 /// Bytes of all loops, where `io_size` is given and a pass has so many.
 pub fn bytes(stream: &Stream, io_size: u64, pass: u64, loops: u64) -> u64 {
-    let in_order = matches!(stream.access, Access::Sequential | Access::SequentialByKind);
-    if loops == 1 || in_order && matches!(stream.direction, Direction::Write | Direction::Mix(_)) {
+    let drawn = stream.access.draws_each() || matches!(stream.access, Access::PartlyRandom { .. });
+    let writes = !matches!(stream.direction, Direction::Read | Direction::Trim);
+    if loops == 1 || drawn || writes && stream.access != Access::Permuted {
         return io_size.saturating_mul(loops);
     }
+    // What is less than a block is left alone in every pass.
+    let pass = match stream.record {
+        Record::Fixed(size) => (pass / size.0.max(1)).max(1) * size.0.max(1),
+        _ => pass,
+    };
     let passes = if io_size > pass { io_size.div_ceil(pass.max(1)).saturating_mul(pass) } else { 0 };
     io_size.min(pass).saturating_mul(loops).max(passes)
+}
+
+/// Bytes of all loops, where they end a job: whose blocks have no map, and who reads and writes in order, does one block more where some
+/// bytes are left that are less than one. `blocks` is how many a pass has.
+pub fn counted_by_bytes(stream: &Stream, pass: u64, blocks: u64, loops: u64) -> Option<u64> {
+    let Record::Fixed(size) = stream.record else { return None };
+    let mixes = matches!(stream.direction, Direction::Mix(Mix::ReadPercent(1..=99)));
+    let counted = stream.access.draws_each() || stream.access == Access::SequentialByKind && mixes;
+    (counted && blocks.saturating_mul(size.0) < pass).then(|| pass.saturating_mul(loops))
 }
 
 /// Operations of all loops, of which each has `limit` at most, and all together have `all`.
@@ -36,18 +51,19 @@ mod tests {
     use super::super::super::tests::{planned, refused};
     use fathom_workload::{Amount, Program};
 
-    /// Operations of 1 KiB.
+    /// Operations, of 1 KiB unless the line says otherwise.
     fn done(args: &str) -> u64 {
         let plan = planned(&format!("--name=a --bs=1k {args}"));
         let Program::Stream(stream) = &plan.workload.phases[0].groups[0].threads[0].program else {
             panic!("a flow")
         };
-        let pass = stream.length.map_or(0, |length| length.0 >> 10);
+        let block = stream.record.unit().0;
+        let pass = stream.length.map_or(0, |length| length.0 / block);
         match stream.amount {
             Amount::Pass => pass,
             Amount::Passes(n) => n * pass,
             Amount::Operations(n) => n,
-            Amount::Bytes(bytes) => bytes.0.div_ceil(1024),
+            Amount::Bytes(bytes) => bytes.0.div_ceil(block),
             Amount::Endless => u64::MAX,
         }
     }
@@ -75,6 +91,24 @@ mod tests {
             ("--rw=write --size=8k --io_size=4k --loops=3", 12),
             ("--rw=write --size=8k --io_size=32k --number_ios=9 --loops=3", 27),
             ("--rw=randwrite --size=8k --io_size=20k --loops=2", 24),
+            ("--rw=trimwrite --size=8k --io_size=20k --loops=2", 40),
+            ("--rw=write:4k --size=16k --io_size=20k --loops=2", 40),
+            (
+                "--rw=write --size=8k --zonemode=strided --zonesize=4k --zoneskip=4k --io_size=20k --loops=2",
+                40,
+            ),
+            ("--rw=randwrite --percentage_random=0 --size=8k --io_size=20k --loops=2", 40),
+            ("--rw=randread --norandommap --bs=3k --size=64k --io_size=512k --loops=3", 512),
+            ("--rw=randread --bs=3k --size=64k --io_size=512k --loops=3", 189),
+            ("--rw=read --bs=3k --size=64k --io_size=512k --loops=3", 189),
+            ("--rw=rw --bs=3k --size=64k", 22),
+            ("--rw=rw --bs=3k --size=64k --loops=2", 43),
+            ("--rw=write --bs=3k --size=64k --loops=2", 42),
+            ("--rw=randread --bs=3k --size=64k", 21),
+            ("--rw=randrw --norandommap --bs=3k --size=64k", 22),
+            ("--rw=randread --random_distribution=zoned:50/10:50/90 --bs=3k --size=64k --loops=2", 43),
+            ("--rw=rw --bs=4k --size=100k --nrfiles=4", 25),
+            ("--rw=randwrite --norandommap --bs=4k --size=100k --nrfiles=4 --loops=3", 75),
             ("--size=4k --io_size=8k --loops=2", 8),
             ("--size=4k --io_size=8k --loops=3", 12),
             ("--size=4k --io_size=6k --loops=2", 8),

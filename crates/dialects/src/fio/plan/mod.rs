@@ -212,7 +212,7 @@ fn job(
     cmdprio::apply(s, &mut stream)?;
     cpus::memory(s, &mut stream.buffers, world)?;
     calls::until_full(s, &mut stream, rw)?;
-    let laid = match &replay {
+    let mut laid = match &replay {
         Some(replay) => replay.lay(s, &stream, clones, general, world)?,
         None => {
             let find = |path: &Path| earlier::found(before, path, (world.find)(path));
@@ -221,7 +221,7 @@ fn job(
                 .map_err(|wrong| earlier::explained(wrong, s, before))?
         }
     };
-    zones::apply(s, &mut stream, &laid.parts)?;
+    zones::apply(s, rw, &mut stream, &mut laid.parts)?;
     append::check(s, &laid, replay.is_some(), before)?;
     let mut times = pace::times(s, &mut stream, notes)?;
     pace::apply(s, &mut stream, rw)?;
@@ -243,7 +243,6 @@ fn job(
     let mut report = report::read(s, general.version)?;
     // Nothing is prepared before a call about a name, so that fio times the call alone.
     report.lat &= !stream.backend.is_by_name();
-    logs::check(s, &report.logs, stream.turns.is_some())?;
     cmdprio::check(s, &stream)?;
     surprising::warn(s, notes);
     let mut job = Job {

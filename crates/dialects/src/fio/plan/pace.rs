@@ -40,7 +40,7 @@ fn delays(s: &Settings) -> Result<(u64, u64), Wrong> {
     let Some(text) = s.text(NAME) else { return Ok((0, 0)) };
     let (first, last) = text.split_once(['-', ',', ':']).unwrap_or((text, text));
     let time =
-        |text: &str| number::time(text, number::S).map_err(|why| s.wrong(NAME, format!("{NAME}: {why}")));
+        |text: &str| lenient::time(text, number::S).map_err(|why| s.wrong(NAME, format!("{NAME}: {why}")));
     let (first, last) = (time(first)?, time(last)?);
     Ok((first.min(last), first.max(last)))
 }
@@ -176,6 +176,7 @@ mod tests {
         assert_eq!(drawn, delays("--name=a --numjobs=8 --startdelay=3-1 --name=b"), "the same in every run");
         // Only what differs is a group's own.
         assert_eq!(delays("--name=a --startdelay=500ms --name=b"), [SECOND / 2, 0]);
+        assert_eq!(delays("--name=a --startdelay=1.9 --name=b"), [SECOND, 0], "as fio, which cuts it off");
         assert_eq!(delays("--name=a --startdelay=2 --name=b --startdelay=2"), [0, 0]);
         assert!(refused("--name=a --size=1m --startdelay=soon").contains("startdelay"));
     }

@@ -111,7 +111,8 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], all_of_it: &[
     // As fine as the finest log, and so that the windows of all come out whole.
     let reports = || which.iter().map(|j| &jobs[*j].report);
     let logs = reports().filter_map(|report| report.logs.intervals_ns());
-    let widths = logs.chain(reports().flat_map(|report| report.windows_ns));
+    let told = reports().filter(|report| report.bandwidth);
+    let widths = logs.chain(told.flat_map(|report| report.windows_ns));
     phase.interval = Duration(widths.fold(INTERVAL_NS, common));
     // What all have alike is the phase's, the rest is each group's own.
     let all: &[Job] = jobs;

@@ -91,14 +91,12 @@ fn figures(s: &Settings) -> Result<usize, Wrong> {
     }
 }
 
-/// The width of windows of something over time, in whole milliseconds as fio has them.
+/// The width of windows of something over time. fio's are milliseconds and no finer than its clock lets them be; here they are as fine as
+/// intervals of a run.
 fn window(s: &Settings, name: &'static str) -> Result<u64, Wrong> {
-    const MS: u64 = 1_000_000;
-    match s.time(name)? {
-        0 if s.last(name).is_none() => Ok(500 * MS),
-        ns if ns >= MS => Ok(ns / MS * MS),
-        _ => Err(s.wrong(name, format!("{name}: a millisecond at least is expected"))),
-    }
+    const LEAST_MS: u64 = 10;
+    let ms = s.number(name)?.unwrap_or(500).max(1);
+    Ok(ms.div_ceil(LEAST_MS).saturating_mul(LEAST_MS * 1_000_000))
 }
 
 /// Reads it.

@@ -102,6 +102,8 @@ fn amount(
     }
     let pass = most.unwrap_or(whole);
     let bytes = io_size.map(|io_size| super::loops::bytes(stream, io_size, pass, loops)).or(most);
+    let blocks = operations(stream.record.unit().0.max(1));
+    let by_bytes = super::loops::counted_by_bytes(stream, pass, blocks, loops);
     match (limit, bytes, &stream.record) {
         (Some(limit), bytes, Record::Fixed(block)) => {
             let block = block.0.max(1);
@@ -113,6 +115,7 @@ fn amount(
             .wrong("number_ios", "number_ios needs one block size, so that size and number can be compared")
             .hint("instead: io_size")),
         (None, Some(bytes), _) => Ok(Amount::Bytes(Bytes(bytes.max(1)))),
+        (None, None, _) if by_bytes.is_some() => Ok(Amount::Bytes(Bytes(by_bytes.unwrap_or(0)))),
         (None, None, _) if loops == 1 => Ok(Amount::Pass),
         (None, None, _) => Ok(Amount::Passes(loops)),
     }

@@ -47,6 +47,15 @@ fn zones(s: &Settings, rw: Direction, zone: u64, size: u64) -> Result<Option<Acc
     if !rw.random && range >= zone {
         return Ok(None);
     }
+    let distribution = s.word("random_distribution").unwrap_or("random");
+    if rw.random && distribution != "random" {
+        return Err(s
+            .wrong(
+                "random_distribution",
+                format!("random_distribution={distribution}: with zonemode=strided it is not supported"),
+            )
+            .hint("leave one of the two out"));
+    }
     for (name, value) in [("zonesize", zone), ("zonerange", range), ("zoneskip", gap)] {
         if !value.is_multiple_of(size) {
             return Err(s

@@ -196,6 +196,14 @@ fn access(s: &Settings, rw: Direction) -> Result<Access, Wrong> {
             )
             .hint("leave one of the two out"));
     }
+    if matches!(order, Access::Cycle { .. }) {
+        return Err(s
+            .wrong(
+                "percentage_random",
+                "percentage_random: with random_distribution=sequence it is not supported",
+            )
+            .hint("leave one of the two out"));
+    }
     if order == Access::Zoned(Vec::new()) {
         return Err(s
             .wrong(
@@ -245,7 +253,7 @@ fn order(s: &Settings, rw: Direction) -> Result<Access, Wrong> {
     };
     let (first, centre) =
         parameters.split_once(':').map_or((parameters.as_str(), None), |(a, b)| (a, Some(b)));
-    let one = |default: f64| if first.is_empty() { Ok(default) } else { float(first) };
+    let one = |default: f64| if parameters.is_empty() { Ok(default) } else { float(first) };
     let around = |order: Access| -> Result<Access, Wrong> {
         let Some(centre) = centre.map(&float).transpose()? else { return Ok(order) };
         if !(0.0..=1.0).contains(&centre) {
@@ -282,9 +290,9 @@ fn order(s: &Settings, rw: Direction) -> Result<Access, Wrong> {
         "zoned_abs" => Ok(Access::Zoned(Vec::new())),
         "normal" => {
             let deviation_percent = one(0.0)?;
-            if !(deviation_percent > 0.0 && deviation_percent <= 100.0) {
+            if !(deviation_percent > 0.0 && deviation_percent < 100.0) {
                 return refused(
-                    "the deviation is above 0 and at most 100 percent",
+                    "the deviation is above 0 and below 100 percent",
                     "random_distribution=normal:20",
                 );
             }
@@ -297,6 +305,12 @@ fn order(s: &Settings, rw: Direction) -> Result<Access, Wrong> {
                         .hint(format!("{WORD}=sequence:2,0,1"))
                 })
             };
+            if rw.mixed {
+                return refused(
+                    "the reads and the writes of a mix have a round each, which is not supported",
+                    "two jobs",
+                );
+            }
             let records = parameters.split(',').map(number).collect::<Result<Vec<u64>, Wrong>>()?;
             if records.len() > MOST_OF_A_SEQUENCE {
                 return refused(
@@ -386,6 +400,7 @@ pub fn amount(s: &Settings, stream: &Stream, part: &Part) -> Result<Amount, Wron
         || region.saturating_mul(loops),
         |io_size| super::loops::bytes(stream, io_size, region, loops),
     );
+    let by_bytes = super::loops::counted_by_bytes(stream, region, per_pass.unwrap_or(0), loops);
     let operations = per_pass.and_then(|n| match io_size {
         None => Some(uneven.unwrap_or_else(|| n.saturating_mul(loops))),
         Some(_) => None,
@@ -413,6 +428,7 @@ pub fn amount(s: &Settings, stream: &Stream, part: &Part) -> Result<Amount, Wron
             }
         }
         (Some(n), None, _) if uneven.is_some() => Amount::Operations(n.max(1)),
+        (Some(_), None, _) if by_bytes.is_some() => Amount::Bytes(Bytes(by_bytes.unwrap_or(0))),
         (Some(_), None, _) if loops == 1 => Amount::Pass,
         (Some(_), None, _) => Amount::Passes(loops),
         (None, None, _) if io_size.is_none() && loops == 1 => Amount::Pass,

@@ -5,7 +5,8 @@ use super::super::Wrong;
 use super::super::number;
 use super::super::settings::Settings;
 use super::Part;
-use fathom_workload::{Access, Stream, Zone};
+use super::what::Direction;
+use fathom_workload::{Access, Amount, Record, Stream, Zone};
 
 const WORD: &str = "random_distribution";
 
@@ -13,19 +14,9 @@ const WORD: &str = "random_distribution";
 ///
 /// # Errors
 /// Zones that cannot be read, or do not fit; clones whose regions differ; blocks that are not there.
-pub fn apply(s: &Settings, stream: &mut Stream, parts: &[Part]) -> Result<(), Wrong> {
-    if let Access::Cycle { records, .. } = &stream.access {
-        let blocks = parts.iter().map(|part| part.length / stream.record.unit().0.max(1)).min().unwrap_or(0);
-        return match records.iter().find(|record| **record >= blocks) {
-            Some(record) => Err(s.wrong(
-                WORD,
-                format!(
-                    "{WORD}=sequence: there is no block {record}; the last one is {}",
-                    blocks.saturating_sub(1)
-                ),
-            )),
-            None => Ok(()),
-        };
+pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream, parts: &mut [Part]) -> Result<(), Wrong> {
+    if rw.random && s.word(WORD) == Some("sequence") {
+        return sequence(s, stream, parts);
     }
     if s.word(WORD) != Some("zoned_abs") || !matches!(stream.access, Access::Zoned(_)) {
         return Ok(());
@@ -41,6 +32,43 @@ pub fn apply(s: &Settings, stream: &mut Stream, parts: &[Part]) -> Result<(), Wr
     let unit = stream.record.unit().0.max(1);
     let text = s.after_colon(WORD).unwrap_or_default();
     stream.access = Access::Zoned(zones(text, s.kb_base(), first.length / unit * unit).map_err(wrong)?);
+    Ok(())
+}
+
+/// The blocks of a sequence are there. One that goes on ends the job where it would leave the region, whatever else says how much is done,
+/// as in fio 3.42.
+fn sequence(s: &Settings, stream: &Stream, parts: &mut [Part]) -> Result<(), Wrong> {
+    let wrong = |what: &str| s.wrong(WORD, format!("{WORD}=sequence: {what}"));
+    let unsupported =
+        |what: &str| Err(wrong(&format!("with {what} it is not supported")).hint("leave one of the two out"));
+    let Access::Cycle { records, advancing } = &stream.access else {
+        return unsupported("rw=...:N, or zonemode");
+    };
+    let Record::Fixed(size) = stream.record else { return unsupported("changing block sizes") };
+    if stream.turns.is_some() {
+        return unsupported("several files");
+    }
+    for part in parts {
+        let blocks = part.length / size.0.max(1);
+        if let Some(record) = records.iter().find(|record| **record >= blocks) {
+            let last = blocks.saturating_sub(1);
+            return Err(wrong(&format!("there is no block {record}; the last one is {last}")));
+        }
+        if *advancing {
+            let (length, highest) = (records.len() as u64, records.iter().copied().max().unwrap_or(0));
+            // Rounds that fit as a whole, and what fits of the one behind them.
+            let whole = (blocks - 1 - highest) / length + 1;
+            let base = whole.saturating_mul(length);
+            let rest =
+                records.iter().take_while(|record| record.saturating_add(base) < blocks).count() as u64;
+            let most = base.saturating_add(rest);
+            part.amount = match part.amount {
+                Amount::Operations(n) => Amount::Operations(n.min(most)),
+                Amount::Bytes(bytes) => Amount::Operations(bytes.0.div_ceil(size.0.max(1)).min(most)),
+                Amount::Pass | Amount::Passes(_) | Amount::Endless => Amount::Operations(most),
+            };
+        }
+    }
     Ok(())
 }
 
@@ -91,6 +119,34 @@ mod tests {
         let plan = planned(&of("--size=28k --random_distribution=sequence:2,0,6 --random_sequence_stride=1"));
         let Program::Stream(stream) = &plan.workload.phases[0].groups[0].threads[0].program else { panic!() };
         assert_eq!(stream.access, Access::Cycle { records: vec![2, 0, 6], advancing: true });
+        let amount = |args: &str| {
+            let plan = planned(&of(&format!("--size=40k --random_sequence_stride=1 {args}")));
+            let Program::Stream(stream) = &plan.workload.phases[0].groups[0].threads[0].program else {
+                panic!()
+            };
+            stream.amount
+        };
+        // Counts of fio 3.42.
+        for (args, done) in [
+            ("--random_distribution=sequence:2,0,1", 9),
+            ("--random_distribution=sequence:2,0,9", 5),
+            ("--random_distribution=sequence:2,0,1 --io_size=80k", 9),
+            ("--random_distribution=sequence:2,0,1 --io_size=20k", 5),
+            ("--random_distribution=sequence:2,0,1 --time_based --runtime=1", 9),
+        ] {
+            assert_eq!(amount(args), Amount::Operations(done), "{args}");
+        }
+        for args in [
+            "--nrfiles=2",
+            "--bsrange=4k-8k",
+            "--rw=randrw",
+            "--rw=randread:2",
+            "--percentage_random=50",
+            "--zonemode=strided --zonesize=16k --zoneskip=16k",
+        ] {
+            let why = refused(&of(&format!("--size=64k --random_distribution=sequence:1 {args}")));
+            assert!(why.contains("not supported"), "{args}: {why}");
+        }
         let why = refused(&of("--size=28k --random_distribution=sequence:2,0,7"));
         assert!(why.contains("there is no block 7; the last one is 6"), "{why}");
         let why = refused(&of("--size=28k --random_distribution=sequence:2,b"));

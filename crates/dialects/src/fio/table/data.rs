@@ -98,7 +98,7 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "verify_pattern",
         Text,
-        "bytes behind the header instead of random ones, as for buffer_pattern; without verify the whole block, as with verify=pattern; %o is the offset of the block in eight bytes",
+        "bytes behind the header instead of random ones, as for buffer_pattern; without verify the whole block, as with verify=pattern; %o is the offset in eight bytes at which the pattern was begun",
     ),
     done(
         "verify_pattern_interval",

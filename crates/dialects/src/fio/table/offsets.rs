@@ -24,7 +24,11 @@ pub(super) static ROWS: &[Row] = &[
         DISTRIBUTION,
         "zipf:THETA and pareto:H scatter what is popular, normal:PERCENT does not; each with :CENTRE; zones; sequence:BLOCK,BLOCK...",
     ),
-    done("random_sequence_stride", Bool, "each round of a sequence begins where the last one ended"),
+    done(
+        "random_sequence_stride",
+        Bool,
+        "each round of a sequence is as many blocks further on as it has, until one would leave the file",
+    ),
     also(done("randrepeat", Bool, "the same numbers in every run"), &["allrandrepeat"]),
     done("randseed", Number, "seed of them"),
     done(

@@ -33,8 +33,8 @@ pub(super) static ROWS: &[Row] = &[
     ),
     done("unit_base", Word(&["0", "8", "1"]), "rates in the text: of bytes (0, 8) or of bits (1)"),
     done("kb_base", Word(&["1024", "1000"]), "what k means, and which unit comes first in the text"),
-    done("bwavgtime", Time(MS), "windows of bandwidth over time"),
-    done("iopsavgtime", Time(MS), "windows of operations over time"),
+    done("bwavgtime", Number, "windows of bandwidth over time, in ms; rounded up to 10 ms"),
+    done("iopsavgtime", Number, "windows of operations over time, in ms; rounded up to 10 ms"),
     done(
         "write_bw_log",
         OptionalText,

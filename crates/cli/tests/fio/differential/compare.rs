@@ -1,0 +1,143 @@
+//! What has to be the same in both, and what cannot be: shares that are drawn, amounts that a clock ends.
+
+use super::came::Came;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+const SIDES: [&str; 4] = ["read", "write", "trim", "mixed"];
+
+/// What a line leaves to chance.
+struct Loose {
+    /// A clock ends it: only whether anything was done is the same.
+    timed: bool,
+    /// Which of reads and writes come is drawn: only their sum is the same.
+    mixed: bool,
+    read_back: bool,
+    /// Sizes of blocks, or which of them come, are drawn.
+    sizes: bool,
+    /// Counts that differ between the versions of fio, of which the newer is imitated.
+    counts: bool,
+    syncs: bool,
+}
+
+impl Loose {
+    fn of(line: &str, older: bool) -> Self {
+        let has = |words: &[&str]| words.iter().any(|word| line.contains(word));
+        let mixed = has(&["--rw=rw", "--rw=randrw"]);
+        let verifies = has(&["--verify"]) && !has(&["--do_verify=0"]);
+        let in_order = has(&["--rw=write", "--rw=rw"]);
+        // What 3.33 does otherwise than 3.42, which is imitated: amounts of loops, and where the choice of places ends a job.
+        let quirks = has(&["--io_size="]) && (in_order && has(&["--loops="]) || verifies)
+            || has(&[
+                "--random_distribution=zipf",
+                "--random_distribution=pareto",
+                "--random_distribution=normal",
+            ]);
+        let gathers = has(&["vsync"]) && has(&["--iodepth=", "--number_ios="]);
+        Self {
+            timed: has(&["--runtime=", "--flow="]),
+            mixed,
+            // What a mix wrote is read back: how much that is is drawn.
+            read_back: mixed && verifies,
+            sizes: has(&["bsrange", "bssplit"]),
+            // fio reads back after each loop, and loses what vsync has gathered.
+            counts: older && quirks || gathers || verifies && has(&["--loops="]),
+            // Debian's counts an fdatasync as a short write, and some syncs of a queue twice.
+            syncs: mixed
+                || has(&["bsrange", "bssplit", "fsync_on_close"])
+                || older && (quirks || has(&["--fdatasync", "--iodepth"])),
+        }
+    }
+}
+
+/// Each difference in words.
+pub fn differences(line: &str, fio: &Came, fathom: &Came, older: bool) -> Vec<String> {
+    let mut found = Vec::new();
+    let (Some(theirs), Some(ours)) = (&fio.document, &fathom.document) else {
+        if fio.document.is_some() != fathom.document.is_some() {
+            found.push("only one has a document".to_owned());
+        }
+        return found;
+    };
+    let loose = Loose::of(line, older);
+    let jobs = |document: &Value| document["jobs"].as_array().cloned().unwrap_or_default();
+    let (theirs_jobs, ours_jobs) = (jobs(theirs), jobs(ours));
+    // fio leaves an empty entry, which is on its page of differences.
+    if line.contains("--stats=0") {
+        return found;
+    }
+    if theirs_jobs.len() != ours_jobs.len() {
+        found.push(format!("{} entries, here {}", theirs_jobs.len(), ours_jobs.len()));
+        return found;
+    }
+    for (a, b) in theirs_jobs.iter().zip(&ours_jobs) {
+        for key in ["jobname", "error", "groupid"] {
+            if a[key] != b[key] {
+                found.push(format!("{key}: {}, here {}", a[key], b[key]));
+            }
+        }
+        for key in ["total_ios", "io_bytes"] {
+            found.extend(amounts(key, a, b, &loose));
+        }
+        let syncs = |job: &Value| job["sync"]["total_ios"].as_u64();
+        if !loose.timed && !loose.syncs && !loose.counts && syncs(a) != syncs(b) {
+            found.push(format!("syncs: {:?}, here {:?}", syncs(a), syncs(b)));
+        }
+    }
+    let (a, b) = (keys(theirs), keys(ours));
+    for key in a.symmetric_difference(&b) {
+        found.push(format!("key {key} is {}", if a.contains(key) { "not here" } else { "here alone" }));
+    }
+    let grows = loose.timed || loose.sizes && line.contains("file_append");
+    if fio.files != fathom.files && !grows {
+        found.push(format!("files: {:?}, here {:?}", fio.files, fathom.files));
+    }
+    found
+}
+
+/// Operations or bytes of the sides of an entry.
+fn amounts(key: &str, a: &Value, b: &Value, loose: &Loose) -> Option<String> {
+    let of =
+        |job: &Value| -> Vec<u64> { SIDES.iter().map(|side| job[side][key].as_u64().unwrap_or(0)).collect() };
+    let (theirs, ours) = (of(a), of(b));
+    let sum = |sides: &[u64]| sides.iter().sum::<u64>() as f64;
+    let (all, here) = (sum(&theirs), sum(&ours));
+    let operations = key == "total_ios";
+    let near = |share: f64, more: f64| (all - here).abs() <= share * all + more;
+    let same = if loose.timed || loose.counts {
+        // What was written until then is read back here, and not in fio.
+        loose.mixed || theirs.iter().zip(&ours).all(|(x, y)| *x == 0 || *y > 0)
+    } else if loose.sizes {
+        // Bytes are those of whole blocks of any size.
+        if operations { near(0.25, 8.0) } else { near(0.02, 65536.0) }
+    } else if loose.mixed {
+        if loose.read_back { near(0.1, if operations { 8.0 } else { 1_048_576.0 }) } else { near(0.0, 0.0) }
+    } else {
+        theirs == ours
+    };
+    (!same).then(|| format!("{key}: {theirs:?}, here {ours:?}"))
+}
+
+/// The keys of a document, but those that name disks, percentiles, options, or are our own.
+fn keys(document: &Value) -> BTreeSet<String> {
+    let mut out = BTreeSet::new();
+    walk(document, "", &mut out);
+    out
+}
+
+fn walk(value: &Value, path: &str, out: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(object) => {
+            for (key, inner) in object {
+                let path = format!("{path}/{key}");
+                let left_out = ["fathom", "disk_util", "percentile", "bins"].contains(&key.as_str());
+                if !left_out {
+                    walk(inner, &path, out);
+                    out.insert(path);
+                }
+            }
+        }
+        Value::Array(list) => list.iter().for_each(|inner| walk(inner, &format!("{path}[]"), out)),
+        _ => {}
+    }
+}

@@ -1,0 +1,27 @@
+//! What fathom is known to refuse of what fio runs: words of the refusal, each with the reason. Everything else that is refused fails the
+//! test, so that nothing new is refused unseen.
+
+/// A piece of the message, and why.
+const REFUSALS: &[(&str, &str)] = &[
+    ("sync_file_range", "sync_file_range is not called"),
+    ("vsync gathers", "vsync with a queue gathers blocks in sequence into one call"),
+    ("a rate in bytes needs one block size", "rates in bytes with changing block sizes"),
+    ("lockmem is not supported", "memory is not locked"),
+    ("bs_is_seq_rand", "block sizes by the order of single operations"),
+    ("latency_target looks for a depth", "latency_target with one operation in flight"),
+    ("number_ios needs one block size", "number_ios with changing block sizes and several files"),
+    ("whether number_ios or size ends the job", "number_ios with changing block sizes, where sizes decide"),
+    ("so the buffers have no other", "verify together with compressed or patterned buffers"),
+    ("which is less than a block of", "files that are smaller than a block, of which fio does nothing"),
+    ("clones would write over each other's log", "one iolog of several clones, which fio writes over"),
+    ("has nothing that could be read or written over", "create_on_open of a job that reads"),
+    ("a multiple of the block size of", "zones that are no multiple of the block size"),
+    ("with zonemode=strided it is not supported", "a distribution in strided zones"),
+    ("steadystate", "a steady state that cannot be judged in so short a time"),
+    ("a rate for rw=trimwrite", "rates of trimwrite"),
+];
+
+/// Why a job was refused, if that is known.
+pub fn refusal(stderr: &str) -> Option<&'static str> {
+    REFUSALS.iter().find(|(words, _)| stderr.contains(words)).map(|(_, why)| *why)
+}
