@@ -2,11 +2,12 @@
 
 use fathom_testkit::TestDir;
 use serde_json::Value;
+use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Longer than any generated job takes.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(40);
 
 /// fio, or the drop-in for it.
 pub struct Program {
@@ -53,13 +54,16 @@ impl Program {
         }
         let (out, errors) = (dir.path().join("home.out"), dir.path().join("home.err"));
         let file = |path| Stdio::from(std::fs::File::create(path).expect("a file of ours"));
-        let mut running = command.stdout(file(&out)).stderr(file(&errors)).spawn().expect("it starts");
+        // fio's jobs are processes of their own: who stops it stops the group.
+        let mut running =
+            command.process_group(0).stdout(file(&out)).stderr(file(&errors)).spawn().expect("it starts");
         let begun = Instant::now();
         let code = loop {
             match running.try_wait().expect("a child of ours") {
                 Some(status) => break status.code(),
                 None if begun.elapsed() > PATIENCE => {
-                    running.kill().expect("a child of ours");
+                    // SAFETY: a plain kill of the group that was made above.
+                    unsafe { libc::kill(-(running.id() as i32), libc::SIGKILL) };
                     running.wait().expect("a child of ours");
                     break None;
                 }
