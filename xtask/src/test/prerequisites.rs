@@ -41,6 +41,11 @@ const TOOLS: &[Tool] = &[
     Tool { programs: &["genisoimage"], package: "genisoimage", tests: "tests that read its ISO 9660 images" },
     Tool { programs: &["xorriso"], package: "xorriso", tests: "tests that read its ISO 9660 images" },
     Tool { programs: &["fio"], package: "fio", tests: "tests that run fio beside ours" },
+    Tool {
+        programs: &["bc"],
+        package: "bc",
+        tests: "tests of sums in job files, for which fio itself calls it",
+    },
     Tool { programs: &["sysbench"], package: "sysbench", tests: "tests that run SysBench beside ours" },
     Tool { programs: &["strace"], package: "strace", tests: "tests of the order of system calls" },
     Tool {
