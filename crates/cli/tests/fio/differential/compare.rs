@@ -1,6 +1,6 @@
 //! What has to be the same in both, and what cannot be: shares that are drawn, amounts that a clock ends.
 
-use super::came::Came;
+use super::program::Came;
 use serde_json::Value;
 use std::collections::BTreeSet;
 

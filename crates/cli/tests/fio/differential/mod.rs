@@ -1,14 +1,14 @@
 //! Generated jobs, run through fio and through the built program beside each other. What both do must be the same: bytes, operations,
-//! syncs, files, exit codes, keys. What fathom refuses must be named in `known`. A hundred jobs in the suite; `cargo xtask bench
+//! syncs, files, exit codes, keys. What fathom refuses must be named in `refusals`. A hundred jobs in the suite; `cargo xtask bench
 //! fio-differential` runs as many as one likes, of any seed, beside any fio.
 
-mod came;
 mod compare;
-mod draw;
-mod known;
+mod jobs;
+mod program;
+mod refusals;
 
-use self::came::{Came, Program};
 use self::compare::differences;
+use self::program::{Came, Program};
 use crate::fio::support::{DEBIANS, FIO, fio_is_here};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -56,7 +56,7 @@ fn generated_jobs_do_what_they_do_in_fio() {
                     {
                         return;
                     }
-                    let line = draw::job(seed, number);
+                    let line = jobs::job(seed, number);
                     let (outcome, said) = run(&line, &theirs, &ours, version == DEBIANS);
                     *found.lock().unwrap().entry(outcome.clone()).or_default() += 1;
                     let told = format!("#{number}: fio {line}\n    {}", said.join("\n    "));
@@ -97,7 +97,7 @@ fn run(line: &str, theirs: &Program, ours: &Program, older: bool) -> (Outcome, V
     let fathom: Came = ours.run(line);
     if fathom.code != Some(0) {
         let said: Vec<String> = fathom.stderr.lines().take(4).map(str::to_owned).collect();
-        return (Outcome::Refused(known::refusal(&fathom.stderr)), said);
+        return (Outcome::Refused(refusals::reason(&fathom.stderr)), said);
     }
     let found = differences(line, &fio, &fathom, older);
     (if found.is_empty() { Outcome::Same } else { Outcome::Different }, found)

@@ -22,6 +22,6 @@ const REFUSALS: &[(&str, &str)] = &[
 ];
 
 /// Why a job was refused, if that is known.
-pub fn refusal(stderr: &str) -> Option<&'static str> {
+pub fn reason(stderr: &str) -> Option<&'static str> {
     REFUSALS.iter().find(|(words, _)| stderr.contains(words)).map(|(_, why)| *why)
 }

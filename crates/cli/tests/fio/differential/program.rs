@@ -1,13 +1,23 @@
-//! One of the two programs, and what came of a line of it in a directory of its own.
+//! One of the two programs, and what it did with a line in an empty directory.
 
 use fathom_testkit::TestDir;
 use serde_json::Value;
-use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Longer than any generated job takes.
 const PATIENCE: Duration = Duration::from_secs(40);
+
+/// The children of a process. fio's jobs are some, in sessions that no signal to fio reaches.
+fn children(process: u32) -> Vec<i32> {
+    let list = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
+    list.unwrap_or_default().split_whitespace().filter_map(|number| number.parse().ok()).collect()
+}
+
+fn kill(process: i32) {
+    // SAFETY: a plain kill of a grandchild, which ran a moment ago.
+    unsafe { libc::kill(process, libc::SIGKILL) };
+}
 
 /// fio, or the drop-in for it.
 pub struct Program {
@@ -54,17 +64,16 @@ impl Program {
         }
         let (out, errors) = (dir.path().join("home.out"), dir.path().join("home.err"));
         let file = |path| Stdio::from(std::fs::File::create(path).expect("a file of ours"));
-        // fio's jobs are processes of their own: who stops it stops the group.
-        let mut running =
-            command.process_group(0).stdout(file(&out)).stderr(file(&errors)).spawn().expect("it starts");
+        let mut running = command.stdout(file(&out)).stderr(file(&errors)).spawn().expect("it starts");
         let begun = Instant::now();
         let code = loop {
             match running.try_wait().expect("a child of ours") {
                 Some(status) => break status.code(),
                 None if begun.elapsed() > PATIENCE => {
-                    // SAFETY: a plain kill of the group that was made above.
-                    unsafe { libc::kill(-(running.id() as i32), libc::SIGKILL) };
+                    let jobs = children(running.id());
+                    running.kill().expect("a child of ours");
                     running.wait().expect("a child of ours");
+                    jobs.into_iter().for_each(kill);
                     break None;
                 }
                 None => std::thread::sleep(Duration::from_millis(5)),
