@@ -5,6 +5,7 @@ use crate::support::flows::{Flows, Op, counts, flow, looped, op, row};
 use fathom_engine::{Moments, Said};
 use fathom_record::{Ending, RowClass};
 use fathom_workload::{Act, Finished, Isolation, Value};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 fn read(name: &str) -> Op {
@@ -105,6 +106,36 @@ fn limits_let_no_more_through_than_the_rate() {
             assert!(done <= most, "{metered} of {instances}: {done}");
             assert!(done > 0);
         }
+    }
+}
+
+#[test]
+fn threads_that_come_and_go_hang_no_process_with_several() {
+    // Rust's library takes a lock when a thread begins and when it ends. A process forked meanwhile has that lock held for ever.
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    std::thread::spawn(|| ()).join().unwrap();
+                }
+            });
+        }
+        let _over = Over(&over);
+        let two = vec![(2, 0, looped(2, vec![read("r")]))];
+        let b = files().group("g", 4, Isolation::Process, two);
+        for _ in 0..200 {
+            assert_eq!(counts(&b.run(), "r").0, 8 * 3);
+        }
+    });
+}
+
+/// Lets the others end however the test does.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 

@@ -4,6 +4,9 @@
 use super::slowest::Cost;
 use std::collections::BTreeMap;
 
+/// What the harness says, once, of a test that takes long.
+const LONG: &str = " has been running for over 60 seconds";
+
 /// Sums so far.
 #[derive(Debug, Default)]
 pub(crate) struct Totals {
@@ -12,6 +15,8 @@ pub(crate) struct Totals {
     ignored: u64,
     failures: Vec<String>,
     times: Vec<Cost>,
+    /// Tests that have run for a minute, and have not ended yet.
+    long: Vec<String>,
     /// Name and first reason of each test that skipped itself.
     skips: BTreeMap<String, String>,
 }
@@ -23,7 +28,10 @@ impl Totals {
             self.passed += figure(result, "passed");
             self.failed += figure(result, "failed");
             self.ignored += figure(result, "ignored");
+        } else if let Some(name) = line.strip_prefix("test ").and_then(|l| l.strip_suffix(LONG)) {
+            self.long.push(name.to_string());
         } else if let Some((name, how)) = line.strip_prefix("test ").and_then(|l| l.rsplit_once(" ... ")) {
+            self.long.retain(|long| long != name);
             // "ok <0.123s>", "FAILED <0.123s>"; tests in documentation have no time.
             let (how, time) = how.split_once(" <").unwrap_or((how, ""));
             if how == "FAILED" {
@@ -33,6 +41,14 @@ impl Totals {
                 self.times.push(Cost { seconds, name: name.to_string() });
             }
         }
+    }
+
+    /// The program hangs: the tests that it is still at have failed. Their names.
+    pub(crate) fn give_up(&mut self) -> String {
+        let names = self.long.join(", ");
+        self.failed += self.long.len() as u64;
+        self.failures.append(&mut self.long);
+        names
     }
 
     /// Takes the file of skips: lines `SKIPPED name: reason`. A test that skips several of its parts counts once.

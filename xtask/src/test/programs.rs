@@ -6,9 +6,11 @@ use super::build::Program;
 use super::output::Totals;
 use anyhow::{Context, Result};
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
 
 /// `--report-time` is unstable. This variable lets a test program of a stable toolchain take unstable options; it is read by the program and
 /// by a compiler alone, and what is built was built before.
@@ -56,18 +58,58 @@ fn default_signals() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Runs a command; its output is passed on line by line and summed up. Whether it succeeded.
+/// A test program that says nothing for so long hangs: its slowest test takes a tenth of that.
+const SILENCE: Duration = Duration::from_secs(600);
+
+/// Runs a command; its output is passed on line by line and summed up. Whether it succeeded. One that hangs is ended, and its tests that
+/// were still running have failed.
 pub(super) fn relay(command: &mut Command, totals: &mut Totals) -> Result<bool> {
+    relay_unless_silent(command, totals, SILENCE)
+}
+
+fn relay_unless_silent(command: &mut Command, totals: &mut Totals, silence: Duration) -> Result<bool> {
     let name = command.get_program().to_string_lossy().into_owned();
     let started = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
     let mut child = started.with_context(|| format!("{name} could not be started"))?;
-    let mut lines = BufReader::new(child.stdout.take().with_context(|| format!("{name} has no output"))?);
-    let mut line = Vec::new();
-    while lines.read_until(b'\n', &mut line).with_context(|| format!("the output of {name}"))? > 0 {
-        // Whoever reads us may have gone (`| head`); the tests still run to their end.
-        let _ = std::io::stdout().write_all(&line);
-        totals.take_line(String::from_utf8_lossy(&line).trim_end());
-        line.clear();
+    let output = child.stdout.take().with_context(|| format!("{name} has no output"))?;
+    let (sender, lines) = mpsc::channel();
+    // It ends with the output, or after the first line that nobody takes.
+    std::thread::spawn(move || {
+        BufReader::new(output).split(b'\n').try_for_each(|l| sender.send(l).map_err(drop))
+    });
+    loop {
+        match lines.recv_timeout(silence) {
+            Ok(line) => {
+                let mut line = line.with_context(|| format!("the output of {name}"))?;
+                totals.take_line(String::from_utf8_lossy(&line).trim_end());
+                line.push(b'\n');
+                // Whoever reads us may have gone (`| head`); the tests still run to their end.
+                let _ = std::io::stdout().write_all(&line);
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {
+                let running = totals.give_up();
+                eprintln!("error: {name} said nothing for {} s; still running: {running}", silence.as_secs());
+                let _ = child.kill();
+                break;
+            }
+        }
     }
     Ok(child.wait().with_context(|| format!("{name} cannot be waited for"))?.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_hangs_is_ended_and_its_tests_have_failed() {
+        let mut totals = Totals::default();
+        let script = "echo 'test a has been running for over 60 seconds'; echo 'test a ... ok <61.000s>'; \
+                      echo 'test b has been running for over 60 seconds'; exec sleep 1000";
+        let mut command = Command::new("sh");
+        let ended = relay_unless_silent(command.args(["-c", script]), &mut totals, Duration::from_secs(3));
+        assert!(!ended.unwrap());
+        assert_eq!((totals.failures(), totals.failed()), (&["b".to_string()][..], 1));
+    }
 }

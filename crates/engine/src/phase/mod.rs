@@ -6,6 +6,7 @@ mod collect;
 mod jitter;
 mod limit;
 mod rounds;
+mod threads;
 mod watch;
 
 use crate::calls::Calls;
@@ -284,18 +285,11 @@ fn child(crew: &Crew, shared: &Shared, clock: Clock, parent: u32) -> ! {
             libc::_exit(0);
         }
     }
+    let worker = |job: &Job| work(job, shared, clock, true);
     match crew.jobs.as_slice() {
-        [only] => work(only, shared, clock, true),
-        several => std::thread::scope(|scope| {
-            for job in several {
-                let worker = move || work(job, shared, clock, true);
-                if worker_thread(parent).spawn_scoped(scope, worker).is_err() {
-                    // The parent reports workers that ended without a result.
-                    // SAFETY: ends the child with all its threads.
-                    unsafe { libc::_exit(1) };
-                }
-            }
-        }),
+        [only] => worker(only),
+        // The parent reports workers that ended without a result.
+        several => threads::in_threads(several, &measured_threads_name(parent), &worker),
     }
     // SAFETY: ends the child without running the parent's exit handlers or flushing its buffers.
     unsafe { libc::_exit(0) }

@@ -1,0 +1,75 @@
+//! The threads of a forked process. Rust's library takes a lock when a thread that it made begins and when it ends. If a thread of the
+//! parent holds that lock at the moment of the fork, it stays locked in the child, and the child's threads would wait for it for ever. So
+//! these are made with `pthread_create`, which is good after a fork.
+
+use std::ffi::{CString, c_void};
+
+/// As much as Rust gives its own threads.
+const STACK: usize = 2 << 20;
+
+/// What one thread is to do.
+struct Errand<'a, T> {
+    item: &'a T,
+    name: &'a CString,
+    work: &'a (dyn Fn(&T) + Sync),
+}
+
+/// Does `work` for each item in a thread of its own with this name, and waits for all. Ends the process with 1 if a thread cannot be made;
+/// a panic in `work` ends it, too.
+pub(super) fn in_threads<T: Sync>(items: &[T], name: &str, work: &(dyn Fn(&T) + Sync)) {
+    let name = &CString::new(name).unwrap_or_default();
+    let errands: Vec<_> = items.iter().map(|item| Errand { item, name, work }).collect();
+    let mut threads = Vec::with_capacity(items.len());
+    for errand in &errands {
+        match start(errand) {
+            Some(thread) => threads.push(thread),
+            // SAFETY: ends the process with all its threads.
+            None => unsafe { libc::_exit(1) },
+        }
+    }
+    for thread in threads {
+        // SAFETY: made above and joined once.
+        unsafe { libc::pthread_join(thread, std::ptr::null_mut()) };
+    }
+}
+
+fn start<T: Sync>(errand: &Errand<'_, T>) -> Option<libc::pthread_t> {
+    let mut thread = 0;
+    // SAFETY: the attributes are initialised before they are used. The errand lives until the thread was joined, or the process ended.
+    let failed = unsafe {
+        let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
+        libc::pthread_attr_init(&raw mut attributes);
+        libc::pthread_attr_setstacksize(&raw mut attributes, STACK);
+        let argument = std::ptr::from_ref(errand).cast_mut().cast();
+        let failed = libc::pthread_create(&raw mut thread, &raw const attributes, run::<T>, argument);
+        libc::pthread_attr_destroy(&raw mut attributes);
+        failed
+    };
+    (failed == 0).then_some(thread)
+}
+
+extern "C" fn run<T: Sync>(errand: *mut c_void) -> *mut c_void {
+    // SAFETY: `start` passes an errand of this type, which outlives the thread.
+    let errand = unsafe { &*errand.cast_const().cast::<Errand<T>>() };
+    // SAFETY: the name ends with a zero; the kernel copies it.
+    unsafe { libc::prctl(libc::PR_SET_NAME, errand.name.as_ptr()) };
+    (errand.work)(errand.item);
+    std::ptr::null_mut()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn each_is_done_once_under_the_name() {
+        let items: Vec<usize> = (1..=20).collect();
+        let sum = AtomicUsize::new(0);
+        in_threads(&items, "an-errand", &|&item| {
+            assert_eq!(std::fs::read_to_string("/proc/thread-self/comm").unwrap(), "an-errand\n");
+            sum.fetch_add(item, Ordering::Relaxed);
+        });
+        assert_eq!(sum.into_inner(), 210);
+    }
+}
