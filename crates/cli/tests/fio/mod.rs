@@ -26,6 +26,7 @@ mod read_back;
 mod reports;
 mod safety;
 mod several;
+mod states;
 mod steady;
 mod support;
 mod times;

@@ -6,6 +6,7 @@ mod logged;
 mod measured;
 mod places;
 mod sink;
+mod states;
 mod world;
 
 pub use measured::{Measured, Place};
@@ -265,6 +266,7 @@ fn conclude(plan: &Plan, finished: &Finished, logged: &Logged, sink: &mut Sink) 
     }
     let mut unwritten = logged.write(plan, &finished.run);
     unwritten.extend(logged.write_iologs(plan));
+    unwritten.extend(states::write(plan, &finished.run));
     unwritten.iter().for_each(|sentence| console::error(sentence));
     for doubt in finished.run.doubts.iter().filter(|doubt| SAID.contains(&doubt.code.as_str())) {
         let remedy = if doubt.code == "holes" { LAID_OUT } else { "" };

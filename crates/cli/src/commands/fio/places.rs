@@ -2,6 +2,7 @@
 //! line allows, is written through no link, and never to a file that a job works on.
 
 use crate::{consent, input};
+use fathom_dialects::fio::plan::state;
 use fathom_dialects::fio::{Plan, Wrong};
 use std::fs::File;
 use std::io::{Error, Read as _, Seek as _};
@@ -17,6 +18,8 @@ pub enum Kind {
     Values,
     /// Such values, compressed.
     Packed,
+    /// How far a job came.
+    State,
 }
 
 /// How every log of operations begins, fio's and ours.
@@ -86,6 +89,11 @@ fn is_log(file: &File, kind: Kind) -> std::io::Result<bool> {
     Ok(match kind {
         _ if head.is_empty() => true,
         Kind::Operations => head.starts_with(BEGINS),
+        // Ours, or fio's, which begins with the number of its version and its length.
+        Kind::State => {
+            let of_fio = matches!(head.as_slice(), [1..=255, 0, 0, 0, 0, 0, 0, 0, _, _, 0, 0, ..]);
+            of_fio || head.starts_with(state::BEGINS.as_bytes())
+        }
         // The two bytes that every zlib stream begins with.
         Kind::Packed => {
             matches!(head.as_slice(), [0x78, second, ..] if (0x7800 + u32::from(*second)).is_multiple_of(31))

@@ -202,6 +202,7 @@ impl Entry {
             else {
                 continue;
             };
+            self.add_unwritten(job, clone, worker);
             let computes = !job.stream.backend.counts_bytes();
             self.read.add(
                 worker,
@@ -244,6 +245,19 @@ impl Entry {
                 self.error = Some(error.clone());
             }
         }
+    }
+
+    /// What only reads back counts the writes that it leaves out, as fio does; they took no time.
+    fn add_unwritten(&mut self, job: &Job, clone: u32, worker: &Worker) {
+        if !job.only_reads_back {
+            return;
+        }
+        let read = worker.stats.iter().filter(|stat| stat.op == OpKind::Read);
+        let read = read.fold((0, 0), |sum, stat| (sum.0 + stat.ops, sum.1 + stat.bytes));
+        let listed = job.unwritten.get(clone as usize).map(|of| (of.writes, of.bytes));
+        let (writes, bytes) = listed.unwrap_or(read);
+        self.write.ios += writes;
+        self.write.bytes += bytes;
     }
 
     /// Operations that failed and were passed over were issued all the same, and fio counts them so.

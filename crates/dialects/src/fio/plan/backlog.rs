@@ -58,8 +58,12 @@ pub fn countable(s: &Settings, name: &'static str, stream: &Stream, length: u64)
         Amount::Pass => pass,
         Amount::Passes(n) => pass.saturating_mul(n),
     };
-    let clones = u64::from(s.count("numjobs", 1, 1)?);
-    if operations.saturating_mul(clones) <= MOST {
+    few_enough(s, name, operations.saturating_mul(u64::from(s.count("numjobs", 1, 1)?)))
+}
+
+/// Whether the lists of all clones, of so many writes together, can be held in memory.
+pub fn few_enough(s: &Settings, name: &'static str, writes: u64) -> Result<(), Wrong> {
+    if writes <= MOST {
         return Ok(());
     }
     Err(s
@@ -72,16 +76,37 @@ pub fn countable(s: &Settings, name: &'static str, stream: &Stream, length: u64)
         .hint("number_ios, io_size, size or fewer clones; no time_based"))
 }
 
-/// Lets a clone read back just what it would have written: every block once, in the order of the first writes. `sizes` are those of its
-/// files, if it has several.
-pub fn read_back(group: &mut Group, wrote: &Group, sizes: Option<&[u64]>, seed: u64, place: Place) {
-    for (thread, writing) in group.threads.iter_mut().zip(&wrote.threads) {
+/// A clone that writes: what it does, where it stands in the workload, and how much of it counts.
+pub struct Writer<'a> {
+    pub group: &'a Group,
+    /// Bytes of its files, if it has several.
+    pub sizes: Option<&'a [u64]>,
+    pub seed: u64,
+    pub place: Place,
+    /// Only the first so many writes, if not all.
+    pub up_to: Option<u64>,
+}
+
+/// Writes and bytes of a clone that writes nothing, as it would have made them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unwritten {
+    pub writes: u64,
+    pub bytes: u64,
+}
+
+/// Lets a clone read back just what it would have written: every block once, in the order of the first writes. Gives how much that is,
+/// each write counted.
+pub fn read_back(group: &mut Group, writer: &Writer<'_>) -> Unwritten {
+    let mut all = Unwritten::default();
+    for (thread, writing) in group.threads.iter_mut().zip(&writer.group.threads) {
         let (Program::Stream(stream), Program::Stream(writing)) = (&mut thread.program, &writing.program)
         else {
             continue;
         };
         let mut seen = HashSet::new();
-        let mut list = writes(writing, sizes, seed, place);
+        let mut list = writes(writing, writer);
+        all.writes += list.len() as u64;
+        all.bytes += list.iter().map(|op| u64::from(op.bytes)).sum::<u64>();
         list.retain(|op| seen.insert((op.file, op.offset, op.bytes)));
         stream.keep_written = None;
         if list.is_empty() {
@@ -95,10 +120,13 @@ pub fn read_back(group: &mut Group, wrote: &Group, sizes: Option<&[u64]>, seed: 
         // The list says where it works, and in which file, and is gone through once.
         (stream.start, stream.length, stream.turns, stream.evict_passes) = (Bytes(0), None, None, false);
     }
+    all
 }
 
 /// What a stream writes.
-fn writes(stream: &Stream, sizes: Option<&[u64]>, seed: u64, place: Place) -> Vec<ListedOp> {
+fn writes(stream: &Stream, writer: &Writer<'_>) -> Vec<ListedOp> {
+    let &Writer { sizes, seed, place, .. } = writer;
+    let up_to = usize::try_from(writer.up_to.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
     // Syncs come after so many writes of a list as well.
     let alone = Stream { sync_every: None, ..stream.clone() };
     let listed = |op: Op| ListedOp {
@@ -111,17 +139,18 @@ fn writes(stream: &Stream, sizes: Option<&[u64]>, seed: u64, place: Place) -> Ve
     // A mix by percentages does not depend on what is done.
     let done = Done::default();
     let start = stream.start.0;
+    let is_write = |op: &Op| op.kind == OpKind::Write;
     let all: Vec<Op> = if stream.turns.is_some() {
         let region = |bytes: &u64| Region { start, length: bytes.saturating_sub(start) };
         let parts: Vec<Region> = sizes.unwrap_or_default().iter().map(region).collect();
         let Some(mut ops) = TurnOps::new(&alone, &parts, seed, place) else { return Vec::new() };
-        std::iter::from_fn(|| ops.next(&done)).collect()
+        std::iter::from_fn(|| ops.next(&done)).filter(is_write).take(up_to).collect()
     } else {
         let region = Region { start, length: stream.length.map_or(0, |length| length.0) };
         let Some(mut ops) = StreamOps::new(&alone, region, seed, place) else { return Vec::new() };
-        std::iter::from_fn(|| ops.next(&done)).collect()
+        std::iter::from_fn(|| ops.next(&done)).filter(is_write).take(up_to).collect()
     };
-    all.into_iter().filter(|op| op.kind == OpKind::Write).map(listed).collect()
+    all.into_iter().map(listed).collect()
 }
 
 /// Whether blocks that are read can be checked.
@@ -231,7 +260,9 @@ mod tests {
             let writing = stream(&writer.workload, 0, 0);
             let place = Place { phase: 0, worker: 0, repetition: 0 };
             let sizes = writer.jobs[0].sizes.first().map(Vec::as_slice);
-            let written = super::writes(&writing, sizes, writer.workload.seed.0, place);
+            let group = &writer.workload.phases[0].groups[0];
+            let seed = writer.workload.seed.0;
+            let written = super::writes(&writing, &super::Writer { group, sizes, seed, place, up_to: None });
             let only = planned(&format!("{args} --verify_only"));
             assert_eq!(only.workload.phases.len(), 1);
             let reader = stream(&only.workload, 0, 0);

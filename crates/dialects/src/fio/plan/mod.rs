@@ -31,6 +31,7 @@ mod report;
 mod sequence;
 mod sets;
 mod several;
+pub mod state;
 pub mod steady;
 mod steps;
 mod strips;
@@ -108,6 +109,12 @@ pub struct Job {
     pub reads_back: bool,
     /// That is a list, made before the start.
     pub reads_listed: bool,
+    /// What it would have written, by clone, of a list that only reads back.
+    pub unwritten: Vec<backlog::Unwritten>,
+    /// It checks no more than so many writes of each clone, as an earlier run tells; nothing where it checks all.
+    pub up_to: Vec<u64>,
+    /// It leaves how far it came, for later runs.
+    pub saves: Option<state::Saves>,
     /// It reads back while it writes.
     pub backlog: bool,
     /// Only the reading back.
@@ -165,6 +172,7 @@ pub fn make(
     for (job, _) in jobs.iter_mut().zip(partly).filter(|(_, partly)| *partly) {
         remember(job)?;
     }
+    state::load(&mut jobs, &general, world)?;
     dedupe::share(&mut jobs);
     let seed = seed(&mut jobs, world)?;
     let mut workload = Workload {
@@ -260,6 +268,9 @@ fn job(
         error_ends_all: s.on("exitall_on_error", false),
         reads_back: checks.reads_back,
         reads_listed: checks.listed,
+        unwritten: Vec::new(),
+        up_to: Vec::new(),
+        saves: state::saves(s, rw, verified::family(s) != "0" && !checks.only),
         backlog: checks.backlog,
         only_reads_back: checks.only,
         only_lays_out: false,

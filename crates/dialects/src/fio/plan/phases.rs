@@ -5,7 +5,7 @@ use super::backlog;
 use super::errors;
 use super::files::{Make, Memory};
 use super::sets::{Sets, Taken};
-use super::{Job, Place, pace, steady, steps};
+use super::{Job, Place, pace, state, steady, steps};
 use fathom_workload::{
     Action, Axes, Bytes, CacheState, Direction, Duration, Failed, Group, Holes, Phase, Pick, Program,
     Stonewall, Stream, Thread, Times, Workload, WrittenBy,
@@ -163,9 +163,17 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], all_of_it: &[
                     worker: wrote.worker + clone,
                     repetition: 0,
                 };
-                let wrote = group(job, sets, clone, false, None);
-                let sizes = job.sizes.get(clone as usize).map(Vec::as_slice);
-                backlog::read_back(&mut of_clone, &wrote, sizes, seed, place);
+                let writer = backlog::Writer {
+                    group: &group(job, sets, clone, false, None),
+                    sizes: job.sizes.get(clone as usize).map(Vec::as_slice),
+                    seed,
+                    place,
+                    up_to: job.up_to.get(clone as usize).copied(),
+                };
+                let unwritten = backlog::read_back(&mut of_clone, &writer);
+                if job.only_reads_back {
+                    job.unwritten.push(unwritten);
+                }
             }
             of_clone.pinning = job.cpus.of_worker(numbers[*index] + clone);
             of_clone.times = if back {
@@ -227,6 +235,15 @@ fn group(job: &Job, sets: &Sets, clone: u32, back: bool, by: Option<WrittenBy>) 
         if let (Some(by), true) = (by, stream.keep_written.is_some()) {
             backlog::written_by(&mut stream, by);
         }
+    }
+    if let (Some(writes), false) = (job.up_to.get(clone as usize), job.reads_listed) {
+        let bytes = |part: &super::Part| part.length;
+        let of_one = job.parts.get(clone as usize).map_or(0, bytes);
+        state::cut(
+            &mut stream,
+            job.sizes.get(clone as usize).map_or(of_one, |sizes| sizes.iter().sum()),
+            *writes,
+        );
     }
     errors::fit(&mut stream);
     Group {

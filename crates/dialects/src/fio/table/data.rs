@@ -114,8 +114,21 @@ pub(super) static ROWS: &[Row] = &[
     harmless("verify_async", Number, "threads that check", "whoever reads checks, outside of the latency"),
     harmless("verify_async_cpus", Text, "CPUs of those threads", "whoever reads checks"),
     done("verify_only", Flag, "check only; write nothing"),
-    harmless("verify_state_save", Bool, "write down how far writing came", "no state file is written"),
-    refused("verify_state_load", Bool, &["0"], "go on from there", "no state file is read", "leave it out"),
+    done(
+        "verify_state_save",
+        Bool,
+        "what writes and verifies leaves how far it came in local-JOB-CLONE-verify.state (default 1; below --aux-path); the file is fathom's own",
+    ),
+    done(
+        "verify_state_load",
+        Bool,
+        "what only checks (rw=read, verify_only) checks no more than such a file says; of what a job has written itself all is read back",
+    ),
+    done(
+        "verify_policy",
+        Word(&["completed", "fsynced"]),
+        "what that file counts: all writes, or those before the last sync",
+    ),
     harmless(
         "verify_write_sequence",
         Bool,

@@ -1,0 +1,48 @@
+//! How far jobs came, in a file for each clone: what `verify_state_load` of a later run reads.
+
+use super::places::{self, Kind};
+use fathom_dialects::fio::plan::state::{self, Came};
+use fathom_dialects::fio::{Job, Plan};
+use fathom_record::{Ending, OpKind, Run, Worker};
+use std::io::Write as _;
+use std::path::Path;
+
+/// Writes them. Gives sentences about those that a job asked for and that could not be written; the others are written where they can be.
+pub fn write(plan: &Plan, run: &Run) -> Vec<String> {
+    let mut failed = Vec::new();
+    let mut clones = 0;
+    for job in &plan.jobs {
+        let came = |clone: u32| came(job, writer(job, clone, run)?);
+        for (path, text) in state::files(&plan.general, job, clones, came) {
+            if let Err(error) = replace(plan, &path, &text)
+                && job.saves.is_some_and(|saves| saves.asked)
+            {
+                failed.push(format!("{} cannot be written: {error}", path.display()));
+            }
+        }
+        clones += job.clones;
+    }
+    failed
+}
+
+fn replace(plan: &Plan, path: &Path, text: &str) -> std::io::Result<()> {
+    places::create(plan, path, Kind::State)?.write_all(text.as_bytes())
+}
+
+fn writer<'a>(job: &Job, clone: u32, run: &'a Run) -> Option<&'a Worker> {
+    let place = job.places.first()?;
+    let phase = run.phases.iter().find(|phase| phase.seq == place.phase)?;
+    let workers = &phase.repetitions.first()?.workers;
+    workers.iter().find(|worker| worker.index == place.worker + clone)
+}
+
+/// How far a worker came, if its writes are known to be the first ones of its order.
+fn came(job: &Job, worker: &Worker) -> Option<Came> {
+    let counted: u64 = worker.stats.iter().filter(|stat| stat.op == OpKind::Write).map(|stat| stat.ops).sum();
+    // Of the operations before it counted, the kinds are not known.
+    let only_writes = !job.rw.mixed && !job.backlog && job.stream.sync_every.is_none();
+    let before = if only_writes || worker.ramp_ops == 0 { worker.ramp_ops } else { return None };
+    let left_out = worker.passed.as_ref().is_some_and(|passed| passed.writes > 0);
+    let ended = matches!(worker.ending, Ending::Completed | Ending::Stopped);
+    (!left_out).then_some(Came { writes: counted + before, ended })
+}
