@@ -220,6 +220,7 @@ fn an_operation_that_waited_through_the_end_of_a_warm_up_is_one_of_the_amount() 
     let rate = fathom_workload::Rate {
         operations_per_s: 500.0,
         arrivals: fathom_workload::Arrivals::Even,
+        per: fathom_workload::Bytes(0),
         common: false,
     };
     for (backend, depth) in BOTH {
@@ -269,6 +270,7 @@ fn the_series_begins_with_the_first_worker_and_loses_nothing() {
     let rate = fathom_workload::Rate {
         operations_per_s: 1000.0,
         arrivals: fathom_workload::Arrivals::Even,
+        per: fathom_workload::Bytes(0),
         common: false,
     };
     let mut stream = endless(Backend::Null, 1);
@@ -302,6 +304,7 @@ fn who_waits_does_not_keep_a_common_amount_from_ending() {
         slow.pace.rate = Some(fathom_workload::Rate {
             operations_per_s: 0.01,
             arrivals: fathom_workload::Arrivals::Even,
+            per: fathom_workload::Bytes(0),
             common: false,
         });
         let begun = std::time::Instant::now();
@@ -371,6 +374,7 @@ fn drained_operations_end_after_the_time() {
     let rate = fathom_workload::Rate {
         operations_per_s: 1e9,
         arrivals: fathom_workload::Arrivals::Even,
+        per: fathom_workload::Bytes(0),
         common: false,
     };
     for rate in [None, Some(rate)] {

@@ -4,7 +4,8 @@
 use crate::support::{Bench, MIB, only};
 use fathom_record::{Ending, OpKind};
 use fathom_workload::{
-    Access, Amount, Arrivals, Backend, Bytes, Direction, Duration, Isolation, Pace, Rate, Stop, Stream, Uring,
+    Access, Amount, Arrivals, Backend, Bytes, Direction, Duration, Isolation, Pace, Rate, Record, Stop,
+    Stream, Uring,
 };
 
 const MS: u64 = 1_000_000;
@@ -16,7 +17,12 @@ fn paced(backend: Backend, depth: u32, per_s: f64, arrivals: Arrivals) -> Stream
         access: Access::Uniform,
         amount: Amount::Endless,
         pace: Pace {
-            rate: Some(Rate { operations_per_s: per_s, arrivals, common: false }),
+            rate: Some(Rate {
+                operations_per_s: per_s,
+                arrivals,
+                per: fathom_workload::Bytes(0),
+                common: false,
+            }),
             ..Pace::default()
         },
         ..Stream::new("f", Direction::Read, Bytes(4096))
@@ -48,6 +54,25 @@ fn as_many_operations_as_are_due_are_issued() {
         let count = |kind| worker.stats.iter().find(|s| s.op == kind).map_or(0, |s| s.ops);
         assert_eq!(count(OpKind::Response), worker.ops, "{backend:?}: each has a response time");
         assert_eq!(count(OpKind::Read), worker.ops);
+    }
+}
+
+#[test]
+fn of_a_rate_in_bytes_large_operations_take_more() {
+    let size = Bytes(4096);
+    for (backend, depth) in
+        [(Backend::Null, 1), (Backend::default(), 1), (Backend::Uring(Uring::default()), 8)]
+    {
+        let bench = Bench::new(MIB).stop(time(300));
+        bench.run(Stream::new("f", Direction::Write, size));
+        let mut stream = paced(backend, depth, 1024.0, Arrivals::Even);
+        stream.pace.rate = stream.pace.rate.map(|rate| Rate { per: size, ..rate });
+        stream.record = Record::Split(vec![(size, 50.0), (Bytes(16 * 4096), 50.0)]);
+        let done = bench.run(stream);
+        // 4 MiB a second, the last operation whatever it is.
+        let most = 4 * MIB * 3 / 10 + 16 * 4096;
+        let bytes = only(&done).bytes;
+        assert!((most / 2..=most).contains(&bytes), "{backend:?} at depth {depth}: {bytes}");
     }
 }
 

@@ -170,7 +170,12 @@ fn a_full_device_is_one_clear_error() {
 fn a_rate_does_not_outlast_the_phase() {
     let bench = Bench::new(MIB).stop(Stop { time: Some(Duration(30_000_000)), ..Stop::default() });
     let slow = Pace {
-        rate: Some(Rate { operations_per_s: 0.1, arrivals: fathom_workload::Arrivals::Even, common: false }),
+        rate: Some(Rate {
+            operations_per_s: 0.1,
+            arrivals: fathom_workload::Arrivals::Even,
+            per: fathom_workload::Bytes(0),
+            common: false,
+        }),
         ..Pace::default()
     };
     let r = bench.run(Stream { pace: slow, ..endless(Direction::Write) });
@@ -196,6 +201,7 @@ fn who_ignores_the_flag_keeps_its_pace() {
             rate: Some(Rate {
                 operations_per_s: 1000.0,
                 arrivals: fathom_workload::Arrivals::Even,
+                per: fathom_workload::Bytes(0),
                 common: false,
             }),
             ..Pace::default()

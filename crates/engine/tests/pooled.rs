@@ -124,7 +124,12 @@ fn a_common_rate_is_that_of_all_workers() {
         .workers(4, Isolation::Thread)
         .stop(Stop { time: Some(Duration(300_000_000)), ..Stop::default() });
     completed(&Bench::run(&bench, pooled(Direction::Write, Access::Sequential, Amount::Pass)));
-    let rate = Rate { operations_per_s: 1000.0, arrivals: Arrivals::Even, common: true };
+    let rate = Rate {
+        operations_per_s: 1000.0,
+        arrivals: Arrivals::Even,
+        per: fathom_workload::Bytes(0),
+        common: true,
+    };
     let done = bench.run(Stream {
         pace: Pace { rate: Some(rate), ..Pace::default() },
         ..pooled(Direction::Read, Access::Scaled(Scaled::default()), Amount::Endless)

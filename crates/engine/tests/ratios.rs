@@ -59,7 +59,12 @@ fn operations_are_in_the_ratio_of_the_weights() {
 #[test]
 fn who_is_slow_holds_the_others_and_who_ends_lets_them_go() {
     let bench = Bench::new(MIB);
-    let rate = Rate { operations_per_s: 1000.0, arrivals: fathom_workload::Arrivals::Even, common: false };
+    let rate = Rate {
+        operations_per_s: 1000.0,
+        arrivals: fathom_workload::Arrivals::Even,
+        per: fathom_workload::Bytes(0),
+        common: false,
+    };
     let mut slow = weighing(1, Backend::Null, 1, Amount::Operations(100));
     slow.pace.rate = Some(rate);
     let fast = weighing(8, Backend::Null, 1, Amount::Operations(100_000));
@@ -142,7 +147,12 @@ fn a_latency_above_the_longest_is_an_error() {
 #[test]
 fn a_pause_comes_after_so_much_time() {
     // 30 operations of 2 ms each are due; a pause comes when 20 ms are over, and moves nothing else.
-    let rate = Rate { operations_per_s: 500.0, arrivals: fathom_workload::Arrivals::Even, common: false };
+    let rate = Rate {
+        operations_per_s: 500.0,
+        arrivals: fathom_workload::Arrivals::Even,
+        per: fathom_workload::Bytes(0),
+        common: false,
+    };
     let think = Think {
         time: Duration(40 * MS),
         counted: true,

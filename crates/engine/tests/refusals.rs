@@ -48,7 +48,12 @@ fn keys_that_undo_each_other_are_refused() {
     };
     let bench = Bench::new(MIB);
     assert_eq!(bench.unsupported(adaptive.clone()), None);
-    let rate = Some(Rate { operations_per_s: 10.0, arrivals: Arrivals::Even, common: false });
+    let rate = Some(Rate {
+        operations_per_s: 10.0,
+        arrivals: Arrivals::Even,
+        per: fathom_workload::Bytes(0),
+        common: false,
+    });
     let pace = Pace { rate, ..Pace::default() };
     expect(&bench, Stream { pace, ..adaptive.clone() }, "nothing to find");
     let timed = Timed { open: true, ..Timed::default() };

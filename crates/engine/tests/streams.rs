@@ -282,6 +282,7 @@ fn a_rate_is_not_exceeded() {
             rate: Some(Rate {
                 operations_per_s: 1000.0,
                 arrivals: fathom_workload::Arrivals::Even,
+                per: fathom_workload::Bytes(0),
                 common: false,
             }),
             ..Pace::default()
@@ -294,7 +295,12 @@ fn a_rate_is_not_exceeded() {
 #[test]
 fn with_a_rate_the_response_is_counted_from_when_an_operation_was_due() {
     let bench = Bench::new(80 * KIB);
-    let rate = Some(Rate { operations_per_s: 1e6, arrivals: fathom_workload::Arrivals::Even, common: false });
+    let rate = Some(Rate {
+        operations_per_s: 1e6,
+        arrivals: fathom_workload::Arrivals::Even,
+        per: fathom_workload::Bytes(0),
+        common: false,
+    });
     let r = bench.run(Stream {
         pace: Pace { rate, ..Pace::default() },
         open: Open { sync: OpenSync::Dsync, ..Open::default() },

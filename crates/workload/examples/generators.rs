@@ -85,8 +85,11 @@ fn main() {
     for (name, arrivals) in
         [("even", fathom_workload::Arrivals::Even), ("poisson", fathom_workload::Arrivals::Poisson)]
     {
-        let mut due =
-            Arrivals::new(&Rate { operations_per_s: 12_345.0, arrivals, common: false }, 1, Place::default());
+        let mut due = Arrivals::new(
+            &Rate { operations_per_s: 12_345.0, arrivals, per: fathom_workload::Bytes(0), common: false },
+            1,
+            Place::default(),
+        );
         println!("{name:12} {:9.1} ns", best_ns(|| due.next_due_ns()));
     }
 }

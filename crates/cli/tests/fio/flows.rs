@@ -75,6 +75,28 @@ fn who_is_done_lets_the_others_go() {
 }
 
 #[test]
+fn a_rate_in_bytes_holds_for_blocks_of_any_size() {
+    let here = fio_is_here("a_rate_in_bytes_holds_for_blocks_of_any_size");
+    for (line, least) in [
+        ("--name=a --rw=write --size=2m --bsrange=4k-64k --rate=4m", 450),
+        ("--name=a --rw=randrw --size=2m --bssplit=4k/50:32k/50 --rate=2m,2m", 450),
+        ("--name=a --rw=randwrite --size=1m --bsrange=4k-16k --rate=4m --ioengine=libaio --iodepth=8", 220),
+    ] {
+        let runtime = |document: &Value| {
+            let of = |side| document["jobs"][0][side]["runtime"].as_u64().unwrap();
+            of("read").max(of("write"))
+        };
+        let dir = TestDir::new();
+        let ours = runtime(&json(&Fathom::new().working_in(dir.path()), line));
+        assert!(ours >= least, "{line}: {ours} ms");
+        if here {
+            let theirs = runtime(&their_json(TestDir::new().path(), line));
+            assert!(theirs >= least, "{line}: fio: {theirs} ms");
+        }
+    }
+}
+
+#[test]
 fn a_rate_below_the_least_ends_its_job_in_the_words_of_fio() {
     let dir = TestDir::new();
     let fathom = Fathom::new().working_in(dir.path());

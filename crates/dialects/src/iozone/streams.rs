@@ -182,6 +182,7 @@ fn pace(o: &Options) -> Pace {
         rate: o.rate_ops.map(|n| Rate {
             operations_per_s: n as f64,
             arrivals: fathom_workload::Arrivals::Even,
+            per: fathom_workload::Bytes(0),
             common: false,
         }),
         burst: o.burst.map(|b| Burst {

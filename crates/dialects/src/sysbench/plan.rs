@@ -193,6 +193,7 @@ fn stream(o: &Options) -> Stream {
             rate: (o.rate > 0).then(|| Rate {
                 operations_per_s: f64::from(o.rate),
                 arrivals: Arrivals::Poisson,
+                per: fathom_workload::Bytes(0),
                 common: true,
             }),
             ..Pace::default()

@@ -334,7 +334,7 @@ fn after<B: Backend>(
     let paced = rare.paces(op);
     if let Some(schedule) = rare.schedule.as_mut().filter(|_| paced) {
         let due = schedule.due(hot.clock, hot.released);
-        let behind_ns = schedule.issued(hot.clock, issued.unwrap_or(due));
+        let behind_ns = schedule.issued(hot.clock, issued.unwrap_or(due), op.bytes.into());
         if issued.is_some() {
             hot.figures.behind_ns = hot.figures.behind_ns.max(behind_ns);
             if !syncs {

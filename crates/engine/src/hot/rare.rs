@@ -256,9 +256,10 @@ impl<'a> Schedule<'a> {
         self.due
     }
 
-    /// The operation in hand is issued at `now`: the next one's turn. Gives the longest stretch behind so far that ends here, ns.
+    /// The operation in hand, of so many bytes, is issued at `now`: the next one's turn. Gives the longest stretch behind so far that ends here, ns.
     /// Late operations are issued at once and not dropped; the schedule itself does not move.
-    pub fn issued(&mut self, clock: Clock, now: u64) -> u64 {
+    pub fn issued(&mut self, clock: Clock, now: u64, bytes: u64) -> u64 {
+        self.arrivals.moves(bytes);
         let late_ns = clock.between(self.due, now);
         let behind_ns = if late_ns <= self.grace_ns {
             self.behind_since = 0;

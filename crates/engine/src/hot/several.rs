@@ -305,7 +305,7 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
                         ended = Some(Outcome::Stopped);
                         break;
                     }
-                    let behind_ns = schedule.issued(hot.clock, now);
+                    let behind_ns = schedule.issued(hot.clock, now, op.bytes.into());
                     if hot.counting {
                         hot.figures.behind_ns = hot.figures.behind_ns.max(behind_ns);
                     }

@@ -28,6 +28,8 @@ pub(crate) struct Paced<'r> {
     pub(crate) behind_ns: u64,
     /// Operations per second that were asked for and that came, of all workers with a rate; `None` if the workload does not tell.
     pub(crate) rates: Option<(f64, f64)>,
+    /// Bytes that count as one of them, where all workers have their rate in bytes; else 0.
+    per: u64,
     /// Whether the rate was kept.
     pub(crate) kept: bool,
 }
@@ -40,7 +42,13 @@ impl Paced<'_> {
             ns => format!("behind for up to {}", time(ns as f64)),
         };
         match self.rates {
-            Some((asked, got)) => format!("asked {}/s, got {}/s, {late}", per_s(asked), per_s(got)),
+            Some((asked, got)) => {
+                let rate = |operations: f64| match self.per {
+                    0 => per_s(operations),
+                    per => format!("{:.2} MiB", operations * per as f64 / f64::from(1 << 20)),
+                };
+                format!("asked {}/s, got {}/s, {late}", rate(asked), rate(got))
+            }
             None => late,
         }
     }
@@ -112,21 +120,26 @@ fn judged<'r>(phase: &'r Phase, repetition: &'r Repetition, rates: &[Option<Rate
     let long =
         |w: &Worker| w.behind_ns > BEHIND_NS || w.behind_ns as f64 > w.elapsed_ns as f64 * BEHIND_SHARE;
     let (mut expected, mut came, mut asked, mut got, mut random) = (0.0, 0.0, 0.0, 0.0, false);
+    let mut units = rates.iter().flatten().map(|rate| rate.per.0);
+    let per = units.next().filter(|first| units.all(|per| per == *first)).unwrap_or(0);
     for worker in workers() {
         let rate = rates.get(worker.index as usize).copied().flatten();
         let seconds = counted_s(worker);
         let Some(rate) = rate.filter(|r| r.operations_per_s > 0.0 && seconds > 0.0) else { continue };
         // What is still under way at the end was issued in time; and of operations at even distances one more or less fits.
         expected += rate.operations_per_s * (seconds - service_s(worker)).max(0.0) - 1.0;
-        came += worker.ops as f64;
+        // A rate in bytes counts these.
+        let came_here =
+            if rate.per.0 > 0 { worker.bytes as f64 / rate.per.0 as f64 } else { worker.ops as f64 };
+        came += came_here;
         asked += rate.operations_per_s;
-        got += worker.ops as f64 / seconds;
+        got += came_here / seconds;
         random |= rate.arrivals == Arrivals::Poisson;
     }
     let least =
         if random { expected - DEVIATIONS * f64::max(expected, 0.0).sqrt() } else { expected * LEAST };
     let kept = !workers().any(long) && (asked == 0.0 || came >= least);
-    Paced { phase, behind_ns, rates: (asked > 0.0).then_some((asked, got)), kept }
+    Paced { phase, behind_ns, rates: (asked > 0.0).then_some((asked, got)), per, kept }
 }
 
 /// The time in which operations were issued: without a sync or close that the clock includes.

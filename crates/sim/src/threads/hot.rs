@@ -173,7 +173,7 @@ impl<'a> Hot<'a, '_> {
         }
         let Some(schedule) = self.pace.schedule() else { return };
         let due_ns = schedule.due();
-        let behind_ns = schedule.issued(issued_ns);
+        let behind_ns = schedule.issued(issued_ns, op.bytes.into());
         if counts {
             self.worked.behind_ns = self.worked.behind_ns.max(behind_ns);
             if !matches!(op.kind, Kind::Sync { .. }) {

@@ -95,8 +95,9 @@ impl<'a> Schedule<'a> {
         self.due_ns
     }
 
-    /// It was issued: the next one's turn. Gives how long operation after operation has been late by now.
-    pub fn issued(&mut self, now: u64) -> u64 {
+    /// It was issued, and moves so many bytes: the next one's turn. Gives how long operation after operation has been late by now.
+    pub fn issued(&mut self, now: u64, bytes: u64) -> u64 {
+        self.arrivals.moves(bytes);
         let behind_ns = if now.saturating_sub(self.due_ns) <= self.grace_ns {
             self.behind_since_ns = 0;
             0

@@ -273,7 +273,7 @@ async fn before(hot: &mut Hot<'_, '_>, op: &Op, flights: &mut Flights) -> Before
     }
     if let Some(schedule) = hot.pace.schedule().filter(|_| paced) {
         let due_ns = schedule.due();
-        let behind_ns = schedule.issued(machine.now());
+        let behind_ns = schedule.issued(machine.now(), op.bytes.into());
         if !matches!(op.kind, Kind::Sync { .. }) {
             flights.due.push_back((machine.now(), due_ns));
         }

@@ -59,6 +59,10 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
     {
         errors.push(format!("a rate of {} operations_per_s is not above 0", rate.operations_per_s));
     }
+    if stream.pace.rate.is_some_and(|rate| rate.per.0 > 0 && rate.common) {
+        errors
+            .push("a rate in bytes (per) is a worker's own, and none that all have together (common)".into());
+    }
     if let Some(think) = stream.pace.think {
         if think.every == 0 && think.spell.0 == 0 {
             errors.push("a pause before every 0 operations; 1 is before each".into());

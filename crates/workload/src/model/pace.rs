@@ -83,6 +83,9 @@ pub struct Rate {
     /// How they are spaced.
     #[serde(default, skip_serializing_if = "is_default")]
     pub arrivals: Arrivals,
+    /// So many bytes count as one operation: one that moves more or less takes its share of the time. 0: every operation is one.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub per: Bytes,
     /// The rate is that of all workers together: who is free takes what is due next.
     #[serde(default, skip_serializing_if = "is_default")]
     pub common: bool,

@@ -16,13 +16,18 @@ const HALF_NS: u128 = 1 << (FRACTION_BITS - 1);
 const NS_PER_S: u128 = 1_000_000_000;
 
 /// Intended starts of one operation after the other. About 1 ns a start if they are even, 4 ns if they are a Poisson process.
-pub struct Arrivals(Gaps);
+pub struct Arrivals {
+    gaps: Gaps,
+    /// Bytes that a gap is for; 0: it is for an operation.
+    per: u64,
+}
 
 enum Gaps {
     /// `due` is that of the next operation.
     Even { due: u128, gap: u128 },
     /// `mean` is the mean gap in units of 2^-(64 - shift) ns, so that any gap is a whole number of 63 bits.
-    Poisson { due: u128, mean: f64, shift: u32, rng: Box<Xoshiro256PlusPlus> },
+    /// `share` is that of the gap which the operation before takes.
+    Poisson { due: u128, mean: f64, shift: u32, rng: Box<Xoshiro256PlusPlus>, share: f64 },
     /// Those of a list, pass after pass; `before` is the end of the passes before.
     Listed { due: Vec<u64>, at: usize, before: u64 },
 }
@@ -33,14 +38,15 @@ impl Arrivals {
     pub fn new(rate: &Rate, seed: u64, place: Place) -> Self {
         let per_s = rate.operations_per_s;
         let first = if per_s > 0.0 { HALF_NS } else { u128::MAX };
-        Self(match rate.arrivals {
+        let gaps = match rate.arrivals {
             crate::Arrivals::Even => Gaps::Even { due: first, gap: even_gap(per_s) },
             crate::Arrivals::Poisson => {
                 let (mean, shift) = scaled_mean(per_s);
                 let rng = Xoshiro256PlusPlus::seed_from_u64(derive_seed(seed, place, FOR_ARRIVALS));
-                Gaps::Poisson { due: first, mean, shift, rng: Box::new(rng) }
+                Gaps::Poisson { due: first, mean, shift, rng: Box::new(rng), share: 1.0 }
             }
-        })
+        };
+        Self { gaps, per: rate.per.0 }
     }
 
     /// The starts that a list of operations gives; `None` if it gives none. Syncs have theirs among them.
@@ -48,22 +54,38 @@ impl Arrivals {
     pub fn listed(access: &crate::Access) -> Option<Self> {
         let crate::Access::Listed(list) = access else { return None };
         let due: Option<Vec<u64>> = list.iter().map(|op| op.due.map(|due| due.0)).collect();
-        due.filter(|due| !due.is_empty()).map(|due| Self(Gaps::Listed { due, at: 0, before: 0 }))
+        due.filter(|due| !due.is_empty())
+            .map(|due| Self { gaps: Gaps::Listed { due, at: 0, before: 0 }, per: 0 })
+    }
+
+    /// The operation whose time was told last moves so many bytes: of a rate in bytes, that much of a gap lies between it and the next.
+    pub fn moves(&mut self, bytes: u64) {
+        if self.per == 0 {
+            return;
+        }
+        match &mut self.gaps {
+            Gaps::Even { due, gap } => {
+                let took = (*gap / u128::from(self.per)).saturating_mul(u128::from(bytes));
+                *due = due.saturating_sub(*gap).saturating_add(took);
+            }
+            Gaps::Poisson { share, .. } => *share = bytes as f64 / self.per as f64,
+            Gaps::Listed { .. } => {}
+        }
     }
 
     /// When the next operation is due. Even starts begin at 0; those of a Poisson process one gap after it, as the process has no
     /// event at its start. Never less than the time before; `u64::MAX` if it lies beyond 584 years.
     #[inline]
     pub fn next_due_ns(&mut self) -> u64 {
-        match &mut self.0 {
+        match &mut self.gaps {
             Gaps::Even { due, gap } => {
                 let now = *due;
                 *due = due.saturating_add(*gap);
                 (now >> FRACTION_BITS) as u64
             }
-            Gaps::Poisson { due, mean, shift, rng } => {
+            Gaps::Poisson { due, mean, shift, rng, share } => {
                 let unit: f64 = rand_distr::Exp1.sample(rng);
-                let gap = (unit * *mean) as i64;
+                let gap = (unit * *mean * *share) as i64;
                 *due = due.saturating_add(u128::from(gap.unsigned_abs()) << *shift);
                 (*due >> FRACTION_BITS) as u64
             }
@@ -117,11 +139,34 @@ mod tests {
     use proptest::prelude::*;
 
     fn arrivals(per_s: f64, arrivals: crate::Arrivals, seed: u64) -> Arrivals {
-        Arrivals::new(&Rate { operations_per_s: per_s, arrivals, common: false }, seed, Place::default())
+        Arrivals::new(
+            &Rate { operations_per_s: per_s, arrivals, per: crate::Bytes(0), common: false },
+            seed,
+            Place::default(),
+        )
     }
 
     fn even(per_s: f64) -> Arrivals {
         arrivals(per_s, crate::Arrivals::Even, 1)
+    }
+
+    #[test]
+    fn what_moves_more_takes_more_of_the_time() {
+        for (arrivals, slack) in [(crate::Arrivals::Even, 0.0), (crate::Arrivals::Poisson, 0.05)] {
+            // 1 MiB a second.
+            let rate = Rate { operations_per_s: 256.0, arrivals, per: crate::Bytes(4096), common: false };
+            let mut due = Arrivals::new(&rate, 7, Place::default());
+            let mut moved = 0;
+            let mut last = 0;
+            for bytes in (0..20_000).map(|n| if n % 3 == 0 { 65536 } else { 512 }) {
+                last = due.next_due_ns();
+                due.moves(bytes);
+                moved += bytes;
+            }
+            let expected = (moved - 512) as f64 / f64::from(1 << 20);
+            let off = (last as f64 / 1e9 / expected - 1.0).abs();
+            assert!(off <= slack + 1e-4, "{arrivals:?}: {last} ns, {expected} s expected");
+        }
     }
 
     #[test]

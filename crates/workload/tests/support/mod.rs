@@ -571,11 +571,10 @@ fn pace() -> BoxedStrategy<Pace> {
         },
     );
     let arrivals = prop::sample::select(vec![Arrivals::Even, Arrivals::Poisson]);
-    let rate = (float(), arrivals, any::<bool>()).prop_map(|(operations_per_s, arrivals, common)| Rate {
-        operations_per_s,
-        arrivals,
-        common,
-    });
+    let rate =
+        (float(), arrivals, bytes(), any::<bool>()).prop_map(|(operations_per_s, arrivals, per, common)| {
+            Rate { operations_per_s, arrivals, per, common }
+        });
     let burst = (bytes(), time()).prop_map(|(bytes, pause)| Burst { bytes, pause });
     let ratio = (any::<u32>(), any::<u32>(), time())
         .prop_map(|(group, weight, sleep)| fathom_workload::Ratio { group, weight, sleep });

@@ -132,8 +132,12 @@ pub fn document(plan: &Plan, run: &Run, moment: &Moment, plus: bool) -> String {
 /// file.
 fn options(job: &Job, own: bool) -> Vec<(&'static str, &str)> {
     let of = job.settings.all().filter(|(level, _)| (*level == Level::Own) == own);
-    let without = (job.report.version >= Version::V3_42).then_some("");
-    let told = of.filter_map(|(_, s)| Some((&*s.spot.source, s.told, s.value.as_deref().or(without)?)));
+    let newest = job.report.version >= Version::V3_42;
+    let without = newest.then_some("");
+    // An option of its own in 3.33.
+    let called = |name| if newest && name == "allrandrepeat" { "randrepeat" } else { name };
+    let told =
+        of.filter_map(|(_, s)| Some((&*s.spot.source, called(s.told), s.value.as_deref().or(without)?)));
     let mut told: Vec<_> = told.collect();
     told.sort_by_key(|(source, name, _)| match *name {
         _ if *source == COMMAND_LINE => 1,

@@ -54,6 +54,7 @@ fn limits(jobs: &[&Job]) -> String {
         let Some(rate) = &job.stream.pace.rate else { continue };
         let all = rate.operations_per_s * f64::from(job.clones);
         match (job.settings.last("rate"), &job.stream.record) {
+            _ if rate.per.0 > 0 => bytes += all * rate.per.0 as f64,
             (Some(_), Record::Fixed(size)) => bytes += all * size.0 as f64,
             _ => operations += all,
         }

@@ -91,6 +91,8 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction) -> Result<(), Wro
     let operations = s.triple("rate_iops", 0, read)?.filter(|r| *r != [0; 3]);
     let anew = s.on("rate_ignore_thinktime", false);
     let poisson = s.word("rate_process") == Some("poisson");
+    // What changes its size is counted in bytes, the least as one.
+    let mut per = Bytes(0);
     let (name, rates): (&'static str, [f64; 3]) = match (bytes, operations) {
         (None, None) => return Ok(()),
         (Some(_), Some(_)) => {
@@ -101,14 +103,18 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction) -> Result<(), Wro
         }
         (None, Some(rates)) => ("rate_iops", rates.map(|rate| rate as f64)),
         (Some(rates), None) => {
-            let Record::Fixed(Bytes(size)) = stream.record else {
-                return Err(s
-                    .wrong("rate", "a rate in bytes needs one block size")
-                    .hint("instead: rate_iops"));
-            };
-            ("rate", rates.map(|rate| rate as f64 / size.max(1) as f64))
+            if !matches!(stream.record, Record::Fixed(_)) {
+                per = stream.record.unit();
+            }
+            let size = stream.record.unit().0.max(1);
+            ("rate", rates.map(|rate| rate as f64 / size as f64))
         }
     };
+    if matches!(stream.record, Record::ByKind { .. }) && per.0 > 0 && rw.mixed {
+        return Err(s
+            .wrong("rate", "a rate in bytes of a mix needs one block size for reads and writes")
+            .hint("instead: rate_iops"));
+    }
     let [r, w, _] = rates;
     let total = if rw.mixed && (r <= 0.0 || w <= 0.0) {
         // The others are done whenever those are not due.
@@ -149,7 +155,7 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction) -> Result<(), Wro
                 )
                 .hint("leave it out; or instead: rate_iops, or thinktime, alone"));
         }
-        stream.pace.rate = Some(Rate { operations_per_s: total, arrivals, common: false });
+        stream.pace.rate = Some(Rate { operations_per_s: total, arrivals, per, common: false });
     }
     Ok(())
 }
@@ -195,6 +201,8 @@ mod tests {
         assert_eq!(paced("--rate_iops=100,200"), (mix(Mix::ReadsPerWriteIssued(0.5)), Some(300.0)));
         assert_eq!(paced("--rate=4m,1m --bs=4k"), (mix(Mix::ReadsPerWriteIssued(4.0)), Some(1280.0)));
         assert_eq!(paced("--rate=2m,1m --bs=4k"), (mix(Mix::ReadsPerWriteIssued(2.0)), Some(768.0)));
+        let why = refused("--name=a --size=1m --rw=rw --rate=1m,1m --bs=4k,8k");
+        assert!(why.contains("one block size for reads and writes"), "{why}");
         let why = refused("--name=a --size=1m --rw=randrw --rate_iops=100,200 --rate_process=poisson");
         assert!(why.contains("no whole percentages"), "{why}");
     }

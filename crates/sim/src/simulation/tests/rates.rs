@@ -55,6 +55,21 @@ fn direct(depth: u32, rest: &str) -> String {
 }
 
 #[test]
+fn of_a_rate_in_bytes_large_operations_take_more() {
+    for depth in [1, 8] {
+        let stream = direct(
+            depth,
+            "pace = { rate = { operations_per_s = 64.0, per = \"4KiB\" } }\namount = { operations = 400 }",
+        )
+        .replace("fixed = \"4KiB\"", "split = [[\"4KiB\", 50], [\"16KiB\", 50]]");
+        let out = run(&workload(1, 1, "", &stream), parallel());
+        let worker = &only(&out).workers[0];
+        let per_s = worker.bytes as f64 * 1e9 / worker.elapsed_ns as f64;
+        assert!((per_s / f64::from(256 << 10) - 1.0).abs() < 0.01, "depth {depth}: {per_s} bytes a second");
+    }
+}
+
+#[test]
 fn a_rate_is_kept_whatever_the_latency_if_the_depth_allows() {
     let stream = direct(8, "pace = { rate = { operations_per_s = 500.0 } }\namount = { operations = 500 }");
     let out = run(&workload(1, 1, "", &stream), parallel());
