@@ -297,6 +297,20 @@ fn amounts() {
     assert_eq!(amount("--size=1m --time_based"), Amount::Pass);
     assert_eq!(amount("--size=1m --number_ios=7"), Amount::Operations(7));
     assert_eq!(amount("--size=1m --number_ios=9999"), Amount::Operations(256));
+    for sizes in ["--bsrange=4k-16k", "--bssplit=4k/50:64k/50 --nrfiles=4", "--rw=rw --bs=4k,8k"] {
+        assert_eq!(amount(&format!("--size=1m --number_ios=7 {sizes}")), Amount::Operations(7), "{sizes}");
+        assert_eq!(
+            amount(&format!("--size=1m --number_ios=257 {sizes}")),
+            Amount::Bytes(Bytes(1 << 20)),
+            "{sizes}"
+        );
+        assert_eq!(
+            amount(&format!("--size=1m --number_ios=7 --loops=2 {sizes}")),
+            Amount::Operations(14),
+            "{sizes}"
+        );
+    }
+    assert!(refused("--name=a --size=1p --bsrange=4k-8k --number_ios=99m").contains("at most 16777216"));
     assert_eq!(amount("--filename=there --size=50%"), Amount::Pass);
     assert_eq!(
         stream(&planned("--name=a --filename=there --size=50%").workload, 0, 0).length,
@@ -403,7 +417,6 @@ fn block_sizes() {
     assert!(why.contains("multiples of the smallest"), "{why}");
     assert!(refused("--name=a --size=16m --rw=rw --bs=4k,0").contains("0 bytes"));
     // What compares sizes and numbers needs one of them.
-    assert!(refused("--name=a --size=64k --rw=rw --bs=4k,8k --number_ios=9").contains("number_ios"));
     assert!(refused("--name=a --size=16m --rw=rw --bs=4k,8k --rate=1m,1m").contains("one block size"));
 }
 

@@ -8,8 +8,6 @@ const REFUSALS: &[(&str, &str)] = &[
     ("lockmem is not supported", "memory is not locked"),
     ("bs_is_seq_rand", "block sizes by the order of single operations"),
     ("latency_target looks for a depth", "latency_target with one operation in flight"),
-    ("number_ios needs one block size", "number_ios with changing block sizes and several files"),
-    ("whether number_ios or size ends the job", "number_ios with changing block sizes, where sizes decide"),
     ("so the buffers have no other", "verify together with compressed or patterned buffers"),
     ("which is less than a block of", "files that are smaller than a block, of which fio does nothing"),
     ("clones would write over each other's log", "one iolog of several clones, which fio writes over"),

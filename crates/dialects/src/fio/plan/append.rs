@@ -94,9 +94,8 @@ fn amount(s: &Settings, stream: &Stream, part: &Part) -> Result<Amount, Wrong> {
             let all = least.unwrap_or(part.length) / block.0.max(1);
             Ok(Amount::Operations(n.min(all).max(1)))
         }
-        (Some(_), _) => Err(s
-            .wrong("number_ios", "number_ios needs one block size, so that size and number can be compared")
-            .hint("instead: io_size")),
+        // It may end sooner, which shows later.
+        (Some(_), _) => Ok(Amount::Bytes(Bytes(least.unwrap_or(part.length)))),
     }
 }
 

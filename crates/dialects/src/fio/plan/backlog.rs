@@ -125,10 +125,7 @@ pub fn read_back(group: &mut Group, writer: &Writer<'_>) -> Unwritten {
 
 /// What a stream writes.
 fn writes(stream: &Stream, writer: &Writer<'_>) -> Vec<ListedOp> {
-    let &Writer { sizes, seed, place, .. } = writer;
     let up_to = usize::try_from(writer.up_to.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
-    // Syncs come after so many writes of a list as well.
-    let alone = Stream { sync_every: None, ..stream.clone() };
     let listed = |op: Op| ListedOp {
         offset: op.offset,
         bytes: op.bytes,
@@ -136,21 +133,35 @@ fn writes(stream: &Stream, writer: &Writer<'_>) -> Vec<ListedOp> {
         does: Some(Does::Write),
         ..ListedOp::default()
     };
-    // A mix by percentages does not depend on what is done.
+    let all = operations(stream, writer.sizes, writer.seed, writer.place);
+    all.filter(|op| op.kind == OpKind::Write).take(up_to).map(listed).collect()
+}
+
+/// The reads and writes of a stream, in their order, if nothing ends it before. Those of a mix that depends on what is done are some that
+/// may come. `sizes` are those of its files, if it has several.
+pub fn operations(
+    stream: &Stream,
+    sizes: Option<&[u64]>,
+    seed: u64,
+    place: Place,
+) -> Box<dyn Iterator<Item = Op>> {
+    // Syncs come after so many writes of a list as well.
+    let alone = Stream { sync_every: None, ..stream.clone() };
     let done = Done::default();
     let start = stream.start.0;
-    let is_write = |op: &Op| op.kind == OpKind::Write;
-    let all: Vec<Op> = if stream.turns.is_some() {
+    if stream.turns.is_some() {
         let region = |bytes: &u64| Region { start, length: bytes.saturating_sub(start) };
         let parts: Vec<Region> = sizes.unwrap_or_default().iter().map(region).collect();
-        let Some(mut ops) = TurnOps::new(&alone, &parts, seed, place) else { return Vec::new() };
-        std::iter::from_fn(|| ops.next(&done)).filter(is_write).take(up_to).collect()
-    } else {
-        let region = Region { start, length: stream.length.map_or(0, |length| length.0) };
-        let Some(mut ops) = StreamOps::new(&alone, region, seed, place) else { return Vec::new() };
-        std::iter::from_fn(|| ops.next(&done)).filter(is_write).take(up_to).collect()
+        let Some(mut ops) = TurnOps::new(&alone, &parts, seed, place) else {
+            return Box::new(std::iter::empty());
+        };
+        return Box::new(std::iter::from_fn(move || ops.next(&done)));
+    }
+    let region = Region { start, length: stream.length.map_or(0, |length| length.0) };
+    let Some(mut ops) = StreamOps::new(&alone, region, seed, place) else {
+        return Box::new(std::iter::empty());
     };
-    all.into_iter().map(listed).collect()
+    Box::new(std::iter::from_fn(move || ops.next(&done)))
 }
 
 /// Whether blocks that are read can be checked.

@@ -3,7 +3,9 @@
 
 use super::super::Wrong;
 use super::super::settings::Settings;
-use fathom_workload::{Access, Direction, Mix, Record, Stream};
+use super::backlog;
+use fathom_workload::ops::Place;
+use fathom_workload::{Access, Amount, Direction, Mix, Record, Stream};
 
 /// Whether files would have to be removed between two loops.
 pub fn check(s: &Settings) -> Result<(), Wrong> {
@@ -44,6 +46,30 @@ pub fn counted_by_bytes(stream: &Stream, pass: u64, blocks: u64, loops: u64) -> 
 /// Operations of all loops, of which each has `limit` at most, and all together have `all`.
 pub fn operations(limit: u64, all: u64, loops: u64) -> u64 {
     limit.saturating_mul(loops).min(all).max(1)
+}
+
+/// `number_ios` of all loops, where blocks change their size: which of number and size ends a job shows when its operations are counted.
+pub fn at_most(s: &Settings, stream: &Stream) -> Result<Option<u64>, Wrong> {
+    const NAME: &str = "number_ios";
+    /// Counting takes some 50 ns each.
+    const MOST: u64 = 1 << 24;
+    let given = s.number(NAME)?.filter(|n| *n > 0 && !matches!(stream.record, Record::Fixed(_)));
+    let all = given.map(|n| n.saturating_mul(s.number("loops").ok().flatten().unwrap_or(1).max(1)));
+    match all {
+        Some(n) if n > MOST => Err(s
+            .wrong(NAME, format!("{NAME}: with blocks of changing sizes at most {MOST} operations of all loops are supported"))
+            .hint("instead: io_size")),
+        _ => Ok(all),
+    }
+}
+
+/// Has a stream end after so many operations if it has more than these.
+pub fn end_after(stream: &mut Stream, most: u64, sizes: Option<&[u64]>, seed: u64, place: Place) {
+    let seed = stream.seed_or(seed);
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    if backlog::operations(stream, sizes, seed, place).nth(most.saturating_sub(1)).is_some() {
+        stream.amount = Amount::Operations(most as u64);
+    }
 }
 
 #[cfg(test)]

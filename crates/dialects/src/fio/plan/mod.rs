@@ -54,7 +54,7 @@ use super::general::General;
 use super::settings::{Level, Settings};
 use super::table::State;
 use super::{Spot, World, Wrong};
-use fathom_workload::{Access, Data, Stream, Verify, Workload};
+use fathom_workload::{Access, Amount, Data, Stream, Verify, Workload};
 use std::path::{Path, PathBuf};
 
 /// Jobs as they will run.
@@ -111,6 +111,8 @@ pub struct Job {
     pub reads_listed: bool,
     /// What it would have written, by clone, of a list that only reads back.
     pub unwritten: Vec<backlog::Unwritten>,
+    /// A clone ends after so many operations, if it has more: of blocks that change their size that is found out for each.
+    pub at_most: Option<u64>,
     /// It checks no more than so many writes of each clone, as an earlier run tells; nothing where it checks all.
     pub up_to: Vec<u64>,
     /// It leaves how far it came, for later runs.
@@ -270,6 +272,7 @@ fn job(
         reads_listed: checks.listed,
         unwritten: Vec::new(),
         up_to: Vec::new(),
+        at_most: loops::at_most(s, &stream)?.filter(|_| stream.amount != Amount::Endless),
         saves: state::saves(s, rw, verified::family(s) != "0" && !checks.only),
         backlog: checks.backlog,
         only_reads_back: checks.only,

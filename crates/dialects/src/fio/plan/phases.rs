@@ -5,7 +5,8 @@ use super::backlog;
 use super::errors;
 use super::files::{Make, Memory};
 use super::sets::{Sets, Taken};
-use super::{Job, Place, pace, state, steady, steps};
+use super::{Job, Place, loops, pace, state, steady, steps};
+use fathom_workload::ops;
 use fathom_workload::{
     Action, Axes, Bytes, CacheState, Direction, Duration, Failed, Group, Holes, Phase, Pick, Program,
     Stonewall, Stream, Thread, Times, Workload, WrittenBy,
@@ -155,16 +156,11 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], all_of_it: &[
         // Where the writing is, or would be.
         let wrote = job.places.first().copied().unwrap_or(Place { phase: number, worker });
         for clone in 0..job.clones {
-            let by = WrittenBy { phase: wrote.phase, worker: wrote.worker + clone };
-            let mut of_clone = group(job, sets, clone, back, Some(by));
+            let place = ops::Place { phase: wrote.phase, worker: wrote.worker + clone, repetition: 0 };
+            let mut of_clone = group(job, sets, clone, back, (seed, place));
             if back && job.reads_listed {
-                let place = fathom_workload::ops::Place {
-                    phase: wrote.phase,
-                    worker: wrote.worker + clone,
-                    repetition: 0,
-                };
                 let writer = backlog::Writer {
-                    group: &group(job, sets, clone, false, None),
+                    group: &group(job, sets, clone, false, (seed, place)),
                     sizes: job.sizes.get(clone as usize).map(Vec::as_slice),
                     seed,
                     place,
@@ -217,11 +213,13 @@ fn common(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { common(b, a % b) }
 }
 
-/// A clone, or its reading back of what `by` wrote.
-fn group(job: &Job, sets: &Sets, clone: u32, back: bool, by: Option<WrittenBy>) -> Group {
+/// A clone, or its reading back of what the worker at `place` wrote.
+fn group(job: &Job, sets: &Sets, clone: u32, back: bool, (seed, place): (u64, ops::Place)) -> Group {
     let mut stream: Stream = job.stream.clone();
     sets.place(clone, &mut stream);
-    if let Some(part) = job.parts.get(clone as usize) {
+    let part = job.parts.get(clone as usize);
+    let sizes = job.sizes.get(clone as usize).map(Vec::as_slice);
+    if let Some(part) = part {
         let several = stream.pick == Pick::All;
         part.place(&mut stream, several);
     }
@@ -232,18 +230,15 @@ fn group(job: &Job, sets: &Sets, clone: u32, back: bool, by: Option<WrittenBy>) 
         stream.sync_every = None;
         stream.timed = fathom_workload::Timed::default();
         stream.pace = fathom_workload::Pace::default();
-        if let (Some(by), true) = (by, stream.keep_written.is_some()) {
-            backlog::written_by(&mut stream, by);
+        if stream.keep_written.is_some() {
+            backlog::written_by(&mut stream, WrittenBy { phase: place.phase, worker: place.worker });
         }
+    } else if let Some(most) = job.at_most {
+        loops::end_after(&mut stream, most, sizes, seed, place);
     }
     if let (Some(writes), false) = (job.up_to.get(clone as usize), job.reads_listed) {
-        let bytes = |part: &super::Part| part.length;
-        let of_one = job.parts.get(clone as usize).map_or(0, bytes);
-        state::cut(
-            &mut stream,
-            job.sizes.get(clone as usize).map_or(of_one, |sizes| sizes.iter().sum()),
-            *writes,
-        );
+        let whole = sizes.map_or(part.map_or(0, |part| part.length), |sizes| sizes.iter().sum());
+        state::cut(&mut stream, whole, *writes);
     }
     errors::fit(&mut stream);
     Group {

@@ -111,9 +111,11 @@ fn amount(
                 bytes.map_or_else(|| operations(block).saturating_mul(loops), |bytes| bytes.div_ceil(block));
             Ok(Amount::Operations(super::loops::operations(limit, all, loops)))
         }
-        (Some(_), ..) => Err(s
-            .wrong("number_ios", "number_ios needs one block size, so that size and number can be compared")
-            .hint("instead: io_size")),
+        // It may end sooner, which shows later.
+        (Some(_), bytes, _) => {
+            let all = bytes.unwrap_or_else(|| pass.saturating_mul(loops));
+            Ok(Amount::Bytes(Bytes(all.max(1))))
+        }
         (None, Some(bytes), _) => Ok(Amount::Bytes(Bytes(bytes.max(1)))),
         (None, None, _) if by_bytes.is_some() => Ok(Amount::Bytes(Bytes(by_bytes.unwrap_or(0)))),
         (None, None, _) if loops == 1 => Ok(Amount::Pass),

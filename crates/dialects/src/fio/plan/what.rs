@@ -410,23 +410,8 @@ pub fn amount(s: &Settings, stream: &Stream, part: &Part) -> Result<Amount, Wron
             let all = operations.unwrap_or_else(|| bytes.div_ceil(size.0.max(1)));
             Amount::Operations(super::loops::operations(n, all, loops))
         }
-        (_, Some(n), record) => {
-            let n = n.saturating_mul(loops);
-            let all_of = |size: u64| n.saturating_mul(size);
-            // Whatever sizes are drawn, the one or the other comes first.
-            if all_of(record.largest().0) <= bytes {
-                Amount::Operations(n)
-            } else if all_of(record.unit().0) >= bytes {
-                Amount::Bytes(Bytes(bytes.max(1)))
-            } else {
-                return Err(s
-                    .wrong(
-                        "number_ios",
-                        "whether number_ios or size ends the job depends on the block sizes that are drawn, which is not supported",
-                    )
-                    .hint("fewer number_ios, or io_size alone"));
-            }
-        }
+        // It may end sooner, which shows later.
+        (_, Some(_), _) => Amount::Bytes(Bytes(bytes.max(1))),
         (Some(n), None, _) if uneven.is_some() => Amount::Operations(n.max(1)),
         (Some(_), None, _) if by_bytes.is_some() => Amount::Bytes(Bytes(by_bytes.unwrap_or(0))),
         (Some(_), None, _) if loops == 1 => Amount::Pass,
