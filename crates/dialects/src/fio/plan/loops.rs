@@ -18,12 +18,13 @@ pub fn check(s: &Settings) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Bytes of all loops, where `io_size` is given and a pass has so many.
-pub fn bytes(stream: &Stream, io_size: u64, pass: u64, loops: u64) -> u64 {
+/// Bytes of all loops, where `io_size` is given and a pass has so many, in so many blocks if these are of one size.
+pub fn bytes(stream: &Stream, io_size: u64, pass: u64, blocks: u64, loops: u64) -> u64 {
     let drawn = stream.access.draws_each() || matches!(stream.access, Access::PartlyRandom { .. });
     let writes = !matches!(stream.direction, Direction::Read | Direction::Trim);
     if loops == 1 || drawn || writes && stream.access != Access::Permuted {
-        return io_size.saturating_mul(loops);
+        let all = io_size.saturating_mul(loops);
+        return if drawn { all } else { whole_passes(stream, all, pass, blocks) };
     }
     // What is less than a block is left alone in every pass.
     let pass = match stream.record {
@@ -32,6 +33,35 @@ pub fn bytes(stream: &Stream, io_size: u64, pass: u64, loops: u64) -> u64 {
     };
     let passes = if io_size > pass { io_size.div_ceil(pass.max(1)).saturating_mul(pass) } else { 0 };
     io_size.min(pass).saturating_mul(loops).max(passes)
+}
+
+/// At the end of a pass nothing is begun for what is less than a block: with a map, and in order where bytes are left behind the last one.
+fn whole_passes(stream: &Stream, all: u64, pass: u64, blocks: u64) -> u64 {
+    let Record::Fixed(size) = stream.record else { return all };
+    let done = blocks.saturating_mul(size.0);
+    let rest = all % done.max(1);
+    let ends = stream.access == Access::Permuted || done < pass;
+    if ends && all > done && rest < size.0 { all - rest } else { all }
+}
+
+/// Whether a job ends because no block is left, though bytes are: then a sync follows its last write, too.
+pub fn ends_without_a_block(s: &Settings, stream: &Stream, pass: u64, blocks: u64) -> Result<bool, Wrong> {
+    let Record::Fixed(size) = stream.record else { return Ok(false) };
+    let loops = s.number("loops")?.unwrap_or(1).max(1);
+    let limit = s.number("number_ios")?.filter(|n| *n > 0).unwrap_or(u64::MAX).saturating_mul(loops);
+    let done = match stream.amount {
+        Amount::Pass => blocks,
+        Amount::Passes(n) => blocks.saturating_mul(n),
+        Amount::Operations(n) => n,
+        Amount::Bytes(bytes) => bytes.0.div_ceil(size.0.max(1)),
+        Amount::Endless => return Ok(false),
+    };
+    let asked = match s.size("io_size")? {
+        Some(io_size) => io_size.of(pass),
+        None => pass,
+    };
+    let whole = !matches!(stream.access, Access::Striped { .. });
+    Ok(whole && done < limit && done.saturating_mul(size.0) < asked.saturating_mul(loops))
 }
 
 /// Bytes of all loops, where they end a job: whose blocks have no map, and who reads and writes in order, does one block more where some
@@ -109,12 +139,45 @@ mod tests {
     }
 
     #[test]
+    fn the_last_write_is_synced_where_no_block_is_left() {
+        // fio 3.42: as many syncs as writes with fsync=1, or one less.
+        for (args, between) in [
+            ("--size=96k", true),
+            ("--size=100k", false),
+            ("--size=100k --rw=randwrite --loops=2", false),
+            ("--size=200k --nrfiles=2", false),
+            ("--size=100k --number_ios=6", true),
+            ("--size=100k --number_ios=7", false),
+            ("--size=200k --io_size=70k", true),
+            ("--size=100k --io_size=200k", false),
+            ("--size=100k --rw=randwrite --norandommap", true),
+            ("--size=100k --time_based --runtime=1", true),
+        ] {
+            let plan = planned(&format!("--name=a --rw=write --bs=16k --fsync=1 {args}"));
+            let Program::Stream(stream) = &plan.workload.phases[0].groups[0].threads[0].program else {
+                panic!("a flow")
+            };
+            assert_eq!(stream.sync_every.map(|sync| sync.between), Some(between), "{args}");
+        }
+    }
+
+    #[test]
     fn amounts_are_those_of_fio() {
         // Counts of fio 3.42.
         for (args, count) in [
             ("--rw=write --size=8k --io_size=20k --loops=2", 40),
             ("--rw=rw --size=8k --io_size=20k --loops=3 --nrfiles=2", 60),
             ("--rw=write --size=8k --io_size=4k --loops=3", 12),
+            ("--rw=write --bs=16k --size=100k --io_size=101k", 6),
+            ("--rw=write --bs=16k --size=100k --io_size=112k", 7),
+            ("--rw=write --bs=16k --size=96k --io_size=101k", 7),
+            ("--rw=write --bs=16k --size=100k --io_size=101k --loops=2", 12),
+            ("--rw=read --bs=16k --size=100k --io_size=300k", 18),
+            ("--rw=randread --bs=16k --size=96k --io_size=101k", 6),
+            ("--rw=randread --bs=16k --size=100k --io_size=310k", 20),
+            ("--rw=randwrite --bs=16k --size=208k --nrfiles=2 --io_size=201k", 12),
+            ("--rw=randwrite --bs=16k --size=208k --nrfiles=2 --io_size=300k", 19),
+            ("--rw=randwrite --norandommap --bs=16k --size=100k --number_ios=7", 7),
             ("--rw=write --size=8k --io_size=32k --number_ios=9 --loops=3", 27),
             ("--rw=randwrite --size=8k --io_size=20k --loops=2", 24),
             ("--rw=trimwrite --size=8k --io_size=20k --loops=2", 40),

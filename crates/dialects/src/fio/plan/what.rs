@@ -398,7 +398,7 @@ pub fn amount(s: &Settings, stream: &Stream, part: &Part) -> Result<Amount, Wron
     }
     let bytes = io_size.map_or_else(
         || region.saturating_mul(loops),
-        |io_size| super::loops::bytes(stream, io_size, region, loops),
+        |io_size| super::loops::bytes(stream, io_size, region, per_pass.unwrap_or(0), loops),
     );
     let by_bytes = super::loops::counted_by_bytes(stream, region, per_pass.unwrap_or(0), loops);
     let operations = per_pass.and_then(|n| match io_size {
@@ -407,7 +407,8 @@ pub fn amount(s: &Settings, stream: &Stream, part: &Part) -> Result<Amount, Wron
     });
     Ok(match (operations, most, &stream.record) {
         (_, Some(n), Record::Fixed(size)) => {
-            let all = operations.unwrap_or_else(|| bytes.div_ceil(size.0.max(1)));
+            let all = by_bytes.filter(|_| operations.is_some()).unwrap_or(bytes).div_ceil(size.0.max(1));
+            let all = operations.filter(|_| by_bytes.is_none()).unwrap_or(all);
             Amount::Operations(super::loops::operations(n, all, loops))
         }
         // It may end sooner, which shows later.
