@@ -251,6 +251,8 @@ pub(crate) enum Call {
     Pipe = 50,
     /// A program that is to run beside.
     Spawn = 51,
+    /// Memory that a worker is to keep locked.
+    LockMemory = 52,
 }
 
 impl Call {
@@ -284,6 +286,7 @@ impl Call {
             Self::Allocate => "fallocate",
             Self::Truncate => "ftruncate",
             Self::Pipe => "make a pipe for",
+            Self::LockMemory => "lock the memory that was asked for, to work on",
             Self::Spawn => "start the program of",
             Self::Panic => "work on (fathom itself failed; please report it)",
         }

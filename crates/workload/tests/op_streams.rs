@@ -165,7 +165,15 @@ fn fileset(size: Bytes) -> FileSet {
 }
 
 fn thread(program: Program) -> Thread {
-    Thread { name: String::new(), instances: 1, memory: Bytes(0), program, io_priority: None, io_class: None }
+    Thread {
+        name: String::new(),
+        instances: 1,
+        memory: Bytes(0),
+        locked_memory: Bytes(0),
+        program,
+        io_priority: None,
+        io_class: None,
+    }
 }
 
 fn the_stream(w: &Workload) -> &Stream {

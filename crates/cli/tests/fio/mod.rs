@@ -19,6 +19,7 @@ mod jobs_beside;
 mod kinds;
 mod latency;
 mod logs;
+mod memory;
 mod pipelines;
 mod placement;
 mod priorities;

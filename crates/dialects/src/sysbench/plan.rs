@@ -99,6 +99,7 @@ fn phase(o: &Options) -> Phase {
                 name: String::new(),
                 instances: o.threads,
                 memory: Bytes(0),
+                locked_memory: Bytes(0),
                 io_priority: None,
                 io_class: None,
                 program: Program::Stream(Box::new(stream(o))),

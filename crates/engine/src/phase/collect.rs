@@ -236,6 +236,9 @@ fn error_of(ops: u64, fault: &Fault, path: &std::path::Path) -> OpError {
             (Call::Ring, libc::ENOMEM) => {
                 ". Registered buffers count against the limit of locked memory (ulimit -l): raise it, or set registered_buffers = false"
             }
+            (Call::LockMemory, _) => {
+                ". Who is not root may lock as much as ulimit -l says: raise it, or lock less (fio: lockmem)"
+            }
             _ => advice(what, &error),
         };
         format!("cannot {what} {path_text}{at}: {error}{moved}{advice}")

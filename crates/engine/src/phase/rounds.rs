@@ -199,6 +199,7 @@ mod tests {
                 name: String::new(),
                 instances: 2,
                 memory: Bytes(0),
+                locked_memory: Bytes(0),
                 io_priority: None,
                 io_class: None,
                 program: Program::Stream(Box::new(stream)),

@@ -137,6 +137,7 @@ impl Flows {
             name: format!("{name}{i}"),
             instances,
             memory: Bytes(memory),
+            locked_memory: Bytes(0),
             program: Program::Flow(flow),
         };
         self.workload.phases[0].groups.push(Group {

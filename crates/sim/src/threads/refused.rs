@@ -45,6 +45,12 @@ fn of_phase(workload: &Workload, number: usize, phase: &Phase) -> Vec<String> {
     for group in &phase.groups {
         for thread in &group.threads {
             let place = format!("{place}, group {}", group.name);
+            if thread.locked_memory.0 > 0 {
+                refused.push(format!(
+                    "{place}: locked memory cannot be simulated; leave it out, and choose a smaller host.memory.cache_mib \
+                     (fio: lockmem; a workload: locked_memory)"
+                ));
+            }
             match &thread.program {
                 Program::Flow(flow) => {
                     let why = crate::flows::refusal(workload, phase, thread, flow);
@@ -194,13 +200,17 @@ fn of_stream(stream: &Stream) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn refused(text: &str) -> Option<String> {
+    fn workload(text: &str) -> Workload {
         let text = format!(
             "name = \"t\"\n[[fileset]]\nname = \"f\"\nfiles = {{ list = [\"x\"] }}\nsize = {{ fixed = \"1MiB\" }}\n\
              [[phase]]\nname = \"read\"\n[[phase.group]]\nname = \"g\"\n[[phase.group.thread]]\n\
              [phase.group.thread.program.stream]\nfileset = \"f\"\ndirection = \"read\"\nrecord = {{ fixed = \"4KiB\" }}\n{text}"
         );
-        refusal(&Workload::from_toml(&text).unwrap())
+        Workload::from_toml(&text).unwrap()
+    }
+
+    fn refused(text: &str) -> Option<String> {
+        refusal(&workload(text))
     }
 
     #[test]
@@ -218,6 +228,14 @@ mod tests {
         assert!(deep.contains("one operation after the other"), "{deep}");
         let advised = refused("backend = { mmap = { advice = 3 } }").unwrap();
         assert!(advised.contains("advice 3") && advised.contains("-+A"), "{advised}");
+    }
+
+    #[test]
+    fn locked_memory_is_refused() {
+        let mut locked = workload("");
+        locked.phases[0].groups[0].threads[0].locked_memory = fathom_workload::Bytes(1);
+        let why = refusal(&locked).unwrap();
+        assert!(why.contains("locked memory") && why.contains("cache_mib"), "{why}");
     }
 
     #[test]

@@ -88,6 +88,9 @@ pub struct Thread {
     /// Size of the thread's I/O buffer area; 0: one record.
     #[serde(default, skip_serializing_if = "is_default")]
     pub memory: Bytes,
+    /// Memory that it keeps locked while it lives, and uses for nothing: so much less is left for the page cache.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub locked_memory: Bytes,
     /// Level of its I/O priority, 0 (first) to 7; without it, and without a class, the process's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub io_priority: Option<u8>,

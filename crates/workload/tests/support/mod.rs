@@ -870,15 +870,17 @@ fn group() -> BoxedStrategy<Group> {
         stream(text()).prop_map(|s| Program::Stream(Box::new(s))),
         flow(text()).prop_map(Program::Flow),
     ];
-    let thread = (text(), any::<u32>(), bytes(), program, option::of(any::<u8>()), option::of(io_class()))
-        .prop_map(|(name, instances, memory, program, io_priority, io_class)| Thread {
-            name,
-            instances,
-            memory,
-            program,
-            io_priority,
-            io_class,
-        });
+    let thread =
+        (text(), any::<u32>(), bytes(), bytes(), program, option::of(any::<u8>()), option::of(io_class()))
+            .prop_map(|(name, instances, memory, locked_memory, program, io_priority, io_class)| Thread {
+                name,
+                instances,
+                memory,
+                locked_memory,
+                program,
+                io_priority,
+                io_class,
+            });
     let pinning = prop_oneof![
         Just(Pinning::Free),
         any::<u32>().prop_map(Pinning::From),

@@ -140,6 +140,7 @@ impl<'a> Plan<'a> {
             name: String::new(),
             instances: 1,
             memory: Bytes(0),
+            locked_memory: Bytes(0),
             program,
         };
         self.workload.phases.push(Phase {

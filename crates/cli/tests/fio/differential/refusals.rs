@@ -6,7 +6,6 @@ const REFUSALS: &[(&str, &str)] = &[
     ("sync_file_range", "sync_file_range is not called"),
     ("vsync gathers", "vsync with a queue gathers blocks in sequence into one call"),
     ("a rate in bytes needs one block size", "rates in bytes with changing block sizes"),
-    ("lockmem is not supported", "memory is not locked"),
     ("bs_is_seq_rand", "block sizes by the order of single operations"),
     ("latency_target looks for a depth", "latency_target with one operation in flight"),
     ("number_ios needs one block size", "number_ios with changing block sizes and several files"),

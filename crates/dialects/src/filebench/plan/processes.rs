@@ -179,6 +179,7 @@ fn thread(
         name,
         instances,
         memory: Bytes(memory),
+        locked_memory: Bytes(0),
         io_priority,
         io_class: None,
         program: Program::Flow(flow),

@@ -114,6 +114,8 @@ pub struct Job {
     pub only_reads_back: bool,
     /// Niceness and I/O priority.
     pub priority: engine::Priority,
+    /// Memory that each clone locks.
+    pub locked_memory: fathom_workload::Bytes,
     /// It does nothing but lay out its files.
     pub only_lays_out: bool,
     /// The phase in which it is made ready.
@@ -266,6 +268,7 @@ fn job(
         begins_in: None,
         commands: commands::read(s, general, clones, notes)?,
         priority: engine::priority(s)?,
+        locked_memory: fathom_workload::Bytes(s.number("lockmem")?.unwrap_or(0)),
         report,
         times,
         steady: steady::read(s, notes)?,

@@ -240,6 +240,7 @@ fn group(job: &Job, sets: &Sets, clone: u32, back: bool, by: Option<WrittenBy>) 
             name: String::new(),
             instances: 1,
             memory: Bytes(0),
+            locked_memory: job.locked_memory,
             io_priority: job.priority.level,
             io_class: job.priority.class,
             program: Program::Stream(Box::new(stream)),
