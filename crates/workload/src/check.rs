@@ -14,6 +14,7 @@ mod pooled;
 mod priority;
 mod stop;
 mod stream;
+mod syncs;
 mod times;
 mod trims;
 mod written;

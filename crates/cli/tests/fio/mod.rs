@@ -29,6 +29,7 @@ mod safety;
 mod several;
 mod steady;
 mod support;
+mod syncs;
 mod times;
 mod trims;
 mod verified;

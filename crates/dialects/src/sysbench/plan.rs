@@ -158,7 +158,7 @@ fn stream(o: &Options) -> Stream {
         at_end: old && at_end,
         counted: !old,
     };
-    let every = SyncEvery { writes: 1, data_only: o.data_only, inside: true, between: false };
+    let every = SyncEvery { writes: 1, data_only: o.data_only, inside: true, between: false, range: None };
     Stream {
         pick: Pick::All,
         sequence: Sequence::Common,

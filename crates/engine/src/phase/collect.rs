@@ -215,6 +215,7 @@ fn error_of(ops: u64, fault: &Fault, path: &std::path::Path) -> OpError {
         | Call::Header
         | Call::Trim
         | Call::Latency
+        | Call::SyncRange
         | Call::Lock => Some(fault.offset),
         _ => None,
     };

@@ -190,6 +190,12 @@ fn of_stream(stream: &Stream) -> Option<String> {
     if stream.pace.longest.is_some() {
         return no("a longest latency", "leave it out (fio: max_latency; a workload: pace.longest)");
     }
+    if stream.sync_every.is_some_and(|sync| sync.range.is_some()) {
+        return no(
+            "writing back a range (sync_file_range)",
+            "leave it out (fio: sync_file_range; a workload: range of sync_every), or sync (fio: fdatasync)",
+        );
+    }
     if stream.lock != Lock::No {
         return no("a file lock", "leave it out (IOzone: -W, -+l, -+L; a workload: lock)");
     }
@@ -243,6 +249,7 @@ mod tests {
         for (stream, words) in [
             ("pace = { least = { reads_per_s = 10 } }", "rate_iops_min"),
             ("pace = { longest = { read = \"1ms\" } }", "max_latency"),
+            ("sync_every = { writes = 8, range = { write = true } }", "sync_file_range"),
             ("pass_over = { reads = [\"EIO\"] }", "ignore_error"),
             (
                 "pace = { ratio = { weight = 2 } }\nbackend = { aio = {} }\nqueue_depth = 4",

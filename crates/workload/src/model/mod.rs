@@ -52,7 +52,7 @@ pub use stream::{
     AdaptiveDepth, Amount, DepthGoal, Direction, Lock, Mix, Pick, Record, Sequence, Stream, Timed, Turns,
     WhenStopped,
 };
-pub use syncs::{SyncEvery, SyncSeries};
+pub use syncs::{SyncEvery, SyncRange, SyncSeries};
 
 use crate::Seed;
 use serde::{Deserialize, Serialize};

@@ -628,8 +628,11 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
         fsync,
         close,
     });
-    let sync_every = (number(), any::<bool>(), any::<bool>(), any::<bool>())
-        .prop_map(|(writes, data_only, inside, between)| SyncEvery { writes, data_only, inside, between });
+    let range =
+        any::<[bool; 3]>().prop_map(|b| SyncRange { wait_before: b[0], write: b[1], wait_after: b[2] });
+    let sync_every = (number(), any::<[bool; 3]>(), option::of(range)).prop_map(|(writes, b, range)| {
+        SyncEvery { writes, data_only: b[0], inside: b[1], between: b[2], range }
+    });
     let series = (number(), any::<[bool; 3]>()).prop_map(|(requests, b)| SyncSeries {
         requests,
         data_only: b[0],

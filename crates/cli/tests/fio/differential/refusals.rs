@@ -3,7 +3,7 @@
 
 /// A piece of the message, and why.
 const REFUSALS: &[(&str, &str)] = &[
-    ("sync_file_range", "sync_file_range is not called"),
+    ("sync_file_range with ", "fio fails with io_uring, and lets the other sync come first"),
     ("vsync gathers", "vsync with a queue gathers blocks in sequence into one call"),
     ("a rate in bytes needs one block size", "rates in bytes with changing block sizes"),
     ("bs_is_seq_rand", "block sizes by the order of single operations"),

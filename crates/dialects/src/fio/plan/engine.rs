@@ -5,7 +5,7 @@ use super::super::settings::{Level, Settings};
 use super::super::table;
 use super::super::text::Setting;
 use super::what::Direction;
-use super::{Notes, calls};
+use super::{Notes, calls, ranges};
 use fathom_workload::{
     Advice, Backend, Buffers, IoClass, MapFlush, OpenSync, Pages, Pvsync2, Stream, SyncCall, SyncEvery, Uring,
 };
@@ -114,7 +114,7 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
     }
     apart(s, stream, offload && engine != "null")?;
     open(s, stream, rw);
-    syncs(s, stream, rw)?;
+    syncs(s, stream, rw, notes)?;
     stream.buffers = match s.word("mem") {
         Some("mmaphuge" | "shmhuge") => Buffers { pages: Pages::Huge, ..Buffers::default() },
         Some("cudamalloc") => {
@@ -212,7 +212,7 @@ fn open(s: &Settings, stream: &mut Stream, rw: Direction) {
     }
 }
 
-fn syncs(s: &Settings, stream: &mut Stream, rw: Direction) -> Result<(), Wrong> {
+fn syncs(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes) -> Result<(), Wrong> {
     let (full, data) = (s.number("fsync")?.unwrap_or(0), s.number("fdatasync")?.unwrap_or(0));
     let at_end = s.on("end_fsync", false) || s.on("fsync_on_close", false);
     let _ = s.on("fsync_on_close", false);
@@ -227,8 +227,9 @@ fn syncs(s: &Settings, stream: &mut Stream, rw: Direction) -> Result<(), Wrong> 
     let every = full.max(data);
     if every > 0 {
         stream.sync_every =
-            Some(SyncEvery { writes: every, data_only: data > 0, inside: false, between: true });
+            Some(SyncEvery { writes: every, data_only: data > 0, inside: false, between: true, range: None });
     }
+    ranges::apply(s, stream, notes)?;
     stream.timed.fsync = at_end;
     Ok(())
 }

@@ -26,6 +26,7 @@ mod pace;
 mod parts;
 mod pattern;
 mod phases;
+mod ranges;
 mod replay;
 mod report;
 mod sequence;
