@@ -253,6 +253,8 @@ pub(crate) enum Call {
     Spawn = 51,
     /// Memory that a worker is to keep locked.
     LockMemory = 52,
+    /// Another user or group.
+    RunAs = 54,
     /// A range of a file is written back.
     SyncRange = 53,
 }
@@ -289,6 +291,7 @@ impl Call {
             Self::Truncate => "ftruncate",
             Self::Pipe => "make a pipe for",
             Self::LockMemory => "lock the memory that was asked for, to work on",
+            Self::RunAs => "run as the user that was asked for, to work on",
             Self::SyncRange => "sync_file_range",
             Self::Spawn => "start the program of",
             Self::Panic => "work on (fathom itself failed; please report it)",

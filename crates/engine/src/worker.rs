@@ -30,7 +30,7 @@ use crate::usage::Usage;
 use beginning::{open, prologue, touch, wait_for_release};
 use ending::{finish_in_clock, finish_outside_clock};
 use fathom_workload::ops::{Done, Place, ReadBack, Region, Source, StreamOps};
-use fathom_workload::{Backend as Kind, Open, Raise, Stream, WhenStopped};
+use fathom_workload::{Backend as Kind, Open, Raise, Stream, Thread, WhenStopped};
 use locks::lock_file;
 use operations::Operations;
 use std::path::PathBuf;
@@ -63,10 +63,8 @@ pub(crate) struct Plan<'a> {
     /// CPU it waits for the start on.
     pub start_cpu: Option<usize>,
     pub nice: i32,
-    /// I/O priority, class in the bits above the 13th.
-    pub io_priority: Option<u16>,
-    /// Memory that it keeps locked.
-    pub locked_bytes: u64,
+    /// Its I/O priority, whom it runs as, the memory that it keeps locked.
+    pub thread: &'a Thread,
     pub time_ns: Option<u64>,
     /// The time is that of its group alone.
     pub own_time: bool,
@@ -129,7 +127,7 @@ impl<'a> Job<'a> {
     /// Memory that it keeps locked.
     pub fn locked_bytes(&self) -> u64 {
         match self {
-            Self::Stream(plan) => plan.locked_bytes,
+            Self::Stream(plan) => plan.thread.locked_memory.0,
             Self::Flow(plan) => plan.locked_bytes,
         }
     }
@@ -163,10 +161,12 @@ pub(crate) fn work(job: &Job, shared: &Shared, clock: Clock, own_process: bool) 
         match job {
             Job::Stream(plan) => {
                 settle::settle(plan.cpu, plan.among, plan.nice)?;
-                if let Some(priority) = plan.io_priority {
+                if let Some(priority) = plan.thread.io_priority_number() {
                     settle::io_priority(priority)?;
                 }
                 crate::numa::settle(plan.stream.buffers.node).map_err(|e| Fault::of(Call::Memory, e, 0))?;
+                // Last: the others may need a right that is given up here.
+                settle::run_as(plan.thread.run_as).map_err(|e| Fault::of(Call::RunAs, e, 0))?;
                 stream(plan, shared, slot, clock, &mut ready, &mut clocks)
             }
             Job::Flow(plan) => {

@@ -193,6 +193,7 @@ impl Workload {
         errors: &mut Vec<CheckError>,
     ) {
         errors.extend(priority::of_thread(thread).map(|message| error(place, &message)));
+        errors.extend(priority::of_run_as(thread).map(|message| error(place, message)));
         match &thread.program {
             Program::Stream(stream) => {
                 for message in stream::errors(self, (phase, group), stream) {

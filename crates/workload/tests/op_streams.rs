@@ -170,6 +170,7 @@ fn thread(program: Program) -> Thread {
         instances: 1,
         memory: Bytes(0),
         locked_memory: Bytes(0),
+        run_as: fathom_workload::RunAs::default(),
         program,
         io_priority: None,
         io_class: None,

@@ -32,5 +32,6 @@ mod support;
 mod syncs;
 mod times;
 mod trims;
+mod users;
 mod verified;
 mod words;

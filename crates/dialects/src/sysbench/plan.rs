@@ -100,6 +100,7 @@ fn phase(o: &Options) -> Phase {
                 instances: o.threads,
                 memory: Bytes(0),
                 locked_memory: Bytes(0),
+                run_as: fathom_workload::RunAs::default(),
                 io_priority: None,
                 io_class: None,
                 program: Program::Stream(Box::new(stream(o))),

@@ -138,6 +138,7 @@ impl Flows {
             instances,
             memory: Bytes(memory),
             locked_memory: Bytes(0),
+            run_as: fathom_workload::RunAs::default(),
             program: Program::Flow(flow),
         };
         self.workload.phases[0].groups.push(Group {

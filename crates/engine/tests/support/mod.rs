@@ -170,6 +170,7 @@ impl Bench {
                 instances: 1,
                 memory: Bytes(0),
                 locked_memory: self.locked,
+                run_as: fathom_workload::RunAs::default(),
                 program: Program::Stream(Box::new(stream)),
             }],
         };

@@ -873,17 +873,23 @@ fn group() -> BoxedStrategy<Group> {
         stream(text()).prop_map(|s| Program::Stream(Box::new(s))),
         flow(text()).prop_map(Program::Flow),
     ];
+    let run_as = option::of(any::<u32>());
+    let run_as = (run_as.clone(), run_as).prop_map(|(user, group)| RunAs { user, group });
+    let memory = (bytes(), bytes());
     let thread =
-        (text(), any::<u32>(), bytes(), bytes(), program, option::of(any::<u8>()), option::of(io_class()))
-            .prop_map(|(name, instances, memory, locked_memory, program, io_priority, io_class)| Thread {
-                name,
-                instances,
-                memory,
-                locked_memory,
-                program,
-                io_priority,
-                io_class,
-            });
+        (text(), any::<u32>(), memory, program, option::of(any::<u8>()), option::of(io_class()), run_as)
+            .prop_map(
+                |(name, instances, (memory, locked_memory), program, io_priority, io_class, run_as)| Thread {
+                    name,
+                    instances,
+                    memory,
+                    locked_memory,
+                    run_as,
+                    program,
+                    io_priority,
+                    io_class,
+                },
+            );
     let pinning = prop_oneof![
         Just(Pinning::Free),
         any::<u32>().prop_map(Pinning::From),

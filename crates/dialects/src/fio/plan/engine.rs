@@ -7,7 +7,8 @@ use super::super::text::Setting;
 use super::what::Direction;
 use super::{Notes, calls, ranges};
 use fathom_workload::{
-    Advice, Backend, Buffers, IoClass, MapFlush, OpenSync, Pages, Pvsync2, Stream, SyncCall, SyncEvery, Uring,
+    Advice, Backend, Buffers, IoClass, MapFlush, OpenSync, Pages, Pvsync2, RunAs, Stream, SyncCall,
+    SyncEvery, Uring,
 };
 
 /// CPU of the thread that submits, if there is one.
@@ -273,6 +274,12 @@ pub fn priority(s: &Settings) -> Result<Priority, Wrong> {
         Some(n) => return Err(out_of_range(s, "prio", n, 7)),
     };
     Ok(Priority { nice: s.signed("nice")?.unwrap_or(0), level, class })
+}
+
+/// User and group. The highest number changes nothing, as in fio.
+pub fn run_as(s: &Settings) -> Result<RunAs, Wrong> {
+    let id = |name| s.count(name, 0, u32::MAX).map(|id| (id != u32::MAX).then_some(id));
+    Ok(RunAs { user: id("uid")?, group: id("gid")? })
 }
 
 fn out_of_range(s: &Settings, name: &'static str, given: u64, most: u64) -> Wrong {
