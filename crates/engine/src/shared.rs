@@ -255,6 +255,8 @@ pub(crate) enum Call {
     LockMemory = 52,
     /// Another user or group.
     RunAs = 54,
+    /// A whole file system.
+    SyncFileSystem = 55,
     /// A range of a file is written back.
     SyncRange = 53,
 }
@@ -291,6 +293,7 @@ impl Call {
             Self::Truncate => "ftruncate",
             Self::Pipe => "make a pipe for",
             Self::LockMemory => "lock the memory that was asked for, to work on",
+            Self::SyncFileSystem => "syncfs the file system of",
             Self::RunAs => "run as the user that was asked for, to work on",
             Self::SyncRange => "sync_file_range",
             Self::Spawn => "start the program of",

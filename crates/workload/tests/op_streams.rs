@@ -125,6 +125,7 @@ fn one_stream() -> BoxedStrategy<Workload> {
                 stream.verify = Verify::No;
                 stream.backend = Backend::default();
             }
+            stream.timed.syncfs &= stream.timed.fsync;
             stream.sync_every = stream.sync_every.filter(|s| s.writes > 0 && !s.inside && s.range.is_none());
             // What these ask for changes nothing about the operations.
             stream.pace.think =

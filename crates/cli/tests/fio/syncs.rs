@@ -1,5 +1,5 @@
-//! Parts of a file that are written back on the way (`sync_file_range`): which calls are made, and how they are counted, beside fio
-//! where it is installed.
+//! Parts of a file that are written back on the way (`sync_file_range`), and file systems that are synced at the end (`end_syncfs`):
+//! which calls are made, and how they are counted, beside fio where it is installed.
 
 use crate::fio::support::{fio_is_here, json, run, their_json, theirs};
 use fathom_testkit::{Fathom, TestDir};
@@ -67,4 +67,27 @@ fn what_is_no_range_is_an_error_as_in_fio() {
             assert_eq!(theirs(dir.path(), &line).status.code(), Some(1), "{value}");
         }
     }
+}
+
+#[test]
+fn a_file_system_is_synced_at_the_end() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    // As in fio 3.42; fio 3.33 has no such option.
+    for (more, on_the_way) in [
+        ("--rw=write --end_syncfs=1", 0),
+        ("--rw=write --end_syncfs=1 --end_fsync=1 --nrfiles=2", 0),
+        ("--rw=write --end_syncfs=1 --fsync=8 --ioengine=libaio", 1),
+        ("--rw=write --end_syncfs=1 --ioengine=mmap", 0),
+        ("--rw=read --end_syncfs=1", 0),
+    ] {
+        let ours = json(&fathom, &format!("--name=a --bs=4k --size=64k {more}"));
+        assert_eq!(ours["jobs"][0]["sync"]["total_ios"], on_the_way, "{more}");
+    }
+    let line = "fio --name=a --bs=4k --size=64k --rw=write --end_syncfs=1";
+    let Some(trace) = fathom.strace("a_file_system_is_synced_at_the_end", line.split(' ')) else { return };
+    let calls = trace.on_file(&dir.path().join("a.0.0"));
+    let syncs: Vec<&str> =
+        calls.iter().map(|call| call.name.as_str()).filter(|n| n.contains("sync")).collect();
+    assert!(syncs.last() == Some(&"syncfs") && !syncs.contains(&"fsync"), "{syncs:?}");
 }

@@ -196,6 +196,12 @@ fn of_stream(stream: &Stream) -> Option<String> {
             "leave it out (fio: sync_file_range; a workload: range of sync_every), or sync (fio: fdatasync)",
         );
     }
+    if stream.timed.syncfs {
+        return no(
+            "syncing a whole file system",
+            "sync the files (fio: end_fsync for end_syncfs; a workload: timed = { fsync = true } alone)",
+        );
+    }
     if stream.lock != Lock::No {
         return no("a file lock", "leave it out (IOzone: -W, -+l, -+L; a workload: lock)");
     }
@@ -250,6 +256,7 @@ mod tests {
             ("pace = { least = { reads_per_s = 10 } }", "rate_iops_min"),
             ("pace = { longest = { read = \"1ms\" } }", "max_latency"),
             ("sync_every = { writes = 8, range = { write = true } }", "sync_file_range"),
+            ("timed = { fsync = true, syncfs = true }", "end_syncfs"),
             ("pass_over = { reads = [\"EIO\"] }", "ignore_error"),
             (
                 "pace = { ratio = { weight = 2 } }\nbackend = { aio = {} }\nqueue_depth = 4",

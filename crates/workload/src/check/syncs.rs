@@ -1,9 +1,17 @@
-//! Whether the ranges that a stream syncs make sense.
+//! Whether the ranges and the file systems that a stream syncs make sense.
 
 use crate::{Backend, Stream, SyncRange};
 
 /// What is wrong with them.
 pub(super) fn errors(stream: &Stream) -> Option<&'static str> {
+    if stream.timed.syncfs && !stream.timed.fsync {
+        return Some("timed.syncfs says how timed.fsync syncs; set both");
+    }
+    if stream.timed.syncfs && matches!(stream.backend, Backend::Stdio { .. }) {
+        return Some(
+            "timed.syncfs does not know of what the C library still holds; take another back-end than stdio",
+        );
+    }
     let sync = stream.sync_every?;
     let range = sync.range?;
     if range == SyncRange::default() {
@@ -22,11 +30,21 @@ pub(super) fn errors(stream: &Stream) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Bytes, Direction, SyncEvery};
+    use crate::{Bytes, Direction, SyncEvery, Timed};
 
     fn wrong(sync: SyncEvery, backend: Backend) -> Option<&'static str> {
         let stream = Stream::new("f", Direction::Write, Bytes(4096));
         errors(&Stream { sync_every: Some(sync), backend, ..stream })
+    }
+
+    #[test]
+    fn a_file_system_is_synced_where_files_would_be() {
+        let wrong = |fsync| {
+            let timed = Timed { syncfs: true, fsync, ..Timed::default() };
+            errors(&Stream { timed, ..Stream::new("f", Direction::Write, Bytes(4096)) })
+        };
+        assert_eq!(wrong(true), None);
+        assert!(wrong(false).unwrap().contains("set both"));
     }
 
     #[test]

@@ -623,11 +623,7 @@ fn turns() -> BoxedStrategy<Option<Turns>> {
 
 /// A stream over the file set `fileset`.
 pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
-    let timed = (any::<bool>(), any::<bool>(), any::<bool>()).prop_map(|(open, fsync, close)| Timed {
-        open,
-        fsync,
-        close,
-    });
+    let timed = any::<[bool; 4]>().prop_map(|b| Timed { open: b[0], fsync: b[1], syncfs: b[2], close: b[3] });
     let range =
         any::<[bool; 3]>().prop_map(|b| SyncRange { wait_before: b[0], write: b[1], wait_after: b[2] });
     let sync_every = (number(), any::<[bool; 3]>(), option::of(range)).prop_map(|(writes, b, range)| {

@@ -216,7 +216,7 @@ fn open(s: &Settings, stream: &mut Stream, rw: Direction) {
 fn syncs(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes) -> Result<(), Wrong> {
     let (full, data) = (s.number("fsync")?.unwrap_or(0), s.number("fdatasync")?.unwrap_or(0));
     let at_end = s.on("end_fsync", false) || s.on("fsync_on_close", false);
-    let _ = s.on("fsync_on_close", false);
+    let (_, whole) = (s.on("fsync_on_close", false), s.on("end_syncfs", false));
     if !rw.writes() {
         return Ok(());
     }
@@ -231,7 +231,12 @@ fn syncs(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes) ->
             Some(SyncEvery { writes: every, data_only: data > 0, inside: false, between: true, range: None });
     }
     ranges::apply(s, stream, notes)?;
-    stream.timed.fsync = at_end;
+    if whole && s.text("write_iolog").is_some() {
+        return Err(s
+            .wrong("end_syncfs", "end_syncfs with write_iolog is not supported")
+            .hint("instead: end_fsync, which a log can hold"));
+    }
+    (stream.timed.fsync, stream.timed.syncfs) = (at_end || whole, whole);
     Ok(())
 }
 
