@@ -74,6 +74,20 @@ impl Buffer {
         Ok(this)
     }
 
+    /// So many bytes that stay in memory, on base pages; `None` for none.
+    pub fn locked(bytes: u64) -> Result<Option<Self>, Fault> {
+        if bytes == 0 {
+            return Ok(None);
+        }
+        let fault = |e| Fault::of(Call::LockMemory, e, 0);
+        let bytes = usize::try_from(bytes).map_err(|_| fault(Errno::NOMEM))?;
+        let this = Self::mapped(bytes, false).map_err(fault)?;
+        // This populates it, too.
+        // SAFETY: exactly our own mapping.
+        unsafe { rustix::mm::mlock(this.base.as_ptr(), bytes) }.map_err(fault)?;
+        Ok(Some(this))
+    }
+
     /// Memory that a buffer for so many bytes takes.
     pub fn taken(bytes: usize, pages: Pages) -> u64 {
         let page = if pages == Pages::Huge && bytes > 0 { huge_page_bytes() } else { PAGE as u64 };

@@ -27,6 +27,9 @@ pub(crate) fn check(
             check_cpus(&place, &group.pinning)?;
             for thread in &group.threads {
                 check_io_priority(&place, thread)?;
+                if let Some(sentence) = crate::settle::run_as_refusal(thread.run_as) {
+                    return Err(unsupported(&place, &sentence));
+                }
                 match &thread.program {
                     Program::Flow(flow) => crate::flow::check(&place, workload, phase, thread, flow)?,
                     Program::Stream(stream) => {

@@ -4,8 +4,8 @@ use crate::interrupted_by;
 use crate::shared::Call;
 use crate::worker::{Fault, Plan};
 use fathom_state::here;
-use fathom_workload::{OpenSync, Stream};
-use rustix::fd::{AsFd as _, BorrowedFd, IntoRawFd as _, OwnedFd};
+use fathom_workload::{OpenSync, Stream, SyncRange};
+use rustix::fd::{AsFd as _, AsRawFd as _, BorrowedFd, IntoRawFd as _, OwnedFd};
 use rustix::fs::{Advice, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::num::NonZeroU64;
@@ -115,6 +115,22 @@ fn advise(file: &OwnedFd, advice: fathom_workload::Advice) {
 pub(crate) fn sync(file: BorrowedFd<'_>, data_only: bool) -> Result<(), Fault> {
     let result = if data_only { rustix::fs::fdatasync(file) } else { rustix::fs::fsync(file) };
     result.map_err(|e| Fault::of(Call::Sync, e, 0))
+}
+
+/// Has a range written back, or waits for that.
+pub(crate) fn sync_range(file: BorrowedFd<'_>, offset: u64, bytes: u64, how: SyncRange) -> Result<(), Fault> {
+    let flag = |wanted: bool, flag: libc::c_uint| if wanted { flag } else { 0 };
+    let flags = flag(how.wait_before, libc::SYNC_FILE_RANGE_WAIT_BEFORE)
+        | flag(how.write, libc::SYNC_FILE_RANGE_WRITE)
+        | flag(how.wait_after, libc::SYNC_FILE_RANGE_WAIT_AFTER);
+    // SAFETY: a call with an open file and three numbers.
+    let result =
+        unsafe { libc::sync_file_range(file.as_raw_fd(), offset.cast_signed(), bytes.cast_signed(), flags) };
+    if result == 0 {
+        return Ok(());
+    }
+    let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
+    Err(Fault::of(Call::SyncRange, Errno::from_raw_os_error(errno), offset))
 }
 
 /// Drops what the page cache holds of a range, as far as it is clean.

@@ -1,5 +1,6 @@
 //! Whether the I/O buffers of a phase fit into memory. They are populated before the start, so asking for more than there is would end
-//! in the kernel killing somebody, not in an error. Reserved huge pages are memory of their own, and so is each NUMA node.
+//! in the kernel killing somebody, not in an error. So would locking it. Reserved huge pages are
+//! memory of their own, and so is each NUMA node.
 
 use crate::EngineError;
 use crate::buffer::huge_page_bytes;
@@ -13,7 +14,9 @@ use std::collections::BTreeMap;
 /// node, or more huge pages than are free.
 pub(crate) fn check<'a>(phase: &Phase, jobs: impl Iterator<Item = &'a Job<'a>>) -> Result<(), EngineError> {
     let mut needed = Needed::default();
+    let mut locked = 0u64;
     for job in jobs {
+        locked = locked.saturating_add(job.locked_bytes());
         let plan = match job {
             Job::Stream(plan) => plan,
             Job::Flow(plan) => {
@@ -26,9 +29,12 @@ pub(crate) fn check<'a>(phase: &Phase, jobs: impl Iterator<Item = &'a Job<'a>>) 
         let buffers = plan.stream.buffers;
         needed.add(each.saturating_mul(u64::from(depth)), buffers.pages, buffers.node);
     }
-    let sentence = needed
-        .in_base_pages(None)
-        .and_then(|bytes| too_much(bytes, available_bytes()?, "of memory are available"))
+    let sentence = too_much_locked(locked, needed.in_base_pages(None).unwrap_or(0), available_bytes())
+        .or_else(|| {
+            needed
+                .in_base_pages(None)
+                .and_then(|bytes| too_much(bytes, available_bytes()?, "of memory are available"))
+        })
         .or_else(|| {
             needed.nodes().find_map(|n| {
                 too_much(
@@ -88,6 +94,18 @@ fn too_much(needed: u64, available: u64, there: &str) -> Option<String> {
         format!(
             "its I/O buffers need {} MiB and {} MiB {there}; fewer workers, a smaller queue depth or smaller records need less",
             needed >> 20,
+            available >> 20
+        )
+    })
+}
+
+/// Locking is there to leave little, so that a sixteenth is enough.
+fn too_much_locked(locked: u64, buffers: u64, available: Option<u64>) -> Option<String> {
+    let available = available.filter(|_| locked > 0)?;
+    (locked.saturating_add(buffers) > available / 16 * 15).then(|| {
+        format!(
+            "its workers are to lock {} MiB of memory and {} MiB are available, of which a sixteenth is to be left; lock less (fio: lockmem)",
+            locked >> 20,
             available >> 20
         )
     })
@@ -172,6 +190,10 @@ mod tests {
         assert_eq!(too_much(74 << 20, 100 << 20, "x"), None);
         let said = too_much(76 << 20, 100 << 20, "of memory are available").unwrap();
         assert!(said.contains("need 76 MiB and 100 MiB of memory are available"), "{said}");
+        assert_eq!(too_much_locked(15, 0, Some(16)), None);
+        assert_eq!(too_much_locked(0, 16, Some(16)), None, "nothing is locked");
+        let said = too_much_locked(15 << 20, 1, Some(16 << 20)).unwrap();
+        assert!(said.contains("lock 15 MiB of memory and 16 MiB are available"), "{said}");
         let pool = Pool { reserved: 10, free: 3 };
         assert_eq!(huge_pages_wanting(3, 2 << 20, pool), None);
         let said = huge_pages_wanting(5, 2 << 20, pool).unwrap();

@@ -1,8 +1,9 @@
-//! Where a worker runs, and before whom: its CPUs, its niceness, its I/O priority. All of it is the calling thread's own.
+//! Where a worker runs, before whom and as whom: its CPUs, its niceness, its I/O priority, its user. All of it is the calling thread's own.
 
 use crate::shared::Call;
 use crate::worker::Fault;
-use fathom_workload::IoClass;
+use fathom_workload::{IoClass, RunAs};
+use rustix::fs::{Gid, Uid};
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_setaffinity};
 
@@ -67,9 +68,74 @@ pub(crate) fn io_priority_refusal(class: IoClass) -> Option<String> {
     }
 }
 
+/// Changes the calling thread's group and user, and not those of the process, as the C library would.
+pub(crate) fn run_as(whom: RunAs) -> Result<(), Errno> {
+    if whom == RunAs::default() {
+        return Ok(());
+    }
+    // The kernel forgets whose end is to end us.
+    let (before, parent) = (rustix::process::parent_process_death_signal()?, rustix::process::getppid());
+    if let Some(group) = whom.group {
+        rustix::thread::set_thread_gid(Gid::from_raw(group))?;
+    }
+    if let Some(user) = whom.user {
+        rustix::thread::set_thread_uid(Uid::from_raw(user))?;
+    }
+    if before.is_some() {
+        rustix::process::set_parent_process_death_signal(before)?;
+        if rustix::process::getppid() != parent {
+            return Err(Errno::SRCH);
+        }
+    }
+    Ok(())
+}
+
+/// Why a thread cannot run as somebody; `None` if it can. A thread that does nothing else tries it.
+pub(crate) fn run_as_refusal(whom: RunAs) -> Option<String> {
+    if whom == RunAs::default() {
+        return None;
+    }
+    match std::thread::spawn(move || run_as(whom)).join() {
+        Ok(Err(errno)) => {
+            let number = |n: Option<u32>| n.map_or_else(|| "-".to_owned(), |n| n.to_string());
+            Some(format!(
+                "it cannot run as the user {} and the group {}: {}; run fathom as root, or leave that out (fio: uid, gid)",
+                number(whom.user),
+                number(whom.group),
+                std::io::Error::from_raw_os_error(errno.raw_os_error())
+            ))
+        }
+        Ok(Ok(())) | Err(_) => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_thread_changes_its_own_user_alone() {
+        let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
+        let own = RunAs { user: Some(user.as_raw()), group: Some(group.as_raw()) };
+        assert_eq!(run_as_refusal(own), None, "what one is may everybody be");
+        let other = RunAs { user: Some(65_533), group: Some(65_532) };
+        if !user.is_root() {
+            assert!(run_as_refusal(other).unwrap().contains("the user 65533 and the group 65532"));
+            return;
+        }
+        std::thread::spawn(move || {
+            run_as(other).unwrap();
+            let ids = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+            assert!(
+                ids.contains("Uid:\t65533\t65533\t65533\t65533\nGid:\t65532\t65532\t65532\t65532\n"),
+                "{ids}"
+            );
+        })
+        .join()
+        .unwrap();
+        let ids = std::fs::read_to_string("/proc/self/status").unwrap();
+        assert!(ids.contains("Uid:\t0\t0\t0\t0\n"), "{ids}");
+    }
 
     #[test]
     fn a_thread_gets_the_class_and_the_level_that_it_asks_for() {

@@ -251,6 +251,14 @@ pub(crate) enum Call {
     Pipe = 50,
     /// A program that is to run beside.
     Spawn = 51,
+    /// Memory that a worker is to keep locked.
+    LockMemory = 52,
+    /// Another user or group.
+    RunAs = 54,
+    /// A whole file system.
+    SyncFileSystem = 55,
+    /// A range of a file is written back.
+    SyncRange = 53,
 }
 
 impl Call {
@@ -284,6 +292,10 @@ impl Call {
             Self::Allocate => "fallocate",
             Self::Truncate => "ftruncate",
             Self::Pipe => "make a pipe for",
+            Self::LockMemory => "lock the memory that was asked for, to work on",
+            Self::SyncFileSystem => "syncfs the file system of",
+            Self::RunAs => "run as the user that was asked for, to work on",
+            Self::SyncRange => "sync_file_range",
             Self::Spawn => "start the program of",
             Self::Panic => "work on (fathom itself failed; please report it)",
         }

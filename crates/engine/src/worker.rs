@@ -14,6 +14,7 @@ use crate::backend::{
     Aio, AsyncBackend, AsyncNull, Backend, Computing, Extents, Handle, Many, Mmap, Names, Null, Posix, Psync,
     Pvsync2, Running, Splice, Stdio, Uring,
 };
+use crate::buffer::Buffer;
 use crate::clock::Clock;
 use crate::contents::Contents;
 use crate::flow;
@@ -29,7 +30,7 @@ use crate::usage::Usage;
 use beginning::{open, prologue, touch, wait_for_release};
 use ending::{finish_in_clock, finish_outside_clock};
 use fathom_workload::ops::{Done, Place, ReadBack, Region, Source, StreamOps};
-use fathom_workload::{Backend as Kind, Open, Raise, Stream, WhenStopped};
+use fathom_workload::{Backend as Kind, Open, Raise, Stream, Thread, WhenStopped};
 use locks::lock_file;
 use operations::Operations;
 use std::path::PathBuf;
@@ -62,8 +63,8 @@ pub(crate) struct Plan<'a> {
     /// CPU it waits for the start on.
     pub start_cpu: Option<usize>,
     pub nice: i32,
-    /// I/O priority, class in the bits above the 13th.
-    pub io_priority: Option<u16>,
+    /// Its I/O priority, whom it runs as, the memory that it keeps locked.
+    pub thread: &'a Thread,
     pub time_ns: Option<u64>,
     /// The time is that of its group alone.
     pub own_time: bool,
@@ -123,6 +124,14 @@ impl<'a> Job<'a> {
         }
     }
 
+    /// Memory that it keeps locked.
+    pub fn locked_bytes(&self) -> u64 {
+        match self {
+            Self::Stream(plan) => plan.thread.locked_memory.0,
+            Self::Flow(plan) => plan.locked_bytes,
+        }
+    }
+
     /// Files that it may have open at once.
     pub fn files(&self) -> u64 {
         match self {
@@ -147,19 +156,24 @@ pub(crate) fn work(job: &Job, shared: &Shared, clock: Clock, own_process: bool) 
     let slot = unsafe { shared.figures_mut(job.index()) };
     let mut ready = Ready { shared, reported: false };
     let mut clocks = ClockStop { shared, reported: false };
-    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| match job {
-        Job::Stream(plan) => {
-            settle::settle(plan.cpu, plan.among, plan.nice)?;
-            if let Some(priority) = plan.io_priority {
-                settle::io_priority(priority)?;
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let _locked = Buffer::locked(job.locked_bytes())?;
+        match job {
+            Job::Stream(plan) => {
+                settle::settle(plan.cpu, plan.among, plan.nice)?;
+                if let Some(priority) = plan.thread.io_priority_number() {
+                    settle::io_priority(priority)?;
+                }
+                crate::numa::settle(plan.stream.buffers.node).map_err(|e| Fault::of(Call::Memory, e, 0))?;
+                // Last: the others may need a right that is given up here.
+                settle::run_as(plan.thread.run_as).map_err(|e| Fault::of(Call::RunAs, e, 0))?;
+                stream(plan, shared, slot, clock, &mut ready, &mut clocks)
             }
-            crate::numa::settle(plan.stream.buffers.node).map_err(|e| Fault::of(Call::Memory, e, 0))?;
-            stream(plan, shared, slot, clock, &mut ready, &mut clocks)
-        }
-        Job::Flow(plan) => {
-            settle::settle(plan.cpu, plan.among, plan.nice)?;
-            let mut starting = Starting { ready: &mut ready, clocks: &mut clocks };
-            flow::live(plan, shared, slot, clock, &mut starting)
+            Job::Flow(plan) => {
+                settle::settle(plan.cpu, plan.among, plan.nice)?;
+                let mut starting = Starting { ready: &mut ready, clocks: &mut clocks };
+                flow::live(plan, shared, slot, clock, &mut starting)
+            }
         }
     }));
     let end = match result.unwrap_or(Err(Fault::short(Call::Panic, 0, 0, 0))) {

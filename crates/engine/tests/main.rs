@@ -10,6 +10,7 @@ mod flows;
 mod flows_lists;
 mod flows_together;
 mod flows_trees;
+mod locked_memory;
 mod pacing;
 mod passes;
 mod phases;

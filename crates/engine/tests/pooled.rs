@@ -111,7 +111,7 @@ fn a_mix_follows_what_all_have_completed_and_series_sync_every_file() {
 fn a_sync_inside_the_write_is_part_of_it() {
     let bench = Bench::new(FILE).workers(2, Isolation::Thread);
     let done = bench.run(Stream {
-        sync_every: Some(SyncEvery { writes: 1, data_only: true, inside: true, between: false }),
+        sync_every: Some(SyncEvery { writes: 1, data_only: true, inside: true, between: false, range: None }),
         ..pooled(Direction::Write, Access::Sequential, Amount::Operations(20))
     });
     completed(&done);

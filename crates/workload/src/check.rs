@@ -14,6 +14,7 @@ mod pooled;
 mod priority;
 mod stop;
 mod stream;
+mod syncs;
 mod times;
 mod trims;
 mod written;
@@ -192,6 +193,7 @@ impl Workload {
         errors: &mut Vec<CheckError>,
     ) {
         errors.extend(priority::of_thread(thread).map(|message| error(place, &message)));
+        errors.extend(priority::of_run_as(thread).map(|message| error(place, message)));
         match &thread.program {
             Program::Stream(stream) => {
                 for message in stream::errors(self, (phase, group), stream) {

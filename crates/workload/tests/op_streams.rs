@@ -125,7 +125,8 @@ fn one_stream() -> BoxedStrategy<Workload> {
                 stream.verify = Verify::No;
                 stream.backend = Backend::default();
             }
-            stream.sync_every = stream.sync_every.filter(|s| s.writes > 0 && !s.inside);
+            stream.timed.syncfs &= stream.timed.fsync;
+            stream.sync_every = stream.sync_every.filter(|s| s.writes > 0 && !s.inside && s.range.is_none());
             // What these ask for changes nothing about the operations.
             stream.pace.think =
                 stream.pace.think.map(|t| Think { busy: Duration(0), every: t.every.max(1), ..t });
@@ -165,7 +166,16 @@ fn fileset(size: Bytes) -> FileSet {
 }
 
 fn thread(program: Program) -> Thread {
-    Thread { name: String::new(), instances: 1, memory: Bytes(0), program, io_priority: None, io_class: None }
+    Thread {
+        name: String::new(),
+        instances: 1,
+        memory: Bytes(0),
+        locked_memory: Bytes(0),
+        run_as: fathom_workload::RunAs::default(),
+        program,
+        io_priority: None,
+        io_class: None,
+    }
 }
 
 fn the_stream(w: &Workload) -> &Stream {

@@ -11,7 +11,7 @@ pub fn described(phase: &fathom_workload::Phase, number: usize) -> Phase {
     let synchronous = |s: &&Stream| {
         s.timed.fsync
             || s.sync_series.is_some_and(|series| series.requests == 1 || series.at_end)
-            || s.sync_every.is_some_and(|e| e.writes == 1)
+            || s.sync_every.is_some_and(|e| e.writes == 1 && e.range.is_none())
             || s.open.sync != fathom_workload::OpenSync::No
             || matches!(s.backend, Backend::Pvsync2(o) if o.dsync || o.sync)
             // What is left of more than one record is flushed when the file is closed.

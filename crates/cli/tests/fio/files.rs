@@ -205,7 +205,6 @@ fn what_would_change_results_is_not_ignored() {
     let dir = TestDir::new();
     let fathom = Fathom::new().working_in(dir.path()).env("FATHOM_QUIET", "0");
     for (option, instead) in [
-        ("--lockmem=64m", "MemoryMax"),
         ("--cgroup_weight=200", "IOWeight"),
         ("--cgroup=x", "systemd-run"),
         ("--buffer_compress_percentage=50 --buffer_compress_chunk=64k", "4096"),

@@ -312,6 +312,8 @@ fn group(o: &Options, name: &str, instances: u32, s: Stream) -> Group {
             name: String::new(),
             instances: 1,
             memory: Bytes(0),
+            locked_memory: Bytes(0),
+            run_as: fathom_workload::RunAs::default(),
             program: Program::Stream(Box::new(s)),
         }],
     }

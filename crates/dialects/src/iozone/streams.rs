@@ -62,7 +62,7 @@ pub(super) fn stream(
     // The C library's streams are opened by fopen, which takes none of these flags, and IOzone locks nothing in them.
     let stdio = matches!(pass.test, 6 | 7);
     s.open = Open { direct: o.direct && !stdio, sync: open_sync(o, pass), ..Open::default() };
-    s.timed = Timed { open: false, fsync: o.fsync_timed, close: o.close_timed };
+    s.timed = Timed { fsync: o.fsync_timed, close: o.close_timed, ..Timed::default() };
     // IOzone syncs once more after a timed fsync. Nothing is left to write then, so this one is not repeated: the record keeps
     // the moment of the fsync that counted.
     s.sync_after = !(o.close_timed || o.fsync_timed || pass.test == 7);

@@ -99,6 +99,8 @@ fn phase(o: &Options) -> Phase {
                 name: String::new(),
                 instances: o.threads,
                 memory: Bytes(0),
+                locked_memory: Bytes(0),
+                run_as: fathom_workload::RunAs::default(),
                 io_priority: None,
                 io_class: None,
                 program: Program::Stream(Box::new(stream(o))),
@@ -157,7 +159,7 @@ fn stream(o: &Options) -> Stream {
         at_end: old && at_end,
         counted: !old,
     };
-    let every = SyncEvery { writes: 1, data_only: o.data_only, inside: true, between: false };
+    let every = SyncEvery { writes: 1, data_only: o.data_only, inside: true, between: false, range: None };
     Stream {
         pick: Pick::All,
         sequence: Sequence::Common,

@@ -48,6 +48,8 @@ pub(crate) struct Plan<'a> {
     pub among: &'a [u32],
     pub start_cpu: Option<usize>,
     pub nice: i32,
+    /// Memory that it keeps locked.
+    pub locked_bytes: u64,
     pub time_ns: Option<u64>,
     pub ramp_ns: u64,
     pub quota: Quota,

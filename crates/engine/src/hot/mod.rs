@@ -17,6 +17,7 @@ pub(crate) mod rare;
 pub(crate) mod ratio;
 pub(crate) mod several;
 pub(crate) mod trim;
+mod written_back;
 
 use crate::calls::{Noted, Page};
 use crate::clock::Clock;

@@ -162,8 +162,8 @@ fn timed<B: Backend, S: Source, const RARE: bool>(
             let record = hot.memory[0].record_to_write(position, bytes);
             start = hot.clock.now();
             backend.write(op.offset, record)?;
-            if RARE && let Some(data_only) = hot.rare.as_ref().and_then(|r| r.sync_inside) {
-                backend.sync(data_only)?;
+            if RARE && let Some(rare) = hot.rare.as_mut() {
+                rare.wrote(backend, op)?;
             }
             hot.last = hot.clock.now();
             kind = WRITE;
@@ -171,7 +171,10 @@ fn timed<B: Backend, S: Source, const RARE: bool>(
         }
         OpKind::Sync { data_only } => {
             start = hot.clock.now();
-            backend.sync(data_only)?;
+            match &mut hot.rare {
+                Some(rare) if RARE => rare.sync(backend, op, data_only)?,
+                _ => backend.sync(data_only)?,
+            }
             hot.last = hot.clock.now();
             kind = SYNC;
         }
@@ -203,12 +206,15 @@ fn untimed<B: Backend>(hot: &mut Hot, backend: &mut B, source: &dyn Source, op: 
         }
         OpKind::Write => {
             backend.write(op.offset, hot.memory[0].record_to_write(position, bytes))?;
-            if let Some(data_only) = hot.rare.as_ref().and_then(|r| r.sync_inside) {
-                backend.sync(data_only)?;
+            if let Some(rare) = hot.rare.as_mut() {
+                rare.wrote(backend, op)?;
             }
             hot.done.writes += 1;
         }
-        OpKind::Sync { data_only } => backend.sync(data_only)?,
+        OpKind::Sync { data_only } => match &mut hot.rare {
+            Some(rare) => rare.sync(backend, op, data_only)?,
+            None => backend.sync(data_only)?,
+        },
         OpKind::Trim => trim::untimed(hot, backend, op)?,
         OpKind::Evict => evict(backend, op),
     }

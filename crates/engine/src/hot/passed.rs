@@ -14,9 +14,13 @@ fn bears(rules: &PassOver, fault: &Fault) -> bool {
     let listed = |list: &[ErrorNumber]| fault.errno != 0 && list.contains(&ErrorNumber(fault.errno));
     match fault.call {
         Call::Read | Call::FlaggedRead => listed(&rules.reads),
-        Call::Write | Call::FlaggedWrite | Call::Sync | Call::Trim | Call::Allocate | Call::Truncate => {
-            listed(&rules.writes)
-        }
+        Call::Write
+        | Call::FlaggedWrite
+        | Call::Sync
+        | Call::SyncRange
+        | Call::Trim
+        | Call::Allocate
+        | Call::Truncate => listed(&rules.writes),
         Call::Verify | Call::Checksum | Call::Misplaced | Call::Header => rules.wrong_data,
         _ => false,
     }

@@ -5,6 +5,8 @@ use super::Hot;
 use super::limits::Limits;
 use super::priority::Priorities;
 use super::ratio::Turn;
+use super::written_back::Unsynced;
+use crate::backend::Handle;
 use crate::buffer::Buffer;
 use crate::clock::Clock;
 use crate::shared::STOP_FIRST_DONE;
@@ -43,6 +45,8 @@ pub(crate) struct Rare<'a> {
     pub gives_way: bool,
     /// An fsync (fdatasync: true) is part of every write.
     pub sync_inside: Option<bool>,
+    /// What is to be written back after so many writes.
+    pub unsynced: Option<Unsynced>,
     pub burst_bytes: u64,
     pub burst_left: u64,
     pub burst_pause_ns: u64,
@@ -65,6 +69,7 @@ impl<'a> Rare<'a> {
             matches!(&s.access, fathom_workload::Access::Listed(l) if l.iter().any(|o| o.think.0 > 0));
         let lock_records = s.lock == fathom_workload::Lock::Record;
         let sync_inside = s.sync_every.filter(|e| e.inside).map(|e| e.data_only);
+        let unsynced = Unsynced::of(s);
         let none = s.pace == Pace::default()
             && s.purge.0 == 0
             && !lock_records
@@ -75,6 +80,7 @@ impl<'a> Rare<'a> {
             && !s.log_operations
             && !noted
             && sync_inside.is_none()
+            && unsynced.is_none()
             && s.priorities.is_empty()
             && !s.apart
             && s.refill_at.is_none()
@@ -102,6 +108,7 @@ impl<'a> Rare<'a> {
             limits: Limits::of(s),
             apart: s.apart,
             sync_inside,
+            unsynced,
             burst_bytes: burst.map_or(0, |b| b.bytes.0),
             burst_left: burst.map_or(u64::MAX, |b| b.bytes.0),
             burst_pause_ns: burst.map_or(0, |b| b.pause.0),
@@ -117,6 +124,24 @@ impl<'a> Rare<'a> {
 }
 
 impl Rare<'_> {
+    /// What goes with a write that was just done.
+    #[inline(always)]
+    pub fn wrote<B: Handle>(&mut self, backend: &mut B, op: &Op) -> Result<(), Fault> {
+        if let Some(unsynced) = &mut self.unsynced {
+            unsynced.wrote(op);
+        }
+        self.sync_inside.map_or(Ok(()), |data_only| backend.sync(data_only))
+    }
+
+    /// A sync between writes.
+    #[inline(always)]
+    pub fn sync<B: Handle>(&mut self, backend: &mut B, op: &Op, data_only: bool) -> Result<(), Fault> {
+        match &mut self.unsynced {
+            Some(unsynced) => unsynced.sync(backend, op.file),
+            None => backend.sync(data_only),
+        }
+    }
+
     /// Whether the schedule, if there is one, says when an operation is due.
     pub fn paces(&self, op: &Op) -> bool {
         match op.kind {

@@ -215,6 +215,7 @@ fn error_of(ops: u64, fault: &Fault, path: &std::path::Path) -> OpError {
         | Call::Header
         | Call::Trim
         | Call::Latency
+        | Call::SyncRange
         | Call::Lock => Some(fault.offset),
         _ => None,
     };
@@ -235,6 +236,9 @@ fn error_of(ops: u64, fault: &Fault, path: &std::path::Path) -> OpError {
             (Call::FlaggedRead | Call::FlaggedWrite, _) => &crate::backend::flag_advice(fault.found),
             (Call::Ring, libc::ENOMEM) => {
                 ". Registered buffers count against the limit of locked memory (ulimit -l): raise it, or set registered_buffers = false"
+            }
+            (Call::LockMemory, _) => {
+                ". Who is not root may lock as much as ulimit -l says: raise it, or lock less (fio: lockmem)"
             }
             _ => advice(what, &error),
         };

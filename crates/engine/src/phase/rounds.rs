@@ -199,6 +199,8 @@ mod tests {
                 name: String::new(),
                 instances: 2,
                 memory: Bytes(0),
+                locked_memory: Bytes(0),
+                run_as: fathom_workload::RunAs::default(),
                 io_priority: None,
                 io_class: None,
                 program: Program::Stream(Box::new(stream)),

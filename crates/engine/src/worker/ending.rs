@@ -3,7 +3,7 @@
 use super::{Fault, Plan};
 use crate::backend::Handle;
 use crate::clock::Clock;
-use crate::shared::{FINAL_SYNC, Figures, KINDS, KindStat, STOP_INTERRUPT, SYNC, Shared, futex_wait};
+use crate::shared::{Call, FINAL_SYNC, Figures, KINDS, KindStat, STOP_INTERRUPT, SYNC, Shared, futex_wait};
 use fathom_workload::{Lock, Stream};
 use std::sync::atomic::Ordering;
 
@@ -18,7 +18,12 @@ pub(super) fn finish_in_clock<B: Handle>(
     if plan.stream.timed.fsync
         && let Some(b) = backend
     {
-        sync_and_mark(syncs_data_only(plan.stream), slot, &stats[last_sync(plan.stream)], clock, start, b)?;
+        let stat = &stats[last_sync(plan.stream)];
+        if plan.stream.timed.syncfs {
+            sync_file_system(slot, stat, clock, start, b)?;
+        } else {
+            sync_and_mark(syncs_data_only(plan.stream), slot, stat, clock, start, b)?;
+        }
     }
     if plan.stream.timed.close
         && let Some(b) = backend.take()
@@ -89,6 +94,24 @@ fn sync_and_mark<B: Handle>(
         syncs.record(clock.between(from, now), 0);
         slot.fsync_ns = clock.between(start, now);
     }
+    Ok(())
+}
+
+/// That of the first file: those of a set share one.
+fn sync_file_system<B: Handle>(
+    slot: &mut Figures,
+    syncs: &KindStat,
+    clock: Clock,
+    start: u64,
+    backend: &mut B,
+) -> Result<(), Fault> {
+    backend.select(0);
+    let Some(file) = backend.descriptor() else { return Ok(()) };
+    let from = clock.now();
+    rustix::fs::syncfs(file).map_err(|e| Fault::of(Call::SyncFileSystem, e, 0))?;
+    let now = clock.now();
+    syncs.record(clock.between(from, now), 0);
+    slot.fsync_ns = clock.between(start, now);
     Ok(())
 }
 

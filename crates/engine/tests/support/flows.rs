@@ -137,6 +137,8 @@ impl Flows {
             name: format!("{name}{i}"),
             instances,
             memory: Bytes(memory),
+            locked_memory: Bytes(0),
+            run_as: fathom_workload::RunAs::default(),
             program: Program::Flow(flow),
         };
         self.workload.phases[0].groups.push(Group {

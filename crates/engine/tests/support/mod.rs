@@ -27,6 +27,7 @@ pub struct Bench {
     stagger: Duration,
     existing: Existing,
     ramp: Duration,
+    locked: Bytes,
 }
 
 impl Bench {
@@ -54,6 +55,7 @@ impl Bench {
             stagger: Duration(0),
             existing: Existing::Replace,
             ramp: Duration(0),
+            locked: Bytes(0),
         }
     }
 
@@ -64,6 +66,12 @@ impl Bench {
 
     pub fn workers(mut self, workers: u32, isolation: Isolation) -> Self {
         (self.workers, self.isolation) = (workers, isolation);
+        self
+    }
+
+    /// Memory that every worker locks.
+    pub fn locked(mut self, bytes: u64) -> Self {
+        self.locked = Bytes(bytes);
         self
     }
 
@@ -161,6 +169,8 @@ impl Bench {
                 name: String::new(),
                 instances: 1,
                 memory: Bytes(0),
+                locked_memory: self.locked,
+                run_as: fathom_workload::RunAs::default(),
                 program: Program::Stream(Box::new(stream)),
             }],
         };

@@ -35,5 +35,9 @@ pub(crate) fn notes(workload: &Workload) -> Vec<String> {
     if threads.any(|t| t.io_priority_number().is_some()) {
         notes.push("all threads' requests are alike: I/O priorities have no effect".into());
     }
+    let mut threads = workload.phases.iter().flat_map(|p| &p.groups).flat_map(|g| &g.threads);
+    if threads.any(|t| t.run_as != fathom_workload::RunAs::default()) {
+        notes.push("everything may be done by everybody: users and groups (run_as) have no effect".into());
+    }
     notes
 }

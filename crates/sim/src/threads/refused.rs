@@ -45,6 +45,12 @@ fn of_phase(workload: &Workload, number: usize, phase: &Phase) -> Vec<String> {
     for group in &phase.groups {
         for thread in &group.threads {
             let place = format!("{place}, group {}", group.name);
+            if thread.locked_memory.0 > 0 {
+                refused.push(format!(
+                    "{place}: locked memory cannot be simulated; leave it out, and choose a smaller host.memory.cache_mib \
+                     (fio: lockmem; a workload: locked_memory)"
+                ));
+            }
             match &thread.program {
                 Program::Flow(flow) => {
                     let why = crate::flows::refusal(workload, phase, thread, flow);
@@ -184,6 +190,18 @@ fn of_stream(stream: &Stream) -> Option<String> {
     if stream.pace.longest.is_some() {
         return no("a longest latency", "leave it out (fio: max_latency; a workload: pace.longest)");
     }
+    if stream.sync_every.is_some_and(|sync| sync.range.is_some()) {
+        return no(
+            "writing back a range (sync_file_range)",
+            "leave it out (fio: sync_file_range; a workload: range of sync_every), or sync (fio: fdatasync)",
+        );
+    }
+    if stream.timed.syncfs {
+        return no(
+            "syncing a whole file system",
+            "sync the files (fio: end_fsync for end_syncfs; a workload: timed = { fsync = true } alone)",
+        );
+    }
     if stream.lock != Lock::No {
         return no("a file lock", "leave it out (IOzone: -W, -+l, -+L; a workload: lock)");
     }
@@ -194,13 +212,17 @@ fn of_stream(stream: &Stream) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn refused(text: &str) -> Option<String> {
+    fn workload(text: &str) -> Workload {
         let text = format!(
             "name = \"t\"\n[[fileset]]\nname = \"f\"\nfiles = {{ list = [\"x\"] }}\nsize = {{ fixed = \"1MiB\" }}\n\
              [[phase]]\nname = \"read\"\n[[phase.group]]\nname = \"g\"\n[[phase.group.thread]]\n\
              [phase.group.thread.program.stream]\nfileset = \"f\"\ndirection = \"read\"\nrecord = {{ fixed = \"4KiB\" }}\n{text}"
         );
-        refusal(&Workload::from_toml(&text).unwrap())
+        Workload::from_toml(&text).unwrap()
+    }
+
+    fn refused(text: &str) -> Option<String> {
+        refusal(&workload(text))
     }
 
     #[test]
@@ -221,10 +243,20 @@ mod tests {
     }
 
     #[test]
+    fn locked_memory_is_refused() {
+        let mut locked = workload("");
+        locked.phases[0].groups[0].threads[0].locked_memory = fathom_workload::Bytes(1);
+        let why = refusal(&locked).unwrap();
+        assert!(why.contains("locked memory") && why.contains("cache_mib"), "{why}");
+    }
+
+    #[test]
     fn limits_are_refused_and_ratios_go_one_operation_after_the_other() {
         for (stream, words) in [
             ("pace = { least = { reads_per_s = 10 } }", "rate_iops_min"),
             ("pace = { longest = { read = \"1ms\" } }", "max_latency"),
+            ("sync_every = { writes = 8, range = { write = true } }", "sync_file_range"),
+            ("timed = { fsync = true, syncfs = true }", "end_syncfs"),
             ("pass_over = { reads = [\"EIO\"] }", "ignore_error"),
             (
                 "pace = { ratio = { weight = 2 } }\nbackend = { aio = {} }\nqueue_depth = 4",

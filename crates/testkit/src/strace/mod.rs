@@ -18,7 +18,7 @@ pub use log::{Syscall, parse};
 
 /// The calls that are traced: what concerns file data and descriptors, and what copies descriptor tables.
 const TRACED: &str = "trace=openat,open,creat,close,dup,dup2,dup3,fcntl,read,write,pread64,pwrite64,readv,writev,\
-                      preadv,pwritev,preadv2,pwritev2,lseek,fsync,fdatasync,sync_file_range,ftruncate,truncate,\
+                      preadv,pwritev,preadv2,pwritev2,lseek,fsync,fdatasync,syncfs,sync_file_range,ftruncate,truncate,\
                       fallocate,fadvise64,mmap,munmap,msync,madvise,unlink,unlinkat,rename,renameat2,clone,clone3,\
                       fork,vfork,execve,io_setup,io_submit,io_getevents,io_uring_setup,io_uring_enter";
 

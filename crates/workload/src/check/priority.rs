@@ -1,11 +1,21 @@
-//! Whether the I/O priorities of threads, and of a stream's operations, make sense.
+//! Whether the I/O priorities of threads, and of a stream's operations, make sense, and whom threads run as.
 
-use crate::{Backend, Stream, Thread};
+use crate::{Backend, Program, Stream, Thread};
 
 /// What is wrong with that of a thread.
 pub(super) fn of_thread(thread: &Thread) -> Option<String> {
     let level = thread.io_priority.filter(|level| *level > MOST)?;
     Some(format!("io_priority is {level}; 0 to 7 is expected"))
+}
+
+/// What is wrong with whom it is to run as.
+pub(super) fn of_run_as(thread: &Thread) -> Option<&'static str> {
+    let asked = [thread.run_as.user, thread.run_as.group];
+    if asked.contains(&Some(u32::MAX)) {
+        return Some("run_as: 4294967295 is the number of nobody at all; leave it out");
+    }
+    (asked != [None; 2] && matches!(thread.program, Program::Flow(_)))
+        .then_some("run_as belongs to streams: flows make and remove files of ours")
 }
 
 /// The last level of a class.

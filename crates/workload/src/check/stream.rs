@@ -81,6 +81,7 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
     if stream.sync_every.is_some_and(|s| s.writes == 0) {
         errors.push("sync_every after 0 writes; leave it out instead".into());
     }
+    errors.extend(super::syncs::errors(stream).into_iter().map(String::from));
     if stream.direction == Direction::Read && stream.open.truncate {
         errors.push("a stream that only reads cannot truncate its file".into());
     }

@@ -88,14 +88,32 @@ pub struct Thread {
     /// Size of the thread's I/O buffer area; 0: one record.
     #[serde(default, skip_serializing_if = "is_default")]
     pub memory: Bytes,
+    /// Memory that it keeps locked while it lives, and uses for nothing: so much less is left for the page cache.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub locked_memory: Bytes,
     /// Level of its I/O priority, 0 (first) to 7; without it, and without a class, the process's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub io_priority: Option<u8>,
     /// Class of its I/O priority; best effort where only a level is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub io_class: Option<IoClass>,
+    /// The user and the group that it changes to before it opens its files. For streams.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub run_as: RunAs,
     /// What it does.
     pub program: Program,
+}
+
+/// A user and a group by their numbers; without one it stays that of the process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RunAs {
+    /// Number of the user.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user: Option<u32>,
+    /// Number of the group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<u32>,
 }
 
 impl Thread {

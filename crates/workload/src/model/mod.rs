@@ -33,7 +33,7 @@ pub use calls::{Beside, Compute, FileCall, StatCall};
 pub use data::{Data, Verify};
 pub use files::{Existing, FileSet, Files, Share, Sizing, Tree};
 pub use flow::{Act, Flow, FlowOp, Offsets, Value};
-pub use group::{Group, Isolation, Pinning, Program, Thread, Times};
+pub use group::{Group, Isolation, Pinning, Program, RunAs, Thread, Times};
 pub use kept::{KeepWritten, WrittenBy};
 pub use limits::{Least, Longest, Ratio};
 pub use nodes::Nodes;
@@ -52,7 +52,7 @@ pub use stream::{
     AdaptiveDepth, Amount, DepthGoal, Direction, Lock, Mix, Pick, Record, Sequence, Stream, Timed, Turns,
     WhenStopped,
 };
-pub use syncs::{SyncEvery, SyncSeries};
+pub use syncs::{SyncEvery, SyncRange, SyncSeries};
 
 use crate::Seed;
 use serde::{Deserialize, Serialize};

@@ -432,6 +432,9 @@ pub struct Timed {
     pub open: bool,
     /// An fsync (fflush and fsync, msync) after the operations.
     pub fsync: bool,
+    /// With `fsync`: it is one syncfs of the file system of its first file instead.
+    #[serde(skip_serializing_if = "is_default")]
+    pub syncfs: bool,
     /// Closing the file.
     pub close: bool,
 }

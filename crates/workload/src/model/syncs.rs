@@ -18,6 +18,24 @@ pub struct SyncEvery {
     /// None after the last write of the amount: only between writes.
     #[serde(default, skip_serializing_if = "is_default")]
     pub between: bool,
+    /// Nothing is made durable: the kernel is only asked to write back what was written since the last time, by sync_file_range.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<SyncRange>,
+}
+
+/// What sync_file_range does, in this order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SyncRange {
+    /// Waits for what is on its way to the device.
+    #[serde(skip_serializing_if = "is_default")]
+    pub wait_before: bool,
+    /// Begins to write what is dirty.
+    #[serde(skip_serializing_if = "is_default")]
+    pub write: bool,
+    /// Waits for all of it.
+    #[serde(skip_serializing_if = "is_default")]
+    pub wait_after: bool,
 }
 
 /// fsync of every file of a set: each is an operation, handed out to whichever worker asks next. Nothing else is handed out until all

@@ -622,13 +622,12 @@ fn turns() -> BoxedStrategy<Option<Turns>> {
 
 /// A stream over the file set `fileset`.
 pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
-    let timed = (any::<bool>(), any::<bool>(), any::<bool>()).prop_map(|(open, fsync, close)| Timed {
-        open,
-        fsync,
-        close,
+    let timed = any::<[bool; 4]>().prop_map(|b| Timed { open: b[0], fsync: b[1], syncfs: b[2], close: b[3] });
+    let range =
+        any::<[bool; 3]>().prop_map(|b| SyncRange { wait_before: b[0], write: b[1], wait_after: b[2] });
+    let sync_every = (number(), any::<[bool; 3]>(), option::of(range)).prop_map(|(writes, b, range)| {
+        SyncEvery { writes, data_only: b[0], inside: b[1], between: b[2], range }
     });
-    let sync_every = (number(), any::<bool>(), any::<bool>(), any::<bool>())
-        .prop_map(|(writes, data_only, inside, between)| SyncEvery { writes, data_only, inside, between });
     let series = (number(), any::<[bool; 3]>()).prop_map(|(requests, b)| SyncSeries {
         requests,
         data_only: b[0],
@@ -869,15 +868,23 @@ fn group() -> BoxedStrategy<Group> {
         stream(text()).prop_map(|s| Program::Stream(Box::new(s))),
         flow(text()).prop_map(Program::Flow),
     ];
-    let thread = (text(), any::<u32>(), bytes(), program, option::of(any::<u8>()), option::of(io_class()))
-        .prop_map(|(name, instances, memory, program, io_priority, io_class)| Thread {
-            name,
-            instances,
-            memory,
-            program,
-            io_priority,
-            io_class,
-        });
+    let run_as = option::of(any::<u32>());
+    let run_as = (run_as.clone(), run_as).prop_map(|(user, group)| RunAs { user, group });
+    let memory = (bytes(), bytes());
+    let thread =
+        (text(), any::<u32>(), memory, program, option::of(any::<u8>()), option::of(io_class()), run_as)
+            .prop_map(
+                |(name, instances, (memory, locked_memory), program, io_priority, io_class, run_as)| Thread {
+                    name,
+                    instances,
+                    memory,
+                    locked_memory,
+                    run_as,
+                    program,
+                    io_priority,
+                    io_class,
+                },
+            );
     let pinning = prop_oneof![
         Just(Pinning::Free),
         any::<u32>().prop_map(Pinning::From),

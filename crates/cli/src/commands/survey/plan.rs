@@ -140,6 +140,8 @@ impl<'a> Plan<'a> {
             name: String::new(),
             instances: 1,
             memory: Bytes(0),
+            locked_memory: Bytes(0),
+            run_as: fathom_workload::RunAs::default(),
             program,
         };
         self.workload.phases.push(Phase {

@@ -3,9 +3,8 @@
 
 /// A piece of the message, and why.
 const REFUSALS: &[(&str, &str)] = &[
-    ("sync_file_range", "sync_file_range is not called"),
+    ("sync_file_range with ", "fio fails with io_uring, and lets the other sync come first"),
     ("vsync gathers", "vsync with a queue gathers blocks in sequence into one call"),
-    ("lockmem is not supported", "memory is not locked"),
     ("bs_is_seq_rand", "block sizes by the order of single operations"),
     ("latency_target looks for a depth", "latency_target with one operation in flight"),
     ("so the buffers have no other", "verify together with compressed or patterned buffers"),

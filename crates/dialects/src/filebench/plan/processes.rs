@@ -179,6 +179,8 @@ fn thread(
         name,
         instances,
         memory: Bytes(memory),
+        locked_memory: Bytes(0),
+        run_as: fathom_workload::RunAs::default(),
         io_priority,
         io_class: None,
         program: Program::Flow(flow),

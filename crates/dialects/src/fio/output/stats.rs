@@ -225,7 +225,11 @@ impl Entry {
                 self.sync.merge(&stat.latency);
                 // Of each file of the clone.
                 let files = job.files.first().map_or(1, |files| files.len().max(1) as u64);
-                self.syncs_at_end += if job.stream.timed.fsync { files } else { 0 };
+                self.syncs_at_end += match (job.stream.timed.fsync, job.stream.timed.syncfs) {
+                    (true, true) => 1,
+                    (true, false) => files,
+                    (false, _) => 0,
+                };
             }
             self.depth = self.depth.or(worker.settled_depth);
             self.add_errors(job, worker);

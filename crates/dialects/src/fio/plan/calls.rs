@@ -35,7 +35,7 @@ pub(super) fn backend(s: &Settings, engine: &str, rw: Direction) -> Result<Backe
         _ => return compute(s),
     };
     let backend = Backend::Calls(call);
-    let syncs = ["fsync", "fdatasync", "end_fsync", "fsync_on_close"];
+    let syncs = ["fsync", "fdatasync", "sync_file_range", "end_fsync", "end_syncfs", "fsync_on_close"];
     if let Some(name) = syncs.into_iter().find(|name| backend.is_by_name() && asks(s, name)) {
         return Err(s
             .wrong(name, format!("{engine} opens no file that could be synced"))

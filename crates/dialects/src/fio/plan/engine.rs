@@ -5,9 +5,10 @@ use super::super::settings::{Level, Settings};
 use super::super::table;
 use super::super::text::Setting;
 use super::what::Direction;
-use super::{Notes, calls};
+use super::{Notes, calls, ranges};
 use fathom_workload::{
-    Advice, Backend, Buffers, IoClass, MapFlush, OpenSync, Pages, Pvsync2, Stream, SyncCall, SyncEvery, Uring,
+    Advice, Backend, Buffers, IoClass, MapFlush, OpenSync, Pages, Pvsync2, RunAs, Stream, SyncCall,
+    SyncEvery, Uring,
 };
 
 /// CPU of the thread that submits, if there is one.
@@ -114,7 +115,7 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
     }
     apart(s, stream, offload && engine != "null")?;
     open(s, stream, rw);
-    syncs(s, stream, rw)?;
+    syncs(s, stream, rw, notes)?;
     stream.buffers = match s.word("mem") {
         Some("mmaphuge" | "shmhuge") => Buffers { pages: Pages::Huge, ..Buffers::default() },
         Some("cudamalloc") => {
@@ -212,10 +213,10 @@ fn open(s: &Settings, stream: &mut Stream, rw: Direction) {
     }
 }
 
-fn syncs(s: &Settings, stream: &mut Stream, rw: Direction) -> Result<(), Wrong> {
+fn syncs(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes) -> Result<(), Wrong> {
     let (full, data) = (s.number("fsync")?.unwrap_or(0), s.number("fdatasync")?.unwrap_or(0));
     let at_end = s.on("end_fsync", false) || s.on("fsync_on_close", false);
-    let _ = s.on("fsync_on_close", false);
+    let (_, whole) = (s.on("fsync_on_close", false), s.on("end_syncfs", false));
     if !rw.writes() {
         return Ok(());
     }
@@ -227,9 +228,15 @@ fn syncs(s: &Settings, stream: &mut Stream, rw: Direction) -> Result<(), Wrong> 
     let every = full.max(data);
     if every > 0 {
         stream.sync_every =
-            Some(SyncEvery { writes: every, data_only: data > 0, inside: false, between: true });
+            Some(SyncEvery { writes: every, data_only: data > 0, inside: false, between: true, range: None });
     }
-    stream.timed.fsync = at_end;
+    ranges::apply(s, stream, notes)?;
+    if whole && s.text("write_iolog").is_some() {
+        return Err(s
+            .wrong("end_syncfs", "end_syncfs with write_iolog is not supported")
+            .hint("instead: end_fsync, which a log can hold"));
+    }
+    (stream.timed.fsync, stream.timed.syncfs) = (at_end || whole, whole);
     Ok(())
 }
 
@@ -272,6 +279,12 @@ pub fn priority(s: &Settings) -> Result<Priority, Wrong> {
         Some(n) => return Err(out_of_range(s, "prio", n, 7)),
     };
     Ok(Priority { nice: s.signed("nice")?.unwrap_or(0), level, class })
+}
+
+/// User and group. The highest number changes nothing, as in fio.
+pub fn run_as(s: &Settings) -> Result<RunAs, Wrong> {
+    let id = |name| s.count(name, 0, u32::MAX).map(|id| (id != u32::MAX).then_some(id));
+    Ok(RunAs { user: id("uid")?, group: id("gid")? })
 }
 
 fn out_of_range(s: &Settings, name: &'static str, given: u64, most: u64) -> Wrong {

@@ -26,6 +26,7 @@ mod pace;
 mod parts;
 mod pattern;
 mod phases;
+mod ranges;
 mod replay;
 mod report;
 mod sequence;
@@ -123,6 +124,10 @@ pub struct Job {
     pub only_reads_back: bool,
     /// Niceness and I/O priority.
     pub priority: engine::Priority,
+    /// Memory that each clone locks.
+    pub locked_memory: fathom_workload::Bytes,
+    /// Its user and group.
+    pub run_as: fathom_workload::RunAs,
     /// It does nothing but lay out its files.
     pub only_lays_out: bool,
     /// The phase in which it is made ready.
@@ -280,6 +285,8 @@ fn job(
         begins_in: None,
         commands: commands::read(s, general, clones, notes)?,
         priority: engine::priority(s)?,
+        run_as: engine::run_as(s)?,
+        locked_memory: fathom_workload::Bytes(s.number("lockmem")?.unwrap_or(0)),
         report,
         times,
         steady: steady::read(s, notes)?,

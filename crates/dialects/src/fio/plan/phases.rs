@@ -252,6 +252,8 @@ fn group(job: &Job, sets: &Sets, clone: u32, back: bool, (seed, place): (u64, op
             name: String::new(),
             instances: 1,
             memory: Bytes(0),
+            locked_memory: job.locked_memory,
+            run_as: job.run_as,
             io_priority: job.priority.level,
             io_class: job.priority.class,
             program: Program::Stream(Box::new(stream)),

@@ -74,10 +74,10 @@ pub fn files(
 
 /// How many of its first writes a sync has made safe.
 fn synced(stream: &Stream, came: Came) -> u64 {
-    if came.ended && (stream.sync_after || stream.timed.fsync) {
+    if came.ended && (stream.sync_after || stream.timed.fsync || stream.timed.syncfs) {
         return came.writes;
     }
-    let Some(every) = stream.sync_every else { return 0 };
+    let Some(every) = stream.sync_every.filter(|every| every.range.is_none()) else { return 0 };
     // None comes behind the last write, if that is left out.
     let followed = came.writes.saturating_sub(u64::from(every.between));
     followed - followed % every.writes.max(1)

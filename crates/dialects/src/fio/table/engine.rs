@@ -146,16 +146,17 @@ pub(super) static ROWS: &[Row] = &[
     ),
     done("fsync", Number, "fsync after so many writes"),
     done("fdatasync", Number, "fdatasync after so many writes"),
-    refused(
+    done(
         "sync_file_range",
         Text,
-        &[],
-        "sync_file_range after so many writes",
-        "the call is not made",
-        "fdatasync",
+        "sync_file_range over what was written since, after so many writes: wait_before, write, wait_after, `,` between them, and `:N`; with libaio and posixaio an fsync, with mmap an msync, as in fio 3.42, in which io_uring fails",
     ),
     done("end_fsync", Bool, "fsync at the end, inside the time"),
-    refused("end_syncfs", Bool, &["0"], "syncfs at the end", "the call is not made", "end_fsync=1"),
+    done(
+        "end_syncfs",
+        Bool,
+        "syncfs of the file system of its (first) file at the end, inside the time, instead of end_fsync",
+    ),
     done("fsync_on_close", Bool, "fsync before closing, inside the time"),
     harmless("write_barrier", Number, "barriers", "Linux has no such call any more"),
     done("fixedbufs", Flag, "io_uring: registered buffers"),

@@ -27,15 +27,12 @@ pub(super) static ROWS: &[Row] = &[
         "I/O class: 1 (real time, which takes a privilege), 2 (best effort) or 3 (idle)",
     ),
     refused("priohint", Number, &["0"], "hint of the I/O priority", "hints are not passed on", "prio"),
-    refused("uid", Number, &[], "user of the job", "fathom changes no user", "sudo -u USER fathom fio ..."),
-    refused(
-        "gid",
+    done(
+        "uid",
         Number,
-        &[],
-        "group of the job",
-        "fathom changes no group",
-        "sudo -g GROUP fathom fio ...",
+        "number of the user that each clone changes to before it opens its files, which are laid out as the user of fathom; for other users than root it is an error",
     ),
+    done("gid", Number, "number of its group, likewise; other groups of the process stay"),
     refused(
         "cgroup",
         Text,
