@@ -1,7 +1,7 @@
 //! Every operation of a stream, written down one by one while it runs, for as long as it runs: into a file that has no name, by way of a
 //! buffer of the worker's own, so that memory stays bounded. Whoever asked reads it when the run is over.
 //!
-//! Cost: the loops that have rare features (`hot::rare`) run, and 32 bytes an operation are copied; when the buffer is full, one write
+//! Cost: the loops that have rare features (`hot::rare`) run, and 40 bytes an operation are copied; when the buffer is full, one write
 //! of it comes between two operations.
 
 use crate::EngineError;
@@ -32,6 +32,8 @@ pub struct Operation {
     pub latency_ns: u64,
     /// How much of that passed before it was given to the kernel; 0 where one operation follows the other.
     pub submission_ns: u64,
+    /// Which of the files of its worker.
+    pub file: u32,
     /// First byte in the file.
     pub offset: u64,
     /// Bytes.
@@ -41,7 +43,7 @@ pub struct Operation {
 }
 
 /// Bytes of an operation in the file.
-const ENTRY: usize = 32;
+const ENTRY: usize = 40;
 /// The highest bits of a start say that it is a write, or a trim: 2^62 ns are 146 years.
 const WRITE: u64 = 1 << 63;
 const TRIM: u64 = 1 << 62;
@@ -63,7 +65,8 @@ impl Operation {
         let submission = u32::try_from(self.submission_ns).unwrap_or(u32::MAX);
         let latency = self.latency_ns.min(LATENCY) | u64::from(self.priority) << 48;
         let mut entry = [0; ENTRY];
-        let words = [start, latency, self.offset, u64::from(submission) << 32 | u64::from(self.bytes)];
+        let sizes = u64::from(submission) << 32 | u64::from(self.bytes);
+        let words = [start, latency, self.offset, sizes, u64::from(self.file)];
         for (place, word) in entry.chunks_exact_mut(8).zip(words) {
             place.copy_from_slice(&word.to_le_bytes());
         }
@@ -71,11 +74,11 @@ impl Operation {
     }
 
     fn decoded(entry: &[u8; ENTRY]) -> Self {
-        let mut words = [0; 4];
+        let mut words = [0; 5];
         for (word, place) in words.iter_mut().zip(entry.chunks_exact(8)) {
             *word = u64::from_le_bytes(place.try_into().unwrap_or_default());
         }
-        let [start, latency, offset, last] = words;
+        let [start, latency, offset, sizes, file] = words;
         Self {
             does: match start & (WRITE | TRIM) {
                 WRITE => Does::Write,
@@ -84,9 +87,10 @@ impl Operation {
             },
             start_ns: start & !(WRITE | TRIM),
             latency_ns: latency & LATENCY,
-            submission_ns: last >> 32,
+            submission_ns: sizes >> 32,
+            file: file as u32,
             offset,
-            bytes: last as u32,
+            bytes: sizes as u32,
             priority: (latency >> 48) as u16,
         }
     }
@@ -188,6 +192,7 @@ mod tests {
             start_ns: n * 1000,
             latency_ns: n + 7,
             submission_ns: n % 5,
+            file: n as u32 * 3,
             offset: n << 40,
             bytes: u32::MAX - n as u32,
             priority: n as u16,

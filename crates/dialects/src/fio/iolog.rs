@@ -88,6 +88,10 @@ struct Reader {
 
 impl Reader {
     fn line(&mut self, line: &str, log: &mut Log) -> Result<(), String> {
+        // Of clones, fio writes one log behind the other.
+        if log.version == 3 && recognise(line.as_bytes()) {
+            return Ok(());
+        }
         let mut words = line.split_whitespace();
         let Some(mut word) = words.next() else { return Ok(()) };
         if log.version == 3 {
@@ -156,22 +160,25 @@ impl Reader {
 /// Writes a log of version 3 of one file.
 #[derive(Debug)]
 pub struct Written {
-    file: String,
+    files: Vec<String>,
     text: String,
     last_us: u64,
     last_offset: u64,
 }
 
 impl Written {
-    /// Begins with opening the file.
+    /// Begins with opening the files.
     #[must_use]
-    pub fn new(file: &str) -> Self {
-        let text = format!("fio version 3 iolog\n0 {file} add\n0 {file} open\n");
-        Self { file: file.into(), text, last_us: 0, last_offset: 0 }
+    pub fn new(files: Vec<String>) -> Self {
+        let mut text = "fio version 3 iolog\n".to_owned();
+        for action in ["add", "open"] {
+            files.iter().for_each(|file| text += &format!("0 {file} {action}\n"));
+        }
+        Self { files, text, last_us: 0, last_offset: 0 }
     }
 
     /// An operation that was issued so many ns after the beginning. Times never run backwards.
-    pub fn operation(&mut self, at_ns: u64, does: Does, offset: u64, bytes: u32) {
+    pub fn operation(&mut self, at_ns: u64, does: Does, file: u32, offset: u64, bytes: u32) {
         self.last_us = self.last_us.max(at_ns / NS_PER_US);
         let action = match does {
             Does::Read => "read",
@@ -183,8 +190,9 @@ impl Written {
         if !does.syncs() {
             self.last_offset = offset;
         }
+        let file = self.files.get(file as usize).map_or("", String::as_str);
         // A sync stands at the place of the last operation, as in fio's own logs.
-        let _ = writeln!(self.text, "{} {} {action} {} {bytes}", self.last_us, self.file, self.last_offset);
+        let _ = writeln!(self.text, "{} {file} {action} {} {bytes}", self.last_us, self.last_offset);
     }
 
     /// Hands on what is written so far, if it is at least so long.
@@ -198,7 +206,9 @@ impl Written {
     /// Ends with closing the file: what was not handed on.
     #[must_use]
     pub fn finish(mut self) -> String {
-        let _ = writeln!(self.text, "{} {} close", self.last_us, self.file);
+        for file in &self.files {
+            let _ = writeln!(self.text, "{} {file} close", self.last_us);
+        }
         self.text
     }
 }
@@ -279,7 +289,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_again() {
-        let mut written = Written::new("f1");
+        let mut written = Written::new(vec!["f1".to_owned()]);
         for (at_us, does, offset, bytes) in [
             (3, Does::Write, 0, 4096),
             (35, Does::Write, 4096, 4096),
@@ -287,10 +297,24 @@ mod tests {
             (8404, Does::Write, 8192, 4096),
             (8425, Does::Write, 12288, 4096),
         ] {
-            written.operation(at_us * NS_PER_US, does, offset, bytes);
+            written.operation(at_us * NS_PER_US, does, 0, offset, bytes);
         }
         let text = written.finish();
         assert_eq!(read(&text).unwrap(), read(THEIRS).unwrap());
         assert!(text.contains("66 f1 sync 4096 0\n") && text.ends_with("8425 f1 close\n"), "{text}");
+    }
+
+    #[test]
+    fn logs_of_clones_follow_each_other_and_have_several_files() {
+        let of = |names: [&str; 2], at: u64| {
+            let mut written = Written::new(names.map(str::to_owned).to_vec());
+            written.operation(at * NS_PER_US, Does::Write, 1, 8192, 4096);
+            written.operation(at * NS_PER_US, Does::Write, 0, 0, 512);
+            written.finish()
+        };
+        let log = read(&(of(["a", "b"], 3) + &of(["b", "c"], 2))).unwrap();
+        assert_eq!(log.files, ["a", "b", "c"]);
+        let told: Vec<_> = log.entries.iter().map(|entry| (entry.file, entry.offset, entry.bytes)).collect();
+        assert_eq!(told, [(1, 8192, 4096), (0, 0, 512), (2, 8192, 4096), (1, 0, 512)]);
     }
 }

@@ -196,6 +196,7 @@ impl Hot<'_> {
                 start_ns,
                 latency_ns,
                 submission_ns: self.clock.between(begun, given),
+                file: if self.file_bytes > 0 { op.file } else { 0 },
                 offset: op.offset,
                 bytes: op.bytes,
                 priority: self.priority,

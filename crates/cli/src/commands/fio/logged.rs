@@ -176,6 +176,7 @@ fn told(o: fathom_engine::Operation) -> Operation {
         start_ns: o.start_ns,
         latency_ns: o.latency_ns,
         submission_ns: o.submission_ns,
+        file: o.file,
         offset: o.offset,
         bytes: o.bytes,
         priority: o.priority,

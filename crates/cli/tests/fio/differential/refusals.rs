@@ -4,12 +4,11 @@
 /// A piece of the message, and why.
 const REFUSALS: &[(&str, &str)] = &[
     ("sync_file_range with ", "fio fails with io_uring, and lets the other sync come first"),
-    ("vsync gathers", "vsync with a queue gathers blocks in sequence into one call"),
+    ("vsync gathers", "vsync gathers the blocks of a batch in sequence into one call"),
     ("bs_is_seq_rand", "block sizes by the order of single operations"),
     ("latency_target looks for a depth", "latency_target with one operation in flight"),
     ("so the buffers have no other", "verify together with compressed or patterned buffers"),
     ("which is less than a block of", "files that are smaller than a block, of which fio does nothing"),
-    ("clones would write over each other's log", "one iolog of several clones, which fio writes over"),
     ("has nothing that could be read or written over", "create_on_open of a job that reads"),
     ("a multiple of the block size of", "zones that are no multiple of the block size"),
     ("with zonemode=strided it is not supported", "a distribution in strided zones"),

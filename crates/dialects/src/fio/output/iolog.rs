@@ -5,6 +5,7 @@ use super::super::iolog::Written;
 use super::super::plan::{Job, Plan};
 use super::log_operations::{Did, Operation};
 use fathom_workload::{Does, SyncEvery};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// A text is handed on when it is as long as this.
@@ -25,23 +26,28 @@ pub fn write<E, I: Iterator<Item = Result<Operation, E>>>(
     for job in &plan.jobs {
         let (Some(name), Some(place)) = (job.iolog(), job.places.first()) else { continue };
         let path = Path::new(name);
-        log(job, || operations(place.phase, place.worker), &mut |text| out(path, text))?;
+        // One behind the other, as in fio.
+        for clone in 0..job.clones {
+            log(job, clone, || operations(place.phase, place.worker + clone), &mut |text| out(path, text))?;
+        }
     }
     Ok(())
 }
 
-/// The log of a job with one clone and one file.
+/// The log of a clone of a job.
 fn log<E, I: Iterator<Item = Result<Operation, E>>>(
     job: &Job,
+    clone: u32,
     read: impl Fn() -> Result<I, E>,
     out: &mut dyn FnMut(&str),
 ) -> Result<(), E> {
-    let file = job.files.first().and_then(|files| files.first());
-    let mut written = Written::new(&file.map_or_else(String::new, |path| path.display().to_string()));
-    let mut syncs = Syncs { every: job.stream.sync_every, writes: 0 };
-    let (mut end_ns, mut wrote) = (0, false);
+    let files = job.files.get(clone as usize).into_iter().flatten();
+    let mut written = Written::new(files.map(|path| path.display().to_string()).collect());
+    let mut syncs = Syncs { every: job.stream.sync_every, writes: 0, file: 0 };
+    let mut end_ns = 0;
+    let mut wrote = BTreeSet::new();
     issued(read, |operation| {
-        let Operation { does, start_ns, latency_ns, offset, bytes, .. } = *operation;
+        let Operation { does, start_ns, latency_ns, file, offset, bytes, .. } = *operation;
         end_ns = start_ns.saturating_add(latency_ns).max(end_ns);
         syncs.before(&mut written, start_ns);
         let action = match does {
@@ -49,16 +55,17 @@ fn log<E, I: Iterator<Item = Result<Operation, E>>>(
             Did::Write => Does::Write,
             Did::Trim => Does::Trim,
         };
-        written.operation(start_ns, action, offset, bytes);
+        written.operation(start_ns, action, file, offset, bytes);
         if does == Did::Write {
-            wrote = true;
+            wrote.insert(file);
+            syncs.file = file;
             syncs.after(&mut written, start_ns.saturating_add(latency_ns));
         }
         written.hand_on(PIECE, out);
     })?;
     // That of the end, beside those that come after so many writes.
-    if wrote && job.stream.timed.fsync {
-        written.operation(end_ns, Does::Sync, 0, 0);
+    for file in wrote.into_iter().filter(|_| job.stream.timed.fsync) {
+        written.operation(end_ns, Does::Sync, file, 0, 0);
     }
     out(&written.finish());
     Ok(())
@@ -105,6 +112,8 @@ struct Syncs {
     every: Option<SyncEvery>,
     /// Since the last sync.
     writes: u64,
+    /// That was written last.
+    file: u32,
 }
 
 impl Syncs {
@@ -124,14 +133,15 @@ impl Syncs {
 
     fn sync(&mut self, written: &mut Written, every: SyncEvery, at_ns: u64) {
         self.writes = 0;
-        written.operation(at_ns, if every.data_only { Does::DataSync } else { Does::Sync }, 0, 0);
+        let does = if every.data_only { Does::DataSync } else { Does::Sync };
+        written.operation(at_ns, does, self.file, 0, 0);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::super::iolog;
-    use super::super::super::tests::{planned, refused};
+    use super::super::super::tests::planned;
     use super::*;
 
     /// The log of the only job, which did these operations and ended them in this order, and in how many pieces it came.
@@ -159,6 +169,7 @@ mod tests {
             start_ns: n * 100_000,
             latency_ns: 10_000,
             submission_ns: 0,
+            file: 0,
             offset: *offset,
             bytes: 4096,
             priority: 0,
@@ -212,6 +223,7 @@ mod tests {
             start_ns: n * 1000,
             latency_ns: 10_000,
             submission_ns: 0,
+            file: 0,
             offset: n * 512,
             bytes: 512,
             priority: 0,
@@ -235,6 +247,7 @@ mod tests {
             start_ns: n,
             latency_ns: 1,
             submission_ns: 0,
+            file: 0,
             offset: 0,
             bytes: 512,
             priority: 0,
@@ -254,17 +267,6 @@ mod tests {
         issued(all, each).unwrap();
         assert_eq!(told, 100_000);
         assert!(farthest <= 2 * BLOCK as u64, "{farthest}");
-    }
-
-    #[test]
-    fn what_cannot_be_kept_is_refused() {
-        for (args, words) in [
-            ("--numjobs=2", "over each other"),
-            ("--nrfiles=2 --file_service_type=sequential", "several files"),
-        ] {
-            let why = refused(&format!("--name=a --rw=write --size=1m --write_iolog=x {args}"));
-            assert!(why.contains(words), "{args}: {why}");
-        }
     }
 
     #[test]

@@ -29,6 +29,8 @@ pub struct Operation {
     pub latency_ns: u64,
     /// How much of that passed before it was given to the kernel.
     pub submission_ns: u64,
+    /// Which of the files of its clone.
+    pub file: u32,
     /// First byte in the file.
     pub offset: u64,
     /// Bytes.

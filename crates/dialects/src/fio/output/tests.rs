@@ -511,6 +511,7 @@ fn operation(write: bool, start_ns: u64, completion_ns: u64) -> log_operations::
         start_ns,
         latency_ns: completion_ns,
         submission_ns: 0,
+        file: 0,
         offset: 8192,
         bytes: 4096,
         priority: 0,

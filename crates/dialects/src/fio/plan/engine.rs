@@ -82,10 +82,13 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
         }
     };
     if engine == "vsync" {
-        // Blocks at random places are no neighbours.
-        if depth > 1 && !rw.random {
+        // Blocks at random places are no neighbours, and without a batch each is handed over at once.
+        if depth > 1 && batch > 1 && !rw.random {
             return Err(s
-                .wrong("iodepth", "vsync gathers neighbouring blocks into one call, which is not supported")
+                .wrong(
+                    "iodepth_batch",
+                    "vsync gathers the neighbouring blocks of a batch into one call, which is not supported",
+                )
                 .hint("instead: a larger block size with ioengine=psync"));
         }
         notes.say("ioengine=vsync: one preadv2 or pwritev2 for each block".into());

@@ -110,7 +110,7 @@ pub fn lay(
             parts.push(part);
         } else {
             let found: Vec<_> = files.iter().map(find).collect();
-            let mut of_clone = several::of(s, stream, clone, &found)?;
+            let mut of_clone = several::of(s, stream, clone, &found, notes)?;
             if by_name {
                 of_clone.part.amount = calls::one_each(s, stream, files.len(), of_clone.part.amount)?;
             }

@@ -252,9 +252,8 @@ fn job(
     let counted = errors::apply(s, &mut stream, checks.reads_back || checks.backlog)?;
     let sealed = matches!(stream.data, Data::Sealed(_));
     align::check(s, &stream, sealed || checks.reads_back || stream.verify != Verify::No)?;
-    if replay.is_none() {
-        logged::check(s, clones, &laid)?;
-    }
+    // What it asks for comes after the run.
+    let _ = s.text("write_iolog");
     let mut report = report::read(s, general.version)?;
     // Nothing is prepared before a call about a name, so that fio times the call alone.
     report.lat &= !stream.backend.is_by_name();

@@ -116,7 +116,7 @@ pub(super) fn file_size(
 }
 
 /// The offset and so many increments, of which shares are those of `whole`.
-pub(super) fn first_byte(s: &Settings, clone: u32, whole: u64) -> Result<u64, Wrong> {
+fn first_byte(s: &Settings, clone: u32, whole: u64) -> Result<u64, Wrong> {
     let bytes = |size: Option<Size>| size.map_or(0, |size| size.of(whole));
     let offset = bytes(s.size("offset")?);
     let steps = bytes(s.size("offset_increment")?).checked_mul(u64::from(clone));
@@ -126,7 +126,13 @@ pub(super) fn first_byte(s: &Settings, clone: u32, whole: u64) -> Result<u64, Wr
 
 /// The first byte: the offset and so many increments. Percentages are of the file as it is; where there is one, the sum is rounded up to
 /// the least block size, or to what offset_align says.
-fn start(s: &Settings, stream: &Stream, clone: u32, whole: u64, notes: &mut Notes) -> Result<u64, Wrong> {
+pub(super) fn start(
+    s: &Settings,
+    stream: &Stream,
+    clone: u32,
+    whole: u64,
+    notes: &mut Notes,
+) -> Result<u64, Wrong> {
     let (offset, step) = (s.size("offset")?, s.size("offset_increment")?);
     let too_far = || s.wrong("offset_increment", "offset and increments add up to more than 2^64 - 1");
     let sum = first_byte(s, clone, whole)?;

@@ -16,20 +16,32 @@ pub struct Several {
 }
 
 /// The files of a clone, which are `found`, or are made.
-pub fn of(s: &Settings, stream: &Stream, clone: u32, found: &[Option<Found>]) -> Result<Several, Wrong> {
+pub fn of(
+    s: &Settings,
+    stream: &Stream,
+    clone: u32,
+    found: &[Option<Found>],
+    notes: &mut Notes,
+) -> Result<Several, Wrong> {
     let count = found.len().max(1) as u64;
     let share = |name| matches!(s.size(name), Ok(Some(Size::Percent(1..))));
-    if let Some(name) = ["offset", "offset_increment"].into_iter().find(|name| share(name)) {
+    let bytes_of = |found: &Option<Found>| found.map_or(0, |f| f.bytes);
+    let whole = found.first().map_or(0, bytes_of);
+    let alike = found.iter().all(|one| bytes_of(one) == whole);
+    if let Some(name) = ["offset", "offset_increment"].into_iter().find(|name| !alike && share(name)) {
         return Err(s
-            .wrong(name, format!("{name}: a share of each of several files is not supported"))
+            .wrong(
+                name,
+                format!("{name}: a share of each of several files of different sizes is not supported"),
+            )
             .hint("instead: bytes, or one file for each clone"));
     }
-    let start = parts::first_byte(s, clone, 0)?;
+    let start = parts::start(s, stream, clone, whole, notes)?;
     let size = s.size("size")?.filter(|size| *size != Size::Bytes(0) && *size != Size::Percent(0));
     let mut sizes = Vec::with_capacity(found.len());
     let mut whole = 0u64;
     for (file, found) in (0..).zip(found) {
-        let there = found.map_or(0, |f| f.bytes);
+        let there = bytes_of(found);
         let each = parts::file_size(s, stream, (clone, file))?;
         let bytes = match (size, each) {
             (Some(Size::Bytes(bytes)), None) => start.checked_add(bytes / count),
@@ -278,7 +290,7 @@ mod tests {
     fn what_several_files_cannot_have_is_refused() {
         for (args, what) in [
             ("--nrfiles=4 --size=8k", "has 2048 bytes to work on"),
-            ("--nrfiles=4 --size=64k --offset=10%", "a share of each of several files"),
+            ("--filename=there:gone --size=64k --offset=10%", "a share of each of several files"),
             ("--nrfiles=4", "you need to specify size="),
             ("--nrfiles=4 --size=50%", "a percentage is one of the file's size"),
             ("--nrfiles=4 --filesize=16k --size=32k --loops=2", "with loops or time_based"),
