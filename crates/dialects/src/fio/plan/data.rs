@@ -110,7 +110,10 @@ pub fn apply(
         let length = laid.parts.first().map_or(0, |part| part.length);
         return listed(s, stream, length, (only, !whole));
     }
-    let kept = backlog::kept(s, stream)?;
+    let mut kept = backlog::kept(s, stream)?;
+    if all && !timed {
+        kept = backlog::after_passes(kept, stream, laid.blocks(stream));
+    }
     if kept.after > 0 {
         stream.keep_written = Some(kept);
         backlog::mixed_in(stream, check);

@@ -4,7 +4,7 @@ use super::super::general::General;
 use super::super::settings::Settings;
 use super::super::{Found, World, Wrong};
 use super::what::{self, Direction};
-use super::{Notes, Part, append, calls, loops, names, parts, several};
+use super::{Notes, Part, append, calls, names, parts, several};
 use fathom_workload::{Access, Amount, Stream};
 use std::path::{Path, PathBuf};
 
@@ -21,6 +21,17 @@ pub struct Laid {
     pub sizes: Vec<Vec<u64>>,
     /// The rest.
     pub ready: Ready,
+}
+
+impl Laid {
+    /// Blocks of the least size that the first clone works on in a pass.
+    pub fn blocks(&self, stream: &Stream) -> u64 {
+        let Some(part) = self.parts.first() else { return 0 };
+        let alone = [part.start.saturating_add(part.length)];
+        let ends = self.sizes.first().map_or(alone.as_slice(), Vec::as_slice);
+        let block = stream.record.unit().0.max(1);
+        ends.iter().map(|end| end.saturating_sub(part.start) / block).fold(0, u64::saturating_add)
+    }
 }
 
 /// How files are made ready and ended.
@@ -120,15 +131,6 @@ pub fn lay(
     }
     if let Some(part) = parts.first() {
         part.place(stream, several);
-        let start = part.start;
-        let alone = [start.saturating_add(part.length)];
-        let ends = sizes.first().map_or(alone.as_slice(), Vec::as_slice);
-        let block = stream.record.unit().0.max(1);
-        let blocks = ends.iter().map(|end| (end - start) / block).fold(0, u64::saturating_add);
-        let without_a_block = loops::ends_without_a_block(s, stream, part.length, blocks)?;
-        if let Some(sync) = &mut stream.sync_every {
-            sync.between &= !without_a_block;
-        }
     }
     // The permission of one clone's file is none for its neighbour's.
     let may = |path: &PathBuf| {

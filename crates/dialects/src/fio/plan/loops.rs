@@ -4,6 +4,7 @@
 use super::super::Wrong;
 use super::super::settings::Settings;
 use super::backlog;
+use super::files::Laid;
 use fathom_workload::ops::Place;
 use fathom_workload::{Access, Amount, Direction, Mix, Record, Stream};
 
@@ -44,24 +45,26 @@ fn whole_passes(stream: &Stream, all: u64, pass: u64, blocks: u64) -> u64 {
     if ends && all > done && rest < size.0 { all - rest } else { all }
 }
 
-/// Whether a job ends because no block is left, though bytes are: then a sync follows its last write, too.
-pub fn ends_without_a_block(s: &Settings, stream: &Stream, pass: u64, blocks: u64) -> Result<bool, Wrong> {
-    let Record::Fixed(size) = stream.record else { return Ok(false) };
+/// Where a job ends because no block is left, though bytes are, a sync follows its last write, too.
+pub fn sync_the_last(s: &Settings, stream: &mut Stream, laid: &Laid) -> Result<(), Wrong> {
+    let (Some(part), Record::Fixed(size)) = (laid.parts.first(), &stream.record) else { return Ok(()) };
+    let (size, blocks) = (size.0, laid.blocks(stream));
     let loops = s.number("loops")?.unwrap_or(1).max(1);
     let limit = s.number("number_ios")?.filter(|n| *n > 0).unwrap_or(u64::MAX).saturating_mul(loops);
     let done = match stream.amount {
         Amount::Pass => blocks,
         Amount::Passes(n) => blocks.saturating_mul(n),
         Amount::Operations(n) => n,
-        Amount::Bytes(bytes) => bytes.0.div_ceil(size.0.max(1)),
-        Amount::Endless => return Ok(false),
+        Amount::Bytes(bytes) => bytes.0.div_ceil(size.max(1)),
+        Amount::Endless => return Ok(()),
     };
-    let asked = match s.size("io_size")? {
-        Some(io_size) => io_size.of(pass),
-        None => pass,
-    };
+    let asked = s.size("io_size")?.map_or(part.length, |io_size| io_size.of(part.length));
+    let left = done < limit && done.saturating_mul(size) < asked.saturating_mul(loops);
     let whole = !matches!(stream.access, Access::Striped { .. });
-    Ok(whole && done < limit && done.saturating_mul(size.0) < asked.saturating_mul(loops))
+    if let Some(sync) = stream.sync_every.as_mut().filter(|_| left && whole) {
+        sync.between = false;
+    }
+    Ok(())
 }
 
 /// Bytes of all loops, where they end a job: whose blocks have no map, and who reads and writes in order, does one block more where some

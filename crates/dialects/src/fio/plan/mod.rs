@@ -237,6 +237,7 @@ fn job(
         }
     };
     zones::apply(s, rw, &mut stream, &mut laid.parts)?;
+    loops::sync_the_last(s, &mut stream, &laid)?;
     append::check(s, &laid, replay.is_some(), before)?;
     let mut times = pace::times(s, &mut stream, notes)?;
     pace::apply(s, &mut stream, rw)?;
@@ -337,8 +338,9 @@ fn remember(job: &mut Job) -> Result<(), Wrong> {
             .wrong("verify", "reading back what an iolog says needs all of it to be written, and exitall of another job may end it anywhere, or errors that are passed over leave something out")
             .hint("no exitall beside it, no continue_on_error and no ignore_error; or do_verify=0"));
     }
-    let kept = backlog::kept(&job.settings, &job.stream)?;
-    job.stream.keep_written = Some(kept);
+    if job.stream.keep_written.is_none() {
+        job.stream.keep_written = Some(backlog::kept(&job.settings, &job.stream)?);
+    }
     job.reads_back = true;
     Ok(())
 }
