@@ -8,9 +8,9 @@ use fathom_workload::{Access, Record};
 
 /// The order of a job that asks for one of these.
 pub fn access(s: &Settings, rw: Direction, record: &Record) -> Result<Option<Access>, Wrong> {
-    // Mixes and changing sizes are refused where stripes are.
+    // Changing sizes are refused where stripes are, and what goes on by itself in each kind of a mix.
     let Record::Fixed(size) = record else { return Ok(None) };
-    if rw.mixed {
+    if rw.mixed && !rw.random {
         return Ok(None);
     }
     let size = size.0.max(1);
