@@ -11,7 +11,7 @@ use fathom_workload::{
 use std::os::unix::fs::MetadataExt as _;
 
 fn mapped(flush: MapFlush, flush_every: u64, advice: Option<u8>) -> Backend {
-    Backend::Mmap { flush, flush_every, populate: false, advice }
+    Backend::Mmap { flush, flush_every, populate: false, huge_pages: false, advice }
 }
 
 fn direct() -> Open {

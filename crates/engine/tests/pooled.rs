@@ -26,7 +26,13 @@ fn pooled(direction: Direction, access: Access, amount: Amount) -> Stream {
 
 #[test]
 fn every_backend_does_one_pass_together_and_reads_back_what_it_wrote() {
-    let mapped = Backend::Mmap { flush: MapFlush::No, flush_every: 1, populate: false, advice: None };
+    let mapped = Backend::Mmap {
+        flush: MapFlush::No,
+        flush_every: 1,
+        populate: false,
+        huge_pages: false,
+        advice: None,
+    };
     let backends = [
         (Backend::Psync(SyncCall::Pread), 1),
         (Backend::Psync(SyncCall::Read), 1),

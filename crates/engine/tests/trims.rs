@@ -23,7 +23,16 @@ fn backends() -> Vec<(Backend, u32)> {
     };
     vec![
         (Backend::Psync(SyncCall::Pread), 1),
-        (Backend::Mmap { flush: MapFlush::No, flush_every: 1, populate: false, advice: None }, 1),
+        (
+            Backend::Mmap {
+                flush: MapFlush::No,
+                flush_every: 1,
+                populate: false,
+                huge_pages: false,
+                advice: None,
+            },
+            1,
+        ),
         (Backend::Aio { batch: 1 }, 1),
         (Backend::Aio { batch: 3 }, 8),
         (Backend::Uring(plain), 4),

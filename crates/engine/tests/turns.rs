@@ -22,7 +22,13 @@ fn turns(direction: Direction, access: Access) -> Stream {
 
 #[test]
 fn every_backend_writes_and_reads_all_files() {
-    let mapped = Backend::Mmap { flush: MapFlush::No, flush_every: 1, populate: false, advice: None };
+    let mapped = Backend::Mmap {
+        flush: MapFlush::No,
+        flush_every: 1,
+        populate: false,
+        huge_pages: false,
+        advice: None,
+    };
     for (backend, queue_depth) in [
         (Backend::Null, 1),
         (Backend::Null, 8),

@@ -168,9 +168,13 @@ fn stream(o: &Options) -> Stream {
         backend: match o.effective_io_mode() {
             IoMode::Sync => Backend::Psync(SyncCall::Pread),
             IoMode::Async => Backend::Aio { batch: 0 },
-            IoMode::Mmap => {
-                Backend::Mmap { flush: MapFlush::No, flush_every: 1, populate: false, advice: None }
-            }
+            IoMode::Mmap => Backend::Mmap {
+                flush: MapFlush::No,
+                flush_every: 1,
+                populate: false,
+                huge_pages: false,
+                advice: None,
+            },
         },
         queue_depth: if o.effective_io_mode() == IoMode::Async { o.backlog } else { 1 },
         open: Open {

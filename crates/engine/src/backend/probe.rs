@@ -217,10 +217,11 @@ impl Tried {
             | Backend::Compute(_)
             | Backend::Beside
             | Backend::Stdio { .. }
-            | Backend::Mmap { advice: None, .. } => None,
-            Backend::Mmap { advice: Some(number), .. } => {
-                mmap::refusal(number, crate::files::writes(asked.stream))
-            }
+            | Backend::Mmap { huge_pages: false, advice: None, .. } => None,
+            Backend::Mmap { huge_pages, advice, .. } => [huge_pages.then_some(mmap::HUGE_PAGES), advice]
+                .into_iter()
+                .flatten()
+                .find_map(|number| mmap::refusal(number, crate::files::writes(asked.stream))),
             Backend::Pvsync2(options) => pvsync2::refusal(&options)
                 .or_else(|| {
                     options.high_priority.then(|| polling_refusal(asked.set, "high_priority")).flatten()

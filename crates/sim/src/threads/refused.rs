@@ -121,6 +121,9 @@ fn of_stream(stream: &Stream) -> Option<String> {
             "leave it out (IOzone: -+A 4; a workload: advice), or take 0 normal, 1 random or 2 sequential",
         );
     }
+    if let Backend::Mmap { huge_pages: true, .. } = stream.backend {
+        return no("huge pages of a mapped file", "leave them out (fio: thp; a workload: huge_pages)");
+    }
     if let Backend::Mmap { advice: Some(POPULATE_WRITE), .. } = stream.backend
         && stream.direction == Direction::Read
     {
@@ -273,6 +276,7 @@ mod tests {
     fn what_the_engine_refuses_or_the_kernel_would_is_refused() {
         for (stream, words) in [
             ("backend = { mmap = { advice = 23 } }", "populate_write"),
+            ("backend = { mmap = { huge_pages = true } }", "huge_pages"),
             ("backend = { stdio = {} }\nopen = { direct = true }", "O_DIRECT"),
             ("backend = { uring = {} }\nqueue_depth = 5000", "above 4096"),
         ] {

@@ -40,7 +40,10 @@ pub enum Backend {
         /// MAP_POPULATE: the kernel fills the page tables (and reads the file) while mapping.
         #[serde(default, skip_serializing_if = "is_default")]
         populate: bool,
-        /// madvise advice given after mapping, by its Linux number: 0 normal, 1 random, 2 sequential, 3 willneed, 4 dontneed,
+        /// MADV_HUGEPAGE after mapping: huge pages, where the file system has them in the page cache.
+        #[serde(default, skip_serializing_if = "is_default")]
+        huge_pages: bool,
+        /// madvise advice given then, by its Linux number: 0 normal, 1 random, 2 sequential, 3 willneed, 4 dontneed,
         /// 14 hugepage, 20 cold, 21 pageout, 22 populate_read, 23 populate_write.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         advice: Option<u8>,

@@ -485,9 +485,9 @@ fn backend() -> BoxedStrategy<Backend> {
         Just(Backend::Null),
         call.prop_map(Backend::Psync),
         bytes().prop_map(|buffer| Backend::Stdio { buffer }),
-        (flush, option::of(any::<u8>()), number(), any::<bool>()).prop_map(
-            |(flush, advice, flush_every, populate)| {
-                Backend::Mmap { flush, flush_every, populate, advice }
+        (flush, option::of(any::<u8>()), number(), any::<bool>(), any::<bool>()).prop_map(
+            |(flush, advice, flush_every, populate, huge_pages)| {
+                Backend::Mmap { flush, flush_every, populate, huge_pages, advice }
             }
         ),
         any::<[bool; 6]>().prop_map(|b| {

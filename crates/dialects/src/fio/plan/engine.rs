@@ -36,6 +36,7 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
     let engine = s.word("ioengine").unwrap_or("psync").to_owned();
     known_to(s, &engine, notes)?;
     let (hipri, nowait, uncached) = (s.on("hipri", false), s.on("nowait", false), s.on("uncached", false));
+    let thp = s.number("thp")?.unwrap_or(0) > 0;
     let (fixed, registered, polling) =
         (s.on("fixedbufs", false), s.on("registerfiles", false), s.on("sqthread_poll", false));
     stream.backend = match engine.as_str() {
@@ -62,7 +63,8 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
                 Advice::Sequential => Some(2),
                 _ => None,
             };
-            Backend::Mmap { flush: MapFlush::No, flush_every: 1, populate: false, advice }
+            let huge_pages = huge_pages(s, thp, rw)?;
+            Backend::Mmap { flush: MapFlush::No, flush_every: 1, populate: false, huge_pages, advice }
         }
         "null" => Backend::Null,
         "posixaio" => Backend::Posix,
@@ -177,6 +179,19 @@ fn known_to(s: &Settings, engine: &str, notes: &mut Notes) -> Result<(), Wrong> 
         }
     }
     Ok(())
+}
+
+/// Huge pages of a mapped file, if they are asked for: any number but 0 does.
+fn huge_pages(s: &Settings, asked: bool, rw: Direction) -> Result<bool, Wrong> {
+    if asked && rw.writes() {
+        return Err(s
+            .wrong(
+                "thp",
+                "a job that writes: with thp=1 fio writes to memory of its own, and nothing to the file",
+            )
+            .hint("instead: thp=0, or rw=read"));
+    }
+    Ok(asked)
 }
 
 /// What the kernel is told of the order: fio tells it, unless it is told not to, and the kernel reads ahead accordingly.
@@ -321,6 +336,25 @@ mod tests {
         // Without the thread there is nothing to pin, as in fio.
         assert_eq!(ring("--sqthread_poll_cpu=1"), (0, None, 1));
         assert!(refused("--name=a --size=1m --ioengine=libaio --force_async=4").contains("io_uring"));
+    }
+
+    #[test]
+    fn huge_pages_are_for_mapped_files_that_are_read() {
+        let mapped = |args: &str| {
+            let plan = planned(&format!("--name=a --size=1m --ioengine=mmap {args}"));
+            let Backend::Mmap { huge_pages, advice, .. } = plan.jobs[0].stream.backend else {
+                panic!("{args}")
+            };
+            (huge_pages, advice)
+        };
+        assert_eq!(mapped("--thp=1"), (true, Some(2)));
+        assert_eq!(mapped("--thp=7 --fadvise_hint=0"), (true, None));
+        assert_eq!(mapped("--thp=0 --rw=randwrite"), (false, Some(1)));
+        for rw in ["write", "randrw"] {
+            let line = format!("--name=a --size=1m --ioengine=mmap --thp=1 --rw={rw}");
+            assert!(refused(&line).contains("nothing to the file"), "{rw}");
+        }
+        assert!(refused("--name=a --size=1m --thp=1").contains("thp is an option of mmap"));
     }
 
     #[test]

@@ -208,13 +208,10 @@ pub(super) static ROWS: &[Row] = &[
         "libaio: reap without a call",
         "completions are reaped as fathom does it",
     ),
-    refused(
+    done(
         "thp",
-        Bool,
-        &["0"],
-        "mmap: transparent huge pages",
-        "the option is not passed on",
-        "fathom run with backend = { mmap = { advice = 14 } }",
+        Number,
+        "mmap: the kernel is asked for huge pages (MADV_HUGEPAGE); for jobs that write it is refused, as fio writes nothing to the file with it",
     ),
     done("cpuload", Number, "cpuio: percent of a CPU that each clone takes"),
     done("cpuchunks", Number, "cpuio: microseconds that it computes at a time, before it sleeps"),
