@@ -179,18 +179,26 @@ fn check_stream(place: &str, stream: &Stream, spooled: bool) -> Result<(), Engin
 
 /// What back-ends exclude by themselves, on every machine.
 fn check_backend(place: &str, stream: &Stream) -> Result<(), EngineError> {
-    use fathom_workload::Backend::{Mmap, Pvsync2};
+    use fathom_workload::Backend::{Aio, Mmap, Pvsync2, Uring};
+    use fathom_workload::{Pvsync2 as Pvsync2Flags, Uring as UringFlags};
+    let direct = stream.open.direct;
     let refuse = |message: &str| Err(unsupported(place, message));
     match stream.backend {
         Mmap { flush_every: 0, .. } => refuse("flush_every is 0; at least 1 is needed"),
         Mmap { flush: MapFlush::No, flush_every: 2.., .. } => {
             refuse("flush_every needs flush = \"async\" or \"sync\"; without it nothing is flushed")
         }
-        Pvsync2(o) if o.high_priority && !stream.open.direct => {
+        Pvsync2(o) if o.high_priority && !direct => {
             refuse("high_priority polls for completions of the device, which only direct = true waits for")
         }
-        Pvsync2(o) if o.atomic && !stream.open.direct => refuse("atomic writes need direct = true"),
-        Pvsync2(o) if o.uncached && stream.open.direct => {
+        Pvsync2(Pvsync2Flags { atomic: true, .. })
+        | Aio { atomic: true, .. }
+        | Uring(UringFlags { atomic: true, .. })
+            if !direct =>
+        {
+            refuse("atomic writes need direct = true")
+        }
+        Pvsync2(o) if o.uncached && direct => {
             refuse("uncached is about the page cache, which direct = true goes around; take one of the two")
         }
         _ => Ok(()),

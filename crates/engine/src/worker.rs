@@ -357,7 +357,7 @@ impl<B: AsyncBackend> Drive<B> for Several {
 fn batch(stream: &Stream) -> u32 {
     match stream.backend {
         Kind::Uring(options) => options.batch,
-        Kind::Aio { batch } => batch,
+        Kind::Aio { batch, .. } => batch,
         // Each is a call of its own.
         Kind::Posix => 1,
         _ => 0,

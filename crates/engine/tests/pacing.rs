@@ -41,7 +41,7 @@ fn as_many_operations_as_are_due_are_issued() {
         (Backend::default(), 1),
         (Backend::Uring(Uring::default()), 1),
         (Backend::Uring(Uring::default()), 8),
-        (Backend::Aio { batch: 0 }, 8),
+        (Backend::Aio { batch: 0, atomic: false }, 8),
     ] {
         let bench = Bench::new(MIB).stop(time(200));
         let writer = Stream::new("f", Direction::Write, Bytes(4096));

@@ -38,7 +38,7 @@ fn every_backend_does_one_pass_together_and_reads_back_what_it_wrote() {
         (Backend::Psync(SyncCall::Read), 1),
         (Backend::Stdio { buffer: Bytes(0) }, 1),
         (mapped, 1),
-        (Backend::Aio { batch: 0 }, 8),
+        (Backend::Aio { batch: 0, atomic: false }, 8),
         (Backend::Uring(Uring::default()), 8),
     ];
     for (backend, queue_depth) in backends {

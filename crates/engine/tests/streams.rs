@@ -16,6 +16,7 @@ const PLAIN: Uring = Uring {
     submission_cpu: None,
     async_every: 0,
     completion_polling: false,
+    atomic: false,
 };
 
 const NO_FLAGS: Pvsync2 = Pvsync2 {
@@ -75,8 +76,8 @@ const BACKENDS: [(Backend, u32); 18] = [
         },
         1,
     ),
-    (Backend::Aio { batch: 0 }, 1),
-    (Backend::Aio { batch: 3 }, 8),
+    (Backend::Aio { batch: 0, atomic: false }, 1),
+    (Backend::Aio { batch: 3, atomic: false }, 8),
     (Backend::Uring(PLAIN), 1),
     (Backend::Uring(Uring { batch: 5, ..PLAIN }), 16),
     (Backend::Uring(Uring { async_every: 3, ..PLAIN }), 16),
@@ -418,9 +419,11 @@ fn a_warmed_record_is_not_counted() {
 
 #[test]
 fn several_in_flight_do_every_operation_once() {
-    for (backend, queue_depth) in
-        [(Backend::Null, 32), (Backend::Aio { batch: 0 }, 8), (Backend::Uring(Uring::default()), 64)]
-    {
+    for (backend, queue_depth) in [
+        (Backend::Null, 32),
+        (Backend::Aio { batch: 0, atomic: false }, 8),
+        (Backend::Uring(Uring::default()), 64),
+    ] {
         let bench = Bench::new(MIB);
         bench.run(Stream::new("f", Direction::Write, Bytes(64 * KIB)));
         let r = bench.run(Stream {
@@ -468,7 +471,7 @@ fn asynchronous_reads_past_the_end_and_wrong_data_are_found() {
 fn asynchronous_writes_sync_and_stop() {
     let bench = Bench::new(MIB)
         .stop(fathom_workload::Stop { time: Some(Duration(20_000_000)), ..fathom_workload::Stop::default() });
-    for backend in [Backend::Uring(Uring::default()), Backend::Aio { batch: 0 }] {
+    for backend in [Backend::Uring(Uring::default()), Backend::Aio { batch: 0, atomic: false }] {
         let r = bench.run(Stream {
             backend,
             queue_depth: 8,

@@ -35,7 +35,7 @@ fn every_backend_writes_and_reads_all_files() {
         (Backend::Psync(SyncCall::Pread), 1),
         (Backend::Psync(SyncCall::Read), 1),
         (mapped, 1),
-        (Backend::Aio { batch: 0 }, 8),
+        (Backend::Aio { batch: 0, atomic: false }, 8),
         (Backend::Uring(Uring::default()), 8),
         (Backend::Posix, 8),
         (Backend::Splice, 1),

@@ -167,7 +167,7 @@ fn stream(o: &Options) -> Stream {
         amount,
         backend: match o.effective_io_mode() {
             IoMode::Sync => Backend::Psync(SyncCall::Pread),
-            IoMode::Async => Backend::Aio { batch: 0 },
+            IoMode::Async => Backend::Aio { batch: 0, atomic: false },
             IoMode::Mmap => Backend::Mmap {
                 flush: MapFlush::No,
                 flush_every: 1,

@@ -31,7 +31,7 @@ struct Flag {
 }
 
 const NOWAIT: u32 = 0x08;
-const ATOMIC: u32 = 0x40;
+pub(super) const ATOMIC: u32 = 0x40;
 
 /// The flags on offer, with the numbers of linux/fs.h: what C libraries name ends before the newest.
 const FLAGS: [Flag; 6] = [

@@ -143,8 +143,13 @@ fn of_stream(stream: &Stream) -> Option<String> {
     {
         return no(
             "a flag of preadv2 other than dsync and sync",
-            "leave it out (fio: hipri, nowait, uncached; a workload: high_priority, nowait, uncached, atomic)",
+            "leave it out (fio: hipri, nowait, uncached, atomic; a workload: high_priority, nowait, uncached, atomic)",
         );
+    }
+    if let Backend::Aio { atomic: true, .. } | Backend::Uring(fathom_workload::Uring { atomic: true, .. }) =
+        stream.backend
+    {
+        return no("writes that are whole or not at all", "leave it out (fio: atomic; a workload: atomic)");
     }
     if !stream.priorities.is_empty() {
         return no(
@@ -277,6 +282,8 @@ mod tests {
         for (stream, words) in [
             ("backend = { mmap = { advice = 23 } }", "populate_write"),
             ("backend = { mmap = { huge_pages = true } }", "huge_pages"),
+            ("backend = { aio = { atomic = true } }\nopen = { direct = true }", "whole or not at all"),
+            ("backend = { uring = { atomic = true } }\nopen = { direct = true }", "whole or not at all"),
             ("backend = { stdio = {} }\nopen = { direct = true }", "O_DIRECT"),
             ("backend = { uring = {} }\nqueue_depth = 5000", "above 4096"),
         ] {

@@ -27,6 +27,9 @@ pub enum Backend {
         /// How many operations one io_submit carries; 0: all that are free, or a few at a time while others are in flight.
         #[serde(default, skip_serializing_if = "is_default")]
         batch: u32,
+        /// RWF_ATOMIC with every write, as in `pvsync2`.
+        #[serde(default, skip_serializing_if = "is_default")]
+        atomic: bool,
     },
     /// The file mapped shared (writes) or private (reads), records copied in or out.
     Mmap {
@@ -102,6 +105,9 @@ pub struct Uring {
     /// Completions are polled at the device (IOPOLL): O_DIRECT only, and the device's queues must support it.
     #[serde(skip_serializing_if = "is_default")]
     pub completion_polling: bool,
+    /// RWF_ATOMIC with every write, as in `pvsync2`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub atomic: bool,
 }
 
 impl Default for Uring {
@@ -115,6 +121,7 @@ impl Default for Uring {
             submission_cpu: None,
             async_every: 0,
             completion_polling: false,
+            atomic: false,
         }
     }
 }

@@ -500,7 +500,7 @@ fn backend() -> BoxedStrategy<Backend> {
                 atomic: b[5],
             })
         }),
-        any::<u32>().prop_map(|batch| Backend::Aio { batch }),
+        any::<(u32, bool)>().prop_map(|(batch, atomic)| Backend::Aio { batch, atomic }),
         Just(Backend::Posix),
         Just(Backend::Splice),
         Just(Backend::Beside),
@@ -515,7 +515,7 @@ fn backend() -> BoxedStrategy<Backend> {
         .prop_map(Backend::Calls),
         (number(), any::<bool>())
             .prop_map(|(ns, sort)| Backend::Compute(Compute { time: fathom_workload::Duration(ns), sort })),
-        (any::<u32>(), any::<[bool; 5]>()).prop_map(|(batch, b)| {
+        (any::<u32>(), any::<[bool; 6]>()).prop_map(|(batch, b)| {
             Backend::Uring(Uring {
                 batch,
                 registered_file: b[0],
@@ -525,6 +525,7 @@ fn backend() -> BoxedStrategy<Backend> {
                 submission_cpu: b[3].then_some(1),
                 async_every: u32::from(b[4]) * 3,
                 completion_polling: b[4],
+                atomic: b[5],
             })
         }),
     ]

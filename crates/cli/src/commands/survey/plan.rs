@@ -187,7 +187,7 @@ impl<'a> Plan<'a> {
     pub fn several_in_flight(&self) -> Option<Backend> {
         match self.place.several? {
             Async::Uring => Some(Backend::Uring(Uring::default())),
-            Async::Aio => Some(Backend::Aio { batch: 0 }),
+            Async::Aio => Some(Backend::Aio { batch: 0, atomic: false }),
         }
     }
 

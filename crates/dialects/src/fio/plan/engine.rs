@@ -37,6 +37,7 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
     known_to(s, &engine, notes)?;
     let (hipri, nowait, uncached) = (s.on("hipri", false), s.on("nowait", false), s.on("uncached", false));
     let thp = s.number("thp")?.unwrap_or(0) > 0;
+    let atomic = atomic(s, &engine, rw)?;
     let (fixed, registered, polling) =
         (s.on("fixedbufs", false), s.on("registerfiles", false), s.on("sqthread_poll", false));
     stream.backend = match engine.as_str() {
@@ -44,9 +45,9 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
         "sync" => Backend::Psync(SyncCall::Read),
         "vsync" | "pvsync" => Backend::Pvsync2(Pvsync2::default()),
         "pvsync2" => {
-            Backend::Pvsync2(Pvsync2 { high_priority: hipri, nowait, uncached, ..Pvsync2::default() })
+            Backend::Pvsync2(Pvsync2 { high_priority: hipri, nowait, uncached, atomic, ..Pvsync2::default() })
         }
-        "libaio" => Backend::Aio { batch },
+        "libaio" => Backend::Aio { batch, atomic },
         "io_uring" => Backend::Uring(Uring {
             batch,
             registered_file: registered,
@@ -56,6 +57,7 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
             submission_cpu: polling_cpu(s, polling, notes)?,
             async_every: s.count("force_async", 0, 0)?,
             completion_polling: hipri,
+            atomic,
         }),
         "mmap" => {
             let advice = match advice(s, rw) {
@@ -181,6 +183,25 @@ fn known_to(s: &Settings, engine: &str, notes: &mut Notes) -> Result<(), Wrong> 
     Ok(())
 }
 
+/// Whether writes are whole or not at all; of a job that only reads it is only asked whether its engine could.
+fn atomic(s: &Settings, engine: &str, rw: Direction) -> Result<bool, Wrong> {
+    if !s.on("atomic", false) {
+        return Ok(false);
+    }
+    if !matches!(engine, "pvsync2" | "libaio" | "io_uring") {
+        return Err(s
+            .wrong("atomic", format!("the engine {engine} has no atomic writes"))
+            .hint("instead: ioengine=pvsync2, libaio or io_uring")
+            .fio("fio: engine does not support atomic writes\n"));
+    }
+    if rw.writes() && !direct(s) {
+        return Err(s
+            .wrong("atomic", "the kernel refuses atomic writes through the page cache")
+            .hint("add direct=1"));
+    }
+    Ok(rw.writes())
+}
+
 /// Huge pages of a mapped file, if they are asked for: any number but 0 does.
 fn huge_pages(s: &Settings, asked: bool, rw: Direction) -> Result<bool, Wrong> {
     if asked && rw.writes() {
@@ -206,13 +227,17 @@ fn advice(s: &Settings, rw: Direction) -> Advice {
     }
 }
 
-fn open(s: &Settings, stream: &mut Stream, rw: Direction) {
-    stream.open.advice = advice(s, rw);
-    stream.open.direct = match s.last_of(&["direct", "buffered"]) {
+fn direct(s: &Settings) -> bool {
+    match s.last_of(&["direct", "buffered"]) {
         Some("direct") => s.on("direct", false),
         Some(_) => !s.on("buffered", true),
         None => false,
-    };
+    }
+}
+
+fn open(s: &Settings, stream: &mut Stream, rw: Direction) {
+    stream.open.advice = advice(s, rw);
+    stream.open.direct = direct(s);
     // A job that only reads opens for reading only, whatever is to be synced.
     stream.open.sync = match s.word("sync") {
         Some("sync" | "1") => OpenSync::Sync,
@@ -336,6 +361,26 @@ mod tests {
         // Without the thread there is nothing to pin, as in fio.
         assert_eq!(ring("--sqthread_poll_cpu=1"), (0, None, 1));
         assert!(refused("--name=a --size=1m --ioengine=libaio --force_async=4").contains("io_uring"));
+    }
+
+    #[test]
+    fn atomic_writes_are_for_engines_that_have_them_and_past_the_page_cache() {
+        let atomic = |args: &str| match planned(&format!("--name=a --size=1m {args}")).jobs[0].stream.backend
+        {
+            Backend::Pvsync2(o) => o.atomic,
+            Backend::Aio { atomic, .. } => atomic,
+            Backend::Uring(o) => o.atomic,
+            _ => false,
+        };
+        for engine in ["pvsync2", "libaio", "io_uring"] {
+            let job = format!("--ioengine={engine} --direct=1 --atomic");
+            assert!(atomic(&format!("{job}=1 --rw=randrw")), "{engine}");
+            assert!(!atomic(&format!("{job}=0 --rw=write")) && !atomic(&format!("{job}=1 --rw=read")));
+            let buffered = format!("--name=a --size=1m --ioengine={engine} --atomic=1 --rw=write");
+            assert!(refused(&buffered).contains("page cache"), "{engine}");
+        }
+        let psync = refused("--name=a --size=1m --atomic=1 --rw=read");
+        assert!(psync.starts_with("fio: engine does not support atomic writes\n"), "{psync}");
     }
 
     #[test]

@@ -136,13 +136,10 @@ pub(super) static ROWS: &[Row] = &[
     done("direct", Bool, "past the page cache (O_DIRECT)"),
     done("buffered", Bool, "the inverse of direct"),
     done("sync", Word(&["none", "0", "sync", "1", "dsync"]), "O_SYNC, O_DSYNC"),
-    refused(
+    done(
         "atomic",
         Bool,
-        &["0"],
-        "atomic writes of a file system",
-        "only pvsync2 knows them",
-        "fathom run with backend = { pvsync2 = { atomic = true } }",
+        "pvsync2, libaio, io_uring with direct=1: each write is whole or not at all after a loss of power (RWF_ATOMIC); an error where file system or device cannot",
     ),
     done("fsync", Number, "fsync after so many writes"),
     done("fdatasync", Number, "fdatasync after so many writes"),
