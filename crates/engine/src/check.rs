@@ -82,12 +82,11 @@ fn check_io_priority(place: &str, thread: &Thread) -> Result<(), EngineError> {
         Program::Stream(stream) => stream.priorities.as_slice(),
         Program::Flow(_) => &[],
     };
-    // The other classes are anybody's.
-    let wanted = |class: IoClass| class == IoClass::RealTime;
-    if !thread.io_class.is_some_and(wanted) && !shares.iter().any(|share| wanted(share.class)) {
-        return Ok(());
-    }
-    match crate::settle::io_priority_refusal(IoClass::RealTime) {
+    let own = (thread.io_class.unwrap_or(IoClass::BestEffort), thread.io_hint);
+    // The other classes are anybody's, and without hints every kernel has them.
+    let asked = std::iter::once(own).chain(shares.iter().map(|share| (share.class, share.hint)));
+    let mut doubted = asked.filter(|(class, hint)| *class == IoClass::RealTime || *hint > 0);
+    match doubted.find_map(|(class, hint)| crate::settle::io_priority_refusal(class, hint)) {
         Some(sentence) => Err(unsupported(place, &sentence)),
         None => Ok(()),
     }

@@ -519,6 +519,11 @@ data = { reducible = { duplicate_percent = 100 } }
                 "io_priority is 8; 0 to 7 is expected",
             ),
             (
+                "[phase.group.thread.program",
+                "io_hint = 1024\n[phase.group.thread.program",
+                "io_hint is 1024; 0 to 1023 is expected",
+            ),
+            (
                 "amount",
                 "priorities = [{ percent = 20, class = \"idle\" }]\namount",
                 "for the back-ends uring and aio",

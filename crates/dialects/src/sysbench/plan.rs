@@ -103,6 +103,7 @@ fn phase(o: &Options) -> Phase {
                 run_as: fathom_workload::RunAs::default(),
                 io_priority: None,
                 io_class: None,
+                io_hint: 0,
                 program: Program::Stream(Box::new(stream(o))),
             }],
         }],

@@ -97,6 +97,9 @@ pub struct Thread {
     /// Class of its I/O priority; best effort where only a level is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub io_class: Option<IoClass>,
+    /// Hint to the device with its I/O priority, 0 (none) to 1023; best effort where neither class nor level is given.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub io_hint: u16,
     /// The user and the group that it changes to before it opens its files. For streams.
     #[serde(default, skip_serializing_if = "is_default")]
     pub run_as: RunAs,
@@ -117,11 +120,12 @@ pub struct RunAs {
 }
 
 impl Thread {
-    /// Its I/O priority as the kernel has it, if it has one of its own: see [`IoClass::with_level`].
+    /// Its I/O priority as the kernel has it, if it has one of its own: see [`IoClass::with_hint`].
     #[must_use]
     pub fn io_priority_number(&self) -> Option<u16> {
-        (self.io_priority.is_some() || self.io_class.is_some())
-            .then(|| self.io_class.unwrap_or(IoClass::BestEffort).with_level(self.io_priority.unwrap_or(0)))
+        let class = self.io_class.unwrap_or(IoClass::BestEffort);
+        (self.io_priority.is_some() || self.io_class.is_some() || self.io_hint > 0)
+            .then(|| class.with_hint(self.io_priority.unwrap_or(0), self.io_hint))
     }
 }
 

@@ -383,13 +383,14 @@ fn io_class() -> BoxedStrategy<IoClass> {
 }
 
 fn priority_share() -> BoxedStrategy<PriorityShare> {
-    (any::<bool>(), option::of(bytes()), float(), io_class(), any::<u8>())
-        .prop_map(|(writes, bytes, percent, class, level)| PriorityShare {
+    (any::<bool>(), option::of(bytes()), float(), io_class(), any::<u8>(), any::<u16>())
+        .prop_map(|(writes, bytes, percent, class, level, hint)| PriorityShare {
             writes,
             bytes,
             percent,
             class,
             level,
+            hint,
         })
         .boxed()
 }
@@ -872,20 +873,36 @@ fn group() -> BoxedStrategy<Group> {
     let run_as = option::of(any::<u32>());
     let run_as = (run_as.clone(), run_as).prop_map(|(user, group)| RunAs { user, group });
     let memory = (bytes(), bytes());
-    let thread =
-        (text(), any::<u32>(), memory, program, option::of(any::<u8>()), option::of(io_class()), run_as)
-            .prop_map(
-                |(name, instances, (memory, locked_memory), program, io_priority, io_class, run_as)| Thread {
-                    name,
-                    instances,
-                    memory,
-                    locked_memory,
-                    run_as,
-                    program,
-                    io_priority,
-                    io_class,
-                },
-            );
+    let thread = (
+        text(),
+        any::<u32>(),
+        memory,
+        program,
+        option::of(any::<u8>()),
+        (option::of(io_class()), any::<u16>()),
+        run_as,
+    )
+        .prop_map(
+            |(
+                name,
+                instances,
+                (memory, locked_memory),
+                program,
+                io_priority,
+                (io_class, io_hint),
+                run_as,
+            )| Thread {
+                name,
+                instances,
+                memory,
+                locked_memory,
+                run_as,
+                program,
+                io_priority,
+                io_class,
+                io_hint,
+            },
+        );
     let pinning = prop_oneof![
         Just(Pinning::Free),
         any::<u32>().prop_map(Pinning::From),

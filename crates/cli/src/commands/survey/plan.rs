@@ -137,6 +137,7 @@ impl<'a> Plan<'a> {
         let thread = Thread {
             io_priority: None,
             io_class: None,
+            io_hint: 0,
             name: String::new(),
             instances: 1,
             memory: Bytes(0),

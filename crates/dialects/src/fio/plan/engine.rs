@@ -293,7 +293,7 @@ fn nearest(engine: &str) -> &'static str {
     }
 }
 
-/// Niceness, and class and level of the I/O priority.
+/// Niceness, and class, level and hint of the I/O priority.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Priority {
     /// Niceness.
@@ -302,6 +302,8 @@ pub struct Priority {
     pub level: Option<u8>,
     /// Class, if one is given.
     pub class: Option<IoClass>,
+    /// Hint to the device.
+    pub hint: u16,
 }
 
 /// Niceness and I/O priority. Who gives a class alone has its level 0, and who gives a level alone is best effort, as in fio.
@@ -318,7 +320,14 @@ pub fn priority(s: &Settings) -> Result<Priority, Wrong> {
         Some(n @ 0..=7) => Some(n as u8),
         Some(n) => return Err(out_of_range(s, "prio", n, 7)),
     };
-    Ok(Priority { nice: s.signed("nice")?.unwrap_or(0), level, class })
+    let hint = match s.number("priohint")? {
+        None => None,
+        Some(n @ 0..=1023) => Some(n as u16),
+        Some(n) => return Err(out_of_range(s, "priohint", n, 1023)),
+    };
+    // A hint alone is one of best effort, 0 too, as in fio.
+    let class = class.or((hint.is_some() && level.is_none()).then_some(IoClass::BestEffort));
+    Ok(Priority { nice: s.signed("nice")?.unwrap_or(0), level, class, hint: hint.unwrap_or(0) })
 }
 
 /// User and group. The highest number changes nothing, as in fio.
@@ -334,12 +343,12 @@ fn out_of_range(s: &Settings, name: &'static str, given: u64, most: u64) -> Wron
 }
 
 impl Priority {
-    /// Class and level as the kernel has them; 0 without either.
+    /// Class, hint and level as the kernel has them; 0 without any.
     #[must_use]
     pub fn number(self) -> u16 {
         match (self.class, self.level) {
             (None, None) => 0,
-            (class, level) => class.unwrap_or(IoClass::BestEffort).with_level(level.unwrap_or(0)),
+            (class, level) => class.unwrap_or(IoClass::BestEffort).with_hint(level.unwrap_or(0), self.hint),
         }
     }
 }
@@ -412,6 +421,12 @@ mod tests {
             ("--prioclass=3", 0x6000),
             ("--prioclass=1", 0x2000),
             ("--prioclass=2 --prio=7", 0x4007),
+            // 3.42.
+            ("--priohint=3", 0x4018),
+            ("--priohint=0", 0x4000),
+            ("--prio=3 --priohint=5", 0x402b),
+            ("--prioclass=2 --priohint=1023", 0x5ff8),
+            ("--prioclass=3 --prio=1 --priohint=1", 0x6009),
         ] {
             let plan = planned(&format!("--name=a --size=1m --numjobs=2 {args}"));
             assert_eq!(plan.jobs[0].priority.number(), number, "{args}");
@@ -420,6 +435,7 @@ mod tests {
             }
         }
         assert!(refused("--name=a --size=1m --prioclass=4").contains("0 to 3 is expected"));
+        assert!(refused("--name=a --size=1m --priohint=1024").contains("0 to 1023 is expected"));
         assert!(refused("--name=a --size=1m --prio=8").contains("0 to 7 is expected"));
     }
 }

@@ -256,6 +256,7 @@ fn group(job: &Job, sets: &Sets, clone: u32, back: bool, (seed, place): (u64, op
             run_as: job.run_as,
             io_priority: job.priority.level,
             io_class: job.priority.class,
+            io_hint: job.priority.hint,
             program: Program::Stream(Box::new(stream)),
         }],
     }

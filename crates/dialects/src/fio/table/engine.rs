@@ -59,7 +59,7 @@ const ENGINES: super::Kind = Word(&[
 ]);
 
 /// Options that only some engines have, with these.
-const OF_ENGINES: [(&str, &[&str]); 25] = [
+const OF_ENGINES: [(&str, &[&str]); 26] = [
     ("hipri", &["pvsync2", "io_uring"]),
     ("hipri_percentage", &["pvsync2"]),
     ("nowait", &["pvsync2", "libaio", "io_uring"]),
@@ -74,6 +74,7 @@ const OF_ENGINES: [(&str, &[&str]); 25] = [
     ("cmdprio_percentage", &["libaio", "io_uring"]),
     ("cmdprio_class", &["libaio", "io_uring"]),
     ("cmdprio", &["libaio", "io_uring"]),
+    ("cmdprio_hint", &["libaio", "io_uring"]),
     ("cmdprio_bssplit", &["libaio", "io_uring"]),
     ("thp", &["mmap"]),
     ("cpuload", &["cpuio"]),
@@ -189,16 +190,9 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "cmdprio_bssplit",
         Text,
-        "such shares by block size: SIZE/PERCENT or SIZE/PERCENT/CLASS/LEVEL, `:` between them",
+        "such shares by block size: SIZE/PERCENT or SIZE/PERCENT/CLASS/LEVEL, or with /HINT, `:` between them",
     ),
-    refused(
-        "cmdprio_hint",
-        Text,
-        &[],
-        "hint of that priority",
-        "a priority is that of the whole job",
-        "prio",
-    ),
+    done("cmdprio_hint", Text, "its hint to the device, as priohint"),
     harmless(
         "userspace_reap",
         Flag,
