@@ -161,3 +161,24 @@ fn a_program_runs_as_long_as_its_job() {
     assert_ne!(missing.code, Some(0));
     assert!(missing.stderr.contains("start the program"), "{}", missing.stderr);
 }
+
+#[test]
+fn computing_ends_when_the_jobs_that_do_io_are_done() {
+    // A quarter of a second of I/O; the second cpuio is not waited for, and ends by its time.
+    let line = "--size=16k --name=cpu --ioengine=cpuio --cpuload=10 --exit_on_io_done=1 --numjobs=2 --runtime=50 \
+                --name=other --ioengine=cpuio --cpuload=10 --runtime=1 \
+                --name=io --ioengine=psync --rw=read --rate_iops=16";
+    let check = |document: &Value, who: &str| {
+        let times: Vec<u64> =
+            document["jobs"].as_array().unwrap().iter().map(|j| j["job_runtime"].as_u64().unwrap()).collect();
+        assert_eq!(times.len(), 4, "{who}");
+        // Clones of a job come first.
+        assert!(times[..2].iter().all(|ms| (150..900).contains(ms)), "{who}: {times:?}");
+        assert!(times[2] >= 950, "{who}: {times:?}");
+    };
+    let dir = TestDir::new();
+    check(&json(&Fathom::new().working_in(dir.path()), line), "fathom");
+    if fio_is_here("computing_ends_when_the_jobs_that_do_io_are_done") {
+        check(&their_json(TestDir::new().path(), line), "fio");
+    }
+}

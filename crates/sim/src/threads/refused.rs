@@ -36,6 +36,11 @@ fn of_phase(workload: &Workload, number: usize, phase: &Phase) -> Vec<String> {
             "{place}: files that have their space and not their size (reserve-behind) cannot be simulated; reserve them, or make them empty (fio: fallocate=native or none)"
         ));
     }
+    if phase.groups.iter().any(|g| g.times.ends_with_io) {
+        refused.push(format!(
+            "{place}: workers that end with the I/O of others cannot be simulated; give them a time (fio: exit_on_io_done; a workload: ends_with_io)"
+        ));
+    }
     if !phase.stop.steady_groups.is_empty() {
         refused.push(format!(
             "{place}: groups that end by themselves when they are steady cannot be simulated; take the stop steady for the whole phase \

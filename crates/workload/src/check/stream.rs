@@ -421,7 +421,8 @@ fn endless_error((phase, group): (&Phase, &Group), stream: &Stream) -> Option<St
             Program::Stream(other) => other.amount != Amount::Endless,
             Program::Flow(flow) => flow.loops.is_some(),
         });
-    (!first_done).then(|| {
+    let with_io = group.times.ends_with_io && stream.when_stopped == WhenStopped::Leave;
+    (!first_done && !with_io).then(|| {
         "it never ends: give an amount, or the phase a stop by time, operations, bytes or steady".into()
     })
 }

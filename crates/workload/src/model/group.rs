@@ -1,6 +1,6 @@
 //! Who runs: groups of processes, each with threads, each with a program.
 
-use super::{Flow, IoClass, Phase, Raise, Stream, is_default};
+use super::{Backend, Flow, IoClass, Phase, Raise, Stream, is_default};
 use crate::{Bytes, Duration};
 use serde::{Deserialize, Serialize};
 
@@ -53,9 +53,22 @@ pub struct Times {
     /// and by those that end all.
     #[serde(skip_serializing_if = "is_default")]
     pub ends_company: bool,
+    /// It is ended when all streams of other groups are done that do I/O: all but those whose back-end is `compute`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub ends_with_io: bool,
 }
 
 impl Group {
+    /// Whether a thread of it does I/O that those wait for who end with it.
+    #[must_use]
+    pub fn is_awaited(&self) -> bool {
+        let computes = |thread: &Thread| match &thread.program {
+            Program::Stream(stream) => matches!(stream.backend, Backend::Compute(_)),
+            Program::Flow(_) => false,
+        };
+        !self.times.ends_with_io && !self.threads.iter().all(computes)
+    }
+
     /// Its warm-up in a phase.
     #[must_use]
     pub fn ramp(&self, phase: &Phase) -> Duration {

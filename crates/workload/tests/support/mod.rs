@@ -908,15 +908,16 @@ fn group() -> BoxedStrategy<Group> {
         any::<u32>().prop_map(Pinning::From),
         vec(any::<u32>(), 0..3).prop_map(Pinning::Among),
     ];
-    let company = (option::of(any::<u32>()), any::<bool>());
+    let company = (option::of(any::<u32>()), any::<bool>(), any::<bool>());
     let times = (time(), option::of(time()), option::of(time()), any::<bool>(), company).prop_map(
-        |(delay, ramp, stop, ends_nobody, (company, ends_company))| Times {
+        |(delay, ramp, stop, ends_nobody, (company, ends_company, ends_with_io))| Times {
             delay,
             ramp,
             stop,
             ends_nobody,
             company,
             ends_company,
+            ends_with_io,
         },
     );
     let isolation = prop::sample::select(vec![Isolation::Thread, Isolation::Process]);

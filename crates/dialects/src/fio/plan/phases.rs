@@ -185,6 +185,7 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], all_of_it: &[
                     ends_nobody: exit_all && !job.times.exit_all,
                     company: companies.then_some(job.group),
                     ends_company: companies && job.times.exit_all && steps::ends_its_group(&job.settings),
+                    ends_with_io: job.times.ends_with_io,
                 }
             };
             phase.groups.push(of_clone);

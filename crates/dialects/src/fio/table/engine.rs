@@ -211,14 +211,7 @@ pub(super) static ROWS: &[Row] = &[
         Word(&["noop", "qsort"]),
         "cpuio: a loop that does nothing, or sorting, which takes the memory of the CPU, too",
     ),
-    refused(
-        "exit_on_io_done",
-        Bool,
-        &["0"],
-        "end cpuio with the others",
-        "it ends when its time is over",
-        "runtime",
-    ),
+    done("exit_on_io_done", Bool, "cpuio: end when all jobs of other engines that run beside it are done"),
     done("stat_type", Word(&["stat", "lstat", "statx"]), "filestat: the call"),
     done("program", Text, "exec: what it runs while the job does, and ends with it"),
     done(
