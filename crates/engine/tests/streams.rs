@@ -21,6 +21,7 @@ const PLAIN: Uring = Uring {
 
 const NO_FLAGS: Pvsync2 = Pvsync2 {
     high_priority: false,
+    high_priority_percent: None,
     dsync: false,
     sync: false,
     nowait: false,

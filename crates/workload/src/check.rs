@@ -511,6 +511,11 @@ data = { reducible = { duplicate_percent = 100 } }
                 "count for nothing beside a criterion",
             ),
             ("name = \"p\"", "name = \"p\"\nstop = { steady = { most_rounds = 0 } }", "less than its window"),
+            (
+                "amount",
+                "backend = { pvsync2 = { high_priority_percent = 30 } }\namount",
+                "high_priority_percent is a share",
+            ),
             ("amount", "buffers = { node = { bind = [] } }\namount", "buffers on no NUMA node"),
             ("amount", "buffers = { node = { prefer = 64 } }\namount", "numbers of nodes are below 64"),
             (

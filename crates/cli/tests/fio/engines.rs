@@ -1,9 +1,10 @@
 //! Engines that are not plain reads and writes, beside fio itself: how many operations are counted, and which files are left.
 
-use crate::fio::support::{fio_is_here, json, run, their_json};
-use fathom_testkit::{Fathom, LoopFs, TestDir};
+use crate::fio::support::{FIO, fio_is_here, json, run, their_json};
+use fathom_testkit::{Fathom, LoopFs, TestDir, TmpFs, skip, strace_command};
 use serde_json::Value;
 use std::path::Path;
+use std::process::Command;
 
 /// Names and sizes of the files in a directory.
 fn left(root: &Path) -> Vec<String> {
@@ -180,5 +181,31 @@ fn computing_ends_when_the_jobs_that_do_io_are_done() {
     check(&json(&Fathom::new().working_in(dir.path()), line), "fathom");
     if fio_is_here("computing_ends_when_the_jobs_that_do_io_are_done") {
         check(&their_json(TestDir::new().path(), line), "fio");
+    }
+}
+
+#[test]
+fn a_share_of_the_calls_asks_for_polling() {
+    let test = "a_share_of_the_calls_asks_for_polling";
+    // No device below says that it does not poll.
+    let Some(memory) = TmpFs::mount(test, 4 << 20) else { return };
+    let line = "--name=a --filename=f --size=1m --bs=4k --rw=read --direct=1 --ioengine=pvsync2 --hipri --hipri_percentage=30";
+    let (ours, mut command) = (TestDir::new(), Command::new(FIO));
+    let fathom = Fathom::new().working_in(ours.path());
+    let line_here = line.replace("=f ", &format!("={}/f ", memory.path().display()));
+    let mut traces = vec![fathom.strace(test, format!("fio {line_here}").split(' '))];
+    if fio_is_here(test) {
+        let theirs = line_here.replace("/f ", "/g ");
+        traces.push(strace_command(test, command.args(theirs.split(' ')).current_dir(ours.path())));
+    }
+    for trace in traces {
+        let Some(trace) = trace else { return };
+        if trace.code != Some(0) {
+            return skip(test, "file systems in memory of this kernel have no O_DIRECT");
+        }
+        let reads = || trace.calls.iter().filter(|call| call.name == "preadv2");
+        let polled = reads().filter(|call| call.args.ends_with("RWF_HIPRI")).count();
+        assert_eq!(reads().count(), 256);
+        assert!((45..110).contains(&polled), "{polled}");
     }
 }

@@ -259,7 +259,11 @@ impl Tried {
 /// Why flags of single reads and writes cannot be had.
 fn flags_refusal(options: &Pvsync2, asked: &Asked) -> Option<String> {
     pvsync2::refusal(options)
-        .or_else(|| options.high_priority.then(|| polling_refusal(asked.set, "high_priority")).flatten())
+        .or_else(|| {
+            (options.high_priority && options.high_priority_percent != Some(0))
+                .then(|| polling_refusal(asked.set, "high_priority"))
+                .flatten()
+        })
         .or_else(|| {
             let moves = pvsync2::Moves {
                 reads: crate::files::reads(asked.stream),

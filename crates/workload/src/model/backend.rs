@@ -144,6 +144,9 @@ pub struct Pvsync2 {
     /// RWF_HIPRI: poll for the completion; O_DIRECT only.
     #[serde(skip_serializing_if = "is_default")]
     pub high_priority: bool,
+    /// So many percent of the calls have it, by chance; all without.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high_priority_percent: Option<u8>,
     /// RWF_DSYNC: this write is durable when the call returns, as with O_DSYNC.
     #[serde(skip_serializing_if = "is_default")]
     pub dsync: bool,

@@ -491,9 +491,10 @@ fn backend() -> BoxedStrategy<Backend> {
                 Backend::Mmap { flush, flush_every, populate, huge_pages, advice }
             }
         ),
-        any::<[bool; 6]>().prop_map(|b| {
+        (any::<[bool; 6]>(), option::of(any::<u8>())).prop_map(|(b, high_priority_percent)| {
             Backend::Pvsync2(Pvsync2 {
                 high_priority: b[0],
+                high_priority_percent,
                 dsync: b[1],
                 sync: b[2],
                 nowait: b[3],

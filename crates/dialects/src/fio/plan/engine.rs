@@ -36,6 +36,10 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
     let engine = s.word("ioengine").unwrap_or("psync").to_owned();
     known_to(s, &engine, notes)?;
     let (hipri, nowait, uncached) = (s.on("hipri", false), s.on("nowait", false), s.on("uncached", false));
+    let hipri_percent = match s.number("hipri_percentage")?.unwrap_or(100) {
+        n @ 0..=100 => n as u8,
+        n => return Err(out_of_range(s, "hipri_percentage", n, 100)),
+    };
     let thp = s.number("thp")?.unwrap_or(0) > 0;
     let atomic = atomic(s, &engine, rw)?;
     let (fixed, registered, polling) =
@@ -44,9 +48,14 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
         "psync" => Backend::Psync(SyncCall::Pread),
         "sync" => Backend::Psync(SyncCall::Read),
         "vsync" | "pvsync" => Backend::Pvsync2(Pvsync2::default()),
-        "pvsync2" => {
-            Backend::Pvsync2(Pvsync2 { high_priority: hipri, nowait, uncached, atomic, ..Pvsync2::default() })
-        }
+        "pvsync2" => Backend::Pvsync2(Pvsync2 {
+            high_priority: hipri && hipri_percent > 0,
+            high_priority_percent: Some(hipri_percent).filter(|n| hipri && (1..100).contains(n)),
+            nowait,
+            uncached,
+            atomic,
+            ..Pvsync2::default()
+        }),
         "libaio" => Backend::Aio { batch, atomic },
         "io_uring" => Backend::Uring(Uring {
             batch,
@@ -370,6 +379,22 @@ mod tests {
         // Without the thread there is nothing to pin, as in fio.
         assert_eq!(ring("--sqthread_poll_cpu=1"), (0, None, 1));
         assert!(refused("--name=a --size=1m --ioengine=libaio --force_async=4").contains("io_uring"));
+    }
+
+    #[test]
+    fn a_share_of_the_calls_polls() {
+        let polls = |args: &str| {
+            let plan = planned(&format!("--name=a --size=1m --direct=1 --ioengine=pvsync2 {args}"));
+            let Backend::Pvsync2(o) = plan.jobs[0].stream.backend else { panic!("{args}") };
+            (o.high_priority, o.high_priority_percent)
+        };
+        assert_eq!(polls("--hipri --hipri_percentage=30"), (true, Some(30)));
+        assert_eq!(polls("--hipri --hipri_percentage=100"), (true, None));
+        assert_eq!(polls("--hipri --hipri_percentage=0"), (false, None));
+        // Without hipri there is nothing to share, as in fio.
+        assert_eq!(polls("--hipri_percentage=30"), (false, None));
+        let more = "--name=a --size=1m --ioengine=pvsync2 --hipri --hipri_percentage=101";
+        assert!(refused(more).contains("0 to 100 is expected"));
     }
 
     #[test]

@@ -162,7 +162,11 @@ pub(super) static ROWS: &[Row] = &[
     done("sqthread_poll", Flag, "io_uring: a kernel thread submits"),
     done("sqthread_poll_cpu", Number, "io_uring: CPU of that thread"),
     done("hipri", Flag, "io_uring, pvsync2: completions are polled at the device"),
-    refused("hipri_percentage", Number, &["100"], "share of polled operations", "all are, or none", "hipri"),
+    done(
+        "hipri_percentage",
+        Number,
+        "pvsync2: so many percent of the calls, by chance, are polled with hipri",
+    ),
     done(
         "force_async",
         Number,
