@@ -82,12 +82,11 @@ fn check_io_priority(place: &str, thread: &Thread) -> Result<(), EngineError> {
         Program::Stream(stream) => stream.priorities.as_slice(),
         Program::Flow(_) => &[],
     };
-    // The other classes are anybody's.
-    let wanted = |class: IoClass| class == IoClass::RealTime;
-    if !thread.io_class.is_some_and(wanted) && !shares.iter().any(|share| wanted(share.class)) {
-        return Ok(());
-    }
-    match crate::settle::io_priority_refusal(IoClass::RealTime) {
+    let own = (thread.io_class.unwrap_or(IoClass::BestEffort), thread.io_hint);
+    // The other classes are anybody's, and without hints every kernel has them.
+    let asked = std::iter::once(own).chain(shares.iter().map(|share| (share.class, share.hint)));
+    let mut doubted = asked.filter(|(class, hint)| *class == IoClass::RealTime || *hint > 0);
+    match doubted.find_map(|(class, hint)| crate::settle::io_priority_refusal(class, hint)) {
         Some(sentence) => Err(unsupported(place, &sentence)),
         None => Ok(()),
     }
@@ -179,18 +178,26 @@ fn check_stream(place: &str, stream: &Stream, spooled: bool) -> Result<(), Engin
 
 /// What back-ends exclude by themselves, on every machine.
 fn check_backend(place: &str, stream: &Stream) -> Result<(), EngineError> {
-    use fathom_workload::Backend::{Mmap, Pvsync2};
+    use fathom_workload::Backend::{Aio, Mmap, Pvsync2, Uring};
+    use fathom_workload::{Pvsync2 as Pvsync2Flags, Uring as UringFlags};
+    let direct = stream.open.direct;
     let refuse = |message: &str| Err(unsupported(place, message));
     match stream.backend {
         Mmap { flush_every: 0, .. } => refuse("flush_every is 0; at least 1 is needed"),
         Mmap { flush: MapFlush::No, flush_every: 2.., .. } => {
             refuse("flush_every needs flush = \"async\" or \"sync\"; without it nothing is flushed")
         }
-        Pvsync2(o) if o.high_priority && !stream.open.direct => {
+        Pvsync2(o) if o.high_priority && !direct => {
             refuse("high_priority polls for completions of the device, which only direct = true waits for")
         }
-        Pvsync2(o) if o.atomic && !stream.open.direct => refuse("atomic writes need direct = true"),
-        Pvsync2(o) if o.uncached && stream.open.direct => {
+        Pvsync2(Pvsync2Flags { atomic: true, .. })
+        | Aio { atomic: true, .. }
+        | Uring(UringFlags { atomic: true, .. })
+            if !direct =>
+        {
+            refuse("atomic writes need direct = true")
+        }
+        Pvsync2(o) if o.uncached && direct => {
             refuse("uncached is about the page cache, which direct = true goes around; take one of the two")
         }
         _ => Ok(()),

@@ -52,14 +52,17 @@ fn set_io_priority(number: u16) -> Result<(), Errno> {
 
 /// Why a thread, or single operations, cannot have this I/O priority; `None` if they can. A thread that does nothing else tries it:
 /// which privilege the kernel asks for, and in which name space, differs by its version.
-pub(crate) fn io_priority_refusal(class: IoClass) -> Option<String> {
-    let tried = std::thread::spawn(move || set_io_priority(class.with_level(0))).join();
+pub(crate) fn io_priority_refusal(class: IoClass, hint: u16) -> Option<String> {
+    let tried = std::thread::spawn(move || set_io_priority(class.with_hint(0, hint))).join();
     match (tried, class) {
         (Ok(Err(Errno::PERM)), IoClass::RealTime) => Some(
             "its I/O priority is of the class real-time, which the kernel gives to those with CAP_SYS_NICE only: run fathom as root, or take \
              best-effort or idle (fio: prioclass=2 or 3)"
                 .into(),
         ),
+        (Ok(Err(Errno::INVAL)), _) if hint > 0 => {
+            Some("the kernel takes no hint with its I/O priority: they came with Linux 6.5; leave it out".into())
+        }
         (Ok(Err(errno)), _) => Some(format!(
             "the kernel does not take its I/O priority: {}; leave it out",
             std::io::Error::from_raw_os_error(errno.raw_os_error())
@@ -146,9 +149,12 @@ mod tests {
             unsafe { libc::syscall(libc::SYS_ioprio_get, 1, 0) }
         });
         assert_eq!(found.join().unwrap(), libc::c_long::from(number));
-        assert_eq!(io_priority_refusal(IoClass::BestEffort), None);
-        assert_eq!(io_priority_refusal(IoClass::Idle), None);
-        if let Some(said) = io_priority_refusal(IoClass::RealTime) {
+        if let Some(said) = io_priority_refusal(IoClass::Idle, 3) {
+            assert!(said.contains("Linux 6.5"), "{said}");
+        }
+        assert_eq!(io_priority_refusal(IoClass::BestEffort, 0), None);
+        assert_eq!(io_priority_refusal(IoClass::Idle, 0), None);
+        if let Some(said) = io_priority_refusal(IoClass::RealTime, 0) {
             assert!(said.contains("CAP_SYS_NICE"), "{said}");
         }
     }

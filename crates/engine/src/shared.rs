@@ -313,6 +313,8 @@ pub(crate) struct Live {
     pub progress: AtomicU64,
     /// See [`STOP_SOME`]: why it is to stop, where that concerns some workers only.
     pub stop: AtomicU32,
+    /// 1 when its clock has stopped.
+    pub clocked: AtomicU32,
     /// See [`End`]. Set last, with release: whoever reads it with acquire may read the figures.
     pub end: AtomicU32,
 }

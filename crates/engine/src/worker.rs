@@ -155,7 +155,7 @@ pub(crate) fn work(job: &Job, shared: &Shared, clock: Clock, own_process: bool) 
     // SAFETY: this worker is the only writer of its slot and this is the only call.
     let slot = unsafe { shared.figures_mut(job.index()) };
     let mut ready = Ready { shared, reported: false };
-    let mut clocks = ClockStop { shared, reported: false };
+    let mut clocks = ClockStop { shared, worker: job.index(), reported: false };
     let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         let _locked = Buffer::locked(job.locked_bytes())?;
         match job {
@@ -271,6 +271,7 @@ impl Starting<'_, '_> {
 /// Reports that the worker's clock has stopped, exactly once, also when it failed.
 struct ClockStop<'a> {
     shared: &'a Shared,
+    worker: usize,
     reported: bool,
 }
 
@@ -279,6 +280,7 @@ impl ClockStop<'_> {
         if !self.reported {
             self.reported = true;
             let control = self.shared.control();
+            self.shared.live(self.worker).clocked.store(1, Ordering::Release);
             let stopped = control.clocked.fetch_add(1, Ordering::AcqRel) as usize + 1;
             add_and_wake(&control.event);
             if stopped == self.shared.workers() {
@@ -357,7 +359,7 @@ impl<B: AsyncBackend> Drive<B> for Several {
 fn batch(stream: &Stream) -> u32 {
     match stream.backend {
         Kind::Uring(options) => options.batch,
-        Kind::Aio { batch } => batch,
+        Kind::Aio { batch, .. } => batch,
         // Each is a call of its own.
         Kind::Posix => 1,
         _ => 0,

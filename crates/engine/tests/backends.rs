@@ -11,7 +11,7 @@ use fathom_workload::{
 use std::os::unix::fs::MetadataExt as _;
 
 fn mapped(flush: MapFlush, flush_every: u64, advice: Option<u8>) -> Backend {
-    Backend::Mmap { flush, flush_every, populate: false, advice }
+    Backend::Mmap { flush, flush_every, populate: false, huge_pages: false, advice }
 }
 
 fn direct() -> Open {
@@ -121,6 +121,8 @@ fn what_no_machine_can_do_is_refused_with_the_reason() {
     for (backend, open, words) in [
         (pvsync2(|o| o.high_priority = true), Open::default(), "direct = true"),
         (pvsync2(|o| o.atomic = true), Open::default(), "direct = true"),
+        (Backend::Aio { batch: 0, atomic: true }, Open::default(), "direct = true"),
+        (Backend::Uring(Uring { atomic: true, ..Uring::default() }), Open::default(), "direct = true"),
         (pvsync2(|o| o.uncached = true), direct(), "one of the two"),
         (mapped(MapFlush::Sync, 0, None), Open::default(), "flush_every is 0"),
         (mapped(MapFlush::No, 3, None), Open::default(), "flush_every needs flush"),
@@ -212,7 +214,7 @@ fn what_the_probes_say_works_does_work() {
     let dir = bench.file().parent().unwrap().to_owned();
     let all = capabilities_in(&dir);
     let state = |feature: &str| all.iter().find(|c| c.feature == feature).map(|c| c.state);
-    let cases: [(&str, Backend, Open); 4] = [
+    let cases: [(&str, Backend, Open); 6] = [
         ("RWF_DSYNC", Backend::Pvsync2(Pvsync2 { dsync: true, ..Pvsync2::default() }), Open::default()),
         (
             "RWF_DONTCACHE",
@@ -220,6 +222,8 @@ fn what_the_probes_say_works_does_work() {
             Open::default(),
         ),
         ("RWF_ATOMIC", Backend::Pvsync2(Pvsync2 { atomic: true, ..Pvsync2::default() }), direct()),
+        ("RWF_ATOMIC", Backend::Aio { batch: 0, atomic: true }, direct()),
+        ("RWF_ATOMIC", Backend::Uring(Uring { atomic: true, ..Uring::default() }), direct()),
         ("MADV_POPULATE_WRITE", mapped(MapFlush::No, 1, Some(23)), Open::default()),
     ];
     for (feature, backend, open) in cases {

@@ -28,7 +28,7 @@ const BOTH: [(Backend, u32); 4] = [
     (Backend::Null, 1),
     (Backend::Null, 8),
     (Backend::Psync(fathom_workload::SyncCall::Pread), 1),
-    (Backend::Aio { batch: 0 }, 8),
+    (Backend::Aio { batch: 0, atomic: false }, 8),
 ];
 
 #[test]
@@ -153,7 +153,7 @@ fn a_depth_is_found_and_the_search_is_not_counted() {
 
 #[test]
 fn what_is_in_flight_at_a_stop_is_drained_and_counted() {
-    let stream = endless(Backend::Aio { batch: 0 }, 8);
+    let stream = endless(Backend::Aio { batch: 0, atomic: false }, 8);
     let done = Bench::new(MIB).stop(time(20)).run(stream);
     let worker = only(&done);
     assert!(worker.drained_ops <= 8, "{}", worker.drained_ops);
@@ -360,7 +360,8 @@ fn who_fails_in_its_search_for_a_depth_is_not_waited_for() {
         once: false,
         goes_on: false,
     };
-    let searching = Stream { adaptive_depth: Some(how), ..endless(Backend::Aio { batch: 0 }, 4) };
+    let searching =
+        Stream { adaptive_depth: Some(how), ..endless(Backend::Aio { batch: 0, atomic: false }, 4) };
     // Its file is empty: the first read fails, in the search.
     let mut failing = Stream { direction: Direction::Read, ..searching.clone() };
     failing.open.create = true;
@@ -378,7 +379,7 @@ fn drained_operations_end_after_the_time() {
         common: false,
     };
     for rate in [None, Some(rate)] {
-        let mut stream = endless(Backend::Aio { batch: 0 }, 8);
+        let mut stream = endless(Backend::Aio { batch: 0, atomic: false }, 8);
         stream.pace.rate = rate;
         let done = Bench::new(MIB).stop(time(20)).run(stream);
         // The clock rounds to a nanosecond or two.

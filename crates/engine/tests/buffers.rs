@@ -16,6 +16,7 @@ const URING: Backend = Backend::Uring(Uring {
     submission_cpu: None,
     async_every: 0,
     completion_polling: false,
+    atomic: false,
 });
 
 /// Writes and reads with such buffers; every byte is checked.

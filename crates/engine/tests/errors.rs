@@ -19,11 +19,12 @@ fn backends() -> Vec<(Backend, u32)> {
         submission_cpu: None,
         async_every: 0,
         completion_polling: false,
+        atomic: false,
     };
     vec![
         (Backend::Psync(SyncCall::Pread), 1),
         (Backend::Psync(SyncCall::Read), 1),
-        (Backend::Aio { batch: 1 }, 8),
+        (Backend::Aio { batch: 1, atomic: false }, 8),
         (Backend::Uring(uring), 16),
         (Backend::Posix, 4),
     ]

@@ -41,7 +41,7 @@ fn as_many_operations_as_are_due_are_issued() {
         (Backend::default(), 1),
         (Backend::Uring(Uring::default()), 1),
         (Backend::Uring(Uring::default()), 8),
-        (Backend::Aio { batch: 0 }, 8),
+        (Backend::Aio { batch: 0, atomic: false }, 8),
     ] {
         let bench = Bench::new(MIB).stop(time(200));
         let writer = Stream::new("f", Direction::Write, Bytes(4096));
@@ -122,8 +122,13 @@ fn the_log_tells_when_operations_were_issued() {
 
 #[test]
 fn operations_are_written_down_without_an_end_in_sight() {
-    let mapped =
-        Backend::Mmap { flush: fathom_workload::MapFlush::No, flush_every: 1, populate: false, advice: None };
+    let mapped = Backend::Mmap {
+        flush: fathom_workload::MapFlush::No,
+        flush_every: 1,
+        populate: false,
+        huge_pages: false,
+        advice: None,
+    };
     for (backend, queue_depth) in
         [(Backend::default(), 1), (mapped, 1), (Backend::Uring(Uring::default()), 8), (Backend::Null, 8)]
     {

@@ -55,11 +55,17 @@ fn bench(files: u32) -> Option<Bench> {
 #[test]
 fn every_backend_begins_a_pass_with_nothing_in_memory() {
     let Some(bench) = bench(1) else { return };
-    let mapped = Backend::Mmap { flush: MapFlush::No, flush_every: 1, populate: false, advice: Some(1) };
+    let mapped = Backend::Mmap {
+        flush: MapFlush::No,
+        flush_every: 1,
+        populate: false,
+        huge_pages: false,
+        advice: Some(1),
+    };
     for (backend, queue_depth) in [
         (Backend::Psync(SyncCall::Pread), 1),
         (mapped, 1),
-        (Backend::Aio { batch: 0 }, 8),
+        (Backend::Aio { batch: 0, atomic: false }, 8),
         (Backend::Uring(Uring::default()), 8),
         (Backend::Posix, 8),
     ] {

@@ -151,6 +151,7 @@ fn a_full_device_is_one_clear_error() {
             flush: fathom_workload::MapFlush::No,
             flush_every: 1,
             populate: false,
+            huge_pages: false,
             advice: None,
         },
     ] {

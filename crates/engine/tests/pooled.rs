@@ -26,13 +26,19 @@ fn pooled(direction: Direction, access: Access, amount: Amount) -> Stream {
 
 #[test]
 fn every_backend_does_one_pass_together_and_reads_back_what_it_wrote() {
-    let mapped = Backend::Mmap { flush: MapFlush::No, flush_every: 1, populate: false, advice: None };
+    let mapped = Backend::Mmap {
+        flush: MapFlush::No,
+        flush_every: 1,
+        populate: false,
+        huge_pages: false,
+        advice: None,
+    };
     let backends = [
         (Backend::Psync(SyncCall::Pread), 1),
         (Backend::Psync(SyncCall::Read), 1),
         (Backend::Stdio { buffer: Bytes(0) }, 1),
         (mapped, 1),
-        (Backend::Aio { batch: 0 }, 8),
+        (Backend::Aio { batch: 0, atomic: false }, 8),
         (Backend::Uring(Uring::default()), 8),
     ];
     for (backend, queue_depth) in backends {

@@ -132,9 +132,11 @@ fn a_latency_above_the_longest_is_an_error() {
         pace: Pace { longest: Some(Longest { read: Duration(ns), write: Duration(0) }), ..Pace::default() },
         ..Stream::new("f", Direction::Read, Bytes(4096))
     };
-    for (backend, depth) in
-        [(Backend::default(), 1), (Backend::Uring(Uring::default()), 4), (Backend::Aio { batch: 0 }, 4)]
-    {
+    for (backend, depth) in [
+        (Backend::default(), 1),
+        (Backend::Uring(Uring::default()), 4),
+        (Backend::Aio { batch: 0, atomic: false }, 4),
+    ] {
         let bench = written(1);
         assert_eq!(only(&bench.run(limited(backend, depth, 3_600_000 * MS))).ending, Ending::Completed);
         let done = bench.run(limited(backend, depth, 1));
@@ -176,7 +178,8 @@ fn a_pause_comes_after_so_much_time() {
 
 #[test]
 fn operations_that_are_kept_apart_are_all_done() {
-    for backend in [Backend::Uring(Uring::default()), Backend::Aio { batch: 0 }, Backend::Null] {
+    for backend in [Backend::Uring(Uring::default()), Backend::Aio { batch: 0, atomic: false }, Backend::Null]
+    {
         let bench = written(1);
         // Each overlaps each, and those of the second stream overlap none.
         for access in [Access::Same(0), Access::Sequential] {

@@ -59,7 +59,7 @@ fn keys_that_undo_each_other_are_refused() {
     let timed = Timed { open: true, ..Timed::default() };
     expect(
         &bench,
-        Stream { lock: Lock::File, backend: Backend::Aio { batch: 0 }, ..adaptive.clone() },
+        Stream { lock: Lock::File, backend: Backend::Aio { batch: 0, atomic: false }, ..adaptive.clone() },
         "lock",
     );
     expect(&bench, Stream { timed, ..adaptive }, "timed.open");

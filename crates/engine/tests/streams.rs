@@ -16,10 +16,12 @@ const PLAIN: Uring = Uring {
     submission_cpu: None,
     async_every: 0,
     completion_polling: false,
+    atomic: false,
 };
 
 const NO_FLAGS: Pvsync2 = Pvsync2 {
     high_priority: false,
+    high_priority_percent: None,
     dsync: false,
     sync: false,
     nowait: false,
@@ -35,12 +37,48 @@ const BACKENDS: [(Backend, u32); 18] = [
     (Backend::Pvsync2(Pvsync2 { dsync: true, sync: true, ..NO_FLAGS }), 1),
     (Backend::Stdio { buffer: Bytes(0) }, 1),
     (Backend::Stdio { buffer: Bytes(3 * KIB) }, 1),
-    (Backend::Mmap { flush: MapFlush::No, flush_every: 1, populate: false, advice: None }, 1),
-    (Backend::Mmap { flush: MapFlush::Sync, flush_every: 1, populate: false, advice: Some(2) }, 1),
-    (Backend::Mmap { flush: MapFlush::Sync, flush_every: 3, populate: true, advice: None }, 1),
-    (Backend::Mmap { flush: MapFlush::Async, flush_every: 100, populate: true, advice: Some(4) }, 1),
-    (Backend::Aio { batch: 0 }, 1),
-    (Backend::Aio { batch: 3 }, 8),
+    (
+        Backend::Mmap {
+            flush: MapFlush::No,
+            flush_every: 1,
+            populate: false,
+            huge_pages: false,
+            advice: None,
+        },
+        1,
+    ),
+    (
+        Backend::Mmap {
+            flush: MapFlush::Sync,
+            flush_every: 1,
+            populate: false,
+            huge_pages: false,
+            advice: Some(2),
+        },
+        1,
+    ),
+    (
+        Backend::Mmap {
+            flush: MapFlush::Sync,
+            flush_every: 3,
+            populate: true,
+            huge_pages: false,
+            advice: None,
+        },
+        1,
+    ),
+    (
+        Backend::Mmap {
+            flush: MapFlush::Async,
+            flush_every: 100,
+            populate: true,
+            huge_pages: false,
+            advice: Some(4),
+        },
+        1,
+    ),
+    (Backend::Aio { batch: 0, atomic: false }, 1),
+    (Backend::Aio { batch: 3, atomic: false }, 8),
     (Backend::Uring(PLAIN), 1),
     (Backend::Uring(Uring { batch: 5, ..PLAIN }), 16),
     (Backend::Uring(Uring { async_every: 3, ..PLAIN }), 16),
@@ -382,9 +420,11 @@ fn a_warmed_record_is_not_counted() {
 
 #[test]
 fn several_in_flight_do_every_operation_once() {
-    for (backend, queue_depth) in
-        [(Backend::Null, 32), (Backend::Aio { batch: 0 }, 8), (Backend::Uring(Uring::default()), 64)]
-    {
+    for (backend, queue_depth) in [
+        (Backend::Null, 32),
+        (Backend::Aio { batch: 0, atomic: false }, 8),
+        (Backend::Uring(Uring::default()), 64),
+    ] {
         let bench = Bench::new(MIB);
         bench.run(Stream::new("f", Direction::Write, Bytes(64 * KIB)));
         let r = bench.run(Stream {
@@ -432,7 +472,7 @@ fn asynchronous_reads_past_the_end_and_wrong_data_are_found() {
 fn asynchronous_writes_sync_and_stop() {
     let bench = Bench::new(MIB)
         .stop(fathom_workload::Stop { time: Some(Duration(20_000_000)), ..fathom_workload::Stop::default() });
-    for backend in [Backend::Uring(Uring::default()), Backend::Aio { batch: 0 }] {
+    for backend in [Backend::Uring(Uring::default()), Backend::Aio { batch: 0, atomic: false }] {
         let r = bench.run(Stream {
             backend,
             queue_depth: 8,

@@ -20,12 +20,22 @@ fn backends() -> Vec<(Backend, u32)> {
         submission_cpu: None,
         async_every: 0,
         completion_polling: false,
+        atomic: false,
     };
     vec![
         (Backend::Psync(SyncCall::Pread), 1),
-        (Backend::Mmap { flush: MapFlush::No, flush_every: 1, populate: false, advice: None }, 1),
-        (Backend::Aio { batch: 1 }, 1),
-        (Backend::Aio { batch: 3 }, 8),
+        (
+            Backend::Mmap {
+                flush: MapFlush::No,
+                flush_every: 1,
+                populate: false,
+                huge_pages: false,
+                advice: None,
+            },
+            1,
+        ),
+        (Backend::Aio { batch: 1, atomic: false }, 1),
+        (Backend::Aio { batch: 3, atomic: false }, 8),
         (Backend::Uring(plain), 4),
         (Backend::Uring(Uring { registered_file: true, batch: 0, ..plain }), 16),
     ]

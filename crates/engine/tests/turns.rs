@@ -22,14 +22,20 @@ fn turns(direction: Direction, access: Access) -> Stream {
 
 #[test]
 fn every_backend_writes_and_reads_all_files() {
-    let mapped = Backend::Mmap { flush: MapFlush::No, flush_every: 1, populate: false, advice: None };
+    let mapped = Backend::Mmap {
+        flush: MapFlush::No,
+        flush_every: 1,
+        populate: false,
+        huge_pages: false,
+        advice: None,
+    };
     for (backend, queue_depth) in [
         (Backend::Null, 1),
         (Backend::Null, 8),
         (Backend::Psync(SyncCall::Pread), 1),
         (Backend::Psync(SyncCall::Read), 1),
         (mapped, 1),
-        (Backend::Aio { batch: 0 }, 8),
+        (Backend::Aio { batch: 0, atomic: false }, 8),
         (Backend::Uring(Uring::default()), 8),
         (Backend::Posix, 8),
         (Backend::Splice, 1),

@@ -511,12 +511,22 @@ data = { reducible = { duplicate_percent = 100 } }
                 "count for nothing beside a criterion",
             ),
             ("name = \"p\"", "name = \"p\"\nstop = { steady = { most_rounds = 0 } }", "less than its window"),
+            (
+                "amount",
+                "backend = { pvsync2 = { high_priority_percent = 30 } }\namount",
+                "high_priority_percent is a share",
+            ),
             ("amount", "buffers = { node = { bind = [] } }\namount", "buffers on no NUMA node"),
             ("amount", "buffers = { node = { prefer = 64 } }\namount", "numbers of nodes are below 64"),
             (
                 "[phase.group.thread.program",
                 "io_priority = 8\nio_class = \"idle\"\n[phase.group.thread.program",
                 "io_priority is 8; 0 to 7 is expected",
+            ),
+            (
+                "[phase.group.thread.program",
+                "io_hint = 1024\n[phase.group.thread.program",
+                "io_hint is 1024; 0 to 1023 is expected",
             ),
             (
                 "amount",

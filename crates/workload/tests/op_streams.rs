@@ -175,6 +175,7 @@ fn thread(program: Program) -> Thread {
         program,
         io_priority: None,
         io_class: None,
+        io_hint: 0,
     }
 }
 

@@ -134,6 +134,31 @@ fn a_device_that_holds_nothing_needs_no_permission() {
 }
 
 #[test]
+fn atomic_writes_that_a_device_cannot_do_are_an_error_as_in_fio() {
+    let dir = TestDir::new();
+    let test = "atomic_writes_that_a_device_cannot_do_are_an_error_as_in_fio";
+    let Some(device) = Device::blank(test, dir.path(), BYTES) else { return };
+    let fathom = Fathom::new().working_in(dir.path());
+    for engine in ["pvsync2", "libaio", "io_uring"] {
+        let job = format!("--name=a --ioengine={engine} --direct=1 --atomic=1 --bs=4k --size=64k");
+        // fio 3.42: err=95, and code 1. Drivers of loop devices have none.
+        let written = format!("{job} --rw=write --filename={}", device.0.display());
+        let told = run(&fathom, &written).expect_code(1);
+        assert!(told.stdout.contains("(groupid=0, jobs=1): err=95"), "{engine}: {}", told.stdout);
+        assert!(told.stderr.contains("refuses RWF_ATOMIC (atomic = true)"), "{engine}: {}", told.stderr);
+        // Whether a file system can is tried before the first write.
+        let told = run(&fathom, &format!("{job} --rw=write --filename=f"));
+        assert!(told.code == Some(0) || told.stderr.contains("RWF_ATOMIC"), "{engine}: {}", told.stderr);
+        // Reads are not asked to be.
+        let read = format!("{job} --rw=read --filename={}", device.0.display());
+        run(&fathom, &read).expect_code(0);
+    }
+    run(&fathom, "--name=a --rw=read --size=64k --atomic=1")
+        .expect_code(1)
+        .expect_stderr("engine does not support atomic writes");
+}
+
+#[test]
 fn a_device_is_trimmed_only_when_it_is_named() {
     let dir = TestDir::new();
     let Some(device) = Device::signed("a_device_is_trimmed_only_when_it_is_named", dir.path()) else {

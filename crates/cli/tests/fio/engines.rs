@@ -1,9 +1,10 @@
 //! Engines that are not plain reads and writes, beside fio itself: how many operations are counted, and which files are left.
 
-use crate::fio::support::{fio_is_here, json, run, their_json};
-use fathom_testkit::{Fathom, LoopFs, TestDir};
+use crate::fio::support::{FIO, fio_is_here, json, run, their_json};
+use fathom_testkit::{Fathom, LoopFs, TestDir, TmpFs, skip, strace_command};
 use serde_json::Value;
 use std::path::Path;
+use std::process::Command;
 
 /// Names and sizes of the files in a directory.
 fn left(root: &Path) -> Vec<String> {
@@ -160,4 +161,51 @@ fn a_program_runs_as_long_as_its_job() {
     let missing = run(&fathom, "--name=a --ioengine=exec --program=no_such_program_here --runtime=1");
     assert_ne!(missing.code, Some(0));
     assert!(missing.stderr.contains("start the program"), "{}", missing.stderr);
+}
+
+#[test]
+fn computing_ends_when_the_jobs_that_do_io_are_done() {
+    // A quarter of a second of I/O; the second cpuio is not waited for, and ends by its time.
+    let line = "--size=16k --name=cpu --ioengine=cpuio --cpuload=10 --exit_on_io_done=1 --numjobs=2 --runtime=50 \
+                --name=other --ioengine=cpuio --cpuload=10 --runtime=1 \
+                --name=io --ioengine=psync --rw=read --rate_iops=16";
+    let check = |document: &Value, who: &str| {
+        let times: Vec<u64> =
+            document["jobs"].as_array().unwrap().iter().map(|j| j["job_runtime"].as_u64().unwrap()).collect();
+        assert_eq!(times.len(), 4, "{who}");
+        // Clones of a job come first.
+        assert!(times[..2].iter().all(|ms| (150..900).contains(ms)), "{who}: {times:?}");
+        assert!(times[2] >= 950, "{who}: {times:?}");
+    };
+    let dir = TestDir::new();
+    check(&json(&Fathom::new().working_in(dir.path()), line), "fathom");
+    if fio_is_here("computing_ends_when_the_jobs_that_do_io_are_done") {
+        check(&their_json(TestDir::new().path(), line), "fio");
+    }
+}
+
+#[test]
+fn a_share_of_the_calls_asks_for_polling() {
+    let test = "a_share_of_the_calls_asks_for_polling";
+    // No device below says that it does not poll.
+    let Some(memory) = TmpFs::mount(test, 4 << 20) else { return };
+    let line = "--name=a --filename=f --size=1m --bs=4k --rw=read --direct=1 --ioengine=pvsync2 --hipri --hipri_percentage=30";
+    let (ours, mut command) = (TestDir::new(), Command::new(FIO));
+    let fathom = Fathom::new().working_in(ours.path());
+    let line_here = line.replace("=f ", &format!("={}/f ", memory.path().display()));
+    let mut traces = vec![fathom.strace(test, format!("fio {line_here}").split(' '))];
+    if fio_is_here(test) {
+        let theirs = line_here.replace("/f ", "/g ");
+        traces.push(strace_command(test, command.args(theirs.split(' ')).current_dir(ours.path())));
+    }
+    for trace in traces {
+        let Some(trace) = trace else { return };
+        if trace.code != Some(0) {
+            return skip(test, "file systems in memory of this kernel have no O_DIRECT");
+        }
+        let reads = || trace.calls.iter().filter(|call| call.name == "preadv2");
+        let polled = reads().filter(|call| call.args.ends_with("RWF_HIPRI")).count();
+        assert_eq!(reads().count(), 256);
+        assert!((45..110).contains(&polled), "{polled}");
+    }
 }

@@ -67,6 +67,30 @@ fn every_operation_has_a_line_as_in_fio() {
     assert!(!logs_of(ours.path()).iter().any(|n| n.starts_with('.')), "nothing is left beside them");
 }
 
+#[test]
+fn times_of_issue_are_a_last_column() {
+    const LINE: &str = "--name=a --ioengine=io_uring --iodepth=4 --rw=randread --size=64k --bs=4k --write_lat_log=p \
+                        --write_bw_log=p --log_issue_time=1";
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    run(&fathom, &format!("{LINE} --log_offset=1")).expect_code(0);
+    // fio 3.42: `0, 57616, 1, 4096, 0, 0, 175431` in NAME_clat and NAME_slat, `0, 79398, 1, 4096, 0, 0, 0` in the others.
+    for name in ["p_clat.1.log", "p_slat.1.log", "p_lat.1.log", "p_bw.1.log"] {
+        let rows = rows(dir.path(), name);
+        assert!(rows.len() == 16 && rows.iter().all(|row| row.len() == 7), "{name}: {rows:?}");
+        if name.contains("_lat") || name.contains("_bw") {
+            assert!(rows.iter().all(|row| row[6] == 0), "{name}: {rows:?}");
+        }
+    }
+    let (clat, slat) = (rows(dir.path(), "p_clat.1.log"), rows(dir.path(), "p_slat.1.log"));
+    for (completed, submitted) in clat.iter().zip(&slat) {
+        assert_eq!(completed[6], submitted[6]);
+        assert!(completed[6] >= submitted[1] && completed[6] > 0, "{submitted:?}: it was prepared before");
+        assert_eq!((completed[6] + completed[1]) / 1_000_000, completed[0], "{completed:?}: it ended then");
+    }
+    run(&fathom, LINE).expect_code(1).expect_stderr("log_issue_time requires write_lat_log and log_offset");
+}
+
 /// The lines of a log of 8 blocks that were written one after the other.
 fn are_in_sequence(text: &str) {
     let offsets: Vec<&str> = text.lines().filter_map(|line| line.split(", ").nth(4)).collect();

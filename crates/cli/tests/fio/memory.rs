@@ -1,7 +1,7 @@
-//! Memory that jobs lock (`lockmem`), beside fio where it is installed.
+//! Memory that jobs lock (`lockmem`), and pages of mapped files (`thp`), beside fio where it is installed.
 
 use crate::fio::support::{FIO, fio_is_here, run};
-use fathom_testkit::{Fathom, TestDir, family};
+use fathom_testkit::{Fathom, TestDir, family, skip, strace_command};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -57,4 +57,39 @@ fn what_is_not_there_is_not_locked() {
         .expect_stderr("lock 943718400 MiB of memory");
     run(&fathom, "--name=a --rw=read --size=64k --lockmem=much").expect_code(1).expect_stderr("lockmem");
     run(&fathom, "--name=a --rw=read --size=64k --lockmem=0").expect_code(0);
+}
+
+#[test]
+fn a_mapped_file_asks_for_huge_pages_first() {
+    let test = "a_mapped_file_asks_for_huge_pages_first";
+    if !std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists() {
+        return skip(test, "this kernel has no transparent huge pages");
+    }
+    for (more, expected) in [
+        ("--rw=read --thp=1", vec!["MADV_HUGEPAGE", "MADV_SEQUENTIAL"]),
+        ("--rw=randread --thp=2", vec!["MADV_HUGEPAGE", "MADV_RANDOM"]),
+        ("--rw=read --thp=1 --fadvise_hint=0", vec!["MADV_HUGEPAGE"]),
+        ("--rw=read --thp=0", vec!["MADV_SEQUENTIAL"]),
+    ] {
+        let line = format!("--name=a --ioengine=mmap --size=92k --bs=4k {more}");
+        let (ours, fio) = (TestDir::new(), TestDir::new());
+        let fathom = Fathom::new().working_in(ours.path());
+        let mut traces = vec![fathom.strace(test, format!("fio {line}").split(' '))];
+        if fio_is_here(test) {
+            let mut command = Command::new(FIO);
+            traces.push(strace_command(test, command.args(line.split(' ')).current_dir(fio.path())));
+        }
+        for trace in traces {
+            let Some(trace) = trace else { return };
+            // Nothing else is as long as the file.
+            let advised = trace.calls.iter().filter(|c| c.name == "madvise" && c.arguments()[1] == "94208");
+            let advised: Vec<&str> = advised.map(|c| c.arguments()[2]).collect();
+            assert_eq!(advised, expected, "{more}");
+        }
+    }
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    run(&fathom, "--name=a --ioengine=mmap --rw=write --size=64k --thp=1")
+        .expect_code(1)
+        .expect_stderr("fio writes to memory of its own, and nothing to the file");
 }

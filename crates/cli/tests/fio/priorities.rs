@@ -39,7 +39,7 @@ fn a_share_of_the_operations_has_its_priority() {
     let marked = log.lines().filter(|line| line.ends_with(", 0x4003")).count();
     assert_eq!(marked as u64, ours[&(2, 3)]);
     let text = run(&fathom, LINE).expect_code(0).stdout;
-    assert!(text.contains("    clat prio 0/0 (") && text.contains("    clat prio 2/3 ("), "{text}");
+    assert!(text.contains("    clat prio 0/0/0 (") && text.contains("    clat prio 2/3/0 ("), "{text}");
     assert!(text.contains("% of IOs) percentiles ("), "{text}");
     // io_uring has them, too.
     shares(&counts(&json(&fathom, &LINE.replace("libaio", "io_uring"))));
@@ -106,7 +106,7 @@ fn a_whole_job_has_a_class() {
     let line = format!("{LINE} --prioclass=3");
     let text = run(&fathom, &line).expect_code(0).stdout;
     let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words}:\n{text}"));
-    assert!(at("    clat prio 3/0 (") < at("    clat prio 2/3 ("), "{text}");
+    assert!(at("    clat prio 3/0/0 (") < at("    clat prio 2/3/0 ("), "{text}");
     let classes = |document: &Value| counts(document).into_keys().collect::<Vec<_>>();
     assert_eq!(classes(&json(&fathom, &line)), [(2, 3), (3, 0)]);
     if fio_is_here(test) {
@@ -137,6 +137,35 @@ fn a_class_is_the_kernels_or_one_clear_error() {
     run(&fathom, "--name=b --size=64k --prioclass=4")
         .expect_code(1)
         .expect_stderr("max value out of range: 4 (3 max)");
+}
+
+#[test]
+fn hints_are_a_part_of_priorities() {
+    let test = "hints_are_a_part_of_priorities";
+    let dir = TestDir::new();
+    if dir.in_memory() {
+        skip(test, "priorities are of direct I/O, and the tests' directory lies in memory");
+        return;
+    }
+    let fathom = Fathom::new().working_in(dir.path());
+    let line = format!("{LINE} --prio=2 --priohint=5 --cmdprio_hint=9");
+    let ran = run(&fathom, &line);
+    if ran.code != Some(0) {
+        ran.expect_code(1).expect_stderr("they came with Linux 6.5");
+        return skip(test, "this kernel has no hints of priorities");
+    }
+    // As in fio 3.42: `clat prio 2/0/9 (` in the text, 16427 of ioprio_set for the job, and 0x404b in logs; 3.33 has no hints.
+    let text = ran.stdout;
+    assert!(text.contains("    clat prio 2/2/5 (") && text.contains("    clat prio 2/3/9 ("), "{text}");
+    let log = std::fs::read_to_string(dir.path().join("p_clat.1.log")).unwrap();
+    assert!(log.lines().all(|line| line.ends_with(", 0x404b") || line.ends_with(", 0x402a")), "{log}");
+    let document = json(&fathom, &line);
+    let prios = document["jobs"][0]["read"]["prios"].as_array().unwrap();
+    let hints: Vec<&Value> = prios.iter().map(|by| &by["priohint"]).collect();
+    assert_eq!(hints, [5, 9]);
+    run(&fathom, &format!("{LINE} --priohint=1024"))
+        .expect_code(1)
+        .expect_stderr("priohint: max value out of range: 1024 (1023 max)");
 }
 
 #[test]

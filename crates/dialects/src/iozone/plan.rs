@@ -309,6 +309,7 @@ fn group(o: &Options, name: &str, instances: u32, s: Stream) -> Group {
         threads: vec![Thread {
             io_priority: None,
             io_class: None,
+            io_hint: 0,
             name: String::new(),
             instances: 1,
             memory: Bytes(0),

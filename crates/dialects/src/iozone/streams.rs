@@ -106,7 +106,13 @@ fn backend(o: &Options, pass: &Pass) -> Backend {
                 Msync::Async => MapFlush::Async,
                 Msync::Sync => MapFlush::Sync,
             };
-            Backend::Mmap { flush, flush_every: 1, populate: false, advice: o.madvise.map(linux_advice) }
+            Backend::Mmap {
+                flush,
+                flush_every: 1,
+                populate: false,
+                huge_pages: false,
+                advice: o.madvise.map(linux_advice),
+            }
         }
         _ if o.async_depth.is_some() => {
             // Registered buffers count against the limit of locked memory, which ordinary users soon reach.

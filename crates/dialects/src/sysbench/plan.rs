@@ -103,6 +103,7 @@ fn phase(o: &Options) -> Phase {
                 run_as: fathom_workload::RunAs::default(),
                 io_priority: None,
                 io_class: None,
+                io_hint: 0,
                 program: Program::Stream(Box::new(stream(o))),
             }],
         }],
@@ -167,10 +168,14 @@ fn stream(o: &Options) -> Stream {
         amount,
         backend: match o.effective_io_mode() {
             IoMode::Sync => Backend::Psync(SyncCall::Pread),
-            IoMode::Async => Backend::Aio { batch: 0 },
-            IoMode::Mmap => {
-                Backend::Mmap { flush: MapFlush::No, flush_every: 1, populate: false, advice: None }
-            }
+            IoMode::Async => Backend::Aio { batch: 0, atomic: false },
+            IoMode::Mmap => Backend::Mmap {
+                flush: MapFlush::No,
+                flush_every: 1,
+                populate: false,
+                huge_pages: false,
+                advice: None,
+            },
         },
         queue_depth: if o.effective_io_mode() == IoMode::Async { o.backlog } else { 1 },
         open: Open {

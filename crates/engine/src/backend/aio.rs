@@ -2,6 +2,7 @@
 //! are done inside io_submit; only O_DIRECT is asynchronous in fact.
 
 use super::probe::{Capability, Ground, State, number_in, text};
+use super::pvsync2::ATOMIC;
 use super::{AsyncBackend, Handle, Target};
 use crate::clock::Clock;
 use crate::files;
@@ -59,6 +60,8 @@ pub(crate) struct Aio {
     events: Vec<IoEvent>,
     /// Events that were fetched and not reaped yet.
     fetched: std::ops::Range<usize>,
+    /// RWF_ of every write.
+    write_flags: i32,
     /// Operations that the kernel has and whose events were not fetched yet.
     in_flight: usize,
 }
@@ -71,7 +74,10 @@ impl Handle for Aio {
 
     fn open(plan: &Plan) -> Result<Self, Fault> {
         let depth = plan.stream.queue_depth as usize;
-        Self::on(files::open_all(plan)?, depth, depth)
+        let atomic = matches!(plan.stream.backend, fathom_workload::Backend::Aio { atomic: true, .. });
+        let mut aio = Self::on(files::open_all(plan)?, depth, depth)?;
+        aio.write_flags = if atomic { ATOMIC as i32 } else { 0 };
+        Ok(aio)
     }
 
     fn files(&self) -> u32 {
@@ -109,6 +115,7 @@ impl Aio {
             queued: Vec::with_capacity(depth),
             events: vec![IoEvent::default(); depth],
             fetched: 0..0,
+            write_flags: 0,
             in_flight: 0,
         })
     }
@@ -148,6 +155,7 @@ impl AsyncBackend for Aio {
             },
             fildes: self.files[op.file as usize].as_raw_fd() as u32,
             buf: if !matches!(op.kind, OpKind::Read | OpKind::Write) { 0 } else { target.pointer as u64 },
+            rw_flags: if op.kind == OpKind::Write { self.write_flags } else { 0 },
             nbytes: u64::from(op.bytes),
             offset: op.offset as i64,
             reqprio: target.priority as i16,
@@ -172,6 +180,10 @@ impl AsyncBackend for Aio {
             self.fetch(1, Some(most_ns))?;
         }
         Ok(given)
+    }
+
+    fn failed(&self, fault: Fault) -> Fault {
+        if self.write_flags != 0 { fault.of_flags(ATOMIC) } else { fault }
     }
 
     #[inline(always)]
@@ -205,7 +217,7 @@ impl Aio {
             }
             let fault = last_error(Call::Submit);
             if fault.errno != libc::EAGAIN {
-                return Err(fault);
+                return Err(self.blamed(fault, from));
             }
             // Room comes with completions, and they count as room only once they are fetched.
             if self.in_flight > 0 {
@@ -219,6 +231,21 @@ impl Aio {
         }
         self.queued.clear();
         Ok(clock.now())
+    }
+
+    /// The fault of a write whose flags are refused when it is submitted: the first of those that are left. Cold.
+    #[cold]
+    fn blamed(&self, fault: Fault, from: usize) -> Fault {
+        // SAFETY: the address of a block of ours.
+        let block = self.queued.get(from).map(|block| unsafe { **block });
+        match block.filter(|block| block.opcode == PWRITE && self.write_flags != 0) {
+            Some(block) => {
+                let file = self.files.iter().position(|f| f.as_raw_fd() as u32 == block.fildes).unwrap_or(0);
+                let write = Fault { errno: fault.errno, offset: block.offset as u64, ..fault };
+                Fault { file: file as u32, ..write.of_flags(ATOMIC) }
+            }
+            None => fault,
+        }
     }
 
     /// Fetches at least `wait` events, or as many as there are when `most_ns` are over. They come behind those not reaped yet.
@@ -328,6 +355,27 @@ mod tests {
             return fathom_testkit::skip("more_operations_than_the_system_allows", "no native aio here");
         }
         assert!(refusal(u64::MAX).unwrap().contains("fs.aio-max-nr"));
+    }
+
+    #[test]
+    fn a_refused_flag_is_told_with_the_write_that_had_it() {
+        if attempt(1).is_err() {
+            return fathom_testkit::skip("a_refused_flag_is_told", "no native aio here");
+        }
+        // Files in memory have no atomic writes.
+        let file = || crate::backend::probe::file_in_memory().unwrap();
+        let mut aio = Aio::on(vec![file(), file()], 2, 2).unwrap();
+        aio.write_flags = ATOMIC as i32;
+        let mut byte = 7u8;
+        for (kind, offset) in [(OpKind::Read, 0), (OpKind::Write, 512)] {
+            let op = Op { kind, file: 1, offset, bytes: 1, think_ns: 0 };
+            let target = Target { pointer: &raw mut byte, registered: 0, priority: 0 };
+            aio.queue(u32::from(kind == OpKind::Write), &op, target);
+        }
+        let fault = aio.submit(1, Clock::monotonic()).unwrap_err();
+        assert!(matches!(fault.errno, libc::EOPNOTSUPP | libc::EINVAL), "{}", fault.errno);
+        assert_eq!((fault.call, fault.offset, fault.file), (Call::FlaggedWrite, 512, 1));
+        assert!(crate::backend::flag_advice(fault.found).contains("RWF_ATOMIC (atomic = true)"));
     }
 
     #[test]

@@ -53,9 +53,11 @@ unsafe impl Send for Mmap {}
 
 impl Handle for Mmap {
     fn open(plan: &Plan) -> Result<Self, Fault> {
-        let (flush, flush_every, populate, advice) = match plan.stream.backend {
-            Kind::Mmap { flush, flush_every, populate, advice } => (flush, flush_every, populate, advice),
-            _ => (MapFlush::No, 1, false, None),
+        let (flush, flush_every, populate, advices) = match plan.stream.backend {
+            Kind::Mmap { flush, flush_every, populate, huge_pages, advice } => {
+                (flush, flush_every, populate, [huge_pages.then_some(HUGE_PAGES), advice])
+            }
+            _ => (MapFlush::No, 1, false, [None; 2]),
         };
         let file = files::open(plan)?;
         let fault = |e| Fault::of(Call::Map, e, 0);
@@ -78,7 +80,7 @@ impl Handle for Mmap {
         // SAFETY: a new mapping at an address of the kernel's choice, of a file that is at least this long.
         let base = unsafe { rustix::mm::mmap(std::ptr::null_mut(), length, protection, flags, &file, 0) }
             .map_err(fault)?;
-        if let Some(advised) = advice.and_then(advised) {
+        for advised in advices.into_iter().flatten().filter_map(advised) {
             // SAFETY: inside the mapping just made; the advices offered do not change contents of shared or unwritten pages.
             unsafe { rustix::mm::madvise(base, length, advised.advice) }.map_err(fault)?;
         }
@@ -255,6 +257,9 @@ const ADVICES: [Advised; 10] = [
         meaning: "the same for writing: no write faults in the clock; streams that write only",
     },
 ];
+
+/// The advice to use huge pages, by its number.
+pub(super) const HUGE_PAGES: u8 = 14;
 
 fn advised(number: u8) -> Option<&'static Advised> {
     ADVICES.iter().find(|a| a.number == number)

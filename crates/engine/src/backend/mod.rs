@@ -111,6 +111,11 @@ pub(crate) trait AsyncBackend: Handle {
     fn submit(&mut self, wait: usize, clock: Clock) -> Result<u64, Fault>;
     /// Likewise, but waits for one completion or for so long, whichever comes first.
     fn submit_for(&mut self, most_ns: u64, clock: Clock) -> Result<u64, Fault>;
+    /// The fault of an operation that failed, as far as this back-end knows more about it.
+    #[cold]
+    fn failed(&self, fault: Fault) -> Fault {
+        fault
+    }
     /// Takes every completion there is: number and result as the system call would give it (negative: error number).
     fn reap(&mut self, into: &mut Vec<(u32, i32)>);
 }

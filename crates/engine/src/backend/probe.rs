@@ -4,9 +4,9 @@
 //! back-ends' files.
 
 use super::{aio, mmap, psync, pvsync2, stdio, uring};
-use fathom_workload::{Backend, FileSet, Files, Stream};
+use fathom_workload::{Backend, FileSet, Files, Pvsync2, Stream};
 use rustix::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
-use rustix::fs::{MemfdFlags, Mode, OFlags};
+use rustix::fs::{FileType, MemfdFlags, Mode, OFlags};
 use rustix::io::Errno;
 use std::path::{Path, PathBuf};
 
@@ -217,25 +217,16 @@ impl Tried {
             | Backend::Compute(_)
             | Backend::Beside
             | Backend::Stdio { .. }
-            | Backend::Mmap { advice: None, .. } => None,
-            Backend::Mmap { advice: Some(number), .. } => {
-                mmap::refusal(number, crate::files::writes(asked.stream))
-            }
-            Backend::Pvsync2(options) => pvsync2::refusal(&options)
-                .or_else(|| {
-                    options.high_priority.then(|| polling_refusal(asked.set, "high_priority")).flatten()
-                })
-                .or_else(|| {
-                    let moves = pvsync2::Moves {
-                        reads: crate::files::reads(asked.stream),
-                        writes: crate::files::writes(asked.stream),
-                    };
-                    let direct = asked.stream.open.direct;
-                    directories(asked.set)
-                        .iter()
-                        .find_map(|d| pvsync2::refusal_of_files(&options, direct, moves, d))
-                }),
-            Backend::Aio { .. } => {
+            | Backend::Mmap { huge_pages: false, advice: None, .. } => None,
+            Backend::Mmap { huge_pages, advice, .. } => [huge_pages.then_some(mmap::HUGE_PAGES), advice]
+                .into_iter()
+                .flatten()
+                .find_map(|number| mmap::refusal(number, crate::files::writes(asked.stream))),
+            Backend::Pvsync2(options) => flags_refusal(&options, asked),
+            Backend::Aio { atomic, .. } => {
+                if let Some(sentence) = atomic_refusal(atomic, asked) {
+                    return Some(sentence);
+                }
                 let operations = u64::from(asked.stream.queue_depth).saturating_mul(asked.workers);
                 if operations <= self.aio_operations {
                     return None;
@@ -244,6 +235,9 @@ impl Tried {
                 aio::refusal(operations)
             }
             Backend::Uring(options) => {
+                if let Some(sentence) = atomic_refusal(options.atomic, asked) {
+                    return Some(sentence);
+                }
                 let flags = uring::RingFlags::of(&options);
                 if !self.rings.contains(&flags) {
                     if let Some(sentence) = uring::refusal(flags) {
@@ -262,6 +256,29 @@ impl Tried {
     }
 }
 
+/// Why flags of single reads and writes cannot be had.
+fn flags_refusal(options: &Pvsync2, asked: &Asked) -> Option<String> {
+    pvsync2::refusal(options)
+        .or_else(|| {
+            (options.high_priority && options.high_priority_percent != Some(0))
+                .then(|| polling_refusal(asked.set, "high_priority"))
+                .flatten()
+        })
+        .or_else(|| {
+            let moves = pvsync2::Moves {
+                reads: crate::files::reads(asked.stream),
+                writes: crate::files::writes(asked.stream),
+            };
+            let direct = asked.stream.open.direct;
+            directories(asked.set).iter().find_map(|d| pvsync2::refusal_of_files(options, direct, moves, d))
+        })
+}
+
+/// The same for the back-ends that have but one of them: the kernel has it for all or for none.
+fn atomic_refusal(atomic: bool, asked: &Asked) -> Option<String> {
+    atomic.then(|| flags_refusal(&Pvsync2 { atomic, ..Pvsync2::default() }, asked)).flatten()
+}
+
 /// The directories of a set's files, as far as they are there: of one that is not, the one it will be made in.
 fn directories(set: Option<&FileSet>) -> Vec<PathBuf> {
     let paths = match set.map(|s| &s.files) {
@@ -270,7 +287,11 @@ fn directories(set: Option<&FileSet>) -> Vec<PathBuf> {
         _ => return Vec::new(),
     };
     let mut all: Vec<PathBuf> = Vec::new();
-    for path in paths.iter().filter_map(|p| std::path::absolute(p).ok()) {
+    // Its directory says nothing about a device.
+    let device = |path: &Path| {
+        rustix::fs::stat(path).is_ok_and(|s| FileType::from_raw_mode(s.st_mode).is_block_device())
+    };
+    for path in paths.iter().filter_map(|p| std::path::absolute(p).ok()).filter(|p| !device(p)) {
         // A prefix that ends in "/" is a directory itself; its files lie inside.
         let inside = if path.as_os_str().as_encoded_bytes().ends_with(b"/") { 0 } else { 1 };
         let found = path.ancestors().skip(inside).find(|p| p.is_dir()).map(Path::to_path_buf);

@@ -10,6 +10,7 @@ use crate::files;
 use crate::shared::Call;
 use crate::worker::{Fault, Plan};
 use fathom_workload::Pvsync2 as Options;
+use fathom_workload::ops::{Place, derive_seed};
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::io::{Errno, ReadWriteFlags};
 use std::io::{IoSlice, IoSliceMut};
@@ -30,13 +31,14 @@ struct Flag {
     asked: fn(&Options) -> bool,
 }
 
+const HIPRI: u32 = 0x01;
 const NOWAIT: u32 = 0x08;
-const ATOMIC: u32 = 0x40;
+pub(super) const ATOMIC: u32 = 0x40;
 
 /// The flags on offer, with the numbers of linux/fs.h: what C libraries name ends before the newest.
 const FLAGS: [Flag; 6] = [
     Flag {
-        bits: 0x01,
+        bits: HIPRI,
         name: "RWF_HIPRI",
         key: "high_priority",
         since: "4.6",
@@ -107,9 +109,36 @@ pub(crate) struct Pvsync2 {
     file: OwnedFd,
     read: ReadWriteFlags,
     write: ReadWriteFlags,
+    /// Which calls poll, where not all do that have the flag.
+    polls: Option<Chance>,
+}
+
+/// Purpose of the derived seed (priorities have 201).
+const FOR_POLLING: u64 = 202;
+
+/// So many percent of the calls, drawn one after the other.
+struct Chance {
+    percent: u8,
+    seed: u64,
+    drawn: u64,
+}
+
+impl Chance {
+    fn falls(&mut self) -> bool {
+        self.drawn += 1;
+        let bits = derive_seed(self.seed, Place::default(), self.drawn) >> 11;
+        bits as f64 / (1u64 << 53) as f64 * 100.0 < f64::from(self.percent)
+    }
 }
 
 impl Pvsync2 {
+    /// Flags of the next call.
+    #[inline(always)]
+    fn flags_of_this(&mut self, all: ReadWriteFlags) -> ReadWriteFlags {
+        let polls = self.polls.as_mut().is_none_or(Chance::falls);
+        if polls { all } else { all.difference(flags(HIPRI)) }
+    }
+
     #[inline(always)]
     fn read_once(&self, offset: u64, buffer: &mut [u8], flags: ReadWriteFlags) -> Result<usize, Errno> {
         rustix::io::preadv2(&self.file, &mut [IoSliceMut::new(buffer)], offset, flags)
@@ -244,6 +273,11 @@ impl Handle for Pvsync2 {
             file: files::open(plan)?,
             read: flags(bits_of(&options, false)),
             write: flags(bits_of(&options, true)),
+            polls: options.high_priority_percent.filter(|_| options.high_priority).map(|percent| Chance {
+                percent,
+                seed: derive_seed(plan.stream.seed_or(plan.seed), plan.place, FOR_POLLING),
+                drawn: 0,
+            }),
         })
     }
 
@@ -263,7 +297,8 @@ impl Handle for Pvsync2 {
 impl Backend for Pvsync2 {
     #[inline(always)]
     fn read(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
-        match self.read_once(offset, buffer, self.read) {
+        let flags = self.flags_of_this(self.read);
+        match self.read_once(offset, buffer, flags) {
             Ok(n) if n == buffer.len() => Ok(()),
             Ok(n) => self.read_rest(offset, buffer, n),
             Err(e) => self.read_failed(e, offset, buffer),
@@ -272,7 +307,8 @@ impl Backend for Pvsync2 {
 
     #[inline(always)]
     fn write(&mut self, offset: u64, buffer: &[u8]) -> Result<(), Fault> {
-        match self.write_once(offset, buffer, self.write) {
+        let flags = self.flags_of_this(self.write);
+        match self.write_once(offset, buffer, flags) {
             Ok(n) if n == buffer.len() => Ok(()),
             Ok(n) => self.write_rest(offset, buffer, n),
             Err(e) => self.write_failed(e, offset, buffer),
@@ -446,6 +482,7 @@ mod tests {
     fn reads_are_not_given_the_flags_of_writes() {
         let all = Options {
             high_priority: true,
+            high_priority_percent: None,
             dsync: true,
             sync: true,
             nowait: true,
@@ -455,6 +492,27 @@ mod tests {
         assert_eq!(bits_of(&all, true), 0xcf);
         assert_eq!(bits_of(&all, false), 0x89);
         assert_eq!(bits_of(&Options::default(), true), 0);
+    }
+
+    #[test]
+    fn so_many_percent_of_the_calls_poll() {
+        let mut backend = Pvsync2 {
+            file: crate::backend::probe::file_in_memory().unwrap(),
+            read: flags(HIPRI | NOWAIT),
+            write: flags(HIPRI),
+            polls: None,
+        };
+        let mut polled = |polls: Option<u8>| {
+            backend.polls = polls.map(|percent| Chance { percent, seed: 5, drawn: 0 });
+            let asked = backend.read;
+            (0..10_000)
+                .map(|_| backend.flags_of_this(asked).bits())
+                .inspect(|bits| assert!(bits & !HIPRI == NOWAIT, "others stay"))
+                .filter(|bits| bits & HIPRI != 0)
+                .count()
+        };
+        assert_eq!([polled(None), polled(Some(100)), polled(Some(0))], [10_000, 10_000, 0]);
+        assert!(polled(Some(30)).abs_diff(3000) < 200);
     }
 
     #[test]

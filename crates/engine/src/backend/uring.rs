@@ -6,6 +6,7 @@
 //! (COOP_TASKRUN), 6.0 (SINGLE_ISSUER) and 6.1 (DEFER_TASKRUN).
 
 use super::probe::{Capability, Ground, State, text};
+use super::pvsync2::ATOMIC;
 use super::{AsyncBackend, Handle, Target};
 use crate::clock::Clock;
 use crate::contents::Contents;
@@ -27,6 +28,8 @@ pub(crate) struct Uring {
     /// The file that `read_now` and `sync` mean.
     selected: usize,
     options: Options,
+    /// RWF_ of every write.
+    write_flags: i32,
     /// Operations since the last one that went to a worker thread of the kernel (`async_every`).
     since_async: u32,
 }
@@ -83,7 +86,8 @@ impl Handle for Uring {
             ring.ring.submitter().register_files(&raw).map_err(|e| setup_fault(&e))?;
             ring.file = true;
         }
-        Ok(Self { ring, files, selected: 0, options, since_async: 0 })
+        let write_flags = if options.atomic { ATOMIC as i32 } else { 0 };
+        Ok(Self { ring, files, selected: 0, options, write_flags, since_async: 0 })
     }
 
     fn register(&mut self, memory: &mut [Contents]) -> Result<(), Fault> {
@@ -129,9 +133,9 @@ fn submit_fault(error: &std::io::Error) -> Fault {
     Fault::of(Call::Submit, Errno::from_raw_os_error(error.raw_os_error().unwrap_or(0)), 0)
 }
 
-/// The entry for an operation on a file given as `$file`, with or without a registered buffer.
+/// The entry for an operation on a file given as `$file`, with or without a registered buffer; `$flags`: RWF_ of writes.
 macro_rules! entry {
-    ($file:expr, $op:expr, $target:expr, $fixed:expr) => {{
+    ($file:expr, $op:expr, $target:expr, $fixed:expr, $flags:expr) => {{
         let (op, target) = ($op, $target);
         match (op.kind, $fixed) {
             (OpKind::Read, true) => {
@@ -148,11 +152,13 @@ macro_rules! entry {
                 opcode::WriteFixed::new($file, target.pointer, op.bytes, target.registered)
                     .offset(op.offset)
                     .ioprio(target.priority)
+                    .rw_flags($flags)
                     .build()
             }
             (OpKind::Write, false) => opcode::Write::new($file, target.pointer, op.bytes)
                 .offset(op.offset)
                 .ioprio(target.priority)
+                .rw_flags($flags)
                 .build(),
             // What gives a range back, or drops it, is done at once, and never queued.
             (OpKind::Trim | OpKind::Evict, _) => opcode::Nop::new().build(),
@@ -168,9 +174,10 @@ impl AsyncBackend for Uring {
     #[inline(always)]
     fn queue(&mut self, number: u32, op: &Op, target: Target) {
         let entry = if self.options.registered_file {
-            entry!(types::Fixed(op.file), op, target, self.ring.buffers)
+            entry!(types::Fixed(op.file), op, target, self.ring.buffers, self.write_flags)
         } else {
-            entry!(types::Fd(self.files[op.file as usize].as_raw_fd()), op, target, self.ring.buffers)
+            let file = types::Fd(self.files[op.file as usize].as_raw_fd());
+            entry!(file, op, target, self.ring.buffers, self.write_flags)
         };
         let mut entry = entry.user_data(u64::from(number));
         if self.options.async_every > 0 {
@@ -196,6 +203,10 @@ impl AsyncBackend for Uring {
         let given = clock.now();
         self.ring.submit_for(most_ns)?;
         Ok(given)
+    }
+
+    fn failed(&self, fault: Fault) -> Fault {
+        if self.write_flags != 0 { fault.of_flags(ATOMIC) } else { fault }
     }
 
     #[inline(always)]
@@ -263,7 +274,7 @@ impl Loose {
     /// The bytes stay where they are, and nobody changes them, until the completion is reaped.
     pub unsafe fn write(&mut self, number: u32, file: i32, op: &Op, from: *mut u8) {
         let target = Target { pointer: from, registered: 0, priority: 0 };
-        let entry = entry!(types::Fd(file), op, target, false).user_data(u64::from(number));
+        let entry = entry!(types::Fd(file), op, target, false, 0).user_data(u64::from(number));
         // SAFETY: one entry at a time is queued, and the rest is the caller's promise.
         unsafe { self.0.push(&entry) };
     }

@@ -52,7 +52,14 @@ mod tests {
 
     #[test]
     fn shares_are_kept_by_kind_and_size() {
-        let share = |writes, bytes, percent, class| PriorityShare { writes, bytes, percent, class, level: 2 };
+        let share = |writes, bytes, percent, class| PriorityShare {
+            writes,
+            bytes,
+            percent,
+            class,
+            level: 2,
+            hint: 0,
+        };
         let shares = vec![
             share(false, Some(Bytes(4096)), 20.0, IoClass::RealTime),
             share(false, Some(Bytes(4096)), 30.0, IoClass::Idle),

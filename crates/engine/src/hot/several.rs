@@ -708,7 +708,7 @@ fn complete<B: AsyncBackend, S: Source>(
         OpKind::Trim => Call::Trim,
     };
     if result < 0 {
-        return Err(Fault::of(call, Errno::from_raw_os_error(-result), op.offset));
+        return Err(backend.failed(Fault::of(call, Errno::from_raw_os_error(-result), op.offset)));
     }
     if (result as u32) < op.bytes && call != Call::Sync {
         backend.select(op.file);

@@ -203,6 +203,7 @@ mod tests {
                 run_as: fathom_workload::RunAs::default(),
                 io_priority: None,
                 io_class: None,
+                io_hint: 0,
                 program: Program::Stream(Box::new(stream)),
             }],
         }

@@ -32,6 +32,37 @@ pub(super) struct Watch<'a> {
     series: Option<Series>,
     by_worker: Option<ByWorker>,
     rounds: Vec<Rounds>,
+    attending: Attending,
+}
+
+/// Workers that are ended when others are done, and those others.
+#[derive(Default)]
+struct Attending {
+    workers: Vec<usize>,
+    awaited: Vec<usize>,
+}
+
+impl Attending {
+    fn of(phase: &Phase) -> Self {
+        let mut all = Self::default();
+        let groups = phase.groups.iter().flat_map(|g| crate::engine::instances(g).map(move |_| g));
+        for (worker, group) in groups.enumerate() {
+            if group.times.ends_with_io {
+                all.workers.push(worker);
+            } else if group.is_awaited() {
+                all.awaited.push(worker);
+            }
+        }
+        all
+    }
+
+    /// Ends them if it is time.
+    fn look(&mut self, shared: &Shared) {
+        let done = |worker: &usize| shared.live(*worker).clocked.load(Ordering::Acquire) == 1;
+        if !self.workers.is_empty() && self.awaited.iter().all(done) {
+            shared.end_company(&std::mem::take(&mut self.workers));
+        }
+    }
 }
 
 impl<'a> Watch<'a> {
@@ -58,6 +89,7 @@ impl<'a> Watch<'a> {
             series: (phase.interval.0 > 0).then(|| Series::new(phase.interval.0)),
             by_worker: phase.interval_by_worker.then(|| ByWorker::new(count)),
             rounds: Rounds::of_phase(phase),
+            attending: Attending::of(phase),
         }
     }
 
@@ -68,6 +100,7 @@ impl<'a> Watch<'a> {
             let event = control.event.load(Ordering::Acquire);
             let stopped = control.clocked.load(Ordering::Acquire) as usize + self.lost >= self.count;
             let now = self.clock.now();
+            self.attending.look(self.shared);
             self.probe.goes_on();
             moments.look();
             if moments.first_done(control.stop.load(Ordering::Acquire) == STOP_FIRST_DONE) {

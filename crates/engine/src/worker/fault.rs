@@ -27,6 +27,16 @@ impl Fault {
         Self { call, errno: 0, offset, expected, found, file: 0 }
     }
 
+    /// A refused write that had flags: these may be to blame.
+    pub fn of_flags(self, bits: u32) -> Self {
+        match (self.call, self.errno) {
+            (Call::Write | Call::Submit, libc::EOPNOTSUPP | libc::EINVAL) => {
+                Self { call: Call::FlaggedWrite, found: bits.into(), ..self }
+            }
+            _ => self,
+        }
+    }
+
     /// The same of one of several files.
     pub fn in_file(self, file: u32) -> Self {
         Self { file, ..self }

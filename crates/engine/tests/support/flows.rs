@@ -134,6 +134,7 @@ impl Flows {
         let thread = |(i, (instances, memory, flow)): (usize, (u32, u64, Flow))| Thread {
             io_priority: None,
             io_class: None,
+            io_hint: 0,
             name: format!("{name}{i}"),
             instances,
             memory: Bytes(memory),

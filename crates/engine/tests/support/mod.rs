@@ -166,6 +166,7 @@ impl Bench {
             threads: vec![Thread {
                 io_priority: None,
                 io_class: None,
+                io_hint: 0,
                 name: String::new(),
                 instances: 1,
                 memory: Bytes(0),

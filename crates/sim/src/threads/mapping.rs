@@ -36,7 +36,9 @@ pub(super) fn is_known(advice: u8) -> bool {
 impl Mapping {
     /// By a back-end that maps files.
     pub fn of(backend: &Backend) -> Self {
-        let Backend::Mmap { flush, flush_every, populate, advice } = *backend else { return Self::default() };
+        let Backend::Mmap { flush, flush_every, populate, advice, .. } = *backend else {
+            return Self::default();
+        };
         let ahead = match advice {
             Some(RANDOM) => Ahead::Never,
             Some(SEQUENTIAL) => Ahead::Sequential,

@@ -36,6 +36,11 @@ fn of_phase(workload: &Workload, number: usize, phase: &Phase) -> Vec<String> {
             "{place}: files that have their space and not their size (reserve-behind) cannot be simulated; reserve them, or make them empty (fio: fallocate=native or none)"
         ));
     }
+    if phase.groups.iter().any(|g| g.times.ends_with_io) {
+        refused.push(format!(
+            "{place}: workers that end with the I/O of others cannot be simulated; give them a time (fio: exit_on_io_done; a workload: ends_with_io)"
+        ));
+    }
     if !phase.stop.steady_groups.is_empty() {
         refused.push(format!(
             "{place}: groups that end by themselves when they are steady cannot be simulated; take the stop steady for the whole phase \
@@ -121,6 +126,9 @@ fn of_stream(stream: &Stream) -> Option<String> {
             "leave it out (IOzone: -+A 4; a workload: advice), or take 0 normal, 1 random or 2 sequential",
         );
     }
+    if let Backend::Mmap { huge_pages: true, .. } = stream.backend {
+        return no("huge pages of a mapped file", "leave them out (fio: thp; a workload: huge_pages)");
+    }
     if let Backend::Mmap { advice: Some(POPULATE_WRITE), .. } = stream.backend
         && stream.direction == Direction::Read
     {
@@ -140,8 +148,13 @@ fn of_stream(stream: &Stream) -> Option<String> {
     {
         return no(
             "a flag of preadv2 other than dsync and sync",
-            "leave it out (fio: hipri, nowait, uncached; a workload: high_priority, nowait, uncached, atomic)",
+            "leave it out (fio: hipri, nowait, uncached, atomic; a workload: high_priority, nowait, uncached, atomic)",
         );
+    }
+    if let Backend::Aio { atomic: true, .. } | Backend::Uring(fathom_workload::Uring { atomic: true, .. }) =
+        stream.backend
+    {
+        return no("writes that are whole or not at all", "leave it out (fio: atomic; a workload: atomic)");
     }
     if !stream.priorities.is_empty() {
         return no(
@@ -273,6 +286,9 @@ mod tests {
     fn what_the_engine_refuses_or_the_kernel_would_is_refused() {
         for (stream, words) in [
             ("backend = { mmap = { advice = 23 } }", "populate_write"),
+            ("backend = { mmap = { huge_pages = true } }", "huge_pages"),
+            ("backend = { aio = { atomic = true } }\nopen = { direct = true }", "whole or not at all"),
+            ("backend = { uring = { atomic = true } }\nopen = { direct = true }", "whole or not at all"),
             ("backend = { stdio = {} }\nopen = { direct = true }", "O_DIRECT"),
             ("backend = { uring = {} }\nqueue_depth = 5000", "above 4096"),
         ] {

@@ -97,7 +97,7 @@ fn is_done_at_once(machine: &Machine, plan: &Plan<'_>, op: &Op) -> bool {
 /// Operations that one call carries when so many are in flight.
 fn carried(plan: &Plan<'_>, in_flight: u32, depth: u32) -> usize {
     let asked = match plan.stream.backend {
-        Backend::Aio { batch } => batch,
+        Backend::Aio { batch, .. } => batch,
         Backend::Uring(how) => how.batch,
         _ => 0,
     };

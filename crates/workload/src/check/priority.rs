@@ -4,8 +4,10 @@ use crate::{Backend, Program, Stream, Thread};
 
 /// What is wrong with that of a thread.
 pub(super) fn of_thread(thread: &Thread) -> Option<String> {
-    let level = thread.io_priority.filter(|level| *level > MOST)?;
-    Some(format!("io_priority is {level}; 0 to 7 is expected"))
+    if let Some(level) = thread.io_priority.filter(|level| *level > MOST) {
+        return Some(format!("io_priority is {level}; 0 to 7 is expected"));
+    }
+    (thread.io_hint > MOST_HINT).then(|| format!("io_hint is {}; 0 to 1023 is expected", thread.io_hint))
 }
 
 /// What is wrong with whom it is to run as.
@@ -20,6 +22,8 @@ pub(super) fn of_run_as(thread: &Thread) -> Option<&'static str> {
 
 /// The last level of a class.
 const MOST: u8 = 7;
+/// The last hint: there are ten bits.
+const MOST_HINT: u16 = 1023;
 
 /// Everything that is wrong with them.
 pub(super) fn errors(stream: &Stream) -> Vec<String> {
@@ -43,6 +47,9 @@ pub(super) fn errors(stream: &Stream) -> Vec<String> {
         }
         if share.level > MOST {
             errors.push(format!("a priority of level {}; 0 to 7 is expected", share.level));
+        }
+        if share.hint > MOST_HINT {
+            errors.push(format!("a priority with the hint {}; 0 to 1023 is expected", share.hint));
         }
         let alike = shares.iter().filter(|other| (other.writes, other.bytes) == (share.writes, share.bytes));
         if alike.map(|other| other.percent).sum::<f64>() > 100.001 {

@@ -4,7 +4,8 @@ use super::{LARGEST_OFFSET, data_error};
 use crate::ops::WIDEST_PERCENT;
 use crate::{
     Access, Amount, Backend, DepthGoal, Direction, Does, Duration, Group, ListedOp, Lock, Mix, OpenSync,
-    Phase, Pick, Program, RateOf, Record, Sequence, Sizing, Stop, Stream, WhenStopped, Workload, Zone,
+    Phase, Pick, Program, Pvsync2, RateOf, Record, Sequence, Sizing, Stop, Stream, WhenStopped, Workload,
+    Zone,
 };
 
 /// Largest record. Every worker holds one in memory.
@@ -76,6 +77,12 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
     errors.extend(super::limits::errors(stream));
     if let Backend::Mmap { flush_every: 0, .. } = stream.backend {
         errors.push("flush_every is 0; 1 flushes after every record, and flush = \"no\" never".into());
+    }
+    if let Backend::Pvsync2(Pvsync2 { high_priority, high_priority_percent: Some(percent), .. }) =
+        stream.backend
+        && (!high_priority || percent > 100)
+    {
+        errors.push("high_priority_percent is a share, 0 to 100, of calls with high_priority".into());
     }
     errors.extend(contradictions((phase, group), stream));
     if stream.sync_every.is_some_and(|s| s.writes == 0) {
@@ -421,7 +428,8 @@ fn endless_error((phase, group): (&Phase, &Group), stream: &Stream) -> Option<St
             Program::Stream(other) => other.amount != Amount::Endless,
             Program::Flow(flow) => flow.loops.is_some(),
         });
-    (!first_done).then(|| {
+    let with_io = group.times.ends_with_io && stream.when_stopped == WhenStopped::Leave;
+    (!first_done && !with_io).then(|| {
         "it never ends: give an amount, or the phase a stop by time, operations, bytes or steady".into()
     })
 }

@@ -46,6 +46,17 @@ pub(super) fn phase_errors(phase: &Phase, workers: u64) -> Vec<String> {
         if group.times.ends_company && group.times.company.is_none() {
             errors.push(format!("group {} ends its company, and is in none; give it a company", group.name));
         }
+        if group.times.ends_with_io && flows() {
+            errors.push(
+                "ends_with_io is for streams, and a program of the phase is a flow; leave it out".into(),
+            );
+        }
+        if group.times.ends_with_io && !phase.groups.iter().any(crate::Group::is_awaited) {
+            errors.push(format!(
+                "group {} ends with the I/O of others, and no other group does any",
+                group.name
+            ));
+        }
         errors.extend(group.times.stop.and_then(|t| too_long(&of("time"), t)));
     }
     for thread in phase.groups.iter().flat_map(|g| &g.threads) {

@@ -27,6 +27,9 @@ pub enum Backend {
         /// How many operations one io_submit carries; 0: all that are free, or a few at a time while others are in flight.
         #[serde(default, skip_serializing_if = "is_default")]
         batch: u32,
+        /// RWF_ATOMIC with every write, as in `pvsync2`.
+        #[serde(default, skip_serializing_if = "is_default")]
+        atomic: bool,
     },
     /// The file mapped shared (writes) or private (reads), records copied in or out.
     Mmap {
@@ -40,7 +43,10 @@ pub enum Backend {
         /// MAP_POPULATE: the kernel fills the page tables (and reads the file) while mapping.
         #[serde(default, skip_serializing_if = "is_default")]
         populate: bool,
-        /// madvise advice given after mapping, by its Linux number: 0 normal, 1 random, 2 sequential, 3 willneed, 4 dontneed,
+        /// MADV_HUGEPAGE after mapping: huge pages, where the file system has them in the page cache.
+        #[serde(default, skip_serializing_if = "is_default")]
+        huge_pages: bool,
+        /// madvise advice given then, by its Linux number: 0 normal, 1 random, 2 sequential, 3 willneed, 4 dontneed,
         /// 14 hugepage, 20 cold, 21 pageout, 22 populate_read, 23 populate_write.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         advice: Option<u8>,
@@ -99,6 +105,9 @@ pub struct Uring {
     /// Completions are polled at the device (IOPOLL): O_DIRECT only, and the device's queues must support it.
     #[serde(skip_serializing_if = "is_default")]
     pub completion_polling: bool,
+    /// RWF_ATOMIC with every write, as in `pvsync2`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub atomic: bool,
 }
 
 impl Default for Uring {
@@ -112,6 +121,7 @@ impl Default for Uring {
             submission_cpu: None,
             async_every: 0,
             completion_polling: false,
+            atomic: false,
         }
     }
 }
@@ -134,6 +144,9 @@ pub struct Pvsync2 {
     /// RWF_HIPRI: poll for the completion; O_DIRECT only.
     #[serde(skip_serializing_if = "is_default")]
     pub high_priority: bool,
+    /// So many percent of the calls have it, by chance; all without.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high_priority_percent: Option<u8>,
     /// RWF_DSYNC: this write is durable when the call returns, as with O_DSYNC.
     #[serde(skip_serializing_if = "is_default")]
     pub dsync: bool,

@@ -1,6 +1,6 @@
 //! Who runs: groups of processes, each with threads, each with a program.
 
-use super::{Flow, IoClass, Phase, Raise, Stream, is_default};
+use super::{Backend, Flow, IoClass, Phase, Raise, Stream, is_default};
 use crate::{Bytes, Duration};
 use serde::{Deserialize, Serialize};
 
@@ -53,9 +53,22 @@ pub struct Times {
     /// and by those that end all.
     #[serde(skip_serializing_if = "is_default")]
     pub ends_company: bool,
+    /// It is ended when all streams of other groups are done that do I/O: all but those whose back-end is `compute`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub ends_with_io: bool,
 }
 
 impl Group {
+    /// Whether a thread of it does I/O that those wait for who end with it.
+    #[must_use]
+    pub fn is_awaited(&self) -> bool {
+        let computes = |thread: &Thread| match &thread.program {
+            Program::Stream(stream) => matches!(stream.backend, Backend::Compute(_)),
+            Program::Flow(_) => false,
+        };
+        !self.times.ends_with_io && !self.threads.iter().all(computes)
+    }
+
     /// Its warm-up in a phase.
     #[must_use]
     pub fn ramp(&self, phase: &Phase) -> Duration {
@@ -97,6 +110,9 @@ pub struct Thread {
     /// Class of its I/O priority; best effort where only a level is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub io_class: Option<IoClass>,
+    /// Hint to the device with its I/O priority, 0 (none) to 1023; best effort where neither class nor level is given.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub io_hint: u16,
     /// The user and the group that it changes to before it opens its files. For streams.
     #[serde(default, skip_serializing_if = "is_default")]
     pub run_as: RunAs,
@@ -117,11 +133,12 @@ pub struct RunAs {
 }
 
 impl Thread {
-    /// Its I/O priority as the kernel has it, if it has one of its own: see [`IoClass::with_level`].
+    /// Its I/O priority as the kernel has it, if it has one of its own: see [`IoClass::with_hint`].
     #[must_use]
     pub fn io_priority_number(&self) -> Option<u16> {
-        (self.io_priority.is_some() || self.io_class.is_some())
-            .then(|| self.io_class.unwrap_or(IoClass::BestEffort).with_level(self.io_priority.unwrap_or(0)))
+        let class = self.io_class.unwrap_or(IoClass::BestEffort);
+        (self.io_priority.is_some() || self.io_class.is_some() || self.io_hint > 0)
+            .then(|| class.with_hint(self.io_priority.unwrap_or(0), self.io_hint))
     }
 }
 

@@ -21,6 +21,9 @@ pub struct PriorityShare {
     /// Level inside the class, 0 (first) to 7.
     #[serde(default, skip_serializing_if = "is_default")]
     pub level: u8,
+    /// Hint to the device, 0 (none) to 1023.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub hint: u16,
 }
 
 /// Classes of Linux's I/O priorities.
@@ -39,19 +42,25 @@ impl IoClass {
     /// Class and level as the kernel has them: the class in the bits above the 13th.
     #[must_use]
     pub fn with_level(self, level: u8) -> u16 {
+        self.with_hint(level, 0)
+    }
+
+    /// The same with a hint, between both.
+    #[must_use]
+    pub fn with_hint(self, level: u8, hint: u16) -> u16 {
         let class: u16 = match self {
             Self::RealTime => 1,
             Self::BestEffort => 2,
             Self::Idle => 3,
         };
-        class << 13 | u16::from(level)
+        class << 13 | hint << 3 | u16::from(level)
     }
 }
 
 impl PriorityShare {
-    /// Class and level as the kernel has them.
+    /// Class, hint and level as the kernel has them.
     #[must_use]
     pub fn number(&self) -> u16 {
-        self.class.with_level(self.level)
+        self.class.with_hint(self.level, self.hint)
     }
 }

@@ -383,13 +383,14 @@ fn io_class() -> BoxedStrategy<IoClass> {
 }
 
 fn priority_share() -> BoxedStrategy<PriorityShare> {
-    (any::<bool>(), option::of(bytes()), float(), io_class(), any::<u8>())
-        .prop_map(|(writes, bytes, percent, class, level)| PriorityShare {
+    (any::<bool>(), option::of(bytes()), float(), io_class(), any::<u8>(), any::<u16>())
+        .prop_map(|(writes, bytes, percent, class, level, hint)| PriorityShare {
             writes,
             bytes,
             percent,
             class,
             level,
+            hint,
         })
         .boxed()
 }
@@ -485,14 +486,15 @@ fn backend() -> BoxedStrategy<Backend> {
         Just(Backend::Null),
         call.prop_map(Backend::Psync),
         bytes().prop_map(|buffer| Backend::Stdio { buffer }),
-        (flush, option::of(any::<u8>()), number(), any::<bool>()).prop_map(
-            |(flush, advice, flush_every, populate)| {
-                Backend::Mmap { flush, flush_every, populate, advice }
+        (flush, option::of(any::<u8>()), number(), any::<bool>(), any::<bool>()).prop_map(
+            |(flush, advice, flush_every, populate, huge_pages)| {
+                Backend::Mmap { flush, flush_every, populate, huge_pages, advice }
             }
         ),
-        any::<[bool; 6]>().prop_map(|b| {
+        (any::<[bool; 6]>(), option::of(any::<u8>())).prop_map(|(b, high_priority_percent)| {
             Backend::Pvsync2(Pvsync2 {
                 high_priority: b[0],
+                high_priority_percent,
                 dsync: b[1],
                 sync: b[2],
                 nowait: b[3],
@@ -500,7 +502,7 @@ fn backend() -> BoxedStrategy<Backend> {
                 atomic: b[5],
             })
         }),
-        any::<u32>().prop_map(|batch| Backend::Aio { batch }),
+        any::<(u32, bool)>().prop_map(|(batch, atomic)| Backend::Aio { batch, atomic }),
         Just(Backend::Posix),
         Just(Backend::Splice),
         Just(Backend::Beside),
@@ -515,7 +517,7 @@ fn backend() -> BoxedStrategy<Backend> {
         .prop_map(Backend::Calls),
         (number(), any::<bool>())
             .prop_map(|(ns, sort)| Backend::Compute(Compute { time: fathom_workload::Duration(ns), sort })),
-        (any::<u32>(), any::<[bool; 5]>()).prop_map(|(batch, b)| {
+        (any::<u32>(), any::<[bool; 6]>()).prop_map(|(batch, b)| {
             Backend::Uring(Uring {
                 batch,
                 registered_file: b[0],
@@ -525,6 +527,7 @@ fn backend() -> BoxedStrategy<Backend> {
                 submission_cpu: b[3].then_some(1),
                 async_every: u32::from(b[4]) * 3,
                 completion_polling: b[4],
+                atomic: b[5],
             })
         }),
     ]
@@ -871,34 +874,51 @@ fn group() -> BoxedStrategy<Group> {
     let run_as = option::of(any::<u32>());
     let run_as = (run_as.clone(), run_as).prop_map(|(user, group)| RunAs { user, group });
     let memory = (bytes(), bytes());
-    let thread =
-        (text(), any::<u32>(), memory, program, option::of(any::<u8>()), option::of(io_class()), run_as)
-            .prop_map(
-                |(name, instances, (memory, locked_memory), program, io_priority, io_class, run_as)| Thread {
-                    name,
-                    instances,
-                    memory,
-                    locked_memory,
-                    run_as,
-                    program,
-                    io_priority,
-                    io_class,
-                },
-            );
+    let thread = (
+        text(),
+        any::<u32>(),
+        memory,
+        program,
+        option::of(any::<u8>()),
+        (option::of(io_class()), any::<u16>()),
+        run_as,
+    )
+        .prop_map(
+            |(
+                name,
+                instances,
+                (memory, locked_memory),
+                program,
+                io_priority,
+                (io_class, io_hint),
+                run_as,
+            )| Thread {
+                name,
+                instances,
+                memory,
+                locked_memory,
+                run_as,
+                program,
+                io_priority,
+                io_class,
+                io_hint,
+            },
+        );
     let pinning = prop_oneof![
         Just(Pinning::Free),
         any::<u32>().prop_map(Pinning::From),
         vec(any::<u32>(), 0..3).prop_map(Pinning::Among),
     ];
-    let company = (option::of(any::<u32>()), any::<bool>());
+    let company = (option::of(any::<u32>()), any::<bool>(), any::<bool>());
     let times = (time(), option::of(time()), option::of(time()), any::<bool>(), company).prop_map(
-        |(delay, ramp, stop, ends_nobody, (company, ends_company))| Times {
+        |(delay, ramp, stop, ends_nobody, (company, ends_company, ends_with_io))| Times {
             delay,
             ramp,
             stop,
             ends_nobody,
             company,
             ends_company,
+            ends_with_io,
         },
     );
     let isolation = prop::sample::select(vec![Isolation::Thread, Isolation::Process]);

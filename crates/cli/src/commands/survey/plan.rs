@@ -137,6 +137,7 @@ impl<'a> Plan<'a> {
         let thread = Thread {
             io_priority: None,
             io_class: None,
+            io_hint: 0,
             name: String::new(),
             instances: 1,
             memory: Bytes(0),
@@ -187,7 +188,7 @@ impl<'a> Plan<'a> {
     pub fn several_in_flight(&self) -> Option<Backend> {
         match self.place.several? {
             Async::Uring => Some(Backend::Uring(Uring::default())),
-            Async::Aio => Some(Backend::Aio { batch: 0 }),
+            Async::Aio => Some(Backend::Aio { batch: 0, atomic: false }),
         }
     }
 

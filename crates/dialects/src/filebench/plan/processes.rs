@@ -183,6 +183,7 @@ fn thread(
         run_as: fathom_workload::RunAs::default(),
         io_priority,
         io_class: None,
+        io_hint: 0,
         program: Program::Flow(flow),
     };
     Ok((thread, lines))

@@ -303,12 +303,11 @@ fn side(json: &mut Json, job: &Job, side: &Side, plus: bool) {
         json.list("prios", |json| {
             for by in &side.priorities {
                 json.inside(None, ['{', '}'], |json| {
-                    let (class, level) = by.parts();
+                    let (class, level, hint) = by.parts();
                     json.raw("prioclass", class);
                     json.raw("prio", level);
                     if job.report.version >= Version::V3_42 {
-                        // Hints are not passed on.
-                        json.raw("priohint", 0);
+                        json.raw("priohint", hint);
                     }
                     let (name, h) = by.told(job);
                     let percentiles = r.lat_percentiles || r.clat_percentiles;

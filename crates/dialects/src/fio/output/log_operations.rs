@@ -150,6 +150,12 @@ pub(super) fn write(
 /// The line of one operation.
 fn each(out: &mut String, value: Value, o: &Operation, line: Line) {
     let completion_ns = o.latency_ns.saturating_sub(o.submission_ns);
+    let issued_ns = match value {
+        // One at the very start was issued, too.
+        Value::Completion | Value::Submission => o.start_ns.saturating_add(o.submission_ns).max(1),
+        // As fio has it: told in these two logs only.
+        Value::Bandwidth | Value::Operations | Value::Whole => 0,
+    };
     let value = match value {
         // As fio has it: thousands of bytes, by the time of this operation alone.
         Value::Bandwidth => u64::from(o.bytes).saturating_mul(1_000_000) / completion_ns.max(1),
@@ -160,7 +166,7 @@ fn each(out: &mut String, value: Value, o: &Operation, line: Line) {
     };
     let time_ms = line.epoch_ms + o.start_ns.saturating_add(o.latency_ns) / 1_000_000;
     let _ = write!(out, "{time_ms}, {value}, {}, {}", o.does as u8, o.bytes);
-    line.of(o.priority).end(out, o.offset);
+    line.of(o.priority).end(out, o.offset, issued_ns);
 }
 
 /// The end of a window, in milliseconds; a job may end before.
@@ -216,7 +222,7 @@ impl Windows {
                     Told::Largest => write!(out, "{time_ms}, {largest}, {direction}, 0"),
                     Told::Both => write!(out, "{time_ms}, {mean}, {largest}, {direction}, 0"),
                 };
-                line.end(out, 0);
+                line.end(out, 0, 0);
             }
         }
         self.sides = [Side::default(); 3];

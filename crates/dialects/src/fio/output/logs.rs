@@ -1,5 +1,6 @@
 //! The logs of `write_bw_log`, `write_iops_log`, `write_lat_log` and `write_hist_log`: a line for each window and direction, or for each
-//! operation: `time, value, direction, block size, priority`, separated by comma and blank, as the programs that read them expect it.
+//! operation: `time, value, direction, block size, priority`, with `log_offset` the offset before the priority and with `log_issue_time`
+//! the time of issue behind it, separated by comma and blank, as the programs that read them expect it.
 //! What is made of single operations is in [`super::log_operations`].
 
 use super::super::plan::{Job, Logs, Place, Plan};
@@ -50,6 +51,8 @@ pub(super) struct Line {
     offset: bool,
     /// Class and level, if they are told.
     priority: Option<u16>,
+    /// Added to every time of issue, ns, if they are told.
+    issue_ns: Option<u64>,
 }
 
 impl Line {
@@ -60,6 +63,7 @@ impl Line {
             epoch_ms: if logs.wall_clock { began_ms } else { 0 },
             offset: logs.offset,
             priority: logs.priority.then_some(priority),
+            issue_ns: logs.issue.then_some(0),
         }
     }
 
@@ -68,14 +72,19 @@ impl Line {
         Self { priority: self.priority.map(|job| if priority > 0 { priority } else { job }), ..self }
     }
 
-    /// What comes after the block size, with the end of the line.
-    pub fn end(self, out: &mut String, offset: u64) {
+    /// What comes after the block size, with the end of the line. `issued_ns`: when it was issued; 0 where that is not told.
+    pub fn end(self, out: &mut String, offset: u64, issued_ns: u64) {
         if self.offset {
             let _ = write!(out, ", {offset}");
         }
         let _ = match self.priority {
-            Some(priority) => writeln!(out, ", 0x{priority:04x}"),
-            None => writeln!(out, ", 0"),
+            Some(priority) => write!(out, ", 0x{priority:04x}"),
+            None => write!(out, ", 0"),
+        };
+        let _ = match self.issue_ns {
+            Some(later_ns) if issued_ns > 0 => writeln!(out, ", {}", later_ns.saturating_add(issued_ns)),
+            Some(_) => writeln!(out, ", 0"),
+            None => writeln!(out),
         };
     }
 }
@@ -126,9 +135,14 @@ fn of_place(
     let began_ms =
         |of: Place| (noted.began_ms)(of.phase).saturating_add(own_ms(plan, of.phase, of.worker + clone));
     let mut line = Line::of_job(job, began_ms(place));
-    if let Some(first) = job.places.first().filter(|_| !asked.wall_clock) {
+    if let Some(first) = job.places.first() {
         // Times go on through the reading back.
-        line.epoch_ms = began_ms(place).saturating_sub(began_ms(*first));
+        let later_ms = began_ms(place).saturating_sub(began_ms(*first));
+        if !asked.wall_clock {
+            line.epoch_ms = later_ms;
+        }
+        // These count from the start in any case, as in fio.
+        line.issue_ns = line.issue_ns.map(|_| later_ms.saturating_mul(1_000_000));
     }
     if let Some(width_ns) = asked.intervals_ns() {
         for (path, what) in names {
@@ -238,7 +252,7 @@ fn lines(out: &mut String, worker: &Worker, width_ns: u64, kinds: &[OpKind], val
         for (direction, kind) in kinds.iter().enumerate() {
             if let Some(value) = mean(value, &window, *kind) {
                 let _ = write!(out, "{}, {value}, {direction}, 0", line.epoch_ms + time_ms);
-                line.end(out, 0);
+                line.end(out, 0, 0);
             }
         }
     }

@@ -88,7 +88,7 @@ pub fn formats(plan: &Plan) -> Vec<Format> {
 #[must_use]
 pub fn engine_batch(job: &Job) -> Option<u32> {
     match job.stream.backend {
-        Backend::Aio { batch } => Some(batch),
+        Backend::Aio { batch, .. } => Some(batch),
         Backend::Uring(uring) => Some(uring.batch),
         Backend::Posix => Some(1),
         _ => None,

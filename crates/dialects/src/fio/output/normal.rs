@@ -277,8 +277,8 @@ fn side(out: &mut String, job: &Job, name: &str, side: &Side) {
         latency(out, "lat", &side.lat);
     }
     for by in &side.priorities {
-        let ((class, level), (name, h)) = (by.parts(), by.told(job));
-        latency(out, &format!("    {name} prio {class}/{level}"), h);
+        let (name, h) = by.told(job);
+        latency(out, &format!("    {name} prio {}", by.text(job)), h);
     }
     for (name, h, on) in [
         ("slat", &side.slat, r.slat && r.slat_percentiles),
@@ -290,9 +290,9 @@ fn side(out: &mut String, job: &Job, name: &str, side: &Side) {
         }
     }
     for by in side.priorities.iter().filter(|_| r.clat_percentiles || r.lat_percentiles) {
-        let ((class, level), (name, h)) = (by.parts(), by.told(job));
+        let (name, h) = by.told(job);
         let share = h.count() as f64 * 100.0 / side.ios.max(1) as f64;
-        percentiles(out, &format!("{name} prio {class}/{level} ({share:.2}% of IOs)"), h, job);
+        percentiles(out, &format!("{name} prio {} ({share:.2}% of IOs)", by.text(job)), h, job);
     }
     let windows = super::windows(job, side);
     if windows.kib.is_empty() {

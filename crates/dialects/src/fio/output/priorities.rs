@@ -1,6 +1,7 @@
 //! Latencies by I/O priority, for jobs that give single operations one: those without first, then the others as the job names them.
 
 use super::super::plan::Job;
+use super::super::version::Version;
 use fathom_record::{Histogram, PriorityStat};
 
 /// What has one priority.
@@ -15,10 +16,21 @@ pub struct ByPriority {
 }
 
 impl ByPriority {
-    /// Class and level.
+    /// Class, level and hint.
     #[must_use]
-    pub fn parts(&self) -> (u16, u16) {
-        (self.priority >> 13, self.priority & 7)
+    pub fn parts(&self) -> (u16, u16, u16) {
+        (self.priority >> 13, self.priority & 7, self.priority >> 3 & 0x3ff)
+    }
+
+    /// As the text tells it: of fio 3.42 with the hint.
+    #[must_use]
+    pub fn text(&self, job: &Job) -> String {
+        let (class, level, hint) = self.parts();
+        if job.report.version >= Version::V3_42 {
+            format!("{class}/{level}/{hint}")
+        } else {
+            format!("{class}/{level}")
+        }
     }
 
     /// The latency that is told: the completion's, or with `lat_percentiles` the whole.
@@ -90,8 +102,9 @@ mod tests {
         let stats = [stat(0x2002, &[9]), stat(0x6001, &[5]), stat(0, &[1, 2]), stat(0, &[3])];
         let mut found = Vec::new();
         add(&mut found, &plan.jobs[0], stats.iter());
-        let told: Vec<((u16, u16), u64)> = found.iter().map(|by| (by.parts(), by.clat.count())).collect();
-        assert_eq!(told, [((2, 4), 3), ((3, 1), 1), ((1, 2), 1)]);
+        let told: Vec<((u16, u16, u16), u64)> =
+            found.iter().map(|by| (by.parts(), by.clat.count())).collect();
+        assert_eq!(told, [((2, 4, 0), 3), ((3, 1, 0), 1), ((1, 2, 0), 1)]);
         assert_eq!(found[0].told(&plan.jobs[0]).0, "clat");
     }
 

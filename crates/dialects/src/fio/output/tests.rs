@@ -424,6 +424,14 @@ fn an_operation_has_a_line_in_every_log() {
     assert_eq!(text("p_clat.1.log"), "0, 251786, 0, 4096, 8192, 0\n2, 2000, 1, 4096, 8192, 0\n");
     assert_eq!(text("p_slat.1.log"), "0, 100, 0, 4096, 8192, 0\n2, 100, 1, 4096, 8192, 0\n");
     assert!(torn[0].contains("hold 2 operations of 1500"), "{torn:?}");
+    // Times of issue are those of the kernel, and stand in two logs.
+    let line = "--name=a --size=1m --rw=randrw --ioengine=io_uring --write_bw_log=p --write_lat_log=p --log_offset=1 --log_issue_time=1";
+    let (logs, _) = written(&planned(line), &[operation(false, 0, 9), operation(true, 1_999_000, 2000)]);
+    let text = |name: &str| logs[std::path::Path::new(name)].as_str();
+    assert_eq!(text("p_clat.1.log"), "0, 9, 0, 4096, 8192, 0, 100\n2, 2000, 1, 4096, 8192, 0, 1999100\n");
+    assert_eq!(text("p_slat.1.log"), "0, 100, 0, 4096, 8192, 0, 100\n2, 100, 1, 4096, 8192, 0, 1999100\n");
+    assert_eq!(text("p_lat.1.log"), "0, 109, 0, 4096, 8192, 0, 0\n2, 2100, 1, 4096, 8192, 0, 0\n");
+    assert!(text("p_bw.1.log").lines().all(|line| line.ends_with(", 8192, 0, 0")));
     // An engine without a queue submits nothing.
     let (logs, _) = written(&planned("--name=a --size=1m --write_lat_log=p"), &[operation(false, 0, 9)]);
     assert_eq!(logs[std::path::Path::new("p_slat.1.log")], "");
@@ -432,7 +440,9 @@ fn an_operation_has_a_line_in_every_log() {
 
 #[test]
 fn logs_go_on_through_the_reading_back() {
-    let plan = planned("--name=a --size=1m --rw=write --verify=md5 --write_lat_log=p");
+    let plan = planned(
+        "--name=a --size=1m --rw=write --verify=md5 --write_lat_log=p --log_offset=1 --log_issue_time=1",
+    );
     let run = record(&plan);
     let each = |phase: u32, _: u32| -> Box<dyn Iterator<Item = log_operations::Operation>> {
         Box::new(std::iter::once(operation(phase == 0, 3_000_000, 9)))
@@ -444,7 +454,7 @@ fn logs_go_on_through_the_reading_back() {
             text += part;
         }
     });
-    assert_eq!(text, "3, 9, 1, 4096, 0\n503, 9, 0, 4096, 0\n");
+    assert_eq!(text, "3, 9, 1, 4096, 8192, 0, 3000000\n503, 9, 0, 4096, 8192, 0, 503000000\n");
     assert_eq!(torn.len(), 2, "{torn:?}");
 }
 

@@ -58,8 +58,10 @@ fn compute(s: &Settings) -> Result<Backend, Wrong> {
             .fio("fio: cpu thread needs rate (cpuload=)\nfio: io engine cpuio init failed.\n".to_owned())
             .hint("cpuload=50, for example"));
     }
-    if s.time("runtime")? == 0 {
-        return Err(s.wrong("ioengine", "cpuio never ends by itself").hint("give it a runtime"));
+    if s.time("runtime")? == 0 && !s.on("exit_on_io_done", false) {
+        return Err(s
+            .wrong("ioengine", "cpuio never ends by itself")
+            .hint("give it a runtime, or exit_on_io_done=1"));
     }
     let chunk = s.number("cpuchunks")?.filter(|us| *us > 0).unwrap_or(CHUNK);
     let Some(ns) = chunk.checked_mul(1000).filter(|ns| *ns <= LONGEST_NS) else {

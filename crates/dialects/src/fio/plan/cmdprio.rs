@@ -5,11 +5,15 @@ use super::super::number;
 use super::super::settings::Settings;
 use fathom_workload::{Backend, Bytes, IoClass, PriorityShare, Stream};
 
-/// Classes and levels that a share has which names none: of reads and of writes.
+/// Classes, levels and hints that a share has which names none: of reads and of writes.
 struct Defaults {
     class: (u64, u64),
     level: (u64, u64),
+    hint: (u64, u64),
 }
+
+/// The last hint that a priority has room for.
+const MOST_HINT: u64 = 1023;
 
 /// Reads them.
 pub fn apply(s: &Settings, stream: &mut Stream) -> Result<(), Wrong> {
@@ -17,7 +21,14 @@ pub fn apply(s: &Settings, stream: &mut Stream) -> Result<(), Wrong> {
         Ok::<_, Wrong>(s.pair(name, default, number::bytes)?.unwrap_or((default, default)))
     };
     let percent = pair("cmdprio_percentage", 0)?;
-    let defaults = Defaults { class: pair("cmdprio_class", 1)?, level: pair("cmdprio", 0)? };
+    let defaults = Defaults {
+        class: pair("cmdprio_class", 1)?,
+        level: pair("cmdprio", 0)?,
+        hint: pair("cmdprio_hint", 0)?,
+    };
+    if let Some(hint) = [defaults.hint.0, defaults.hint.1].into_iter().find(|hint| *hint > MOST_HINT) {
+        return Err(s.wrong("cmdprio_hint", format!("cmdprio_hint={hint}: 0 to {MOST_HINT} is expected")));
+    }
     let split = s.text("cmdprio_bssplit");
     let mut shares = Vec::new();
     for (writes, percent) in [(false, percent.0), (true, percent.1)] {
@@ -64,7 +75,7 @@ pub fn check(s: &Settings, stream: &Stream) -> Result<(), Wrong> {
         .hint("a job for each file"))
 }
 
-/// `size/percent[/class/level]`; nothing of 0 percent.
+/// `size/percent[/class/level[/hint]]`; nothing of 0 percent.
 fn sized(
     writes: bool,
     part: &str,
@@ -76,8 +87,15 @@ fn sized(
         |text: &str| text.trim().parse::<u64>().map_err(|_| format!("{text:?} is not a whole number"));
     let (size, percent, own) = match fields.as_slice() {
         [size, percent] => (size, percent, None),
-        [size, percent, class, level] => (size, percent, Some((whole(class)?, whole(level)?))),
-        _ => return Err("SIZE/PERCENT or SIZE/PERCENT/CLASS/LEVEL is expected".into()),
+        [size, percent, class, level] => (size, percent, Some((whole(class)?, whole(level)?, 0))),
+        [size, percent, class, level, hint] => {
+            (size, percent, Some((whole(class)?, whole(level)?, whole(hint)?)))
+        }
+        _ => {
+            return Err(
+                "SIZE/PERCENT, SIZE/PERCENT/CLASS/LEVEL or SIZE/PERCENT/CLASS/LEVEL/HINT is expected".into(),
+            );
+        }
     };
     let size = number::bytes(size, kb_base)?;
     match whole(percent)? {
@@ -90,11 +108,11 @@ fn share(
     writes: bool,
     bytes: Option<Bytes>,
     percent: u64,
-    own: Option<(u64, u64)>,
+    own: Option<(u64, u64, u64)>,
     defaults: &Defaults,
 ) -> Result<PriorityShare, String> {
     let of = |pair: (u64, u64)| if writes { pair.1 } else { pair.0 };
-    let (class, level) = own.unwrap_or((of(defaults.class), of(defaults.level)));
+    let (class, level, hint) = own.unwrap_or((of(defaults.class), of(defaults.level), of(defaults.hint)));
     let class = match class {
         1 => IoClass::RealTime,
         2 => IoClass::BestEffort,
@@ -105,10 +123,12 @@ fn share(
     };
     let level = u8::try_from(level).ok().filter(|level| *level <= 7);
     let level = level.ok_or("a level is 0 to 7")?;
+    let hint = u16::try_from(hint).ok().filter(|hint| u64::from(*hint) <= MOST_HINT);
+    let hint = hint.ok_or("a hint is 0 to 1023")?;
     if percent > 100 {
         return Err(format!("{percent} percent; at most 100 is expected"));
     }
-    Ok(PriorityShare { writes, bytes, percent: percent as f64, class, level })
+    Ok(PriorityShare { writes, bytes, percent: percent as f64, class, level, hint })
 }
 
 #[cfg(test)]
@@ -139,13 +159,29 @@ mod tests {
                 (true, Some(4096), 10, 0x2000)
             ]
         );
-        assert!(shares("").is_empty());
+        // Hints are those that fio 3.42 gave.
+        let hinted = "--cmdprio_class=2 --cmdprio_hint=3,4";
+        assert_eq!(
+            shares(&format!("--cmdprio_percentage=50 --cmdprio=1 {hinted}")),
+            [(false, None, 50, 0x4019), (true, None, 50, 0x4021)]
+        );
+        assert_eq!(
+            shares(&format!("--cmdprio_bssplit=4k/50/2/3/9:4k/20:4k/10/2/1,4k/0 {hinted}")),
+            [
+                (false, Some(4096), 50, 0x404b),
+                (false, Some(4096), 20, 0x4018),
+                (false, Some(4096), 10, 0x4001)
+            ]
+        );
+        assert!(shares("").is_empty() && shares("--cmdprio_hint=3").is_empty());
     }
 
     #[test]
     fn what_cannot_be_is_refused() {
         assert!(refused(&format!("{LINE} --cmdprio_percentage=20 --cmdprio_class=4")).contains("class 4"));
         assert!(refused(&format!("{LINE} --cmdprio_percentage=20 --cmdprio=8")).contains("0 to 7"));
+        assert!(refused(&format!("{LINE} --cmdprio_hint=1024")).contains("0 to 1023"));
+        assert!(refused(&format!("{LINE} --cmdprio_bssplit=4k/50/2/3/1024")).contains("0 to 1023"));
         assert!(refused(&format!("{LINE} --cmdprio_bssplit=4k")).contains("SIZE/PERCENT"));
         let both = "--cmdprio_percentage=20 --cmdprio_bssplit=4k/10";
         assert!(refused(&format!("{LINE} {both}")).contains("exclude"));

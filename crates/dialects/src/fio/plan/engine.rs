@@ -36,16 +36,27 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
     let engine = s.word("ioengine").unwrap_or("psync").to_owned();
     known_to(s, &engine, notes)?;
     let (hipri, nowait, uncached) = (s.on("hipri", false), s.on("nowait", false), s.on("uncached", false));
+    let hipri_percent = match s.number("hipri_percentage")?.unwrap_or(100) {
+        n @ 0..=100 => n as u8,
+        n => return Err(out_of_range(s, "hipri_percentage", n, 100)),
+    };
+    let thp = s.number("thp")?.unwrap_or(0) > 0;
+    let atomic = atomic(s, &engine, rw)?;
     let (fixed, registered, polling) =
         (s.on("fixedbufs", false), s.on("registerfiles", false), s.on("sqthread_poll", false));
     stream.backend = match engine.as_str() {
         "psync" => Backend::Psync(SyncCall::Pread),
         "sync" => Backend::Psync(SyncCall::Read),
         "vsync" | "pvsync" => Backend::Pvsync2(Pvsync2::default()),
-        "pvsync2" => {
-            Backend::Pvsync2(Pvsync2 { high_priority: hipri, nowait, uncached, ..Pvsync2::default() })
-        }
-        "libaio" => Backend::Aio { batch },
+        "pvsync2" => Backend::Pvsync2(Pvsync2 {
+            high_priority: hipri && hipri_percent > 0,
+            high_priority_percent: Some(hipri_percent).filter(|n| hipri && (1..100).contains(n)),
+            nowait,
+            uncached,
+            atomic,
+            ..Pvsync2::default()
+        }),
+        "libaio" => Backend::Aio { batch, atomic },
         "io_uring" => Backend::Uring(Uring {
             batch,
             registered_file: registered,
@@ -55,6 +66,7 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
             submission_cpu: polling_cpu(s, polling, notes)?,
             async_every: s.count("force_async", 0, 0)?,
             completion_polling: hipri,
+            atomic,
         }),
         "mmap" => {
             let advice = match advice(s, rw) {
@@ -62,7 +74,8 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
                 Advice::Sequential => Some(2),
                 _ => None,
             };
-            Backend::Mmap { flush: MapFlush::No, flush_every: 1, populate: false, advice }
+            let huge_pages = huge_pages(s, thp, rw)?;
+            Backend::Mmap { flush: MapFlush::No, flush_every: 1, populate: false, huge_pages, advice }
         }
         "null" => Backend::Null,
         "posixaio" => Backend::Posix,
@@ -182,6 +195,38 @@ fn known_to(s: &Settings, engine: &str, notes: &mut Notes) -> Result<(), Wrong> 
     Ok(())
 }
 
+/// Whether writes are whole or not at all; of a job that only reads it is only asked whether its engine could.
+fn atomic(s: &Settings, engine: &str, rw: Direction) -> Result<bool, Wrong> {
+    if !s.on("atomic", false) {
+        return Ok(false);
+    }
+    if !matches!(engine, "pvsync2" | "libaio" | "io_uring") {
+        return Err(s
+            .wrong("atomic", format!("the engine {engine} has no atomic writes"))
+            .hint("instead: ioengine=pvsync2, libaio or io_uring")
+            .fio("fio: engine does not support atomic writes\n"));
+    }
+    if rw.writes() && !direct(s) {
+        return Err(s
+            .wrong("atomic", "the kernel refuses atomic writes through the page cache")
+            .hint("add direct=1"));
+    }
+    Ok(rw.writes())
+}
+
+/// Huge pages of a mapped file, if they are asked for: any number but 0 does.
+fn huge_pages(s: &Settings, asked: bool, rw: Direction) -> Result<bool, Wrong> {
+    if asked && rw.writes() {
+        return Err(s
+            .wrong(
+                "thp",
+                "a job that writes: with thp=1 fio writes to memory of its own, and nothing to the file",
+            )
+            .hint("instead: thp=0, or rw=read"));
+    }
+    Ok(asked)
+}
+
 /// What the kernel is told of the order: fio tells it, unless it is told not to, and the kernel reads ahead accordingly.
 fn advice(s: &Settings, rw: Direction) -> Advice {
     match s.word("fadvise_hint").unwrap_or("1") {
@@ -194,13 +239,17 @@ fn advice(s: &Settings, rw: Direction) -> Advice {
     }
 }
 
-fn open(s: &Settings, stream: &mut Stream, rw: Direction) {
-    stream.open.advice = advice(s, rw);
-    stream.open.direct = match s.last_of(&["direct", "buffered"]) {
+fn direct(s: &Settings) -> bool {
+    match s.last_of(&["direct", "buffered"]) {
         Some("direct") => s.on("direct", false),
         Some(_) => !s.on("buffered", true),
         None => false,
-    };
+    }
+}
+
+fn open(s: &Settings, stream: &mut Stream, rw: Direction) {
+    stream.open.advice = advice(s, rw);
+    stream.open.direct = direct(s);
     // A job that only reads opens for reading only, whatever is to be synced.
     stream.open.sync = match s.word("sync") {
         Some("sync" | "1") => OpenSync::Sync,
@@ -256,7 +305,7 @@ fn nearest(engine: &str) -> &'static str {
     }
 }
 
-/// Niceness, and class and level of the I/O priority.
+/// Niceness, and class, level and hint of the I/O priority.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Priority {
     /// Niceness.
@@ -265,6 +314,8 @@ pub struct Priority {
     pub level: Option<u8>,
     /// Class, if one is given.
     pub class: Option<IoClass>,
+    /// Hint to the device.
+    pub hint: u16,
 }
 
 /// Niceness and I/O priority. Who gives a class alone has its level 0, and who gives a level alone is best effort, as in fio.
@@ -281,7 +332,14 @@ pub fn priority(s: &Settings) -> Result<Priority, Wrong> {
         Some(n @ 0..=7) => Some(n as u8),
         Some(n) => return Err(out_of_range(s, "prio", n, 7)),
     };
-    Ok(Priority { nice: s.signed("nice")?.unwrap_or(0), level, class })
+    let hint = match s.number("priohint")? {
+        None => None,
+        Some(n @ 0..=1023) => Some(n as u16),
+        Some(n) => return Err(out_of_range(s, "priohint", n, 1023)),
+    };
+    // A hint alone is one of best effort, 0 too, as in fio.
+    let class = class.or((hint.is_some() && level.is_none()).then_some(IoClass::BestEffort));
+    Ok(Priority { nice: s.signed("nice")?.unwrap_or(0), level, class, hint: hint.unwrap_or(0) })
 }
 
 /// User and group. The highest number changes nothing, as in fio.
@@ -297,12 +355,12 @@ fn out_of_range(s: &Settings, name: &'static str, given: u64, most: u64) -> Wron
 }
 
 impl Priority {
-    /// Class and level as the kernel has them; 0 without either.
+    /// Class, hint and level as the kernel has them; 0 without any.
     #[must_use]
     pub fn number(self) -> u16 {
         match (self.class, self.level) {
             (None, None) => 0,
-            (class, level) => class.unwrap_or(IoClass::BestEffort).with_level(level.unwrap_or(0)),
+            (class, level) => class.unwrap_or(IoClass::BestEffort).with_hint(level.unwrap_or(0), self.hint),
         }
     }
 }
@@ -327,6 +385,61 @@ mod tests {
     }
 
     #[test]
+    fn a_share_of_the_calls_polls() {
+        let polls = |args: &str| {
+            let plan = planned(&format!("--name=a --size=1m --direct=1 --ioengine=pvsync2 {args}"));
+            let Backend::Pvsync2(o) = plan.jobs[0].stream.backend else { panic!("{args}") };
+            (o.high_priority, o.high_priority_percent)
+        };
+        assert_eq!(polls("--hipri --hipri_percentage=30"), (true, Some(30)));
+        assert_eq!(polls("--hipri --hipri_percentage=100"), (true, None));
+        assert_eq!(polls("--hipri --hipri_percentage=0"), (false, None));
+        // Without hipri there is nothing to share, as in fio.
+        assert_eq!(polls("--hipri_percentage=30"), (false, None));
+        let more = "--name=a --size=1m --ioengine=pvsync2 --hipri --hipri_percentage=101";
+        assert!(refused(more).contains("0 to 100 is expected"));
+    }
+
+    #[test]
+    fn atomic_writes_are_for_engines_that_have_them_and_past_the_page_cache() {
+        let atomic = |args: &str| match planned(&format!("--name=a --size=1m {args}")).jobs[0].stream.backend
+        {
+            Backend::Pvsync2(o) => o.atomic,
+            Backend::Aio { atomic, .. } => atomic,
+            Backend::Uring(o) => o.atomic,
+            _ => false,
+        };
+        for engine in ["pvsync2", "libaio", "io_uring"] {
+            let job = format!("--ioengine={engine} --direct=1 --atomic");
+            assert!(atomic(&format!("{job}=1 --rw=randrw")), "{engine}");
+            assert!(!atomic(&format!("{job}=0 --rw=write")) && !atomic(&format!("{job}=1 --rw=read")));
+            let buffered = format!("--name=a --size=1m --ioengine={engine} --atomic=1 --rw=write");
+            assert!(refused(&buffered).contains("page cache"), "{engine}");
+        }
+        let psync = refused("--name=a --size=1m --atomic=1 --rw=read");
+        assert!(psync.starts_with("fio: engine does not support atomic writes\n"), "{psync}");
+    }
+
+    #[test]
+    fn huge_pages_are_for_mapped_files_that_are_read() {
+        let mapped = |args: &str| {
+            let plan = planned(&format!("--name=a --size=1m --ioengine=mmap {args}"));
+            let Backend::Mmap { huge_pages, advice, .. } = plan.jobs[0].stream.backend else {
+                panic!("{args}")
+            };
+            (huge_pages, advice)
+        };
+        assert_eq!(mapped("--thp=1"), (true, Some(2)));
+        assert_eq!(mapped("--thp=7 --fadvise_hint=0"), (true, None));
+        assert_eq!(mapped("--thp=0 --rw=randwrite"), (false, Some(1)));
+        for rw in ["write", "randrw"] {
+            let line = format!("--name=a --size=1m --ioengine=mmap --thp=1 --rw={rw}");
+            assert!(refused(&line).contains("nothing to the file"), "{rw}");
+        }
+        assert!(refused("--name=a --size=1m --thp=1").contains("thp is an option of mmap"));
+    }
+
+    #[test]
     fn a_whole_job_has_its_class_and_level() {
         // fio 3.33, from its logs with log_prio.
         for (args, number) in [
@@ -336,6 +449,12 @@ mod tests {
             ("--prioclass=3", 0x6000),
             ("--prioclass=1", 0x2000),
             ("--prioclass=2 --prio=7", 0x4007),
+            // 3.42.
+            ("--priohint=3", 0x4018),
+            ("--priohint=0", 0x4000),
+            ("--prio=3 --priohint=5", 0x402b),
+            ("--prioclass=2 --priohint=1023", 0x5ff8),
+            ("--prioclass=3 --prio=1 --priohint=1", 0x6009),
         ] {
             let plan = planned(&format!("--name=a --size=1m --numjobs=2 {args}"));
             assert_eq!(plan.jobs[0].priority.number(), number, "{args}");
@@ -344,6 +463,7 @@ mod tests {
             }
         }
         assert!(refused("--name=a --size=1m --prioclass=4").contains("0 to 3 is expected"));
+        assert!(refused("--name=a --size=1m --priohint=1024").contains("0 to 1023 is expected"));
         assert!(refused("--name=a --size=1m --prio=8").contains("0 to 7 is expected"));
     }
 }

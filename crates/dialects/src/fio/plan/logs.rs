@@ -31,6 +31,8 @@ pub struct Logs {
     pub offset: bool,
     /// With the I/O priority in full.
     pub priority: bool,
+    /// With a column for times of issue, which averages have not.
+    pub issue: bool,
     /// Times count from 1970.
     pub wall_clock: bool,
     /// They are stored compressed.
@@ -151,6 +153,15 @@ pub fn read(s: &Settings) -> Result<Logs, Wrong> {
             .wrong("log_store_compressed", "an entry of a compressed log has room for one value")
             .hint("log_window_value=avg or max"));
     }
+    let issue = s.on("log_issue_time", false);
+    if issue && (s.last("write_lat_log").is_none() || !s.on("log_offset", false)) {
+        return Err(s.wrong("log_issue_time", "log_issue_time requires write_lat_log and log_offset"));
+    }
+    if issue && packed {
+        return Err(s
+            .wrong("log_store_compressed", "an entry of a compressed log has no room for a time of issue")
+            .hint("log_store_compressed=0, or log_issue_time=0"));
+    }
     Ok(Logs {
         bandwidth: name("write_bw_log"),
         operations: name("write_iops_log"),
@@ -163,6 +174,7 @@ pub fn read(s: &Settings) -> Result<Logs, Wrong> {
         per_job: s.on("per_job_logs", true),
         offset: s.on("log_offset", false),
         priority: s.on("log_prio", false),
+        issue,
         wall_clock: s.on("log_unix_epoch", false) || alternate,
         packed,
     })
@@ -211,6 +223,13 @@ mod tests {
         assert!(refused("--name=a --size=1m --log_hist_coarseness=7").contains("0 to 6"));
         let both = "--name=a --size=1m --log_window_value=both --log_store_compressed=1";
         assert!(refused(both).contains("one value"));
+        assert!(logs("--write_lat_log=p --log_offset=1 --log_issue_time=1").issue);
+        for without in ["--write_lat_log=x", "--log_offset=1 --write_bw_log=x", ""] {
+            let text = refused(&format!("--name=a --size=1m --log_issue_time=1 {without}"));
+            assert!(text.contains("requires write_lat_log and log_offset"), "{without}: {text}");
+        }
+        let packed = "--write_lat_log=p --log_offset=1 --log_issue_time=1 --log_store_compressed=1";
+        assert!(refused(&format!("--name=a --size=1m {packed}")).contains("no room"));
         assert!(logs("--log_compression=10K --log_store_compressed=1").packed);
         assert!(refused("--name=a --size=1m --log_window_value=min").contains("avg, max or both"));
         let clock = "--name=a --size=1m --log_alternate_epoch=1 --log_alternate_epoch_clock_id=1";

@@ -175,6 +175,7 @@ pub fn make(
         jobs.push(job);
     }
     jobs.iter().try_for_each(|job| steps::ends(job, &jobs))?;
+    jobs.iter().try_for_each(|job| steps::ends_with_io(job, &jobs))?;
     let partly: Vec<bool> = jobs.iter().map(|job| may_leave_out(job, &jobs)).collect();
     for (job, _) in jobs.iter_mut().zip(partly).filter(|(_, partly)| *partly) {
         remember(job)?;

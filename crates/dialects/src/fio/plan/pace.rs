@@ -21,6 +21,8 @@ pub struct Times {
     pub delay_most: u64,
     /// The first job that is done ends the others.
     pub exit_all: bool,
+    /// It is ended when the jobs beside it that do I/O are done.
+    pub ends_with_io: bool,
 }
 
 impl Times {
@@ -55,8 +57,14 @@ pub fn times(s: &Settings, stream: &mut Stream, notes: &mut Notes) -> Result<Tim
         ));
     }
     let (delay, delay_most) = delays(s)?;
-    let times =
-        Times { runtime, ramp: s.time("ramp_time")?, delay, delay_most, exit_all: s.on("exitall", false) };
+    let times = Times {
+        runtime,
+        ramp: s.time("ramp_time")?,
+        delay,
+        delay_most,
+        exit_all: s.on("exitall", false),
+        ends_with_io: s.on("exit_on_io_done", false) && s.word("ioengine") == Some("cpuio"),
+    };
     let think = s.time("thinktime")?;
     let spin = s.time("thinktime_spin")?;
     // 0 is 1, as in fio.

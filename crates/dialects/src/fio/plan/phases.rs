@@ -185,6 +185,7 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], all_of_it: &[
                     ends_nobody: exit_all && !job.times.exit_all,
                     company: companies.then_some(job.group),
                     ends_company: companies && job.times.exit_all && steps::ends_its_group(&job.settings),
+                    ends_with_io: job.times.ends_with_io,
                 }
             };
             phase.groups.push(of_clone);
@@ -256,6 +257,7 @@ fn group(job: &Job, sets: &Sets, clone: u32, back: bool, (seed, place): (u64, op
             run_as: job.run_as,
             io_priority: job.priority.level,
             io_class: job.priority.class,
+            io_hint: job.priority.hint,
             program: Program::Stream(Box::new(stream)),
         }],
     }

@@ -3,6 +3,7 @@
 use super::super::Wrong;
 use super::super::settings::Settings;
 use super::Job;
+use fathom_workload::Backend;
 
 /// Where a job stands among the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +81,26 @@ pub fn ends(job: &Job, jobs: &[Job]) -> Result<(), Wrong> {
         .hint("instead: exit_what=stonewall, which ends all that run together"))
 }
 
+/// Whether all that a job with `exit_on_io_done` waits for runs beside it.
+pub fn ends_with_io(job: &Job, jobs: &[Job]) -> Result<(), Wrong> {
+    const NAME: &str = "exit_on_io_done";
+    if !job.times.ends_with_io {
+        return Ok(());
+    }
+    let awaited = || jobs.iter().filter(|other| !matches!(other.stream.backend, Backend::Compute(_)));
+    let later = |other: &&Job| other.step > job.step || other.reads_back || other.only_reads_back;
+    if let Some(Job { name, .. }) = awaited().find(later) {
+        return Err(job
+            .settings
+            .wrong(NAME, format!("{NAME}: {name} does I/O when the jobs that run beside this one are done, and it would have to go on until then: that is not supported"))
+            .hint("a runtime"));
+    }
+    if !awaited().any(|other| other.step == job.step && !other.only_lays_out) {
+        return Err(job.settings.wrong(NAME, format!("{NAME}: no job beside it does I/O")).hint("a runtime"));
+    }
+    Ok(())
+}
+
 fn unknown(s: &Settings, name: &str) -> Wrong {
     s.wrong("wait_for", format!("wait_for={name}: no job before it has this name"))
         .fio(format!("{}: waitee job {name} unknown.\n", s.job))
@@ -92,6 +113,27 @@ mod tests {
     fn steps(args: &str) -> Vec<(u32, u32)> {
         let plan = planned(&format!("--ioengine=null --size=1m {args}"));
         plan.jobs.iter().map(|job| (job.group, job.step)).collect()
+    }
+
+    #[test]
+    fn computing_ends_with_the_io_beside_it() {
+        let cpu = "--name=c --ioengine=cpuio --cpuload=50 --exit_on_io_done=1";
+        let ends = |args: &str| -> Vec<bool> {
+            let plan = planned(args);
+            plan.workload.phases[0].groups.iter().map(|g| g.times.ends_with_io).collect()
+        };
+        assert_eq!(ends(&format!("--size=1m {cpu} --name=b --ioengine=null")), [true, false]);
+        assert_eq!(
+            ends(&format!("--size=1m {cpu} --numjobs=2 --name=b --ioengine=psync")),
+            [true, true, false]
+        );
+        let alone = refused(&format!("{cpu} --name=d --ioengine=cpuio --cpuload=5 --runtime=1"));
+        assert!(alone.contains("no job beside it"), "{alone}");
+        for more in
+            ["--name=b --ioengine=null --stonewall", "--name=b --ioengine=psync --rw=write --verify=md5"]
+        {
+            assert!(refused(&format!("--size=1m {cpu} {more}")).contains("go on until then"), "{more}");
+        }
     }
 
     #[test]

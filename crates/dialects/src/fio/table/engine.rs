@@ -59,7 +59,7 @@ const ENGINES: super::Kind = Word(&[
 ]);
 
 /// Options that only some engines have, with these.
-const OF_ENGINES: [(&str, &[&str]); 25] = [
+const OF_ENGINES: [(&str, &[&str]); 26] = [
     ("hipri", &["pvsync2", "io_uring"]),
     ("hipri_percentage", &["pvsync2"]),
     ("nowait", &["pvsync2", "libaio", "io_uring"]),
@@ -74,6 +74,7 @@ const OF_ENGINES: [(&str, &[&str]); 25] = [
     ("cmdprio_percentage", &["libaio", "io_uring"]),
     ("cmdprio_class", &["libaio", "io_uring"]),
     ("cmdprio", &["libaio", "io_uring"]),
+    ("cmdprio_hint", &["libaio", "io_uring"]),
     ("cmdprio_bssplit", &["libaio", "io_uring"]),
     ("thp", &["mmap"]),
     ("cpuload", &["cpuio"]),
@@ -136,13 +137,10 @@ pub(super) static ROWS: &[Row] = &[
     done("direct", Bool, "past the page cache (O_DIRECT)"),
     done("buffered", Bool, "the inverse of direct"),
     done("sync", Word(&["none", "0", "sync", "1", "dsync"]), "O_SYNC, O_DSYNC"),
-    refused(
+    done(
         "atomic",
         Bool,
-        &["0"],
-        "atomic writes of a file system",
-        "only pvsync2 knows them",
-        "fathom run with backend = { pvsync2 = { atomic = true } }",
+        "pvsync2, libaio, io_uring with direct=1: each write is whole or not at all after a loss of power (RWF_ATOMIC); an error where file system or device cannot",
     ),
     done("fsync", Number, "fsync after so many writes"),
     done("fdatasync", Number, "fdatasync after so many writes"),
@@ -164,7 +162,11 @@ pub(super) static ROWS: &[Row] = &[
     done("sqthread_poll", Flag, "io_uring: a kernel thread submits"),
     done("sqthread_poll_cpu", Number, "io_uring: CPU of that thread"),
     done("hipri", Flag, "io_uring, pvsync2: completions are polled at the device"),
-    refused("hipri_percentage", Number, &["100"], "share of polled operations", "all are, or none", "hipri"),
+    done(
+        "hipri_percentage",
+        Number,
+        "pvsync2: so many percent of the calls, by chance, are polled with hipri",
+    ),
     done(
         "force_async",
         Number,
@@ -192,29 +194,19 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "cmdprio_bssplit",
         Text,
-        "such shares by block size: SIZE/PERCENT or SIZE/PERCENT/CLASS/LEVEL, `:` between them",
+        "such shares by block size: SIZE/PERCENT or SIZE/PERCENT/CLASS/LEVEL, or with /HINT, `:` between them",
     ),
-    refused(
-        "cmdprio_hint",
-        Text,
-        &[],
-        "hint of that priority",
-        "a priority is that of the whole job",
-        "prio",
-    ),
+    done("cmdprio_hint", Text, "its hint to the device, as priohint"),
     harmless(
         "userspace_reap",
         Flag,
         "libaio: reap without a call",
         "completions are reaped as fathom does it",
     ),
-    refused(
+    done(
         "thp",
-        Bool,
-        &["0"],
-        "mmap: transparent huge pages",
-        "the option is not passed on",
-        "fathom run with backend = { mmap = { advice = 14 } }",
+        Number,
+        "mmap: the kernel is asked for huge pages (MADV_HUGEPAGE); for jobs that write it is refused, as fio writes nothing to the file with it",
     ),
     done("cpuload", Number, "cpuio: percent of a CPU that each clone takes"),
     done("cpuchunks", Number, "cpuio: microseconds that it computes at a time, before it sleeps"),
@@ -223,14 +215,7 @@ pub(super) static ROWS: &[Row] = &[
         Word(&["noop", "qsort"]),
         "cpuio: a loop that does nothing, or sorting, which takes the memory of the CPU, too",
     ),
-    refused(
-        "exit_on_io_done",
-        Bool,
-        &["0"],
-        "end cpuio with the others",
-        "it ends when its time is over",
-        "runtime",
-    ),
+    done("exit_on_io_done", Bool, "cpuio: end when all jobs of other engines that run beside it are done"),
     done("stat_type", Word(&["stat", "lstat", "statx"]), "filestat: the call"),
     done("program", Text, "exec: what it runs while the job does, and ends with it"),
     done(

@@ -26,7 +26,11 @@ pub(super) static ROWS: &[Row] = &[
         Number,
         "I/O class: 1 (real time, which takes a privilege), 2 (best effort) or 3 (idle)",
     ),
-    refused("priohint", Number, &["0"], "hint of the I/O priority", "hints are not passed on", "prio"),
+    done(
+        "priohint",
+        Number,
+        "hint to the device with the I/O priority, 0 to 1023, as 1 to 7 for the limits of command durations; it takes Linux 6.5",
+    ),
     done(
         "uid",
         Number,

@@ -1,7 +1,7 @@
 //! Options that say what is printed: output, percentiles, logs, groups.
 
 use super::Kind::{Bool, Flag, Floats, Number, OptionalText, Text, Time, Word};
-use super::{Row, also, done, harmless, refused};
+use super::{Row, also, done, harmless};
 use crate::fio::number::MS;
 
 pub(super) static ROWS: &[Row] = &[
@@ -54,13 +54,10 @@ pub(super) static ROWS: &[Row] = &[
     done("log_window_value", Text, "of latencies in windows: avg, max, or both in two columns"),
     done("log_offset", Bool, "a column for offsets in logs; of averages it is 0"),
     done("log_prio", Bool, "class and level of the I/O priority in logs, in hexadecimal"),
-    refused(
+    done(
         "log_issue_time",
         Bool,
-        &["0"],
-        "times of issue in logs",
-        "a line has the time at which its operation ended, and how long it took",
-        "write_lat_log",
+        "a last column in logs: ns from the start until the operation was issued, in NAME_clat and NAME_slat, else 0; with write_lat_log and log_offset",
     ),
     harmless("log_entries", Number, "room for entries of logs", "there is no such limit"),
     done("log_unix_epoch", Bool, "times of logs count from 1970"),
