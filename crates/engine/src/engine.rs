@@ -14,8 +14,8 @@ use crate::{EngineError, Ledger, action, check, memory, priorities};
 use fathom_record::Repetition;
 use fathom_workload::ops::{Place, Region, StreamOps};
 use fathom_workload::{
-    Access, Act, FileCall, FileSet, Files, Group, Isolation, Phase, Pick, Pinning, Program, Stream, Workload,
-    WrittenBy,
+    Access, Act, Does, FileCall, FileSet, Files, Group, Isolation, Phase, Pick, Pinning, Program, Stream,
+    Workload, WrittenBy,
 };
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -458,7 +458,9 @@ pub(crate) fn region_of(stream: &Stream, file_bytes: u64) -> Region {
 
 fn largest(stream: &Stream) -> usize {
     if let Access::Listed(list) = &stream.access {
-        return list.iter().map(|op| op.bytes as usize).max().unwrap_or(1);
+        // A trim needs no memory.
+        let moved = list.iter().filter(|op| op.does != Some(Does::Trim));
+        return moved.map(|op| op.bytes as usize).max().unwrap_or(1);
     }
     stream.record.largest().0 as usize
 }

@@ -105,6 +105,23 @@ fn a_list_trims_where_it_says() {
 }
 
 #[test]
+fn a_trim_of_a_list_may_be_larger_than_memory_for_it() {
+    let bench = Bench::new(SIZE);
+    let write = Stream { data: Data::Byte(7), ..Stream::new("f", Direction::Write, Bytes(4 * KIB)) };
+    bench.run(write.clone());
+    let op = |does, bytes| ListedOp { does: Some(does), bytes, ..ListedOp::default() };
+    let list = vec![op(Does::Trim, 3 << 30), op(Does::Write, 4096)];
+    let r = bench.run(Stream {
+        direction: Direction::Mix(Mix::ReadPercent(50)),
+        access: Access::Listed(list),
+        ..write
+    });
+    assert_eq!((counted(&r, OpKind::Trim), counted(&r, OpKind::Write)), ((1, 3 << 30), (1, 4096)));
+    let left = std::fs::read(bench.file()).unwrap();
+    assert!(left.len() as u64 == SIZE && left.iter().enumerate().all(|(at, b)| (*b == 0) == (at >= 4096)));
+}
+
+#[test]
 fn what_does_not_go_with_trims_is_refused() {
     let bench = Bench::new(SIZE);
     let trim = || Stream::new("f", Direction::Trim, Bytes(4 * KIB));

@@ -122,7 +122,8 @@ fn list_error(list: &[ListedOp]) -> Option<String> {
         if !syncs && op.bytes == 0 {
             return Some(format!("operation {i} of the list has 0 bytes"));
         }
-        if u64::from(op.bytes) > LARGEST_RECORD {
+        // A trim needs no memory.
+        if u64::from(op.bytes) > LARGEST_RECORD && op.does != Some(Does::Trim) {
             return Some(format!("operation {i} of the list has {} bytes; the limit is 1GiB", op.bytes));
         }
         if op.offset > LARGEST_OFFSET - u64::from(op.bytes) {
