@@ -76,7 +76,7 @@ pub(crate) fn run_as(whom: RunAs) -> Result<(), Errno> {
     if whom == RunAs::default() {
         return Ok(());
     }
-    // The kernel forgets whose end is to end us.
+    // The kernel clears the signal for the parent's death when the user changes.
     let (before, parent) = (rustix::process::parent_process_death_signal()?, rustix::process::getppid());
     if let Some(group) = whom.group {
         rustix::thread::set_thread_gid(Gid::from_raw(group))?;
@@ -100,11 +100,12 @@ pub(crate) fn run_as_refusal(whom: RunAs) -> Option<String> {
     }
     match std::thread::spawn(move || run_as(whom)).join() {
         Ok(Err(errno)) => {
-            let number = |n: Option<u32>| n.map_or_else(|| "-".to_owned(), |n| n.to_string());
+            let user = whom.user.map(|user| format!("user {user}"));
+            let group = whom.group.map(|group| format!("group {group}"));
+            let both: Vec<String> = user.into_iter().chain(group).collect();
             Some(format!(
-                "it cannot run as the user {} and the group {}: {}; run fathom as root, or leave that out (fio: uid, gid)",
-                number(whom.user),
-                number(whom.group),
+                "it cannot run as {}: {}; run fathom as root, or leave that out (fio: uid, gid)",
+                both.join(" and "),
                 std::io::Error::from_raw_os_error(errno.raw_os_error())
             ))
         }

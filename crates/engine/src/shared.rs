@@ -292,7 +292,7 @@ impl Call {
             Self::Allocate => "fallocate",
             Self::Truncate => "ftruncate",
             Self::Pipe => "make a pipe for",
-            Self::LockMemory => "lock the memory that was asked for, to work on",
+            Self::LockMemory => "lock as much memory as was asked for before it opens",
             Self::SyncFileSystem => "syncfs the file system of",
             Self::RunAs => "run as the user that was asked for, to work on",
             Self::SyncRange => "sync_file_range",

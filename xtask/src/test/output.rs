@@ -43,6 +43,11 @@ impl Totals {
         }
     }
 
+    /// A program begins: what the one before was at when it ended is over.
+    pub(crate) fn begin(&mut self) {
+        self.long.clear();
+    }
+
     /// The program hangs: the tests that it is still at have failed. Their names.
     pub(crate) fn give_up(&mut self) -> String {
         let names = self.long.join(", ");

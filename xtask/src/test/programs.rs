@@ -6,7 +6,7 @@ use super::build::Program;
 use super::output::Totals;
 use anyhow::{Context, Result};
 use std::ffi::OsStr;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Write};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -64,10 +64,16 @@ const SILENCE: Duration = Duration::from_secs(600);
 /// Runs a command; its output is passed on line by line and summed up. Whether it succeeded. One that hangs is ended, and its tests that
 /// were still running have failed.
 pub(super) fn relay(command: &mut Command, totals: &mut Totals) -> Result<bool> {
-    relay_unless_silent(command, totals, SILENCE)
+    relay_unless_silent(command, totals, SILENCE, &mut std::io::stdout())
 }
 
-fn relay_unless_silent(command: &mut Command, totals: &mut Totals, silence: Duration) -> Result<bool> {
+fn relay_unless_silent(
+    command: &mut Command,
+    totals: &mut Totals,
+    silence: Duration,
+    to: &mut dyn Write,
+) -> Result<bool> {
+    totals.begin();
     let name = command.get_program().to_string_lossy().into_owned();
     let started = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
     let mut child = started.with_context(|| format!("{name} could not be started"))?;
@@ -84,7 +90,7 @@ fn relay_unless_silent(command: &mut Command, totals: &mut Totals, silence: Dura
                 totals.take_line(String::from_utf8_lossy(&line).trim_end());
                 line.push(b'\n');
                 // Whoever reads us may have gone (`| head`); the tests still run to their end.
-                let _ = std::io::stdout().write_all(&line);
+                let _ = to.write_all(&line);
             }
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {
@@ -107,9 +113,10 @@ mod tests {
         let mut totals = Totals::default();
         let script = "echo 'test a has been running for over 60 seconds'; echo 'test a ... ok <61.000s>'; \
                       echo 'test b has been running for over 60 seconds'; exec sleep 1000";
-        let mut command = Command::new("sh");
-        let ended = relay_unless_silent(command.args(["-c", script]), &mut totals, Duration::from_secs(3));
-        assert!(!ended.unwrap());
+        let (mut command, mut told) = (Command::new("sh"), Vec::new());
+        let silence = Duration::from_secs(5);
+        let ended = relay_unless_silent(command.args(["-c", script]), &mut totals, silence, &mut told);
+        assert!(!ended.unwrap() && String::from_utf8(told).unwrap().lines().count() == 3);
         assert_eq!((totals.failures(), totals.failed()), (&["b".to_string()][..], 1));
     }
 }

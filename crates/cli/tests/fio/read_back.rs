@@ -25,8 +25,6 @@ fn as_much_is_read_back_as_with_fio() {
         "--name=a --rw=write:4k --size=768k --bs=4k --nrfiles=3 --verify=sha1",
         "--name=a --rw=write --size=1m --bs=4k --verify=crc32c --verify_interval=3000",
         "--name=a --rw=write --size=1m --bs=512 --verify=meta --verify_interval=1m",
-        "--name=a --rw=write --size=64k --bs=4k --loops=3 --verify=crc32c --fsync=4",
-        "--name=a --rw=randwrite --size=64k --bs=4k --loops=2 --verify=md5 --ioengine=libaio --iodepth=8 --nrfiles=2",
     ] {
         let [reads, writes] = done(&ours(line), 0);
         // Of what leaves out 4 KiB every block is written twice.

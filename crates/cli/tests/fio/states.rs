@@ -83,6 +83,50 @@ fn what_no_sync_made_safe_can_be_left_out() {
 }
 
 #[test]
+fn what_is_not_known_is_not_left() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    let line = "--name=a --size=1m --bs=4k --verify=md5";
+    json(&fathom, &format!("{line} --rw=randwrite"));
+    assert_eq!(left(dir.path(), 0), 256);
+    // Of a warm-up it is not known how many of its operations were writes.
+    let mix = format!("{line} --rw=randrw --rate_iops=40 --ramp_time=1 --runtime=1 --time_based");
+    run(&fathom, &mix).expect_code(0);
+    assert!(!dir.path().join("local-a-0-verify.state").exists());
+    let told = run(&fathom, &format!("{mix} --verify_state_save=1")).expect_code(1).stderr;
+    assert!(told.contains("which writes were made is not known"), "{told}");
+    let told =
+        run(&fathom, "--name=a/b --filename=f --size=64k --rw=write --verify=md5 --verify_state_save=1");
+    assert!(told.expect_code(1).stderr.contains("whose name has a slash"));
+}
+
+#[test]
+fn a_state_fits_files_of_any_size_and_one_that_lays_out_reads_nothing() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    let line = "--name=a --nrfiles=3 --size=60k --bs=16k --verify=crc32c";
+    json(&fathom, &format!("{line} --rw=write --number_ios=2 --fsync=1 --verify_policy=fsynced"));
+    assert_eq!(left(dir.path(), 0), 0, "one file is synced at a time");
+    json(&fathom, &format!("{line} --rw=write --number_ios=2"));
+    let load = "--rw=read --verify_state_load=1";
+    assert_eq!(done(&json(&fathom, &format!("{line} {load} --io_size=48k"))), [2, 0]);
+    assert_eq!(done(&json(&fathom, &format!("{line} {load} --create_only=1"))), [0, 0]);
+    let huge = |clone: u32| {
+        let text = format!(
+            "{{\"fathom\":\"verify state\",\"version\":1,\"job\":\"b\",\"clone\":{clone},\"writes\":{}}}",
+            u64::MAX
+        );
+        std::fs::write(dir.path().join(format!("local-b-{clone}-verify.state")), text).unwrap();
+    };
+    [0, 1].into_iter().for_each(huge);
+    let two = "--name=b --rw=randwrite --norandommap --size=64k --numjobs=2 --verify=md5 --verify_only --verify_state_load=1";
+    assert!(run(&fathom, two).expect_code(1).stderr.contains("writes at most"));
+    let own = "--name=c --filename=local-c-0-verify.state --rw=write --size=64k --verify=md5";
+    run(&fathom, own).expect_code(0);
+    assert_eq!(dir.path().join("local-c-0-verify.state").metadata().unwrap().len(), 65536);
+}
+
+#[test]
 fn the_file_lies_where_it_was_asked_for() {
     let dir = TestDir::new();
     let fathom = Fathom::new().working_in(dir.path());

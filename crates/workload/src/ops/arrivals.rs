@@ -85,8 +85,14 @@ impl Arrivals {
             }
             Gaps::Poisson { due, mean, shift, rng, share } => {
                 let unit: f64 = rand_distr::Exp1.sample(rng);
-                let gap = (unit * *mean * *share) as i64;
-                *due = due.saturating_add(u128::from(gap.unsigned_abs()) << *shift);
+                let gap = u128::from(((unit * *mean) as i64).unsigned_abs()) << *shift;
+                // A share has 20 bits behind its point.
+                let gap = if *share == 1.0 {
+                    gap
+                } else {
+                    (gap >> 20).saturating_mul((*share * f64::from(1 << 20)) as u128)
+                };
+                *due = due.saturating_add(gap);
                 (*due >> FRACTION_BITS) as u64
             }
             Gaps::Listed { due, at, before } => {
@@ -158,7 +164,7 @@ mod tests {
             let mut due = Arrivals::new(&rate, 7, Place::default());
             let mut moved = 0;
             let mut last = 0;
-            for bytes in (0..20_000).map(|n| if n % 3 == 0 { 65536 } else { 512 }) {
+            for bytes in (0..20_000).map(|n| if n % 3 == 0 { 1 << 20 } else { 512 }) {
                 last = due.next_due_ns();
                 due.moves(bytes);
                 moved += bytes;

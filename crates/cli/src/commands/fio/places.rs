@@ -89,11 +89,7 @@ fn is_log(file: &File, kind: Kind) -> std::io::Result<bool> {
     Ok(match kind {
         _ if head.is_empty() => true,
         Kind::Operations => head.starts_with(BEGINS),
-        // Ours, or fio's, which begins with the number of its version and its length.
-        Kind::State => {
-            let of_fio = matches!(head.as_slice(), [1..=255, 0, 0, 0, 0, 0, 0, 0, _, _, 0, 0, ..]);
-            of_fio || head.starts_with(state::BEGINS.as_bytes())
-        }
+        Kind::State => head.starts_with(state::BEGINS.as_bytes()),
         // The two bytes that every zlib stream begins with.
         Kind::Packed => {
             matches!(head.as_slice(), [0x78, second, ..] if (0x7800 + u32::from(*second)).is_multiple_of(31))
@@ -119,9 +115,22 @@ pub fn create(plan: &Plan, path: &Path, kind: Kind) -> std::io::Result<File> {
         return Err(Error::other("it has a second name, and other users can change its directory"));
     }
     if !is_log(&file, kind)? && !may_replace(plan, path) {
-        return Err(Error::other("it is there, and no such log; --allow-write allows it to be replaced"));
+        let what = if kind == Kind::State { "state file of fathom's" } else { "such log" };
+        return Err(Error::other(format!(
+            "it is there, and no {what}; --allow-write allows it to be replaced"
+        )));
     }
     file.set_len(0)?;
     file.rewind()?;
     Ok(file)
+}
+
+/// Removes such a file, if it is one.
+pub fn remove(plan: &Plan, path: &Path, kind: Kind) -> std::io::Result<()> {
+    match input::open(path) {
+        Ok(file) if !plan.general.read_only && file.metadata()?.len() > 0 && is_log(&file, kind)? => {
+            std::fs::remove_file(path)
+        }
+        _ => Ok(()),
+    }
 }

@@ -4,7 +4,7 @@ use super::places::{self, Kind};
 use fathom_dialects::fio::plan::state::{self, Came};
 use fathom_dialects::fio::{Job, Plan};
 use fathom_record::{Ending, OpKind, Run, Worker};
-use std::io::Write as _;
+use std::io::{Error, ErrorKind, Write as _};
 use std::path::Path;
 
 /// Writes them. Gives sentences about those that a job asked for and that could not be written; the others are written where they can be.
@@ -12,11 +12,19 @@ pub fn write(plan: &Plan, run: &Run) -> Vec<String> {
     let mut failed = Vec::new();
     let mut clones = 0;
     for job in &plan.jobs {
+        let asked = job.saves.is_some_and(|saves| saves.asked);
+        if asked && job.name.contains('/') {
+            failed.push(format!("job {}: no state is saved of a job whose name has a slash", job.name));
+        }
         let came = |clone: u32| came(job, writer(job, clone, run)?);
         for (path, text) in state::files(&plan.general, job, clones, came) {
-            if let Err(error) = replace(plan, &path, &text)
-                && job.saves.is_some_and(|saves| saves.asked)
-            {
+            let written = match &text {
+                Some(text) => replace(plan, &path, text),
+                // What an earlier run left would be taken for this one's.
+                None => places::remove(plan, &path, Kind::State)
+                    .and(Err(Error::other("which writes were made is not known"))),
+            };
+            if let (true, Err(error)) = (asked, written) {
                 failed.push(format!("{} cannot be written: {error}", path.display()));
             }
         }
@@ -26,6 +34,9 @@ pub fn write(plan: &Plan, run: &Run) -> Vec<String> {
 }
 
 fn replace(plan: &Plan, path: &Path, text: &str) -> std::io::Result<()> {
+    if plan.jobs.iter().flat_map(|job| job.files.iter().flatten()).any(|file| file == path) {
+        return Err(Error::new(ErrorKind::AlreadyExists, "a job works on this file"));
+    }
     places::create(plan, path, Kind::State)?.write_all(text.as_bytes())
 }
 

@@ -40,11 +40,11 @@ impl Loose {
             // What a mix wrote is read back: how much that is is drawn.
             read_back: mixed && verifies,
             sizes: has(&["bsrange", "bssplit"]),
-            // fio loses what vsync has gathered, forgets loops in threads that submit, takes a share of a file that is not there as 0 until
+            // fio reads back after each loop; it loses what vsync has gathered, forgets loops in threads that submit, takes a share of a file that is not there as 0 until
             // it is, and a distribution that leaves no block ends its job anywhere.
             counts: older && quirks
                 || gathers
-                || mixed && verifies && has(&["--loops="])
+                || verifies && has(&["--loops="])
                 || has(&["--io_submit_mode=offload"]) && has(&["--loops=", "--io_size="])
                 || has(&["--offset=25%"]) && has(&["--loops=", "--filename=", "--io_size="])
                 || has(&["zipf", "pareto", "normal"]),

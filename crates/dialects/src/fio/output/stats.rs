@@ -5,7 +5,7 @@ use super::errors::{self, Errors};
 use super::priorities::{self, ByPriority};
 use super::windows::{self, Window};
 use fathom_record::{Ending, Histogram, OpError, OpKind, Repetition, Run, SteadyGroup, ThreadCounts, Worker};
-use fathom_workload::{Access, AdaptiveDepth, DepthGoal};
+use fathom_workload::{Access, AdaptiveDepth, Amount, DepthGoal};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is reported under one name.
@@ -258,8 +258,17 @@ impl Entry {
         }
         let read = worker.stats.iter().filter(|stat| stat.op == OpKind::Read);
         let read = read.fold((0, 0), |sum, stat| (sum.0 + stat.ops, sum.1 + stat.bytes));
-        let listed = job.unwritten.get(clone as usize).map(|of| (of.writes, of.bytes));
-        let (writes, bytes) = listed.unwrap_or(read);
+        let passes = match job.stream.amount {
+            Amount::Passes(n) => n,
+            _ => 1,
+        };
+        // What is to check nothing reads a block all the same.
+        let none = job.up_to.get(clone as usize) == Some(&0);
+        let (writes, bytes) = match job.unwritten.get(clone as usize) {
+            Some(of) => (of.writes, of.bytes),
+            None if none => (0, 0),
+            None => (read.0.saturating_mul(passes), read.1.saturating_mul(passes)),
+        };
         self.write.ios += writes;
         self.write.bytes += bytes;
     }

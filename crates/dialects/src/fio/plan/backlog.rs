@@ -32,17 +32,6 @@ pub fn kept(s: &Settings, stream: &Stream) -> Result<KeepWritten, Wrong> {
     Ok(KeepWritten { by_offset: stream.access != Access::Permuted, after, batch })
 }
 
-/// Has what is written once in every pass read back after each, as fio does, if there are several; unless that is more than is
-/// remembered, or a pause would hold for the reads, too.
-pub fn after_passes(kept: KeepWritten, stream: &Stream, pass: u64) -> KeepWritten {
-    let several = matches!(stream.amount, Amount::Passes(2..));
-    let paced = stream.pace != (Pace { rate: stream.pace.rate, ..Pace::default() });
-    if kept.after == 0 && several && !paced && pass <= MOST {
-        return KeepWritten { after: pass, batch: pass, ..kept };
-    }
-    kept
-}
-
 /// Lets a stream read back while it writes. What a mix reads for itself is not checked, and no more is what nobody mixes in.
 pub fn mixed_in(stream: &mut Stream, check: Verify) {
     if stream.direction == Direction::Write {

@@ -110,10 +110,7 @@ pub fn apply(
         let length = laid.parts.first().map_or(0, |part| part.length);
         return listed(s, stream, length, (only, !whole));
     }
-    let mut kept = backlog::kept(s, stream)?;
-    if all && !timed {
-        kept = backlog::after_passes(kept, stream, laid.blocks(stream));
-    }
+    let kept = backlog::kept(s, stream)?;
     if kept.after > 0 {
         stream.keep_written = Some(kept);
         backlog::mixed_in(stream, check);

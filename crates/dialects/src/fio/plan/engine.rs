@@ -345,7 +345,21 @@ pub fn priority(s: &Settings) -> Result<Priority, Wrong> {
 /// User and group. The highest number changes nothing, as in fio.
 pub fn run_as(s: &Settings) -> Result<RunAs, Wrong> {
     let id = |name| s.count(name, 0, u32::MAX).map(|id| (id != u32::MAX).then_some(id));
-    Ok(RunAs { user: id("uid")?, group: id("gid")? })
+    let whom = RunAs { user: id("uid")?, group: id("gid")? };
+    let name = if whom.user.is_some() { "uid" } else { "gid" };
+    for beside in ["exec_prerun", "exec_postrun"] {
+        if whom != RunAs::default() && s.text(beside).is_some() {
+            return Err(s
+                .wrong(beside, format!("{beside}: with {name} fio runs the command as that user; here it would run as the user who runs fathom"))
+                .hint(format!("leave {name} out, or run the command before")));
+        }
+    }
+    if whom != RunAs::default() && s.on("create_on_open", false) {
+        return Err(s
+            .wrong("create_on_open", format!("create_on_open: with {name} fio makes the files as that user; here they are made by the user who runs fathom"))
+            .hint(format!("leave {name} or create_on_open out")));
+    }
+    Ok(whom)
 }
 
 fn out_of_range(s: &Settings, name: &'static str, given: u64, most: u64) -> Wrong {

@@ -88,9 +88,10 @@ pub fn at_most(s: &Settings, stream: &Stream) -> Result<Option<u64>, Wrong> {
     const MOST: u64 = 1 << 24;
     let given = s.number(NAME)?.filter(|n| *n > 0 && !matches!(stream.record, Record::Fixed(_)));
     let all = given.map(|n| n.saturating_mul(s.number("loops").ok().flatten().unwrap_or(1).max(1)));
+    let clones = u64::from(s.count("numjobs", 1, 1)?);
     match all {
-        Some(n) if n > MOST => Err(s
-            .wrong(NAME, format!("{NAME}: with blocks of changing sizes at most {MOST} operations of all loops are supported"))
+        Some(n) if n.saturating_mul(clones) > MOST => Err(s
+            .wrong(NAME, format!("{NAME}: with blocks of changing sizes at most {MOST} operations of all loops and clones are supported"))
             .hint("instead: io_size")),
         _ => Ok(all),
     }

@@ -238,8 +238,12 @@ fn group(job: &Job, sets: &Sets, clone: u32, back: bool, (seed, place): (u64, op
         loops::end_after(&mut stream, most, sizes, seed, place);
     }
     if let (Some(writes), false) = (job.up_to.get(clone as usize), job.reads_listed) {
-        let whole = sizes.map_or(part.map_or(0, |part| part.length), |sizes| sizes.iter().sum());
-        state::cut(&mut stream, whole, *writes);
+        let block = stream.record.unit().0.max(1);
+        let start = part.map_or(0, |part| part.start);
+        let of_one = part.map_or(0, |part| part.length / block);
+        let of_several = |sizes: &[u64]| sizes.iter().map(|end| end.saturating_sub(start) / block).sum();
+        let blocks = sizes.map_or(of_one, of_several);
+        state::cut(&mut stream, blocks, *writes);
     }
     errors::fit(&mut stream);
     Group {

@@ -53,21 +53,24 @@ pub struct Came {
     pub ended: bool,
 }
 
-/// The files that a job leaves: path and text of each of its clones of which it is known how far it came.
+/// The files of the clones of a job that leaves some: path, and text where it is known how far the clone came. Nothing for a job whose
+/// name has a slash.
 pub fn files(
     general: &General,
     job: &Job,
     first_clone: u32,
     came: impl Fn(u32) -> Option<Came>,
-) -> Vec<(PathBuf, String)> {
+) -> Vec<(PathBuf, Option<String>)> {
     let Some(saves) = job.saves else { return Vec::new() };
     let name = Value::from(job.name.as_str());
     let of_clone = |clone: u32| {
         let number = first_clone + clone;
         let path = file(general, &job.name, number)?;
-        let came = came(clone)?;
-        let writes = if saves.synced { synced(&job.stream, came) } else { came.writes };
-        Some((path, format!("{BEGINS}\"job\":{name},\"clone\":{number},\"writes\":{writes}}}\n")))
+        let text = came(clone).map(|came| {
+            let writes = if saves.synced { synced(&job.stream, came) } else { came.writes };
+            format!("{BEGINS}\"job\":{name},\"clone\":{number},\"writes\":{writes}}}\n")
+        });
+        Some((path, text))
     };
     (0..job.clones).filter_map(of_clone).collect()
 }
@@ -77,7 +80,9 @@ fn synced(stream: &Stream, came: Came) -> u64 {
     if came.ended && (stream.sync_after || stream.timed.fsync || stream.timed.syncfs) {
         return came.writes;
     }
-    let Some(every) = stream.sync_every.filter(|every| every.range.is_none()) else { return 0 };
+    // One of several files that take turns is synced at a time.
+    let each = stream.sync_every.filter(|every| every.range.is_none() && stream.turns.is_none());
+    let Some(every) = each else { return 0 };
     // None comes behind the last write, if that is left out.
     let followed = came.writes.saturating_sub(u64::from(every.between));
     followed - followed % every.writes.max(1)
@@ -91,12 +96,13 @@ pub(super) fn load(jobs: &mut [Job], general: &General, world: &World<'_>) -> Re
     let mut first_clone = 0;
     for job in jobs {
         let checks = job.only_reads_back || job.stream.verify != Verify::No && !job.rw.writes();
-        if loads(&job.settings) && checks {
+        if loads(&job.settings) && checks && !job.only_lays_out {
             job.up_to = (0..job.clones)
                 .map(|clone| written(job, general, first_clone + clone, world))
                 .collect::<Result<_, _>>()?;
             if job.reads_listed {
-                backlog::few_enough(&job.settings, LOAD, job.up_to.iter().sum())?;
+                let all = job.up_to.iter().fold(0, |sum: u64, writes| sum.saturating_add(*writes));
+                backlog::few_enough(&job.settings, LOAD, all)?;
             }
             job.only_lays_out = job.up_to.iter().all(|writes| *writes == 0);
         }
@@ -134,8 +140,8 @@ fn written(job: &Job, general: &General, clone: u32, world: &World<'_>) -> Resul
     }
 }
 
-/// Has a stream that goes over `bytes` in order do no more than the first so many operations.
-pub(super) fn cut(stream: &mut Stream, bytes: u64, writes: u64) {
+/// Has a stream do no more than the first so many operations. `blocks` is how many of the least size it goes over in a pass.
+pub(super) fn cut(stream: &mut Stream, blocks: u64, writes: u64) {
     if matches!(stream.access, Access::Listed(_)) {
         return;
     }
@@ -144,17 +150,15 @@ pub(super) fn cut(stream: &mut Stream, bytes: u64, writes: u64) {
         (stream.verify, stream.amount) = (Verify::No, Amount::Operations(1));
         return;
     }
-    let pass = match stream.record {
-        Record::Fixed(size) => (bytes / size.0.max(1)).max(1),
-        // How many there are is not known before; the writer made no more of them in a pass.
-        _ => u64::MAX,
+    // How many there are of changing sizes is not known before; the writer made no more of them in a pass.
+    let fixed = match stream.record {
+        Record::Fixed(size) => Some(size.0.max(1)),
+        _ => None,
     };
-    stream.amount = match stream.amount {
-        Amount::Operations(n) => Amount::Operations(n.min(writes)),
-        Amount::Bytes(most) if pass < u64::MAX => {
-            Amount::Bytes(fathom_workload::Bytes(most.0.min(writes.saturating_mul(bytes / pass))))
-        }
-        Amount::Pass | Amount::Endless if writes >= pass => Amount::Pass,
+    stream.amount = match (stream.amount, fixed) {
+        (Amount::Operations(n), _) => Amount::Operations(n.min(writes)),
+        (Amount::Bytes(most), Some(size)) => Amount::Operations(most.0.div_ceil(size).min(writes)),
+        (Amount::Pass | Amount::Endless, Some(_)) if writes >= blocks => Amount::Pass,
         _ => Amount::Operations(writes),
     };
 }

@@ -119,7 +119,7 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "verify_state_load",
         Bool,
-        "what only checks (rw=read, verify_only) checks no more than such a file says; of what a job has written itself all is read back",
+        "a job that only checks (rw=read, verify_only) checks as many blocks as such a file says; a job that writes reads back all that it wrote",
     ),
     done(
         "verify_policy",

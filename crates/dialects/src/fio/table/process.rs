@@ -34,7 +34,7 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "uid",
         Number,
-        "number of the user that each clone changes to before it opens its files, which are laid out as the user of fathom; for other users than root it is an error",
+        "number of the user that each clone changes to before it opens its files, which are laid out as the user of fathom, as are logs and states written; only root can change to another user",
     ),
     done("gid", Number, "number of its group, likewise; other groups of the process stay"),
     refused(
