@@ -166,7 +166,7 @@ fn a_program_runs_as_long_as_its_job() {
 #[test]
 fn computing_ends_when_the_jobs_that_do_io_are_done() {
     // A quarter of a second of I/O; the second cpuio is not waited for, and ends by its time.
-    let line = "--size=16k --name=cpu --ioengine=cpuio --cpuload=10 --exit_on_io_done=1 --numjobs=2 --runtime=50 \
+    let line = "--size=16k --name=cpu --ioengine=cpuio --cpuload=50 --cpuchunks=1000 --exit_on_io_done=1 --numjobs=2 --runtime=50 \
                 --name=other --ioengine=cpuio --cpuload=10 --runtime=1 \
                 --name=io --ioengine=psync --rw=read --rate_iops=16";
     let check = |document: &Value, who: &str| {
