@@ -6,6 +6,7 @@ use crate::clock::Clock;
 use crate::flow::{self, Setting};
 use crate::hot::rare::Quota;
 use crate::kept::Book;
+use crate::ledger::Named;
 use crate::phase::{self, Moments};
 use crate::pooled::Pooled;
 use crate::spool::{self, Operations};
@@ -14,12 +15,19 @@ use crate::{EngineError, Ledger, action, check, memory, priorities};
 use fathom_record::Repetition;
 use fathom_workload::ops::{Place, Region, StreamOps};
 use fathom_workload::{
-    Access, Act, Does, FileCall, FileSet, Files, Group, Isolation, Phase, Pick, Pinning, Program, Stream,
-    Workload, WrittenBy,
+    Access, Act, Backend, Does, FileCall, FileSet, Files, Group, Isolation, Phase, Pick, Pinning, Program,
+    Stream, Workload, WrittenBy,
 };
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+
+/// What workers are to make in a phase.
+#[derive(Default)]
+struct Expected {
+    files: Vec<PathBuf>,
+    directories: Vec<PathBuf>,
+}
 
 /// Executes workloads for real.
 pub struct Engine {
@@ -186,7 +194,8 @@ impl Engine {
         let (began, started_ns) = (SystemTime::now(), self.elapsed_ns());
         let entries = (log_entries, self.calls_per_worker);
         let ran = phase::run(this, jobs, flows.as_ref(), self.clock, entries, moments);
-        self.ledger.adopt(&expected, began)?;
+        self.ledger.adopt(&expected.files, began, Named::File)?;
+        self.ledger.adopt(&expected.directories, began, Named::Directory)?;
         let (mut result, calls) = ran?;
         self.calls = calls;
         self.operations.retain(|of| of.phase != number as u32);
@@ -223,26 +232,40 @@ impl Engine {
         workload: &Workload,
         sets: &Sets,
         phase: &Phase,
-    ) -> Result<Vec<PathBuf>, EngineError> {
-        let mut expected = Vec::new();
+    ) -> Result<Expected, EngineError> {
+        let mut expected = Expected::default();
         for group in &phase.groups {
             for thread in &group.threads {
                 if let Program::Stream(stream) = &thread.program
                     && stream.backend.has_files()
                     && let Some(set) = workload.fileset(&stream.fileset)
                 {
-                    if stream.backend == fathom_workload::Backend::Calls(FileCall::Create) {
-                        // Its workers make them; what is there already must be ours, or given to us.
-                        expected.extend(action::make_room(sets, set, &mut self.ledger)?);
-                        continue;
-                    }
-                    if stream.backend == fathom_workload::Backend::Calls(FileCall::Remove) {
-                        action::must_be_ours(sets, set, &self.ledger)?;
-                        continue;
+                    match stream.backend {
+                        Backend::Calls(FileCall::Create) => {
+                            // Its workers make them; what is there already must be ours, or given to us.
+                            expected.files.extend(action::make_room(sets, set, &mut self.ledger)?);
+                            continue;
+                        }
+                        Backend::Calls(FileCall::Remove) => {
+                            action::must_be_ours(sets, set, &self.ledger)?;
+                            continue;
+                        }
+                        Backend::Calls(FileCall::MakeDirectory) => {
+                            let missing = action::make_way_to_directories(sets, set, &mut self.ledger)?;
+                            expected.directories.extend(missing);
+                            continue;
+                        }
+                        Backend::Calls(FileCall::RemoveDirectory) => {
+                            action::directories_must_be_ours(sets, set, &self.ledger)?;
+                            continue;
+                        }
+                        _ => {}
                     }
                     let only_reads = !crate::files::writes(stream) && !stream.open.read_write;
                     if only_reads && !stream.open.create {
-                        action::must_be_readable(sets, set, &self.ledger)?;
+                        if !crate::files::only_asks(stream, set) {
+                            action::must_be_readable(sets, set, &self.ledger)?;
+                        }
                         continue;
                     }
                     action::ensure(sets, set, &mut self.ledger)?;
@@ -256,10 +279,10 @@ impl Engine {
             let is_in = |sets: &[&FileSet]| sets.iter().any(|s| s.name == set.name);
             if is_in(&made) && !matches!(set.files, Files::Tree(_)) {
                 // Of a tree all is ours; files of a list become so one by one.
-                expected.extend(action::make_room(sets, set, &mut self.ledger)?);
+                expected.files.extend(action::make_room(sets, set, &mut self.ledger)?);
                 if is_in(&deleted) {
                     // One of ours that is removed and made again is another file of the same name.
-                    expected.extend(sets.paths(set).filter(|path| self.ledger.owns(path)));
+                    expected.files.extend(sets.paths(set).filter(|path| self.ledger.owns(path)));
                 }
             } else if is_in(&changed) {
                 action::must_be_ours(sets, set, &self.ledger)?;

@@ -4,7 +4,7 @@ use crate::interrupted_by;
 use crate::shared::Call;
 use crate::worker::{Fault, Plan};
 use fathom_state::here;
-use fathom_workload::{OpenSync, Stream, SyncRange};
+use fathom_workload::{Backend, FileCall, FileSet, Files, OpenSync, Stream, SyncRange};
 use rustix::fd::{AsFd as _, AsRawFd as _, BorrowedFd, IntoRawFd as _, OwnedFd};
 use rustix::fs::{Advice, FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -15,6 +15,16 @@ use std::time::{Duration, Instant};
 /// Whether a stream writes at all, gives parts of its file back, or changes its files by other calls.
 pub(crate) fn writes(stream: &Stream) -> bool {
     stream.changes_files()
+}
+
+/// Whether a stream opens nothing, so that its names may be those of anything.
+pub(crate) fn only_asks(stream: &Stream, set: &FileSet) -> bool {
+    matches!(stream.backend, Backend::Calls(FileCall::Stat(_))) && !matches!(set.files, Files::Tree(_))
+}
+
+/// The mode of a directory of a set whose files have this one: who may read it may enter it.
+pub(crate) fn mode_of_directory(mode: u32) -> u32 {
+    mode | (mode & 0o444) >> 2
 }
 
 /// Whether a stream reads at all.

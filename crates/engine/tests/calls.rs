@@ -4,8 +4,8 @@
 use crate::support::{Bench, KIB, MIB};
 use fathom_record::{Ending, OpKind, Repetition};
 use fathom_workload::{
-    Access, Amount, Backend, Bytes, Compute, Data, Direction, Duration, FileCall, Isolation, Pick, StatCall,
-    Stop, Stream, Turns, Verify,
+    Access, Amount, Backend, Bytes, Compute, Data, Direction, Duration, Existing, FileCall, Isolation, Pick,
+    StatCall, Stop, Stream, Turns, Verify,
 };
 use std::os::unix::fs::MetadataExt as _;
 
@@ -82,6 +82,60 @@ fn files_are_made_looked_up_and_removed() {
         "{:?}",
         gone.workers.iter().map(|w| &w.ending).collect::<Vec<_>>()
     );
+}
+
+#[test]
+fn directories_are_made_looked_up_and_removed() {
+    let bench = Bench::new(4 * KIB).workers(3, Isolation::Process).existing(Existing::Reuse);
+    let own = |call| Stream { length: Some(Bytes(4 * KIB)), ..calls(call, Direction::Write) };
+    let made = bench.run(own(FileCall::MakeDirectory));
+    completed(&made);
+    assert_eq!(ops(&made, OpKind::Write), 3);
+    // Those that may read a file of the set may enter the directory.
+    let found = bench.file().metadata().unwrap();
+    assert!(found.is_dir() && (found.mode() & 0o500) == 0o500, "{:o}", found.mode());
+    let asked = bench.run(of_names(FileCall::Stat(StatCall::Lstat)));
+    completed(&asked);
+    assert_eq!(ops(&asked, OpKind::Read), 9);
+    let failed = |repetition: &Repetition, errno: i32| {
+        let is = |w: &fathom_record::Worker| matches!(&w.ending, Ending::Failed(e) if e.errno == errno);
+        assert!(repetition.workers.iter().any(is), "{errno}");
+    };
+    failed(&bench.run(own(FileCall::MakeDirectory)), 17);
+    // What somebody put into one stays, and so does the directory.
+    std::fs::write(bench.file().join("theirs"), "x").unwrap();
+    failed(&bench.run(own(FileCall::RemoveDirectory)), 39);
+    assert!(bench.file().join("theirs").exists());
+    std::fs::remove_file(bench.file().join("theirs")).unwrap();
+    let alone = Stream { pick: Pick::One(0), ..own(FileCall::RemoveDirectory) };
+    let bench = bench.workers(1, Isolation::Thread);
+    completed(&bench.run(alone));
+    assert!(!bench.file().exists());
+}
+
+#[test]
+fn directories_that_a_stream_made_go_with_the_run() {
+    let dir = fathom_testkit::TestDir::new();
+    let bench = Bench::new_in(dir.path(), 4 * KIB);
+    completed(
+        &bench
+            .run(Stream { length: Some(Bytes(4 * KIB)), ..calls(FileCall::MakeDirectory, Direction::Write) }),
+    );
+    let made = bench.file();
+    assert!(made.is_dir());
+    drop(bench);
+    assert!(!made.exists());
+}
+
+#[test]
+fn directories_of_others_are_not_removed() {
+    let bench = Bench::new(4 * KIB).existing(Existing::Reuse);
+    std::fs::create_dir(bench.file()).unwrap();
+    let one = Stream { length: Some(Bytes(4 * KIB)), ..stream(Direction::Read) };
+    let refused = bench.refused(Stream { backend: Backend::Calls(FileCall::RemoveDirectory), ..one.clone() });
+    assert!(refused.contains("file.0"), "{refused}");
+    completed(&bench.run(Stream { backend: Backend::Calls(FileCall::Stat(StatCall::Stat)), ..one }));
+    assert!(bench.file().is_dir());
 }
 
 #[test]

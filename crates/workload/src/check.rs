@@ -145,11 +145,12 @@ impl Workload {
         let place = format!("phase {number} ({})", phase.name);
         for action in phase.before.iter().chain(&phase.after) {
             use crate::Action::{
-                Command, Evict, Extend, Prepare, Recreate, Remove, Reserve, ReserveBehind, Warm,
+                Command, Evict, Extend, MakeDirectories, Prepare, Recreate, Remove, Reserve, ReserveBehind,
+                Warm,
             };
             match action {
-                Evict(s) | Warm(s) | Prepare(s) | Reserve(s) | ReserveBehind(s) | Extend(s) | Recreate(s)
-                | Remove(s)
+                Evict(s) | Warm(s) | Prepare(s) | Reserve(s) | ReserveBehind(s) | Extend(s)
+                | MakeDirectories(s) | Recreate(s) | Remove(s)
                     if self.fileset(s).is_none() =>
                 {
                     errors.push(error(&place, &format!("no file set is named {s:?}")));

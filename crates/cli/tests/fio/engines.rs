@@ -3,6 +3,7 @@
 use crate::fio::support::{FIO, fio_is_here, json, run, their_json};
 use fathom_testkit::{Fathom, LoopFs, TestDir, TmpFs, skip, strace_command};
 use serde_json::Value;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -56,6 +57,80 @@ fn the_same_is_counted_and_left() {
         assert_eq!(counted(&document), counted(&theirs), "{line}");
         assert_eq!(left(ours.path()), left(other.path()), "{line}");
     }
+}
+
+#[test]
+fn directories_are_made_looked_up_and_removed() {
+    // Reads, writes and directories that stay, as fio 3.42 has them.
+    for (line, reads, writes, stay) in [
+        ("dircreate --nrfiles=3", 3, 0, 3),
+        ("dircreate --nrfiles=2 --rw=write --direct=1 --unlink=1", 0, 2, 0),
+        ("dircreate --nrfiles=2 --numjobs=2 --group_reporting", 4, 0, 4),
+        ("dircreate --filename=x:y", 2, 0, 2),
+        ("dirstat --nrfiles=2", 2, 0, 2),
+        ("dirstat --nrfiles=2 --rw=write --direct=1 --loops=2 --stat_type=statx", 0, 4, 2),
+        ("dirstat --nrfiles=2 --unlink=1 --overwrite=1 --allow_file_create=0", 2, 0, 0),
+        ("dirdelete --nrfiles=2", 2, 0, 0),
+        ("dirdelete --nrfiles=2 --rw=write --numjobs=2 --group_reporting --create_on_open=1", 0, 4, 0),
+    ] {
+        let dir = TestDir::new();
+        let line = format!("--name=a --filesize=4k --bs=4k --ioengine={line}");
+        let document = json(&Fathom::new().working_in(dir.path()), &line);
+        let wanted = [reads, writes, reads * 4096, writes * 4096, 0].map(Some);
+        assert_eq!(counted(&document), wanted, "{line}");
+        let [read, write] = ["read", "write"].map(|kind| &document["jobs"][0][kind]);
+        for (key, n) in [("clat_ns", reads + writes), ("lat_ns", 0), ("slat_ns", 0)] {
+            let of = |kind: &Value| kind[key]["N"].as_u64().unwrap();
+            assert_eq!(of(read) + of(write), n, "{line}: {key}");
+        }
+        let left: Vec<_> = std::fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().metadata()).collect();
+        assert_eq!(left.len(), stay, "{line}");
+        for about in left.into_iter().flatten() {
+            assert!(about.is_dir() && about.mode() & 0o777 == 0o700, "{line}: {:o}", about.mode());
+        }
+    }
+}
+
+#[test]
+fn directories_that_are_there_or_not_empty_are_errors() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    let mine = dir.path().join("mine");
+    std::fs::create_dir(&mine).unwrap();
+    let error = |line: &str| {
+        let outcome = run(&fathom, &format!("--output-format=json --name=a --filesize=4k {line}"));
+        assert_eq!(outcome.code, Some(1), "{line}: {}", outcome.stderr);
+        let document: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        document["jobs"][0]["error"].as_u64()
+    };
+    assert_eq!(error("--ioengine=dircreate --filename=mine"), Some(17));
+    json(&fathom, "--name=a --filesize=4k --ioengine=dirstat --filename=mine");
+    // It is somebody's; given to fathom, it goes, but not with what is in it.
+    run(&fathom, "--name=a --filesize=4k --ioengine=dirdelete --filename=mine").expect_stderr("mine");
+    assert!(mine.is_dir());
+    std::fs::write(mine.join("x"), "x").unwrap();
+    assert_eq!(error("--allow-write=mine --ioengine=dirdelete --filename=mine"), Some(39));
+    std::fs::remove_file(mine.join("x")).unwrap();
+    json(&fathom, "--allow-write=mine --name=a --filesize=4k --ioengine=dirdelete --filename=mine");
+    assert!(!mine.exists());
+    // What a run made is a later one's to remove.
+    json(&fathom, "--name=a --filesize=4k --ioengine=dircreate --filename=mine");
+    json(&fathom, "--name=a --filesize=4k --ioengine=dirdelete --filename=mine");
+    assert!(!mine.exists());
+}
+
+#[test]
+fn directories_of_a_killed_run_go_with_the_next() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    let line = "fio --name=a --ioengine=dirstat --nrfiles=3 --filesize=4k --time_based --runtime=600";
+    let mut running = fathom.spawn(line.split(' '));
+    running.wait_until("the directories", || left(dir.path()).len() == 3);
+    running.signal_group(9);
+    running.finish();
+    assert_eq!(left(dir.path()).len(), 3);
+    run(&fathom, "--name=b --ioengine=null --size=4k").expect_code(0);
+    assert_eq!(left(dir.path()), [""; 0]);
 }
 
 #[test]
@@ -129,6 +204,8 @@ fn files_of_others_are_neither_removed_nor_cut() {
         "--name=a --ioengine=falloc --filename=mine --size=8k --rw=read",
         "--name=a --ioengine=filedelete --filesize=4k --readonly",
         "--name=a --ioengine=filecreate --filesize=4k --readonly",
+        "--name=a --ioengine=dircreate --filesize=4k --readonly",
+        "--name=a --ioengine=dirdelete --filename=mine --filesize=4k",
     ] {
         let outcome = run(&fathom, line);
         assert_ne!(outcome.code, Some(0), "{line}: {}", outcome.stderr);

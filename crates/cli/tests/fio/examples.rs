@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Engines of this machine's files and devices; every other is left out on purpose.
-const LOCAL: [&str; 18] = [
+const LOCAL: [&str; 21] = [
     "psync",
     "sync",
     "vsync",
@@ -25,6 +25,9 @@ const LOCAL: [&str; 18] = [
     "filecreate",
     "filestat",
     "filedelete",
+    "dircreate",
+    "dirstat",
+    "dirdelete",
     "cpuio",
     "exec",
 ];

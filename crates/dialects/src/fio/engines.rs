@@ -5,8 +5,11 @@ use super::table::{self, State};
 use std::fmt::Write as _;
 
 /// The engines that are done.
-const DONE: [&str; 18] = [
+const DONE: [&str; 21] = [
     "cpuio",
+    "dircreate",
+    "dirdelete",
+    "dirstat",
     "exec",
     "falloc",
     "filecreate",

@@ -127,7 +127,7 @@ fn traps(job: &Job) -> Vec<String> {
             traps.push(text.into());
         }
     };
-    let made = job.ready.make != Make::Nothing;
+    let made = !matches!(job.ready.make, Make::Nothing | Make::Directories);
     let buffered = !job.stream.open.direct && made;
     say(
         buffered && job.ready.memory == Memory::Dropped,

@@ -22,7 +22,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 pub use bottomless::is_bottomless;
-pub(crate) use owned::{check_all, ensure, keep, make_room, must_be_ours, must_be_readable};
+pub(crate) use owned::{
+    check_all, directories_must_be_ours, ensure, keep, make_room, make_way_to_directories, must_be_ours,
+    must_be_readable,
+};
 use plain::Given;
 pub(crate) use progress::Listener;
 pub use progress::{Prepared, Progress, Step};
@@ -56,6 +59,9 @@ impl Engine {
             }
             Action::Extend(set) => {
                 plain::reserve(&sets, set_of(workload, set)?, Given::Size, &mut self.ledger)
+            }
+            Action::MakeDirectories(set) => {
+                owned::make_directories(&sets, set_of(workload, set)?, &mut self.ledger)
             }
             Action::Recreate(set) => self.lay_out(workload, set, true, &mut |_, _| {}),
             Action::Remove(set) => owned::remove(&sets, set_of(workload, set)?, &mut self.ledger),

@@ -3,10 +3,11 @@
 use super::bottomless::is_bottomless;
 use super::image;
 use super::sets::Sets;
-use crate::files::open_soon;
+use crate::check::unsupported;
+use crate::files::{mode_of_directory, open_soon};
 use crate::{EngineError, Ledger};
 use fathom_state::here;
-use fathom_workload::{Action, Existing, FileSet, Files, Program, Tree, Workload};
+use fathom_workload::{Action, Backend, Existing, FileCall, FileSet, Files, Program, Tree, Workload};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use std::fs::{File, Metadata};
@@ -122,6 +123,11 @@ pub(crate) fn make_room(
     ledger: &mut Ledger,
 ) -> Result<Vec<PathBuf>, EngineError> {
     must_be_ours(sets, set, ledger)?;
+    make_way_to_missing(sets, set, ledger)
+}
+
+/// Makes the directories above names of a set that are missing, and returns those names.
+fn make_way_to_missing(sets: &Sets, set: &FileSet, ledger: &mut Ledger) -> Result<Vec<PathBuf>, EngineError> {
     let mut missing = Vec::new();
     let mut above: Option<PathBuf> = None;
     for path in sets.paths(set).filter(|path| here(path).symlink_metadata().is_err()) {
@@ -133,6 +139,52 @@ pub(crate) fn make_room(
         missing.push(path);
     }
     Ok(missing)
+}
+
+/// For streams that make directories: makes those above them. Those that are missing are returned; what is there makes the call fail, and stays.
+pub(crate) fn make_way_to_directories(
+    sets: &Sets,
+    set: &FileSet,
+    ledger: &mut Ledger,
+) -> Result<Vec<PathBuf>, EngineError> {
+    if let Files::Tree(tree) = &set.files {
+        must_be_ours_as_tree(sets, set, tree, ledger)?;
+    }
+    make_way_to_missing(sets, set, ledger)
+}
+
+/// Makes the directories that a set names and that are missing.
+pub(super) fn make_directories(sets: &Sets, set: &FileSet, ledger: &mut Ledger) -> Result<(), EngineError> {
+    if matches!(set.files, Files::Tree(_)) {
+        return Err(unsupported(
+            "make-directories",
+            "the directories of a tree are made with it; take prepare",
+        ));
+    }
+    for path in make_way_to_missing(sets, set, ledger)? {
+        ledger.create_directory_with(&path, mode_of_directory(set.mode))?;
+    }
+    Ok(())
+}
+
+/// Directories that are to be removed must be ours, or given to us. What is there instead of one stays: the kernel removes no file as one.
+pub(crate) fn directories_must_be_ours(
+    sets: &Sets,
+    set: &FileSet,
+    ledger: &Ledger,
+) -> Result<(), EngineError> {
+    if let Files::Tree(tree) = &set.files {
+        return must_be_ours_as_tree(sets, set, tree, ledger);
+    }
+    for path in sets.paths(set) {
+        if here(&path).symlink_metadata().is_ok()
+            && !ledger.is_ours(&path)?
+            && !may_change(set, &path, ledger)
+        {
+            return Err(EngineError::NotOurs(path));
+        }
+    }
+    Ok(())
 }
 
 /// Before anything is done: files that phases of streams will write are ours, given to us, or not there; those that they read are
@@ -153,9 +205,18 @@ pub(crate) fn check_all(workload: &Workload, sets: &Sets, ledger: &Ledger) -> Re
             _ => None,
         }) {
             let Some(set) = workload.fileset(&stream.fileset) else { continue };
+            match stream.backend {
+                // What is there makes the call fail, and stays.
+                Backend::Calls(FileCall::MakeDirectory) => continue,
+                Backend::Calls(FileCall::RemoveDirectory) => {
+                    directories_must_be_ours(sets, set, ledger)?;
+                    continue;
+                }
+                _ => {}
+            }
             if crate::files::writes(stream) || stream.open.read_write {
                 must_be_writable(sets, set, ledger)?;
-            } else {
+            } else if !crate::files::only_asks(stream, set) {
                 must_be_readable(sets, set, ledger)?;
             }
         }

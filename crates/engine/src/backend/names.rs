@@ -1,8 +1,8 @@
-//! Calls about the names of files, one for each: make it, ask for its attributes, remove it. No file is open between two operations. What makes and
+//! Calls about the names of files and directories, one for each: make it, ask for its attributes, remove it. No file is open between two operations. What makes and
 //! removes names does so in directories that were opened at the start: a link that somebody puts in their way leads nowhere.
 
 use super::{Backend, Handle};
-use crate::files;
+use crate::files::{self, mode_of_directory};
 use crate::shared::Call;
 use crate::worker::{Fault, Plan};
 use fathom_state::here;
@@ -73,6 +73,11 @@ impl Names {
             }
             FileCall::Remove => rustix::fs::unlinkat(directory, name, AtFlags::empty())
                 .map_err(|e| Fault::of(Call::Remove, e, 0)),
+            FileCall::MakeDirectory => {
+                rustix::fs::mkdirat(directory, name, self.mode).map_err(|e| Fault::of(Call::Create, e, 0))
+            }
+            FileCall::RemoveDirectory => rustix::fs::unlinkat(directory, name, AtFlags::REMOVEDIR)
+                .map_err(|e| Fault::of(Call::Remove, e, 0)),
             FileCall::Stat(how) => {
                 let asked = match how {
                     StatCall::Stat => rustix::fs::stat(name).map(drop_it),
@@ -115,7 +120,8 @@ impl Handle for Names {
         };
         let mut flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         flags.set(OFlags::DIRECT, plan.stream.open.direct);
-        Ok(Self { call, names, at: 0, made: None, flags, mode: Mode::from_raw_mode(plan.mode) })
+        let mode = if call == FileCall::MakeDirectory { mode_of_directory(plan.mode) } else { plan.mode };
+        Ok(Self { call, names, at: 0, made: None, flags, mode: Mode::from_raw_mode(mode) })
     }
 
     #[inline(always)]

@@ -60,6 +60,18 @@ pub struct Ledger {
     devices: BTreeSet<PathBuf>,
 }
 
+/// What a worker makes under a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Named {
+    /// A file.
+    File,
+    /// A directory.
+    Directory,
+}
+
+/// The mode of directories that nobody asked for by name.
+const DIRECTORY_MODE: u32 = 0o755;
+
 /// An open journal and where it is.
 struct Journal {
     directory: Directory,
@@ -264,11 +276,16 @@ impl Ledger {
         Ok(open)
     }
 
-    /// Enters files that a worker has made `since` then where there was nothing before: they are ours. Those that are not there are left out.
+    /// Enters files (or directories) that a worker has made `since` then where there was nothing before: they are ours. Those that are not there are left out.
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn adopt(&mut self, paths: &[PathBuf], since: SystemTime) -> Result<(), EngineError> {
+    pub(crate) fn adopt(
+        &mut self,
+        paths: &[PathBuf],
+        since: SystemTime,
+        named: Named,
+    ) -> Result<(), EngineError> {
         for path in paths.iter().map(|path| absolute(path)) {
             let Some(file) = Identity::open(&path).map_err(|e| EngineError::file("look at", &path, e))?
             else {
@@ -279,7 +296,11 @@ impl Ledger {
             // What was there before, somebody has put in the place of the worker's.
             let is_new =
                 tree::is_new(file.as_fd(), since).map_err(|e| EngineError::file("look at", &path, e))?;
-            if about.is_file() && about.nlink() == 1 && is_new && !self.owns(&path) {
+            let is_it = match named {
+                Named::File => about.is_file() && about.nlink() == 1,
+                Named::Directory => about.is_dir(),
+            };
+            if is_it && is_new && !self.owns(&path) {
                 self.enter(path, false, file.as_fd())?;
             }
         }
@@ -304,7 +325,7 @@ impl Ledger {
             }
         }
         missing.into_iter().rev().try_for_each(|above| {
-            match self.make_directory(above.to_path_buf(), false) {
+            match self.make_directory(above.to_path_buf(), false, DIRECTORY_MODE) {
                 Err(EngineError::File { error, .. })
                     if error.kind() == ErrorKind::AlreadyExists && above.is_dir() =>
                 {
@@ -320,7 +341,15 @@ impl Ledger {
     /// # Errors
     /// As for [`Ledger::create`].
     pub fn create_directory(&mut self, path: &Path) -> Result<(), EngineError> {
-        self.make_directory(absolute(path), false)
+        self.make_directory(absolute(path), false, DIRECTORY_MODE)
+    }
+
+    /// The same, with a mode.
+    ///
+    /// # Errors
+    /// As for [`Ledger::create`].
+    pub fn create_directory_with(&mut self, path: &Path, mode: u32) -> Result<(), EngineError> {
+        self.make_directory(absolute(path), false, mode)
     }
 
     /// Creates the root of a tree, with the directories above it that are missing. All that is made in it under our names is ours, and
@@ -331,12 +360,12 @@ impl Ledger {
     pub fn create_tree(&mut self, root: &Path) -> Result<(), EngineError> {
         let root = absolute(root);
         self.create_above(&root)?;
-        self.make_directory(root, true)
+        self.make_directory(root, true, DIRECTORY_MODE)
     }
 
-    fn make_directory(&mut self, path: PathBuf, tree: bool) -> Result<(), EngineError> {
+    fn make_directory(&mut self, path: PathBuf, tree: bool, mode: u32) -> Result<(), EngineError> {
         self.note(&intent(&path))?;
-        let mode = Mode::from_raw_mode(0o755);
+        let mode = Mode::from_raw_mode(mode);
         let since = SystemTime::now();
         let (above, ()) = self.make_intended(&path, |above, name| rustix::fs::mkdirat(above, name, mode))?;
         let open = tree::just_made(above.as_fd(), name_of(&path), since, tree)

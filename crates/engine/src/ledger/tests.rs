@@ -88,9 +88,11 @@ fn a_file_that_is_older_than_the_run_was_made_by_no_worker() {
     let path = dir.path().join("f");
     fs::write(&path, "x").unwrap();
     let mut ledger = Ledger::new(&dir.path().join("state"));
-    ledger.adopt(std::slice::from_ref(&path), SystemTime::now() + 2 * tree::SERVERS).unwrap();
+    ledger.adopt(std::slice::from_ref(&path), SystemTime::now() + 2 * tree::SERVERS, Named::File).unwrap();
     assert!(!ledger.owns(&path));
-    ledger.adopt(std::slice::from_ref(&path), SystemTime::now() - tree::STEP).unwrap();
+    ledger.adopt(std::slice::from_ref(&path), SystemTime::now() - tree::STEP, Named::Directory).unwrap();
+    assert!(!ledger.owns(&path));
+    ledger.adopt(std::slice::from_ref(&path), SystemTime::now() - tree::STEP, Named::File).unwrap();
     assert!(ledger.owns(&path));
 }
 

@@ -90,6 +90,6 @@ async fn act(machine: &Machine, sets: &Sets, action: &Action) {
             }
         }
         // Refused before.
-        Action::Command(_) | Action::Extend(_) | Action::ReserveBehind(_) => {}
+        Action::Command(_) | Action::Extend(_) | Action::ReserveBehind(_) | Action::MakeDirectories(_) => {}
     }
 }

@@ -36,6 +36,11 @@ fn of_phase(workload: &Workload, number: usize, phase: &Phase) -> Vec<String> {
             "{place}: files that have their space and not their size (reserve-behind) cannot be simulated; reserve them, or make them empty (fio: fallocate=native or none)"
         ));
     }
+    if phase.before.iter().chain(&phase.after).any(|a| matches!(a, Action::MakeDirectories(_))) {
+        refused.push(format!(
+            "{place}: the directories of a set (make-directories) cannot be simulated; a flow makes directories"
+        ));
+    }
     if phase.groups.iter().any(|g| g.times.ends_with_io) {
         refused.push(format!(
             "{place}: workers that end with the I/O of others cannot be simulated; give them a time (fio: exit_on_io_done; a workload: ends_with_io)"
@@ -90,7 +95,7 @@ fn of_stream(stream: &Stream) -> Option<String> {
     }
     let moved = match stream.backend {
         Backend::Calls(_) => Some((
-            "calls about files (allocate, truncate, create, stat, remove)",
+            "calls about files and directories (allocate, truncate, create, stat, remove, make-directory, remove-directory)",
             "a flow has such operations",
         )),
         Backend::Compute(_) => Some(("computing", "leave the stream out, or give another a think")),

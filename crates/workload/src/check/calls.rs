@@ -42,8 +42,8 @@ pub(super) fn errors(ramp: Duration, stream: &Stream) -> Vec<String> {
         "warm_first_record and disturb_every read, and the back-ends calls, compute and beside do not",
     );
     wrong(
-        stream.backend == Backend::Calls(FileCall::Remove) && ramp.0 > 0,
-        "a file is removed once, and a ramp would remove it uncounted; leave the ramp out",
+        matches!(stream.backend, Backend::Calls(call) if call.is_once()) && ramp.0 > 0,
+        "a name is made or removed once, and a ramp would do it uncounted; leave the ramp out",
     );
     let one_open_file = matches!(stream.backend, Backend::Calls(call) if !call.is_by_name());
     wrong(
@@ -84,7 +84,7 @@ fn no_file(stream: &Stream) -> bool {
 fn by_name(stream: &Stream, call: FileCall, wrong: &mut impl FnMut(bool, &str)) {
     wrong(
         no_file(stream),
-        "the calls create, stat and remove are about names: no file is open that could be locked or synced",
+        "the calls create, stat, remove, make-directory and remove-directory are about names: no file is open that could be locked or synced",
     );
     let record = match stream.record {
         Record::Fixed(record) => Some(record),
@@ -92,16 +92,16 @@ fn by_name(stream: &Stream, call: FileCall, wrong: &mut impl FnMut(bool, &str)) 
     };
     wrong(
         stream.start != Bytes(0) || record.is_none() || stream.length != record,
-        "the calls create, stat and remove are one for each file: start = 0, and length = the (fixed) record size",
+        "the calls create, stat, remove, make-directory and remove-directory are one for each file: start = 0, and length = the (fixed) record size",
     );
     wrong(
         matches!(stream.access, Access::Listed(_)),
-        "the calls create, stat and remove are one for each file, not operations of a list",
+        "the calls create, stat, remove, make-directory and remove-directory are one for each file, not operations of a list",
     );
     let once = matches!(stream.amount, Amount::Pass | Amount::Passes(1) | Amount::Operations(_));
     wrong(
-        call == FileCall::Remove && !once,
-        "a file is removed once: calls = \"remove\" needs the amount pass, or so many operations",
+        call.is_once() && !once,
+        "a file is removed once, and a directory made or removed once: such calls need the amount pass, or so many operations",
     );
 }
 
@@ -130,6 +130,8 @@ mod tests {
             FileCall::Create,
             FileCall::Stat(StatCall::Lstat),
             FileCall::Remove,
+            FileCall::MakeDirectory,
+            FileCall::RemoveDirectory,
         ] {
             assert_eq!(first(&calls(call)), "", "{call:?}");
         }
@@ -144,8 +146,10 @@ mod tests {
         assert!(first(&reads).contains("ftruncate is called for writes"));
         let half = Stream { length: None, ..calls(FileCall::Create) };
         assert!(first(&half).contains("one for each file"));
-        let again = Stream { amount: Amount::Passes(2), ..calls(FileCall::Remove) };
-        assert!(first(&again).contains("removed once"));
+        for call in [FileCall::Remove, FileCall::MakeDirectory, FileCall::RemoveDirectory] {
+            let again = Stream { amount: Amount::Passes(2), ..calls(call) };
+            assert!(first(&again).contains("removed once"), "{call:?}");
+        }
         let synced =
             Stream { sync_every: Some(SyncEvery::default()), ..calls(FileCall::Stat(StatCall::Stat)) };
         assert!(first(&synced).contains("about names"));

@@ -25,6 +25,8 @@ pub enum Action {
     /// Give every file of the set its full size without its space (ftruncate): a hole, which is read as zeros. Files that are large
     /// enough are left alone.
     Extend(String),
+    /// Make the directories that the set names and that are missing; what is there is left alone.
+    MakeDirectories(String),
     /// Remove the files of the set and create them empty.
     Recreate(String),
     /// Remove the files of the set that we created, unless the set is to be kept.

@@ -17,10 +17,14 @@ pub enum FileCall {
     Truncate,
     /// open with O_CREAT: each file once a pass. It is closed before the next operation, outside its latency.
     Create,
-    /// Asking for the attributes: each file once a pass.
+    /// Asking for the attributes: each file (or directory) once a pass.
     Stat(StatCall),
     /// unlink: each file once.
     Remove,
+    /// mkdir: each name once.
+    MakeDirectory,
+    /// rmdir: each name once.
+    RemoveDirectory,
 }
 
 /// The call that asks for attributes.
@@ -40,7 +44,13 @@ impl FileCall {
     /// Whether it is about the name of a file, which is not open: one operation for each file.
     #[must_use]
     pub fn is_by_name(self) -> bool {
-        matches!(self, Self::Create | Self::Stat(_) | Self::Remove)
+        !matches!(self, Self::Allocate | Self::Truncate)
+    }
+
+    /// Whether each name allows it once, and a second time is an error.
+    #[must_use]
+    pub fn is_once(self) -> bool {
+        matches!(self, Self::Remove | Self::MakeDirectory | Self::RemoveDirectory)
     }
 
     /// Whether it changes something, whatever the direction of the stream says.

@@ -134,6 +134,7 @@ impl Workload {
             | Action::Reserve(set)
             | Action::ReserveBehind(set)
             | Action::Extend(set)
+            | Action::MakeDirectories(set)
             | Action::Recreate(set)
             | Action::Remove(set) => seat.rank == 0 || !self.ranks.shared.contains_key(set),
             Action::Sync | Action::Remount(_) | Action::Command(_) => seat.first_on_host,
@@ -228,6 +229,7 @@ fn set_of(action: &Action) -> Option<&str> {
         | Action::Reserve(set)
         | Action::ReserveBehind(set)
         | Action::Extend(set)
+        | Action::MakeDirectories(set)
         | Action::Recreate(set)
         | Action::Remove(set) => Some(set),
         Action::Sync | Action::Remount(_) | Action::Sleep(_) | Action::Command(_) => None,

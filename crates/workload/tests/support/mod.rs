@@ -208,6 +208,7 @@ fn action() -> BoxedStrategy<Action> {
         text().prop_map(Action::Reserve),
         text().prop_map(Action::ReserveBehind),
         text().prop_map(Action::Extend),
+        text().prop_map(Action::MakeDirectories),
         text().prop_map(Action::Recreate),
         text().prop_map(Action::Remove),
         path().prop_map(Action::Remount),
@@ -513,6 +514,8 @@ fn backend() -> BoxedStrategy<Backend> {
             FileCall::Stat(StatCall::Stat),
             FileCall::Stat(StatCall::Statx),
             FileCall::Remove,
+            FileCall::MakeDirectory,
+            FileCall::RemoveDirectory,
         ])
         .prop_map(Backend::Calls),
         (number(), any::<bool>())

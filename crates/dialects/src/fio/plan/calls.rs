@@ -1,5 +1,5 @@
-//! Engines whose operations move no data: calls about files (falloc, ftruncate, filecreate, filestat, filedelete) and computing (cpuio);
-//! and writing until there is no space.
+//! Engines whose operations move no data: calls about files (falloc, ftruncate, filecreate, filestat, filedelete) and
+//! directories (dircreate, dirstat, dirdelete), and computing (cpuio); and writing until there is no space.
 
 use super::super::general::General;
 use super::super::settings::Settings;
@@ -26,12 +26,14 @@ pub(super) fn backend(s: &Settings, engine: &str, rw: Direction) -> Result<Backe
         }
         "ftruncate" => FileCall::Truncate,
         "filecreate" => FileCall::Create,
-        "filestat" => FileCall::Stat(match s.word("stat_type") {
+        "filestat" | "dirstat" => FileCall::Stat(match s.word("stat_type") {
             Some("lstat") => StatCall::Lstat,
             Some("statx") => StatCall::Statx,
             _ => StatCall::Stat,
         }),
         "filedelete" => FileCall::Remove,
+        "dircreate" => FileCall::MakeDirectory,
+        "dirdelete" => FileCall::RemoveDirectory,
         _ => return compute(s),
     };
     let backend = Backend::Calls(call);
@@ -164,15 +166,19 @@ pub(super) fn one_each(s: &Settings, stream: &Stream, files: usize, amount: Amou
         _ if s.time("ramp_time")? > 0 => "ramp_time",
         _ => return Ok(amount),
     };
-    if stream.backend == Backend::Calls(FileCall::Remove) {
-        return Err(s
-            .wrong(
-                again,
-                format!("{again}: filedelete removes each file once, and then there is nothing left"),
-            )
-            .hint("leave it out, or more files: nrfiles"));
-    }
-    Ok(amount)
+    let once = match stream.backend {
+        Backend::Calls(FileCall::Remove) => {
+            "filedelete removes each file once, and then there is nothing left"
+        }
+        Backend::Calls(FileCall::RemoveDirectory) => {
+            "dirdelete removes each directory once, and then there is nothing left"
+        }
+        Backend::Calls(FileCall::MakeDirectory) => {
+            "dircreate makes each directory once, and then all are there"
+        }
+        _ => return Ok(amount),
+    };
+    Err(s.wrong(again, format!("{again}: {once}")).hint("leave it out, or more names: nrfiles"))
 }
 
 /// A device has a name that is not ours to change.
@@ -189,10 +195,18 @@ pub(super) fn no_device(
     Err(s.wrong("filename", format!("{name} is a device, which is neither made, looked up nor removed")))
 }
 
+/// Whether the names of a job are those of directories.
+pub(super) fn names_directories(s: &Settings) -> bool {
+    matches!(s.word("ioengine"), Some("dircreate" | "dirstat" | "dirdelete"))
+}
+
 /// How the files of such an engine are made ready; `None`: as those of any other.
 pub(super) fn made(s: &Settings, backend: &Backend) -> Option<Make> {
     match backend {
-        Backend::Calls(FileCall::Create) => Some(Make::Nothing),
+        Backend::Calls(FileCall::Create | FileCall::MakeDirectory) => Some(Make::Nothing),
+        Backend::Calls(FileCall::Stat(_) | FileCall::RemoveDirectory) if names_directories(s) => {
+            Some(Make::Directories)
+        }
         // Nobody looks into them.
         Backend::Calls(FileCall::Stat(_) | FileCall::Remove) if !s.on("overwrite", false) => {
             Some(Make::Reserve)
@@ -250,6 +264,10 @@ mod tests {
             ("--ioengine=filestat --filesize=4k --stat_type=lstat", FileCall::Stat(StatCall::Lstat)),
             ("--ioengine=filestat --filesize=4k --stat_type=statx", FileCall::Stat(StatCall::Statx)),
             ("--ioengine=filedelete --filesize=4k", FileCall::Remove),
+            ("--ioengine=dircreate --filesize=4k", FileCall::MakeDirectory),
+            ("--ioengine=dirstat --filesize=4k", FileCall::Stat(StatCall::Stat)),
+            ("--ioengine=dirstat --filesize=4k --stat_type=statx", FileCall::Stat(StatCall::Statx)),
+            ("--ioengine=dirdelete --filesize=4k", FileCall::RemoveDirectory),
         ] {
             assert_eq!(stream(args).backend, Backend::Calls(call), "{args}");
         }
@@ -272,6 +290,9 @@ mod tests {
         assert_eq!(made("--ioengine=filecreate"), Make::Nothing);
         assert_eq!(made("--ioengine=filestat"), Make::Reserve);
         assert_eq!(made("--ioengine=filedelete --overwrite=1"), Make::Write);
+        assert_eq!(made("--ioengine=dircreate"), Make::Nothing);
+        assert_eq!(made("--ioengine=dirstat --overwrite=1 --allow_file_create=0"), Make::Directories);
+        assert_eq!(made("--ioengine=dirdelete"), Make::Directories);
     }
 
     #[test]
@@ -322,7 +343,11 @@ mod tests {
             ("--ioengine=filedelete --filesize=4k --readonly", "--readonly"),
             ("--ioengine=filecreate --filesize=4k --fsync=1 --rw=write", "opens no file"),
             ("--ioengine=falloc --size=1m --rw=write --verify=md5", "moves no data"),
-            ("--ioengine=dircreate --filesize=4k", "dircreate"),
+            ("--ioengine=dircreate --filesize=4k --loops=2", "all are there"),
+            ("--ioengine=dirdelete --filesize=4k --loops=2", "nothing left"),
+            ("--ioengine=dirdelete --filename=/dev/disk", "a device"),
+            ("--ioengine=dirstat --filesize=4k --rw=trim", "gives nothing back"),
+            ("--ioengine=dircreate --filesize=4k --create_only=1", "lays nothing out"),
             ("--ioengine=exec --runtime=1", "no program is defined"),
             ("--ioengine=exec --program=echo", "none is given"),
             ("--ioengine=exec --program=/no/such --runtime=1", "there is no such program"),

@@ -80,9 +80,8 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
         "null" => Backend::Null,
         "posixaio" => Backend::Posix,
         "splice" => Backend::Splice,
-        "falloc" | "ftruncate" | "filecreate" | "filestat" | "filedelete" | "cpuio" => {
-            calls::backend(s, &engine, rw)?
-        }
+        "falloc" | "ftruncate" | "filecreate" | "filestat" | "filedelete" | "dircreate" | "dirstat"
+        | "dirdelete" | "cpuio" => calls::backend(s, &engine, rw)?,
         "exec" => {
             stream.beside = Some(calls::beside(s)?);
             Backend::Beside
@@ -298,9 +297,6 @@ fn nearest(engine: &str) -> &'static str {
         "guasi" | "solarisaio" | "windowsaio" => "posixaio, libaio or io_uring",
         "io_uring_cmd" | "xnvme" | "libblkio" | "sg" => "io_uring with direct=1",
         "libpmem" | "dev-dax" | "pmemblk" => "mmap",
-        "dircreate" | "dirstat" | "dirdelete" => {
-            "filecreate, filestat and filedelete (fio 3.33 has no such engine either), or fathom filebench"
-        }
         _ => "psync, io_uring or libaio on a file system",
     }
 }

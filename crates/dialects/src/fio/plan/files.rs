@@ -58,6 +58,8 @@ pub enum Make {
     Reserve,
     /// They get their size, and no space.
     Extend,
+    /// They are directories, and made.
+    Directories,
     /// Their space is reserved, and they grow into it.
     ReserveBehind,
     /// They are empty at the start, and grow.
@@ -89,6 +91,7 @@ pub fn lay(
     let computes = !stream.backend.counts_bytes();
     calls::program_is_there(s, stream, general, world)?;
     let by_name = stream.backend.is_by_name();
+    let directories = calls::names_directories(s);
     let mut files = names::paths(s, clones, world, notes)?;
     if computes {
         // It has none; a name stands for each clone.
@@ -155,7 +158,8 @@ pub fn lay(
                 bottomless = true;
                 not_removed(s, path)?;
             }
-            missing |= !null && short;
+            // fio makes directories whatever else it is told; how large one is says nothing.
+            missing |= !null && !directories && short;
         }
     }
     if missing && !s.on("allow_file_create", true) {

@@ -68,6 +68,7 @@ impl Around {
                 Make::Reserve => Some(Action::Reserve(name.clone())),
                 Make::ReserveBehind => Some(Action::ReserveBehind(name.clone())),
                 Make::Extend => Some(Action::Extend(name.clone())),
+                Make::Directories => Some(Action::MakeDirectories(name.clone())),
                 Make::Nothing | Make::Empty => None,
             };
             phase.before.extend(action);

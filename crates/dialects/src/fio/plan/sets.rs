@@ -2,6 +2,7 @@
 //! are linear in the number of clones.
 
 use super::Job;
+use super::calls::names_directories;
 use fathom_workload::{Bytes, Data, Existing, FileSet, Files, Pick, Share, Sizing, Stream};
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -108,7 +109,8 @@ impl Sets {
             existing: Existing::Reuse,
             foreign_writable: job.ready.foreign,
             keep: job.ready.keep,
-            mode: 0o644,
+            // Of directories as fio lays them out; those of dircreate nobody could enter.
+            mode: if names_directories(&job.settings) { 0o700 } else { 0o644 },
             // Whatever a job checks was written by a job: a file that is lost or cut short fails the check.
             data: Data::Unique,
             preallocated_percent: 100,

@@ -81,7 +81,7 @@ const OF_ENGINES: [(&str, &[&str]); 26] = [
     ("cpuchunks", &["cpuio"]),
     ("cpumode", &["cpuio"]),
     ("exit_on_io_done", &["cpuio"]),
-    ("stat_type", &["filestat"]),
+    ("stat_type", &["filestat", "dirstat"]),
     ("program", &["exec"]),
     ("arguments", &["exec"]),
     ("grace_time", &["exec"]),
@@ -98,7 +98,7 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "ioengine",
         ENGINES,
-        "the calls: psync, sync, vsync, pvsync, pvsync2, libaio, io_uring, posixaio, mmap, splice, null; falloc, ftruncate, filecreate, filestat, filedelete, cpuio and exec move no data; others are refused",
+        "the calls: psync, sync, vsync, pvsync, pvsync2, libaio, io_uring, posixaio, mmap, splice, null; falloc, ftruncate, filecreate, filestat, filedelete, dircreate, dirstat, dirdelete, cpuio and exec move no data; others are refused",
     ),
     done(
         "iodepth",
@@ -216,7 +216,7 @@ pub(super) static ROWS: &[Row] = &[
         "cpuio: a loop that does nothing, or sorting, which takes the memory of the CPU, too",
     ),
     done("exit_on_io_done", Bool, "cpuio: end when all jobs of other engines that run beside it are done"),
-    done("stat_type", Word(&["stat", "lstat", "statx"]), "filestat: the call"),
+    done("stat_type", Word(&["stat", "lstat", "statx"]), "filestat, dirstat: the call"),
     done("program", Text, "exec: what it runs while the job does, and ends with it"),
     done(
         "arguments",
