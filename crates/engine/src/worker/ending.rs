@@ -97,7 +97,7 @@ fn sync_and_mark<B: Handle>(
     Ok(())
 }
 
-/// That of the first file: those of a set share one.
+/// Syncs the file system of the first file: the files of a worker are expected to lie on one.
 fn sync_file_system<B: Handle>(
     slot: &mut Figures,
     syncs: &KindStat,

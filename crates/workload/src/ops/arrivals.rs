@@ -58,7 +58,7 @@ impl Arrivals {
             .map(|due| Self { gaps: Gaps::Listed { due, at: 0, before: 0 }, per: 0 })
     }
 
-    /// The operation whose time was told last moves so many bytes: of a rate in bytes, that much of a gap lies between it and the next.
+    /// The operation whose start was given last moves `bytes`. With a rate in bytes, the gap to the next one is as long as these bytes take.
     pub fn moves(&mut self, bytes: u64) {
         if self.per == 0 {
             return;

@@ -61,7 +61,7 @@ pub fn countable(s: &Settings, name: &'static str, stream: &Stream, length: u64)
     few_enough(s, name, operations.saturating_mul(u64::from(s.count("numjobs", 1, 1)?)))
 }
 
-/// Whether the lists of all clones, of so many writes together, can be held in memory.
+/// Whether the lists of all clones, with `writes` entries together, fit in memory.
 pub fn few_enough(s: &Settings, name: &'static str, writes: u64) -> Result<(), Wrong> {
     if writes <= MOST {
         return Ok(());
@@ -83,7 +83,7 @@ pub struct Writer<'a> {
     pub sizes: Option<&'a [u64]>,
     pub seed: u64,
     pub place: Place,
-    /// Only the first so many writes, if not all.
+    /// Only this many of its writes, the first ones; `None`: all.
     pub up_to: Option<u64>,
 }
 

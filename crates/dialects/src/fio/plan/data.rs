@@ -167,7 +167,7 @@ fn listed(s: &Settings, stream: &Stream, length: u64, (only, listed): (bool, boo
             .hint("leave verify_backlog out"));
     }
     if listed {
-        // How far an earlier run came is a bound of its own.
+        // The saved state limits it.
         if !(only && state::loads(s)) {
             backlog::countable(s, "verify", stream, length)?;
         }

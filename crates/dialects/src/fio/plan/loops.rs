@@ -19,7 +19,7 @@ pub fn check(s: &Settings) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Bytes of all loops, where `io_size` is given and a pass has so many, in so many blocks if these are of one size.
+/// Bytes of all loops with `io_size`. A pass has `pass` bytes, in `blocks` blocks if all have one size.
 pub fn bytes(stream: &Stream, io_size: u64, pass: u64, blocks: u64, loops: u64) -> u64 {
     let drawn = stream.access.draws_each() || matches!(stream.access, Access::PartlyRandom { .. });
     let writes = !matches!(stream.direction, Direction::Read | Direction::Trim);
@@ -97,7 +97,7 @@ pub fn at_most(s: &Settings, stream: &Stream) -> Result<Option<u64>, Wrong> {
     }
 }
 
-/// Has a stream end after so many operations if it has more than these.
+/// Ends a stream after `most` operations if it has more.
 pub fn end_after(stream: &mut Stream, most: u64, sizes: Option<&[u64]>, seed: u64, place: Place) {
     let seed = stream.seed_or(seed);
     let most = usize::try_from(most).unwrap_or(usize::MAX);

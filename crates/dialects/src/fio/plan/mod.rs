@@ -112,9 +112,9 @@ pub struct Job {
     pub reads_listed: bool,
     /// What it would have written, by clone, of a list that only reads back.
     pub unwritten: Vec<backlog::Unwritten>,
-    /// A clone ends after so many operations, if it has more: of blocks that change their size that is found out for each.
+    /// Most operations of a clone, where block sizes change; whether it has more is found out clone by clone.
     pub at_most: Option<u64>,
-    /// It checks no more than so many writes of each clone, as an earlier run tells; nothing where it checks all.
+    /// Writes to check of each clone, as an earlier run saved them; empty: all.
     pub up_to: Vec<u64>,
     /// It leaves how far it came, for later runs.
     pub saves: Option<state::Saves>,

@@ -13,7 +13,7 @@ const SAVE: &str = "verify_state_save";
 const LOAD: &str = "verify_state_load";
 const POLICY: &str = "verify_policy";
 
-/// How such a file begins; the clone is counted over all jobs of a run, and the first so many of its writes are to be checked.
+/// The first bytes of a state file. Behind them: the job, the clone (numbered over all jobs of the run), and how many of its writes to check.
 pub const BEGINS: &str = r#"{"fathom":"verify state","version":1,"#;
 
 /// What a job leaves of how far it came.
@@ -88,7 +88,7 @@ fn synced(stream: &Stream, came: Came) -> u64 {
     followed - followed % every.writes.max(1)
 }
 
-/// Has every job that is told to check as much as was written do so.
+/// Reads the saved states of the jobs with `verify_state_load`.
 pub(super) fn load(jobs: &mut [Job], general: &General, world: &World<'_>) -> Result<(), Wrong> {
     if general.is_only_read() {
         return Ok(());
@@ -140,7 +140,7 @@ fn written(job: &Job, general: &General, clone: u32, world: &World<'_>) -> Resul
     }
 }
 
-/// Has a stream do no more than the first so many operations. `blocks` is how many of the least size it goes over in a pass.
+/// Limits a stream to its first `writes` operations. `blocks`: blocks of the smallest size in a pass.
 pub(super) fn cut(stream: &mut Stream, blocks: u64, writes: u64) {
     if matches!(stream.access, Access::Listed(_)) {
         return;
