@@ -42,10 +42,11 @@ pub(super) struct Probe {
 const AWAY_NS: u64 = 100_000_000;
 
 impl Probe {
-    /// A probe beside so many workers.
-    pub fn new(clock: Clock, workers: usize) -> Self {
+    /// A probe beside so many workers. They were `released` at that tick: this process may have been stopped since.
+    pub fn new(clock: Clock, workers: usize, released: u64) -> Self {
         let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let began = clock.now();
+        // The moment of release may still be to come.
+        let began = released.min(clock.now());
         let (gaps, wakes) = (Counts::new(), Counts::new());
         Self { clock, began, spins: workers < cpus, gaps, wakes, watched_ns: 0, seen: began }
     }
@@ -153,7 +154,8 @@ mod tests {
 
     #[test]
     fn a_sleep_that_ended_by_itself_tells_and_one_that_was_woken_does_not() {
-        let mut probe = Probe::new(Clock::monotonic(), 0);
+        let clock = Clock::monotonic();
+        let mut probe = Probe::new(clock, 0, clock.now());
         assert!(probe.tell().is_none());
         let word = AtomicU32::new(1);
         probe.sleep(&word, 0, 1_000_000_000);
@@ -162,6 +164,14 @@ mod tests {
         let jitter = probe.tell().unwrap();
         assert_eq!(jitter.wakes.count(), 1);
         assert!(jitter.gaps.count() > 0 && jitter.watched_ns >= LEAST_SPIN_NS, "{}", jitter.gaps.count());
+    }
+
+    #[test]
+    fn a_stop_between_the_release_and_the_first_look_is_seen() {
+        let clock = Clock::monotonic();
+        let mut probe = Probe::new(clock, 0, clock.now() - clock.ticks(1_500_000_000));
+        probe.goes_on();
+        assert!(probe.tell().unwrap().wakes.max_ns() >= 1_500_000_000);
     }
 
     #[test]
@@ -177,7 +187,8 @@ mod tests {
 
     #[test]
     fn beside_workers_on_every_cpu_it_does_not_spin() {
-        let mut probe = Probe::new(Clock::monotonic(), usize::MAX);
+        let clock = Clock::monotonic();
+        let mut probe = Probe::new(clock, usize::MAX, clock.now());
         probe.sleep(&AtomicU32::new(1), 1, 1_000_000);
         assert_eq!(probe.tell().unwrap().gaps.count(), 0);
     }

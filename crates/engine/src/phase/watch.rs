@@ -84,7 +84,7 @@ impl<'a> Watch<'a> {
             warms_up: phase.groups.iter().any(|g| g.ramp(phase).0 > 0)
                 || streams(phase).any(|s| s.adaptive_depth.is_some_and(|how| !how.goes_on)),
             counted_from: 0,
-            probe: Probe::new(clock, count),
+            probe: Probe::new(clock, count, released.first),
             interrupted_at: None,
             series: (phase.interval.0 > 0).then(|| Series::new(phase.interval.0)),
             by_worker: phase.interval_by_worker.then(|| ByWorker::new(count)),
