@@ -251,6 +251,16 @@ fn fixed_point(value: f64) -> u64 {
     (value * (1u64 << 32) as f64).round() as u64
 }
 
+impl fathom_workload::drive::Timeline for Clock {
+    fn ticks(&self, ns: u64) -> u64 {
+        Self::ticks(self, ns)
+    }
+
+    fn between(&self, earlier: u64, later: u64) -> u64 {
+        Self::between(self, earlier, later)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,7 +4,6 @@ use crate::action::Sets;
 use crate::calls::Calls;
 use crate::clock::Clock;
 use crate::flow::{self, Setting};
-use crate::hot::rare::Quota;
 use crate::kept::Book;
 use crate::ledger::Named;
 use crate::phase::{self, Moments};
@@ -13,6 +12,7 @@ use crate::spool::{self, Operations};
 use crate::worker::{Job, Plan};
 use crate::{EngineError, Ledger, action, check, memory, priorities};
 use fathom_record::Repetition;
+use fathom_workload::drive::Quota;
 use fathom_workload::ops::{Place, Region, StreamOps};
 use fathom_workload::{
     Access, Act, Backend, Does, FileCall, FileSet, Files, Group, Isolation, Phase, Pick, Pinning, Program,
@@ -368,7 +368,7 @@ fn jobs<'a>(
                 Pinning::Among(list) => list,
                 _ => &[],
             };
-            let quota = Quota { operations: phase.stop.operations, bytes: phase.stop.bytes.map(|b| b.0) };
+            let quota = Quota::of(&phase.stop);
             let name = if thread.name.is_empty() { group.name.clone() } else { thread.name.clone() };
             let stream = match (&thread.program, flows) {
                 (Program::Stream(stream), _) => stream,

@@ -8,6 +8,7 @@ use crate::calls::{Book, Page};
 use crate::usage::Usage;
 use crate::worker::Fault;
 use fathom_record::histogram::{BUCKETS, bucket_of};
+use fathom_workload::drive::Taken;
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -40,8 +41,7 @@ pub(crate) struct Control {
     pub stop: AtomicU32,
     /// 1: a worker that fails ends alone.
     pub fail_alone: AtomicU32,
-    /// Operations and bytes that workers have taken from the phase's common amount. On a line of their own: they are written by all,
-    /// the words above are read by all.
+    /// What workers have taken from the phase's common amount.
     pub taken: Taken,
     /// Workers that have found their queue depth: they begin to count together.
     pub settled: AtomicU32,
@@ -62,13 +62,6 @@ impl Control {
         let raised = |now: u32| (now <= STOP_SOME).then_some(STOP_FIRST_DONE);
         let _ = self.stop.fetch_update(Ordering::AcqRel, Ordering::Relaxed, raised);
     }
-}
-
-/// What was taken of an amount that the workers of a phase share.
-#[repr(C, align(128))]
-pub(crate) struct Taken {
-    pub operations: AtomicU64,
-    pub bytes: AtomicU64,
 }
 
 /// Kinds of operations with a histogram of their own.

@@ -18,8 +18,8 @@ use crate::buffer::Buffer;
 use crate::clock::Clock;
 use crate::contents::Contents;
 use crate::flow;
-use crate::hot::rare::{Quota, Rare, punctual_sleeps};
-use crate::hot::ratio::{AWAY, Turn};
+use crate::hot::rare::{Rare, punctual_sleeps};
+use crate::hot::ratio::turn;
 use crate::hot::{Hot, Outcome, one_by_one, several};
 use crate::kept;
 use crate::pools::Pool;
@@ -29,7 +29,8 @@ use crate::spool::Spool;
 use crate::usage::Usage;
 use beginning::{open, prologue, touch, wait_for_release};
 use ending::{finish_in_clock, finish_outside_clock};
-use fathom_workload::ops::{Done, Place, ReadBack, Region, Source, StreamOps};
+use fathom_workload::drive::{AWAY, Quota, in_flight};
+use fathom_workload::ops::{Done, Place, ReadBack, Region, Source};
 use fathom_workload::{Backend as Kind, Open, Raise, Stream, Thread, WhenStopped};
 use locks::lock_file;
 use operations::Operations;
@@ -93,12 +94,7 @@ pub(crate) struct Plan<'a> {
 impl Plan<'_> {
     /// Operations that can be in flight at once: no more than there are.
     pub fn depth(&self) -> u32 {
-        if self.pool.is_some() {
-            return self.stream.queue_depth.max(1);
-        }
-        let all = StreamOps::new(self.stream, self.region, self.seed, self.place)
-            .and_then(|o| o.remaining_operations());
-        all.and_then(|n| u32::try_from(n).ok()).unwrap_or(u32::MAX).clamp(1, self.stream.queue_depth.max(1))
+        in_flight(self.stream, self.pool.is_some(), self.region, self.seed, self.place)
     }
 }
 
@@ -348,21 +344,11 @@ impl<B: AsyncBackend> Drive<B> for Several {
         source: &mut S,
         stream: &Stream,
     ) -> Result<Outcome, Fault> {
-        several::run::<B, S, PLAIN>(hot, handle, source, stream, batch(stream))
+        several::run::<B, S, PLAIN>(hot, handle, source, stream, stream.backend.batch())
     }
 
     fn finish(hot: &mut Hot, handle: &mut B, source: &mut dyn Source, stream: &Stream) -> Result<(), Fault> {
-        several::finish(hot, handle, source, batch(stream))
-    }
-}
-
-fn batch(stream: &Stream) -> u32 {
-    match stream.backend {
-        Kind::Uring(options) => options.batch,
-        Kind::Aio { batch, .. } => batch,
-        // Each is a call of its own.
-        Kind::Posix => 1,
-        _ => 0,
+        several::finish(hot, handle, source, stream.backend.batch())
     }
 }
 
@@ -393,7 +379,7 @@ fn live<B: Handle, D: Drive<B>>(
     }
     let mut rare = Rare::of(plan, shared.calls().is_some())?;
     if let Some(rare) = &mut rare {
-        rare.turn = Turn::of(plan, shared);
+        rare.turn = turn(plan, shared);
     }
     let too_small = Fault::short(Call::Nothing, 0, plan.largest as u64, plan.region.length);
     let mut ops = match plan.reads_back {

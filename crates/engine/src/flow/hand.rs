@@ -162,22 +162,13 @@ impl Hand<'_> {
         if !op.class.is_io() {
             return Ok(());
         }
-        let taken = &self.control.taken;
-        let within = |limit: Option<u64>, so_far: &std::sync::atomic::AtomicU64, amount| {
-            limit.is_none_or(|limit| so_far.fetch_add(amount, Ordering::Relaxed) < limit)
-        };
-        let quota = self.plan.quota;
-        let is = within(quota.operations, &taken.operations, 1) && within(quota.bytes, &taken.bytes, bytes);
+        let is = self.plan.quota.take_bytes(&self.control.taken, bytes);
         if is { Ok(()) } else { Err(Break::Enough) }
     }
 
     /// Whether nothing is left of the phase's common amount.
     pub(super) fn amount_is_used_up(&self) -> bool {
-        let (quota, taken) = (self.plan.quota, &self.control.taken);
-        let gone = |limit: Option<u64>, so_far: &std::sync::atomic::AtomicU64| {
-            limit.is_some_and(|limit| so_far.load(Ordering::Relaxed) >= limit)
-        };
-        gone(quota.operations, &taken.operations) || gone(quota.bytes, &taken.bytes)
+        self.plan.quota.is_used_up(&self.control.taken)
     }
 
     /// Whether the phase goes on at a tick; the end of the warm-up comes by here, too.

@@ -28,7 +28,7 @@ pub(crate) use sets::names_of;
 pub(crate) use setting::{Setting, directory_of};
 pub(crate) use words::error_of;
 
-use crate::hot::rare::Quota;
+use fathom_workload::drive::Quota;
 use fathom_workload::ops::Place;
 use fathom_workload::{Raise, Workload};
 use std::path::PathBuf;

@@ -95,7 +95,7 @@ pub(crate) struct Hot<'a> {
 impl Hot<'_> {
     /// A stop was seen at the tick `now`. Time that a schedule left empty was used, too.
     pub fn stopped_at(&mut self, now: u64) {
-        let paced = self.rare.as_ref().is_some_and(|r| r.schedule.is_some());
+        let paced = self.rare.as_ref().is_some_and(|r| r.pace.schedule.is_some());
         if now >= self.deadline {
             // The time was used to its end, with pauses.
             self.excluded_ns += std::mem::take(&mut self.paused_ns);
@@ -160,7 +160,8 @@ impl Hot<'_> {
     /// Where only one kind of a mix has a rate: whether that is not due, for who draws the next operation.
     fn look_what_is_early(&mut self) {
         let (clock, released) = (self.clock, self.released);
-        self.done.early = self.rare.as_mut().and_then(|rare| rare.early(clock, released));
+        self.done.early =
+            self.rare.as_mut().and_then(|rare| rare.pace.early(clock, released, || clock.now()));
     }
 
     /// Notes the call for whoever wants to join it with what reached the device.

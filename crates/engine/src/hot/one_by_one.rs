@@ -257,24 +257,27 @@ fn before<B: Backend>(
 ) -> Result<Waited, Fault> {
     let Some(rare) = &mut hot.rare else { return Ok(Waited::Enough) };
     // A sync belongs to the write before it.
-    let think_ns =
-        if matches!(op.kind, OpKind::Sync { .. }) { 0 } else { rare.take_think_ns(hot.clock, hot.released) };
-    let (think_ns, counted) = (think_ns.saturating_add(op.think_ns), rare.think_counted);
-    let (busy, busy_ns) = (!rare.think_asleep, rare.think_busy_ns);
-    let due = rare.schedule.as_mut().map(|s| s.due(hot.clock, hot.released));
-    let scheduled = rare.paces(op);
+    let pace = &mut rare.pace;
+    let think_ns = match op.kind {
+        OpKind::Sync { .. } => 0,
+        _ => pace.think.next_ns(hot.clock, hot.released, || hot.clock.now()),
+    };
+    let think_ns = think_ns.saturating_add(op.think_ns);
+    let think = pace.think.asked();
+    let due = pace.schedule.as_mut().map(|s| s.due(hot.clock, hot.released));
+    let scheduled = pace.is_due_by_schedule(op);
     if think_ns > 0 {
         let from = hot.clock.now();
         let until = |ns: u64| from.saturating_add(hot.clock.ticks(ns));
-        let (end, computed) = (until(think_ns), until(busy_ns));
+        let (end, computed) = (until(think_ns), until(think.busy.0));
         let mut waited = Waited::Enough;
-        if busy_ns > 0 {
+        if think.busy.0 > 0 {
             waited = wait_until(hot, computed, true, when_stopped);
         }
         if waited == Waited::Enough {
-            waited = wait_until(hot, end, busy, when_stopped);
+            waited = wait_until(hot, end, !think.asleep, when_stopped);
         }
-        if !counted {
+        if !think.counted {
             hot.paused_ns += hot.clock.between(from, hot.clock.now());
         }
         if waited == Waited::Cut {
@@ -295,7 +298,7 @@ fn before<B: Backend>(
     }
     // The common amount is asked when the operation is due, because who waits must not hold what others could do, and before a lock
     // is taken, because nobody would give it back.
-    if hot.counting && hot.rare.as_ref().is_some_and(|r| !r.quota.take(hot, op)) {
+    if hot.counting && hot.rare.as_ref().is_some_and(|r| !r.quota.take(&hot.control.taken, op)) {
         return Ok(Waited::Cut);
     }
     let Some(rare) = &mut hot.rare else { return Ok(Waited::Enough) };
@@ -337,8 +340,8 @@ fn after<B: Backend>(
         hot.log_operation(op, start, start, hot.last);
     }
     let Some(rare) = &mut hot.rare else { return Ok(()) };
-    let paced = rare.paces(op);
-    if let Some(schedule) = rare.schedule.as_mut().filter(|_| paced) {
+    let paced = rare.pace.is_due_by_schedule(op);
+    if let Some(schedule) = rare.pace.schedule.as_mut().filter(|_| paced) {
         let due = schedule.due(hot.clock, hot.released);
         let behind_ns = schedule.issued(hot.clock, issued.unwrap_or(due), op.bytes.into());
         if issued.is_some() {
@@ -354,16 +357,11 @@ fn after<B: Backend>(
     {
         crate::worker::unlock(file, op.offset, u64::from(op.bytes))?;
     }
-    if rare.burst_bytes > 0 {
-        rare.burst_left = rare.burst_left.saturating_sub(u64::from(op.bytes));
-        if rare.burst_left == 0 {
-            rare.burst_left = rare.burst_bytes;
-            let pause = hot.clock.ticks(rare.burst_pause_ns);
-            backend.sync(false)?;
-            let from = hot.clock.now();
-            wait_until(hot, from.saturating_add(pause), false, when_stopped);
-            hot.paused_ns += hot.clock.between(from, hot.clock.now());
-        }
+    if let Some(pause_ns) = rare.pace.bursts.moved(op.bytes) {
+        backend.sync(false)?;
+        let from = hot.clock.now();
+        wait_until(hot, from.saturating_add(hot.clock.ticks(pause_ns)), false, when_stopped);
+        hot.paused_ns += hot.clock.between(from, hot.clock.now());
     }
     if let Some(start) = issued {
         let (last, ns) = (hot.last, hot.clock.between(start, hot.last));

@@ -10,7 +10,7 @@
 
 use super::apart::Apart;
 use super::depth::{Found, Search};
-use super::pauses::Pauses;
+use super::pauses::pause;
 use super::rare::{NAP_NS, SPIN_NS};
 use super::{Hot, Outcome, passed, trim};
 use crate::backend::{AsyncBackend, Target};
@@ -19,15 +19,11 @@ use crate::shared::{
     Call, READ, READ_COMPLETION, READ_SUBMISSION, RESPONSE, SYNC, WRITE, WRITE_COMPLETION, WRITE_SUBMISSION,
 };
 use crate::worker::Fault;
+use fathom_workload::drive::{Pauses, carried};
 use fathom_workload::ops::{Op, OpKind, Source};
 use fathom_workload::{Stream, WhenStopped};
 use rustix::io::Errno;
 use std::sync::atomic::Ordering;
-
-/// Operations that one call carries while others are in flight, if the workload does not say. A device that answers in bursts stands
-/// idle while a whole burst is prepared anew: in fours, a virtio disk did 10 % more operations for 10 % less CPU time. Where everything
-/// is answered at once nothing is in flight here, and one call carries all.
-const WHILE_BUSY: usize = 4;
 
 /// An operation in flight.
 #[derive(Clone, Copy)]
@@ -201,9 +197,9 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
     let depth = hot.memory.len();
     let mut places = Places::new(depth);
     if RARE {
-        places.pauses = hot.rare.as_ref().and_then(|rare| Pauses::of(rare, hot.clock.now()));
+        places.pauses =
+            hot.rare.as_ref().and_then(|rare| Pauses::new(rare.pace.think.asked(), hot.clock.now()));
     }
-    let batch = if how.batch == 0 { depth } else { (how.batch as usize).min(depth) };
     let mut most = depth;
     let mut now = hot.clock.now();
     let mut ended = None;
@@ -213,10 +209,11 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
     let mut tries = 0;
     loop {
         if RARE && ended.is_none() && places.busy() == 0 && places.is_pausing() {
-            if let Some(pauses) = &mut places.pauses {
-                pauses.pause(hot, how.when_stopped);
-            }
+            pause(hot, how.when_stopped);
             now = hot.clock.now();
+            if let Some(pauses) = &mut places.pauses {
+                pauses.over(now);
+            }
         }
         if ended.is_none() {
             ended = hot.stopped(how.when_stopped).or((now >= hot.deadline).then_some(Outcome::Stopped));
@@ -232,7 +229,7 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
         if RARE
             && hot.counting
             && ended.is_none()
-            && hot.rare.as_ref().is_some_and(|r| r.quota.is_used_up(hot))
+            && hot.rare.as_ref().is_some_and(|r| r.quota.is_used_up(&hot.control.taken))
         {
             ended = Some(Outcome::Stopped);
         }
@@ -240,7 +237,7 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
         let (mut due, mut waits) = (0, false);
         let mut trimmed = false;
         let mut stamp = hot.clock.now();
-        let carried = if how.batch == 0 && places.busy() > 0 { batch.min(WHILE_BUSY) } else { batch };
+        let carried = carried(how.batch, places.busy(), depth);
         while ended.is_none()
             && !places.alone
             && places.queued.len() < carried
@@ -290,9 +287,9 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
                 break;
             }
             let mut op_due = 0;
-            if RARE && (!syncs || hot.rare.as_ref().is_some_and(|r| r.syncs_are_due)) {
-                let paced = hot.rare.as_mut().filter(|r| r.paces(&op));
-                if let Some(schedule) = paced.and_then(|r| r.schedule.as_mut()) {
+            if RARE && (!syncs || hot.rare.as_ref().is_some_and(|r| r.pace.syncs_are_due)) {
+                let paced = hot.rare.as_mut().filter(|r| r.pace.is_due_by_schedule(&op));
+                if let Some(schedule) = paced.and_then(|r| r.pace.schedule.as_mut()) {
                     now = hot.clock.now();
                     stamp = now;
                     due = schedule.due(hot.clock, hot.released);
@@ -311,7 +308,7 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
                     }
                     op_due = due;
                 }
-                if hot.counting && hot.rare.as_ref().is_some_and(|r| !r.quota.take(hot, &op)) {
+                if hot.counting && hot.rare.as_ref().is_some_and(|r| !r.quota.take(&hot.control.taken, &op)) {
                     places.held = Some(op);
                     ended = Some(Outcome::Stopped);
                     break;
@@ -332,8 +329,8 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
                     return Err(fault);
                 }
                 if RARE && let Some(pauses) = &mut places.pauses {
-                    pauses.issued(hot.clock);
-                    pauses.done(hot.clock);
+                    pauses.issued(hot.clock, || hot.clock.now());
+                    pauses.done(hot.clock, || hot.clock.now());
                 }
                 trimmed = true;
                 break;
@@ -354,7 +351,7 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
                 && !syncs
                 && let Some(pauses) = &mut places.pauses
             {
-                pauses.issued(hot.clock);
+                pauses.issued(hot.clock, || hot.clock.now());
             }
         }
         if trimmed && places.queued.is_empty() {
@@ -364,7 +361,7 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
         if places.busy() == 0 {
             if places.held.is_some() && ended.is_none() {
                 if RARE && due > now {
-                    now = pause(hot, due, now);
+                    now = nap(hot, due, now);
                 } else if RARE && waits {
                     now = rest(hot, &mut tries);
                 }
@@ -433,7 +430,7 @@ fn reap<B: AsyncBackend, S: Source, const RARE: bool>(
             if flight.op.kind.is_data()
                 && let Some(pauses) = &mut places.pauses
             {
-                pauses.done(hot.clock);
+                pauses.done(hot.clock, || hot.clock.now());
             }
         }
         if fault.is_some() {
@@ -603,16 +600,14 @@ fn warming(
 /// Nothing is in flight and it is the turn of others. Gives the time after it.
 #[cold]
 fn rest(hot: &Hot, tries: &mut u32) -> u64 {
-    if let Some(turn) = hot.rare.as_ref().and_then(|r| r.turn.as_ref()) {
-        turn.rest(*tries);
-    }
+    super::ratio::rest(hot, *tries);
     *tries = tries.saturating_add(1);
     hot.clock.now()
 }
 
 /// Nothing is in flight and the next operation is not due: sleeps to shortly before that, or spins. Gives the time after it.
 #[cold]
-fn pause(hot: &Hot, due: u64, now: u64) -> u64 {
+fn nap(hot: &Hot, due: u64, now: u64) -> u64 {
     let left_ns = hot.clock.between(now, due.min(hot.deadline));
     if left_ns > 2 * SPIN_NS {
         std::thread::sleep(std::time::Duration::from_nanos((left_ns - SPIN_NS).min(NAP_NS)));

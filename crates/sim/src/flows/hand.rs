@@ -11,6 +11,7 @@ use crate::machine::Machine;
 use crate::noted::Noted;
 use crate::threads::{LEAST_NS, Together, Worked};
 use fathom_record::OpKind;
+use fathom_workload::drive::Quota;
 use fathom_workload::flow::{Counts, Op, Place, Program, Thread, Totals, Wrong};
 use std::cell::RefCell;
 
@@ -157,23 +158,13 @@ impl<'s> Hand<'s, '_> {
         if !op.class.is_io() {
             return Ok(());
         }
-        let within = |limit: Option<u64>, taken: &std::cell::Cell<u64>, amount: u64| {
-            let before = taken.get();
-            taken.set(before.saturating_add(amount));
-            limit.is_none_or(|limit| before < limit)
-        };
-        let (stop, together) = (&self.stage.phase.stop, self.together);
-        let is = within(stop.operations, &together.operations, 1)
-            && within(stop.bytes.map(|b| b.0), &together.bytes, bytes);
+        let is = Quota::of(&self.stage.phase.stop).take_bytes(&self.together.taken, bytes);
         if is { Ok(()) } else { Err(Break::Enough) }
     }
 
     /// Whether nothing is left of the phase's common amount.
     pub fn amount_is_used_up(&self) -> bool {
-        let stop = &self.stage.phase.stop;
-        let gone = |limit: Option<u64>, taken: u64| limit.is_some_and(|limit| taken >= limit);
-        gone(stop.operations, self.together.operations.get())
-            || gone(stop.bytes.map(|b| b.0), self.together.bytes.get())
+        Quota::of(&self.stage.phase.stop).is_used_up(&self.together.taken)
     }
 
     /// Whether the phase goes on at a moment; the end of the warm-up comes by here, too.

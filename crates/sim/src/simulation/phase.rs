@@ -51,10 +51,9 @@ pub(super) fn one_phase<'m>(
     let actors = stage.as_deref().map_or_else(Vec::new, |stage| actors(machine, stage));
     let count = plans.len() + actors.len();
     let together =
-        Rc::new(Together::new(phase.interval.0, phase.stop.steady, count).failing(phase.stop.failed));
+        Together::new(phase.interval.0, phase.stop.steady, count).failing(phase.stop.failed).among(&plans);
+    let together = Rc::new(together);
     together.alive.set(count);
-    // Who begins with the first is waited for from the beginning.
-    plans.iter().filter(|plan| plan.stagger_ns == 0).for_each(|plan| together.progress.join(plan));
     for plan in &plans {
         let (plan, together, worked) = (Rc::clone(plan), Rc::clone(&together), Rc::clone(&worked));
         let slots = (plan.depth() > 1).then(|| Rc::new(Slots::default()));

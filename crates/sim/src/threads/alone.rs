@@ -1,8 +1,7 @@
 //! A stream that does one operation after the other: its warm-up and its counted part.
 
 use super::hot::{Hot, Outcome, perform};
-use super::pace::{Waited, is_stopped, take};
-use super::ratio;
+use super::pace::{Waited, is_stopped};
 use crate::calls::Short;
 use crate::files::PAGE;
 use fathom_workload::ops::{Op, OpKind, Source};
@@ -41,15 +40,17 @@ impl Hot<'_, '_> {
     async fn one(&mut self, source: &mut dyn Source, op: Op, counts: bool) -> Option<Outcome> {
         let (machine, plan, together) = (self.machine, self.plan, self.together);
         let waited = self.pace.before(machine, plan, together, &op, self.deadline_ns, &mut self.paused).await;
-        if waited == Waited::Cut || counts && !take(plan, together, &op) {
+        if waited == Waited::Cut || counts && !plan.quota.take(&together.taken, &op) {
             self.pending = Some(op);
             if counts {
                 self.cut();
             }
             return Some(Outcome::Stopped);
         }
-        if !matches!(op.kind, OpKind::Sync { .. }) {
-            ratio::gone(plan, together);
+        if let Some(turn) = &mut self.pace.turn
+            && !matches!(op.kind, OpKind::Sync { .. })
+        {
+            turn.gone();
         }
         if counts {
             self.excluded_ns += std::mem::take(&mut self.paused.ns);

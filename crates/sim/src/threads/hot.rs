@@ -27,7 +27,7 @@ pub(super) struct Hot<'a, 'p> {
     pub plan: &'p Plan<'a>,
     pub together: &'p Together,
     pub worked: Worked,
-    pub pace: Pace<'a>,
+    pub pace: Pace<'p>,
     pub done: Done,
     pub counting: bool,
     pub deadline_ns: u64,
@@ -168,12 +168,7 @@ impl<'a> Hot<'a, '_> {
     /// With a rate: response time and lateness of an operation that was issued at `issued_ns` and has ended.
     pub fn note_response(&mut self, op: &Op, issued_ns: u64, counts: bool) {
         let now = self.machine.now();
-        if !self.pace.is_paced(op) {
-            return;
-        }
-        let Some(schedule) = self.pace.schedule() else { return };
-        let due_ns = schedule.due();
-        let behind_ns = schedule.issued(issued_ns, op.bytes.into());
+        let Some((due_ns, behind_ns)) = self.pace.issued(op, issued_ns) else { return };
         if counts {
             self.worked.behind_ns = self.worked.behind_ns.max(behind_ns);
             if !matches!(op.kind, Kind::Sync { .. }) {
@@ -188,7 +183,7 @@ impl<'a> Hot<'a, '_> {
         if now >= self.deadline_ns {
             self.excluded_ns += std::mem::take(&mut self.paused.ns);
             self.last_ns = self.last_ns.max(self.deadline_ns);
-        } else if self.pace.has_rate() {
+        } else if self.pace.rules.schedule.is_some() {
             self.excluded_ns += std::mem::take(&mut self.paused.ns);
             self.last_ns = self.last_ns.max(now);
         }

@@ -60,7 +60,7 @@ pub(crate) async fn live<'a>(
     machine.own_cpu(plan.who);
     machine.sleep_until(first_ns.saturating_add(plan.stagger_ns)).await;
     let released_ns = machine.now();
-    together.progress.join(plan);
+    let turn = together.progress.join(plan);
     let worked =
         Worked { group: plan.group.clone(), index: plan.index as u32, released_ns, ..Worked::default() };
     let mut hot = Hot {
@@ -68,7 +68,7 @@ pub(crate) async fn live<'a>(
         plan,
         together,
         worked,
-        pace: Pace::of(plan, released_ns),
+        pace: Pace::of(plan, turn, released_ns),
         done: Done::default(),
         counting: false,
         deadline_ns: u64::MAX,

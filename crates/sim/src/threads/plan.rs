@@ -10,6 +10,7 @@ use crate::files::FileNumber;
 use crate::host::Threads;
 use crate::machine::Machine;
 use crate::sets::Sets;
+use fathom_workload::drive::{Quota, in_flight};
 use fathom_workload::ops::{
     Common, Kept, Passes, Place, PoolOps, PooledFiles, ReadBack, Region, Source, StreamOps, TurnOps,
 };
@@ -38,8 +39,8 @@ pub(crate) struct Plan<'a> {
     pub time_ns: Option<u64>,
     /// The time is that of its group alone.
     pub own_time: bool,
-    pub operations: Option<u64>,
-    pub bytes: Option<u64>,
+    /// What all workers of the phase may do together.
+    pub quota: Quota,
     pub raise: Option<Raise>,
     /// Its company, and whether it ends that only.
     pub company: Option<u32>,
@@ -119,13 +120,7 @@ impl<'a> Plan<'a> {
 
     /// Operations that may be in flight at once.
     pub fn depth(&self) -> u32 {
-        let most = self.stream.queue_depth.max(1);
-        if self.pool.is_some() {
-            return most;
-        }
-        let all = StreamOps::new(self.stream, self.region, self.seed, self.place)
-            .and_then(|o| o.remaining_operations());
-        all.and_then(|n| u32::try_from(n).ok()).unwrap_or(u32::MAX).clamp(1, most)
+        in_flight(self.stream, self.pool.is_some(), self.region, self.seed, self.place)
     }
 }
 
@@ -286,8 +281,7 @@ pub(crate) fn plans<'a>(machine: &Machine, setting: &Setting<'a>) -> Vec<Plan<'a
                     ramp_ns: group.ramp(phase).0,
                     time_ns: group.time(phase).map(|t| t.0),
                     own_time: group.times.stop.is_some(),
-                    operations: phase.stop.operations,
-                    bytes: phase.stop.bytes.map(|b| b.0),
+                    quota: Quota::of(&phase.stop),
                     raise: group.raise(phase),
                     company: group.times.company,
                     ends_company: group.times.ends_company,

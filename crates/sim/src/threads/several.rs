@@ -7,7 +7,7 @@
 //! The worker sees what is done when that call returns. As many operations go into one call as with the engine.
 
 use super::hot::{Hot, Outcome, perform};
-use super::pace::{Waited, is_stopped, take, wait_until};
+use super::pace::{Waited, is_stopped, wait_until};
 use super::plan::Plan;
 use crate::calls::Short;
 use crate::machine::Machine;
@@ -15,6 +15,7 @@ use crate::machine::task::TaskNumber;
 use crate::stack::Stack;
 use fathom_record::OpKind;
 use fathom_workload::Backend;
+use fathom_workload::drive::carried;
 use fathom_workload::ops::{Op, OpKind as Kind, Source};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -75,9 +76,6 @@ impl Slots {
     }
 }
 
-/// Operations that one call carries while others are in flight, if the workload does not say: the engine's number.
-const WHILE_BUSY: u32 = 4;
-
 /// Whether operations go through the page cache, so that the kernel may do them while they are handed in.
 fn through_the_cache(machine: &Machine, plan: &Plan<'_>) -> bool {
     let asynchronous = matches!(plan.stream.backend, Backend::Aio { .. } | Backend::Uring(_));
@@ -92,21 +90,6 @@ fn is_done_at_once(machine: &Machine, plan: &Plan<'_>, op: &Op) -> bool {
         Kind::Read => machine.finds_all(plan.handle(op.file), op.offset, op.bytes.into()),
         Kind::Write => false,
     }
-}
-
-/// Operations that one call carries when so many are in flight.
-fn carried(plan: &Plan<'_>, in_flight: u32, depth: u32) -> usize {
-    let asked = match plan.stream.backend {
-        Backend::Aio { batch, .. } => batch,
-        Backend::Uring(how) => how.batch,
-        _ => 0,
-    };
-    let most = match asked {
-        0 if in_flight > 0 => WHILE_BUSY,
-        0 => depth,
-        asked => asked,
-    };
-    most as usize
 }
 
 /// Hands in what goes through the page cache: what the kernel does meanwhile has ended when this returns.
@@ -160,7 +143,7 @@ pub(super) async fn run(hot: &mut Hot<'_, '_>, source: &mut dyn Source, slots: &
             outcome = Some(Outcome::Stopped);
         }
         let mut due_ns = None;
-        let carried = carried(plan, flights.count, depth);
+        let carried = carried(plan.stream.backend.batch(), flights.count as usize, depth as usize);
         while outcome.is_none()
             && flights.count < depth
             && !flights.alone
@@ -254,9 +237,8 @@ enum Before {
 
 async fn before(hot: &mut Hot<'_, '_>, op: &Op, flights: &mut Flights) -> Before {
     let (machine, plan, together) = (hot.machine, hot.plan, hot.together);
-    let paced = hot.pace.is_paced(op);
-    if let Some(schedule) = hot.pace.schedule().filter(|_| paced) {
-        let due_ns = schedule.due();
+    let paced = hot.pace.rules.is_due_by_schedule(op);
+    if let Some(due_ns) = hot.pace.due_ns().filter(|_| paced) {
         if due_ns > machine.now() && flights.count > 0 {
             return Before::Later(due_ns.min(hot.deadline_ns));
         }
@@ -268,12 +250,10 @@ async fn before(hot: &mut Hot<'_, '_>, op: &Op, flights: &mut Flights) -> Before
     {
         return Before::Cut;
     }
-    if hot.counting && !take(plan, together, op) {
+    if hot.counting && !plan.quota.take(&together.taken, op) {
         return Before::Cut;
     }
-    if let Some(schedule) = hot.pace.schedule().filter(|_| paced) {
-        let due_ns = schedule.due();
-        let behind_ns = schedule.issued(machine.now(), op.bytes.into());
+    if let Some((due_ns, behind_ns)) = hot.pace.issued(op, machine.now()) {
         if !matches!(op.kind, Kind::Sync { .. }) {
             flights.due.push_back((machine.now(), due_ns));
         }

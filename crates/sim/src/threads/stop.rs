@@ -1,12 +1,15 @@
 //! What the workers of a phase share while they run: the stop flag, how much of a common amount was taken, the interval series, and the
 //! rounds of a steady state.
 
+use super::plan::Plan;
 use super::ratio::Progress;
 use super::steady::Rounds;
 use fathom_record::{Histogram, Interval, OpKind, SteadyState};
+use fathom_workload::drive::Taken;
 use fathom_workload::{Failed, Steady};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// Shared by all workers of a phase.
 pub(crate) struct Together {
@@ -22,8 +25,8 @@ pub(crate) struct Together {
     pub rule: Cell<bool>,
     /// Workers that have not ended.
     pub alive: Cell<usize>,
-    pub operations: Cell<u64>,
-    pub bytes: Cell<u64>,
+    /// What workers have taken from the phase's common amount.
+    pub taken: Taken,
     /// What the device had written when the last clock so far stopped.
     pub written_bytes: Cell<u64>,
     /// How far those are that keep a ratio.
@@ -69,8 +72,7 @@ impl Together {
             fails_alone: false,
             rule: Cell::new(false),
             alive: Cell::new(0),
-            operations: Cell::new(0),
-            bytes: Cell::new(0),
+            taken: Taken::default(),
             written_bytes: Cell::new(0),
             progress: Progress::default(),
             series: (interval_ns > 0).then(|| RefCell::new(series)),
@@ -82,6 +84,12 @@ impl Together {
     #[must_use]
     pub fn failing(self, failed: Failed) -> Self {
         Self { fails_alone: failed == Failed::Worker, ..self }
+    }
+
+    /// With workers that may keep a ratio to each other.
+    #[must_use]
+    pub fn among(self, plans: &[Rc<Plan<'_>>]) -> Self {
+        Self { progress: Progress::of(plans.iter().map(|plan| &**plan)), ..self }
     }
 
     /// A worker is done that ends others: all, or those of its company.

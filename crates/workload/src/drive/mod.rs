@@ -1,0 +1,45 @@
+//! How a stream is driven: pauses, rates, bursts, shared limits, ratios, queue depth. Every executor asks the same rules, whether its
+//! time is that of a CPU's counter or virtual.
+//!
+//! Nothing here reads a clock, waits or does I/O: that is the executor's part. Readings of a clock are passed in, and a [`Timeline`]
+//! says what they mean.
+
+mod burst;
+mod pace;
+mod pauses;
+mod queue;
+mod quota;
+mod schedule;
+mod think;
+mod turn;
+
+pub use burst::Bursts;
+pub use pace::Pacing;
+pub use pauses::Pauses;
+pub use queue::{carried, in_flight};
+pub use quota::{Quota, Taken};
+pub use schedule::Schedule;
+pub use think::Thinking;
+pub use turn::{AWAY, Turn};
+
+/// What the readings of an executor's clock mean. Both directions saturate.
+pub trait Timeline: Copy {
+    /// Ticks of the clock in a number of nanoseconds.
+    fn ticks(&self, ns: u64) -> u64;
+    /// Nanoseconds from one reading to a later one; 0 if it is earlier.
+    fn between(&self, earlier: u64, later: u64) -> u64;
+}
+
+/// Readings in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Nanoseconds;
+
+impl Timeline for Nanoseconds {
+    fn ticks(&self, ns: u64) -> u64 {
+        ns
+    }
+
+    fn between(&self, earlier: u64, later: u64) -> u64 {
+        later.saturating_sub(earlier)
+    }
+}

@@ -1,0 +1,133 @@
+//! When operations are due, and how late they were issued.
+
+use super::Timeline;
+use crate::ops::{Arrivals, Place};
+use crate::{Rate, Stream};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The due times of a stream's operations.
+pub struct Schedule<'a> {
+    arrivals: Arrivals,
+    /// With a rate of all workers together: when the next operation of all is due, ns after the release; and when the last one of
+    /// `arrivals` was, of which only the gaps are used.
+    common: Option<&'a AtomicU64>,
+    last_ns: u64,
+    /// No due time is held: the next one is taken when it is asked for, so that whoever is free first takes it.
+    open: bool,
+    /// When the stream was released.
+    epoch: u64,
+    /// When the next operation is due.
+    due: u64,
+    /// Lateness that counts as being behind, ns: some mean gaps, and no less than a scheduler takes now and then.
+    grace_ns: u64,
+    /// When the first of a row of late operations was due; `None` while the stream keeps up.
+    behind_since: Option<u64>,
+}
+
+const LEAST_GRACE_NS: u64 = 1_000_000;
+const GRACE_GAPS: f64 = 10.0;
+
+impl<'a> Schedule<'a> {
+    /// By a rate, or by what a list of operations says; `None` if neither does. `common`: what is due next, of a rate of all workers.
+    #[must_use]
+    pub fn of(stream: &Stream, seed: u64, place: Place, common: Option<&'a AtomicU64>) -> Option<Self> {
+        match &stream.pace.rate {
+            Some(rate) => {
+                let arrivals = Arrivals::new(rate, stream.seed_or(seed), place);
+                Some(Self::new(arrivals, grace_ns(rate), common.filter(|_| rate.common)))
+            }
+            None => Some(Self::new(Arrivals::listed(&stream.access)?, LEAST_GRACE_NS, None)),
+        }
+    }
+
+    fn new(arrivals: Arrivals, grace_ns: u64, common: Option<&'a AtomicU64>) -> Self {
+        Self { arrivals, common, last_ns: 0, open: true, epoch: 0, due: 0, grace_ns, behind_since: None }
+    }
+
+    fn next_due_ns(&mut self) -> u64 {
+        let due_ns = self.arrivals.next_due_ns();
+        let Some(common) = self.common else { return due_ns };
+        let gap_ns = due_ns.saturating_sub(std::mem::replace(&mut self.last_ns, due_ns));
+        common.fetch_add(gap_ns, Ordering::Relaxed).saturating_add(gap_ns)
+    }
+
+    /// When the next operation is due, of a stream that was released at `released`.
+    pub fn due<T: Timeline>(&mut self, time: T, released: u64) -> u64 {
+        if self.open {
+            self.epoch = released;
+            self.open = false;
+            self.due = released.saturating_add(time.ticks(self.next_due_ns()));
+        }
+        self.due
+    }
+
+    /// The operation that was due next, of `bytes`, is issued. Returns for how long operations have been late without a break, ns. Late
+    /// operations are issued at once and not dropped; the schedule itself does not move.
+    pub fn issued<T: Timeline>(&mut self, time: T, now: u64, bytes: u64) -> u64 {
+        self.arrivals.moves(bytes);
+        let behind_ns = if time.between(self.due, now) <= self.grace_ns {
+            self.behind_since = None;
+            0
+        } else {
+            time.between(*self.behind_since.get_or_insert(self.due), now)
+        };
+        if self.common.is_some() {
+            self.open = true;
+        } else {
+            self.due = self.epoch.saturating_add(time.ticks(self.next_due_ns()));
+        }
+        behind_ns
+    }
+}
+
+fn grace_ns(rate: &Rate) -> u64 {
+    ((GRACE_GAPS * 1e9 / rate.operations_per_s) as u64).max(LEAST_GRACE_NS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Nanoseconds;
+    use super::*;
+    use crate::{Bytes, Direction};
+
+    const MS: u64 = 1_000_000;
+
+    fn stream(operations_per_s: f64, common: bool) -> Stream {
+        let mut stream = Stream::new("f", Direction::Read, Bytes(4096));
+        stream.pace.rate =
+            Some(Rate { operations_per_s, arrivals: crate::Arrivals::Even, per: Bytes(0), common });
+        stream
+    }
+
+    #[test]
+    fn late_operations_do_not_move_the_schedule() {
+        let stream = stream(1000.0, false);
+        let mut schedule = Schedule::of(&stream, 1, Place::default(), None).expect("a rate");
+        assert_eq!(schedule.due(Nanoseconds, 5 * MS), 5 * MS);
+        assert_eq!(schedule.issued(Nanoseconds, 5 * MS, 4096), 0);
+        assert_eq!(schedule.due(Nanoseconds, 5 * MS), 6 * MS);
+        // Ten mean gaps late are within the grace, eleven are not.
+        assert_eq!(schedule.issued(Nanoseconds, 16 * MS, 4096), 0);
+        assert_eq!(schedule.issued(Nanoseconds, 18 * MS, 4096), 11 * MS);
+        assert_eq!(schedule.due(Nanoseconds, 5 * MS), 8 * MS);
+        assert_eq!(schedule.issued(Nanoseconds, 20 * MS, 4096), 13 * MS, "the row began at 7 ms");
+        assert_eq!(schedule.issued(Nanoseconds, 9 * MS, 4096), 0);
+    }
+
+    #[test]
+    fn workers_with_a_common_rate_take_what_is_due_next() {
+        let stream = stream(1000.0, true);
+        let next = AtomicU64::new(0);
+        let of = |worker| {
+            let place = Place { worker, ..Place::default() };
+            Schedule::of(&stream, 1, place, Some(&next)).expect("a rate")
+        };
+        let mut workers = [of(0), of(1)];
+        let dues = [0, 0, 1, 0, 0].map(|worker| {
+            let due = workers[worker].due(Nanoseconds, 0);
+            workers[worker].issued(Nanoseconds, 0, 4096);
+            due
+        });
+        assert_eq!(dues, [0, MS, MS, 2 * MS, 3 * MS], "the first of each worker has no gap before it");
+    }
+}
