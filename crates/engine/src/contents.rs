@@ -7,7 +7,7 @@
 use crate::buffer::{Buffer, Making};
 use crate::shared::Call;
 use crate::worker::Fault;
-use fathom_workload::ops::{Place, derive_seed};
+use fathom_workload::ops::{Expected, Place, derive_seed};
 use fathom_workload::{Data, Stream, Verify};
 
 /// Size of the pool of random bytes: it stays in the second-level cache, as a real program's fresh data would.
@@ -198,8 +198,13 @@ impl Contents {
     }
 
     /// Checks the record that was just read into `record_to_read`'s place (which began at `at` of the read buffer).
-    pub fn check(&self, offset: u64, at: usize, bytes: usize) -> Result<(), Fault> {
+    pub fn check(&self, expected: Expected, offset: u64, at: usize, bytes: usize) -> Result<(), Fault> {
         let record = &self.read.all()[at..at + bytes];
+        match expected {
+            Expected::Anything => return Ok(()),
+            Expected::Zeros => return wrong_byte(first_other(record, 0), offset),
+            Expected::Written => {}
+        }
         if let Data::Checksummed { block } = self.data {
             return crate::checksum::check(record, block.0 as usize, offset % self.file_bytes);
         }
@@ -232,13 +237,7 @@ impl Contents {
             // Refused by `check`: nothing but the stamps could be compared.
             (_, Data::Unique | Data::Reducible { .. } | Data::Checksummed { .. } | Data::Sealed(_)) => None,
         };
-        wrong.map_or(Ok(()), |(i, expected, found)| {
-            Err(Fault {
-                expected: u64::from(expected),
-                found: u64::from(found),
-                ..Fault::short(Call::Verify, offset + i as u64, 0, 0)
-            })
-        })
+        wrong_byte(wrong, offset)
     }
 
     /// Says that the region is files of this size in a row.
@@ -339,6 +338,16 @@ fn random_bytes(pool: &mut [u8], seed: u64) {
 }
 
 type Mismatch = Option<(usize, u8, u8)>;
+
+fn wrong_byte(wrong: Mismatch, offset: u64) -> Result<(), Fault> {
+    wrong.map_or(Ok(()), |(i, expected, found)| {
+        Err(Fault {
+            expected: u64::from(expected),
+            found: u64::from(found),
+            ..Fault::short(Call::Verify, offset + i as u64, 0, 0)
+        })
+    })
+}
 
 fn first_other(record: &[u8], byte: u8) -> Mismatch {
     record.iter().position(|&b| b != byte).map(|i| (i, byte, record[i]))
@@ -449,7 +458,7 @@ mod tests {
         if let Some(i) = spoil {
             buffer[i] ^= 1;
         }
-        c.check(offset, at, record.len())
+        c.check(Expected::Written, offset, at, record.len())
     }
 
     #[test]

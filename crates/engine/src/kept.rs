@@ -15,6 +15,8 @@ use std::io::{self, BufReader, BufWriter, Read as _, Seek as _, Write as _};
 
 /// Bytes of an extent in the file.
 const ENTRY: usize = 16;
+/// Beside the number of its file: it was given back, and must be zeros.
+const ZEROS: u32 = 1 << 31;
 /// A buffer for writing and reading them.
 const BUFFER: usize = 1 << 16;
 
@@ -58,7 +60,8 @@ pub(crate) fn leave(mut place: &File, extents: &[Extent]) -> Result<(), Fault> {
         let mut entry = [0; ENTRY];
         entry[..8].copy_from_slice(&extent.offset.to_le_bytes());
         entry[8..12].copy_from_slice(&extent.bytes.to_le_bytes());
-        entry[12..].copy_from_slice(&extent.file.to_le_bytes());
+        let file = extent.file | if extent.zeros { ZEROS } else { 0 };
+        entry[12..].copy_from_slice(&file.to_le_bytes());
         writer.write_all(&entry).map_err(|e| failed(&e))?;
     }
     writer.flush().map_err(|e| failed(&e))
@@ -78,8 +81,10 @@ pub(crate) fn read(mut place: &File) -> Result<Vec<Extent>, Fault> {
             Err(error) => return Err(failed(&error)),
         }
         let word = u64::from_le_bytes(entry[8..].try_into().unwrap_or_default());
+        let file = (word >> 32) as u32;
         extents.push(Extent {
-            file: (word >> 32) as u32,
+            file: file & !ZEROS,
+            zeros: file & ZEROS != 0,
             offset: u64::from_le_bytes(entry[..8].try_into().unwrap_or_default()),
             bytes: word as u32,
         });
@@ -94,7 +99,8 @@ mod tests {
     fn what_is_left_is_found_in_its_order() {
         let file = File::from(rustix::fs::memfd_create("fathom-test", MemfdFlags::CLOEXEC).unwrap());
         assert!(read(&file).unwrap().is_empty());
-        let extent = |n: u32| Extent { file: n % 3, offset: u64::from(n) << 33, bytes: n * 512 };
+        let extent =
+            |n: u32| Extent { file: n % 3, offset: u64::from(n) << 33, bytes: n * 512, zeros: n % 2 == 0 };
         let many: Vec<Extent> = (0..9999).rev().map(extent).collect();
         leave(&file, &many).unwrap();
         assert_eq!(read(&file).unwrap(), many);

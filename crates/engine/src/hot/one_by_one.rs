@@ -152,8 +152,7 @@ fn timed<B: Backend, S: Source, const RARE: bool>(
             // No stream does 2^64 operations: a check for overflow would stand in the loop of every test build.
             hot.done.reads = hot.done.reads.wrapping_add(1);
             if contents.checks()
-                && source.checks(op)
-                && let Err(fault) = contents.check(position, at, bytes)
+                && let Err(fault) = contents.check(source.expected(op), position, at, bytes)
             {
                 passed::wrong(hot, *op, fault)?;
             }
@@ -198,8 +197,7 @@ fn untimed<B: Backend>(hot: &mut Hot, backend: &mut B, source: &dyn Source, op: 
             backend.read(op.offset, contents.record_to_read(bytes))?;
             hot.done.reads += 1;
             if contents.checks()
-                && source.checks(op)
-                && let Err(fault) = contents.check(position, at, bytes)
+                && let Err(fault) = contents.check(source.expected(op), position, at, bytes)
             {
                 passed::wrong(hot, *op, fault)?;
             }

@@ -712,8 +712,7 @@ fn complete<B: AsyncBackend, S: Source>(
     let (position, contents) = (hot.position(op), &hot.memory[number as usize]);
     if call == Call::Read
         && contents.checks()
-        && source.checks(op)
-        && let Err(fault) = contents.check(position, flight.read_at, op.bytes as usize)
+        && let Err(fault) = contents.check(source.expected(op), position, flight.read_at, op.bytes as usize)
     {
         passed::wrong(hot, *op, fault)?;
     }

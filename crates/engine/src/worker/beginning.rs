@@ -24,7 +24,7 @@ pub(super) fn touch(stats: &[KindStat; KINDS], plan: &Plan) {
             used.extend(&kinds[..if asynchronous { 3 } else { 1 }]);
         }
     }
-    if stream.direction.trims() {
+    if stream.trims() {
         used.push(TRIM);
     }
     if stream.pace.rate.is_some() || stream.access.is_timed() {

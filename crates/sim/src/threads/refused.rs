@@ -2,9 +2,7 @@
 //! (contents of files, buffers, NUMA nodes) is accepted: no figure depends on it.
 
 use super::mapping::is_known;
-use fathom_workload::{
-    Access, Action, Backend, Direction, Does, Lock, Phase, Pick, Program, Stream, Workload,
-};
+use fathom_workload::{Access, Action, Backend, Direction, Lock, Phase, Pick, Program, Stream, Workload};
 
 /// MADV_POPULATE_WRITE, by its Linux number.
 const POPULATE_WRITE: u8 = 23;
@@ -84,10 +82,7 @@ fn of_stream(stream: &Stream) -> Option<String> {
             "take another one (fio: any other ioengine)",
         );
     }
-    let listed_trim = |op: &fathom_workload::ListedOp| op.does == Some(Does::Trim);
-    if stream.direction.trims()
-        || matches!(&stream.access, Access::Listed(list) if list.iter().any(listed_trim))
-    {
+    if stream.trims() {
         return no(
             "a trim (what a device makes of one is not modelled)",
             "write instead, or leave it out (fio: rw=write for trimwrite)",

@@ -33,6 +33,26 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
             kept.after == 0 && kept.batch > 0,
             "keep_written has a batch, and after how many writes is missing",
         );
+        if let Some(trim) = kept.trim {
+            wrong(
+                trim.after == 0 || trim.percent == 0 || trim.percent > 100,
+                "trims of what was written (keep_written.trim) come after at least one write, of 1 to 100 percent",
+            );
+            wrong(
+                matches!(stream.backend, Backend::Stdio { .. } | Backend::Mmap { .. }),
+                "stdio and mmap keep what they wrote in buffers of their own; take another backend for keep_written.trim",
+            );
+            wrong(
+                stream.pick == Pick::All && stream.turns.is_none(),
+                "trims do not go on over all files in a row; let the files take turns",
+            );
+            wrong(
+                stream.pace.least.is_some()
+                    || stream.pace.longest.is_some()
+                    || stream.adaptive_depth.is_some(),
+                "least rates, longest latencies and adaptive_depth do not go with trims (keep_written.trim)",
+            );
+        }
         wrong(
             stream.sequence == Sequence::Common,
             "keep_written is each worker's own, and a common sequence is that of all",

@@ -1,7 +1,7 @@
 //! Reading back what was written: what a stream remembers of its writes, and who reads it. Which blocks those are is known when they are
 //! written and not before, so a clock, another worker or a mix may end or change the writing as it likes.
 
-use super::{Direction, Mix, RateOf, Stream, is_default};
+use super::{Access, Direction, Does, ListedOp, Mix, RateOf, Stream, is_default};
 use serde::{Deserialize, Serialize};
 
 /// What a stream remembers: every extent that it has written, until it was read back. Of writes that overlap only the newest counts.
@@ -18,6 +18,25 @@ pub struct KeepWritten {
     /// So many of them at a time; 0: as many as `after` says.
     #[serde(skip_serializing_if = "is_default")]
     pub batch: u64,
+    /// Blocks are given back after they were written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trim: Option<TrimWritten>,
+}
+
+/// Which of the blocks that a stream has written it gives back, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrimWritten {
+    /// After this number of writes, each time.
+    pub after: u64,
+    /// At most this number at a time, oldest first; 0: as many as `after` says.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub batch: u64,
+    /// Percentage of the blocks written, drawn from the seed.
+    pub percent: u8,
+    /// They are read back, and must be zeros; without it they are not read back.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub zeros: bool,
 }
 
 /// The worker whose writes are read back: all that it remembers at the end of its phase, each extent once.
@@ -36,6 +55,15 @@ impl Stream {
     #[must_use]
     pub fn rate_of(&self) -> RateOf {
         if self.reads_only_back() { RateOf::Writes } else { self.pace.rate_of }
+    }
+
+    /// Whether any of its operations gives blocks back.
+    #[must_use]
+    pub fn trims(&self) -> bool {
+        let listed = |op: &ListedOp| op.does == Some(Does::Trim);
+        self.direction.trims()
+            || self.keep_written.is_some_and(|kept| kept.trim.is_some())
+            || matches!(&self.access, Access::Listed(list) if list.iter().any(listed))
     }
 
     /// Whether it writes, and reads nothing but what it reads back while it writes.

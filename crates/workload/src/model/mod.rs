@@ -34,7 +34,7 @@ pub use data::{Data, Verify};
 pub use files::{Existing, FileSet, Files, Share, Sizing, Tree};
 pub use flow::{Act, Flow, FlowOp, Offsets, Value};
 pub use group::{Group, Isolation, Pinning, Program, RunAs, Thread, Times};
-pub use kept::{KeepWritten, WrittenBy};
+pub use kept::{KeepWritten, TrimWritten, WrittenBy};
 pub use limits::{Least, Longest, Ratio};
 pub use nodes::Nodes;
 pub use opening::{Advice, Open, OpenSync};

@@ -6,10 +6,15 @@
 //!
 //! While there are writes in flight, nothing is read back that they may change; and a write that is handed out while the same place is
 //! being read back makes that reading one that is not checked: it is read back once more later.
+//!
+//! Blocks that are given back after they were written ([`Trims`]) are read back as zeros, or not at all.
 
-use super::{Done, Op, OpKind, Source};
+mod trims;
+
+use super::{Done, Expected, Op, OpKind, Place, Source};
 use crate::KeepWritten;
 use std::collections::BTreeMap;
+use trims::Trims;
 
 /// Bytes that were written at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,11 +25,17 @@ pub struct Extent {
     pub offset: u64,
     /// How many bytes.
     pub bytes: u32,
+    /// They were given back since, and must be zeros.
+    pub zeros: bool,
 }
 
 impl Extent {
     fn of(op: &Op) -> Self {
-        Self { file: op.file, offset: op.offset, bytes: op.bytes }
+        Self { file: op.file, offset: op.offset, bytes: op.bytes, zeros: false }
+    }
+
+    fn is_of(&self, op: &Op) -> bool {
+        (self.file, self.offset, self.bytes) == (op.file, op.offset, op.bytes)
     }
 
     fn end(&self) -> u64 {
@@ -35,9 +46,17 @@ impl Extent {
         self.file == other.file && self.offset < other.end() && other.offset < self.end()
     }
 
+    fn op(&self, kind: OpKind) -> Op {
+        let &Self { file, offset, bytes, .. } = self;
+        Op { kind, file, offset, bytes, think_ns: 0 }
+    }
+
     fn read(&self) -> Op {
-        let &Self { file, offset, bytes } = self;
-        Op { kind: OpKind::Read, file, offset, bytes, think_ns: 0 }
+        self.op(OpKind::Read)
+    }
+
+    fn expected(&self) -> Expected {
+        if self.zeros { Expected::Zeros } else { Expected::Written }
     }
 }
 
@@ -46,8 +65,8 @@ type Begin = (u32, u64);
 
 /// Extents that were written and not read back; no two of them overlap.
 struct Written {
-    /// Bytes of each, and the number of its write.
-    all: BTreeMap<Begin, (u32, u64)>,
+    /// Bytes of each, the number of its write, and whether it was given back.
+    all: BTreeMap<Begin, (u32, u64, bool)>,
     /// By the number of the write, unless it goes by offset.
     in_order: Option<BTreeMap<u64, Begin>>,
 }
@@ -58,7 +77,7 @@ impl Written {
     }
 
     fn remove(&mut self, begin: Begin) {
-        if let Some((_, number)) = self.all.remove(&begin)
+        if let Some((_, number, _)) = self.all.remove(&begin)
             && let Some(in_order) = &mut self.in_order
         {
             in_order.remove(&number);
@@ -70,8 +89,8 @@ impl Written {
         let before_its_end = (extent.file, 0)..(extent.file, extent.end());
         let backwards = self.all.range(before_its_end).rev();
         backwards
-            .take_while(|(begin, (bytes, _))| begin.1.saturating_add(u64::from(*bytes)) > extent.offset)
-            .map(|(begin, (_, number))| (*begin, *number))
+            .take_while(|(begin, (bytes, ..))| begin.1.saturating_add(u64::from(*bytes)) > extent.offset)
+            .map(|(begin, (_, number, _))| (*begin, *number))
             .collect()
     }
 
@@ -85,15 +104,30 @@ impl Written {
             return;
         }
         let begin = (extent.file, extent.offset);
-        self.all.insert(begin, (extent.bytes, number));
+        self.all.insert(begin, (extent.bytes, number, extent.zeros));
         if let Some(in_order) = &mut self.in_order {
             in_order.insert(number, begin);
         }
     }
 
     fn extent(&self, begin: Begin) -> Option<(Extent, u64)> {
-        let (bytes, number) = self.all.get(&begin)?;
-        Some((Extent { file: begin.0, offset: begin.1, bytes: *bytes }, *number))
+        let (bytes, number, zeros) = *self.all.get(&begin)?;
+        Some((Extent { file: begin.0, offset: begin.1, bytes, zeros }, number))
+    }
+
+    /// Whether it is still there as write `number` left it.
+    fn is_as_written(&self, extent: &Extent, number: u64) -> bool {
+        self.all.get(&(extent.file, extent.offset)).is_some_and(|(_, newest, _)| *newest == number)
+    }
+
+    /// It was given back: it must be zeros from now on, or is not read back at all.
+    fn given_back(&mut self, extent: &Extent, zeros: bool) {
+        let begin = (extent.file, extent.offset);
+        if !zeros {
+            self.remove(begin);
+        } else if let Some(written) = self.all.get_mut(&begin) {
+            written.2 = true;
+        }
     }
 
     /// In the order in which they are to be read back, with the numbers of their writes.
@@ -149,12 +183,13 @@ pub struct Kept<'a> {
     others: Vec<Extent>,
     /// Extents that were read back.
     done: u64,
+    trims: Option<Trims>,
 }
 
 impl<'a> Kept<'a> {
-    /// Remembers what another source writes.
+    /// Remembers what another source writes. Seed and place are those of the stream.
     #[must_use]
-    pub fn new(inner: Box<dyn Source + 'a>, how: KeepWritten) -> Self {
+    pub fn new(inner: Box<dyn Source + 'a>, how: KeepWritten, seed: u64, place: Place) -> Self {
         let batch = if how.batch == 0 { how.after } else { how.batch };
         Self {
             inner,
@@ -167,7 +202,19 @@ impl<'a> Kept<'a> {
             reading: Vec::new(),
             others: Vec::new(),
             done: 0,
+            trims: how.trim.map(|how| Trims::new(how, seed, place)),
         }
+    }
+
+    /// What is given back now.
+    fn trim(&mut self) -> Option<Op> {
+        let Self { written, writing, reading, trims, .. } = self;
+        let may = |extent: &Extent, number| {
+            written.is_as_written(extent, number)
+                && !writing.iter().any(|other| other.extent.overlaps(extent))
+                && !reading.iter().any(|other| other.extent.overlaps(extent))
+        };
+        trims.as_mut()?.next(may).map(|extent| extent.op(OpKind::Trim))
     }
 
     fn read_back(&mut self) -> Option<Op> {
@@ -201,13 +248,13 @@ impl<'a> Kept<'a> {
     }
 
     fn is_read_back(&self, op: &Op) -> bool {
-        op.kind == OpKind::Read && self.reading.iter().any(|reading| reading.extent == Extent::of(op))
+        op.kind == OpKind::Read && self.reading.iter().any(|reading| reading.extent.is_of(op))
     }
 }
 
 impl Source for Kept<'_> {
     fn next(&mut self, done: &Done) -> Option<Op> {
-        if let Some(op) = self.of_batch() {
+        if let Some(op) = self.trim().or_else(|| self.of_batch()) {
             return Some(op);
         }
         let own = Done { reads: done.reads.saturating_sub(self.done), ..*done };
@@ -227,7 +274,7 @@ impl Source for Kept<'_> {
                 }
             }
             OpKind::Read if self.after > 0 => self.others.push(extent),
-            // No stream that trims keeps what it wrote: the check refuses it.
+            // No stream whose direction trims keeps what it wrote: the check refuses it.
             OpKind::Read | OpKind::Sync { .. } | OpKind::Trim | OpKind::Evict => {}
         }
         Some(op)
@@ -246,10 +293,19 @@ impl Source for Kept<'_> {
                 if let Some(at) = self.writing.iter().position(|writing| writing.extent == extent) {
                     let Writing { number, covered, .. } = self.writing.remove(at);
                     self.written.note(&extent, number, covered);
+                    if let Some(trims) = &mut self.trims {
+                        trims.wrote(extent, number);
+                    }
+                }
+            }
+            OpKind::Trim => {
+                if let Some((extent, zeros)) = self.trims.as_mut().and_then(|trims| trims.take(op)) {
+                    self.written.given_back(&extent, zeros);
+                    return;
                 }
             }
             OpKind::Read => {
-                if let Some(at) = self.reading.iter().position(|reading| reading.extent == extent) {
+                if let Some(at) = self.reading.iter().position(|reading| reading.extent.is_of(op)) {
                     self.reading.swap_remove(at);
                     self.done += 1;
                     return;
@@ -258,13 +314,18 @@ impl Source for Kept<'_> {
                     self.others.swap_remove(at);
                 }
             }
-            OpKind::Sync { .. } | OpKind::Trim | OpKind::Evict => {}
+            OpKind::Sync { .. } | OpKind::Evict => {}
         }
         self.inner.completed(op);
     }
 
     fn failed(&mut self, op: &Op) {
         let extent = Extent::of(op);
+        if op.kind == OpKind::Trim && self.trims.as_mut().and_then(|trims| trims.take(op)).is_some() {
+            // Nobody knows what is there now.
+            self.written.given_back(&extent, false);
+            return;
+        }
         let writing = self.writing.iter().position(|writing| writing.extent == extent);
         match writing.filter(|_| op.kind == OpKind::Write) {
             // Nobody knows what is there now: neither this write nor what stood there before is read back.
@@ -277,9 +338,9 @@ impl Source for Kept<'_> {
         }
     }
 
-    fn checks(&self, op: &Op) -> bool {
-        let extent = Extent::of(op);
-        self.reading.iter().any(|reading| reading.extent == extent && reading.whole)
+    fn expected(&self, op: &Op) -> Expected {
+        let reading = self.reading.iter().find(|reading| reading.extent.is_of(op) && reading.whole);
+        reading.map_or(Expected::Anything, |reading| reading.extent.expected())
     }
 
     fn left_to_read(&mut self) -> Option<Vec<Extent>> {
@@ -315,6 +376,12 @@ impl Source for ReadBack {
     fn refill(&mut self, drawn: Option<&Op>) {
         // One that is in hand is the first.
         self.next = usize::from(drawn.is_some()).min(self.next);
+    }
+
+    fn expected(&self, op: &Op) -> Expected {
+        // Each is read once; with several in flight, one of those that were drawn last.
+        let drawn = self.list[..self.next].iter().rev().find(|extent| extent.is_of(op));
+        drawn.map_or(Expected::Written, Extent::expected)
     }
 }
 

@@ -25,7 +25,7 @@ pub use mt19937_64::Mt19937_64;
 pub use order::PURPOSES;
 pub(crate) use order::WIDEST_PERCENT;
 pub use passes::Passes;
-pub use plain::{Draw, Only, Plain, PlainOps, Source};
+pub use plain::{Draw, Expected, Only, Plain, PlainOps, Source};
 pub use pool::{Common, Files as PooledFiles, PoolOps};
 pub use random::{Drawing, Sampler};
 pub(crate) use random::{StandardGamma, unit_of};

@@ -1,6 +1,6 @@
 //! The op stream of a stream with `evict_passes`: between two passes, what the page cache holds of its part of each file is to be dropped.
 
-use super::{Done, Extent, Op, OpKind, Region, Source};
+use super::{Done, Expected, Extent, Op, OpKind, Region, Source};
 use crate::Stream;
 use std::collections::VecDeque;
 
@@ -79,8 +79,8 @@ impl Source for Passes<'_> {
         }
     }
 
-    fn checks(&self, op: &Op) -> bool {
-        self.inner.checks(op)
+    fn expected(&self, op: &Op) -> Expected {
+        self.inner.expected(op)
     }
 
     fn left_to_read(&mut self) -> Option<Vec<Extent>> {

@@ -10,6 +10,17 @@ use crate::{Access, Direction, Pace, Record, Stream};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng as _;
 
+/// What a read must find.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expected {
+    /// Whatever is there.
+    Anything,
+    /// The stream's data.
+    Written,
+    /// Zeros, because the block was given back.
+    Zeros,
+}
+
 /// Where an executor draws operations from.
 pub trait Source {
     /// The next operation, or `None` when the amount is done. `done` counts what has been completed.
@@ -24,10 +35,10 @@ pub trait Source {
     fn failed(&mut self, op: &Op) {
         self.completed(op);
     }
-    /// Whether what was read by an operation is to be checked, if the stream checks at all. Asked before the operation is told to be done.
+    /// What a read must have found, if the stream checks at all. Asked before the operation counts as done.
     #[inline(always)]
-    fn checks(&self, _op: &Op) -> bool {
-        true
+    fn expected(&self, _op: &Op) -> Expected {
+        Expected::Written
     }
     /// What was written and not read back, in the order in which it is to be; nothing where it is not remembered.
     fn left_to_read(&mut self) -> Option<Vec<Extent>> {
@@ -53,8 +64,8 @@ impl Source for &mut (dyn Source + '_) {
         (**self).failed(op);
     }
 
-    fn checks(&self, op: &Op) -> bool {
-        (**self).checks(op)
+    fn expected(&self, op: &Op) -> Expected {
+        (**self).expected(op)
     }
 
     fn left_to_read(&mut self) -> Option<Vec<Extent>> {

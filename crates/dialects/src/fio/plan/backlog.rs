@@ -8,7 +8,7 @@ use super::super::settings::Settings;
 use fathom_workload::ops::{Done, Op, OpKind, Place, Region, Source as _, StreamOps, TurnOps};
 use fathom_workload::{
     Access, Amount, Bytes, Data, Direction, Does, Group, KeepWritten, ListedOp, Mix, Pace, Program, Stream,
-    Verify, WrittenBy,
+    TrimWritten, Verify, WrittenBy,
 };
 use std::collections::HashSet;
 
@@ -29,7 +29,20 @@ pub fn kept(s: &Settings, stream: &Stream) -> Result<KeepWritten, Wrong> {
             .hint("leave it out: then a job reads back when it has written all"));
     }
     // Where blocks may overlap, fio sorts them.
-    Ok(KeepWritten { by_offset: stream.access != Access::Permuted, after, batch })
+    Ok(KeepWritten { by_offset: stream.access != Access::Permuted, after, batch, trim: trim(s)? })
+}
+
+/// The blocks that a job gives back after writing them, which it reads back as zeros. Nothing is given back without `trim_backlog`.
+pub fn trim(s: &Settings) -> Result<Option<TrimWritten>, Wrong> {
+    const PERCENT: &str = "trim_percentage";
+    let percent = s.number(PERCENT)?.unwrap_or(0);
+    let after = s.number("trim_backlog")?.unwrap_or(0);
+    let batch = s.number("trim_backlog_batch")?.unwrap_or(0);
+    let zeros = s.on("trim_verify_zero", true);
+    let Some(percent) = u8::try_from(percent).ok().filter(|percent| *percent <= 100) else {
+        return Err(s.wrong(PERCENT, format!("{PERCENT}={percent}: 0 to 100 is expected")));
+    };
+    Ok((percent > 0 && after > 0).then_some(TrimWritten { after, batch, percent, zeros }))
 }
 
 /// Lets a stream read back while it writes. What a mix reads for itself is not checked, and no more is what nobody mixes in.
@@ -204,7 +217,11 @@ mod tests {
             let plan = planned(&format!("--name=a --size=768k --bs=4k --verify=crc32c {args}"));
             let (writer, reader) = (stream(&plan.workload, 0, 0), stream(&plan.workload, 1, 0));
             let by_offset = writer.access != Access::Permuted;
-            assert_eq!(writer.keep_written, Some(KeepWritten { by_offset, after: 0, batch: 0 }), "{args}");
+            assert_eq!(
+                writer.keep_written,
+                Some(KeepWritten { by_offset, after: 0, batch: 0, trim: None }),
+                "{args}"
+            );
             assert_eq!(reader.written_by, Some(WrittenBy { phase: 0, worker: 0 }), "{args}");
             assert_eq!((reader.direction, &reader.access), (Direction::Read, &Access::Sequential), "{args}");
             assert_eq!((writer.verify, reader.verify), (Verify::No, Verify::Full), "{args}");
@@ -232,7 +249,10 @@ mod tests {
         let plan = of("--verify_backlog_batch=2");
         let writer = stream(&plan.workload, 0, 0);
         assert_eq!(plan.workload.phases.len(), 1, "nothing is left to be read back");
-        assert_eq!(writer.keep_written, Some(KeepWritten { by_offset: true, after: 4, batch: 2 }));
+        assert_eq!(
+            writer.keep_written,
+            Some(KeepWritten { by_offset: true, after: 4, batch: 2, trim: None })
+        );
         assert_eq!(writer.direction, Direction::Mix(Mix::ReadPercent(0)));
         assert_eq!(writer.verify, Verify::Full);
         let mixed = stream(&of("--rw=randrw --rwmixread=70").workload, 0, 0);

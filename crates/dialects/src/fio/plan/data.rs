@@ -36,6 +36,7 @@ pub fn apply(
     // Asked for in any case: they mean nothing without verify.
     let sealed = verified::sealed(s, &verify, stream, world)?;
     let _ = (s.number("verify_backlog")?, s.number("verify_backlog_batch")?);
+    let trims = backlog::trim(s)?.is_some();
     if verify == "0" {
         if only {
             return Err(s
@@ -74,6 +75,14 @@ pub fn apply(
             }
         }
     };
+    if trims && (only || matches!(stream.access, Access::Listed(_))) {
+        return Err(s
+            .wrong(
+                "trim_backlog",
+                "trim_backlog: what is given back is known only to a job that writes, and not from a list",
+            )
+            .hint("leave out verify_only, or the iolog"));
+    }
     if s.on("verify_dump", false) && s.on("unlink", false) {
         return Err(s
             .wrong("verify_dump", "verify_dump needs the file, which unlink=1 removes")
@@ -127,7 +136,7 @@ pub fn apply(
             s.job
         ));
     }
-    if timed || !all {
+    if timed || !all || trims {
         stream.keep_written = Some(kept);
     }
     Ok(Checks { reads_back: true, ..Checks::default() })

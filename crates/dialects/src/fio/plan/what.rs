@@ -158,6 +158,9 @@ fn record(s: &Settings, rw: Direction) -> Result<Record, Wrong> {
             three.map(|size| Record::Fixed(Bytes(size)))
         }
     };
+    if s.on("bs_is_seq_rand", false) {
+        return by_order(s, name, rw, three);
+    }
     if rw.mixed && three[0] != three[1] {
         let [read, write, _] = three;
         possible(s, name, &read)?;
@@ -165,6 +168,23 @@ fn record(s: &Settings, rw: Direction) -> Result<Record, Wrong> {
         return Ok(Record::ByKind { read: Box::new(read), write: Box::new(write) });
     }
     let record = rw.own(three);
+    possible(s, name, &record)?;
+    Ok(record)
+}
+
+/// The size of sequential jobs, or that of random ones.
+fn by_order(s: &Settings, name: &'static str, rw: Direction, three: [Record; 3]) -> Result<Record, Wrong> {
+    const NAME: &str = "bs_is_seq_rand";
+    let [sequential, random, _] = three;
+    if rw.random && sequential != random && shares(s)?.is_some() {
+        return Err(s
+            .wrong(
+                NAME,
+                format!("{NAME}: a job that is partly random (percentage_random) has one block size"),
+            )
+            .hint("instead: a job for each order"));
+    }
+    let record = if rw.random { random } else { sequential };
     possible(s, name, &record)?;
     Ok(record)
 }

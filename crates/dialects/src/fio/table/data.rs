@@ -1,7 +1,7 @@
 //! What is written, what is checked, and where buffers lie.
 
 use super::Kind::{Bool, Bytes, Flag, Number, Text, Word};
-use super::{Row, also, done, harmless, refused};
+use super::{Row, also, done, harmless};
 
 const VERIFY: super::Kind = Word(&[
     "0",
@@ -145,37 +145,21 @@ pub(super) static ROWS: &[Row] = &[
         "as in fio 3.33 with either value, what may overlap is read back in ascending order, and the rest in that of writing",
     ),
     harmless("verifysort_nr", Number, "how many are sorted", "all are, or none"),
-    refused(
+    done(
         "trim_percentage",
         Number,
-        &["0"],
-        "share of trims",
-        "what is verified is not trimmed",
-        "leave it out",
+        "with verify and trim_backlog: percentage of the blocks written that are given back, of files as holes (fio 3.42 fails there)",
     ),
-    refused(
+    done(
         "trim_verify_zero",
         Bool,
-        &["0"],
-        "check that trimmed blocks are zero",
-        "what is verified is not trimmed",
-        "leave it out",
+        "what was given back is read back, and must be zeros (1, if it is not given); 0: it is not read back",
     ),
-    refused(
-        "trim_backlog",
-        Number,
-        &["0"],
-        "trim after so many writes",
-        "what is verified is not trimmed",
-        "leave it out",
-    ),
-    refused(
+    done("trim_backlog", Number, "after this number of writes blocks are given back; 0: none are"),
+    done(
         "trim_backlog_batch",
         Number,
-        &["0"],
-        "how many at once",
-        "what is verified is not trimmed",
-        "leave it out",
+        "how many at most at a time; as many as trim_backlog, if it is not given",
     ),
     harmless(
         "experimental_verify",

@@ -13,13 +13,11 @@ pub(super) static ROWS: &[Row] = &[
     done("filename_format", Text, "names of the files: $jobname, $jobnum, $filenum, $clientuid"),
     done("opendir", Text, "all files below a directory, by name; with nrfiles the first so many"),
     harmless("unique_filename", Bool, "names that differ by client", "there are no clients"),
-    refused(
+    harmless(
         "filetype",
-        Word(&["file", "block", "char"]),
-        &["file"],
+        Word(&["none", "file", "block", "char"]),
         "what kind of file it is",
         "that is found out",
-        "leave it out",
     ),
     harmless(
         "lockfile",

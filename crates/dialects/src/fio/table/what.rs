@@ -67,7 +67,11 @@ pub(super) static ROWS: &[Row] = &[
         ),
         &["blockalign"],
     ),
-    refused("bs_is_seq_rand", Bool, &["0"], "bs=sequential,random", "one stream has one order", "two jobs"),
+    done(
+        "bs_is_seq_rand",
+        Bool,
+        "the first block size is that of sequential jobs, the second that of random ones, whatever they do; not beside percentage_random",
+    ),
     done("size", Size, "bytes of the job's files together"),
     also(done("io_size", Size, "bytes that are moved, in as many passes as that takes"), &["io_limit"]),
     done("filesize", Range, "bytes of each file; from a range they are drawn, the same in every run"),

@@ -2,7 +2,7 @@
 
 use super::super::{Place, Region, StreamOps};
 use super::*;
-use crate::{Access, Amount, Bytes, Direction, Mix, Record, Stream};
+use crate::{Access, Amount, Bytes, Direction, Mix, Record, Stream, TrimWritten};
 use proptest::prelude::*;
 
 const BLOCK: u64 = 4096;
@@ -10,7 +10,7 @@ const BLOCK: u64 = 4096;
 fn kept(stream: &Stream, blocks: u64, how: KeepWritten) -> Kept<'static> {
     let region = Region { start: 0, length: blocks * BLOCK };
     let ops = StreamOps::new(stream, region, 7, Place::default()).unwrap();
-    Kept::new(Box::new(ops), how)
+    Kept::new(Box::new(ops), how, 7, Place::default())
 }
 
 /// "W0 W1 R0 ...": what is done by a worker that does one operation after the other, on which block; what is left behind a bar.
@@ -21,17 +21,27 @@ fn told(mut ops: Kept<'_>, most: usize) -> String {
         && let Some(op) = ops.next(&done)
     {
         let block = op.offset / BLOCK;
-        if op.kind == OpKind::Write {
-            done.writes += 1;
-            words.push(format!("W{block}"));
-        } else {
-            done.reads += 1;
-            words.push(format!("{}{block}", if ops.checks(&op) { 'R' } else { 'r' }));
+        match op.kind {
+            OpKind::Write => {
+                done.writes += 1;
+                words.push(format!("W{block}"));
+            }
+            OpKind::Trim => words.push(format!("T{block}")),
+            _ => {
+                done.reads += 1;
+                let letter = match ops.expected(&op) {
+                    Expected::Written => 'R',
+                    Expected::Anything => 'r',
+                    Expected::Zeros => 'Z',
+                };
+                words.push(format!("{letter}{block}"));
+            }
         }
         ops.completed(&op);
     }
     words.push("|".into());
-    words.extend(ops.left_to_read().unwrap().iter().map(|extent| (extent.offset / BLOCK).to_string()));
+    let word = |extent: &Extent| format!("{}{}", if extent.zeros { "z" } else { "" }, extent.offset / BLOCK);
+    words.extend(ops.left_to_read().unwrap().iter().map(word));
     words.join(" ")
 }
 
@@ -57,10 +67,40 @@ fn the_order_is_that_of_fio() {
 }
 
 #[test]
+fn what_was_written_is_given_back_in_batches() {
+    let of = |access, trim| {
+        let how = KeepWritten { trim: Some(trim), ..KeepWritten::default() };
+        told(kept(&writing(access), 6, how), 99)
+    };
+    let all = TrimWritten { after: 3, batch: 0, percent: 100, zeros: true };
+    // fio 3.42, by strace: trim_percentage=100, trim_backlog=3; the second with trim_backlog_batch=1, the third with trim_verify_zero=0.
+    assert_eq!(of(Access::Sequential, all), "W0 W1 W2 T0 T1 T2 W3 W4 W5 T3 T4 T5 | z0 z1 z2 z3 z4 z5");
+    let one = TrimWritten { batch: 1, ..all };
+    assert_eq!(of(Access::Sequential, one), "W0 W1 W2 T0 W3 W4 W5 T1 | z0 z1 2 3 4 5");
+    let unread = TrimWritten { zeros: false, ..one };
+    assert_eq!(of(Access::Sequential, unread), "W0 W1 W2 T0 W3 W4 W5 T1 | 2 3 4 5");
+    let none = TrimWritten { percent: 0, ..all };
+    assert_eq!(of(Access::Sequential, none), "W0 W1 W2 W3 W4 W5 | 0 1 2 3 4 5");
+}
+
+#[test]
+fn what_is_written_anew_is_no_longer_zeros() {
+    let trim = TrimWritten { after: 2, batch: 0, percent: 100, zeros: true };
+    let stream = Stream { amount: Amount::Passes(2), ..writing(Access::Sequential) };
+    let how = KeepWritten { by_offset: true, trim: Some(trim), ..KeepWritten::default() };
+    assert_eq!(told(kept(&stream, 3, how), 99), "W0 W1 T0 T1 W2 W0 T2 W1 W2 T1 | 0 z1 2");
+}
+
+#[test]
 fn of_what_overlaps_the_newest_is_read_back() {
     // fio 3.33 with norandommap and bsrange=4k-16k: W0 W8+3 W10+2 W5+4 W4 W10 are read back as 0, 4, 5+4, 10.
     let mut written = Written::new(true);
-    let extent = |block: u64, blocks: u32| Extent { file: 0, offset: block * BLOCK, bytes: blocks * 4096 };
+    let extent = |block: u64, blocks: u32| Extent {
+        file: 0,
+        offset: block * BLOCK,
+        bytes: blocks * 4096,
+        zeros: false,
+    };
     for (number, (block, blocks)) in (0u64..).zip([(0, 1), (8, 3), (10, 2), (5, 4), (4, 1), (10, 1)]) {
         written.note(&extent(block, blocks), number, false);
     }
@@ -107,13 +147,16 @@ fn what_is_being_written_is_not_read_back_and_what_is_overwritten_not_checked() 
     ops.completed(&third);
     let back = ops.next(&done).unwrap();
     assert_eq!(back.kind, OpKind::Read);
-    assert!(ops.checks(&back));
+    assert_eq!(ops.expected(&back), Expected::Written);
     let fourth = ops.next(&done).unwrap();
     assert_eq!(fourth.kind, OpKind::Write);
-    assert!(!ops.checks(&back), "it may read the one or the other");
+    assert_eq!(ops.expected(&back), Expected::Anything, "it may read the one or the other");
     ops.completed(&back);
     ops.completed(&fourth);
-    assert_eq!(ops.left_to_read().unwrap(), [Extent { file: 0, offset: 3 * BLOCK, bytes: 4096 }]);
+    assert_eq!(
+        ops.left_to_read().unwrap(),
+        [Extent { file: 0, offset: 3 * BLOCK, bytes: 4096, zeros: false }]
+    );
 }
 
 #[test]
@@ -127,17 +170,17 @@ fn what_was_handed_out_and_never_done_is_left() {
     ops.refill(Some(&back));
     let unfinished = ops.next(&done).unwrap();
     assert_eq!((unfinished.kind, unfinished.offset), (OpKind::Write, BLOCK));
-    assert_eq!(ops.left_to_read().unwrap(), [Extent { file: 0, offset: 0, bytes: 4096 }]);
+    assert_eq!(ops.left_to_read().unwrap(), [Extent { file: 0, offset: 0, bytes: 4096, zeros: false }]);
 }
 
 #[test]
 fn a_list_is_read_once() {
-    let extent = |block: u64| Extent { file: 2, offset: block * BLOCK, bytes: 512 };
+    let extent = |block: u64| Extent { file: 2, offset: block * BLOCK, bytes: 512, zeros: false };
     let mut back = ReadBack::new(vec![extent(5), extent(1)]);
     let done = Done::default();
     let op = back.next(&done).unwrap();
     assert_eq!((op.kind, op.file, op.offset, op.bytes), (OpKind::Read, 2, 5 * BLOCK, 512));
-    assert!(back.checks(&op));
+    assert_eq!(back.expected(&op), Expected::Written);
     assert_eq!(back.next(&done).unwrap().offset, BLOCK);
     assert_eq!(back.next(&done), None);
     back.refill(None);
@@ -172,7 +215,7 @@ proptest! {
         // Blocks need not begin at a multiple of their size.
         let region = Region { start, length: blocks * BLOCK };
         let inner = StreamOps::new(&stream, region, seed, Place::default()).unwrap();
-        let mut ops = Kept::new(Box::new(inner), KeepWritten { by_offset, after, batch });
+        let mut ops = Kept::new(Box::new(inner), KeepWritten { by_offset, after, batch, trim: None }, 1, Place::default());
         let (mut done, mut flights, mut handed) = (Done::default(), Vec::<(Op, usize)>::new(), 0usize);
         // Writes by when they were handed out, with whether they are done and were read back.
         let mut writes: Vec<(Extent, usize, bool, bool)> = Vec::new();
@@ -198,7 +241,7 @@ proptest! {
                 writes.iter_mut().find(|w| w.0 == extent && !w.2).unwrap().2 = true;
             } else {
                 done.reads += 1;
-                if ops.checks(&op) {
+                if ops.expected(&op) != Expected::Anything {
                     prop_assert!(writes.iter().all(|w| w.1 < since || !w.0.overlaps(&extent)), "changed since");
                     let newest = writes.iter_mut().rfind(|w| w.0.overlaps(&extent)).unwrap();
                     prop_assert!(newest.0 == extent && newest.2, "{extent:?} is not what was written last");

@@ -1,0 +1,65 @@
+//! Blocks that are given back after they were written: which, and when.
+
+use super::Extent;
+use crate::TrimWritten;
+use crate::ops::{Op, Place, derive_seed};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
+use std::collections::VecDeque;
+
+/// Purpose of the seed of the draws.
+const FOR_TRIMS: u64 = 9;
+
+/// The trims of a stream that remembers what it writes.
+pub(super) struct Trims {
+    how: TrimWritten,
+    draws: Xoshiro256PlusPlus,
+    /// What is to be given back, with the number of its write, oldest first.
+    drawn: VecDeque<(Extent, u64)>,
+    /// Writes since a batch was due.
+    writes: u64,
+    /// What is left of the batch that is due.
+    left: u64,
+    /// What is being given back.
+    under_way: Vec<Extent>,
+}
+
+impl Trims {
+    pub fn new(how: TrimWritten, seed: u64, place: Place) -> Self {
+        let draws = Xoshiro256PlusPlus::seed_from_u64(derive_seed(seed, place, FOR_TRIMS));
+        Self { how, draws, drawn: VecDeque::new(), writes: 0, left: 0, under_way: Vec::new() }
+    }
+
+    /// Write `number` is done.
+    pub fn wrote(&mut self, extent: Extent, number: u64) {
+        if self.draws.next_u64() % 100 < u64::from(self.how.percent) {
+            self.drawn.push_back((extent, number));
+        }
+        self.writes += 1;
+        if self.writes >= self.how.after {
+            self.writes = 0;
+            self.left = if self.how.batch == 0 { self.how.after } else { self.how.batch };
+        }
+    }
+
+    /// What is given back next of a batch that is due. What `may` not be, because it was written or read since, stays as it is.
+    pub fn next(&mut self, may: impl Fn(&Extent, u64) -> bool) -> Option<Extent> {
+        while self.left > 0
+            && let Some((extent, number)) = self.drawn.pop_front()
+        {
+            self.left -= 1;
+            if may(&extent, number) {
+                self.under_way.push(extent);
+                return Some(extent);
+            }
+        }
+        self.left = 0;
+        None
+    }
+
+    /// A trim is over: what it gave back, and whether that must be zeros. `None`: it is not one of these.
+    pub fn take(&mut self, op: &Op) -> Option<(Extent, bool)> {
+        let at = self.under_way.iter().position(|extent| extent.is_of(op))?;
+        Some((self.under_way.swap_remove(at), self.how.zeros))
+    }
+}
