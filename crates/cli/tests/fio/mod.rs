@@ -3,6 +3,7 @@
 
 mod acceptance;
 mod beside_fio;
+mod cases;
 mod consumers;
 mod devices;
 mod differential;

@@ -23,8 +23,12 @@ pub fn collect(line: &Line, world: &World<'_>) -> Result<(Vec<Settings>, Vec<Str
     }
     for (number, file) in line.files.iter().enumerate() {
         let text = (world.read)(Path::new(file)).map_err(|why| {
-            Wrong::nowhere(format!("{file} cannot be read: {why}"))
-                .fio(format!("fio: unable to open '{file}' job file\n"))
+            let wrong = Wrong::nowhere(format!("{file} cannot be read: {why}"))
+                .fio(format!("fio: unable to open '{file}' job file\n"));
+            match meant(file) {
+                Some(option) => wrong.hint(format!("a word without dashes is a job file: {option}?")),
+                None => wrong,
+            }
         })?;
         let name = if file == "-" { "stdin" } else { file };
         let mut above = globals.clone();
@@ -54,6 +58,16 @@ pub fn collect(line: &Line, world: &World<'_>) -> Result<(Vec<Settings>, Vec<Str
         return Err(Wrong::nowhere("there is no job").fio("No job(s) defined\n\n").hint(hint));
     }
     Ok((jobs, notes))
+}
+
+/// The option that was probably meant by a word that is no job file.
+fn meant(word: &str) -> Option<String> {
+    let name = word.split_once('=').map(|(name, _)| name);
+    let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
+    if name.is_some_and(is_name) {
+        return Some(format!("--{word}"));
+    }
+    word.starts_with("/dev/").then(|| format!("--filename={word}"))
 }
 
 #[cfg(test)]
@@ -97,5 +111,10 @@ mod tests {
         assert!(none(&["--bs=4k"]).starts_with("No job(s) defined\n"));
         assert!(none(&["--section=x", "two.fio"]).contains("no section is named x"));
         assert!(none(&["missing.fio"]).contains("missing.fio cannot be read"));
+        assert!(!none(&["missing.fio"]).contains("hint"));
+        for (word, option) in [("numjobs=4", "--numjobs=4"), ("/dev/none", "--filename=/dev/none")] {
+            let hint = format!("hint: a word without dashes is a job file: {option}?");
+            assert!(none(&["--size=1m", word]).contains(&hint), "{}", none(&[word]));
+        }
     }
 }

@@ -39,6 +39,8 @@ pub struct Section {
 const DEEPEST_INCLUDE: usize = 16;
 /// Files that one job file includes, each as often as it is named.
 const MOST_INCLUDES: usize = 1000;
+/// What some editors put before a text.
+const BYTE_ORDER_MARK: char = '\u{feff}';
 /// Bytes of a job file and what it includes.
 const MOST_BYTES: usize = 64 << 20;
 
@@ -137,14 +139,21 @@ impl Reader<'_, '_> {
         let whole = line.spot(0, content.len());
         let section = self.sections.last().filter(|_| !self.closed);
         let Some(job) = section.map(|s| s.name.clone()) else {
+            let outside = format!("fio: option <{expanded}> outside of [] job section\n");
+            if content.starts_with(BYTE_ORDER_MARK) {
+                return Err(Wrong::at(
+                    &whole,
+                    "a byte order mark, which editors do not show, stands before this line",
+                )
+                .fio(outside)
+                .hint("save the file as UTF-8 without it"));
+            }
             let why = if self.closed {
                 "an option stands behind a file that was not included, because it begins a section"
             } else {
                 "an option stands before the first section"
             };
-            return Err(Wrong::at(&whole, why)
-                .fio(format!("fio: option <{expanded}> outside of [] job section\n"))
-                .hint("[global] or [NAME] comes first"));
+            return Err(Wrong::at(&whole, why).fio(outside).hint("[global] or [NAME] comes first"));
         };
         if let Some(file) = expanded.strip_prefix("include").filter(|f| f.starts_with([' ', '\t'])) {
             return self.include(&whole, file.trim());

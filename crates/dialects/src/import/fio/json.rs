@@ -1,4 +1,5 @@
 //! JSON and JSON+: every number of a job's directions is a figure; those that mean the same in every program get the common names.
+//! Latencies of one priority have its class and level in their names, and devices their own.
 
 use super::super::Block;
 use super::super::cell::{add, cell, converted, run};
@@ -29,28 +30,29 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
     if !scanned.whole && !scanned.broken && lines.document_is_cut() {
         return Some(Block { last: at, too_long: true, ..Block::default() });
     }
-    let jobs = all.jobs;
     let mut phases: BTreeMap<(usize, u8, String), Phase> = BTreeMap::new();
     scan(lines.document(at), |leaf| {
         if !leaf.number {
             return;
         }
-        let Some((key, name, phase)) = place(&leaf, &jobs) else { return };
+        let Some(Place { key, of, name, phase }) = place(&leaf, &all) else { return };
         let Ok(value) = leaf.text.parse::<f64>() else { return };
         let (name, unit) = meaning(&name);
+        let is_of_device = key.1 == DEVICE;
         let phase = phases.entry(key).or_insert(phase);
+        let name = format!("{of}{name}");
         let mut figure = converted(&name, value, unit, leaf.text.clone(), at + leaf.line);
-        // Only rates and latencies are good or bad; a spread, a count of bytes or a share are not.
-        if name.contains("stddev") || name.contains("deviation") {
+        // Only rates and latencies are good or bad; a spread, a count of bytes, a share, or how long a device was busy are not.
+        if is_of_device || ["stddev", "deviation", "duration"].iter().any(|word| name.contains(word)) {
             figure.higher_is_better = None;
         }
         add(phase, figure);
     });
     // A direction in which nothing was done says only zeros.
     phases.retain(|(_, direction, _), p| {
-        *direction > 4 || p.repetitions[0].figures.iter().any(|f| f.value != 0.0)
+        *direction > SYNC || p.repetitions[0].figures.iter().any(|f| f.value != 0.0)
     });
-    let count = jobs.len();
+    let count = all.jobs.len();
     let mut run = run("fio", version, phases.into_values().collect());
     if run.phases.is_empty() {
         return None;
@@ -61,11 +63,39 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
     Some(Block { last: at + scanned.last, what, runs: vec![run], is_document: true, ..Block::default() })
 }
 
-/// The jobs by their position, with the options that were given to all.
+/// Where the cells of a job stand: its directions first, then these.
+const SYNC: u8 = 4;
+const JOB: u8 = 5;
+const DEVICE: u8 = 6;
+
+/// The jobs by their position, with the options that were given to all; and what else is named somewhere in the document.
 #[derive(Default)]
 struct Jobs {
     all: Job,
     jobs: BTreeMap<usize, Job>,
+    /// By the job, its direction, and the position in its list.
+    priorities: BTreeMap<[String; 3], Priority>,
+    /// Names of devices by their position.
+    devices: BTreeMap<String, String>,
+}
+
+/// A priority whose latencies are told by themselves.
+#[derive(Default)]
+struct Priority {
+    class: String,
+    level: String,
+    hint: String,
+}
+
+impl Priority {
+    /// What stands before the names of its figures.
+    fn told(&self) -> String {
+        let hint = match self.hint.as_str() {
+            "" | "0" => String::new(),
+            hint => format!(" hint {hint}"),
+        };
+        format!("class {} level {}{hint}: ", self.class, self.level)
+    }
 }
 
 impl Jobs {
@@ -73,6 +103,16 @@ impl Jobs {
         let path: Vec<&str> = leaf.path.iter().map(String::as_str).collect();
         match path.as_slice() {
             ["global options", key] => self.all.option(key, &leaf.text),
+            ["jobs" | "client_stats", n, direction, "prios", k, key] => {
+                let key_of_list = [n, direction, k].map(|part| (*part).to_owned());
+                let priority = self.priorities.entry(key_of_list).or_default();
+                match *key {
+                    "prioclass" => priority.class.clone_from(&leaf.text),
+                    "prio" => priority.level.clone_from(&leaf.text),
+                    "priohint" => priority.hint.clone_from(&leaf.text),
+                    _ => {}
+                }
+            }
             ["jobs" | "client_stats", n, rest @ ..] => {
                 let Ok(n) = n.parse() else { return };
                 let job = self.jobs.entry(n).or_insert_with(|| self.all.clone());
@@ -82,32 +122,62 @@ impl Jobs {
                     _ => {}
                 }
             }
+            ["disk_util", n, "name"] => {
+                let _ = self.devices.insert((*n).to_owned(), leaf.text.clone());
+            }
             _ => {}
         }
     }
 }
 
-type Place = ((usize, u8, String), String, Phase);
+/// Where a number belongs.
+struct Place {
+    /// The job, the kind of cell, and the device.
+    key: (usize, u8, String),
+    /// Of which priority it is, as the beginning of its name.
+    of: String,
+    /// Its path in the cell.
+    name: String,
+    phase: Phase,
+}
 
-/// Which cell a number belongs to, and its name in it.
-fn place(leaf: &Leaf, jobs: &BTreeMap<usize, Job>) -> Option<Place> {
+/// Which cell a number belongs to, and its name in it; `None` if it is no figure.
+fn place(leaf: &Leaf, all: &Jobs) -> Option<Place> {
     let path: Vec<&str> = leaf.path.iter().map(String::as_str).collect();
     match path.as_slice() {
         ["jobs" | "client_stats", n, rest @ ..] => {
-            let n: usize = n.parse().ok()?;
-            let job = jobs.get(&n)?;
+            let job = all.jobs.get(&n.parse().ok()?)?;
+            let at = |kind, of: String, name: &[&str], phase| {
+                let n = n.parse().ok()?;
+                Some(Place { key: (n, kind, String::new()), of, name: name.join("."), phase })
+            };
             match rest {
                 [direction @ ("read" | "write" | "trim" | "mixed"), name @ ..] => {
-                    let at = ["read", "write", "trim", "mixed"].iter().position(|d| d == direction)? as u8;
-                    Some(((n, at, String::new()), name.join("."), job.cell(direction)))
+                    let kind = ["read", "write", "trim", "mixed"].iter().position(|d| d == direction)? as u8;
+                    let phase = job.cell(direction);
+                    match name {
+                        ["prios", _, "prioclass" | "prio" | "priohint"] => None,
+                        ["prios", k, name @ ..] => {
+                            let of = all.priorities.get(&[n, direction, k].map(|part| (*part).to_owned()))?;
+                            at(kind, of.told(), name, phase)
+                        }
+                        name => at(kind, String::new(), name, phase),
+                    }
                 }
-                ["sync", name @ ..] => Some(((n, 4, String::new()), name.join("."), job.cell("sync"))),
-                ["job options", ..] => None,
-                name => Some(((n, 5, String::new()), name.join("."), job.cell("job"))),
+                ["sync", name @ ..] => at(SYNC, String::new(), name, job.cell("sync")),
+                // What was asked for; and a number, a point in time and a guess.
+                ["job options", ..] | ["groupid" | "job_start" | "eta"] => None,
+                name => at(JOB, String::new(), name, job.cell("job")),
             }
         }
         ["disk_util", n, name] => {
-            Some(((usize::MAX, 6, (*n).to_string()), (*name).to_string(), cell(&format!("device {n}"))))
+            let device = all.devices.get(*n).map_or(*n, String::as_str);
+            Some(Place {
+                key: (usize::MAX, DEVICE, (*n).to_owned()),
+                of: String::new(),
+                name: (*name).to_owned(),
+                phase: cell(&format!("device {device}")),
+            })
         }
         _ => None,
     }
@@ -140,8 +210,18 @@ fn meaning(path: &str) -> (String, Unit) {
         "bw" | "bw_min" | "bw_max" | "bw_mean" | "bw_dev" => (path.into(), unit(BYTES_PER_S, 1024.0)),
         "iops_min" | "iops_max" | "iops_mean" | "iops_stddev" => (path.into(), unit(OPS_PER_S, 1.0)),
         "job_runtime" => (path.into(), unit(NS, 1e6)),
-        "elapsed" => (path.into(), unit(NS, 1e9)),
-        "bw_agg" | "usr_cpu" | "sys_cpu" | "util" | "latency_percentile" => (path.into(), unit(PERCENT, 1.0)),
+        "elapsed" | "steadystate.duration" => (path.into(), unit(NS, 1e9)),
+        "steadystate.data.lat_mean" => (path.into(), unit(NS, 1.0)),
+        "steadystate.data.iops_mean" => (path.into(), unit(OPS_PER_S, 1.0)),
+        "steadystate.data.bw_mean" => (path.into(), unit(BYTES_PER_S, 1.0)),
+        _ if path.starts_with("steadystate.data.lat_ns.") => (path.into(), unit(NS, 1.0)),
+        _ if path.starts_with("steadystate.data.iops.") => (path.into(), unit(OPS_PER_S, 1.0)),
+        _ if path.starts_with("steadystate.data.bw.") => (path.into(), unit(BYTES_PER_S, 1.0)),
+        "read_ticks" | "write_ticks" | "in_queue" | "aggr_read_ticks" | "aggr_write_ticks"
+        | "aggr_in_queue" => (path.into(), unit(NS, 1e6)),
+        "bw_agg" | "usr_cpu" | "sys_cpu" | "util" | "aggr_util" | "latency_percentile" => {
+            (path.into(), unit(PERCENT, 1.0))
+        }
         _ if matches!(
             first,
             "iodepth_level"

@@ -4,6 +4,7 @@
 use super::{Imported, import, told};
 use crate::import::{Kind, Outputs};
 use crate::iozone::worksheet::{self, Sheet, SheetCell, Value};
+use fathom_record::Phase;
 
 fn fixture(name: &str) -> String {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/import").join(name);
@@ -75,6 +76,18 @@ fn fio_reports() {
 #[test]
 fn fio_for_machines() {
     all_understood("fio.json");
+    let text = fixture("fio-priorities.json");
+    let runs = all_understood("fio-priorities.json").found.remove(0).runs;
+    // As other programs write it again: without line breaks, and no blank before a colon.
+    let one_line = text.lines().map(str::trim).collect::<String>().replace(" : ", ":");
+    let again = import("one-line.json", one_line.as_bytes(), None).found.remove(0).runs;
+    assert_eq!(runs[0].phases.len(), again[0].phases.len());
+    for (phase, again) in runs[0].phases.iter().zip(&again[0].phases) {
+        let of = |phase: &Phase| -> Vec<(String, f64)> {
+            phase.repetitions[0].figures.iter().map(|f| (f.name.clone(), f.value)).collect()
+        };
+        assert_eq!((&phase.name, of(phase)), (&again.name, of(again)));
+    }
     assert_eq!(all_understood("fio-terse.txt").found.len(), 1);
 }
 
