@@ -35,7 +35,7 @@ impl Loose {
             ]);
         let gathers = has(&["vsync"]) && has(&["--iodepth=", "--number_ios="]);
         Self {
-            timed: has(&["--runtime=", "--flow="]),
+            timed: has(&["--runtime=", "--flow=", "--latency_target="]),
             mixed,
             // What a mix wrote is read back: how much that is is drawn.
             read_back: mixed && verifies,
