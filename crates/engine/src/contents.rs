@@ -168,6 +168,12 @@ impl Contents {
             }
             Data::Sealed(ref sealed) => {
                 let record = &mut self.pool.all_mut()[at..at + bytes];
+                if sealed.zeros_percent > 0 {
+                    // Random bytes of its own: zeros are left in the pool.
+                    let random = bytes * (100 - usize::from(sealed.zeros_percent.min(100))) / 100;
+                    random_bytes(&mut record[..random], mix(offset.wrapping_add(tag)));
+                    record[random..].fill(0);
+                }
                 crate::sealed::seal(record, sealed, offset % self.file_bytes);
                 record
             }
@@ -471,6 +477,26 @@ mod tests {
         assert_eq!(record[4096..4104], [0x20; 8]);
         assert!(read_back(&mut c, 0, &record, None).is_ok());
         assert_eq!(read_back(&mut c, 0, &record, Some(4097)).unwrap_err().offset, 4097);
+    }
+
+    #[test]
+    fn blocks_that_are_checked_may_end_with_zeros() {
+        let sealed = fathom_workload::Sealed {
+            block: Bytes(1024),
+            sum: Some(fathom_workload::Sum::Crc32c),
+            zeros_percent: 30,
+            ..Default::default()
+        };
+        let mut c = contents(Data::Sealed(sealed), Verify::Full, 4096);
+        let records: Vec<Vec<u8>> = (0..600).map(|i| c.record_to_write(i * 4096, 4096).to_vec()).collect();
+        for (i, record) in records.iter().enumerate() {
+            // Headers stand among the zeros.
+            assert!(record[2867..3072].iter().chain(&record[3120..]).all(|byte| *byte == 0));
+            assert!(record[2048 + 48..2867].iter().filter(|byte| **byte == 0).count() < 20, "{i}");
+            assert!(i == 0 || record[100..1000] != records[i - 1][100..1000]);
+            assert!(read_back(&mut c, i as u64 * 4096, record, None).is_ok());
+            assert!(read_back(&mut c, i as u64 * 4096, record, Some(4000)).is_err());
+        }
     }
 
     #[test]

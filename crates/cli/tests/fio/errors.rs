@@ -221,7 +221,7 @@ fn lists_that_cannot_be_read_and_what_does_not_go_together_are_refused() {
         }
     }
     for (options, words) in [
-        ("--continue_on_error=io --ioengine=mmap", "nothing goes on behind an error"),
+        ("--continue_on_error=io --ioengine=splice", "nothing goes on behind an error"),
         ("--continue_on_error=io --error_dump=1", "how many and the first"),
         ("--continue_on_error=io --number_ios=3", "number_ios"),
         ("--ignore_error=,ENOSPC --fill_device=1", "fill_device"),

@@ -4,6 +4,23 @@ use crate::fio::support::{json, run};
 use fathom_testkit::{Fathom, TestDir, skip};
 
 #[test]
+fn one_operation_in_flight_is_measured_for_a_window() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    let line = "--name=a --rw=randread --size=1m --time_based --runtime=9 --latency_target=10s --latency_window=200ms";
+    let job = json(&fathom, line)["jobs"][0].clone();
+    assert_eq!(job["latency_depth"].as_u64(), Some(1));
+    assert_eq!(job["latency_target"].as_u64(), Some(10_000_000_000));
+    assert_eq!(job["latency_window"].as_u64(), Some(200_000));
+    let runtime = job["read"]["runtime"].as_u64().unwrap();
+    assert!((190..5000).contains(&runtime), "{runtime}");
+    // A target of all operations is the longest that one may take.
+    run(&fathom, &line.replace("=10s", "=1ns"))
+        .expect_code(1)
+        .expect_stderr("exceeds specified max (1 nsec)");
+}
+
+#[test]
 fn the_depth_that_was_found_is_told_and_one_window_is_measured() {
     let test = "the_depth_that_was_found_is_told_and_one_window_is_measured";
     let dir = TestDir::new();

@@ -5,7 +5,7 @@ use fathom_testkit::{Fathom, TestDir};
 use serde_json::Value;
 
 /// How blocks may look that both programs write and check alike.
-const LOOKS: [&str; 18] = [
+const LOOKS: [&str; 20] = [
     "--verify=md5",
     "--verify=crc64",
     "--verify=crc32c",
@@ -24,6 +24,8 @@ const LOOKS: [&str; 18] = [
     "--verify=pattern --verify_pattern=0xdeadbe --verify_interval=1k",
     "--verify=md5 --verify_pattern=0xdeadbeef",
     "--verify=crc32c --verify_interval=1024 --verify_offset=64",
+    "--verify=crc32c --buffer_compress_percentage=50",
+    "--verify=md5 --verify_interval=1024 --dedupe_percentage=30",
 ];
 
 const WRITES: &str = "--name=w --filename=F --rw=write --size=64k --bs=4k --do_verify=0";

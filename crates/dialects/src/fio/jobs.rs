@@ -15,10 +15,13 @@ pub fn collect(line: &Line, world: &World<'_>) -> Result<(Vec<Settings>, Vec<Str
     let (mut jobs, mut notes) = (Vec::new(), Vec::new());
     let levelled =
         |level: Level, list: &[Setting]| list.iter().cloned().map(|s| (level, s)).collect::<Vec<_>>();
-    let globals = levelled(Level::CommandLine, &line.globals);
+    let mut globals = line.globals.clone();
+    let base = from_there_on(&mut globals, 1024);
+    let globals = levelled(Level::CommandLine, &globals);
     for (name, spot, own) in &line.jobs {
-        let mut list = globals.clone();
-        list.extend(levelled(Level::Own, own));
+        let (mut list, mut own) = (globals.clone(), own.clone());
+        from_there_on(&mut own, base);
+        list.extend(levelled(Level::Own, &own));
         jobs.push(Settings::new(name, spot, list)?);
     }
     for (number, file) in line.files.iter().enumerate() {
@@ -31,10 +34,12 @@ pub fn collect(line: &Line, world: &World<'_>) -> Result<(Vec<Settings>, Vec<Str
             }
         })?;
         let name = if file == "-" { "stdin" } else { file };
-        let mut above = globals.clone();
+        let (mut above, mut base_above) = (globals.clone(), base);
         let mut first = number > 0;
-        for section in text::sections(name, Path::new(file), &text, world, &mut notes)? {
+        for mut section in text::sections(name, Path::new(file), &text, world, &mut notes)? {
+            let base = whole_section(&mut section.settings, base_above);
             if section.global {
+                base_above = base;
                 above.extend(levelled(Level::Global, &section.settings));
                 continue;
             }
@@ -70,6 +75,28 @@ fn meant(word: &str) -> Option<String> {
     word.starts_with("/dev/").then(|| format!("--filename={word}"))
 }
 
+/// What `kb_base` says, as far as it can be read; whether it can is looked at later.
+fn base_said(setting: &Setting) -> Option<u64> {
+    let value = setting.value.as_deref().filter(|_| setting.row.name == "kb_base")?;
+    Some(if value.trim() == "1000" { 1000 } else { 1024 })
+}
+
+/// As in fio 3.42, `kb_base` of a command line holds for what stands to its right. Gives the last one.
+fn from_there_on(settings: &mut [Setting], mut base: u64) -> u64 {
+    for setting in settings {
+        base = base_said(setting).unwrap_or(base);
+        setting.kb_base = base;
+    }
+    base
+}
+
+/// As in fio 3.42, `kb_base` of a section holds for all of it, and for none of what it has from above.
+fn whole_section(settings: &mut [Setting], above: u64) -> u64 {
+    let base = settings.iter().rev().find_map(base_said).unwrap_or(above);
+    settings.iter_mut().for_each(|setting| setting.kb_base = base);
+    base
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::line;
@@ -98,6 +125,28 @@ mod tests {
             found.iter().map(|s| s.begins_file).collect::<Vec<_>>(),
             [false, false, false, false, true, false, false]
         );
+    }
+
+    #[test]
+    fn kb_base_holds_for_what_follows_it_or_for_its_section() {
+        // Sizes of fio 3.42.
+        let sizes = |line: &str| -> Vec<u64> {
+            let all = jobs(line);
+            all.iter().map(|s| s.number("size").unwrap().unwrap()).collect()
+        };
+        for (line, bytes) in [
+            ("--name=a --size=64k --kb_base=1000", vec![65536]),
+            ("--name=a --kb_base=1000 --size=64k", vec![64000]),
+            ("--kb_base=1000 --name=a --size=64k", vec![64000]),
+            ("--size=64k --kb_base=1000 --name=a", vec![65536]),
+            ("--size=64k --name=a --kb_base=1000 --name=b", vec![65536, 65536]),
+            // kb.fio: [global] size=64k kb_base=1000 [a] [b] size=8k kb_base=1024 [c] size=8k
+            ("kb.fio", vec![64000, 8192, 8000]),
+        ] {
+            assert_eq!(sizes(line), bytes, "{line}");
+        }
+        let all = jobs("--kb_base=1000 two.fio");
+        assert_eq!(all[1].number("bs").unwrap(), Some(16000));
     }
 
     #[test]

@@ -29,7 +29,6 @@ pub struct Settings {
     /// It is the first of a further job file: it waits for those before.
     pub begins_file: bool,
     list: Vec<(Level, Setting)>,
-    kb_base: u64,
     asked: RefCell<BTreeSet<&'static str>>,
 }
 
@@ -39,28 +38,24 @@ impl Settings {
     /// # Errors
     /// If `kb_base` is none.
     pub fn new(job: &str, spot: &Spot, list: Vec<(Level, Setting)>) -> Result<Self, Wrong> {
-        let mut made = Self {
-            job: job.into(),
-            spot: spot.clone(),
-            begins_file: false,
-            list,
-            kb_base: 1024,
-            asked: RefCell::default(),
-        };
-        made.kb_base = match made.number("kb_base")? {
-            None | Some(1024) => 1024,
-            Some(1000) => 1000,
-            Some(other) => {
-                return Err(made.wrong("kb_base", format!("kb_base {other}: 1024 or 1000 is expected")));
-            }
-        };
-        Ok(made)
+        let made =
+            Self { job: job.into(), spot: spot.clone(), begins_file: false, list, asked: RefCell::default() };
+        match made.number("kb_base")? {
+            None | Some(1024 | 1000) => Ok(made),
+            Some(other) => Err(made.wrong("kb_base", format!("kb_base {other}: 1024 or 1000 is expected"))),
+        }
     }
 
-    /// What `k` means.
+    /// What `k` means in what is printed.
     #[must_use]
     pub fn kb_base(&self) -> u64 {
-        self.kb_base
+        if self.word("kb_base") == Some("1000") { 1000 } else { 1024 }
+    }
+
+    /// What `k` means in the value of an option.
+    #[must_use]
+    pub fn kb_base_of(&self, name: &'static str) -> u64 {
+        self.last(name).map_or(1024, |(_, setting)| setting.kb_base)
     }
 
     /// Every setting, the weakest first.
@@ -135,7 +130,7 @@ impl Settings {
     /// # Errors
     /// If it is none.
     pub fn number(&self, name: &'static str) -> Result<Option<u64>, Wrong> {
-        self.read(name, |t| lenient::bytes(t, self.kb_base))
+        self.read(name, |t| lenient::bytes(t, self.kb_base_of(name)))
     }
 
     /// A whole number of 32 bits that is at least `least`; `default` where it is not given.
@@ -167,7 +162,7 @@ impl Settings {
     /// # Errors
     /// If it is neither.
     pub fn size(&self, name: &'static str) -> Result<Option<Size>, Wrong> {
-        self.read(name, |t| lenient::size(t, self.kb_base))
+        self.read(name, |t| lenient::size(t, self.kb_base_of(name)))
     }
 
     /// A number of bytes, or two between which they lie.
@@ -175,7 +170,7 @@ impl Settings {
     /// # Errors
     /// If it is neither.
     pub fn range(&self, name: &'static str) -> Result<Option<(u64, u64)>, Wrong> {
-        self.read(name, |t| number::from_to(t, self.kb_base))
+        self.read(name, |t| number::from_to(t, self.kb_base_of(name)))
     }
 
     /// A time in nanoseconds; 0 where it is not given.
@@ -216,8 +211,8 @@ impl Settings {
         let triple = |text: &str| {
             let places = [default.clone(), default.clone(), default.clone()];
             match table::find(name).map(|r| r.kind) {
-                Some(Kind::BytesTriple) => three::read(text, places, |t| read(t, self.kb_base)),
-                _ => number::triple(text, places, |t| read(t, self.kb_base)),
+                Some(Kind::BytesTriple) => three::read(text, places, |t| read(t, self.kb_base_of(name))),
+                _ => number::triple(text, places, |t| read(t, self.kb_base_of(name))),
             }
         };
         self.read(name, triple)

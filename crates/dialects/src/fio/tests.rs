@@ -25,6 +25,7 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
         "/sys/devices/system/node/node2/cpulist" => "\n",
         "section.inc" => "[b]\n",
         "self.inc" => "include self.inc\n",
+        "kb.fio" => "[global]\nsize=64k\nkb_base=1000\n[a]\n[b]\nsize=8k\nkb_base=1024\n[c]\nsize=8k\n",
         "two.fio" => "[global]\nbs=8k\nrw=randread\n[g1]\n[g2]\nbs=16k\n[global]\nbs=32k\n[g3]\n",
         "database.fio" => DATABASE,
         "trace.log" => {

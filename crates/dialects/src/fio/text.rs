@@ -20,6 +20,8 @@ pub struct Setting {
     pub value: Option<String>,
     /// The value's place, or the option's.
     pub spot: Spot,
+    /// What `k` means in it.
+    pub kb_base: u64,
 }
 
 /// A section of a job file.
@@ -293,7 +295,7 @@ pub(super) fn setting(
         return Err(Wrong::at(&spots.name, format!("job {job}: {} is not supported: {why}", row.name))
             .hint(format!("instead: {instead}")));
     }
-    Ok(Setting { row, told: told(row, name), value, spot: spots.value.clone() })
+    Ok(Setting { row, told: told(row, name), value, spot: spots.value.clone(), kb_base: 1024 })
 }
 
 /// Aliases that fio has as options of their own, and so prints as they are written.

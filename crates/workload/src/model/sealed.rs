@@ -25,6 +25,9 @@ pub struct Sealed {
     /// The pattern begins anew after so many bytes of a record, whatever its blocks; 0: with every block.
     #[serde(skip_serializing_if = "is_default")]
     pub anew_every: Bytes,
+    /// Percent of what is written at once, at its end, that are zeros instead of random bytes: it can be compressed. Below 100.
+    #[serde(skip_serializing_if = "is_default")]
+    pub zeros_percent: u8,
 }
 
 /// What a header holds beside the place of its block.
@@ -187,6 +190,14 @@ impl Sealed {
                 self.block
             ));
         }
+        if self.zeros_percent >= 100 {
+            return Some("zeros_percent of sealed data is below 100".into());
+        }
+        if self.zeros_percent > 0 && !self.pattern.is_empty() {
+            return Some(
+                "zeros_percent stands for random bytes, and sealed data with a pattern have none".into(),
+            );
+        }
         let too_far = |at: &u32| u64::from(*at) + 8 > self.pattern.len() as u64;
         self.offsets.iter().any(too_far).then(|| "an offset in a pattern needs 8 of its bytes".into())
     }
@@ -230,6 +241,17 @@ mod tests {
         assert_eq!(sealed.error(), None);
         assert!(Sealed { offsets: vec![2], ..sealed.clone() }.error().is_some());
         assert!(Sealed { sum: Some(Sum::Crc32c), ..sealed.clone() }.error().is_some(), "no room");
+        assert!(Sealed { zeros_percent: 50, ..sealed.clone() }.error().is_some(), "it has a pattern");
+        let random = Sealed {
+            pattern: Vec::new(),
+            offsets: Vec::new(),
+            sum: Some(Sum::Meta),
+            block: Bytes(64),
+            ..sealed.clone()
+        };
+        for (zeros_percent, fits) in [(0, true), (99, true), (100, false)] {
+            assert_eq!(Sealed { zeros_percent, ..random.clone() }.error().is_none(), fits, "{zeros_percent}");
+        }
         let roomy = Sealed { sum: Some(Sum::Crc32c), block: Bytes(512), ..sealed };
         for (at, fits) in [(0, true), (43, false), (44, true), (468, true), (469, false)] {
             assert_eq!(Sealed { header_at: Bytes(at), ..roomy.clone() }.error().is_none(), fits, "{at}");

@@ -288,14 +288,15 @@ fn sealed() -> BoxedStrategy<Sealed> {
             Just(Sum::Xxhash),
         ],
     ]);
-    (bytes(), sum, bytes(), vec(any::<u8>(), 0..9), vec(any::<u32>(), 0..3), bytes())
-        .prop_map(|(block, sum, header_at, pattern, offsets, anew_every)| Sealed {
+    (bytes(), sum, bytes(), vec(any::<u8>(), 0..9), vec(any::<u32>(), 0..3), bytes(), any::<u8>())
+        .prop_map(|(block, sum, header_at, pattern, offsets, anew_every, zeros_percent)| Sealed {
             block,
             sum,
             header_at,
             pattern,
             offsets,
             anew_every,
+            zeros_percent,
         })
         .boxed()
 }

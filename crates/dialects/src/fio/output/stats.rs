@@ -482,7 +482,14 @@ pub fn latency_target(job: &Job) -> (u64, u64, f64) {
         Some(AdaptiveDepth { goal: DepthGoal::Latency { percentile, at_most }, window, .. }) => {
             (at_most.0, window.0, percentile)
         }
-        _ => (0, 0, 100.0),
+        // Nobody looks for a depth where there is one, and what was asked for is told all the same.
+        _ => {
+            let s = &job.settings;
+            let time = |name| s.time(name).unwrap_or(0);
+            let percentile =
+                s.floats("latency_percentile").ok().flatten().and_then(|list| list.first().copied());
+            (time("latency_target"), time("latency_window"), percentile.unwrap_or(100.0))
+        }
     }
 }
 

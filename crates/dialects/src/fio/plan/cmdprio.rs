@@ -48,7 +48,7 @@ pub fn apply(s: &Settings, stream: &mut Stream) -> Result<(), Wrong> {
         let (reads, others) = text.split_once(',').unwrap_or((text, text));
         for (writes, list) in [(false, reads), (true, others)] {
             for part in list.split(':').filter(|part| !part.trim().is_empty()) {
-                let found = sized(writes, part.trim(), s.kb_base(), &defaults)
+                let found = sized(writes, part.trim(), s.kb_base_of("cmdprio_bssplit"), &defaults)
                     .map_err(|why| s.wrong("cmdprio_bssplit", format!("cmdprio_bssplit: {part:?}: {why}")))?;
                 shares.extend(found);
             }

@@ -142,23 +142,26 @@ pub fn apply(
     Ok(Checks { reads_back: true, ..Checks::default() })
 }
 
-/// Options for buffers that verify overrules, as in fio 3.33. Others would change what a block holds behind its header.
+/// Options for buffers that verify overrules, as in fio 3.42.
 fn buffers_beside(s: &Settings, verify: &str) -> Result<Vec<&'static str>, Wrong> {
-    let others = ["buffer_compress_percentage", "dedupe_percentage"];
-    let refused = |name: &&'static str| s.last(name).is_some();
+    const COMPRESSES: &str = "buffer_compress_percentage";
+    let compresses = (1..100).contains(&s.number(COMPRESSES)?.unwrap_or(0));
+    if compresses && s.text("buffer_pattern").is_some() && verify != "null" {
+        return Err(s
+            .wrong(
+                COMPRESSES,
+                "what is to be checked has a header and random bytes, or a verify_pattern, so the buffers have no other",
+            )
+            .hint("leave buffer_pattern out: zeros are what compresses then"));
+    }
+    let patterned = s.text("verify_pattern").is_some();
     let on = [
+        (COMPRESSES, s.number(COMPRESSES)?.is_some_and(|percent| percent == 100 || percent > 0 && patterned)),
+        ("dedupe_percentage", s.number("dedupe_percentage")?.unwrap_or(0) > 0),
         ("zero_buffers", s.on("zero_buffers", false)),
         ("buffer_pattern", s.text("buffer_pattern").is_some()),
     ];
     let named: Vec<&'static str> = on.into_iter().filter(|(_, on)| *on).map(|(name, _)| name).collect();
-    if others.iter().any(refused) {
-        return Err(s
-            .wrong(
-                "verify",
-                "what is to be checked has a header, and random bytes or a pattern behind it, so the buffers have no other",
-            )
-            .hint("instead: verify_pattern, or leave the options for buffers out"));
-    }
     // What is not looked at stays as it is.
     Ok(if verify == "null" { Vec::new() } else { named })
 }
@@ -324,7 +327,20 @@ mod tests {
             let plan = planned(&format!("{line} --{option} --verify=null"));
             assert!(!matches!(plan.jobs[0].stream.data, Data::Sealed(_)), "{option}");
         }
-        let why = refused(&format!("{line} --buffer_compress_percentage=40 --verify=crc32c"));
+        for (options, zeros_percent) in [
+            ("--buffer_compress_percentage=40", 40),
+            ("--buffer_compress_percentage=40 --dedupe_percentage=30", 40),
+            ("--buffer_compress_percentage=40 --verify_pattern=0x41", 0),
+            ("--buffer_compress_percentage=100", 0),
+            ("--dedupe_percentage=30", 0),
+        ] {
+            let plan = planned(&format!("{line} {options} --verify=crc32c"));
+            let Data::Sealed(sealed) = &plan.jobs[0].stream.data else { panic!("{options}") };
+            assert_eq!(sealed.zeros_percent, zeros_percent, "{options}");
+            let said = plan.notes.iter().any(|note| note.contains("changes nothing beside verify"));
+            assert_eq!(said, options.contains("dedupe") || zeros_percent == 0, "{options}");
+        }
+        let why = refused(&format!("{line} --buffer_compress_percentage=40 --buffer_pattern=1 --verify=md5"));
         assert!(why.contains("the buffers have no other"), "{why}");
     }
 

@@ -3,8 +3,9 @@
 
 use super::super::Wrong;
 use super::super::settings::Settings;
+use super::Notes;
 use fathom_record::OpError;
-use fathom_workload::{ErrorNumber, PassOver, Stream, Verify};
+use fathom_workload::{Backend, ErrorNumber, PassOver, Stream, Verify};
 
 const KINDS: &str = "continue_on_error";
 const LISTS: &str = "ignore_error";
@@ -41,7 +42,12 @@ impl Counted {
 ///
 /// # Errors
 /// Lists that cannot be read, and options that do not go with errors that are passed over.
-pub fn apply(s: &Settings, stream: &mut Stream, reads_back: bool) -> Result<Counted, Wrong> {
+pub(super) fn apply(
+    s: &Settings,
+    stream: &mut Stream,
+    reads_back: bool,
+    notes: &mut Notes,
+) -> Result<Counted, Wrong> {
     let lists = lists(s)?;
     let named = s.word(KINDS).unwrap_or("none");
     let with = |words: &[&str]| words.contains(&named);
@@ -51,6 +57,14 @@ pub fn apply(s: &Settings, stream: &mut Stream, reads_back: bool) -> Result<Coun
         checks: with(&["verify", "all", "1"]) || !lists[2].is_empty(),
     };
     if !counted.any() {
+        return Ok(counted);
+    }
+    let checked = stream.verify != Verify::No || reads_back;
+    if matches!(stream.backend, Backend::Mmap { .. }) && !(checked && counted.checks) {
+        notes.say(format!(
+            "job {}: with ioengine=mmap nothing goes on behind an error: in fio its signal ends the job, and so it does here",
+            s.job
+        ));
         return Ok(counted);
     }
     let option = if lists.iter().all(Vec::is_empty) { KINDS } else { LISTS };
@@ -65,7 +79,6 @@ pub fn apply(s: &Settings, stream: &mut Stream, reads_back: bool) -> Result<Coun
         writes: or(counted.writes, writes, ErrorNumber::IO),
         wrong_data: or(counted.checks, checks, WRONG_DATA).contains(&WRONG_DATA),
     };
-    let checked = stream.verify != Verify::No || reads_back;
     if passed.wrong_data && checked && s.on("verify_fatal", false) {
         return Err(s
             .wrong("verify_fatal", "verify_fatal: a wrong block cannot end the job and be passed over")

@@ -4,7 +4,7 @@ use super::super::Wrong;
 use super::super::settings::Settings;
 use super::Notes;
 use super::pace::Times;
-use fathom_workload::{AdaptiveDepth, DepthGoal, Duration, Stream};
+use fathom_workload::{AdaptiveDepth, DepthGoal, Duration, Longest, Stream};
 
 /// Reads it. When the depth is found, fio goes on for one window and ends the job; so do we, but what `runtime` cuts off is the search, and
 /// the window is measured all the same. With `latency_run` all of it counts, and `runtime` is as ever.
@@ -26,12 +26,8 @@ pub fn apply(s: &Settings, stream: &mut Stream, times: &mut Times, notes: &mut N
             .hint("instead: latency_window=5s, or any other time"));
     }
     if stream.queue_depth < 2 {
-        return Err(s
-            .wrong(
-                NAME,
-                "latency_target looks for a depth up to iodepth, and this job has one operation in flight",
-            )
-            .hint("instead: iodepth=64, with libaio or io_uring"));
+        one_in_flight(s, stream, times, notes, (target, window, percentile));
+        return Ok(());
     }
     if stream.pace.rate.is_some() {
         return Err(s
@@ -56,6 +52,34 @@ pub fn apply(s: &Settings, stream: &mut Stream, times: &mut Times, notes: &mut N
         times.runtime = if times.runtime == 0 { window } else { times.runtime.min(window) };
     }
     Ok(())
+}
+
+/// There is no depth to find. As fio 3.42: a job that keeps the target ends after one window, unless `latency_run` has it go on, and a target
+/// of all operations is a limit for each.
+fn one_in_flight(
+    s: &Settings,
+    stream: &mut Stream,
+    times: &mut Times,
+    notes: &mut Notes,
+    (target, window, percentile): (u64, u64, f64),
+) {
+    if percentile >= 100.0 {
+        let mut longest = stream.pace.longest.unwrap_or_default();
+        let least = |ns: u64| Duration(if ns == 0 { target } else { ns.min(target) });
+        let (reads, writes) = (stream.direction.reads(), stream.direction.writes());
+        (longest.read, longest.write) = (
+            if reads { least(longest.read.0) } else { Duration(0) },
+            if writes { least(longest.write.0) } else { Duration(0) },
+        );
+        stream.pace.longest = (longest != Longest::default()).then_some(longest);
+    }
+    if !s.on("latency_run", false) {
+        times.runtime = if times.runtime == 0 { window } else { times.runtime.min(window) };
+        notes.say(format!(
+            "job {}: latency_target: with one operation in flight there is no depth to find, and one latency_window is measured; fio goes on where the target is missed",
+            s.job
+        ));
+    }
 }
 
 #[cfg(test)]
@@ -83,10 +107,25 @@ mod tests {
     }
 
     #[test]
+    fn one_operation_in_flight_is_measured_for_a_window() {
+        let of = |args: &str| {
+            let plan = planned(&format!("{LINE} --iodepth=1 --latency_window=100ms {args}"));
+            let stream = &plan.jobs[0].stream;
+            assert!(stream.adaptive_depth.is_none());
+            (plan.jobs[0].times.runtime / 1_000_000, stream.pace.longest.map(|l| (l.read.0, l.write.0)))
+        };
+        assert_eq!(of(""), (100, Some((50_000, 0))));
+        assert_eq!(of("--rw=randwrite"), (100, Some((0, 50_000))));
+        assert_eq!(of("--max_latency=20us"), (100, Some((20_000, 0))));
+        assert_eq!(of("--latency_percentile=99"), (100, None));
+        assert_eq!(of("--latency_percentile=99 --latency_run=1"), (9000, None));
+        assert_eq!(of("--latency_percentile=99 --rate_iops=100"), (100, None));
+    }
+
+    #[test]
     fn what_leaves_nothing_to_find_is_refused() {
         assert!(refused(LINE).contains("without latency_window"));
         let window = "--latency_window=1s";
-        assert!(refused(&format!("{LINE} {window} --iodepth=1")).contains("up to iodepth"));
         assert!(refused(&format!("{LINE} {window} --rate_iops=5")).contains("nothing to find"));
         assert!(refused(&format!("{LINE} {window} --latency_percentile=0")).contains("above 0"));
     }

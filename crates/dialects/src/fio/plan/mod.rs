@@ -251,7 +251,7 @@ fn job(
             .wrong("fill_device", "fill_device: reading back needs to know what was written, and where the space ends is not known")
             .hint("do_verify=0, and a later job with rw=read that verifies"));
     }
-    let counted = errors::apply(s, &mut stream, checks.reads_back || checks.backlog)?;
+    let counted = errors::apply(s, &mut stream, checks.reads_back || checks.backlog, notes)?;
     let sealed = matches!(stream.data, Data::Sealed(_));
     align::check(s, &stream, sealed || checks.reads_back || stream.verify != Verify::No)?;
     // What it asks for comes after the run.

@@ -10,7 +10,7 @@ const NAME: &str = "sync_file_range";
 /// Beside fsync and fdatasync, which are read before.
 pub fn apply(s: &Settings, stream: &mut Stream, notes: &mut Notes) -> Result<(), Wrong> {
     let Some(text) = s.text(NAME) else { return Ok(()) };
-    let parsed = parse(text, s.kb_base()).map_err(|why| s.wrong(NAME, format!("{NAME}: {why}")));
+    let parsed = parse(text, s.kb_base_of(NAME)).map_err(|why| s.wrong(NAME, format!("{NAME}: {why}")));
     let (range, writes) = parsed?;
     if writes == 0 {
         return Ok(());

@@ -43,7 +43,7 @@ pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream) -> Result<(), Wro
             return Ok(());
         }
         (Some(text), None) => {
-            let Ok(gap) = number::bytes(text, s.kb_base()) else {
+            let Ok(gap) = number::bytes(text, s.kb_base_of("rw")) else {
                 let why = format!("rw={word}:{text}: a number of bytes to leave out is expected");
                 return wrong("rw", why, "going backwards is not supported");
             };

@@ -23,7 +23,7 @@ pub(in crate::fio) fn read(s: &Settings, notes: &mut Notes) -> Result<Option<Ste
         }
         return Ok(None);
     };
-    let (of, criterion) = criterion(text, s.kb_base())
+    let (of, criterion) = criterion(text, s.kb_base_of("steadystate"))
         .map_err(|why| s.wrong("steadystate", format!("steadystate={text}: {why}")))?;
     if duration == 0 {
         notes

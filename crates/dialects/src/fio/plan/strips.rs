@@ -27,8 +27,8 @@ pub fn access(s: &Settings, rw: Direction, record: &Record) -> Result<Option<Acc
             .wrong("rw_sequencer", "rw_sequencer=identical belongs to random places")
             .hint("leave it out"));
     }
-    let bytes =
-        number::bytes(back, s.kb_base()).map_err(|why| s.wrong("rw", format!("rw={word}:-{back}: {why}")))?;
+    let bytes = number::bytes(back, s.kb_base_of("rw"))
+        .map_err(|why| s.wrong("rw", format!("rw={word}:-{back}: {why}")))?;
     match i64::try_from(bytes / size) {
         Ok(records) if bytes.is_multiple_of(size) => Ok(Some(Access::Skipping { records: -records })),
         _ => Err(s

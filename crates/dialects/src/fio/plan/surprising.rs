@@ -42,7 +42,7 @@ pub fn warn(s: &Settings, notes: &mut Notes) {
                 "{name}={value}: as in fio, these are values for reads, writes and trims, which commas separate{range}"
             ));
         }
-        if s.kb_base() == 1024 && number::has_surprising_suffix(value) {
+        if setting.kb_base == 1024 && number::has_surprising_suffix(value) {
             notes.say(format!(
                 "{}={value}: with kb_base=1024, fio takes kib, mib and gib for powers of ten; k, m and g are powers of two",
                 setting.row.name

@@ -75,6 +75,9 @@ pub fn sealed(
         _ if block == longest => 0,
         _ => longest,
     };
+    let compressed = s.number("buffer_compress_percentage")?.unwrap_or(0);
+    // As in fio 3.42: what compresses as a whole is random here.
+    let zeros = u8::try_from(compressed).ok().filter(|percent| *percent < 100 && pattern.is_empty());
     Ok(Some(Sealed {
         block: Bytes(block),
         sum,
@@ -82,6 +85,7 @@ pub fn sealed(
         pattern,
         offsets,
         anew_every: Bytes(anew_every),
+        zeros_percent: zeros.unwrap_or(0),
     }))
 }
 

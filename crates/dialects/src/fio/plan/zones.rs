@@ -31,7 +31,8 @@ pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream, parts: &mut [Part
     }
     let unit = stream.record.unit().0.max(1);
     let text = s.after_colon(WORD).unwrap_or_default();
-    stream.access = Access::Zoned(zones(text, s.kb_base(), first.length / unit * unit).map_err(wrong)?);
+    stream.access =
+        Access::Zoned(zones(text, s.kb_base_of(WORD), first.length / unit * unit).map_err(wrong)?);
     Ok(())
 }
 

@@ -32,7 +32,11 @@ pub(super) static ROWS: &[Row] = &[
         "reads, writes and trims as one: mixed instead of, both beside each by itself",
     ),
     done("unit_base", Word(&["0", "8", "1"]), "rates in the text: of bytes (0, 8) or of bits (1)"),
-    done("kb_base", Word(&["1024", "1000"]), "what k means, and which unit comes first in the text"),
+    done(
+        "kb_base",
+        Word(&["1024", "1000"]),
+        "what k means in its section, or to its right on a command line, and which unit comes first in the text",
+    ),
     done("bwavgtime", Number, "windows of bandwidth over time, in ms; rounded up to 10 ms"),
     done("iopsavgtime", Number, "windows of operations over time, in ms; rounded up to 10 ms"),
     done(
