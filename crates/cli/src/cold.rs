@@ -72,7 +72,7 @@ pub fn say(run: &Run, asked: bool) {
             1 => String::new(),
             n => format!(" (and {} more)", n - 1),
         };
-        console::warning(&format!("{name}{more}: {}", worst.sentence));
+        console::warning_unless_hushed(&format!("{name}{more}: {}", worst.sentence));
     } else if !asked {
         // The workload's own `cache = "cold"` is told by the checks of trust.
     } else if let Some((name, last)) = all.iter().rfind(|(_, c)| c.files > 0) {

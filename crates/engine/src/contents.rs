@@ -468,6 +468,20 @@ mod tests {
     }
 
     #[test]
+    fn what_was_given_back_must_be_zeros() {
+        let mut c = contents(Data::Byte(7), Verify::Full, 4096);
+        let at = c.read_position();
+        c.record_to_read(4096).fill(0);
+        assert!(c.check(Expected::Zeros, 8192, at, 4096).is_ok());
+        let at = c.read_position();
+        c.record_to_read(4096).fill(0);
+        c.read.all_mut()[at + 100] = 7;
+        let fault = c.check(Expected::Zeros, 8192, at, 4096).unwrap_err();
+        assert_eq!((fault.call, fault.offset, fault.expected, fault.found), (Call::Verify, 8292, 0, 7));
+        assert!(c.check(Expected::Anything, 8192, at, 4096).is_ok());
+    }
+
+    #[test]
     fn iozones_data_is_marks_in_zeroes() {
         let data = Data::Marked { byte: 0x20, stride: Bytes(4096), length: Bytes(8) };
         let mut c = contents(data, Verify::Marks, 8192);

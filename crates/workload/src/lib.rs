@@ -6,6 +6,7 @@
 //! Pure: no I/O, no clock, no threads. It is written and read as TOML ([`Workload::to_toml`], [`Workload::from_toml`]), the
 //! native format described in docs/formats/workload.md.
 
+pub mod caps;
 pub mod check;
 pub mod diagnostic;
 pub mod drive;

@@ -31,6 +31,46 @@ fn a_trimmed_file_keeps_its_size_and_loses_its_contents() {
 }
 
 #[test]
+fn what_was_written_is_given_back_and_read_as_zeros() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    let counts = |options: &str| {
+        let line = format!("--name=a --filename=f --rw=write --size=64k --bs=4k {options}");
+        let told = json(&fathom, &line);
+        ["read", "write", "trim"].map(|kind| told["jobs"][0][kind]["total_ios"].as_u64().unwrap())
+    };
+    let all = "--verify=crc32c --trim_percentage=100 --trim_backlog=4";
+    assert_eq!(counts(all), [16, 16, 16]);
+    assert!(std::fs::read(dir.path().join("f")).unwrap() == vec![0; 65536]);
+    // fio 3.42, on a loop device.
+    assert_eq!(counts(&format!("{all} --trim_verify_zero=0")), [0, 16, 16]);
+    assert_eq!(counts(&format!("{all} --trim_backlog_batch=1")), [16, 16, 4]);
+    assert_eq!(counts(&format!("{all} --verify_backlog=8")), [16, 16, 8]);
+    assert_eq!(counts(&format!("{all} --ioengine=libaio --iodepth=4")), [16, 16, 16]);
+    assert_eq!(counts("--trim_percentage=100 --trim_backlog=4"), [0, 16, 0], "nothing without verify");
+    assert_eq!(counts("--verify=crc32c --trim_percentage=100"), [16, 16, 0]);
+    run(&fathom, &format!("--name=a --size=64k --rw=write {all} --verify_only"))
+        .expect_code(1)
+        .expect_stderr("trim_backlog: what is given back is known only to a job that writes");
+}
+
+#[test]
+fn block_sizes_may_go_by_the_order() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    for (rw, bytes) in [("write", 4096), ("randwrite", 16384), ("read", 4096), ("randread", 16384)] {
+        let told = json(
+            &fathom,
+            &format!("--name=a --filename=g --size=64k --bs=4k,16k --bs_is_seq_rand=1 --rw={rw}"),
+        );
+        let kind = if rw.ends_with("read") { "read" } else { "write" };
+        assert_eq!(told["jobs"][0][kind]["total_ios"].as_u64(), Some(65536 / bytes), "{rw}");
+    }
+    let partly = "--name=a --filename=g --size=64k --bs=4k,16k --bs_is_seq_rand=1 --rw=randread --percentage_random=50";
+    run(&fathom, partly).expect_code(1).expect_stderr("bs_is_seq_rand: a job that is partly random");
+}
+
+#[test]
 fn a_block_is_trimmed_and_then_written() {
     let dir = TestDir::new();
     let fathom = Fathom::new().working_in(dir.path());

@@ -134,7 +134,8 @@ fn sentence(cold: &Cold, stack: &DeviceStack, reach: Reach) -> String {
         }
         None => {
             let why = why.unwrap_or("the kernel does not tell");
-            format!("Whether {files} are cold is not known{by}: {why}.")
+            let are = if cold.files == 1 { "is" } else { "are" };
+            format!("Whether {files} {are} cold is not known{by}: {why}.")
         }
     }
 }
@@ -210,7 +211,10 @@ mod tests {
             }],
             ..Cold::default()
         };
-        assert!(sentence(&blind, &stack, Reach::Files).ends_with("is not known: it is a pipe."));
+        assert_eq!(
+            sentence(&blind, &stack, Reach::Files),
+            "Whether 1 file is cold is not known: it is a pipe."
+        );
         let left = |reach| {
             let steps =
                 vec![ColdStep { how: "fadvise".into(), cached_pages: Some(3), total_pages: 9, failed: None }];

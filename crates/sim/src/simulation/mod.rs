@@ -39,8 +39,9 @@ pub fn simulate_noting(
     setup: Setup,
     most: usize,
 ) -> Result<(Simulated, Vec<Noted>), SimError> {
-    if let Some(why) = threads::refusal(workload) {
-        return Err(SimError::Unsupported(why));
+    let refused = threads::refusals(workload);
+    if !refused.is_empty() {
+        return Err(SimError::Unsupported(refused.join("\n")));
     }
     if setup.stack == Stack::Replay {
         let why = "the layers \"replay\" belong to traces; a workload has the layers full or nocache";

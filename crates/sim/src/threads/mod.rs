@@ -30,7 +30,7 @@ pub(crate) use hot::LEAST_NS;
 pub(crate) use life::live;
 pub(crate) use open::prologue;
 pub(crate) use plan::{Pools, Setting, plans};
-pub(crate) use refused::refusal;
+pub(crate) use refused::refusals;
 pub(crate) use several::{Slots, serve};
 pub(crate) use stop::Together;
 pub(crate) use worked::{Stat, Worked};

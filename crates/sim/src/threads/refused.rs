@@ -2,224 +2,247 @@
 //! (contents of files, buffers, NUMA nodes) is accepted: no figure depends on it.
 
 use super::mapping::is_known;
-use fathom_workload::{Access, Action, Backend, Direction, Lock, Phase, Pick, Program, Stream, Workload};
+use fathom_workload::caps::{Capabilities, Lack};
+use fathom_workload::{
+    Access, Action, Backend, Direction, Lock, Phase, Pick, Program, Stream, Uring, Workload,
+};
 
 /// MADV_POPULATE_WRITE, by its Linux number.
 const POPULATE_WRITE: u8 = 23;
 /// As deep as the engine goes.
 const DEEPEST: u32 = 4096;
 
-/// The first thing that it cannot execute.
-pub(crate) fn refusal(workload: &Workload) -> Option<String> {
+/// Everything that it cannot execute, in sentences.
+pub(crate) fn refusals(workload: &Workload) -> Vec<String> {
     if let Err(errors) = workload.check() {
-        return errors.first().map(|e| format!("{}: {}", e.place, e.message));
+        return errors.iter().map(|e| format!("{}: {}", e.place, e.message)).collect();
     }
-    let phases = workload.phases.iter().enumerate();
-    phases.flat_map(|(number, phase)| of_phase(workload, number, phase)).next()
-}
-
-fn of_phase(workload: &Workload, number: usize, phase: &Phase) -> Vec<String> {
-    let place = format!("phase {number} ({})", phase.name);
-    let mut refused = Vec::new();
-    if phase.before.iter().chain(&phase.after).any(|a| matches!(a, Action::Command(_))) {
-        refused.push(format!("{place}: a command cannot be run in virtual time; take the action out"));
-    }
-    if phase.before.iter().chain(&phase.after).any(|a| matches!(a, Action::Extend(_))) {
-        refused.push(format!(
-            "{place}: files that have their size and no space (extend) cannot be simulated; reserve them, or make them empty (fio: fallocate=native or none)"
-        ));
-    }
-    if phase.before.iter().chain(&phase.after).any(|a| matches!(a, Action::ReserveBehind(_))) {
-        refused.push(format!(
-            "{place}: files that have their space and not their size (reserve-behind) cannot be simulated; reserve them, or make them empty (fio: fallocate=native or none)"
-        ));
-    }
-    if phase.before.iter().chain(&phase.after).any(|a| matches!(a, Action::MakeDirectories(_))) {
-        refused.push(format!(
-            "{place}: the directories of a set (make-directories) cannot be simulated; a flow makes directories"
-        ));
-    }
-    if phase.groups.iter().any(|g| g.times.ends_with_io) {
-        refused.push(format!(
-            "{place}: workers that end with the I/O of others cannot be simulated; give them a time (fio: exit_on_io_done; a workload: ends_with_io)"
-        ));
-    }
-    if !phase.stop.steady_groups.is_empty() {
-        refused.push(format!(
-            "{place}: groups that end by themselves when they are steady cannot be simulated; take the stop steady for the whole phase \
-             (fio: leave steadystate out)"
-        ));
-    }
-    for group in &phase.groups {
-        for thread in &group.threads {
-            let place = format!("{place}, group {}", group.name);
-            if thread.locked_memory.0 > 0 {
-                refused.push(format!(
-                    "{place}: locked memory cannot be simulated; leave it out, and choose a smaller host.memory.cache_mib \
-                     (fio: lockmem; a workload: locked_memory)"
-                ));
-            }
-            match &thread.program {
-                Program::Flow(flow) => {
-                    let why = crate::flows::refusal(workload, phase, thread, flow);
-                    refused.extend(why.map(|why| format!("{place}: {why}")));
-                }
-                Program::Stream(stream) => {
-                    refused.extend(of_stream(stream).map(|why| format!("{place}: {why}")));
-                }
-            }
+    let mut refused = CAPABILITIES.lacking(workload);
+    for (number, phase) in workload.phases.iter().enumerate() {
+        for group in &phase.groups {
+            let flows = group.threads.iter().filter_map(|thread| match &thread.program {
+                Program::Flow(flow) => crate::flows::refusal(workload, phase, thread, flow),
+                Program::Stream(_) => None,
+            });
+            refused.extend(
+                flows.map(|why| format!("phase {number} ({}), group {}: {why}", phase.name, group.name)),
+            );
         }
     }
     refused
 }
 
-fn of_stream(stream: &Stream) -> Option<String> {
-    // What to do instead is said in the words of whoever can ask for it.
-    let no = |what: &str, instead: &str| Some(format!("{what} cannot be simulated; {instead}"));
-    if stream.backend == Backend::Null {
-        return no(
-            "the back-end null (it calls nothing, so there is nothing to simulate)",
-            "take another one (fio: any other ioengine)",
-        );
-    }
-    if stream.trims() {
-        return no(
-            "a trim (what a device makes of one is not modelled)",
-            "write instead, or leave it out (fio: rw=write for trimwrite)",
-        );
-    }
-    let moved = match stream.backend {
-        Backend::Calls(_) => Some((
-            "calls about files and directories (allocate, truncate, create, stat, remove, make-directory, remove-directory)",
-            "a flow has such operations",
-        )),
-        Backend::Compute(_) => Some(("computing", "leave the stream out, or give another a think")),
-        Backend::Beside => Some(("a program beside the streams", "leave the stream out")),
-        Backend::Posix => Some(("the C library's asynchronous I/O (posix)", "take aio or uring")),
-        Backend::Splice => Some(("splice through a pipe", "take psync")),
-        _ => None,
-    };
-    if let Some((what, instead)) = moved {
-        return no(what, instead);
-    }
-    if stream.until_full {
-        return no("a stream that goes on until there is no space (until_full)", "give it an amount");
-    }
-    if stream.pass_over != fathom_workload::PassOver::default() {
-        return no(
-            "an error to pass over, of which there is no model,",
-            "leave it out (fio: continue_on_error, ignore_error; a workload: pass_over)",
-        );
-    }
-    let one_by_one = matches!(stream.backend, Backend::Mmap { .. } | Backend::Stdio { .. });
-    if one_by_one && stream.queue_depth > 1 {
-        return no(
-            "a queue_depth above 1 with the back-ends stdio and mmap, which do one operation after the other,",
-            "leave queue_depth out",
-        );
-    }
-    if let Backend::Mmap { advice: Some(advice), .. } = stream.backend
-        && !is_known(advice)
-    {
-        return no(
-            &format!("madvise advice {advice} of a mapped file"),
-            "leave it out (IOzone: -+A 4; a workload: advice), or take 0 normal, 1 random or 2 sequential",
-        );
-    }
-    if let Backend::Mmap { huge_pages: true, .. } = stream.backend {
-        return no("huge pages of a mapped file", "leave them out (fio: thp; a workload: huge_pages)");
-    }
-    if let Backend::Mmap { advice: Some(POPULATE_WRITE), .. } = stream.backend
-        && stream.direction == Direction::Read
-    {
-        return no(
-            "madvise advice 23 (populate_write) of a mapping that is only read",
-            "take 22 (populate_read)",
-        );
-    }
-    if matches!(stream.backend, Backend::Stdio { .. }) && stream.open.direct {
-        return no("O_DIRECT with the C library's buffers, which lie as they like,", "take one of them");
-    }
-    if stream.queue_depth > DEEPEST {
-        return no(&format!("a queue_depth above {DEEPEST}"), "the engine takes none either");
-    }
-    if let Backend::Pvsync2(flags) = stream.backend
-        && (flags.uncached || flags.nowait || flags.high_priority || flags.atomic)
-    {
-        return no(
-            "a flag of preadv2 other than dsync and sync",
-            "leave it out (fio: hipri, nowait, uncached, atomic; a workload: high_priority, nowait, uncached, atomic)",
-        );
-    }
-    if let Backend::Aio { atomic: true, .. } | Backend::Uring(fathom_workload::Uring { atomic: true, .. }) =
-        stream.backend
-    {
-        return no("writes that are whole or not at all", "leave it out (fio: atomic; a workload: atomic)");
-    }
-    if !stream.priorities.is_empty() {
-        return no(
-            "an I/O priority of single operations",
-            "leave priorities out (fio: cmdprio_percentage, cmdprio_bssplit)",
-        );
-    }
-    if stream.adaptive_depth.is_some() {
-        return no("an adaptive queue depth", "give queue_depth a number");
-    }
-    if stream.pick == Pick::All && matches!(stream.access, Access::Listed(_)) {
-        return no(
-            "a list of operations on several files",
-            "give each a stream of its own (fio: a trace of one file, or replay_redirect), or replay the trace itself: \
-             fathom sim replay",
-        );
-    }
-    let listed_think = matches!(&stream.access, Access::Listed(list) if list.iter().any(|op| op.think.0 > 0));
-    let alone = stream.pace.think.is_some()
-        || stream.pace.burst.is_some()
-        || listed_think
-        || stream.purge.0 > 0
-        || stream.disturb_every > 0;
-    if stream.queue_depth > 1 && alone {
-        return no(
-            "a pause between operations, a burst, a purged CPU cache or a disturbing read with a queue_depth above 1",
-            "they go one operation after the other: leave them out (IOzone: -J, -p, -K; fio: thinktime) or the depth \
-             (IOzone: -k, -H; fio: iodepth)",
-        );
-    }
-    if stream.pace.ratio.is_some() && stream.queue_depth > 1 {
-        return no(
-            "a ratio to other workers with a queue_depth above 1",
-            "leave the depth out (fio: iodepth with flow)",
-        );
-    }
-    if stream.apart && stream.queue_depth > 1 {
-        return no(
-            "operations in flight that wait for those they overlap",
-            "leave that out (fio: serialize_overlap; a workload: apart)",
-        );
-    }
-    if stream.pace.least.is_some() {
-        return no("a least rate", "leave it out (fio: rate_min, rate_iops_min; a workload: pace.least)");
-    }
-    if stream.pace.longest.is_some() {
-        return no("a longest latency", "leave it out (fio: max_latency; a workload: pace.longest)");
-    }
-    if stream.sync_every.is_some_and(|sync| sync.range.is_some()) {
-        return no(
-            "writing back a range (sync_file_range)",
-            "leave it out (fio: sync_file_range; a workload: range of sync_every), or sync (fio: fdatasync)",
-        );
-    }
-    if stream.timed.syncfs {
-        return no(
-            "syncing a whole file system",
-            "sync the files (fio: end_fsync for end_syncfs; a workload: timed = { fsync = true } alone)",
-        );
-    }
-    if stream.lock != Lock::No {
-        return no("a file lock", "leave it out (IOzone: -W, -+l, -+L; a workload: lock)");
-    }
-    None
+fn has(phase: &Phase, action: fn(&Action) -> bool) -> bool {
+    phase.before.iter().chain(&phase.after).any(action)
 }
+
+/// Whether operations come one after the other by what a stream asks for.
+fn goes_alone(stream: &Stream) -> bool {
+    stream.pace.think.is_some()
+        || stream.pace.burst.is_some()
+        || matches!(&stream.access, Access::Listed(list) if list.iter().any(|op| op.think.0 > 0))
+        || stream.purge.0 > 0
+        || stream.disturb_every > 0
+}
+
+const CAPABILITIES: Capabilities = Capabilities {
+    cannot: "cannot be simulated",
+    phases: &[
+        Lack {
+            what: "a command",
+            instead: "take the action out",
+            asked: |phase| has(phase, |action| matches!(action, Action::Command(_))),
+        },
+        Lack {
+            what: "files that have their size and no space (extend)",
+            instead: "reserve them, or make them empty (fio: fallocate=native or none)",
+            asked: |phase| has(phase, |action| matches!(action, Action::Extend(_))),
+        },
+        Lack {
+            what: "files that have their space and not their size (reserve-behind)",
+            instead: "reserve them, or make them empty (fio: fallocate=native or none)",
+            asked: |phase| has(phase, |action| matches!(action, Action::ReserveBehind(_))),
+        },
+        Lack {
+            what: "the directories of a set (make-directories)",
+            instead: "take a flow, which makes directories",
+            asked: |phase| has(phase, |action| matches!(action, Action::MakeDirectories(_))),
+        },
+        Lack {
+            what: "workers that end with the I/O of others",
+            instead: "give them a time (fio: exit_on_io_done; a workload: ends_with_io)",
+            asked: |phase| phase.groups.iter().any(|group| group.times.ends_with_io),
+        },
+        Lack {
+            what: "groups that end by themselves when they are steady",
+            instead: "take the stop steady for the whole phase (fio: leave steadystate out)",
+            asked: |phase| !phase.stop.steady_groups.is_empty(),
+        },
+    ],
+    threads: &[Lack {
+        what: "locked memory",
+        instead: "leave it out, and choose a smaller host.memory.cache_mib (fio: lockmem; a workload: locked_memory)",
+        asked: |thread| thread.locked_memory.0 > 0,
+    }],
+    streams: &[
+        Lack {
+            what: "the back-end null (it calls nothing, so there is nothing to simulate)",
+            instead: "take another one (fio: any other ioengine)",
+            asked: |stream| stream.backend == Backend::Null,
+        },
+        Lack {
+            what: "a trim (what a device makes of one is not modelled)",
+            instead: "write instead, or leave it out (fio: rw=write for trimwrite, trim_percentage)",
+            asked: Stream::trims,
+        },
+        Lack {
+            what: "calls about files and directories (allocate, truncate, create, stat, remove, make-directory, remove-directory)",
+            instead: "take a flow, which has such operations",
+            asked: |stream| matches!(stream.backend, Backend::Calls(_)),
+        },
+        Lack {
+            what: "computing",
+            instead: "leave the stream out, or give another a think",
+            asked: |stream| matches!(stream.backend, Backend::Compute(_)),
+        },
+        Lack {
+            what: "a program beside the streams",
+            instead: "leave the stream out",
+            asked: |stream| stream.backend == Backend::Beside,
+        },
+        Lack {
+            what: "the C library's asynchronous I/O (posix)",
+            instead: "take aio or uring",
+            asked: |stream| stream.backend == Backend::Posix,
+        },
+        Lack {
+            what: "splice through a pipe",
+            instead: "take psync",
+            asked: |stream| stream.backend == Backend::Splice,
+        },
+        Lack {
+            what: "a stream that goes on until there is no space (until_full)",
+            instead: "give it an amount",
+            asked: |stream| stream.until_full,
+        },
+        Lack {
+            what: "an error to pass over, of which there is no model,",
+            instead: "leave it out (fio: continue_on_error, ignore_error; a workload: pass_over)",
+            asked: |stream| stream.pass_over != fathom_workload::PassOver::default(),
+        },
+        Lack {
+            what: "a queue_depth above 1 with the back-ends stdio and mmap, which do one operation after the other,",
+            instead: "leave queue_depth out",
+            asked: |stream| {
+                stream.queue_depth > 1
+                    && matches!(stream.backend, Backend::Mmap { .. } | Backend::Stdio { .. })
+            },
+        },
+        Lack {
+            what: "this madvise advice of a mapped file",
+            instead: "leave it out (IOzone: -+A 4; a workload: advice), or take 0 normal, 1 random or 2 sequential",
+            asked: |stream| matches!(stream.backend, Backend::Mmap { advice: Some(advice), .. } if !is_known(advice)),
+        },
+        Lack {
+            what: "huge pages of a mapped file",
+            instead: "leave them out (fio: thp; a workload: huge_pages)",
+            asked: |stream| matches!(stream.backend, Backend::Mmap { huge_pages: true, .. }),
+        },
+        Lack {
+            what: "madvise advice 23 (populate_write) of a mapping that is only read",
+            instead: "take 22 (populate_read)",
+            asked: |stream| {
+                stream.direction == Direction::Read
+                    && matches!(stream.backend, Backend::Mmap { advice: Some(POPULATE_WRITE), .. })
+            },
+        },
+        Lack {
+            what: "O_DIRECT with the C library's buffers, which lie as they like,",
+            instead: "take one of them",
+            asked: |stream| matches!(stream.backend, Backend::Stdio { .. }) && stream.open.direct,
+        },
+        Lack {
+            what: "a queue_depth above 4096",
+            instead: "the engine takes none either",
+            asked: |stream| stream.queue_depth > DEEPEST,
+        },
+        Lack {
+            what: "a flag of preadv2 other than dsync and sync",
+            instead: "leave it out (fio: hipri, nowait, uncached, atomic; a workload: high_priority, nowait, uncached, atomic)",
+            asked: |stream| {
+                matches!(stream.backend, Backend::Pvsync2(flags)
+                    if flags.uncached || flags.nowait || flags.high_priority || flags.atomic)
+            },
+        },
+        Lack {
+            what: "writes that are whole or not at all",
+            instead: "leave it out (fio: atomic; a workload: atomic)",
+            asked: |stream| {
+                matches!(
+                    stream.backend,
+                    Backend::Aio { atomic: true, .. } | Backend::Uring(Uring { atomic: true, .. })
+                )
+            },
+        },
+        Lack {
+            what: "an I/O priority of single operations",
+            instead: "leave priorities out (fio: cmdprio_percentage, cmdprio_bssplit)",
+            asked: |stream| !stream.priorities.is_empty(),
+        },
+        Lack {
+            what: "an adaptive queue depth",
+            instead: "give queue_depth a number",
+            asked: |stream| stream.adaptive_depth.is_some(),
+        },
+        Lack {
+            what: "a list of operations on several files",
+            instead: "give each a stream of its own (fio: a trace of one file, or replay_redirect), or replay the trace itself: \
+                      fathom sim replay",
+            asked: |stream| stream.pick == Pick::All && matches!(stream.access, Access::Listed(_)),
+        },
+        Lack {
+            what: "a pause between operations, a burst, a purged CPU cache or a disturbing read with a queue_depth above 1",
+            instead: "they go one operation after the other: leave them out (IOzone: -J, -p, -K; fio: thinktime) or the depth \
+                      (IOzone: -k, -H; fio: iodepth)",
+            asked: |stream| stream.queue_depth > 1 && goes_alone(stream),
+        },
+        Lack {
+            what: "a ratio to other workers with a queue_depth above 1",
+            instead: "leave the depth out (fio: iodepth with flow)",
+            asked: |stream| stream.queue_depth > 1 && stream.pace.ratio.is_some(),
+        },
+        Lack {
+            what: "operations in flight that wait for those they overlap",
+            instead: "leave that out (fio: serialize_overlap; a workload: apart)",
+            asked: |stream| stream.queue_depth > 1 && stream.apart,
+        },
+        Lack {
+            what: "a least rate",
+            instead: "leave it out (fio: rate_min, rate_iops_min; a workload: pace.least)",
+            asked: |stream| stream.pace.least.is_some(),
+        },
+        Lack {
+            what: "a longest latency",
+            instead: "leave it out (fio: max_latency; a workload: pace.longest)",
+            asked: |stream| stream.pace.longest.is_some(),
+        },
+        Lack {
+            what: "writing back a range (sync_file_range)",
+            instead: "leave it out (fio: sync_file_range; a workload: range of sync_every), or sync (fio: fdatasync)",
+            asked: |stream| stream.sync_every.is_some_and(|sync| sync.range.is_some()),
+        },
+        Lack {
+            what: "syncing a whole file system",
+            instead: "sync the files (fio: end_fsync for end_syncfs; a workload: timed = { fsync = true } alone)",
+            asked: |stream| stream.timed.syncfs,
+        },
+        Lack {
+            what: "a file lock",
+            instead: "leave it out (IOzone: -W, -+l, -+L; a workload: lock)",
+            asked: |stream| stream.lock != Lock::No,
+        },
+    ],
+};
 
 #[cfg(test)]
 mod tests {
@@ -235,7 +258,8 @@ mod tests {
     }
 
     fn refused(text: &str) -> Option<String> {
-        refusal(&workload(text))
+        let all = refusals(&workload(text));
+        (!all.is_empty()).then(|| all.join("\n"))
     }
 
     #[test]
@@ -252,14 +276,20 @@ mod tests {
         let deep = refused("backend = { stdio = {} }\nqueue_depth = 2").unwrap();
         assert!(deep.contains("one operation after the other"), "{deep}");
         let advised = refused("backend = { mmap = { advice = 3 } }").unwrap();
-        assert!(advised.contains("advice 3") && advised.contains("-+A"), "{advised}");
+        assert!(advised.contains("this madvise advice") && advised.contains("-+A"), "{advised}");
+    }
+
+    #[test]
+    fn all_that_cannot_be_done_is_told_at_once() {
+        let text = "lock = \"file\"\npace = { least = { reads_per_s = 10 } }";
+        assert_eq!(refusals(&workload(text)).len(), 2);
     }
 
     #[test]
     fn locked_memory_is_refused() {
         let mut locked = workload("");
         locked.phases[0].groups[0].threads[0].locked_memory = fathom_workload::Bytes(1);
-        let why = refusal(&locked).unwrap();
+        let why = refusals(&locked).join("\n");
         assert!(why.contains("locked memory") && why.contains("cache_mib"), "{why}");
     }
 

@@ -254,7 +254,7 @@ impl<'a> Kept<'a> {
 
 impl Source for Kept<'_> {
     fn next(&mut self, done: &Done) -> Option<Op> {
-        if let Some(op) = self.trim().or_else(|| self.of_batch()) {
+        if let Some(op) = self.of_batch().or_else(|| self.trim()) {
             return Some(op);
         }
         let own = Done { reads: done.reads.saturating_sub(self.done), ..*done };
