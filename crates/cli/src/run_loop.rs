@@ -200,7 +200,7 @@ pub fn execute_script(
         (None, None) => Status::Completed,
     };
     run.error = failure.as_ref().map(ToString::to_string);
-    run.ended_at = rfc3339(&jiff::Zoned::now());
+    run.ended_at = rfc3339(&fathom_observe::local_time::now());
     run.clock = engine.describe_clock();
     judge(workload, &mut run, seen);
     if let Some(mark) = &common.mark {

@@ -39,6 +39,7 @@ pub mod findings;
 pub mod foreign;
 pub mod join;
 pub mod knobs;
+pub mod local_time;
 pub mod loop_device;
 pub mod residency;
 mod sha256;

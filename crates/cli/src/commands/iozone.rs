@@ -22,7 +22,7 @@ use std::process::ExitCode;
 /// Runs the drop-in. `program` is the name it was called by.
 pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
     let args: Vec<String> = args.iter().map(|a| a.to_string_lossy().into_owned()).collect();
-    let now = jiff::Zoned::now();
+    let now = fathom_observe::local_time::now();
     let here = here();
     let parsed = match iozone::plan(&args, &context(&here, &now)) {
         Ok(parsed) => parsed,
@@ -82,7 +82,7 @@ pub struct Measured {
 impl Measured {
     /// Reads the command line.
     pub fn read(args: &[String], argv: Vec<String>) -> Result<Self, String> {
-        let context = context(&here(), &jiff::Zoned::now());
+        let context = context(&here(), &fathom_observe::local_time::now());
         let parsed = iozone::plan(args, &context).map_err(|end| {
             let said = format!("{}{}", end.stderr, end.stdout);
             let lines: Vec<&str> = said.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
@@ -107,7 +107,7 @@ impl Measured {
 
     /// What a run of it is called.
     pub fn head(&self) -> Head {
-        head(&self.parsed, self.argv.clone(), &here(), jiff::Zoned::now())
+        head(&self.parsed, self.argv.clone(), &here(), fathom_observe::local_time::now())
     }
 }
 

@@ -38,7 +38,7 @@ pub fn run(options: &RunFile, common: &Common) -> anyhow::Result<ExitCode> {
         dialect: "native".into(),
         argv: console::argv(),
         directory: directory_of(&workload),
-        started: jiff::Zoned::now(),
+        started: fathom_observe::local_time::now(),
     };
     execute(options, common, &name, &workload, head)
 }

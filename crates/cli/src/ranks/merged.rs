@@ -75,7 +75,7 @@ impl Merged {
             (None, false) => Status::Completed,
         };
         self.run.error = error;
-        self.run.ended_at = run_loop::rfc3339(&jiff::Zoned::now());
+        self.run.ended_at = run_loop::rfc3339(&fathom_observe::local_time::now());
         let stored = self.keeper.close(&self.run);
         (self.run, self.times, stored)
     }

@@ -72,7 +72,7 @@ impl Order {
             dialect: self.dialect.clone(),
             argv: self.argv.clone(),
             directory: self.directory.clone(),
-            started: jiff::Zoned::now(),
+            started: fathom_observe::local_time::now(),
         }
     }
 }

@@ -20,7 +20,7 @@ use std::path::Path;
 #[must_use]
 pub fn capture(dir: &Path) -> Value {
     let stack = stack_with(&Live, dir);
-    let now = jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string();
+    let now = crate::local_time::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string();
     capture_with(&Live, dir, &stack, &now, hypervisor_signature())
 }
 

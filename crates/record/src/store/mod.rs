@@ -126,11 +126,8 @@ impl Store {
         }
         let networked = place::is_networked(&self.path);
         let connection = self.connection()?;
-        let wanted = if networked { "delete" } else { "wal" };
         let done: Result<(), rusqlite::Error> = patiently(error::is_busy, || {
-            // The pragma answers with the mode now in force; "wal" is refused quietly where it cannot work.
-            let mode: String =
-                connection.query_row(&format!("PRAGMA journal_mode={wanted}"), [], |r| r.get(0))?;
+            let mode = if networked { journal_mode(connection, "delete")? } else { begin_log(connection)? };
             // With a rollback journal only full synchronisation keeps the file whole when the power fails.
             let synchronous = if mode == "wal" { "normal" } else { "full" };
             connection.execute_batch(&format!(
@@ -153,7 +150,9 @@ impl Store {
         let folded = connection
             .busy_timeout(Duration::from_millis(200))
             .and_then(|()| connection.query_row("PRAGMA wal_checkpoint(truncate)", [], |_| Ok(())))
-            .and_then(|()| connection.query_row("PRAGMA journal_mode=delete", [], |_| Ok(())));
+            .and_then(|()| journal_mode(connection, JOURNAL_OF_A_SWITCH))
+            .and_then(|_| journal_mode(connection, "delete"))
+            .map(|_| ());
         match folded {
             Err(e) if error::is_busy(&e) => Ok(()),
             other => other.map_err(|e| error::explain(&self.path, e)),
@@ -163,6 +162,34 @@ impl Store {
     /// The connection; it is there until `close`.
     fn connection(&self) -> Result<&Connection, StoreError> {
         self.connection.as_ref().ok_or(StoreError::Closed)
+    }
+}
+
+/// The rollback journal while the file enters or leaves WAL mode. The switch changes some bytes at the beginning of the file and nothing
+/// else, in one sector, so there is nothing to roll back after a crash; a journal on disk would cost four fsyncs each way.
+const JOURNAL_OF_A_SWITCH: &str = "memory";
+
+/// Sets the journal mode. SQLite answers with the mode now in force, and refuses quietly what cannot work.
+fn journal_mode(connection: &Connection, wanted: &str) -> Result<String, rusqlite::Error> {
+    connection.query_row(&format!("PRAGMA journal_mode={wanted}"), [], |row| row.get(0))
+}
+
+/// Enters WAL mode, unless another fathom has; gives the mode now in force.
+fn begin_log(connection: &Connection) -> Result<String, rusqlite::Error> {
+    let mode: String = connection.query_row("PRAGMA journal_mode", [], |row| row.get(0))?;
+    if mode == "wal" {
+        return Ok(mode);
+    }
+    journal_mode(connection, JOURNAL_OF_A_SWITCH)?;
+    // The file has the same contents before and after: which of the two a power cut leaves makes no difference.
+    connection.execute_batch("PRAGMA synchronous=off")?;
+    let switched = journal_mode(connection, "wal");
+    connection.execute_batch("PRAGMA synchronous=full")?;
+    match switched {
+        Ok(mode) if mode == "wal" => Ok(mode),
+        // What follows is written with a journal on disk.
+        Ok(_) => journal_mode(connection, "delete"),
+        Err(error) => journal_mode(connection, "delete").and(Err(error)),
     }
 }
 

@@ -184,7 +184,7 @@ pub fn explain(file: &Path) -> Result<String, ExitCode> {
 fn planned(name: &str, text: &str, options: &Options) -> Option<Plan> {
     let environment = fathom_observe::environment::capture(Path::new("."));
     let hostname = environment["host"]["name"].as_str().unwrap_or("localhost").to_owned();
-    let date = jiff::Zoned::now().strftime("%a %b %e %H:%M:%S %Z %Y").to_string();
+    let date = fathom_observe::local_time::now().strftime("%a %b %e %H:%M:%S %Z %Y").to_string();
     match plan::plan(name, text, options, &world::world(hostname, date)) {
         Ok(plan) => Some(plan),
         Err(findings) => {

@@ -199,7 +199,7 @@ fn run(
         dialect: "filebench".into(),
         argv: call.argv.clone(),
         directory: directory(roots),
-        started: jiff::Zoned::now(),
+        started: fathom_observe::local_time::now(),
     };
     let mut printer = Printer::new(step, log, call.format);
     let finished = run_loop::execute(engine, &step.workload, head, call.common, &mut printer)?;

@@ -236,7 +236,7 @@ fn head(plan: &Plan, argv: Vec<String>) -> Head {
         dialect: "fio".into(),
         argv,
         directory: directory_of(&plan.workload),
-        started: jiff::Zoned::now(),
+        started: fathom_observe::local_time::now(),
     }
 }
 
@@ -287,7 +287,7 @@ fn conclude(plan: &Plan, finished: &Finished, logged: &Logged, sink: &mut Sink) 
 
 /// Now, as it is printed.
 fn moment() -> Moment {
-    let now = jiff::Zoned::now();
+    let now = fathom_observe::local_time::now();
     Moment {
         unix_ms: now.timestamp().as_millisecond(),
         text: now.strftime("%a %b %e %H:%M:%S %Y").to_string(),

@@ -120,7 +120,7 @@ fn one(
         indirect_in_memory: false,
         stop: progress::tell,
     };
-    let started = jiff::Zoned::now();
+    let started = fathom_observe::local_time::now();
     let simulated = simulate(workload, setup);
     progress::clear();
     let mut out = simulated.map_err(|e| explained(&e, &subject.words()))?;

@@ -64,7 +64,7 @@ pub fn of(
         label: workload.name.clone(),
         dialect: subject.dialect().into(),
         started_at: run_loop::rfc3339(started),
-        ended_at: run_loop::rfc3339(&jiff::Zoned::now()),
+        ended_at: run_loop::rfc3339(&fathom_observe::local_time::now()),
         status: if error.is_some() { Status::Failed } else { Status::Completed },
         version: env!("CARGO_PKG_VERSION").into(),
         argv: console::argv(),

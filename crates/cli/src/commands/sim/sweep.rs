@@ -25,7 +25,7 @@ pub fn run(o: &SweepSimulated, common: &Common) -> anyhow::Result<ExitCode> {
     }
     let plan = Plan::read(o)?;
     plan.notes.iter().for_each(|note| console::note(note));
-    let started = jiff::Zoned::now();
+    let started = fathom_observe::local_time::now();
     fathom_engine::watch_signals();
     let sweep = Sweep {
         schema: SCHEMA,

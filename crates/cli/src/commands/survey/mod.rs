@@ -35,7 +35,7 @@ pub fn run(options: &Survey, common: &Common) -> anyhow::Result<ExitCode> {
     if let Some(output) = &options.output {
         write::check_before(output)?;
     }
-    let started = jiff::Zoned::now();
+    let started = fathom_observe::local_time::now();
     let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
     let effort = Effort::of(wish(options), cpus);
     let mut engine = Engine::new(state::ledger());

@@ -105,7 +105,7 @@ impl<'a> Stage<'a> {
         let here = std::env::current_dir().map_err(unusable)?;
         let home = directories::open(Path::new(".")).map_err(unusable)?;
         let directories = directories::all(&asked.varied, &here)?;
-        let started = jiff::Zoned::now();
+        let started = fathom_observe::local_time::now();
         let counts: Vec<usize> = asked.varied.iter().map(|v| v.values.len()).collect();
         let cells: Vec<Cell> =
             combinations(&counts).into_iter().map(|levels| Cell { levels, ..Cell::default() }).collect();

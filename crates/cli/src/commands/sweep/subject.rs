@@ -254,7 +254,7 @@ impl Planned {
                     dialect: "native".into(),
                     argv: argv.clone(),
                     directory: run::directory_of(workload),
-                    started: jiff::Zoned::now(),
+                    started: fathom_observe::local_time::now(),
                 };
                 once(workload, head)
             }

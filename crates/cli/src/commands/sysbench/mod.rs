@@ -94,7 +94,7 @@ impl Measured {
     /// What a run of it is called, once its files are there.
     pub fn head(&self) -> Result<Head, String> {
         look(&self.parsed.options).map_err(|text| text.trim().to_string())?;
-        Ok(head(&self.parsed.options, self.argv.clone(), jiff::Zoned::now()))
+        Ok(head(&self.parsed.options, self.argv.clone(), fathom_observe::local_time::now()))
     }
 }
 
@@ -121,7 +121,7 @@ fn clock_seed() -> u64 {
 }
 
 fn measure(program: &str, parsed: &Parsed, common: &Common, engine: &mut Engine) -> ExitCode {
-    let now = jiff::Zoned::now();
+    let now = fathom_observe::local_time::now();
     let mut live = Live { printer: Printer::new(parsed), shutdown: parsed.options.forced_shutdown_s };
     console::out_raw(&live.printer.head());
     if let Err(text) = look(&parsed.options) {

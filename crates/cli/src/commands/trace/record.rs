@@ -204,7 +204,7 @@ fn cannot_create(path: &Path, error: io::Error) -> anyhow::Error {
 
 fn default_name(devices: &[Watched]) -> PathBuf {
     let device = devices.first().map_or("device", |d| d.name.as_str()).replace('/', "-");
-    let now = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
+    let now = fathom_observe::local_time::now().strftime("%Y%m%d-%H%M%S").to_string();
     PathBuf::from(format!("fathom-trace-{device}-{now}.fbl"))
 }
 

@@ -30,7 +30,7 @@ pub fn of(done: &Done<'_>) -> Run {
     .to_vec();
     counts.extend(out.scheduler.iter().map(|(name, n)| (format!("scheduler_{name}"), *n)));
     let simulation = Simulation { counts, phases: vec![out.inside.clone()], ..done.simulation.clone() };
-    let now = jiff::Zoned::now();
+    let now = fathom_observe::local_time::now();
     Run {
         id: fathom_record::store::new_run_id(now.timestamp(), std::process::id()),
         label: done.origin.file.clone(),
