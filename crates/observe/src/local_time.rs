@@ -1,4 +1,4 @@
-//! The time of day where the user is.
+//! The time of day where the user is, for headings, names and the record. Durations are measured by the engine's clock.
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
