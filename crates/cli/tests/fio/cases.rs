@@ -366,7 +366,7 @@ fn both_directions_of_a_window_have_its_time_and_keep_their_rates() {
     let log = fs::read_to_string(dir.path().join("a_iops.1.log")).unwrap();
     let rows: Vec<Vec<u64>> =
         log.lines().map(|line| line.split(", ").map(|n| n.parse().unwrap()).collect()).collect();
-    assert!(rows.len() >= 4 && rows.len() % 2 == 0, "{log}");
+    assert!(rows.len() >= 4 && rows.len().is_multiple_of(2), "{log}");
     for (n, pair) in rows.chunks(2).enumerate() {
         assert_eq!((pair[0][0], pair[0][2], pair[1][2]), (pair[1][0], 0, 1), "{log}");
         assert!(pair[0][0] == 400 * (n as u64 + 1) || n == rows.len() / 2 - 1, "{log}");
