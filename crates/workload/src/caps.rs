@@ -49,6 +49,9 @@ impl Capabilities {
                 }
             }
         }
+        // Threads of a group may ask for the same.
+        let mut told = std::collections::BTreeSet::new();
+        sentences.retain(|sentence| told.insert(sentence.clone()));
         sentences
     }
 

@@ -25,7 +25,7 @@ fn ios(job: &Value, kind: &str) -> u64 {
     job[kind]["total_ios"].as_u64().expect("a count")
 }
 
-/// File, kind, offset and length of every operation of an iolog.
+/// File, kind and offset of every operation of an iolog.
 fn operations(directory: &Path, log: &str) -> Vec<(String, String, u64)> {
     let text = fs::read_to_string(directory.join(log)).unwrap();
     let words = text.lines().map(|line| line.split(' ').collect::<Vec<_>>());
@@ -77,10 +77,9 @@ fn every_clone_draws_its_delay() {
     let (_dir, fathom) = with(&[("j.fio", "[a]\nioengine=null\nsize=4k\nnumjobs=4\nstartdelay=0:800ms\n")]);
     for line in ["j.fio", "--name=a --ioengine=null --size=4k --numjobs=4 --startdelay=0-800ms"] {
         let document = json(&fathom, line);
-        let mut begun: Vec<u64> =
-            jobs(&document).iter().filter_map(|job| job["job_start"].as_u64()).collect();
-        begun.dedup();
-        assert!(begun.len() > 1, "{line}: {begun:?}");
+        let begun: Vec<u64> = jobs(&document).iter().filter_map(|job| job["job_start"].as_u64()).collect();
+        let spread = begun.iter().max().unwrap() - begun.iter().min().unwrap();
+        assert!(spread >= 50, "{line}: {begun:?} ms");
     }
     run(&fathom, "--name=a --size=4k --startdelay=1-x").expect_code(1).expect_stderr("\"x\" is not a time");
 }
@@ -116,7 +115,7 @@ fn what_one_call_writes_to_many_files_the_next_one_checks() {
     fs::write(dir.path().join("v.3.0"), bytes).unwrap();
     run(&fathom, &format!("{line} --verify_only=1")).expect_code(1).expect_stderr("v.3.0 offset 32768");
     // With a blank that is missing, zones are all that is left of the options, and a random job has none, as in fio.
-    run(&fathom, &format!("{line} --zonesize=64k--zoneskip=4k")).expect_code(1);
+    run(&fathom, &format!("{line} --zonesize=64k--zoneskip=4k")).expect_code(1).expect_stderr("zone");
 }
 
 #[test]
@@ -362,7 +361,7 @@ fn both_directions_of_a_window_have_its_time_and_keep_their_rates() {
                 --time_based --rate_iops=300,100 --log_avg_msec=400 --write_iops_log=a";
     let document = json(&fathom, line);
     let (reads, writes) = (ios(&document["jobs"][0], "read"), ios(&document["jobs"][0], "write"));
-    assert!((300..=362).contains(&reads) && (100..=122).contains(&writes), "{reads} {writes}");
+    assert!((200..=362).contains(&reads) && (60..=122).contains(&writes), "{reads} {writes}");
     let log = fs::read_to_string(dir.path().join("a_iops.1.log")).unwrap();
     let rows: Vec<Vec<u64>> =
         log.lines().map(|line| line.split(", ").map(|n| n.parse().unwrap()).collect()).collect();

@@ -51,7 +51,12 @@ fn what_was_written_is_given_back_and_read_as_zeros() {
     assert_eq!(counts("--verify=crc32c --trim_percentage=100"), [16, 16, 0]);
     run(&fathom, &format!("--name=a --size=64k --rw=write {all} --verify_only"))
         .expect_code(1)
-        .expect_stderr("trim_backlog: what is given back is known only to a job that writes");
+        .expect_stderr("trim_backlog needs a job that writes by itself");
+    for (other, words) in [("--ioengine=mmap", "ioengine=mmap"), ("--max_latency=1s", "max_latency")] {
+        run(&fathom, &format!("--name=a --size=64k --rw=write {all} {other}"))
+            .expect_code(1)
+            .expect_stderr(&format!("trim_backlog does not go with {words}"));
+    }
 }
 
 #[test]

@@ -68,8 +68,7 @@ pub fn collect(line: &Line, world: &World<'_>) -> Result<(Vec<Settings>, Vec<Str
 /// The option that was probably meant by a word that is no job file.
 fn meant(word: &str) -> Option<String> {
     let name = word.split_once('=').map(|(name, _)| name);
-    let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
-    if name.is_some_and(is_name) {
+    if name.is_some_and(|name| super::table::find(name).is_some()) {
         return Some(format!("--{word}"));
     }
     word.starts_with("/dev/").then(|| format!("--filename={word}"))

@@ -165,8 +165,9 @@ impl Store {
     }
 }
 
-/// The rollback journal while the file enters or leaves WAL mode. The switch changes some bytes at the beginning of the file and nothing
-/// else, in one sector, so there is nothing to roll back after a crash; a journal on disk would cost four fsyncs each way.
+/// The rollback journal while the file enters or leaves WAL mode; SQLite itself takes none to enter it from there. The switch changes
+/// some bytes in the first sector of the file and nothing else, so there is nothing to roll back after a crash; a journal on disk would
+/// cost four fsyncs each way.
 const JOURNAL_OF_A_SWITCH: &str = "memory";
 
 /// Sets the journal mode. SQLite answers with the mode now in force, and refuses quietly what cannot work.
@@ -182,15 +183,17 @@ fn begin_log(connection: &Connection) -> Result<String, rusqlite::Error> {
     }
     journal_mode(connection, JOURNAL_OF_A_SWITCH)?;
     // The file has the same contents before and after: which of the two a power cut leaves makes no difference.
-    connection.execute_batch("PRAGMA synchronous=off")?;
-    let switched = journal_mode(connection, "wal");
-    connection.execute_batch("PRAGMA synchronous=full")?;
-    match switched {
-        Ok(mode) if mode == "wal" => Ok(mode),
-        // What follows is written with a journal on disk.
-        Ok(_) => journal_mode(connection, "delete"),
-        Err(error) => journal_mode(connection, "delete").and(Err(error)),
-    }
+    let switched =
+        connection.execute_batch("PRAGMA synchronous=off").and_then(|()| journal_mode(connection, "wal"));
+    // Whatever came of it, what follows is written safely.
+    let synchronous = connection.execute_batch("PRAGMA synchronous=full");
+    let mode = match &switched {
+        Ok(mode) if mode == "wal" => Ok(mode.clone()),
+        _ => journal_mode(connection, "delete"),
+    };
+    switched?;
+    synchronous?;
+    mode
 }
 
 impl Drop for Store {

@@ -36,7 +36,7 @@ fn has(phase: &Phase, action: fn(&Action) -> bool) -> bool {
     phase.before.iter().chain(&phase.after).any(action)
 }
 
-/// Whether operations come one after the other by what a stream asks for.
+/// Whether a stream asks for something that needs one operation after the other.
 fn goes_alone(stream: &Stream) -> bool {
     stream.pace.think.is_some()
         || stream.pace.burst.is_some()
@@ -139,7 +139,7 @@ const CAPABILITIES: Capabilities = Capabilities {
             },
         },
         Lack {
-            what: "this madvise advice of a mapped file",
+            what: "a madvise advice of a mapped file other than 0, 1, 2, 4, 22 and 23",
             instead: "leave it out (IOzone: -+A 4; a workload: advice), or take 0 normal, 1 random or 2 sequential",
             asked: |stream| matches!(stream.backend, Backend::Mmap { advice: Some(advice), .. } if !is_known(advice)),
         },
@@ -276,7 +276,7 @@ mod tests {
         let deep = refused("backend = { stdio = {} }\nqueue_depth = 2").unwrap();
         assert!(deep.contains("one operation after the other"), "{deep}");
         let advised = refused("backend = { mmap = { advice = 3 } }").unwrap();
-        assert!(advised.contains("this madvise advice") && advised.contains("-+A"), "{advised}");
+        assert!(advised.contains("other than 0, 1, 2") && advised.contains("-+A"), "{advised}");
     }
 
     #[test]

@@ -43,6 +43,14 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
                 "stdio and mmap keep what they wrote in buffers of their own; take another backend for keep_written.trim",
             );
             wrong(
+                stream.until_full,
+                "a stream that gives back what it wrote makes room, and goes on for ever; leave until_full out",
+            );
+            wrong(
+                stream.sync_series.is_some(),
+                "keep_written.trim does not go with sync_series; sync_every counts the writes",
+            );
+            wrong(
                 stream.pick == Pick::All && stream.turns.is_none(),
                 "trims do not go on over all files in a row; let the files take turns",
             );

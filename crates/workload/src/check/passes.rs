@@ -13,7 +13,7 @@ pub(super) fn error(stream: &Stream) -> Option<&'static str> {
     if stream.sequence == Sequence::Common {
         return Some("evict_passes does not go with a common sequence: a pass is that of one worker");
     }
-    if stream.direction.trims() {
+    if stream.trims() {
         return Some("what was given back is not in memory; leave evict_passes out of a stream that trims");
     }
     (!stream.backend.moves_data() || stream.backend == Backend::Null)

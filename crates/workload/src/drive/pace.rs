@@ -18,8 +18,10 @@ pub struct Pacing<'a> {
     pub syncs_are_due: bool,
     /// The operations that have due times.
     rate_of: RateOf,
-    /// Only one kind of a mix has them, and the other is done meanwhile.
+    /// Only one kind of a mix has due times; while it waits, the other kind goes on.
     gives_way: bool,
+    /// Trims have due times: those of a stream that gives back what it wrote (`keep_written.trim`) are done at once.
+    trims_are_due: bool,
 }
 
 impl<'a> Pacing<'a> {
@@ -33,6 +35,7 @@ impl<'a> Pacing<'a> {
             syncs_are_due: stream.access.is_timed(),
             rate_of: stream.rate_of(),
             gives_way: stream.pace.rate_of != RateOf::All,
+            trims_are_due: stream.keep_written.is_none(),
         }
     }
 
@@ -42,7 +45,8 @@ impl<'a> Pacing<'a> {
         match op.kind {
             OpKind::Sync { .. } | OpKind::Evict => self.syncs_are_due,
             OpKind::Read => self.rate_of != RateOf::Writes,
-            OpKind::Write | OpKind::Trim => self.rate_of != RateOf::Reads,
+            OpKind::Write => self.rate_of != RateOf::Reads,
+            OpKind::Trim => self.trims_are_due && self.rate_of != RateOf::Reads,
         }
     }
 

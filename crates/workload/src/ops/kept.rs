@@ -281,7 +281,8 @@ impl Source for Kept<'_> {
     }
 
     fn refill(&mut self, drawn: Option<&Op>) {
-        let own = drawn.filter(|op| !self.is_read_back(op));
+        let trims = |op: &Op| self.trims.as_ref().is_some_and(|trims| trims.has(op));
+        let own = drawn.filter(|op| !self.is_read_back(op) && !trims(op));
         self.inner.refill(own);
     }
 
@@ -295,6 +296,9 @@ impl Source for Kept<'_> {
                     self.written.note(&extent, number, covered);
                     if let Some(trims) = &mut self.trims {
                         trims.wrote(extent, number);
+                        trims.forget(self.written.all.len(), |extent, number| {
+                            self.written.is_as_written(extent, number)
+                        });
                     }
                 }
             }

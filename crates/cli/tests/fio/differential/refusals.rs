@@ -6,7 +6,7 @@ const REFUSALS: &[(&str, &str)] = &[
     ("sync_file_range with ", "fio fails with io_uring, and lets the other sync come first"),
     ("vsync gathers", "vsync gathers the blocks of a batch in sequence into one call"),
     ("bs_is_seq_rand", "block sizes by the order of single operations"),
-    ("so the buffers have no other", "verify together with buffers that compress to a pattern"),
+    ("so buffer_pattern has no place", "verify together with buffers that compress to a pattern"),
     ("which is less than a block of", "files that are smaller than a block, of which fio does nothing"),
     ("has nothing that could be read or written over", "create_on_open of a job that reads"),
     ("a multiple of the block size of", "zones that are no multiple of the block size"),

@@ -79,9 +79,12 @@ pub fn apply(
         return Err(s
             .wrong(
                 "trim_backlog",
-                "trim_backlog: what is given back is known only to a job that writes, and not from a list",
+                "trim_backlog needs a job that writes by itself: not verify_only, and no iolog",
             )
-            .hint("leave out verify_only, or the iolog"));
+            .hint("leave trim_backlog out"));
+    }
+    if trims {
+        trims_go_with(s, stream)?;
     }
     if s.on("verify_dump", false) && s.on("unlink", false) {
         return Err(s
@@ -142,6 +145,25 @@ pub fn apply(
     Ok(Checks { reads_back: true, ..Checks::default() })
 }
 
+/// Whether the rest of a job goes with giving back what it wrote.
+fn trims_go_with(s: &Settings, stream: &Stream) -> Result<(), Wrong> {
+    const NAME: &str = "trim_backlog";
+    if matches!(stream.backend, Backend::Mmap { .. }) {
+        return Err(s
+            .wrong(
+                NAME,
+                format!("{NAME} does not go with ioengine=mmap, which keeps what it wrote in memory"),
+            )
+            .hint("ioengine=psync, or leave trim_backlog out"));
+    }
+    match s.last_of(&["max_latency", "rate_min", "rate_iops_min", "latency_target"]) {
+        Some(limit) => Err(s
+            .wrong(NAME, format!("{NAME} does not go with {limit}, which is about reads and writes"))
+            .hint("leave one of the two out")),
+        None => Ok(()),
+    }
+}
+
 /// Options for buffers that verify overrules, as in fio 3.42.
 fn buffers_beside(s: &Settings, verify: &str) -> Result<Vec<&'static str>, Wrong> {
     const COMPRESSES: &str = "buffer_compress_percentage";
@@ -150,9 +172,9 @@ fn buffers_beside(s: &Settings, verify: &str) -> Result<Vec<&'static str>, Wrong
         return Err(s
             .wrong(
                 COMPRESSES,
-                "what is to be checked has a header and random bytes, or a verify_pattern, so the buffers have no other",
+                "verify fills each block with a header and random bytes (or verify_pattern), so buffer_pattern has no place",
             )
-            .hint("leave buffer_pattern out: zeros are what compresses then"));
+            .hint("leave buffer_pattern out: blocks then end with zeros"));
     }
     let patterned = s.text("verify_pattern").is_some();
     let on = [

@@ -62,7 +62,7 @@ pub(super) fn apply(
     let checked = stream.verify != Verify::No || reads_back;
     if matches!(stream.backend, Backend::Mmap { .. }) && !(checked && counted.checks) {
         notes.say(format!(
-            "job {}: with ioengine=mmap nothing goes on behind an error: in fio its signal ends the job, and so it does here",
+            "job {}: with ioengine=mmap an error is a signal that ends the job, as in fio: continue_on_error changes nothing",
             s.job
         ));
         return Ok(counted);

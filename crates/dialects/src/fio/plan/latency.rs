@@ -65,18 +65,19 @@ fn one_in_flight(
 ) {
     if percentile >= 100.0 {
         let mut longest = stream.pace.longest.unwrap_or_default();
-        let least = |ns: u64| Duration(if ns == 0 { target } else { ns.min(target) });
+        let at_most = |ns: u64| Duration(if ns == 0 { target } else { ns.min(target) });
         let (reads, writes) = (stream.direction.reads(), stream.direction.writes());
         (longest.read, longest.write) = (
-            if reads { least(longest.read.0) } else { Duration(0) },
-            if writes { least(longest.write.0) } else { Duration(0) },
+            if reads { at_most(longest.read.0) } else { Duration(0) },
+            if writes { at_most(longest.write.0) } else { Duration(0) },
         );
         stream.pace.longest = (longest != Longest::default()).then_some(longest);
     }
     if !s.on("latency_run", false) {
         times.runtime = if times.runtime == 0 { window } else { times.runtime.min(window) };
+        let missed = if percentile < 100.0 { "; fio goes on where the target is missed" } else { "" };
         notes.say(format!(
-            "job {}: latency_target: with one operation in flight there is no depth to find, and one latency_window is measured; fio goes on where the target is missed",
+            "job {}: latency_target: with one operation in flight there is no depth to find, and one latency_window is measured{missed}",
             s.job
         ));
     }

@@ -85,10 +85,46 @@ fn what_was_written_is_given_back_in_batches() {
 
 #[test]
 fn what_is_written_anew_is_no_longer_zeros() {
-    let trim = TrimWritten { after: 2, batch: 0, percent: 100, zeros: true };
+    let trim = TrimWritten { after: 4, batch: 0, percent: 100, zeros: true };
     let stream = Stream { amount: Amount::Passes(2), ..writing(Access::Sequential) };
     let how = KeepWritten { by_offset: true, trim: Some(trim), ..KeepWritten::default() };
-    assert_eq!(told(kept(&stream, 3, how), 99), "W0 W1 T0 T1 W2 W0 T2 W1 W2 T1 | 0 z1 2");
+    assert_eq!(told(kept(&stream, 3, how), 99), "W0 W1 W2 W0 T1 T2 T0 W1 W2 | z0 1 2");
+}
+
+#[test]
+fn what_was_written_over_takes_no_place_in_a_batch_and_no_memory() {
+    let trim = TrimWritten { after: 4, batch: 2, percent: 100, zeros: true };
+    let stream = Stream { amount: Amount::Passes(2500), ..writing(Access::Sequential) };
+    let how = KeepWritten { by_offset: true, trim: Some(trim), ..KeepWritten::default() };
+    let mut ops = kept(&stream, 4, how);
+    let done = Done::default();
+    let (mut writes, mut trims) = (0, 0);
+    while let Some(op) = ops.next(&done) {
+        *if op.kind == OpKind::Trim { &mut trims } else { &mut writes } += 1;
+        ops.completed(&op);
+        assert!(ops.trims.as_ref().expect("trims").waiting() <= 2 * 4 + 1025);
+    }
+    assert_eq!((writes, trims), (10_000, 5_000));
+}
+
+#[test]
+fn a_trim_in_hand_at_the_end_of_a_warm_up_is_none_of_the_amount() {
+    let trim = TrimWritten { after: 1, batch: 0, percent: 100, zeros: true };
+    let mut ops =
+        kept(&writing(Access::Sequential), 4, KeepWritten { trim: Some(trim), ..KeepWritten::default() });
+    let done = Done::default();
+    let write = ops.next(&done).unwrap();
+    ops.completed(&write);
+    let trim = ops.next(&done).unwrap();
+    assert_eq!(trim.kind, OpKind::Trim);
+    ops.refill(Some(&trim));
+    ops.completed(&trim);
+    let mut writes = 0;
+    while let Some(op) = ops.next(&done) {
+        writes += u32::from(op.kind == OpKind::Write);
+        ops.completed(&op);
+    }
+    assert_eq!(writes, 4);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::Extent;
 use crate::TrimWritten;
-use crate::ops::{Op, Place, derive_seed};
+use crate::ops::{Op, OpKind, Place, derive_seed};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use std::collections::VecDeque;
@@ -47,14 +47,33 @@ impl Trims {
         while self.left > 0
             && let Some((extent, number)) = self.drawn.pop_front()
         {
-            self.left -= 1;
             if may(&extent, number) {
+                self.left -= 1;
                 self.under_way.push(extent);
                 return Some(extent);
             }
         }
         self.left = 0;
         None
+    }
+
+    /// Forgets what was written over since, where a small `batch` lets that grow. `left`: blocks that are still as they were written.
+    pub fn forget(&mut self, left: usize, is_as_written: impl Fn(&Extent, u64) -> bool) {
+        const SLACK: usize = 1024;
+        if self.drawn.len() > 2 * left + SLACK {
+            self.drawn.retain(|(extent, number)| is_as_written(extent, *number));
+        }
+    }
+
+    /// Blocks that are drawn and not given back yet.
+    #[cfg(test)]
+    pub fn waiting(&self) -> usize {
+        self.drawn.len()
+    }
+
+    /// Whether an operation is one of these trims.
+    pub fn has(&self, op: &Op) -> bool {
+        op.kind == OpKind::Trim && self.under_way.iter().any(|extent| extent.is_of(op))
     }
 
     /// A trim is over: what it gave back, and whether that must be zeros. `None`: it is not one of these.
