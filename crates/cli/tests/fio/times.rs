@@ -43,7 +43,7 @@ fn who_has_no_runtime_goes_on_to_its_end() {
 }
 
 #[test]
-fn only_the_job_that_says_so_ends_the_others() {
+fn one_exitall_makes_every_job_end_the_others() {
     let dir = TestDir::new();
     let fathom = Fathom::new().working_in(dir.path());
     let ended = |exits: &str, other: &str| {
@@ -51,8 +51,16 @@ fn only_the_job_that_says_so_ends_the_others() {
             format!("{PACED} --name=first --runtime=500ms {exits} --name=second --runtime=1500ms {other}");
         of(&json(&fathom, &line), "second").0
     };
-    assert!(ended("--exitall", "") < 1000);
-    assert!(ended("", "--exitall") > 1400);
+    // fio 3.33 and 3.42: 500 ms.
+    for (first, second) in [
+        ("--exitall", ""),
+        ("", "--exitall"),
+        ("", "--exitall=0"),
+        ("", "--name=third --stonewall --runtime=1ms --exitall"),
+    ] {
+        assert!(ended(first, second) < 1000, "{first} {second}");
+    }
+    assert!(ended("", "") > 1400);
     // Nor is one waited for that has not begun.
     let begun = std::time::Instant::now();
     let line = format!("{PACED} --name=a --runtime=500ms --exitall --name=late --runtime=1 --startdelay=100");

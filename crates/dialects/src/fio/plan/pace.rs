@@ -19,7 +19,7 @@ pub struct Times {
     pub delay: u64,
     /// And at most: each clone draws its own.
     pub delay_most: u64,
-    /// The first job that is done ends the others.
+    /// When it is done it ends the others: `exitall` of any job makes all of them do so.
     pub exit_all: bool,
     /// It is ended when the jobs beside it that do I/O are done.
     pub ends_with_io: bool,
@@ -62,7 +62,7 @@ pub fn times(s: &Settings, stream: &mut Stream, notes: &mut Notes) -> Result<Tim
         ramp: s.time("ramp_time")?,
         delay,
         delay_most,
-        exit_all: s.on("exitall", false),
+        exit_all: false,
         ends_with_io: s.on("exit_on_io_done", false) && s.word("ioengine") == Some("cpuio"),
     };
     let think = s.time("thinktime")?;

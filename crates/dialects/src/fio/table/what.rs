@@ -117,11 +117,15 @@ pub(super) static ROWS: &[Row] = &[
     also(done("stonewall", Flag, "begin when every job before is done"), &["wait_for_previous"]),
     done("wait_for", Text, "begin when the job of that name is done, if no other runs beside it"),
     done("new_group", Flag, "begin a new group in reports"),
-    done("exitall", Flag, "the first job that is done ends the others that run with it, as exit_what says"),
+    done(
+        "exitall",
+        Flag,
+        "given for one job, and even with 0, every job that is done ends the others that run with it, as its exit_what says",
+    ),
     done(
         "exit_what",
         Word(&["group", "all", "stonewall"]),
-        "whom exitall ends: group, those of its group that run with it; stonewall, all that run with it; all is done where nobody comes after",
+        "whom a job ends, with exitall: group, those of its group that run with it; stonewall, all that run with it; all is done where nobody comes after",
     ),
     done("exitall_on_error", Flag, "an error ends the jobs that run together; without it they go on"),
     done("numjobs", Number, "number of clones"),
