@@ -24,6 +24,7 @@ mod loops;
 mod names;
 mod pace;
 mod parts;
+mod passes;
 mod pattern;
 mod phases;
 mod ranges;
@@ -246,7 +247,7 @@ fn job(
     limits::apply(s, &mut stream, rw)?;
     calls::pause(s, &mut stream)?;
     latency::apply(s, &mut stream, &mut times, notes)?;
-    let checks = data::apply(s, &mut stream, rw, &laid, world, notes)?;
+    let checks = data::apply(s, &mut stream, rw, &mut laid, world, notes)?;
     if stream.until_full && checks.reads_back {
         return Err(s
             .wrong("fill_device", "fill_device: reading back needs to know what was written, and where the space ends is not known")

@@ -73,7 +73,14 @@ pub(super) static ROWS: &[Row] = &[
         "the first block size is that of sequential jobs, the second that of random ones, whatever they do; not beside percentage_random",
     ),
     done("size", Size, "bytes of the job's files together"),
-    also(done("io_size", Size, "bytes that are moved, in as many passes as that takes"), &["io_limit"]),
+    also(
+        done(
+            "io_size",
+            Size,
+            "bytes that are moved, in as many passes as that takes; what verify reads back after each pass counts",
+        ),
+        &["io_limit"],
+    ),
     done("filesize", Range, "bytes of each file; from a range they are drawn, the same in every run"),
     also(
         done("nrfiles", Number, "number of files of each clone, which share size and take turns"),
