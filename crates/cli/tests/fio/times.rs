@@ -108,6 +108,17 @@ fn a_pause_comes_once_in_so_many_operations() {
     }
 }
 
+#[test]
+fn with_a_rate_a_pause_is_made_up_for_or_is_not() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    // fio 3.42: 50 and 40 operations, ten between two pauses.
+    let line = format!("{PACED} --bs=4k --thinktime=200ms --thinktime_blocks=10 --runtime=1 --name=a");
+    let (_, made_up) = of(&json(&fathom, &line), "a");
+    let (_, postponed) = of(&json(&fathom, &format!("{line} --rate_ignore_thinktime=1")), "a");
+    assert!((20..=41).contains(&postponed) && made_up > postponed, "{made_up} {postponed}");
+}
+
 /// What a queue holds ends before a pause begins.
 #[test]
 fn a_queue_pauses_too() {
