@@ -107,6 +107,30 @@ fn who_cannot_keep_up_is_behind_and_drops_nothing() {
 }
 
 #[test]
+fn a_pause_that_postpones_moves_what_is_due() {
+    for (backend, depth) in
+        [(Backend::Null, 1), (Backend::default(), 1), (Backend::Aio { batch: 0, atomic: false }, 4)]
+    {
+        let bench = Bench::new(MIB);
+        bench.run(Stream::new("f", Direction::Write, Bytes(4096)));
+        let mut stream = paced(backend, depth, 1000.0, Arrivals::Even);
+        stream.pace.think = Some(fathom_workload::Think {
+            time: Duration(20 * MS),
+            counted: true,
+            asleep: true,
+            every: 10,
+            postpones: true,
+            ..fathom_workload::Think::default()
+        });
+        stream.amount = Amount::Operations(100);
+        let done = bench.run(stream);
+        // 99 ms to the last one, and nine pauses at least, none of them made up for.
+        let ms = only(&done).elapsed_ns / MS;
+        assert!(ms >= 270, "{backend:?} at depth {depth}: {ms} ms");
+    }
+}
+
+#[test]
 fn the_log_tells_when_operations_were_issued() {
     let mut stream = paced(Backend::Null, 1, 1000.0, Arrivals::Even);
     stream.amount = Amount::Operations(50);

@@ -128,8 +128,12 @@ fn one_stream() -> BoxedStrategy<Workload> {
             stream.timed.syncfs &= stream.timed.fsync;
             stream.sync_every = stream.sync_every.filter(|s| s.writes > 0 && !s.inside && s.range.is_none());
             // What these ask for changes nothing about the operations.
-            stream.pace.think =
-                stream.pace.think.map(|t| Think { busy: Duration(0), every: t.every.max(1), ..t });
+            stream.pace.think = stream.pace.think.map(|t| Think {
+                busy: Duration(0),
+                every: t.every.max(1),
+                postpones: false,
+                ..t
+            });
             stream.pace.rate = stream.pace.rate.filter(|r| r.operations_per_s > 0.0 && !r.common);
             (stream.pace.ratio, stream.pace.least, stream.pace.longest) = (None, None, None);
             stream.adaptive_depth = None;

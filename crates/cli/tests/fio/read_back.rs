@@ -99,6 +99,40 @@ fn what_was_written_until_the_time_was_over_is_read_back() {
 }
 
 #[test]
+fn every_pass_is_read_back_and_counts() {
+    // Reads, writes and syncs of fio 3.42.
+    for (more, counts) in [
+        ("--rw=write --io_size=512k", [64, 64, 0]),
+        ("--rw=randwrite --io_size=512k --ioengine=libaio --iodepth=4", [64, 64, 0]),
+        ("--rw=write --io_size=512k --nrfiles=2", [64, 64, 0]),
+        ("--rw=write --io_size=512k --fsync=16", [64, 64, 4]),
+        ("--rw=write --io_size=100k --fsync=16", [16, 16, 1]),
+        ("--rw=write --io_size=512k --number_ios=40", [24, 24, 0]),
+        ("--rw=write --loops=3 --fsync=16", [48, 48, 2]),
+        ("--rw=write --loops=2 --fsync=5", [32, 32, 6]),
+        ("--rw=write --io_size=512k --do_verify=0", [0, 16, 0]),
+    ] {
+        let document = ours(&format!("--name=a --bs=4k --size=64k --verify=crc32c {more}"));
+        let ios =
+            ["read", "write", "sync"].map(|side| document["jobs"][0][side]["total_ios"].as_u64().unwrap());
+        assert_eq!(ios, counts, "{more}");
+    }
+}
+
+#[test]
+fn a_pause_counts_what_is_read_back_meanwhile() {
+    // fio 3.42: 16 pauses in 128 operations, 8 with twice as many blocks.
+    for (blocks, pauses) in [(8, 16), (16, 8)] {
+        let document = ours(&format!(
+            "--name=a --rw=write --bs=4k --size=256k --verify=crc32c --verify_backlog=8 --thinktime=20ms --thinktime_blocks={blocks}"
+        ));
+        assert_eq!(done(&document, 0), [64, 64]);
+        let ms = document["jobs"][0]["job_runtime"].as_u64().unwrap();
+        assert!((pauses - 1) * 20 <= ms && ms < (pauses + 8) * 20, "{blocks}: {ms} ms");
+    }
+}
+
+#[test]
 fn wrong_bytes_of_several_files_are_found_in_theirs() {
     let dir = TestDir::new();
     let fathom = Fathom::new().working_in(dir.path());

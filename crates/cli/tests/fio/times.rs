@@ -43,7 +43,7 @@ fn who_has_no_runtime_goes_on_to_its_end() {
 }
 
 #[test]
-fn only_the_job_that_says_so_ends_the_others() {
+fn one_exitall_makes_every_job_end_the_others() {
     let dir = TestDir::new();
     let fathom = Fathom::new().working_in(dir.path());
     let ended = |exits: &str, other: &str| {
@@ -51,8 +51,16 @@ fn only_the_job_that_says_so_ends_the_others() {
             format!("{PACED} --name=first --runtime=500ms {exits} --name=second --runtime=1500ms {other}");
         of(&json(&fathom, &line), "second").0
     };
-    assert!(ended("--exitall", "") < 1000);
-    assert!(ended("", "--exitall") > 1400);
+    // fio 3.33 and 3.42: 500 ms.
+    for (first, second) in [
+        ("--exitall", ""),
+        ("", "--exitall"),
+        ("", "--exitall=0"),
+        ("", "--name=third --stonewall --runtime=1ms --exitall"),
+    ] {
+        assert!(ended(first, second) < 1000, "{first} {second}");
+    }
+    assert!(ended("", "") > 1400);
     // Nor is one waited for that has not begun.
     let begun = std::time::Instant::now();
     let line = format!("{PACED} --name=a --runtime=500ms --exitall --name=late --runtime=1 --startdelay=100");
@@ -98,6 +106,17 @@ fn a_pause_comes_once_in_so_many_operations() {
         let (ms, _) = of(&json(&fathom, &line), "a");
         assert!((pauses * 200..pauses * 200 + 195).contains(&ms), "{blocks}: {ms} ms");
     }
+}
+
+#[test]
+fn with_a_rate_a_pause_is_made_up_for_or_is_not() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    // fio 3.42: 50 and 40 operations, ten between two pauses.
+    let line = format!("{PACED} --bs=4k --thinktime=200ms --thinktime_blocks=10 --runtime=1 --name=a");
+    let (_, made_up) = of(&json(&fathom, &line), "a");
+    let (_, postponed) = of(&json(&fathom, &format!("{line} --rate_ignore_thinktime=1")), "a");
+    assert!((20..=41).contains(&postponed) && made_up > postponed, "{made_up} {postponed}");
 }
 
 /// What a queue holds ends before a pause begins.

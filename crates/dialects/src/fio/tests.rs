@@ -448,7 +448,7 @@ fn what_is_not_supported_says_why_and_what_is() {
         "--name=a --rw=write --filename=/dev/disk",
         "--name=a --rw=write --size=1m --readonly",
         "--name=a --rw=read",
-        "--name=a --size=1m --rw=randwrite --verify=md5 --verify_backlog=4 --thinktime=5",
+        "--name=a --size=1m --rw=randrw --verify=md5 --verify_backlog=4 --rate_iops=5",
         "--name=a --size=1k --bs=4k",
         "--name=a --size=1m --cpus_allowed=0-",
         "--name=a --size=1m --thinktime=5 --thinktime_spin=9",

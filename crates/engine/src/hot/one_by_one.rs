@@ -262,7 +262,7 @@ fn before<B: Backend>(
     };
     let think_ns = think_ns.saturating_add(op.think_ns);
     let think = pace.think.asked();
-    let due = pace.schedule.as_mut().map(|s| s.due(hot.clock, hot.released));
+    let mut due = pace.schedule.as_mut().map(|s| s.due(hot.clock, hot.released));
     let scheduled = pace.is_due_by_schedule(op);
     if think_ns > 0 {
         let from = hot.clock.now();
@@ -277,6 +277,11 @@ fn before<B: Backend>(
         }
         if !think.counted {
             hot.paused_ns += hot.clock.between(from, hot.clock.now());
+        }
+        if think.postpones {
+            hot.postpone(from);
+            let schedule = hot.rare.as_mut().and_then(|rare| rare.pace.schedule.as_mut());
+            due = schedule.map(|s| s.due(hot.clock, hot.released));
         }
         if waited == Waited::Cut {
             return Ok(Waited::Cut);

@@ -71,7 +71,7 @@ impl<'a> Pace<'a> {
         deadline_ns: u64,
         paused: &mut Paused,
     ) -> Waited {
-        let due_ns = self.due_ns();
+        let mut due_ns = self.due_ns();
         let think_ns = match op.kind {
             OpKind::Sync { .. } => 0,
             _ => self.rules.think.next_ns(Nanoseconds, self.released_ns, || machine.now()),
@@ -91,6 +91,12 @@ impl<'a> Pace<'a> {
             }
             if !think.counted {
                 paused.ns += machine.now() - from;
+            }
+            if think.postpones
+                && let Some(schedule) = &mut self.rules.schedule
+            {
+                schedule.postpone(machine.now() - from);
+                due_ns = self.due_ns();
             }
             if think_ns > left_ns || is_stopped(machine, plan, together) {
                 return Waited::Cut;

@@ -68,6 +68,9 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
         if think.every == 0 && think.spell.0 == 0 {
             errors.push("a pause before every 0 operations; 1 is before each".into());
         }
+        if think.postpones && stream.pace.rate.is_none_or(|rate| rate.common) {
+            errors.push("a pause postpones what a rate of its own stream says is due, and there is none, or it is that of all workers".into());
+        }
         if think.busy > think.time || think.busy.0 > 0 && !think.asleep {
             errors.push(
                 "the busy part of think is one of a pause that is asleep, and no longer than it".into(),

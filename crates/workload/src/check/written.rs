@@ -26,9 +26,9 @@ fn phase_errors(number: usize, phase: &Phase) -> Vec<CheckError> {
 fn stream_errors(stream: &Stream) -> Vec<String> {
     let mut errors = Vec::new();
     let Pace { think, rate, burst, .. } = stream.pace;
-    if rate.is_some() && think.is_some() {
+    if rate.is_some() && think.is_some_and(|think| !think.postpones) {
         errors.push(
-            "rate and think contradict each other: the rate says when operations are due, and computing before each moves that; take one of the two".into(),
+            "rate and think contradict each other: the rate says when operations are due, and computing before each moves that; take one of the two, or think with postpones = true".into(),
         );
     }
     if rate.is_some() && burst.is_some() {

@@ -61,6 +61,15 @@ impl<'a> Schedule<'a> {
         self.due
     }
 
+    /// All that is due from now on is due later by so many ticks: a pause kept it, and it is not made up for.
+    pub fn postpone(&mut self, ticks: u64) {
+        if !self.open {
+            self.epoch = self.epoch.saturating_add(ticks);
+            self.due = self.due.saturating_add(ticks);
+            self.behind_since = self.behind_since.map(|since| since.saturating_add(ticks));
+        }
+    }
+
     /// The operation that was due next, of `bytes`, is issued. Returns for how long operations have been late without a break, ns. Late
     /// operations are issued at once and not dropped; the schedule itself does not move.
     pub fn issued<T: Timeline>(&mut self, time: T, now: u64, bytes: u64) -> u64 {
@@ -112,6 +121,19 @@ mod tests {
         assert_eq!(schedule.due(Nanoseconds, 5 * MS), 8 * MS);
         assert_eq!(schedule.issued(Nanoseconds, 20 * MS, 4096), 13 * MS, "the row began at 7 ms");
         assert_eq!(schedule.issued(Nanoseconds, 9 * MS, 4096), 0);
+    }
+
+    #[test]
+    fn what_is_postponed_is_due_later_and_goes_on_at_its_rate() {
+        let stream = stream(1000.0, false);
+        let mut schedule = Schedule::of(&stream, 1, Place::default(), None).expect("a rate");
+        assert_eq!(schedule.due(Nanoseconds, 0), 0);
+        schedule.issued(Nanoseconds, 0, 4096);
+        schedule.postpone(200 * MS);
+        for due in [201 * MS, 202 * MS] {
+            assert_eq!(schedule.due(Nanoseconds, 0), due);
+            assert_eq!(schedule.issued(Nanoseconds, due, 4096), 0);
+        }
     }
 
     #[test]

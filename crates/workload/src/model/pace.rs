@@ -57,6 +57,9 @@ pub struct Think {
     /// `every = 0` only then.
     #[serde(default, skip_serializing_if = "is_default")]
     pub spell: Duration,
+    /// With a rate: what is due is due later by the time of the pause. Without it, what was due meanwhile is made up for.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub postpones: bool,
 }
 
 impl Default for Think {
@@ -69,6 +72,7 @@ impl Default for Think {
             every: 1,
             by_issue: false,
             spell: Duration(0),
+            postpones: false,
         }
     }
 }

@@ -566,8 +566,8 @@ fn open() -> BoxedStrategy<Open> {
 }
 
 fn pace() -> BoxedStrategy<Pace> {
-    let think = (time(), any::<(bool, bool, bool)>(), time(), number(), time()).prop_map(
-        |(time, (counted, asleep, by_issue), busy, every, spell)| Think {
+    let think = (time(), any::<(bool, bool, bool, bool)>(), time(), number(), time()).prop_map(
+        |(time, (counted, asleep, by_issue, postpones), busy, every, spell)| Think {
             time,
             counted,
             asleep,
@@ -575,6 +575,7 @@ fn pace() -> BoxedStrategy<Pace> {
             every,
             by_issue,
             spell,
+            postpones,
         },
     );
     let arrivals = prop::sample::select(vec![Arrivals::Even, Arrivals::Poisson]);

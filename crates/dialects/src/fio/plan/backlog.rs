@@ -23,9 +23,10 @@ pub fn kept(s: &Settings, stream: &Stream) -> Result<KeepWritten, Wrong> {
     // A rate is that of the writes; a mix has one for its own reads, too, and those that check are none of these.
     let only_writes = matches!(stream.direction, Direction::Write | Direction::Mix(Mix::ReadPercent(0)));
     let rate = stream.pace.rate.filter(|_| only_writes);
-    if after > 0 && stream.pace != (Pace { rate, ..Pace::default() }) {
+    // A pause comes after so many operations, those that check among them, as in fio.
+    if after > 0 && stream.pace != (Pace { rate, think: stream.pace.think, ..Pace::default() }) {
         return Err(s
-            .wrong(BACKLOG, "a pause, or the rate of a mix, would hold for the reads that check, too")
+            .wrong(BACKLOG, "a limit, or the rate of a mix, would hold for the reads that check, too")
             .hint("leave it out: then a job reads back when it has written all"));
     }
     // Where blocks may overlap, fio sorts them.
@@ -269,7 +270,8 @@ mod tests {
         }
         let paced = stream(&of("--rate_iops=10").workload, 0, 0);
         assert!(paced.pace.rate.is_some() && paced.keep_written.is_some());
-        for pace in ["--thinktime=1ms", "--rw=randrw --rate_iops=10"] {
+        assert!(stream(&of("--thinktime=1ms").workload, 0, 0).pace.think.is_some());
+        for pace in ["--rate_iops=50 --rate_iops_min=9", "--rw=randrw --rate_iops=10"] {
             let why =
                 refused(&format!("--name=b --rw=write --size=1m --verify=md5 --verify_backlog=4 {pace}"));
             assert!(why.contains("would hold for the reads that check"), "{why}");
@@ -283,7 +285,7 @@ mod tests {
             "--rw=randrw",
             "--rw=randwrite --bssplit=4k/50:8k/50",
             "--rw=write --number_ios=10",
-            "--rw=write --io_size=1536k",
+            "--rw=randwrite --norandommap --io_size=1536k",
             "--rw=randwrite --norandommap --nrfiles=3",
         ] {
             let args = format!("--name=a --size=768k --bs=4k --verify=crc32c {args}");

@@ -4,6 +4,7 @@ use super::super::settings::Settings;
 use super::super::{World, Wrong};
 use super::backlog;
 use super::files::Laid;
+use super::passes::{self, Passes};
 use super::what::{Direction, Trims};
 use super::{Notes, dedupe, pattern, state, verified};
 use fathom_workload::{Access, Amount, Backend, Data, RateOf, Record, Stream, Verify};
@@ -26,7 +27,7 @@ pub fn apply(
     s: &Settings,
     stream: &mut Stream,
     rw: Direction,
-    laid: &Laid,
+    laid: &mut Laid,
     world: &World<'_>,
     notes: &mut Notes,
 ) -> Result<Checks, Wrong> {
@@ -95,6 +96,7 @@ pub fn apply(
         stream.verify = check;
         return Ok(Checks::default());
     }
+    let passes = passes::settle(s, stream, laid, do_verify || only)?;
     if !do_verify && !only {
         return Ok(Checks::default());
     }
@@ -117,15 +119,19 @@ pub fn apply(
             .hint("leave out the rate, or give both one"));
     }
     if only || matches!(stream.access, Access::Listed(_)) {
+        Passes::once(passes, s)?;
         // Who writes nothing is ended by no clock, either.
         let whole = all || (only && once_each && fixed && stream.amount == Amount::Endless);
         let length = laid.parts.first().map_or(0, |part| part.length);
         return listed(s, stream, length, (only, !whole));
     }
+    let pass_by_pass = Passes::read_back(passes, s, stream, check)?;
     let kept = backlog::kept(s, stream)?;
-    if kept.after > 0 {
-        stream.keep_written = Some(kept);
-        backlog::mixed_in(stream, check);
+    if pass_by_pass || kept.after > 0 {
+        if !pass_by_pass {
+            stream.keep_written = Some(kept);
+            backlog::mixed_in(stream, check);
+        }
         // What is in flight at the end, and what a clock leaves, is read back afterwards.
         return Ok(Checks {
             backlog: true,
@@ -387,11 +393,7 @@ mod tests {
         let plan = planned(&format!("{checked} --rw=randwrite --rate_iops=50"));
         let Program::Stream(stream) = &plan.workload.phases[0].groups[0].threads[0].program else { panic!() };
         assert!(stream.reads_only_back() && stream.pace.rate.is_some());
-        for args in [
-            "--rw=randrw --rate_iops=50",
-            "--rw=write --thinktime=5ms",
-            "--rw=write --rate_iops=50 --rate_iops_min=9",
-        ] {
+        for args in ["--rw=randrw --rate_iops=50", "--rw=write --rate_iops=50 --rate_iops_min=9"] {
             let why = refused(&format!("{checked} {args}"));
             assert!(why.contains("would hold for the reads that check"), "{args}: {why}");
         }

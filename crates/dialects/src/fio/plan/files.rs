@@ -32,6 +32,14 @@ impl Laid {
         let block = stream.record.unit().0.max(1);
         ends.iter().map(|end| end.saturating_sub(part.start) / block).fold(0, u64::saturating_add)
     }
+
+    /// Bytes that the first clone goes over in a pass.
+    pub fn bytes_of_a_pass(&self) -> u64 {
+        let Some(part) = self.parts.first() else { return 0 };
+        let alone = [part.start.saturating_add(part.length)];
+        let ends = self.sizes.first().map_or(alone.as_slice(), Vec::as_slice);
+        ends.iter().map(|end| end.saturating_sub(part.start)).fold(0, u64::saturating_add)
+    }
 }
 
 /// How files are made ready and ended.

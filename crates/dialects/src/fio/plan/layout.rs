@@ -27,7 +27,6 @@ pub fn apply(job: &mut Job) -> Result<(), Wrong> {
     job.only_lays_out = true;
     job.ready.memory = Memory::AsFound;
     (job.reads_back, job.backlog, job.only_reads_back, job.reads_listed) = (false, false, false, false);
-    job.times.exit_all = false;
     job.steady = None;
     Ok(())
 }

@@ -24,6 +24,7 @@ mod loops;
 mod names;
 mod pace;
 mod parts;
+mod passes;
 mod pattern;
 mod phases;
 mod ranges;
@@ -174,6 +175,7 @@ pub fn make(
         let job = job(settings, &jobs, &general, world, &mut notes)?;
         jobs.push(job);
     }
+    steps::exit_all(&mut jobs)?;
     jobs.iter().try_for_each(|job| steps::ends(job, &jobs))?;
     jobs.iter().try_for_each(|job| steps::ends_with_io(job, &jobs))?;
     let partly: Vec<bool> = jobs.iter().map(|job| may_leave_out(job, &jobs)).collect();
@@ -245,7 +247,7 @@ fn job(
     limits::apply(s, &mut stream, rw)?;
     calls::pause(s, &mut stream)?;
     latency::apply(s, &mut stream, &mut times, notes)?;
-    let checks = data::apply(s, &mut stream, rw, &laid, world, notes)?;
+    let checks = data::apply(s, &mut stream, rw, &mut laid, world, notes)?;
     if stream.until_full && checks.reads_back {
         return Err(s
             .wrong("fill_device", "fill_device: reading back needs to know what was written, and where the space ends is not known")
@@ -336,7 +338,7 @@ fn remember(job: &mut Job) -> Result<(), Wrong> {
     if job.reads_listed || matches!(job.stream.access, Access::Listed(_)) {
         return Err(job
             .settings
-            .wrong("verify", "reading back what an iolog says needs all of it to be written, and exitall of another job may end it anywhere, or errors that are passed over leave something out")
+            .wrong("verify", "reading back what an iolog says needs all of it to be written, and exitall may end it anywhere, or errors that are passed over leave something out")
             .hint("no exitall beside it, no continue_on_error and no ignore_error; or do_verify=0"));
     }
     if job.stream.keep_written.is_none() {

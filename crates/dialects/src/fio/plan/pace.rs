@@ -19,7 +19,7 @@ pub struct Times {
     pub delay: u64,
     /// And at most: each clone draws its own.
     pub delay_most: u64,
-    /// The first job that is done ends the others.
+    /// When it is done it ends the others: `exitall` of any job makes all of them do so.
     pub exit_all: bool,
     /// It is ended when the jobs beside it that do I/O are done.
     pub ends_with_io: bool,
@@ -62,7 +62,7 @@ pub fn times(s: &Settings, stream: &mut Stream, notes: &mut Notes) -> Result<Tim
         ramp: s.time("ramp_time")?,
         delay,
         delay_most,
-        exit_all: s.on("exitall", false),
+        exit_all: false,
         ends_with_io: s.on("exit_on_io_done", false) && s.word("ioengine") == Some("cpuio"),
     };
     let think = s.time("thinktime")?;
@@ -87,6 +87,7 @@ pub fn times(s: &Settings, stream: &mut Stream, notes: &mut Notes) -> Result<Tim
             every,
             by_issue,
             spell: Duration(spell),
+            postpones: false,
         });
     }
     Ok(times)
@@ -155,13 +156,8 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction) -> Result<(), Wro
     };
     if total > 0.0 {
         let arrivals = if poisson { Arrivals::Poisson } else { Arrivals::Even };
-        if stream.pace.think.is_some() && anew {
-            return Err(s
-                .wrong(
-                    "rate_ignore_thinktime",
-                    "operations are due by the clock, and what a pause kept is made up for: a rate that begins anew after each pause is not supported",
-                )
-                .hint("leave it out; or instead: rate_iops, or thinktime, alone"));
+        if let Some(think) = &mut stream.pace.think {
+            think.postpones = anew;
         }
         stream.pace.rate = Some(Rate { operations_per_s: total, arrivals, per, common: false });
     }
@@ -254,9 +250,12 @@ mod tests {
             think("--thinktime_blocks=4 --thinktime_blocks_type=issue"),
             Think { by_issue: true, ..every(4, 0) }
         );
-        // With a rate, what a pause kept is made up for; fio's other way is none of ours.
+        // With a rate, what a pause kept is made up for, or it is not.
         assert_eq!(think("--rate_iops=10"), every(1, 0));
-        let wrong = refused("--name=a --size=1m --thinktime=1 --rate_iops=10 --rate_ignore_thinktime=1");
-        assert!(wrong.contains("begins anew after each pause"), "{wrong}");
+        assert_eq!(
+            think("--rate_iops=10 --rate_ignore_thinktime=1"),
+            Think { postpones: true, ..every(1, 0) }
+        );
+        assert_eq!(think("--rate_ignore_thinktime=1"), every(1, 0));
     }
 }

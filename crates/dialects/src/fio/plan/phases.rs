@@ -124,7 +124,7 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], all_of_it: &[
     let delay = delay.filter(|_| !drawn);
     let seed = workload.seed.0;
     let exit_all = !back && which.iter().any(|j| jobs[*j].times.exit_all);
-    // Where all are of one group, whom a job's exitall ends are all.
+    // Where all are of one group, whom a job ends are all.
     let groups: BTreeSet<u32> = which.iter().map(|j| all[*j].group).collect();
     let companies = exit_all && groups.len() > 1;
     phase.ramp = Duration(ramp.unwrap_or(0));
@@ -183,9 +183,9 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], all_of_it: &[
                     }),
                     ramp: ramp.is_none().then_some(Duration(job.times.ramp)),
                     stop: (runtime.is_none() && job.times.runtime > 0).then_some(Duration(job.times.runtime)),
-                    ends_nobody: exit_all && !job.times.exit_all,
+                    ends_nobody: false,
                     company: companies.then_some(job.group),
-                    ends_company: companies && job.times.exit_all && steps::ends_its_group(&job.settings),
+                    ends_company: companies && steps::ends_its_group(&job.settings),
                     ends_with_io: job.times.ends_with_io,
                 }
             };

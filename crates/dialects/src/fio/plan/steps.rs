@@ -56,12 +56,35 @@ pub fn stand(s: &Settings, before: &[Job]) -> Result<Stand, Wrong> {
     }
 }
 
-/// Whether those that a job's `exitall` ends are its own group, of those that run with it.
+/// `exitall` of any job, with any value, makes all jobs end others when they are done, as in fio. Who only lays files out is done before
+/// anyone begins: fio ends those beside it as soon as they run.
+pub fn exit_all(jobs: &mut [Job]) -> Result<(), Wrong> {
+    const NAME: &str = "exitall";
+    let Some(says) = jobs.iter().position(|job| job.settings.last(NAME).is_some()) else { return Ok(()) };
+    for lays in jobs.iter().filter(|job| job.only_lays_out) {
+        let ended = |job: &&Job| {
+            let its = job.group == lays.group || !ends_its_group(&lays.settings);
+            job.step == lays.step && its && !job.only_lays_out
+        };
+        if let Some(Job { name, .. }) = jobs.iter().find(ended) {
+            return Err(jobs[says]
+                .settings
+                .wrong(NAME, format!("exitall: {} only lays out its files, and would end {name} before it does anything: that is not supported", lays.name))
+                .hint("stonewall between them, or create_only without exitall"));
+        }
+    }
+    for job in jobs {
+        job.times.exit_all = !job.only_lays_out;
+    }
+    Ok(())
+}
+
+/// Whether those that a job ends, where there is `exitall`, are its own group, of those that run with it.
 pub fn ends_its_group(s: &Settings) -> bool {
     s.word("exit_what").unwrap_or("group") == "group"
 }
 
-/// Whether those that a job's `exitall` ends have all begun.
+/// Whether those that a job ends, where there is `exitall`, have all begun.
 pub fn ends(job: &Job, jobs: &[Job]) -> Result<(), Wrong> {
     let whom = job.settings.word("exit_what").unwrap_or("group");
     if !job.times.exit_all {
@@ -175,9 +198,23 @@ mod tests {
         };
         assert_eq!(companies("--exitall --name=a --name=b"), [(None, false); 2]);
         assert_eq!(
-            companies("--name=a --exitall --exit_what=stonewall --name=b --exitall --new_group --name=c"),
-            [(Some(0), false), (Some(1), true), (Some(1), false)]
+            companies("--name=a --exitall --exit_what=stonewall --name=b --new_group --name=c"),
+            [(Some(0), false), (Some(1), true), (Some(1), true)]
         );
+        // One is enough for all jobs, wherever it stands and whatever it says; fio takes its value for nothing.
+        for args in [
+            "--name=a --name=b --exitall --name=c --stonewall",
+            "--name=a --name=b --name=c --stonewall --exitall",
+            "--name=a --name=b --exitall=0 --name=c --stonewall",
+        ] {
+            let plan = planned(&format!("--ioengine=null --size=1m {args}"));
+            let phases = &plan.workload.phases;
+            assert!(phases.iter().all(|phase| phase.stop.first_done.is_some()), "{args}");
+            assert!(phases.iter().flat_map(|p| &p.groups).all(|g| !g.times.ends_nobody), "{args}");
+        }
+        let wrong = refused("--size=1m --exitall --name=a --create_only=1 --name=b");
+        assert!(wrong.contains("would end b before it does anything"), "{wrong}");
+        planned("--size=1m --exitall --name=a --create_only=1 --name=b --stonewall");
         // Without exitall it ends nobody.
         assert_eq!(steps("--exit_what=all --name=a --name=b --stonewall"), [(0, 0), (1, 1)]);
     }

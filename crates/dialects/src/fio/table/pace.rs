@@ -24,7 +24,7 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "rate_ignore_thinktime",
         Bool,
-        "whether a pause is made up for: it always is; 1 beside both is refused",
+        "with a rate and thinktime: 0, what a pause kept is made up for; 1, it is due later by the time of the pause",
     ),
     done("thinktime", Time(US), "pause after operations: asleep, but for thinktime_spin"),
     done("thinktime_spin", Time(US), "so much of it, at its beginning, is spent computing"),

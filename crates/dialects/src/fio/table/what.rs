@@ -73,7 +73,14 @@ pub(super) static ROWS: &[Row] = &[
         "the first block size is that of sequential jobs, the second that of random ones, whatever they do; not beside percentage_random",
     ),
     done("size", Size, "bytes of the job's files together"),
-    also(done("io_size", Size, "bytes that are moved, in as many passes as that takes"), &["io_limit"]),
+    also(
+        done(
+            "io_size",
+            Size,
+            "bytes that are moved, in as many passes as that takes; what verify reads back after each pass counts",
+        ),
+        &["io_limit"],
+    ),
     done("filesize", Range, "bytes of each file; from a range they are drawn, the same in every run"),
     also(
         done("nrfiles", Number, "number of files of each clone, which share size and take turns"),
@@ -117,11 +124,15 @@ pub(super) static ROWS: &[Row] = &[
     also(done("stonewall", Flag, "begin when every job before is done"), &["wait_for_previous"]),
     done("wait_for", Text, "begin when the job of that name is done, if no other runs beside it"),
     done("new_group", Flag, "begin a new group in reports"),
-    done("exitall", Flag, "the first job that is done ends the others that run with it, as exit_what says"),
+    done(
+        "exitall",
+        Flag,
+        "given for one job, and even with 0, every job that is done ends the others that run with it, as its exit_what says",
+    ),
     done(
         "exit_what",
         Word(&["group", "all", "stonewall"]),
-        "whom exitall ends: group, those of its group that run with it; stonewall, all that run with it; all is done where nobody comes after",
+        "whom a job ends, with exitall: group, those of its group that run with it; stonewall, all that run with it; all is done where nobody comes after",
     ),
     done("exitall_on_error", Flag, "an error ends the jobs that run together; without it they go on"),
     done("numjobs", Number, "number of clones"),

@@ -1,0 +1,241 @@
+//! Passes of a job that writes and verifies, where blocks are written in order or have a map. What is read back counts towards `io_size`
+//! and `number_ios`, and each pass is read back before the next one, as fio 3.42 was seen to do.
+
+use super::super::Wrong;
+use super::super::settings::Settings;
+use super::files::Laid;
+use super::{backlog, loops};
+use fathom_workload::{Access, Amount, Direction, Pace, Record, Stream, Verify};
+
+/// How much is written, and whether several passes are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passes {
+    /// Blocks of a pass.
+    blocks: u64,
+    /// More is written than one pass.
+    several: bool,
+}
+
+/// Settles how much is written, of a job whose writes are read back or are not (`do_verify=0`). `None` where there are no passes: without
+/// a map, where blocks are left out, and where a clock ends it.
+pub fn settle(
+    s: &Settings,
+    stream: &mut Stream,
+    laid: &mut Laid,
+    reads_back: bool,
+) -> Result<Option<Passes>, Wrong> {
+    let mixes = matches!(stream.direction, Direction::Mix(_));
+    let has_passes = match stream.access {
+        Access::Permuted => true,
+        Access::Sequential => !mixes,
+        _ => false,
+    };
+    let (Some(part), true) = (laid.parts.first(), has_passes) else { return Ok(None) };
+    let region = laid.bytes_of_a_pass();
+    let loops = s.number("loops")?.unwrap_or(1).max(1);
+    let Record::Fixed(size) = stream.record else {
+        let again = match stream.amount {
+            Amount::Passes(n) => n > 1,
+            Amount::Bytes(bytes) => bytes.0 > region,
+            _ => false,
+        };
+        return if again { Err(unknown(s, loops, "with blocks of changing sizes")) } else { Ok(None) };
+    };
+    let (size, blocks) = (size.0.max(1), laid.blocks(stream).max(1));
+    let asked = match stream.amount {
+        Amount::Endless => return Ok(None),
+        Amount::Pass => blocks,
+        Amount::Passes(n) => n.saturating_mul(blocks),
+        Amount::Operations(n) => n,
+        Amount::Bytes(bytes) => bytes.0.div_ceil(size),
+    };
+    if asked <= blocks {
+        return Ok(Some(Passes { blocks, several: false }));
+    }
+    if mixes && reads_back {
+        return Err(unknown(s, loops, "of a mix"));
+    }
+    let io_size = s.size("io_size")?.map_or(0, |io_size| io_size.of(part.size));
+    let moved_by_pass = blocks.saturating_mul(1 + u64::from(reads_back));
+    // Without reading back, io_size alone brings no second pass.
+    let by_size = if reads_back || loops > 1 { (io_size / size).div_ceil(moved_by_pass) } else { 1 };
+    let mut writes = blocks.saturating_mul(by_size.max(loops));
+    if io_size > 0 && io_size < region {
+        writes = writes.min(asked);
+    }
+    if let Some(limit) = s.number("number_ios")?.filter(|n| *n > 0) {
+        let limit = limit.saturating_mul(loops);
+        let whole = limit / moved_by_pass;
+        let rest = (limit - whole * moved_by_pass).min(blocks);
+        writes = writes.min(whole.saturating_mul(blocks).saturating_add(rest));
+    }
+    if writes != asked {
+        stream.amount = match writes / blocks {
+            1 if writes == blocks => Amount::Pass,
+            n if n * blocks == writes => Amount::Passes(n),
+            _ => Amount::Operations(writes),
+        };
+        laid.parts.iter_mut().for_each(|part| part.amount = stream.amount);
+        loops::sync_the_last(s, stream, laid)?;
+    }
+    Ok(Some(Passes { blocks, several: writes > blocks }))
+}
+
+impl Passes {
+    /// Lets a job of several passes read back after each of them. Gives whether it has several.
+    pub fn read_back(
+        this: Option<Self>,
+        s: &Settings,
+        stream: &mut Stream,
+        check: Verify,
+    ) -> Result<bool, Wrong> {
+        let Some(Self { blocks, .. }) = this.filter(|passes| passes.several) else { return Ok(false) };
+        let loops = s.number("loops")?.unwrap_or(1);
+        let mut kept = backlog::kept(s, stream)?;
+        if kept.trim.is_some() {
+            return Err(unknown(s, loops, "beside trim_backlog"));
+        }
+        if stream.pace != (Pace { rate: stream.pace.rate, ..Pace::default() }) {
+            return Err(unknown(s, loops, "with a pause or a limit"));
+        }
+        if kept.after == 0 {
+            kept.after = blocks;
+        }
+        stream.keep_written = Some(kept);
+        backlog::mixed_in(stream, check);
+        Ok(true)
+    }
+
+    /// What is only read back is read once.
+    pub fn once(this: Option<Self>, s: &Settings) -> Result<(), Wrong> {
+        let loops = s.number("loops")?.unwrap_or(1);
+        match this.filter(|passes| passes.several) {
+            Some(_) => Err(unknown(s, loops, "with verify_only")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Who reads back pass by pass, and cannot.
+fn unknown(s: &Settings, loops: u64, what: &str) -> Wrong {
+    let name = if loops > 1 { "loops" } else { s.last_of(&["io_size", "number_ios"]).unwrap_or("io_size") };
+    s.wrong(
+        name,
+        format!("{name}: each pass is read back before the next one, which is not supported {what}"),
+    )
+    .hint("instead: one pass; or do_verify=0")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::{planned, refused};
+    use fathom_workload::{Amount, Program};
+
+    /// Writes of 4 KiB, and after how many of them something is read back.
+    fn writes(args: &str) -> (u64, u64, bool) {
+        let plan = planned(&format!("--name=a --bs=4k --size=64k --rw=write --verify=crc32c {args}"));
+        let Program::Stream(stream) = &plan.workload.phases[0].groups[0].threads[0].program else {
+            panic!("a flow")
+        };
+        let writes = match stream.amount {
+            Amount::Pass => 16,
+            Amount::Passes(n) => n * 16,
+            Amount::Operations(n) => n,
+            Amount::Bytes(bytes) => bytes.0.div_ceil(4096),
+            Amount::Endless => u64::MAX,
+        };
+        let after = stream.keep_written.map_or(0, |kept| kept.after);
+        (writes, after, plan.workload.phases.len() > 1)
+    }
+
+    #[test]
+    fn what_is_read_back_counts() {
+        // Counts of fio 3.33 and 3.42.
+        for (args, count) in [
+            ("--io_size=512k", 64),
+            ("--io_size=512k --rw=randwrite", 64),
+            ("--io_size=512k --nrfiles=2", 64),
+            ("--io_size=512k --runtime=10", 64),
+            ("--io_size=512k --verify=null", 64),
+            ("--io_size=512k --ioengine=null", 64),
+            ("--io_size=512k --verify_backlog=5", 64),
+            ("--io_size=128k", 16),
+            ("--io_size=130k", 16),
+            ("--io_size=132k", 32),
+            ("--io_size=160k", 32),
+            ("--io_size=192k", 32),
+            ("--io_size=100k", 16),
+            ("--io_size=32k", 8),
+            ("--io_size=512k --loops=2", 64),
+            ("--io_size=512k --loops=8", 128),
+            ("--io_size=512k --loops=9", 144),
+            ("--io_size=32k --loops=2", 16),
+            ("--io_size=32k --loops=3", 24),
+            ("--io_size=32k --loops=8", 64),
+            ("--loops=3", 48),
+            ("--size=66k --loops=2", 32),
+            ("--size=66k --io_size=512k", 64),
+            ("--io_size=512k --number_ios=40", 24),
+            ("--io_size=512k --number_ios=10", 10),
+            ("--io_size=512k --number_ios=20 --loops=2", 24),
+            ("--number_ios=16 --loops=2", 16),
+            ("--number_ios=10 --loops=2", 16),
+            ("--number_ios=24 --loops=2", 32),
+            ("--number_ios=40 --loops=2", 32),
+            ("--rw=randwrite --norandommap --io_size=512k", 128),
+        ] {
+            let (writes, after, again) = writes(args);
+            let passes = writes > 16 && !args.contains("norandommap");
+            let backlog = if args.contains("backlog") { 5 } else { 16 };
+            let after_all = again && !args.contains("runtime");
+            assert_eq!(
+                (writes, after, after_all),
+                (count, if passes { backlog } else { 0 }, !passes),
+                "{args}"
+            );
+        }
+        for (args, count) in [
+            ("--io_size=512k", 16),
+            ("--io_size=512k --rw=randwrite", 16),
+            ("--io_size=512k --rw=randrw", 16),
+            ("--io_size=512k --rw=randrw --loops=2", 128),
+            ("--io_size=512k --rw=randwrite --norandommap", 128),
+            ("--io_size=512k --loops=2", 128),
+            ("--io_size=512k --loops=3", 128),
+            ("--io_size=1m --loops=2", 256),
+            ("--io_size=100k --loops=2", 32),
+            ("--io_size=160k --loops=2", 48),
+            ("--io_size=160k --loops=4", 64),
+            ("--io_size=32k --loops=3", 24),
+            ("--loops=3", 48),
+            ("--io_size=512k --number_ios=40 --loops=2", 80),
+            ("--io_size=512k --number_ios=10", 10),
+        ] {
+            assert_eq!(writes(&format!("--do_verify=0 {args}")), (count, 0, false), "{args}");
+        }
+    }
+
+    #[test]
+    fn the_last_write_of_a_pass_is_synced_where_more_is_to_come() {
+        for (args, between) in [("--io_size=512k", false), ("--io_size=100k", false), ("--loops=3", true)] {
+            let plan =
+                planned(&format!("--name=a --bs=4k --size=64k --rw=write --verify=crc32c --fsync=16 {args}"));
+            let sync = plan.jobs[0].stream.sync_every.expect("it syncs");
+            assert_eq!(sync.between, between, "{args}");
+        }
+    }
+
+    #[test]
+    fn who_cannot_read_back_pass_by_pass_is_refused() {
+        for args in [
+            "--loops=2 --bsrange=4k-8k",
+            "--loops=2 --rw=randrw",
+            "--loops=2 --thinktime=1ms",
+            "--loops=2 --verify_only",
+            "--io_size=1m --rw=randrw",
+        ] {
+            let why = refused(&format!("--name=a --size=64k --rw=write --verify=crc32c {args}"));
+            assert!(why.contains("each pass is read back"), "{args}: {why}");
+        }
+    }
+}
