@@ -99,8 +99,12 @@ mod tests {
     fn what_is_left_is_found_in_its_order() {
         let file = File::from(rustix::fs::memfd_create("fathom-test", MemfdFlags::CLOEXEC).unwrap());
         assert!(read(&file).unwrap().is_empty());
-        let extent =
-            |n: u32| Extent { file: n % 3, offset: u64::from(n) << 33, bytes: n * 512, zeros: n % 2 == 0 };
+        let extent = |n: u32| Extent {
+            file: n % 3,
+            offset: u64::from(n) << 33,
+            bytes: n * 512,
+            zeros: n.is_multiple_of(2),
+        };
         let many: Vec<Extent> = (0..9999).rev().map(extent).collect();
         leave(&file, &many).unwrap();
         assert_eq!(read(&file).unwrap(), many);

@@ -214,18 +214,6 @@ fn an_empty_place_leaves_its_direction_as_it_is() {
 }
 
 #[test]
-fn what_a_pause_kept_is_made_up_for_and_a_rate_that_begins_anew_is_refused() {
-    let (_dir, fathom) = with(&[]);
-    let line = "--name=a --ioengine=null --size=1g --rate_iops=200 --thinktime=100ms --thinktime_blocks=10 --runtime=1 --time_based";
-    // Ten at once each time: with all pauses and no time in between there are a hundred, and 66 where nothing is made up for.
-    let done = ios(&json(&fathom, line)["jobs"][0], "read");
-    assert!((30..=110).contains(&done), "{done}");
-    run(&fathom, &format!("{line} --rate_ignore_thinktime=1"))
-        .expect_code(1)
-        .expect_stderr("a rate that begins anew after each pause is not supported");
-}
-
-#[test]
 fn the_bandwidth_of_all_clones_is_one_log() {
     for clones in [7, 8] {
         let (dir, fathom) = with(&[]);
