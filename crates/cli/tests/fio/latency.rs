@@ -15,9 +15,9 @@ fn one_operation_in_flight_is_measured_for_a_window() {
     let runtime = job["read"]["runtime"].as_u64().unwrap();
     assert!((190..5000).contains(&runtime), "{runtime}");
     // A target of all operations is the longest that one may take.
-    run(&fathom, &line.replace("=10s", "=1ns"))
+    run(&fathom, &line.replace("=10s", "=1us"))
         .expect_code(1)
-        .expect_stderr("exceeds specified max (1 nsec)");
+        .expect_stderr("exceeds specified max (1000 nsec)");
 }
 
 #[test]

@@ -182,9 +182,6 @@ fn what_does_not_go_with_trims_is_refused_by_name() {
         ("--rw=trim --verify=md5", "no contents to check"),
         ("--rw=trimwrite --rate_iops=5", "a rate for rw=trimwrite"),
         ("--rw=trim --max_latency=5s", "max_latency: with rw=trim"),
-        ("--rw=write --verify=md5 --trim_percentage=50", "trim_percentage"),
-        ("--rw=write --verify=md5 --trim_backlog=5", "trim_backlog"),
-        ("--rw=write --verify=md5 --trim_verify_zero=1", "trim_verify_zero"),
     ] {
         run(&fathom, &format!("--name=a --size=1m {args}")).expect_code(1).expect_stderr(words);
     }
