@@ -203,7 +203,7 @@ mod tests {
         let cold = make(&["/nowhere/at/all".into()], &stack, Reach::Machine);
         assert_eq!(cold.sentence, "There was no file yet that could be cold.");
         let blind = Cold {
-            files: 2,
+            files: 1,
             steps: vec![ColdStep {
                 how: "found".into(),
                 failed: Some("it is a pipe".into()),
