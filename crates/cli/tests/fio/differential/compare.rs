@@ -25,15 +25,10 @@ impl Loose {
         let has = |words: &[&str]| words.iter().any(|word| line.contains(word));
         let mixed = has(&["--rw=rw", "--rw=randrw"]);
         let verifies = has(&["--verify"]) && !has(&["--do_verify=0"]);
-        let in_order = has(&["--rw=write", "--rw=rw"]);
-        // What 3.33 does otherwise than 3.42, which is imitated: amounts of loops, and where the choice of places ends a job.
-        let quirks = has(&["--io_size="]) && (in_order && has(&["--loops="]) || verifies)
-            || has(&[
-                "--random_distribution=zipf",
-                "--random_distribution=pareto",
-                "--random_distribution=normal",
-            ]);
-        // fio 3.42 ends without the last writes of a queue that syncs, and counts one of them or not.
+        let loops = has(&["--loops="]);
+        // It ends where the order and the draw do not find a block, and where a direction of a mix comes to its end.
+        let drawn_end = loops && (has(&["--percentage_random="]) || mixed);
+        // fio ends without the last writes of a queue that syncs, and counts one of them or not.
         let abandons = has(&["--number_ios="]) && has(&["sync=", "--write_barrier="]) && has(&["--iodepth="]);
         let gathers = has(&["vsync"]) && has(&["--iodepth=", "--number_ios="]);
         Self {
@@ -42,19 +37,18 @@ impl Loose {
             // What a mix wrote is read back: how much that is is drawn.
             read_back: mixed && verifies,
             sizes: has(&["bsrange", "bssplit"]),
-            // fio reads back after each loop; it loses what vsync has gathered, forgets loops in threads that submit, takes a share of a file that is not there as 0 until
+            // fio loses what vsync has gathered, forgets loops in threads that submit, takes a share of a file that is not there as 0 until
             // it is, and a distribution that leaves no block ends its job anywhere.
-            counts: older && quirks
+            counts: drawn_end
                 || gathers
                 || abandons
-                || verifies && has(&["--loops="])
                 || has(&["--io_submit_mode=offload"]) && has(&["--loops=", "--io_size="])
                 || has(&["--offset=25%"]) && has(&["--loops=", "--filename=", "--io_size="])
                 || has(&["zipf", "pareto", "normal"]),
-            // Debian's counts an fdatasync as a short write, and some syncs of a queue twice.
+            // Debian's counts some syncs of a queue twice. No release counts those that are no fsync.
             syncs: mixed
-                || has(&["bsrange", "bssplit", "fsync_on_close"])
-                || older && (quirks || has(&["--fdatasync", "--iodepth"])),
+                || has(&["bsrange", "bssplit", "fsync_on_close", "--fdatasync", "--sync_file_range"])
+                || older && has(&["--iodepth"]),
         }
     }
 }

@@ -1,10 +1,12 @@
-//! What `loops`, `io_size` and `number_ios` come to together, as fio 3.42 was seen to take them. `number_ios` is that of one loop. With
-//! `loops` a job ends with a whole pass where blocks have a map or are read in order; everything else does `io_size` in every loop. `unlink_each_loop` removes the files between two loops, and not after the last one.
+//! What `loops`, `io_size` and `number_ios` come to together, as released fio 3.42 was seen to take them. `number_ios` is that of one loop.
+//! With `loops` a job ends with a whole pass where fio finds no block at the end of a pass; where it begins again by itself it does
+//! `io_size` in every loop. `unlink_each_loop` removes the files between two loops, and not after the last one.
 
 use super::super::Wrong;
 use super::super::settings::Settings;
 use super::backlog;
 use super::files::Laid;
+use super::sequence;
 use fathom_workload::ops::Place;
 use fathom_workload::{Access, Amount, Direction, Mix, Record, Stream};
 
@@ -20,29 +22,43 @@ pub fn check(s: &Settings) -> Result<(), Wrong> {
 }
 
 /// Bytes of all loops with `io_size`. A pass has `pass` bytes, in `blocks` blocks if all have one size.
-pub fn bytes(stream: &Stream, io_size: u64, pass: u64, blocks: u64, loops: u64) -> u64 {
-    let drawn = stream.access.draws_each() || matches!(stream.access, Access::PartlyRandom { .. });
-    let writes = !matches!(stream.direction, Direction::Read | Direction::Trim);
-    if loops == 1 || drawn || writes && stream.access != Access::Permuted {
-        let all = io_size.saturating_mul(loops);
-        return if drawn { all } else { whole_passes(stream, all, pass, blocks) };
+pub fn bytes(s: &Settings, stream: &Stream, io_size: u64, pass: u64, blocks: u64, loops: u64) -> u64 {
+    let all = io_size.saturating_mul(loops);
+    let size = stream.record.unit().0.max(1);
+    let even = pass.is_multiple_of(size);
+    let stops = sequence::stops_after(stream, s.after_colon("rw").is_some(), pass);
+    let mix = matches!(s.word("rw"), Some("rw" | "readwrite"));
+    let both = mix && matches!(stream.direction, Direction::Mix(Mix::ReadPercent(1..=99)));
+    // Who begins again at the end of a pass ends by bytes alone.
+    let begins_again = match &stream.access {
+        Access::Striped { .. } => stops.is_none() && (loops == 1 || waits(s, stream)),
+        Access::PartlyRandom { .. } => even && (loops == 1 || waits(s, stream)),
+        Access::Sequential | Access::SequentialByKind => mix && even || both && loops == 1,
+        access => access.draws_each(),
+    };
+    if begins_again {
+        return all;
     }
-    // What is less than a block is left alone in every pass.
+    let blocks = stops.unwrap_or(blocks);
+    if loops == 1 {
+        // At the end of a pass nothing is begun for what is less than a block.
+        let done = blocks.saturating_mul(size);
+        let rest = all % done.max(1);
+        let fixed = matches!(stream.record, Record::Fixed(_));
+        return if fixed && all > done && rest < size { all - rest } else { all };
+    }
     let pass = match stream.record {
-        Record::Fixed(size) => (pass / size.0.max(1)).max(1) * size.0.max(1),
+        // Reads and writes of a mix have a pass each.
+        Record::Fixed(_) => blocks.max(1).saturating_mul(size).saturating_mul(1 + u64::from(both)),
         _ => pass,
     };
     let passes = if io_size > pass { io_size.div_ceil(pass.max(1)).saturating_mul(pass) } else { 0 };
     io_size.min(pass).saturating_mul(loops).max(passes)
 }
 
-/// At the end of a pass nothing is begun for what is less than a block: with a map, and in order where bytes are left behind the last one.
-fn whole_passes(stream: &Stream, all: u64, pass: u64, blocks: u64) -> u64 {
-    let Record::Fixed(size) = stream.record else { return all };
-    let done = blocks.saturating_mul(size.0);
-    let rest = all % done.max(1);
-    let ends = stream.access == Access::Permuted || done < pass;
-    if ends && all > done && rest < size.0 { all - rest } else { all }
+/// Whether each call ends before the next one: fio's engines that queue forget at the end of a loop where they were.
+fn waits(s: &Settings, stream: &Stream) -> bool {
+    !stream.backend.is_asynchronous() && s.word("ioengine") != Some("vsync")
 }
 
 /// Where a job ends because no block is left, though bytes are, a sync follows its last write, too.
@@ -71,8 +87,8 @@ pub fn sync_the_last(s: &Settings, stream: &mut Stream, laid: &Laid) -> Result<(
 /// bytes are left that are less than one. `blocks` is how many a pass has.
 pub fn counted_by_bytes(stream: &Stream, pass: u64, blocks: u64, loops: u64) -> Option<u64> {
     let Record::Fixed(size) = stream.record else { return None };
-    let mixes = matches!(stream.direction, Direction::Mix(Mix::ReadPercent(1..=99)));
-    let counted = stream.access.draws_each() || stream.access == Access::SequentialByKind && mixes;
+    let drawn = matches!(stream.direction, Direction::Mix(Mix::ReadPercent(1..=99)));
+    let counted = stream.access.draws_each() || stream.access == Access::SequentialByKind && drawn;
     (counted && blocks.saturating_mul(size.0) < pass).then(|| pass.saturating_mul(loops))
 }
 
@@ -169,12 +185,33 @@ mod tests {
     fn amounts_are_those_of_fio() {
         // Counts of fio 3.42.
         for (args, count) in [
-            ("--rw=write --size=8k --io_size=20k --loops=2", 40),
+            ("--rw=write --size=8k --io_size=20k --loops=2", 24),
+            ("--rw=rw --rwmixread=100 --size=8k --io_size=20k --loops=3", 60),
             ("--rw=rw --size=8k --io_size=20k --loops=3 --nrfiles=2", 60),
             ("--rw=write --size=8k --io_size=4k --loops=3", 12),
             ("--rw=write --bs=16k --size=100k --io_size=101k", 6),
             ("--rw=write --bs=16k --size=100k --io_size=112k", 7),
-            ("--rw=write --bs=16k --size=96k --io_size=101k", 7),
+            ("--rw=write --bs=16k --size=96k --io_size=101k", 6),
+            ("--rw=read --bs=16k --size=96k --io_size=113k", 8),
+            ("--rw=rw --rwmixread=100 --bs=16k --size=100k --io_size=300k", 18),
+            ("--rw=read:4k --ioengine=libaio --bs=4k --size=64k --io_size=102k --loops=2", 32),
+            ("--rw=rw --bs=16k --size=96k --io_size=101k", 7),
+            ("--rw=rw --bs=16k --size=100k --io_size=101k --loops=2", 13),
+            ("--rw=read:4k --bs=16k --size=96k --io_size=101k", 7),
+            ("--rw=write:4k --bs=16k --size=100k --io_size=113k --loops=2", 15),
+            ("--rw=write:4k --bs=3k --size=64k --io_size=512k --loops=3", 171),
+            ("--rw=write:4k --size=8k --io_size=20k --loops=3", 60),
+            ("--rw=randread --percentage_random=0 --bs=16k --size=100k --io_size=300k", 18),
+            ("--rw=randread --percentage_random=0 --bs=3k --size=64k --io_size=512k --loops=3", 189),
+            (
+                "--rw=randread --percentage_random=0 --ioengine=libaio --bs=4k --size=64k --io_size=102k --loops=2",
+                32,
+            ),
+            (
+                "--rw=randread --percentage_random=0 --ioengine=vsync --bs=4k --size=64k --io_size=102k --loops=3",
+                48,
+            ),
+            ("--rw=randread --percentage_random=0 --bs=4k --size=64k --io_size=102k --loops=3", 77),
             ("--rw=write --bs=16k --size=100k --io_size=101k --loops=2", 12),
             ("--rw=read --bs=16k --size=100k --io_size=300k", 18),
             ("--rw=randread --bs=16k --size=96k --io_size=101k", 6),
@@ -184,8 +221,8 @@ mod tests {
             ("--rw=randwrite --norandommap --bs=16k --size=100k --number_ios=7", 7),
             ("--rw=write --size=8k --io_size=32k --number_ios=9 --loops=3", 27),
             ("--rw=randwrite --size=8k --io_size=20k --loops=2", 24),
-            ("--rw=trimwrite --size=8k --io_size=20k --loops=2", 40),
-            ("--rw=write:4k --size=16k --io_size=20k --loops=2", 40),
+            ("--rw=trimwrite --size=8k --io_size=20k --loops=2", 24),
+            ("--rw=write:4k --size=16k --io_size=20k --loops=2", 20),
             (
                 "--rw=write --size=8k --zonemode=strided --zonesize=4k --zoneskip=4k --io_size=20k --loops=2",
                 40,

@@ -100,23 +100,31 @@ fn zones(s: &Settings) -> Result<Option<(u64, u64)>, Wrong> {
 
 /// Operations of `loops` passes over a part that stripes do not come out even in; `None` where a pass is as long as any other.
 ///
-/// fio begins again where the next stripe would lie behind the end, and goes on until it did as much as the part is long. Where the
-/// last stripe is cut short, or `rw=read:N` comes to the very end, it stops there, and does less.
+/// fio begins again where the next stripe would lie behind the end, and goes on until it did as much as the part is long.
 pub fn uneven(stream: &Stream, steps: bool, length: u64, loops: u64) -> Option<u64> {
     let (Access::Striped { run, gap, .. }, Record::Fixed(size)) = (&stream.access, &stream.record) else {
         return None;
     };
-    let size = size.0.max(1);
-    let period = run.0.saturating_add(gap.0).max(1);
-    let rest = length % period;
-    if rest == 0 {
+    if length.is_multiple_of(run.0.saturating_add(gap.0).max(1)) {
         return None;
     }
-    if rest > run.0 || (rest == run.0 && !steps) {
-        return Some(length.saturating_mul(loops).div_ceil(size));
-    }
-    let once = (length / period).saturating_mul(run.0 / size).saturating_add(rest / size);
-    Some(once.saturating_mul(loops))
+    Some(match stops_after(stream, steps, length) {
+        Some(once) => once.saturating_mul(loops),
+        None => length.saturating_mul(loops).div_ceil(size.0.max(1)),
+    })
+}
+
+/// Operations after which fio finds no block: where the last stripe is cut short, or `rw=read:N` comes to the very end. Otherwise stripes
+/// begin again.
+pub fn stops_after(stream: &Stream, steps: bool, length: u64) -> Option<u64> {
+    let (Access::Striped { run, gap, .. }, Record::Fixed(size)) = (&stream.access, &stream.record) else {
+        return None;
+    };
+    let period = run.0.saturating_add(gap.0).max(1);
+    let rest = length % period;
+    let stops = rest > 0 && (rest < run.0 || rest == run.0 && steps);
+    let size = size.0.max(1);
+    stops.then(|| (length / period).saturating_mul(run.0 / size).saturating_add(rest / size))
 }
 
 #[cfg(test)]

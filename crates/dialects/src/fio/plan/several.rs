@@ -114,7 +114,7 @@ fn amount(
     }
     let pass = most.unwrap_or(whole);
     let blocks = operations(stream.record.unit().0.max(1));
-    let bytes = io_size.map(|io_size| super::loops::bytes(stream, io_size, pass, blocks, loops)).or(most);
+    let bytes = io_size.map(|io_size| super::loops::bytes(s, stream, io_size, pass, blocks, loops)).or(most);
     let by_bytes = super::loops::counted_by_bytes(stream, pass, blocks, loops);
     match (limit, bytes, &stream.record) {
         (Some(limit), bytes, Record::Fixed(block)) => {

@@ -418,7 +418,7 @@ pub fn amount(s: &Settings, stream: &Stream, part: &Part) -> Result<Amount, Wron
     }
     let bytes = io_size.map_or_else(
         || region.saturating_mul(loops),
-        |io_size| super::loops::bytes(stream, io_size, region, per_pass.unwrap_or(0), loops),
+        |io_size| super::loops::bytes(s, stream, io_size, region, per_pass.unwrap_or(0), loops),
     );
     let by_bytes = super::loops::counted_by_bytes(stream, region, per_pass.unwrap_or(0), loops);
     let operations = per_pass.and_then(|n| match io_size {
