@@ -185,6 +185,9 @@ fn measure(program: &str, plan: &Plan, noted: bool, common: &Common) -> ExitCode
     for path in files.filter(|path| may_be_written(path)) {
         engine.ledger().allow_device(path);
     }
+    for path in written_while_in_use(plan) {
+        engine.ledger().allow_device_in_use(path);
+    }
     // What cannot be done at all is found before an older result is lost.
     let checked = engine.check(&plan.workload).and_then(|()| engine.check_files(&plan.workload));
     if let Err(error) = checked {
@@ -226,6 +229,18 @@ fn measure(program: &str, plan: &Plan, noted: bool, common: &Common) -> ExitCode
 fn may_be_written(path: &Path) -> bool {
     let is_device = path.symlink_metadata().is_ok_and(|about| about.file_type().is_block_device());
     is_device && (consent::is_in_the_environment(path) || consent::is_blank_device(path))
+}
+
+/// Files that are named as ones that may be written, and of which all jobs that write them say `allow_mounted_write=1`.
+fn written_while_in_use(plan: &Plan) -> Vec<&Path> {
+    let writing = || plan.jobs.iter().filter(|job| job.rw.writes() && !plan.general.read_only);
+    let allows = |job: &fio::Job| job.settings.on("allow_mounted_write", false);
+    let is_of = |job: &fio::Job, path: &Path| job.files.iter().flatten().any(|file| file == path);
+    let files = writing().flat_map(|job| job.files.iter().flatten()).map(PathBuf::as_path);
+    files
+        .filter(|path| places::is_named(plan, path))
+        .filter(|path| writing().filter(|job| is_of(job, path)).all(allows))
+        .collect()
 }
 
 /// What a run of jobs is called.

@@ -74,11 +74,16 @@ fn real(path: &Path) -> PathBuf {
     above.canonicalize().map_or_else(|_| whole.clone(), |above| above.join(name))
 }
 
-/// Whether the command line names it as a file that may be written.
+/// Whether it may be written because it is named for that.
 fn may_replace(plan: &Plan, path: &Path) -> bool {
+    !plan.general.read_only && is_named(plan, path)
+}
+
+/// Whether the command line or the environment names it as a file that may be written.
+pub fn is_named(plan: &Plan, path: &Path) -> bool {
     let path = real(path);
-    let is_named = || plan.general.allow_write.iter().any(|allowed| real(allowed) == path);
-    !plan.general.read_only && (is_named() || consent::is_in_the_environment(&path))
+    let on_the_line = || plan.general.allow_write.iter().any(|allowed| real(allowed) == path);
+    on_the_line() || consent::is_in_the_environment(&path)
 }
 
 /// Whether what is there looks like a log; what is empty is no loss.

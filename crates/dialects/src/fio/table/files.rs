@@ -35,13 +35,10 @@ pub(super) static ROWS: &[Row] = &[
         "remove the files between two loops; with several loops it is refused, as these go over the same files",
     ),
     done("allow_file_create", Bool, "make files that are missing"),
-    refused(
+    done(
         "allow_mounted_write",
         Bool,
-        &["0"],
-        "write a block device that is mounted",
-        "a device that is in use is not written (docs/safety.md)",
-        "umount it before",
+        "write a block device that is mounted, or in use otherwise; only one that --allow-write or FATHOM_ALLOW_WRITE names, too (docs/safety.md)",
     ),
     harmless("create_serialize", Bool, "lay files out one after the other", "they always are"),
     harmless(
