@@ -5,6 +5,7 @@ mod dump;
 mod logged;
 mod measured;
 mod places;
+mod scheduler;
 mod sink;
 mod states;
 mod world;
@@ -198,6 +199,13 @@ fn measure(program: &str, plan: &Plan, noted: bool, common: &Common) -> ExitCode
         console::error_raw(&wrong.to_string());
         return ExitCode::from(ERROR);
     }
+    let turned = match scheduler::turn(plan) {
+        Ok(turned) => turned,
+        Err(wrong) => {
+            console::error_raw(&wrong.to_string());
+            return ExitCode::from(ERROR);
+        }
+    };
     let mut sink = match Sink::open(plan.general.output.as_deref()) {
         Ok(sink) => sink,
         Err(error) => {
@@ -214,6 +222,7 @@ fn measure(program: &str, plan: &Plan, noted: bool, common: &Common) -> ExitCode
     let mut live = Live::new(plan, &mut sink);
     let finished = run_loop::execute(&mut engine, &plan.workload, head, common, &mut live);
     live.leave();
+    turned.put_back();
     let began_ms = live.began_ms();
     let logged = Logged { operations: engine.take_operations(), began_ms };
     match finished {

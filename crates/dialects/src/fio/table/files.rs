@@ -1,7 +1,7 @@
 //! Which files, how they are made, and what of them lies in memory.
 
 use super::Kind::{Bool, Number, Text, Word};
-use super::{Row, also, done, harmless, refused};
+use super::{Row, also, done, harmless};
 
 const SERVICE: super::Kind =
     Word(&["roundrobin", "sequential", "random", "zipf", "pareto", "normal", "gauss"]);
@@ -75,13 +75,10 @@ pub(super) static ROWS: &[Row] = &[
         Word(&["0", "1", "none", "random", "sequential", "noreuse"]),
         "tell the kernel the order, which changes how far it reads ahead: 1 (random or sequential, as the job is) without it",
     ),
-    refused(
+    done(
         "ioscheduler",
         Text,
-        &[],
-        "set the I/O scheduler",
-        "a job does not change the machine",
-        "fathom sweep --vary scheduler=NAME, which puts it back",
+        "I/O scheduler of the block devices below its files from the start of all jobs to their end, when fathom puts back what it was; fio leaves it",
     ),
     done("disk_util", Bool, "report what the disk did"),
     harmless("write_hint", Text, "lifetime of written data", "hints change nothing about what is asked"),
