@@ -199,6 +199,10 @@ fn measure(program: &str, plan: &Plan, noted: bool, common: &Common) -> ExitCode
         console::error_raw(&wrong.to_string());
         return ExitCode::from(ERROR);
     }
+    if let Err(error) = places::write_merged(plan) {
+        console::error(&error);
+        return ExitCode::from(ERROR);
+    }
     let turned = match scheduler::turn(plan) {
         Ok(turned) => turned,
         Err(wrong) => {
