@@ -1,6 +1,7 @@
 //! `fathom fio`, or fathom called by the name fio: fio's job files and command lines, its output, its exit codes. Everything is read and
 //! planned before any file is touched. What fathom knows beyond that goes to stderr, into the store, and into JSON under one key.
 
+mod cgroup;
 mod dump;
 mod logged;
 mod measured;
@@ -210,6 +211,14 @@ fn measure(program: &str, plan: &Plan, noted: bool, common: &Common) -> ExitCode
             return ExitCode::from(ERROR);
         }
     };
+    // What puts back the scheduler stays outside.
+    let inside = match cgroup::enter(plan) {
+        Ok(inside) => inside,
+        Err(wrong) => {
+            console::error_raw(&wrong.to_string());
+            return ExitCode::from(ERROR);
+        }
+    };
     let mut sink = match Sink::open(plan.general.output.as_deref()) {
         Ok(sink) => sink,
         Err(error) => {
@@ -226,6 +235,7 @@ fn measure(program: &str, plan: &Plan, noted: bool, common: &Common) -> ExitCode
     let mut live = Live::new(plan, &mut sink);
     let finished = run_loop::execute(&mut engine, &plan.workload, head, common, &mut live);
     live.leave();
+    drop(inside);
     turned.put_back();
     let began_ms = live.began_ms();
     let logged = Logged { operations: engine.take_operations(), began_ms };

@@ -15,6 +15,7 @@ mod earlier;
 mod engine;
 pub mod errors;
 mod files;
+mod groups;
 mod latency;
 mod layout;
 mod limits;
@@ -262,6 +263,9 @@ fn job(
     align::check(s, &stream, sealed || checks.reads_back || stream.verify != Verify::No)?;
     // What it asks for comes after the run.
     let _ = s.text("write_iolog");
+    // These are of the devices, which are looked at right before it.
+    groups::check(s)?;
+    let _ = (s.on("allow_mounted_write", false), s.text("ioscheduler"));
     let mut report = report::read(s, general.version)?;
     // Nothing is prepared before a call about a name, so that fio times the call alone.
     report.lat &= !stream.backend.is_by_name();
