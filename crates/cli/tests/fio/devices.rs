@@ -3,6 +3,7 @@
 
 use crate::fio::support::{json, run};
 use fathom_testkit::{Fathom, TestDir, need_root, need_tool};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -210,6 +211,56 @@ fn a_device_that_is_mounted_is_not_written() {
     let name = mounted.device().display();
     let line = format!("--name=a --filename={name} --rw=write --size=64k --allow-write={name}");
     run(&fathom, &line).expect_code(1).expect_stderr("for itself alone");
+}
+
+/// The job has to say so, and whoever runs it.
+#[test]
+fn a_device_that_is_mounted_is_written_where_both_permit_it() {
+    let test = "a_device_that_is_mounted_is_written_where_both_permit_it";
+    let Some(mounted) = fathom_testkit::LoopFs::ext4(test).mebibytes(32).mount() else { return };
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    let name = mounted.device().display();
+    // Where a new file system has nothing.
+    let job = format!("--filename={name} --rw=write --offset=20m --size=64k --allow_mounted_write");
+    run(&fathom, &format!("--name=a {job}=1")).expect_code(1);
+    run(&fathom, &format!("--name=a {job}=0 --allow-write={name}")).expect_code(1);
+    run(&fathom, &format!("--allow-write={name} --name=a {job}=1 --name=b {job}=0")).expect_code(1);
+    let done = json(&fathom, &format!("--name=a {job}=1 --allow-write={name}"));
+    assert_eq!(done["jobs"][0]["write"]["io_bytes"], 65536);
+    let by_environment = Fathom::new().working_in(dir.path()).env("FATHOM_ALLOW_WRITE", &name.to_string());
+    run(&by_environment, &format!("--name=a {job}=1")).expect_code(0);
+}
+
+#[test]
+fn a_scheduler_is_set_while_jobs_run_and_put_back() {
+    let test = "a_scheduler_is_set_while_jobs_run_and_put_back";
+    let dir = TestDir::new();
+    let Some(device) = Device::blank(test, dir.path(), BYTES) else { return };
+    let name = device.path().file_name().unwrap().to_str().unwrap();
+    let file = format!("/sys/block/{name}/queue/scheduler");
+    let before = std::fs::read_to_string(&file).unwrap();
+    let Some(other) = before.split_whitespace().find(|word| !word.starts_with('[')) else {
+        return fathom_testkit::skip(test, "loop devices have one scheduler");
+    };
+    let fathom = Fathom::new().working_in(dir.path());
+    let job = format!("--name=a --filename={} --rw=read --size=64k", device.path().display());
+    let look = dir.path().join("look");
+    std::fs::write(&look, format!("#!/bin/sh\ncat {file}\n")).unwrap();
+    std::fs::set_permissions(&look, std::fs::Permissions::from_mode(0o755)).unwrap();
+    run(&fathom, &format!("{job} --ioscheduler={other} --exec_prerun=./look")).expect_code(0);
+    let during = std::fs::read_to_string(dir.path().join("a.prerun.txt")).unwrap();
+    assert!(during.contains(&format!("[{other}]")), "{during}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
+    // fio 3.42 has the same words.
+    run(&fathom, &format!("{job} --ioscheduler=nosuch"))
+        .expect_code(1)
+        .expect_stderr("fio: unable to set io scheduler to nosuch");
+    let second = job.replace("--name=a", "--name=b");
+    run(&fathom, &format!("{job} --ioscheduler={other} {second} --ioscheduler=none"))
+        .expect_code(if other == "none" { 0 } else { 1 });
+    run(&fathom, "--name=a --ioengine=null --rw=read --size=64k --ioscheduler=nosuch").expect_code(0);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
 }
 
 #[test]

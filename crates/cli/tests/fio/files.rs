@@ -205,8 +205,7 @@ fn what_would_change_results_is_not_ignored() {
     let dir = TestDir::new();
     let fathom = Fathom::new().working_in(dir.path()).env("FATHOM_QUIET", "0");
     for (option, instead) in [
-        ("--cgroup_weight=200", "IOWeight"),
-        ("--cgroup=x", "systemd-run"),
+        ("--cgroup=../x", "below the place of all groups"),
         ("--buffer_compress_percentage=50 --buffer_compress_chunk=64k", "4096"),
         ("--unlink_each_loop=1 --loops=2", "unlink=1"),
     ] {

@@ -160,7 +160,47 @@ fn files_of_others_are_not_written_by_a_replay() {
     std::fs::write(dir.path().join("b"), b"somebody's").unwrap();
     run(&fathom, "--name=r --read_iolog=t.log").expect_code(1).expect_stderr("b is not changed");
     assert_eq!(std::fs::read(dir.path().join("b")).unwrap(), b"somebody's");
-    run(&fathom, "--name=r --merge_blktrace_file=x --size=1m")
-        .expect_code(1)
-        .expect_stderr("merge_blktrace_file");
+    // Without traces there is nothing to merge, as in fio.
+    run(&fathom, "--name=r --merge_blktrace_file=x --size=1m").expect_code(0);
+    assert!(!dir.path().join("x").exists());
+}
+
+/// An event of blktrace: what arrived (1 read, 2 write), in us, at a sector.
+fn arrival(does: u32, time_us: u64, sector: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    bytes.extend([0x6561_7407u32, 1].iter().flat_map(|word| word.to_le_bytes()));
+    bytes.extend([time_us * 1000, sector].iter().flat_map(|word| word.to_le_bytes()));
+    let rest = [4096, 1 << 20 | does << 16 | 1, 1, 8 << 20, 0, 0];
+    bytes.extend(rest.iter().flat_map(|word: &u32| word.to_le_bytes()));
+    bytes
+}
+
+#[test]
+fn traces_are_merged_written_and_replayed() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    let write = |name: &str, bytes: Vec<u8>| std::fs::write(dir.path().join(name), bytes).unwrap();
+    write("a.bin", [arrival(1, 10, 0), arrival(1, 20, 8), arrival(1, 40, 16)].concat());
+    write("b.bin", [arrival(2, 15, 0), arrival(2, 20, 8)].concat());
+    write("junk", vec![b'x'; 100]);
+    let merged = |into: &str| {
+        format!(
+            "--name=r --read_iolog=a.bin:b.bin --merge_blktrace_iters=1:2 --merge_blktrace_file={into} --replay_redirect=f"
+        )
+    };
+    assert_eq!(done(&json(&fathom, &merged("m.bin"))), [3, 4, 0]);
+    assert_eq!(done(&json(&fathom, "--name=r --read_iolog=m.bin --replay_redirect=f")), [3, 4, 0]);
+    let times: Vec<u64> = std::fs::read(dir.path().join("m.bin"))
+        .unwrap()
+        .chunks(48)
+        .map(|record| u64::from_le_bytes(record[8..16].try_into().unwrap()) / 1000)
+        .collect();
+    assert_eq!(times, [10, 15, 20, 20, 35, 40, 40]);
+    // It is replaced, and nothing else is.
+    run(&fathom, &merged("m.bin")).expect_code(0);
+    run(&fathom, &merged("junk")).expect_code(1).expect_stderr("no trace of blktrace");
+    run(&fathom, &merged("f")).expect_code(1).expect_stderr("works on this file");
+    assert_eq!(std::fs::read(dir.path().join("junk")).unwrap(), vec![b'x'; 100]);
+    run(&fathom, &format!("--readonly {} --replay_skip=write", merged("new"))).expect_code(1);
+    assert!(!dir.path().join("new").exists());
 }

@@ -5,6 +5,7 @@ mod acceptance;
 mod beside_fio;
 mod cases;
 mod consumers;
+mod control_groups;
 mod devices;
 mod differential;
 mod documented;

@@ -150,7 +150,7 @@ mod tests {
                 "--client=h",
                 "--output-format=xml",
                 "--name=a --rand=1",
-                "--name=a --cgroup=g"
+                "--name=a --profile=g"
             ]
             .map(wrong)
             .join("\n")

@@ -49,6 +49,8 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
             return Ok(format!("fio version 3 iolog\n{}", lines.collect::<String>()).into());
         }
         "cut.bin" => return Ok(cut()),
+        "ten.bin" => return Ok([arrival(10_000), arrival(20_000)].concat()),
+        "fifteen.bin" => return Ok(arrival(15_000)),
         _ => return Err("no such file".into()),
     }
     .into())
@@ -74,10 +76,15 @@ const LOST: &str = "\
 
 /// A read as blktrace writes it down, and the beginning of another.
 fn cut() -> Vec<u8> {
-    let words: [u32; 12] = [0x6561_7407, 1, 1000, 0, 0, 0, 4096, 0x0011_0001, 77, 8 << 20, 0, 0];
-    let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let mut bytes = arrival(1000);
     bytes.extend_from_within(..20);
     bytes
+}
+
+/// A read that arrived then, as blktrace records it.
+fn arrival(time_ns: u32) -> Vec<u8> {
+    let words: [u32; 12] = [0x6561_7407, 1, time_ns, 0, 0, 0, 4096, 0x0011_0001, 77, 8 << 20, 0, 0];
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
 fn device(major: u32, minor: u32) -> Option<PathBuf> {

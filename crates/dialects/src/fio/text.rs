@@ -452,7 +452,7 @@ mod tests {
                 "[a]\nRW=read\n",
                 "[a]\ndirect=yes\n",
                 "[a]\nbs=k4\n",
-                "[a]\nrw=read\ncgroup=g\n",
+                "[a]\nrw=read\nprofile=g\n",
                 "[a]\nsize=$ncpus*\n",
                 "[a\n",
                 "[]\n",

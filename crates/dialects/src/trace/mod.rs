@@ -14,7 +14,7 @@ mod write;
 
 pub use error::{NAME_THE_FORM, Place, TraceError};
 pub use format::{Format, Output};
-pub use read::{Trace, open, open_together};
+pub use read::{Part, Trace, merge, open, open_together};
 pub use write::{EventWriter, RequestRow, Requests, writer};
 
 use fathom_record::block::log::{LogDevice, LogEnd, LogHeader};

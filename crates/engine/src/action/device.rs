@@ -1,5 +1,5 @@
 //! Block devices that are written: only those that were allowed outside of any workload ([`Ledger::allow_device`]), only
-//! while nobody else uses them, and never beyond their ends.
+//! while nobody else uses them unless that was allowed as well ([`Ledger::allow_device_in_use`]), and never beyond their ends.
 
 use crate::{EngineError, Ledger};
 use std::fs::{File, Metadata, OpenOptions};
@@ -18,9 +18,10 @@ pub(super) fn may_write(
         return Ok(false);
     }
     // An exclusive open of a device is refused while it, or a part of it, is mounted, swapped on, or below another device.
+    let alone = if ledger.allows_device_in_use(path) { 0 } else { libc::O_EXCL };
     let mut device = OpenOptions::new()
         .read(true)
-        .custom_flags(libc::O_EXCL | libc::O_NOFOLLOW | libc::O_NONBLOCK)
+        .custom_flags(alone | libc::O_NOFOLLOW | libc::O_NONBLOCK)
         .open(path)
         .map_err(|e| EngineError::file("have for itself alone", path, e))?;
     match end(&mut device) {

@@ -58,6 +58,8 @@ pub struct Ledger {
     marked: BTreeSet<PathBuf>,
     /// Block devices that the user named to be written.
     devices: BTreeSet<PathBuf>,
+    /// Those of them that may be written while they are in use.
+    used_devices: BTreeSet<PathBuf>,
 }
 
 /// What a worker makes under a name.
@@ -104,6 +106,7 @@ impl Ledger {
             taken: BTreeSet::new(),
             marked: BTreeSet::new(),
             devices: BTreeSet::new(),
+            used_devices: BTreeSet::new(),
         }
     }
 
@@ -140,6 +143,17 @@ impl Ledger {
     #[must_use]
     pub fn allows_device(&self, path: &Path) -> bool {
         self.devices.contains(&absolute(path))
+    }
+
+    /// A block device that the user has named may be written even while it is mounted or otherwise in use: the job says so, too.
+    pub fn allow_device_in_use(&mut self, path: &Path) {
+        self.used_devices.insert(absolute(path));
+    }
+
+    /// Whether both have.
+    #[must_use]
+    pub fn allows_device_in_use(&self, path: &Path) -> bool {
+        self.allows_device(path) && self.used_devices.contains(&absolute(path))
     }
 
     /// Whether the file at `path` is one that this or an earlier run of ours made and that nobody has replaced since; or lies, under a

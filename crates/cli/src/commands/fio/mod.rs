@@ -1,10 +1,12 @@
 //! `fathom fio`, or fathom called by the name fio: fio's job files and command lines, its output, its exit codes. Everything is read and
 //! planned before any file is touched. What fathom knows beyond that goes to stderr, into the store, and into JSON under one key.
 
+mod cgroup;
 mod dump;
 mod logged;
 mod measured;
 mod places;
+mod scheduler;
 mod sink;
 mod states;
 mod world;
@@ -185,6 +187,9 @@ fn measure(program: &str, plan: &Plan, noted: bool, common: &Common) -> ExitCode
     for path in files.filter(|path| may_be_written(path)) {
         engine.ledger().allow_device(path);
     }
+    for path in written_while_in_use(plan) {
+        engine.ledger().allow_device_in_use(path);
+    }
     // What cannot be done at all is found before an older result is lost.
     let checked = engine.check(&plan.workload).and_then(|()| engine.check_files(&plan.workload));
     if let Err(error) = checked {
@@ -195,6 +200,25 @@ fn measure(program: &str, plan: &Plan, noted: bool, common: &Common) -> ExitCode
         console::error_raw(&wrong.to_string());
         return ExitCode::from(ERROR);
     }
+    if let Err(error) = places::write_merged(plan) {
+        console::error(&error);
+        return ExitCode::from(ERROR);
+    }
+    let turned = match scheduler::turn(plan) {
+        Ok(turned) => turned,
+        Err(wrong) => {
+            console::error_raw(&wrong.to_string());
+            return ExitCode::from(ERROR);
+        }
+    };
+    // What puts back the scheduler stays outside.
+    let inside = match cgroup::enter(plan) {
+        Ok(inside) => inside,
+        Err(wrong) => {
+            console::error_raw(&wrong.to_string());
+            return ExitCode::from(ERROR);
+        }
+    };
     let mut sink = match Sink::open(plan.general.output.as_deref()) {
         Ok(sink) => sink,
         Err(error) => {
@@ -211,6 +235,8 @@ fn measure(program: &str, plan: &Plan, noted: bool, common: &Common) -> ExitCode
     let mut live = Live::new(plan, &mut sink);
     let finished = run_loop::execute(&mut engine, &plan.workload, head, common, &mut live);
     live.leave();
+    drop(inside);
+    turned.put_back();
     let began_ms = live.began_ms();
     let logged = Logged { operations: engine.take_operations(), began_ms };
     match finished {
@@ -226,6 +252,18 @@ fn measure(program: &str, plan: &Plan, noted: bool, common: &Common) -> ExitCode
 fn may_be_written(path: &Path) -> bool {
     let is_device = path.symlink_metadata().is_ok_and(|about| about.file_type().is_block_device());
     is_device && (consent::is_in_the_environment(path) || consent::is_blank_device(path))
+}
+
+/// Files that are named as ones that may be written, and of which all jobs that write them say `allow_mounted_write=1`.
+fn written_while_in_use(plan: &Plan) -> Vec<&Path> {
+    let writing = || plan.jobs.iter().filter(|job| job.rw.writes() && !plan.general.read_only);
+    let allows = |job: &fio::Job| job.settings.on("allow_mounted_write", false);
+    let is_of = |job: &fio::Job, path: &Path| job.files.iter().flatten().any(|file| file == path);
+    let files = writing().flat_map(|job| job.files.iter().flatten()).map(PathBuf::as_path);
+    files
+        .filter(|path| places::is_named(plan, path))
+        .filter(|path| writing().filter(|job| is_of(job, path)).all(allows))
+        .collect()
 }
 
 /// What a run of jobs is called.

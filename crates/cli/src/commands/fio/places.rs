@@ -5,7 +5,7 @@ use crate::{consent, input};
 use fathom_dialects::fio::plan::state;
 use fathom_dialects::fio::{Plan, Wrong};
 use std::fs::File;
-use std::io::{Error, Read as _, Seek as _};
+use std::io::{Error, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -20,10 +20,14 @@ pub enum Kind {
     Packed,
     /// How far a job came.
     State,
+    /// Events of blktrace.
+    Trace,
 }
 
 /// How every log of operations begins, fio's and ours.
 const BEGINS: &[u8] = b"fio version ";
+/// How a merged trace begins: with the magic number of blktrace.
+const TRACE_BEGINS: &[u8] = b"\x07tae";
 /// So much tells whether something is a log.
 const HEAD: u64 = 256;
 
@@ -64,6 +68,42 @@ pub fn check(plan: &Plan) -> Result<(), Wrong> {
         }
         taken.push(path);
     }
+    plan.jobs.iter().try_for_each(|job| merged(plan, job, &mut taken))
+}
+
+/// Whether the traces of a job may be written in one: over nothing but such a file, and not where something else is written or read.
+fn merged(plan: &Plan, job: &fathom_dialects::fio::Job, taken: &mut Vec<PathBuf>) -> Result<(), Wrong> {
+    const OPTION: &str = "merge_blktrace_file";
+    let Some(merged) = &job.merged else { return Ok(()) };
+    let path = real(&merged.path);
+    let refuse = |why: &str| {
+        let told = format!("{OPTION}={}: {why}", merged.path.display());
+        Err(job.settings.wrong(OPTION, told).hint("another name"))
+    };
+    let is_it = |file: &PathBuf| real(file) == path;
+    if taken.contains(&path) || plan.general.output.as_ref().is_some_and(is_it) {
+        return refuse("something else is written there");
+    }
+    if plan.jobs.iter().flat_map(|job| job.files.iter().flatten()).any(is_it) {
+        return refuse("a job works on this file");
+    }
+    if let Ok(about) = path.symlink_metadata() {
+        let is_trace = || input::open(&path).and_then(|file| is_log(&file, Kind::Trace)).unwrap_or(false);
+        if !about.is_file() || !(is_trace() || may_replace(plan, &path)) {
+            return refuse("it is there, and no trace of blktrace");
+        }
+    }
+    taken.push(path);
+    Ok(())
+}
+
+/// Writes the traces of each job that merges them, before anything runs. Gives what could not be written.
+pub fn write_merged(plan: &Plan) -> Result<(), String> {
+    for merged in plan.jobs.iter().filter_map(|job| job.merged.as_ref()) {
+        create(plan, &merged.path, Kind::Trace)
+            .and_then(|mut file| file.write_all(&merged.bytes))
+            .map_err(|e| format!("{} cannot be written: {e}", merged.path.display()))?;
+    }
     Ok(())
 }
 
@@ -74,11 +114,16 @@ fn real(path: &Path) -> PathBuf {
     above.canonicalize().map_or_else(|_| whole.clone(), |above| above.join(name))
 }
 
-/// Whether the command line names it as a file that may be written.
+/// Whether it may be written because it is named for that.
 fn may_replace(plan: &Plan, path: &Path) -> bool {
+    !plan.general.read_only && is_named(plan, path)
+}
+
+/// Whether the command line or the environment names it as a file that may be written.
+pub fn is_named(plan: &Plan, path: &Path) -> bool {
     let path = real(path);
-    let is_named = || plan.general.allow_write.iter().any(|allowed| real(allowed) == path);
-    !plan.general.read_only && (is_named() || consent::is_in_the_environment(&path))
+    let on_the_line = || plan.general.allow_write.iter().any(|allowed| real(allowed) == path);
+    on_the_line() || consent::is_in_the_environment(&path)
 }
 
 /// Whether what is there looks like a log; what is empty is no loss.
@@ -89,6 +134,7 @@ fn is_log(file: &File, kind: Kind) -> std::io::Result<bool> {
     Ok(match kind {
         _ if head.is_empty() => true,
         Kind::Operations => head.starts_with(BEGINS),
+        Kind::Trace => head.starts_with(TRACE_BEGINS),
         Kind::State => head.starts_with(state::BEGINS.as_bytes()),
         // The two bytes that every zlib stream begins with.
         Kind::Packed => {
@@ -115,7 +161,11 @@ pub fn create(plan: &Plan, path: &Path, kind: Kind) -> std::io::Result<File> {
         return Err(Error::other("it has a second name, and other users can change its directory"));
     }
     if !is_log(&file, kind)? && !may_replace(plan, path) {
-        let what = if kind == Kind::State { "state file of fathom's" } else { "such log" };
+        let what = match kind {
+            Kind::State => "state file of fathom's",
+            Kind::Trace => "trace of blktrace",
+            _ => "such log",
+        };
         return Err(Error::other(format!(
             "it is there, and no {what}; --allow-write allows it to be replaced"
         )));

@@ -8,7 +8,7 @@
 mod going;
 pub mod guard;
 pub mod image;
-mod kernel;
+pub mod kernel;
 mod native;
 pub mod plan;
 mod settle;

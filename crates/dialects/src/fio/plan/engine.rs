@@ -358,7 +358,8 @@ pub fn run_as(s: &Settings) -> Result<RunAs, Wrong> {
     Ok(whom)
 }
 
-fn out_of_range(s: &Settings, name: &'static str, given: u64, most: u64) -> Wrong {
+/// A number above the highest that fio takes.
+pub fn out_of_range(s: &Settings, name: &'static str, given: u64, most: u64) -> Wrong {
     s.wrong(name, format!("{name}={given}: 0 to {most} is expected")).fio(format!(
         "{name}: max value out of range: {given} ({most} max)\nfio: failed parsing {name}={given}\n"
     ))

@@ -15,12 +15,14 @@ mod earlier;
 mod engine;
 pub mod errors;
 mod files;
+mod groups;
 mod latency;
 mod layout;
 mod limits;
 mod logged;
 mod logs;
 mod loops;
+mod merged;
 mod names;
 mod pace;
 mod parts;
@@ -47,6 +49,7 @@ pub use commands::Commands;
 pub use engine::Priority;
 pub use files::{Make, Memory};
 pub use logs::{Logs, Value};
+pub use merged::Merged;
 pub use parts::Part;
 pub use report::{Report, Unified};
 pub(super) use verified::family as verify_family;
@@ -135,6 +138,8 @@ pub struct Job {
     pub begins_in: Option<u32>,
     /// What is run before and after it.
     pub commands: Commands,
+    /// The traces that it replays, in one.
+    pub merged: Option<Merged>,
     /// What is printed of it.
     pub report: Report,
     /// Its times.
@@ -258,6 +263,9 @@ fn job(
     align::check(s, &stream, sealed || checks.reads_back || stream.verify != Verify::No)?;
     // What it asks for comes after the run.
     let _ = s.text("write_iolog");
+    // These are of the devices, which are looked at right before it.
+    groups::check(s)?;
+    let _ = (s.on("allow_mounted_write", false), s.text("ioscheduler"));
     let mut report = report::read(s, general.version)?;
     // Nothing is prepared before a call about a name, so that fio times the call alone.
     report.lat &= !stream.backend.is_by_name();
@@ -287,6 +295,7 @@ fn job(
         only_lays_out: false,
         begins_in: None,
         commands: commands::read(s, general, clones, notes)?,
+        merged: replay.and_then(|replay| replay.merged),
         priority: engine::priority(s)?,
         run_as: engine::run_as(s)?,
         locked_memory: fathom_workload::Bytes(s.number("lockmem")?.unwrap_or(0)),
@@ -299,6 +308,11 @@ fn job(
         settings,
     };
     layout::apply(&mut job)?;
+    if general.read_only && job.merged.is_some() {
+        return Err(job
+            .settings
+            .wrong("merge_blktrace_file", "it is written, and --readonly allows no writing"));
+    }
     if general.read_only && job.stream.backend.has_files() && !job.rw.writes() && job.stream.changes_files() {
         return Err(job
             .settings

@@ -7,6 +7,7 @@ use super::super::iolog::{self, Entry, Log};
 use super::super::settings::Settings;
 use super::super::{World, Wrong};
 use super::files::{self, Laid, Make, Memory, Ready};
+use super::merged::{self, Merged};
 use super::what::{Direction, Trims};
 use super::{Notes, Part, blocks, names};
 use fathom_workload::{Access, Amount, Bytes, Does, Duration, ListedOp, Mix, Pick, Stream};
@@ -26,6 +27,8 @@ pub struct Replay {
     /// Where each file ends, as far as it is touched.
     ends: Vec<u64>,
     amount: Amount,
+    /// The file that several traces are merged in.
+    pub merged: Option<Merged>,
 }
 
 /// The options that say how a trace is replayed.
@@ -42,7 +45,10 @@ struct Options {
 pub fn of(s: &Settings, clones: u32, world: &World<'_>, notes: &mut Notes) -> Result<Option<Replay>, Wrong> {
     let options = options(s)?;
     let Some(named) = s.text(TRACE).map(str::to_owned) else {
-        const MODIFIERS: [&str; 6] = [
+        const MODIFIERS: [&str; 9] = [
+            "merge_blktrace_file",
+            "merge_blktrace_scalars",
+            "merge_blktrace_iters",
             "replay_no_stall",
             "replay_time_scale",
             "replay_redirect",
@@ -56,13 +62,18 @@ pub fn of(s: &Settings, clones: u32, world: &World<'_>, notes: &mut Notes) -> Re
         return Ok(None);
     };
     let traces = names::split(&named);
-    let [trace] = traces.as_slice() else {
+    let merged = merged::of(s, &traces, world, notes)?;
+    let single = merged.as_ref().map(|merged| merged.path.display().to_string());
+    let single: Option<String> =
+        single.or_else(|| if let [one] = traces.as_slice() { Some(one.clone()) } else { None });
+    let Some(trace) = single else {
         return Err(s
             .wrong(TRACE, format!("{TRACE}={named}: one trace for a job is supported"))
-            .hint("instead: a job for each trace"));
+            .hint("instead: a job for each trace, or merge_blktrace_file, which makes one of them"));
     };
     let most = MOST / clones.max(1) as usize;
-    let log = read(s, &options, (trace, most), world, notes)?;
+    let bytes = merged.as_ref().map(|merged| merged.bytes.clone());
+    let log = read(s, &options, (&trace, bytes, most), world, notes)?;
     let (files, entries) = changed(s, &options, log)?;
     refuse_others(s, notes)?;
     let list = list(s, &options, &entries)?;
@@ -80,7 +91,7 @@ pub fn of(s: &Settings, clones: u32, world: &World<'_>, notes: &mut Notes) -> Re
             *end = op.offset.saturating_add(op.bytes.into()).max(*end);
         }
     }
-    Ok(Some(Replay { files, rw: direction(&list), ends, list, amount }))
+    Ok(Some(Replay { files, rw: direction(&list), ends, list, amount, merged }))
 }
 
 fn options(s: &Settings) -> Result<Options, Wrong> {
@@ -109,18 +120,21 @@ fn options(s: &Settings) -> Result<Options, Wrong> {
     })
 }
 
-/// Reads a trace in whatever form it has.
+/// Reads a trace in whatever form it has. One that was merged is not on the disk yet.
 fn read(
     s: &Settings,
     options: &Options,
-    (trace, most): (&str, usize),
+    (trace, merged, most): (&str, Option<Vec<u8>>, usize),
     world: &World<'_>,
     notes: &mut Notes,
 ) -> Result<Log, Wrong> {
     let failed = |what: String| s.wrong(TRACE, format!("{TRACE}={trace}: {what}"));
-    let bytes = (world.trace)(Path::new(trace)).map_err(|why| {
-        failed(why).fio(format!("fio: open iolog: {trace}\nfio: unable to open iolog {trace}\n"))
-    })?;
+    let bytes = match merged {
+        Some(bytes) => bytes,
+        None => (world.trace)(Path::new(trace)).map_err(|why| {
+            failed(why).fio(format!("fio: open iolog: {trace}\nfio: unable to open iolog {trace}\n"))
+        })?,
+    };
     if iolog::recognise(&bytes) {
         let text = String::from_utf8(bytes).map_err(|_| failed("it is not UTF-8".into()))?;
         let log = iolog::read(&text, most).map_err(failed)?;
@@ -447,7 +461,7 @@ mod tests {
             ("--read_iolog=trace.log --replay_redirect=/dev/disk", "replay_redirect=FILE"),
             ("--read_iolog=trace.log --replay_time_scale=0", "above 0"),
             ("--read_iolog=trace.log --replay_skip=everything", "none of read"),
-            ("--read_iolog=trace.log --merge_blktrace_file=x", "merge_blktrace_file"),
+            ("--read_iolog=trace.log --merge_blktrace_file=x", "expected a record of blktrace"),
             ("--read_iolog=trace.log --allow_file_create=0", "missing or too short"),
             ("--read_iolog=long.log --numjobs=4096", "more than 256 operations"),
         ] {

@@ -3,9 +3,13 @@
 use super::super::Wrong;
 use super::super::number;
 use super::super::settings::Settings;
+use super::engine;
 use super::strips;
 use super::what::Direction;
 use fathom_workload::{Access, Bytes, Record, Stream};
+
+/// The most zones that fio 3.42 can be told to keep open.
+const MOST_OPEN_ZONES: u64 = 4096;
 
 /// Changes the order of a stream as a job wants it.
 pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream) -> Result<(), Wrong> {
@@ -78,6 +82,7 @@ pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream) -> Result<(), Wro
 /// Bytes of a zone, and between two zones. A zone size alone means strided, as in fio.
 fn zones(s: &Settings) -> Result<Option<(u64, u64)>, Wrong> {
     let mode = s.word("zonemode");
+    of_zoned_devices(s)?;
     let of = |name: &'static str| s.number(name);
     let (size, range, skip) = (of("zonesize")?, of("zonerange")?, of("zoneskip")?.unwrap_or(0));
     match (mode, size.filter(|bytes| *bytes > 0)) {
@@ -96,6 +101,28 @@ fn zones(s: &Settings) -> Result<Option<(u64, u64)>, Wrong> {
             }
         }
     }
+}
+
+/// Options of zonemode=zbd. They change nothing here, but have to be what fio 3.42 takes.
+fn of_zoned_devices(s: &Settings) -> Result<(), Wrong> {
+    for name in ["max_open_zones", "job_max_open_zones"] {
+        if let Some(given) = s.number(name)?.filter(|given| *given > MOST_OPEN_ZONES) {
+            return Err(engine::out_of_range(s, name, given, MOST_OPEN_ZONES));
+        }
+    }
+    for name in ["zone_reset_threshold", "zone_reset_frequency"] {
+        if let Some(given) = s
+            .floats(name)?
+            .and_then(|given| given.first().copied())
+            .filter(|given| !(0.0..=1.0).contains(given))
+        {
+            let end = if given < 0.0 { "min: 0.000000" } else { "max: 1.000000" };
+            return Err(s.wrong(name, format!("{name}={given}: 0 to 1 is expected")).fio(format!(
+                "value out of range: {given:.6} (range {end})\nfio: failed parsing {name}={given}\n"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Operations of `loops` passes over a part that stripes do not come out even in; `None` where a pass is as long as any other.
@@ -209,6 +236,26 @@ mod tests {
             ("--size=72k --rw=read:4k --nrfiles=2", "come out even"),
         ] {
             let wrong = refused(&format!("--name=a --bs=4k {args}"));
+            assert!(wrong.contains(what), "{args}: {wrong}");
+        }
+    }
+
+    #[test]
+    fn options_of_zoned_devices_change_nothing_elsewhere() {
+        let limits = "--zonecapacity=4k --read_beyond_wp=1 --max_open_zones=4096 --job_max_open_zones=1 \
+                      --zone_reset_threshold=0.1 --zone_reset_frequency=1";
+        for zones in ["", "--zonesize=8k --zoneskip=4k"] {
+            let of = format!("--size=64k --rw=randwrite {zones}");
+            assert_eq!(stream(&of), stream(&format!("{of} {limits}")));
+        }
+        for (args, what) in [
+            ("--max_open_zones=4097", "0 to 4096"),
+            ("--job_max_open_zones=4097", "0 to 4096"),
+            ("--zone_reset_threshold=1.5", "0 to 1"),
+            ("--zone_reset_frequency=2", "0 to 1"),
+            (&format!("--zonemode=zbd --zonesize=8k {limits}"), "zoned devices"),
+        ] {
+            let wrong = refused(&format!("--name=a --size=64k {args}"));
             assert!(wrong.contains(what), "{args}: {wrong}");
         }
     }

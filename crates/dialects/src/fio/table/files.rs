@@ -1,11 +1,14 @@
 //! Which files, how they are made, and what of them lies in memory.
 
 use super::Kind::{Bool, Number, Text, Word};
-use super::{Row, also, done, harmless, refused};
+use super::{Row, also, done, harmless};
 
 const SERVICE: super::Kind =
     Word(&["roundrobin", "sequential", "random", "zipf", "pareto", "normal", "gauss"]);
 const ALLOCATE: super::Kind = Word(&["none", "native", "posix", "keep", "truncate", "0", "1"]);
+
+/// As seen in fio 3.42: the offsets of zonemode=none and strided are the same with and without them.
+const OF_ZBD: &str = "in fio, too, it changes only jobs with zonemode=zbd, which is refused";
 
 pub(super) static ROWS: &[Row] = &[
     done("filename", Text, "files, separated by colons; all clones share them"),
@@ -32,13 +35,10 @@ pub(super) static ROWS: &[Row] = &[
         "remove the files between two loops; with several loops it is refused, as these go over the same files",
     ),
     done("allow_file_create", Bool, "make files that are missing"),
-    refused(
+    done(
         "allow_mounted_write",
         Bool,
-        &["0"],
-        "write a block device that is mounted",
-        "a device that is in use is not written (docs/safety.md)",
-        "umount it before",
+        "write a block device that is mounted, or in use otherwise; only one that --allow-write or FATHOM_ALLOW_WRITE names, too (docs/safety.md)",
     ),
     harmless("create_serialize", Bool, "lay files out one after the other", "they always are"),
     harmless(
@@ -75,13 +75,10 @@ pub(super) static ROWS: &[Row] = &[
         Word(&["0", "1", "none", "random", "sequential", "noreuse"]),
         "tell the kernel the order, which changes how far it reads ahead: 1 (random or sequential, as the job is) without it",
     ),
-    refused(
+    done(
         "ioscheduler",
         Text,
-        &[],
-        "set the I/O scheduler",
-        "a job does not change the machine",
-        "fathom sweep --vary scheduler=NAME, which puts it back",
+        "I/O scheduler of the block devices below its files from the start of all jobs to their end, when fathom puts back what it was; fio leaves it",
     ),
     done("disk_util", Bool, "report what the disk did"),
     harmless("write_hint", Text, "lifetime of written data", "hints change nothing about what is asked"),
@@ -93,52 +90,10 @@ pub(super) static ROWS: &[Row] = &[
     also(done("zonesize", super::Kind::Bytes, "size of a zone"), &["zone_size"]),
     done("zonerange", super::Kind::Bytes, "size of a zone with its gap"),
     done("zoneskip", super::Kind::Bytes, "further gap between zones"),
-    refused(
-        "zonecapacity",
-        super::Kind::Bytes,
-        &[],
-        "usable part of a zone",
-        "zones are not supported",
-        "random_distribution=zoned",
-    ),
-    refused(
-        "read_beyond_wp",
-        Bool,
-        &["0"],
-        "read behind the write pointer",
-        "zoned devices are not supported",
-        "random_distribution=zoned",
-    ),
-    refused(
-        "max_open_zones",
-        Number,
-        &["0"],
-        "open zones",
-        "zoned devices are not supported",
-        "random_distribution=zoned",
-    ),
-    refused(
-        "job_max_open_zones",
-        Number,
-        &["0"],
-        "open zones of a job",
-        "zoned devices are not supported",
-        "random_distribution=zoned",
-    ),
-    refused(
-        "zone_reset_threshold",
-        Text,
-        &[],
-        "when zones are reset",
-        "zoned devices are not supported",
-        "random_distribution=zoned",
-    ),
-    refused(
-        "zone_reset_frequency",
-        Text,
-        &[],
-        "how often zones are reset",
-        "zoned devices are not supported",
-        "random_distribution=zoned",
-    ),
+    harmless("zonecapacity", super::Kind::Bytes, "usable part of a zone", OF_ZBD),
+    harmless("read_beyond_wp", Bool, "read behind the write pointer", OF_ZBD),
+    harmless("max_open_zones", Number, "open zones of all jobs", OF_ZBD),
+    harmless("job_max_open_zones", Number, "open zones of a job", OF_ZBD),
+    harmless("zone_reset_threshold", super::Kind::Float, "when zones are reset", OF_ZBD),
+    harmless("zone_reset_frequency", super::Kind::Float, "how often zones are reset", OF_ZBD),
 ];

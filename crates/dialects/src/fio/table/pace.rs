@@ -1,7 +1,7 @@
 //! How fast: rates, pauses, latency targets.
 
 use super::Kind::{Bool, BytesTriple, Flag, Float, Number, Text, Time, Word};
-use super::{Row, also, done, harmless, refused};
+use super::{Row, also, done, harmless};
 use crate::fio::number::{MS, S, US};
 
 pub(super) static ROWS: &[Row] = &[
@@ -91,30 +91,17 @@ pub(super) static ROWS: &[Row] = &[
         "read a trace piece by piece",
         "a trace is read before the start, as a whole",
     ),
-    refused(
+    done(
         "merge_blktrace_file",
         Text,
-        &[],
-        "merge traces",
-        "traces are replayed one by one",
-        "a job for each trace, with read_iolog",
+        "the traces of blktrace that read_iolog names are merged by time, written to this file, and replayed as one; fio 3.42 fails to",
     ),
-    refused(
+    done(
         "merge_blktrace_scalars",
-        Text,
-        &[],
-        "merge traces",
-        "traces are replayed one by one",
-        "a job for each trace, with read_iolog",
+        super::Kind::Floats,
+        "for each of them, percent that its times are stretched to",
     ),
-    refused(
-        "merge_blktrace_iters",
-        Text,
-        &[],
-        "merge traces",
-        "traces are replayed one by one",
-        "a job for each trace, with read_iolog",
-    ),
+    done("merge_blktrace_iters", super::Kind::Floats, "for each of them, how often it is in it"),
     done(
         "write_iolog",
         Text,

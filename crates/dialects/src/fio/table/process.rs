@@ -1,7 +1,7 @@
 //! The processes: CPUs, priorities, errors.
 
 use super::Kind::{Bool, Number, Signed, Text, Word};
-use super::{Row, also, done, harmless, refused};
+use super::{Row, also, done, harmless};
 
 const ERRORS: super::Kind = Word(&["none", "read", "write", "io", "verify", "all", "0", "1"]);
 
@@ -37,23 +37,17 @@ pub(super) static ROWS: &[Row] = &[
         "number of the user that each clone changes to before it opens its files, which are laid out as the user of fathom, as are logs and states written; only root can change to another user",
     ),
     done("gid", Number, "number of its group, likewise; other groups of the process stay"),
-    refused(
+    done(
         "cgroup",
         Text,
-        &[],
-        "control group of the job",
-        "fathom makes no control groups",
-        "systemd-run --scope fathom fio ...",
+        "control group that all jobs run in: below where blkio of version 1 is mounted, or else version 2; without both it does nothing. It is made, and removed at the end if it was",
     ),
-    refused(
+    done(
         "cgroup_weight",
         Number,
-        &[],
-        "its weight, which changes how much I/O the job gets",
-        "fathom makes no control groups",
-        "systemd-run --scope -p IOWeight=N fathom fio ...",
+        "its share of the I/O, 100 to 1000, in the file blkio.weight of version 1; an error where there is none",
     ),
-    harmless("cgroup_nodelete", Bool, "keep it", "without cgroup it means nothing"),
+    done("cgroup_nodelete", Bool, "leave a group that was made"),
     harmless("comm", Text, "name of the process", "names of threads change nothing"),
     done(
         "exec_prerun",

@@ -112,7 +112,14 @@ pub(super) static ROWS: &[Row] = &[
     also(done("runtime", Time(S), "longest time"), &["timeout"]),
     done("time_based", Flag, "go on until runtime is over"),
     done("ramp_time", Time(S), "warm-up that is not counted"),
-    refused("ramp_size", Bytes, &["0"], "warm-up by bytes", "a warm-up has a time", "ramp_time"),
+    refused(
+        "ramp_size",
+        Bytes,
+        &["0"],
+        "warm-up by bytes",
+        "a warm-up has a time, and fio looks once a second whether the bytes are done",
+        "ramp_time",
+    ),
     also(
         done(
             "startdelay",

@@ -24,6 +24,8 @@ mod tracefs;
 #[cfg(test)]
 mod tests;
 
+pub use blktrace::{Part, merge};
+
 use super::{About, Format, TraceError};
 use fathom_record::BlockEvent;
 use lines::Text;

@@ -6,9 +6,11 @@
 //! What it cannot tell: what blktrace lost (it says so on its own stderr, not in the files), and the names of devices.
 
 mod record;
+mod together;
 mod words;
 
 pub(super) use record::recognise;
+pub use together::{Part, merge};
 
 use super::Decode;
 use super::extent::event;

@@ -47,6 +47,23 @@ pub(super) struct Record {
     pub payload: Vec<u8>,
 }
 
+impl Record {
+    /// Writes it in the byte order of x86, with its number.
+    pub fn write(&self, number: u32, to: &mut Vec<u8>) {
+        to.extend((MAGIC | VERSION).to_le_bytes());
+        to.extend(number.to_le_bytes());
+        to.extend(self.time_ns.to_le_bytes());
+        to.extend(self.sector.to_le_bytes());
+        for word in [self.bytes, self.action, self.pid, self.device, self.cpu] {
+            to.extend(word.to_le_bytes());
+        }
+        to.extend(self.error.to_le_bytes());
+        // It was read with a length of this size.
+        to.extend((self.payload.len() as u16).to_le_bytes());
+        to.extend(&self.payload);
+    }
+}
+
 /// One file.
 pub(super) struct PerCpu {
     file: String,

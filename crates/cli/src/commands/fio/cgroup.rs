@@ -1,0 +1,165 @@
+//! `cgroup`: all jobs run in a control group, which is made if it is not there, and removed at the end if it was made. As in fio 3.42 it lies
+//! where the controller blkio of version 1 is mounted, or else version 2, and without both the option does nothing. The whole process goes
+//! there, and with it what it starts.
+
+use crate::console;
+use fathom_dialects::fio::settings::Settings;
+use fathom_dialects::fio::{Plan, Wrong};
+use std::fs;
+use std::io::{Error, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const OPTION: &str = "cgroup";
+const WEIGHT: &str = "cgroup_weight";
+/// Where the processes of a group are listed, and put.
+const PROCESSES: &str = "cgroup.procs";
+/// The one that writes.
+const SELF: &str = "0";
+/// Who has just ended may still be counted as a member.
+const PATIENCE: u32 = 50;
+
+/// The group; it is left when this is dropped.
+pub struct Inside {
+    group: PathBuf,
+    /// Where this process was.
+    home: PathBuf,
+    remove: bool,
+}
+
+/// Where groups are.
+struct Mount {
+    at: PathBuf,
+    first_version: bool,
+}
+
+/// Goes where the jobs ask for. `None`: nowhere.
+///
+/// # Errors
+/// If the jobs do not ask for the same, or it cannot be done; nothing has changed then.
+pub fn enter(plan: &Plan) -> Result<Option<Inside>, Wrong> {
+    let Some(first) = plan.jobs.first().map(|job| &job.settings) else { return Ok(None) };
+    for job in &plan.jobs {
+        for option in [OPTION, WEIGHT] {
+            if job.settings.text(option) != first.text(option) {
+                let told =
+                    format!("{option}: all jobs run in one control group, and they do not ask for the same");
+                return Err(job.settings.wrong(option, told).hint("instead: a command line for each"));
+            }
+        }
+    }
+    let Some(name) = first.text(OPTION) else { return Ok(None) };
+    let Some(mount) = mount(&fs::read_to_string("/proc/mounts").unwrap_or_default()) else {
+        console::note("cgroup: no control groups are mounted here, so it does nothing, as in fio");
+        return Ok(None);
+    };
+    let of_self = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let home = mount.at.join(home(&of_self, mount.first_version).trim_start_matches('/'));
+    let home = if home.join(PROCESSES).exists() { home } else { mount.at.clone() };
+    let group = mount.at.join(name.trim_start_matches('/'));
+    let made = match fs::create_dir(&group) {
+        Ok(()) => true,
+        Err(e) if e.kind() == ErrorKind::AlreadyExists => false,
+        Err(e) => return Err(failed(first, OPTION, &group, &e)),
+    };
+    settle(first, &mount, &group).inspect_err(|_| {
+        if made {
+            let _ = fs::remove_dir(&group);
+        }
+    })?;
+    Ok(Some(Inside { group, home, remove: made && !first.on("cgroup_nodelete", false) }))
+}
+
+/// Sets the weight, and goes there.
+fn settle(s: &Settings, mount: &Mount, group: &Path) -> Result<(), Wrong> {
+    if let Some(weight) = s.number(WEIGHT)? {
+        if !mount.first_version {
+            let told = "cgroup_weight: control groups of version 2 have no such weight, and fio does nothing of the job, either";
+            let fio = "fio: cgroup weit doesn't work with cgroup2\n".to_owned();
+            return Err(s
+                .wrong(WEIGHT, told)
+                .fio(fio)
+                .hint("systemd-run --scope -p IOWeight=N fathom fio ..."));
+        }
+        let file = group.join("blkio.weight");
+        // Where no scheduler knows weights, there is no such file.
+        fs::write(&file, weight.to_string()).map_err(|e| failed(s, WEIGHT, &file, &e))?;
+    }
+    let list = group.join(PROCESSES);
+    fs::write(&list, SELF).map_err(|e| failed(s, OPTION, &list, &e))
+}
+
+impl Drop for Inside {
+    /// Goes back, and removes what was made.
+    fn drop(&mut self) {
+        if let Err(e) = fs::write(self.home.join(PROCESSES), SELF) {
+            console::warning(&format!("cgroup: fathom stays in {}: {e}", self.group.display()));
+            return;
+        }
+        if !self.remove {
+            return;
+        }
+        let mut removed = fs::remove_dir(&self.group);
+        for _ in 0..PATIENCE {
+            if !matches!(&removed, Err(e) if e.kind() == ErrorKind::ResourceBusy) {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+            removed = fs::remove_dir(&self.group);
+        }
+        if let Err(e) = removed {
+            console::warning(&format!("cgroup: {} is not removed: {e}", self.group.display()));
+        }
+    }
+}
+
+fn failed(s: &Settings, option: &'static str, path: &Path, error: &Error) -> Wrong {
+    s.wrong(option, format!("{option}: {}: {error}", path.display()))
+}
+
+/// Where the first version has blkio, or else where the second is.
+fn mount(mounts: &str) -> Option<Mount> {
+    let of = |kind: &str, controller: Option<&str>| {
+        mounts.lines().find_map(|line| {
+            let mut words = line.split(' ').skip(1);
+            let (at, found, options) = (words.next()?, words.next()?, words.next()?);
+            let has = controller.is_none_or(|one| options.split(',').any(|option| option == one));
+            (found == kind && has).then(|| PathBuf::from(at))
+        })
+    };
+    of("cgroup", Some("blkio"))
+        .map(|at| Mount { at, first_version: true })
+        .or_else(|| of("cgroup2", None).map(|at| Mount { at, first_version: false }))
+}
+
+/// The group that a process is in, as `/proc/self/cgroup` tells it.
+fn home(told: &str, first_version: bool) -> &str {
+    let is_it = |controllers: &str| {
+        if first_version { controllers.split(',').any(|one| one == "blkio") } else { controllers.is_empty() }
+    };
+    let mut groups = told.lines().filter_map(|line| line.split_once(':')?.1.split_once(':'));
+    groups.find(|(controllers, _)| is_it(controllers)).map_or("/", |(_, group)| group)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn version_one_with_blkio_comes_first() {
+        let both = "none /sys/fs/cgroup/unified cgroup2 rw 0 0\ncgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0\n\
+                    cgroup /sys/fs/cgroup/blkio cgroup rw,relatime,blkio 0 0\n";
+        let found = mount(both).unwrap();
+        assert_eq!((found.at.to_str(), found.first_version), (Some("/sys/fs/cgroup/blkio"), true));
+        let found = mount("cgroup2 /sys/fs/cgroup cgroup2 rw,nosuid 0 0\n").unwrap();
+        assert_eq!((found.at.to_str(), found.first_version), (Some("/sys/fs/cgroup"), false));
+        assert!(mount("cgroup /c cgroup rw,cpu 0 0\n").is_none());
+    }
+
+    #[test]
+    fn the_group_of_the_process_is_found() {
+        let told = "7:blkio:/a:b\n4:memory:/m\n0::/user.slice\n";
+        assert_eq!((home(told, true), home(told, false)), ("/a:b", "/user.slice"));
+        assert_eq!(home("4:memory:/m\n", true), "/");
+    }
+}

@@ -1,0 +1,104 @@
+//! `ioscheduler`: the scheduler of the block devices below the files of jobs is turned before anything runs, and put back at the end,
+//! whatever ends it. fio turns it at the start of each job and leaves it.
+
+use crate::commands::sweep::{guard, kernel};
+use crate::{console, state};
+use fathom_dialects::fio::{Job, Plan, Wrong};
+use fathom_observe::knobs::{Knob, KnobError, Place, Turner, target, turner};
+use std::path::{Path, PathBuf};
+
+const OPTION: &str = "ioscheduler";
+
+/// What was turned.
+pub struct Turned(Option<Turner<'static>>);
+
+impl Turned {
+    /// Puts back what was there before, and says so.
+    pub fn put_back(self) {
+        if let Some(turner) = self.0 {
+            guard::tell(&turner.put_back(), "");
+        }
+    }
+}
+
+/// Turns what the jobs ask for.
+///
+/// # Errors
+/// If there is no such scheduler, this user may not set it, or two jobs want two at one device; nothing is changed then.
+pub fn turn(plan: &Plan) -> Result<Turned, Wrong> {
+    let mut wanted: Vec<(Place, String)> = Vec::new();
+    let mut last = None;
+    for job in plan.jobs.iter().filter(|job| job.stream.backend.has_files()) {
+        let Some(name) = job.settings.text(OPTION) else { continue };
+        for place in places(job)? {
+            match wanted.iter().find(|(other, _)| other.path == place.path) {
+                Some((_, other)) if other != name => {
+                    let told = format!(
+                        "{OPTION}={name}: another job sets {other} for {}, and it is set once for all jobs",
+                        place.device
+                    );
+                    return Err(job.settings.wrong(OPTION, told).hint("instead: two command lines"));
+                }
+                Some(_) => {}
+                None => {
+                    turner::may_turn(&kernel::LIVE, &place).map_err(|e| cannot(job, name, &e))?;
+                    place.knob.check(&kernel::LIVE, &place.path, name).map_err(|e| cannot(job, name, &e))?;
+                    wanted.push((place, name.to_owned()));
+                }
+            }
+        }
+        last = Some((job, name));
+    }
+    let Some((job, name)) = last.filter(|_| !wanted.is_empty()) else { return Ok(Turned(None)) };
+    let directory = state::needed_directory()
+        .map_err(|e| job.settings.wrong(OPTION, format!("{OPTION}={name}: {e:#}")))?;
+    let all = |turned: Result<Turner<'static>, KnobError>| turned.map_err(|e| cannot(job, name, &e));
+    let turned = all(take_over(&directory, &wanted))?;
+    for (place, name) in &wanted {
+        console::note(&format!("the I/O scheduler of {} is {name} until the end", place.device));
+    }
+    Ok(Turned(Some(turned)))
+}
+
+/// Journal, locks, guardian, old values, and only then the first change. What is dropped with an error is put back.
+fn take_over(directory: &Path, wanted: &[(Place, String)]) -> Result<Turner<'static>, KnobError> {
+    let places: Vec<Place> = wanted.iter().map(|(place, _)| place.clone()).collect();
+    let mut turner = Turner::begin(&kernel::LIVE, directory)?;
+    turner.lock(&places)?;
+    turner.guard(Path::new("/proc/self/exe"))?;
+    turner.save(&places)?;
+    let _ = turner.turn(wanted)?;
+    Ok(turner)
+}
+
+/// The devices below the files of a job. Files without one are none of a scheduler's, as in fio.
+fn places(job: &Job) -> Result<Vec<Place>, Wrong> {
+    let knob = Knob::named("scheduler").map_err(|e| job.settings.wrong(OPTION, e))?;
+    let mut found: Vec<Place> = Vec::new();
+    for path in job.files.iter().flatten().map(|file| there(file)) {
+        if let Ok(places) = target::places(&kernel::LIVE, &knob, &kernel::stack_of(&path)) {
+            found.extend(places);
+        }
+    }
+    found.dedup();
+    if found.is_empty() {
+        let told =
+            format!("job {}: {OPTION}: its files lie on no block device that has a scheduler", job.name);
+        console::note(&told);
+    }
+    Ok(found)
+}
+
+/// The file, or the directory that it is going to be made in.
+fn there(file: &Path) -> PathBuf {
+    let file = fathom_state::absolute(file);
+    file.ancestors().find(|path| path.exists()).unwrap_or(&file).to_path_buf()
+}
+
+fn cannot(job: &Job, name: &str, why: &KnobError) -> Wrong {
+    let wrong = job.settings.wrong(OPTION, format!("{OPTION}={name}: {why}"));
+    match why {
+        KnobError::BadValue { .. } => wrong.fio(format!("fio: unable to set io scheduler to {name}\n")),
+        _ => wrong,
+    }
+}

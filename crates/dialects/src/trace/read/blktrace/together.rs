@@ -1,0 +1,111 @@
+//! Several recordings of blktrace as one: their events in the order of time, as records in the byte order of x86.
+
+use super::record::{PerCpu, Record};
+use super::words::is_note;
+use crate::trace::{Place, TraceError};
+use std::io::Cursor;
+
+/// A recording, and how it goes into the common one.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// Its name, for errors.
+    pub name: String,
+    /// What the file holds.
+    pub bytes: Vec<u8>,
+    /// Times are so many percent of what they were.
+    pub time_percent: f64,
+    /// It is in it so often, each behind the one before.
+    pub times: u64,
+}
+
+/// Merges recordings by the time of their events. Names of tasks and the like, which have no time, are left out.
+///
+/// # Errors
+/// If one is no recording of blktrace, or all would have more than so many events.
+pub fn merge(parts: &[Part], most: usize) -> Result<Vec<u8>, TraceError> {
+    let mut all: Vec<Record> = Vec::new();
+    for part in parts {
+        let own = records(part)?;
+        let wrong = |what: &str| TraceError::new(&part.name, Place::Whole, what);
+        let many = u64::try_from(own.len()).ok().and_then(|n| n.checked_mul(part.times));
+        if many.is_none_or(|many| many.saturating_add(all.len() as u64) > most as u64) {
+            return Err(wrong(&format!("with it the traces have more than {most} events together")));
+        }
+        let length = own.iter().map(|record| record.time_ns).max().unwrap_or(0);
+        for turn in 0..part.times {
+            let scaled = |record: &Record| {
+                let time = u128::from(record.time_ns) + u128::from(length) * u128::from(turn);
+                Record { time_ns: (time as f64 * part.time_percent / 100.0) as u64, ..record.clone() }
+            };
+            all.extend(own.iter().map(scaled));
+        }
+    }
+    all.sort_by_key(|record| record.time_ns);
+    let mut bytes = Vec::new();
+    (1..).zip(&all).for_each(|(number, record)| record.write(number, &mut bytes));
+    Ok(bytes)
+}
+
+fn records(part: &Part) -> Result<Vec<Record>, TraceError> {
+    let mut file = PerCpu::new(part.name.clone(), Box::new(Cursor::new(part.bytes.clone())));
+    let mut records = Vec::new();
+    while let Some(record) = file.record()? {
+        if !is_note(record.action) {
+            records.push(record);
+        }
+    }
+    Ok(records)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads that arrived at these times, in us.
+    fn part(name: &str, times_us: &[u64], time_percent: f64, times: u64) -> Part {
+        let mut bytes = Vec::new();
+        for time in times_us {
+            let record = Record {
+                time_ns: time * 1000,
+                sector: 8,
+                bytes: 4096,
+                action: 1 << 20 | 1 << 16 | 1,
+                pid: 1,
+                device: 8 << 20,
+                cpu: 0,
+                error: 0,
+                payload: vec![7; 3],
+            };
+            record.write(1, &mut bytes);
+        }
+        Part { name: name.into(), bytes, time_percent, times }
+    }
+
+    fn times_us(parts: &[Part]) -> Vec<u64> {
+        let bytes = merge(parts, 100).unwrap();
+        let part = Part { bytes, ..part("merged", &[], 100.0, 1) };
+        records(&part).unwrap().iter().map(|record| record.time_ns / 1000).collect()
+    }
+
+    #[test]
+    fn events_of_all_are_in_the_order_of_time() {
+        let (a, b) = (part("a", &[10, 20, 30], 100.0, 1), part("b", &[5, 25], 100.0, 1));
+        assert_eq!(times_us(&[a, b]), [5, 10, 20, 25, 30]);
+    }
+
+    #[test]
+    fn each_is_scaled_and_repeated_on_its_own() {
+        let (a, b) = (part("a", &[10, 20], 50.0, 2), part("b", &[7], 200.0, 1));
+        assert_eq!(times_us(&[a, b]), [5, 10, 14, 15, 20]);
+    }
+
+    #[test]
+    fn what_is_no_recording_or_too_long_is_refused() {
+        let junk = Part { bytes: vec![b'x'; 64], ..part("junk", &[], 100.0, 1) };
+        assert!(merge(&[junk], 100).unwrap_err().to_string().contains("expected a record of blktrace"));
+        for times in [51, u64::MAX] {
+            let why = merge(&[part("a", &[10, 20], 100.0, times)], 100).unwrap_err().to_string();
+            assert!(why.contains("more than 100 events"), "{why}");
+        }
+    }
+}
