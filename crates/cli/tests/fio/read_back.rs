@@ -111,6 +111,8 @@ fn every_pass_is_read_back_and_counts() {
         ("--rw=write --loops=3 --fsync=16", [48, 48, 2]),
         ("--rw=write --loops=2 --fsync=5", [32, 32, 6]),
         ("--rw=write --io_size=512k --do_verify=0", [0, 16, 0]),
+        ("--rw=write --io_size=512k --do_verify=0 --ioengine=libaio", [0, 128, 0]),
+        ("--rw=randwrite --io_size=160k --do_verify=0 --ioengine=libaio --iodepth=4", [0, 40, 0]),
     ] {
         let document = ours(&format!("--name=a --bs=4k --size=64k --verify=crc32c {more}"));
         let ios =

@@ -57,7 +57,10 @@ pub fn settle(
     }
     let io_size = s.size("io_size")?.map_or(0, |io_size| io_size.of(part.size));
     let moved_by_pass = blocks.saturating_mul(1 + u64::from(reads_back));
-    // Without reading back, io_size alone brings no second pass.
+    if !reads_back && loops == 1 && goes_on(s, stream)? {
+        return Ok(Some(Passes { blocks, several: true }));
+    }
+    // Where nothing is read back, io_size alone brings a call that waits no second pass.
     let by_size = if reads_back || loops > 1 { (io_size / size).div_ceil(moved_by_pass) } else { 1 };
     let mut writes = blocks.saturating_mul(by_size.max(loops));
     if io_size > 0 && io_size < region {
@@ -114,6 +117,13 @@ impl Passes {
             None => Ok(()),
         }
     }
+}
+
+/// Whether fio's engine queues what it is given: then `io_size` of a job that reads nothing back is written to its end. fio's vsync queues
+/// one block at a time.
+fn goes_on(s: &Settings, stream: &Stream) -> Result<bool, Wrong> {
+    let one_at_a_time = s.number("iodepth")?.is_none_or(|depth| depth <= 1);
+    Ok(stream.backend.is_asynchronous() || s.word("ioengine") == Some("vsync") && one_at_a_time)
 }
 
 /// Who reads back pass by pass, and cannot.
@@ -198,6 +208,13 @@ mod tests {
             ("--io_size=512k", 16),
             ("--io_size=512k --rw=randwrite", 16),
             ("--io_size=512k --rw=randrw", 16),
+            ("--io_size=512k --ioengine=libaio", 128),
+            ("--io_size=160k --ioengine=io_uring --rw=randwrite", 40),
+            ("--io_size=192k --ioengine=posixaio --iodepth=8", 48),
+            ("--io_size=192k --ioengine=libaio --number_ios=40", 40),
+            ("--io_size=512k --ioengine=libaio --rw=randrw", 128),
+            ("--io_size=512k --ioengine=libaio --loops=2", 128),
+            ("--io_size=512k --ioengine=vsync", 128),
             ("--io_size=512k --rw=randrw --loops=2", 128),
             ("--io_size=512k --rw=randwrite --norandommap", 128),
             ("--io_size=512k --loops=2", 128),
