@@ -44,6 +44,8 @@ fn files_that_are_only_laid_out_are_those_of_fio() {
         "--name=a --size=64k --rw=write --create_only=1 --fallocate=truncate",
         "--name=a --size=64k --rw=write --create_only=1 --fallocate=keep",
         "--size=64k --rw=read --name=a --create_only=1 --name=b --stonewall --filename=a.0.0 --io_size=8k",
+        // No file holds a block.
+        "--name=a --size=64k --rw=write --bs=32k --nrfiles=4 --loops=2",
     ] {
         leave_the_same(&[line]);
     }

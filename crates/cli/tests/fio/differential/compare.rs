@@ -26,13 +26,15 @@ impl Loose {
         let mixed = has(&["--rw=rw", "--rw=randrw"]);
         let verifies = has(&["--verify"]) && !has(&["--do_verify=0"]);
         let loops = has(&["--loops="]);
+        // Which of several jobs ends first, and what the others did by then, nobody knows.
+        let ends_others = has(&["--numjobs=", "--name=b"]);
         // It ends where the order and the draw do not find a block, and where a direction of a mix comes to its end.
         let drawn_end = loops && (has(&["--percentage_random="]) || mixed);
         // fio ends without the last writes of a queue that syncs, and counts one of them or not.
         let abandons = has(&["--number_ios="]) && has(&["sync=", "--write_barrier="]) && has(&["--iodepth="]);
         let gathers = has(&["vsync"]) && has(&["--iodepth=", "--number_ios="]);
         Self {
-            timed: has(&["--runtime=", "--flow=", "--latency_target="]),
+            timed: has(&["--runtime=", "--flow=", "--latency_target="]) || has(&["--exitall"]) && ends_others,
             mixed,
             // What a mix wrote is read back: how much that is is drawn.
             read_back: mixed && verifies,
@@ -92,7 +94,12 @@ pub fn differences(line: &str, fio: &Came, fathom: &Came, older: bool) -> Vec<St
         found.push(format!("key {key} is {}", if a.contains(key) { "not here" } else { "here alone" }));
     }
     let shares = line.contains("--offset=25%") && line.contains("--filename=");
-    let grows = loose.timed || shares || loose.sizes && line.contains("file_append");
+    let has = |words: &[&str]| words.iter().any(|word| line.contains(word));
+    // Files end behind the last block that is drawn.
+    let drawn = has(&["--fallocate=none", "--create_on_open"])
+        && has(&["--rw=rand"])
+        && has(&["--norandommap", "--number_ios", "--io_size", "--random_distribution"]);
+    let grows = loose.timed || shares || drawn || loose.sizes && line.contains("file_append");
     if fio.files != fathom.files && !grows {
         found.push(format!("files: {:?}, here {:?}", fio.files, fathom.files));
     }
@@ -113,7 +120,8 @@ fn amounts(key: &str, a: &Value, b: &Value, loose: &Loose) -> Option<String> {
         loose.mixed || theirs.iter().zip(&ours).all(|(x, y)| *x == 0 || *y > 0)
     } else if loose.sizes {
         // Bytes are those of whole blocks of any size.
-        if operations { near(0.25, 8.0) } else { near(0.02, 65536.0) }
+        let share = if loose.read_back { 0.1 } else { 0.02 };
+        if operations { near(0.25, 8.0) } else { near(share, 65536.0) }
     } else if loose.mixed {
         if loose.read_back { near(0.1, if operations { 8.0 } else { 1_048_576.0 }) } else { near(0.0, 0.0) }
     } else {

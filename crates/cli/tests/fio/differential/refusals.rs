@@ -7,7 +7,6 @@ const REFUSALS: &[(&str, &str)] = &[
     ("vsync gathers", "vsync gathers the blocks of a batch in sequence into one call"),
     ("bs_is_seq_rand", "block sizes by the order of single operations"),
     ("so buffer_pattern has no place", "verify together with buffers that compress to a pattern"),
-    ("which is less than a block of", "files that are smaller than a block, of which fio does nothing"),
     ("has nothing that could be read or written over", "create_on_open of a job that reads"),
     ("a multiple of the block size of", "zones that are no multiple of the block size"),
     ("with zonemode=strided it is not supported", "a distribution in strided zones"),

@@ -1,17 +1,19 @@
-//! Jobs that lay out their files and do nothing else (`create_only`).
+//! Jobs that lay out their files and do nothing else: `create_only`, and those of several files of which none holds a block.
 
 use super::super::Wrong;
-use super::Job;
 use super::files::{Make, Memory};
+use super::{Job, Notes};
 
 const WORD: &str = "create_only";
 
 /// Takes from such a job whatever it would do with its files.
-pub fn apply(job: &mut Job) -> Result<(), Wrong> {
-    if !job.settings.on(WORD, false) {
-        return Ok(());
-    }
-    let refuse = |why: &str, hint: &str| Err(job.settings.wrong(WORD, format!("{WORD}: {why}")).hint(hint));
+pub fn apply(job: &mut Job, notes: &mut Notes) -> Result<(), Wrong> {
+    let word = match (job.settings.on(WORD, false), holds_a_block(job)) {
+        (true, _) => WORD,
+        (false, false) => "nrfiles",
+        (false, true) => return Ok(()),
+    };
+    let refuse = |why: &str, hint: &str| Err(job.settings.wrong(word, format!("{word}: {why}")).hint(hint));
     if matches!(job.ready.make, Make::Nothing | Make::Empty) {
         return refuse("its job lays nothing out", "rw=read, or fallocate=native");
     }
@@ -24,11 +26,28 @@ pub fn apply(job: &mut Job) -> Result<(), Wrong> {
             "leave exec_prerun and exec_postrun out",
         );
     }
+    if word != WORD {
+        notes.say(format!(
+            "job {}: no file holds a block of {} bytes, so nothing is read or written",
+            job.name,
+            job.stream.record.unit().0
+        ));
+    }
     job.only_lays_out = true;
     job.ready.memory = Memory::AsFound;
     (job.reads_back, job.backlog, job.only_reads_back, job.reads_listed) = (false, false, false, false);
     job.steady = None;
     Ok(())
+}
+
+/// Whether one of several files is as long as a block. A single one that is not is an error.
+fn holds_a_block(job: &Job) -> bool {
+    let block = job.stream.record.unit().0;
+    let ends = |clone: usize| job.sizes.get(clone).map_or(&[][..], Vec::as_slice);
+    job.parts.iter().enumerate().any(|(clone, part)| {
+        let ends = ends(clone);
+        ends.is_empty() || ends.iter().any(|end| end.saturating_sub(part.start) >= block)
+    })
 }
 
 #[cfg(test)]
@@ -45,6 +64,10 @@ mod tests {
             ("--rw=write --overwrite=1", Action::Prepare("a".into())),
             ("--rw=write --fallocate=truncate", Action::Extend("a".into())),
             ("--rw=write --fallocate=keep", Action::ReserveBehind("a".into())),
+            (
+                "--rw=randread --create_only=0 --nrfiles=4 --bs=512k --time_based --runtime=1",
+                Action::Prepare("a".into()),
+            ),
         ] {
             let plan = planned(&format!("--name=a --size=1m --create_only=1 {args}"));
             assert_eq!(plan.workload.phases.len(), 1, "{args}");

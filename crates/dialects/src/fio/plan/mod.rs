@@ -307,7 +307,7 @@ fn job(
         stream,
         settings,
     };
-    layout::apply(&mut job)?;
+    layout::apply(&mut job, notes)?;
     if general.read_only && job.merged.is_some() {
         return Err(job
             .settings

@@ -56,19 +56,6 @@ pub fn of(
         };
         let Some(bytes) = bytes else { return Err(parts::too_far(s)) };
         let length = bytes.saturating_sub(start);
-        if length < stream.record.largest().0 {
-            let name = s.last_of(&["size", "filesize"]).unwrap_or("bs");
-            return Err(s
-                .wrong(
-                    name,
-                    format!(
-                        "file {} of {count} has {length} bytes to work on, which is less than a block of {} bytes",
-                        file + 1,
-                        stream.record.largest().0
-                    ),
-                )
-                .hint("size is divided among the files; filesize is that of each"));
-        }
         if matches!(stream.access, Access::Striped { .. })
             && super::sequence::uneven(stream, s.after_colon("rw").is_some(), length, 1).is_some()
         {
@@ -79,6 +66,21 @@ pub fn of(
         let Some(sum) = whole.checked_add(length) else { return Err(parts::too_far(s)) };
         whole = sum;
         sizes.push(bytes);
+    }
+    let block = stream.record.largest().0;
+    let short = sizes.iter().position(|end| end.saturating_sub(start) < block);
+    // Where none holds a block nothing is done.
+    let none = sizes.iter().all(|end| end.saturating_sub(start) < stream.record.unit().0);
+    if let Some(file) = short.filter(|_| !none) {
+        let name = s.last_of(&["size", "filesize"]).unwrap_or("bs");
+        let length = sizes[file].saturating_sub(start);
+        let file = file + 1;
+        return Err(s
+            .wrong(
+                name,
+                format!("file {file} of {count} has {length} bytes to work on, which is less than a block of {block} bytes"),
+            )
+            .hint("size is divided among the files; filesize is that of each"));
     }
     // With a size for each file, that of all is how much is done.
     let most = match (size, s.last("filesize")) {
@@ -289,7 +291,7 @@ mod tests {
     #[test]
     fn what_several_files_cannot_have_is_refused() {
         for (args, what) in [
-            ("--nrfiles=4 --size=8k", "has 2048 bytes to work on"),
+            ("--nrfiles=4 --size=8k --bsrange=1k-4k", "has 2048 bytes to work on"),
             ("--filename=there:gone --size=64k --offset=10%", "a share of each of several files"),
             ("--nrfiles=4", "you need to specify size="),
             ("--nrfiles=4 --size=50%", "a percentage is one of the file's size"),
