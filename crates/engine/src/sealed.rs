@@ -1,30 +1,33 @@
-//! Blocks in the form of fio's verify: a header of 40 bytes, a checksum of what follows it, and random bytes or a pattern. The layout was
-//! found by looking at files that fio 3.33 wrote, so that files of either program can be checked by the other, but for sha256 and sha512: what
-//! fio writes there is not the sum (its sha512 finds no wrong byte but in the tail of a block).
+//! Blocks in the form of fio's verify: a header, a checksum of what follows it, and random bytes or a pattern. The layouts were found by
+//! looking at files that fio 3.33 and 3.42 wrote, so that files of either program can be checked by the other, but for sha256 (and sha512
+//! of 3.33): what fio writes there is not the sum.
 //!
-//! | bytes | |
-//! |---|---|
-//! | 0, 2 | magic number 0xacca |
-//! | 2, 2 | number of the sum |
-//! | 4, 4 | length of the block |
-//! | 8, 8 | seed of the random bytes; 0 here |
-//! | 16, 8 | offset in the file |
-//! | 24, 8 | time; 0 here |
-//! | 32, 4 | number of the thread, number of the write |
-//! | 36, 4 | CRC-32C of all that, not inverted at its end |
+//! | bytes, 3.33 | 3.42 | |
+//! |---|---|---|
+//! | 0, 2 | 0, 2 | magic number 0xacca |
+//! | | 2, 1 | version: 0x81 |
+//! | 2, 2 | 3, 1 | number of the sum |
+//! | 4, 4 | 4, 4 | length of the block |
+//! | 8, 8 | 8, 8 | seed of the random bytes; 0 here |
+//! | 16, 8 | 16, 8 | offset in the file |
+//! | 24, 8 | 24, 8 | time; 0 here |
+//! | 34, 2 | 32, 8 | number of the write; 0 here |
+//! | 32, 2 | 40, 2 | number of the thread |
+//! | 36, 4 | 44, 4 | CRC-32C of all that, not inverted at its end |
 //!
 //! All numbers have their least byte first.
 
 use crate::shared::Call;
 use crate::worker::Fault;
 use crc::{Algorithm, CRC_7_MMC, CRC_16_ARC, Crc};
-use fathom_workload::{Sealed, Sum};
+use fathom_workload::{Header, Sealed, Sum};
 use sha2::Digest as _;
 
 const MAGIC: u64 = 0xacca;
-const HEADER: usize = Sealed::HEADER as usize;
-/// Where its own checksum stands.
-const OWN_SUM: usize = 36;
+/// Of the header of 3.42.
+const VERSION: u8 = 0x81;
+/// Bytes of its own checksum, which is the last of a header.
+const OWN_SUM: usize = 4;
 /// fio's second number for CRC-32C, made by an instruction of the CPU.
 const CRC32C_BY_CPU: u64 = 6;
 /// Seed of XXH32.
@@ -94,15 +97,17 @@ fn head(block: &mut [u8], sealed: &Sealed, sum: Sum, offset: u64) {
     }
     let length = block.len() as u32;
     let (head, body) = block.split_at_mut(whole);
-    let (header, area) = head.split_at_mut(HEADER);
+    let (header, area) = head.split_at_mut(sealed.header.bytes() as usize);
     header.fill(0);
     header[0..2].copy_from_slice(&(MAGIC as u16).to_le_bytes());
-    header[2..4].copy_from_slice(&sum.number().to_le_bytes());
     header[4..8].copy_from_slice(&length.to_le_bytes());
     header[16..24].copy_from_slice(&offset.to_le_bytes());
-    header[32] = 1;
-    let own = !crc32c::crc32c(&header[..OWN_SUM]);
-    header[OWN_SUM..].copy_from_slice(&own.to_le_bytes());
+    match sealed.header {
+        Header::Fio3_33 => (header[2], header[32]) = (sum.number(), 1),
+        Header::Fio3_42 => (header[2], header[3], header[40]) = (VERSION, sum.number(), 1),
+    }
+    let (fields, own) = header.split_at_mut(header.len() - OWN_SUM);
+    own.copy_from_slice(&(!crc32c::crc32c(fields)).to_le_bytes());
     let digest = Digest::of(sum, body);
     area.fill(0);
     area[..digest.length].copy_from_slice(digest.bytes());
@@ -129,17 +134,19 @@ fn headed(block: &[u8], sealed: &Sealed, sum: Sum, at: (u64, u64)) -> Result<(),
     let field = |at: usize, bytes: usize| {
         block[at..at + bytes].iter().rev().fold(0u64, |number, byte| number << 8 | u64::from(*byte))
     };
-    let own = u64::from(!crc32c::crc32c(&block[..OWN_SUM]));
-    let kind = match field(2, 2) {
-        CRC32C_BY_CPU => u64::from(Sum::Crc32c.number()),
-        other => other,
+    let header = sealed.header.bytes() as usize;
+    let own = header - OWN_SUM;
+    let (kind, version) = match sealed.header {
+        Header::Fio3_33 => (field(2, 2), None),
+        Header::Fio3_42 => (field(3, 1), Some((field(2, 1), u64::from(VERSION)))),
     };
-    for (found, expected) in [
-        (field(0, 2), MAGIC),
+    let kind = if kind == CRC32C_BY_CPU { u64::from(Sum::Crc32c.number()) } else { kind };
+    let others = [
         (kind, u64::from(sum.number())),
         (field(4, 4), block.len() as u64),
-        (field(OWN_SUM, 4), own),
-    ] {
+        (field(own, OWN_SUM), u64::from(!crc32c::crc32c(&block[..own]))),
+    ];
+    for (found, expected) in [(field(0, 2), MAGIC)].into_iter().chain(version).chain(others) {
         if found != expected {
             return wrong(Call::Header, expected, found);
         }
@@ -148,7 +155,7 @@ fn headed(block: &[u8], sealed: &Sealed, sum: Sum, at: (u64, u64)) -> Result<(),
         return wrong(Call::Misplaced, offset, field(16, 8));
     }
     let digest = Digest::of(sum, &block[whole..]);
-    let stored = &block[HEADER..HEADER + digest.length];
+    let stored = &block[header..header + digest.length];
     if stored != digest.bytes() {
         // What fits of both, in the order of their bytes; the first byte that differs is among them.
         let from = stored.iter().zip(digest.bytes()).position(|(a, b)| a != b).unwrap_or(0);
@@ -261,8 +268,9 @@ mod tests {
     #[test]
     fn what_is_sealed_is_found_whole_and_a_changed_byte_is_found_in_its_block() {
         for sum in SUMS {
-            for header_at in [0, 200] {
-                let sealed = Sealed { header_at: Bytes(header_at), ..of(sum) };
+            for (header_at, header) in [(0, Header::Fio3_33), (200, Header::Fio3_33), (200, Header::Fio3_42)]
+            {
+                let sealed = Sealed { header_at: Bytes(header_at), header, ..of(sum) };
                 let mut bytes = record();
                 seal(&mut bytes, &sealed, 4096);
                 assert_eq!(check(&bytes, &sealed, 4096), Ok(()), "{sum:?} {header_at}");
@@ -343,10 +351,19 @@ mod tests {
             0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x5b, 0x00, 0x6b, 0x07, 0x01, 0x00, 0x00, 0x00, 0x9f, 0x17,
             0xa2, 0x4a,
         ];
-        assert_eq!(theirs[OWN_SUM..], (!crc32c::crc32c(&theirs[..OWN_SUM])).to_le_bytes());
+        assert_eq!(theirs[36..], (!crc32c::crc32c(&theirs[..36])).to_le_bytes());
         let mut ours = vec![0; 4096];
         seal(&mut ours, &Sealed { block: Bytes(4096), ..of(Sum::Crc32c) }, 0);
         assert_eq!(ours[..8], theirs[..8]);
+        // fio 3.42, the same; two bytes before the sum mean nothing.
+        let theirs: [u8; 48] = [
+            0xca, 0xac, 0x81, 0x05, 0x00, 0x10, 0x00, 0x00, 0xc0, 0xd1, 0xc6, 0x66, 0xc1, 0x9e, 0x2c, 0x02,
+            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xf6, 0xcd, 0x95, 0x09, 0, 0, 0, 0, 0, 0, 0, 0, 0x01, 0x00,
+            0x2f, 0xc5, 0x86, 0x5b, 0xa6, 0xd4,
+        ];
+        assert_eq!(theirs[44..], (!crc32c::crc32c(&theirs[..44])).to_le_bytes());
+        seal(&mut ours, &Sealed { block: Bytes(4096), header: Header::Fio3_42, ..of(Sum::Crc32c) }, 0);
+        assert_eq!((&ours[..8], &ours[32..42]), (&theirs[..8], &theirs[32..42]));
     }
 
     #[test]

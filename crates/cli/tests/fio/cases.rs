@@ -349,7 +349,7 @@ fn both_directions_of_a_window_have_its_time_and_keep_their_rates() {
                 --time_based --rate_iops=300,100 --log_avg_msec=400 --write_iops_log=a";
     let document = json(&fathom, line);
     let (reads, writes) = (ios(&document["jobs"][0], "read"), ios(&document["jobs"][0], "write"));
-    assert!((200..=362).contains(&reads) && (60..=122).contains(&writes), "{reads} {writes}");
+    assert!((200..=400).contains(&reads) && (60..=133).contains(&writes), "{reads} {writes}");
     let log = fs::read_to_string(dir.path().join("a_iops.1.log")).unwrap();
     let rows: Vec<Vec<u64>> =
         log.lines().map(|line| line.split(", ").map(|n| n.parse().unwrap()).collect()).collect();

@@ -445,7 +445,7 @@ fn a_written_and_verified_job_is_read_back() {
 fn what_is_not_supported_says_why_and_what_is() {
     let cases = [
         "--name=a --size=1m --rw=trimwrite --rate_iops=5",
-        "--name=a --size=1m --rw=rw --zonemode=strided --zonesize=64k --zoneskip=64k",
+        "--name=a --size=1m --rw=randread --zonemode=strided --zonesize=2k --zoneskip=64k",
         "--name=a --size=1m --rw=rw --bs=4k,8k --verify=md5",
         "--name=a --size=8k --nrfiles=4 --bsrange=1k-4k",
         "--name=a --size=1m --ioengine=guasi",

@@ -171,7 +171,7 @@ fn turn_errors(set: &FileSet, stream: &Stream, turns: &Turns) -> Vec<String> {
                 | Access::PartlyRandom { .. }
                 | Access::Striped { .. }
                 | Access::Skipping { .. }
-                | Access::Strips { .. }
+                | Access::ZonesInTurn { .. }
         ),
         "listed, scaled, sequential-by-kind, partly-random, runs and stripes are no order of files for turns",
     );

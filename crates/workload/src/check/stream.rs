@@ -255,17 +255,22 @@ fn access_error(access: &Access, record: &Record) -> Option<String> {
             }
             _ => Some("stripes need a fixed record size, and are a multiple of it".into()),
         },
-        Access::Cycle { .. }
-        | Access::Shuffled { .. }
-        | Access::Strided { .. }
-        | Access::Skipping { .. }
-        | Access::Strips { .. }
+        Access::Cycle { .. } | Access::Shuffled { .. } | Access::Strided { .. } | Access::Skipping { .. }
             if !matches!(record, Record::Fixed(_)) =>
         {
             Some("this order of access needs a fixed record size".into())
         }
-        Access::Strips { records, operations, .. } if *records == 0 || *operations == 0 => {
-            Some("strips have records and operations above 0".into())
+        Access::ZonesInTurn { range, gap, moved, random }
+            if moved.0 == 0
+                || range.0 == 0
+                || *random && range.0 < record.largest().0
+                || range.0.checked_add(gap.0).is_none()
+                || matches!(record, Record::ByKind { .. }) =>
+        {
+            Some(
+                "zones have `range` and `moved` above 0, at random room for a record, and the same sizes for reads and writes"
+                    .into(),
+            )
         }
         _ => None,
     }

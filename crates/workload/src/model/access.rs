@@ -104,15 +104,17 @@ pub enum Access {
         /// Records between the end of one and the begin of the next.
         records: i64,
     },
-    /// Strips of records with gaps between them, one after the other, and again from the first.
-    Strips {
-        /// Records of a strip, above 0.
-        records: u64,
-        /// Records between two strips.
-        gap: u64,
-        /// Operations before it goes on to the next strip, above 0; a strip is gone round as often as that takes.
-        operations: u64,
-        /// No order inside a strip, but no record twice before all have had their turn.
+    /// Zones one after the other, and again from the first. One is left when so many bytes were moved in it, wherever the last record
+    /// ends.
+    ZonesInTurn {
+        /// Bytes of a zone.
+        range: Bytes,
+        /// Bytes between two zones.
+        gap: Bytes,
+        /// Bytes that are moved on a visit, above 0.
+        moved: Bytes,
+        /// No order inside a zone, but no byte twice on a visit while there is room. Otherwise reads and writes each begin at the zone's
+        /// first byte.
         #[serde(default, skip_serializing_if = "is_default")]
         random: bool,
     },

@@ -46,7 +46,7 @@ pub use phase::{
 pub use priority::{IoClass, PriorityShare};
 pub use random::{Generator, RandomVariable, Row, Shape, Ties};
 pub use ranks::{Layout, Ranks};
-pub use sealed::{Sealed, Sum};
+pub use sealed::{Header, Sealed, Sum};
 pub use steady::{Criterion, Limit, SteadyGroups};
 pub use stream::{
     AdaptiveDepth, Amount, DepthGoal, Direction, Lock, Mix, Pick, Record, Sequence, Stream, Timed, Turns,

@@ -13,6 +13,9 @@ pub struct Sealed {
     /// What its header is made of; without it there is no header, and every byte is the pattern's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sum: Option<Sum>,
+    /// Which header.
+    #[serde(skip_serializing_if = "is_default")]
+    pub header: Header,
     /// Where in the block the header stands, instead of at its beginning.
     #[serde(skip_serializing_if = "is_default")]
     pub header_at: Bytes,
@@ -28,6 +31,29 @@ pub struct Sealed {
     /// Percent of what is written at once, at its end, that are zeros instead of random bytes: it can be compressed. Below 100.
     #[serde(skip_serializing_if = "is_default")]
     pub zeros_percent: u8,
+}
+
+/// A header, by the fio that writes and checks it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Header {
+    /// 40 bytes.
+    #[default]
+    #[serde(rename = "fio-3.33")]
+    Fio3_33,
+    /// 48 bytes.
+    #[serde(rename = "fio-3.42")]
+    Fio3_42,
+}
+
+impl Header {
+    /// Its bytes without the sum of the block.
+    #[must_use]
+    pub fn bytes(self) -> u64 {
+        match self {
+            Self::Fio3_33 => 40,
+            Self::Fio3_42 => 48,
+        }
+    }
 }
 
 /// What a header holds beside the place of its block.
@@ -75,7 +101,7 @@ pub enum Sum {
 impl Sum {
     /// The number that headers have for it.
     #[must_use]
-    pub fn number(self) -> u16 {
+    pub fn number(self) -> u8 {
         match self {
             Self::Meta => 1,
             Self::Md5 => 2,
@@ -117,13 +143,10 @@ impl Sum {
 }
 
 impl Sealed {
-    /// Bytes of a header without its checksum.
-    pub const HEADER: u64 = 40;
-
-    /// Bytes of a header.
+    /// Bytes of a header and its sum.
     #[must_use]
     pub fn header_bytes(&self) -> u64 {
-        self.sum.map_or(0, |sum| Self::HEADER + sum.area())
+        self.sum.map_or(0, |sum| self.header.bytes() + sum.area())
     }
 
     /// Fills a block with the pattern, if there is one. The block lies at `offset` of its file, and `within` bytes behind the beginning of

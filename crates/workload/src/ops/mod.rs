@@ -18,6 +18,7 @@ mod random;
 mod stream;
 mod tiles;
 mod turns;
+mod zones;
 
 pub use arrivals::Arrivals;
 pub use kept::{Extent, Kept, ReadBack};

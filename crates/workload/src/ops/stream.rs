@@ -5,6 +5,7 @@ mod by_kind;
 use self::by_kind::ByKind;
 use super::order::{FOR_MIX, FOR_SHARE, FOR_SIZE, Order, below};
 use super::tiles::Tiles;
+use super::zones::Zones;
 use super::{Place, derive_seed};
 use crate::{Access, Amount, Direction, Does, ListedOp, Mix, Record, Stream};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -122,7 +123,8 @@ enum Source {
     PartlyRandom(Box<PartlyRandom>),
     Striped(Stripes),
     Tiles(Tiles),
-    /// Likewise for each kind.
+    Zones(Box<Zones>),
+    /// Stripes for each kind.
     StripedByKind {
         read: Stripes,
         write: Stripes,
@@ -244,6 +246,15 @@ impl StreamOps {
                 } else {
                     Source::Striped(stripes()?)
                 }
+            }
+            (Access::ZonesInTurn { range, gap, moved, random }, _) => {
+                let zone = (range.0, gap.0, moved.0);
+                Source::Zones(Box::new(Zones::new(
+                    zone,
+                    unit,
+                    region.length,
+                    random.then_some((seed, place)),
+                )?))
             }
             (Access::PartlyRandom { order, reads_percent, writes_percent }, _) => {
                 Source::PartlyRandom(Box::new(PartlyRandom {
@@ -438,6 +449,10 @@ impl StreamOps {
             }
             Source::Tiles(tiles) => {
                 let (offset, size) = tiles.next(size);
+                (self.region.start + offset, size, 0)
+            }
+            Source::Zones(zones) => {
+                let (offset, size) = zones.next(usize::from(!read_next), size);
                 (self.region.start + offset, size, 0)
             }
             Source::Striped(stripes) => (self.region.start + stripes.next(size.into()), size, 0),

@@ -19,10 +19,26 @@ pub(super) struct Tiles {
 impl Tiles {
     /// Records of multiples of `unit`; `None` if the region has not one unit.
     pub fn new(unit: u64, region: Region, seed: u64, place: Place) -> Option<Self> {
+        Self::drawn(&Access::Permuted, unit, region, seed, place)
+    }
+
+    /// Likewise, in an order that has no passes.
+    pub fn anywhere(unit: u64, region: Region, seed: u64, place: Place) -> Option<Self> {
+        Self::drawn(&Access::Uniform, unit, region, seed, place)
+    }
+
+    fn drawn(access: &Access, unit: u64, region: Region, seed: u64, place: Place) -> Option<Self> {
         let units = region.length.checked_div(unit).filter(|&units| units > 0)?;
-        let order = Order::new(&Access::Permuted, units, seed, place)?;
+        let order = Order::new(access, units, seed, place)?;
         let words = usize::try_from(units.div_ceil(64)).ok()?;
         Some(Self { order, unit, units, taken: vec![0; words], left: units })
+    }
+
+    /// Begins anew, in so many bytes: at most those that there were first.
+    pub fn renew(&mut self, length: u64) {
+        self.units = length / self.unit;
+        self.left = self.units;
+        self.taken.fill(0);
     }
 
     /// The place of the next record in the region, and its size: at most `size`.

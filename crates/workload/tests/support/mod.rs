@@ -288,10 +288,12 @@ fn sealed() -> BoxedStrategy<Sealed> {
             Just(Sum::Xxhash),
         ],
     ]);
-    (bytes(), sum, bytes(), vec(any::<u8>(), 0..9), vec(any::<u32>(), 0..3), bytes(), any::<u8>())
-        .prop_map(|(block, sum, header_at, pattern, offsets, anew_every, zeros_percent)| Sealed {
+    let header = prop_oneof![Just(Header::Fio3_33), Just(Header::Fio3_42)];
+    (bytes(), sum, (header, bytes()), vec(any::<u8>(), 0..9), vec(any::<u32>(), 0..3), bytes(), any::<u8>())
+        .prop_map(|(block, sum, (header, header_at), pattern, offsets, anew_every, zeros_percent)| Sealed {
             block,
             sum,
+            header,
             header_at,
             pattern,
             offsets,
@@ -426,9 +428,8 @@ pub fn access() -> BoxedStrategy<Access> {
             writes_percent
         }),
         any::<i64>().prop_map(|records| Access::Skipping { records }),
-        (number(), number(), number(), any::<bool>()).prop_map(|(records, gap, operations, random)| {
-            Access::Strips { records, gap, operations, random }
-        }),
+        (bytes(), bytes(), bytes(), any::<bool>())
+            .prop_map(|(range, gap, moved, random)| { Access::ZonesInTurn { range, gap, moved, random } }),
         (bytes(), bytes(), any::<bool>()).prop_map(|(run, gap, by_kind)| Access::Striped {
             run,
             gap,

@@ -29,7 +29,10 @@ impl Loose {
         // Which of several jobs ends first, and what the others did by then, nobody knows.
         let ends_others = has(&["--numjobs=", "--name=b"]);
         // It ends where the order and the draw do not find a block, and where a direction of a mix comes to its end.
-        let drawn_end = loops && (has(&["--percentage_random="]) || mixed);
+        let odd = has(&["--bs=3k", "--io_size="]) || loops;
+        let drawn_end = has(&["--percentage_random="]) && odd || loops && mixed;
+        // How many places without a map differ is drawn; of zones that are gone round again fio reads back the last block alone.
+        let places = verifies && has(&["--norandommap", "--zonemode="]);
         // fio ends without the last writes of a queue that syncs, and counts one of them or not.
         let abandons = has(&["--number_ios="]) && has(&["sync=", "--write_barrier="]) && has(&["--iodepth="]);
         let gathers = has(&["vsync"]) && has(&["--iodepth=", "--number_ios="]);
@@ -42,6 +45,8 @@ impl Loose {
             // fio loses what vsync has gathered, forgets loops in threads that submit, takes a share of a file that is not there as 0 until
             // it is, and a distribution that leaves no block ends its job anywhere.
             counts: drawn_end
+                || places
+                || has(&["--number_ios="]) && has(&["bsrange", "bssplit"])
                 || gathers
                 || abandons
                 || has(&["--io_submit_mode=offload"]) && has(&["--loops=", "--io_size="])

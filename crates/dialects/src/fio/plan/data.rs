@@ -1,6 +1,7 @@
 //! What a job writes, and what it checks: contents of buffers, and the families of verify.
 
 use super::super::settings::Settings;
+use super::super::version::Version;
 use super::super::{World, Wrong};
 use super::backlog;
 use super::files::Laid;
@@ -28,14 +29,14 @@ pub fn apply(
     stream: &mut Stream,
     rw: Direction,
     laid: &mut Laid,
-    world: &World<'_>,
+    (world, version): (&World<'_>, Version),
     notes: &mut Notes,
 ) -> Result<Checks, Wrong> {
     stream.data = data(s, stream, laid, world, notes)?;
     let verify = verified::family(s).to_owned();
     let (do_verify, only) = (s.on("do_verify", true), s.on("verify_only", false));
     // Asked for in any case: they mean nothing without verify.
-    let sealed = verified::sealed(s, &verify, stream, world)?;
+    let sealed = verified::sealed(s, &verify, stream, world, version)?;
     let _ = (s.number("verify_backlog")?, s.number("verify_backlog_batch")?);
     let trims = backlog::trim(s)?.is_some();
     if verify == "0" {

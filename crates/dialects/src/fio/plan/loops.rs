@@ -26,12 +26,14 @@ pub fn bytes(s: &Settings, stream: &Stream, io_size: u64, pass: u64, blocks: u64
     let all = io_size.saturating_mul(loops);
     let size = stream.record.unit().0.max(1);
     let even = pass.is_multiple_of(size);
-    let stops = sequence::stops_after(stream, s.after_colon("rw").is_some(), pass);
+    let stops = sequence::stops_after(s, stream, pass);
     let mix = matches!(s.word("rw"), Some("rw" | "readwrite"));
     let both = mix && matches!(stream.direction, Direction::Mix(Mix::ReadPercent(1..=99)));
     // Who begins again at the end of a pass ends by bytes alone.
     let begins_again = match &stream.access {
-        Access::Striped { .. } => stops.is_none() && (loops == 1 || waits(s, stream)),
+        Access::Striped { .. } | Access::ZonesInTurn { .. } => {
+            stops.is_none() && (loops == 1 || waits(s, stream))
+        }
         Access::PartlyRandom { .. } => even && (loops == 1 || waits(s, stream)),
         Access::Sequential | Access::SequentialByKind => mix && even || both && loops == 1,
         access => access.draws_each(),
@@ -76,7 +78,7 @@ pub fn sync_the_last(s: &Settings, stream: &mut Stream, laid: &Laid) -> Result<(
     };
     let asked = s.size("io_size")?.map_or(part.length, |io_size| io_size.of(part.length));
     let left = done < limit && done.saturating_mul(size) < asked.saturating_mul(loops);
-    let whole = !matches!(stream.access, Access::Striped { .. });
+    let whole = !matches!(stream.access, Access::Striped { .. } | Access::ZonesInTurn { .. });
     if let Some(sync) = stream.sync_every.as_mut().filter(|_| left && whole) {
         sync.between = false;
     }

@@ -4,6 +4,7 @@
 mod align;
 mod append;
 mod backlog;
+mod backward;
 mod blocks;
 mod calls;
 mod cmdprio;
@@ -38,7 +39,6 @@ mod several;
 pub mod state;
 pub mod steady;
 mod steps;
-mod strips;
 mod surprising;
 mod verified;
 mod warned;
@@ -252,7 +252,7 @@ fn job(
     limits::apply(s, &mut stream, rw)?;
     calls::pause(s, &mut stream)?;
     latency::apply(s, &mut stream, &mut times, notes)?;
-    let checks = data::apply(s, &mut stream, rw, &mut laid, world, notes)?;
+    let checks = data::apply(s, &mut stream, rw, &mut laid, (world, general.version), notes)?;
     if stream.until_full && checks.reads_back {
         return Err(s
             .wrong("fill_device", "fill_device: reading back needs to know what was written, and where the space ends is not known")

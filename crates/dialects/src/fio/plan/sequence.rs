@@ -3,9 +3,8 @@
 use super::super::Wrong;
 use super::super::number;
 use super::super::settings::Settings;
-use super::engine;
-use super::strips;
 use super::what::Direction;
+use super::{backward, engine};
 use fathom_workload::{Access, Bytes, Record, Stream};
 
 /// The most zones that fio 3.42 can be told to keep open.
@@ -15,23 +14,24 @@ const MOST_OPEN_ZONES: u64 = 4096;
 pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream) -> Result<(), Wrong> {
     let same = s.word("rw_sequencer") == Some("identical");
     let steps = s.after_colon("rw").map(str::trim);
-    if let Some(access) = strips::access(s, rw, &stream.record)? {
+    if let Some(zones) = zones(s)? {
+        if steps.is_some() {
+            return Err(s
+                .wrong("zonemode", "zones and rw=...:N in one job are not supported")
+                .hint("one of them"));
+        }
+        stream.access = in_turn(s, rw, stream, zones)?;
+        return Ok(());
+    }
+    if let Some(access) = backward::access(s, rw, &stream.record)? {
         stream.access = access;
         return Ok(());
     }
-    let stripes = zones(s)?;
     let word = rw.word();
     let wrong = |name: &'static str, why: String, hint: &str| Err(s.wrong(name, why).hint(hint));
-    let (name, run, gap): (&'static str, Option<u64>, u64) = match (steps, stripes) {
-        (None, None) => return Ok(()),
-        (Some(_), Some(_)) => {
-            return wrong(
-                "zonemode",
-                "zones and rw=...:N in one job are not supported".into(),
-                "one of them",
-            );
-        }
-        (Some(text), None) if rw.random => {
+    let gap = match steps {
+        None => return Ok(()),
+        Some(text) if rw.random => {
             let operations = match text.parse::<u64>() {
                 Ok(n) if n > 0 => n,
                 _ => {
@@ -46,7 +46,7 @@ pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream) -> Result<(), Wro
             stream.access = Access::Runs { order, operations, same };
             return Ok(());
         }
-        (Some(text), None) => {
+        Some(text) => {
             let Ok(gap) = number::bytes(text, s.kb_base_of("rw")) else {
                 let why = format!("rw={word}:{text}: a number of bytes to leave out is expected");
                 return wrong("rw", why, "going backwards is not supported");
@@ -55,32 +55,49 @@ pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream) -> Result<(), Wro
                 let why = "rw_sequencer=identical belongs to random places".to_owned();
                 return wrong("rw_sequencer", why, "leave it out");
             }
-            ("rw", None, gap)
+            gap
         }
-        (None, Some((run, gap))) => ("zonemode", Some(run), gap),
+    };
+    let Record::Fixed(block) = stream.record else {
+        return wrong("rw", "rw: what leaves something out needs one block size".into(), "instead: bs");
     };
     // fio 3.33: rw=rw:4k leaves out 4 KiB of the reads and of the writes, each for themselves.
-    if rw.mixed && name != "rw" {
-        let why = format!("{name}: reads and writes of a mix each go on by themselves, and have no zones");
-        return wrong(name, why, "instead: a job that reads and one that writes");
-    }
-    if rw.random {
-        return wrong(name, "zones of a random job are not supported".into(), "instead: rw=read or rw=write");
-    }
-    let Record::Fixed(Bytes(block)) = stream.record else {
-        return wrong(name, format!("{name}: what leaves something out needs one block size"), "instead: bs");
-    };
-    let run = run.unwrap_or(block);
-    if run == 0 || !run.is_multiple_of(block.max(1)) {
-        let why = format!("zonesize={run}: a multiple of the block size of {block} bytes is expected");
-        return wrong("zonesize", why, "zonesize=1m, for example");
-    }
-    stream.access = Access::Striped { run: Bytes(run), gap: Bytes(gap), by_kind: rw.mixed };
+    stream.access = Access::Striped { run: block, gap: Bytes(gap), by_kind: rw.mixed };
     Ok(())
 }
 
-/// Bytes of a zone, and between two zones. A zone size alone means strided, as in fio.
-fn zones(s: &Settings) -> Result<Option<(u64, u64)>, Wrong> {
+/// The order of a job that has zones.
+fn in_turn(s: &Settings, rw: Direction, stream: &Stream, zones: Zones) -> Result<Access, Wrong> {
+    let wrong = |name: &'static str, why: String, hint: &str| Err(s.wrong(name, why).hint(hint));
+    let distribution = s.word("random_distribution").unwrap_or("random");
+    if rw.random && distribution != "random" {
+        let why = format!("random_distribution={distribution}: with zonemode=strided it is not supported");
+        return wrong("random_distribution", why, "leave one of the two out");
+    }
+    if matches!(stream.record, Record::ByKind { .. }) {
+        let why = "zonemode: zones need the same block sizes for reads and writes".to_owned();
+        return wrong("zonemode", why, "instead: two jobs");
+    }
+    let block = stream.record.largest().0;
+    if zones.range.0 < block && rw.random {
+        let name = if s.number("zonerange")?.is_some() { "zonerange" } else { "zonesize" };
+        let why = format!("{name}={}: at least a block of {block} bytes is expected", zones.range.0);
+        return wrong(name, why, "zonesize=1m, for example");
+    }
+    let Zones { range, gap, moved } = zones;
+    Ok(Access::ZonesInTurn { range, gap, moved, random: rw.random })
+}
+
+/// What zones look like.
+struct Zones {
+    range: Bytes,
+    gap: Bytes,
+    /// Bytes of a visit.
+    moved: Bytes,
+}
+
+/// The zones that are asked for. A zone size alone means strided, as in fio.
+fn zones(s: &Settings) -> Result<Option<Zones>, Wrong> {
     let mode = s.word("zonemode");
     of_zoned_devices(s)?;
     let of = |name: &'static str| s.number(name);
@@ -93,12 +110,10 @@ fn zones(s: &Settings) -> Result<Option<(u64, u64)>, Wrong> {
         (_, None) => Err(s.wrong("zonemode", "zonemode=strided needs zonesize")),
         (_, Some(size)) => {
             let range = range.filter(|bytes| *bytes > 0).unwrap_or(size);
-            match range.checked_sub(size).and_then(|rest| rest.checked_add(skip)) {
-                Some(gap) => Ok(Some((size, gap))),
-                None => Err(
-                    s.wrong("zonerange", "zonerange is at least zonesize, and both with zoneskip below 2^64")
-                ),
+            if range.checked_add(skip).is_none() {
+                return Err(s.wrong("zonerange", "zonerange and zoneskip together are below 2^64"));
             }
+            Ok(Some(Zones { range: Bytes(range), gap: Bytes(skip), moved: Bytes(size) }))
         }
     }
 }
@@ -125,40 +140,63 @@ fn of_zoned_devices(s: &Settings) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Operations of `loops` passes over a part that stripes do not come out even in; `None` where a pass is as long as any other.
+/// Operations of `loops` passes over a part that stripes or zones do not come out even in; `None` where a pass is as long as any other.
 ///
 /// fio begins again where the next stripe would lie behind the end, and goes on until it did as much as the part is long.
-pub fn uneven(stream: &Stream, steps: bool, length: u64, loops: u64) -> Option<u64> {
-    let (Access::Striped { run, gap, .. }, Record::Fixed(size)) = (&stream.access, &stream.record) else {
-        return None;
+pub fn uneven(s: &Settings, stream: &Stream, length: u64, loops: u64) -> Option<u64> {
+    let Record::Fixed(size) = stream.record else { return None };
+    let size = size.0.max(1);
+    let even = match &stream.access {
+        Access::Striped { run, gap, .. } => length.is_multiple_of(run.0.saturating_add(gap.0).max(1)),
+        Access::ZonesInTurn { range, gap, moved, .. } => {
+            let period = range.0.saturating_add(gap.0).max(1);
+            length.is_multiple_of(period) && range.0.is_multiple_of(size) && moved.0.is_multiple_of(size)
+        }
+        _ => true,
     };
-    if length.is_multiple_of(run.0.saturating_add(gap.0).max(1)) {
+    if even {
         return None;
     }
-    Some(match stops_after(stream, steps, length) {
+    Some(match stops_after(s, stream, length) {
         Some(once) => once.saturating_mul(loops),
-        None => length.saturating_mul(loops).div_ceil(size.0.max(1)),
+        None => length.saturating_mul(loops).div_ceil(size),
     })
 }
 
-/// Operations after which fio finds no block: where the last stripe is cut short, or `rw=read:N` comes to the very end. Otherwise stripes
-/// begin again.
-pub fn stops_after(stream: &Stream, steps: bool, length: u64) -> Option<u64> {
-    let (Access::Striped { run, gap, .. }, Record::Fixed(size)) = (&stream.access, &stream.record) else {
-        return None;
-    };
-    let period = run.0.saturating_add(gap.0).max(1);
-    let rest = length % period;
-    let stops = rest > 0 && (rest < run.0 || rest == run.0 && steps);
+/// Operations after which fio finds no block: where the last stripe or zone is cut short, where `rw=read:N` comes to the very end, and
+/// where a zone has fewer places than a random job does on a visit. Otherwise it begins again.
+pub fn stops_after(s: &Settings, stream: &Stream, length: u64) -> Option<u64> {
+    let Record::Fixed(size) = stream.record else { return None };
     let size = size.0.max(1);
-    stops.then(|| (length / period).saturating_mul(run.0 / size).saturating_add(rest / size))
+    match &stream.access {
+        Access::Striped { run, gap, .. } => {
+            let period = run.0.saturating_add(gap.0).max(1);
+            let rest = length % period;
+            let stops = rest > 0 && rest <= run.0;
+            stops.then(|| (length / period).saturating_mul(run.0 / size).saturating_add(rest / size))
+        }
+        Access::ZonesInTurn { range, gap, moved, random } => {
+            let visit = moved.0.div_ceil(size).max(1);
+            let places = range.0 / size;
+            if *random && places < visit && !s.on("norandommap", false) {
+                return Some(places);
+            }
+            let period = range.0.saturating_add(gap.0).max(1);
+            let span = if *random { range.0 } else { visit.saturating_mul(size).min(range.0.max(moved.0)) };
+            let whole = length.checked_sub(span).map_or(0, |rest| rest / period + 1);
+            let left = length.checked_sub(whole.saturating_mul(period)).filter(|left| *left > 0)?;
+            let rest = if *random { 0 } else { left / size };
+            Some(whole.saturating_mul(visit).saturating_add(rest))
+        }
+        _ => None,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::super::tests::{planned, refused};
     use fathom_workload::ops::{Done, Place, Region, StreamOps};
-    use fathom_workload::{Program, Stream};
+    use fathom_workload::{Amount, Program, Stream};
 
     fn stream(args: &str) -> Stream {
         let plan = planned(&format!("--name=a --bs=4k {args}"));
@@ -201,6 +239,28 @@ mod tests {
         assert_eq!(blocks("--size=32k --rw=read:-12k"), [0, 5, 3, 1, 5, 3, 1, 5]);
         let small = "--rw=read --zonemode=strided --zonesize=8k --zonerange=4k --zoneskip=8k";
         assert_eq!(blocks(&format!("--size=36k {small}")), [0, 0, 3, 3, 6, 6, 0, 0, 3]);
+        // Operations of fio 3.42.
+        let amount = |args: &str| match stream(args).amount {
+            Amount::Operations(n) => n,
+            Amount::Bytes(bytes) => bytes.0,
+            other => panic!("{other:?}"),
+        };
+        let zones = "--zonemode=strided --zonesize=16k --zoneskip=16k";
+        for (args, count) in [
+            ("--rw=read --bs=3k --size=128k", 43),
+            ("--rw=rw --bs=3k --size=128k", 43),
+            ("--rw=read --bs=3k --size=100k", 19),
+            ("--rw=read --bs=3k --size=100k --loops=2", 38),
+            ("--rw=read --size=104k", 14),
+            ("--rw=read --bs=64k --size=1m", 16),
+            ("--rw=randread --size=104k", 12),
+            ("--rw=randread --size=104k --loops=2", 24),
+            ("--rw=randread --bs=3k --size=128k", 5),
+            ("--rw=randread --bs=3k --size=128k --loops=2", 10),
+            ("--rw=randread --bs=3k --size=128k --norandommap", 43),
+        ] {
+            assert_eq!(amount(&format!("{args} {zones}")), count, "{args}");
+        }
     }
 
     #[test]
@@ -225,14 +285,13 @@ mod tests {
     #[test]
     fn what_follows_no_rule_is_refused() {
         for (args, what) in [
-            ("--size=32k --rw=rw --zonesize=4k --zoneskip=4k", "have no zones"),
             ("--size=36k --rw=rw:4k", "come out even"),
             ("--size=32k --rw=randread:0", "above 0"),
             ("--size=32k --rw=read:-6k", "a multiple of the block size"),
-            ("--size=64k --rw=randread --zonesize=6k", "a multiple of the block size"),
+            ("--size=64k --rw=randread --zonesize=3k", "at least a block"),
             ("--size=64k --rw=read --zonemode=strided", "needs zonesize"),
             ("--size=64k --rw=read --zonemode=zbd", "zoned devices"),
-            ("--size=64k --rw=read --zonesize=6k", "a multiple of the block size"),
+            ("--size=36k --rw=rw --zonesize=8k --zoneskip=8k", "come out even"),
             ("--size=72k --rw=read:4k --nrfiles=2", "come out even"),
         ] {
             let wrong = refused(&format!("--name=a --bs=4k {args}"));

@@ -56,9 +56,7 @@ pub fn of(
         };
         let Some(bytes) = bytes else { return Err(parts::too_far(s)) };
         let length = bytes.saturating_sub(start);
-        if matches!(stream.access, Access::Striped { .. })
-            && super::sequence::uneven(stream, s.after_colon("rw").is_some(), length, 1).is_some()
-        {
+        if super::sequence::uneven(s, stream, length, 1).is_some() {
             return Err(s
                 .wrong("nrfiles", format!("what is left out does not come out even in {length} bytes of file {} of {count}, which is not supported for several", file + 1))
                 .hint("instead: files whose size is a multiple of what is worked on and what is left out together, or one file"));

@@ -1,9 +1,10 @@
 //! What the options of verify say about the blocks that are checked: which sum, where the header stands, what the rest is.
 
 use super::super::settings::Settings;
+use super::super::version::Version;
 use super::super::{World, Wrong};
 use super::pattern;
-use fathom_workload::{Bytes, Record, Sealed, Stream, Sum};
+use fathom_workload::{Bytes, Header, Record, Sealed, Stream, Sum};
 
 /// The family that a job asks for, "0" if it verifies nothing. As in fio, a pattern alone asks for blocks of it.
 pub fn family(s: &Settings) -> &str {
@@ -17,6 +18,7 @@ pub fn sealed(
     verify: &str,
     stream: &Stream,
     world: &World<'_>,
+    version: Version,
 ) -> Result<Option<Sealed>, Wrong> {
     if verify != "0" && matches!(stream.record, Record::ByKind { .. }) {
         let name = s.last_of(&["bs", "bsrange", "bssplit"]).unwrap_or("bs");
@@ -81,6 +83,10 @@ pub fn sealed(
     Ok(Some(Sealed {
         block: Bytes(block),
         sum,
+        header: match version {
+            Version::V3_33 => Header::Fio3_33,
+            Version::V3_42 => Header::Fio3_42,
+        },
         header_at: Bytes(header_at),
         pattern,
         offsets,
@@ -211,7 +217,7 @@ mod tests {
         for (args, words) in [
             ("--verify=pattern", "needs verify_pattern"),
             ("--verify=crc32c --bssplit=4k/50:6k/50", "sizes are multiples of the smallest"),
-            ("--verify=sha512 --bs=128", "no room for a header of 168 bytes"),
+            ("--verify=sha512 --bs=128", "no room for a header of 176 bytes"),
             ("--verify=crc32c --verify_offset=20", "stands at 0"),
             ("--verify=crc32c --verify_offset=4080", "stands at 0"),
             ("--verify=md5 --verify_pattern=0x", "digits are missing"),

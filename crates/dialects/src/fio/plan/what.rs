@@ -387,10 +387,19 @@ fn zones(text: &str) -> Result<Vec<Zone>, String> {
 /// How much is done in a part.
 pub fn amount(s: &Settings, stream: &Stream, part: &Part) -> Result<Amount, Wrong> {
     let loops = s.number("loops")?.unwrap_or(1).max(1);
-    let uneven = super::sequence::uneven(stream, s.after_colon("rw").is_some(), part.length, loops);
+    let uneven = super::sequence::uneven(s, stream, part.length, loops);
     let io_size = s.size("io_size")?.map(|size| size.of(part.size));
     let region = part.length;
-    if let (Some(_), Access::Striped { by_kind: true, .. }) = (uneven, &stream.access) {
+    let cut = match &stream.access {
+        Access::Striped { by_kind, .. } => *by_kind && uneven.is_some(),
+        Access::ZonesInTurn { random: false, .. } => {
+            stream.direction.reads()
+                && stream.direction.writes()
+                && super::sequence::stops_after(s, stream, region).is_some()
+        }
+        _ => false,
+    };
+    if cut {
         return Err(s
             .wrong("rw", format!("what the reads and the writes leave out does not come out even in {region} bytes, which is not supported"))
             .hint("a size that is a multiple of what is worked on and what is left out together"));

@@ -5,7 +5,7 @@ mod cycle;
 mod falling;
 mod normal;
 mod pareto;
-mod steps;
+mod skipping;
 mod zipf;
 mod zoned;
 
@@ -14,7 +14,7 @@ use self::cycle::Cycle;
 use self::falling::Falling;
 use self::normal::Normal;
 use self::pareto::Pareto;
-use self::steps::{Skipping, Strips};
+use self::skipping::Skipping;
 use self::zipf::Zipf;
 use super::feistel::Feistel;
 use super::{Mt19937_64, Place, derive_seed};
@@ -50,7 +50,6 @@ pub(super) enum Order {
     Around { order: Box<Order>, by: u64 },
     Cycle(Cycle),
     Skipping(Skipping),
-    Strips(Strips),
 }
 
 impl Order {
@@ -89,13 +88,13 @@ impl Order {
             }
             Access::Cycle { records, advancing } => Self::Cycle(Cycle::new(records, *advancing)?),
             Access::Skipping { records } => Self::Skipping(Skipping::new(*records)),
-            Access::Strips { records, gap, operations, random } => {
-                Self::Strips(Strips::new(*records, *gap, *operations, random.then_some(key)))
-            }
             // A list has no order of records, nor have two cursors; positions of a scaled access are drawn in `pool`.
             Access::Listed(_) | Access::SequentialByKind | Access::Scaled(_) => return None,
             // These are made of an order, or of bytes, in `stream`.
-            Access::Runs { .. } | Access::Striped { .. } | Access::PartlyRandom { .. } => return None,
+            Access::Runs { .. }
+            | Access::Striped { .. }
+            | Access::ZonesInTurn { .. }
+            | Access::PartlyRandom { .. } => return None,
         })
     }
 
@@ -157,7 +156,6 @@ impl Order {
             }
             Self::Cycle(cycle) => cycle.next(n),
             Self::Skipping(order) => order.next(n),
-            Self::Strips(order) => order.next(n),
         }
     }
 }

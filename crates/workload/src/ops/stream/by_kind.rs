@@ -81,9 +81,11 @@ impl StreamOps {
             }
             Source::Tiles(tiles) => tiles.next(size),
             // What is listed was handed out before; the others have one size, and are checked for it.
-            Source::Runs { .. } | Source::Striped(_) | Source::StripedByKind { .. } | Source::List { .. } => {
-                (0, size)
-            }
+            Source::Runs { .. }
+            | Source::Striped(_)
+            | Source::StripedByKind { .. }
+            | Source::Zones(_)
+            | Source::List { .. } => (0, size),
         };
         (self.region.start + offset, size, 0)
     }

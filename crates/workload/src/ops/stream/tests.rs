@@ -228,9 +228,12 @@ fn access() -> impl Strategy<Value = Access> {
             by_kind
         }),
         any::<i64>().prop_map(|records| Access::Skipping { records }),
-        (1u64..99, 0u64..99, 1u64..99, any::<bool>()).prop_map(|(records, gap, operations, random)| {
-            Access::Strips { records, gap, operations, random }
-        }),
+        (8192u64..999_999, 0u64..99_999, 1u64..99_999, any::<bool>()).prop_map(
+            |(range, gap, moved, random)| {
+                let [range, gap, moved] = [range, gap, moved].map(Bytes);
+                Access::ZonesInTurn { range, gap, moved, random }
+            }
+        ),
         Just(Access::Shuffled { key: vec![1, 2] }),
     ]
 }
