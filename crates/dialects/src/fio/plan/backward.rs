@@ -1,4 +1,4 @@
-//! Jobs that go backward (`rw=read:-8k`).
+//! Jobs that go backward (`rw=read:-8k`): each record a skip before the last, and from the end of the part again.
 
 use super::super::Wrong;
 use super::super::number;
