@@ -4,6 +4,7 @@ use super::super::{Place, Region, StreamOps};
 use super::*;
 use crate::{Access, Amount, Bytes, Direction, Mix, Record, Stream, TrimWritten};
 use proptest::prelude::*;
+use std::collections::VecDeque;
 
 const BLOCK: u64 = 4096;
 
@@ -64,6 +65,54 @@ fn the_order_is_that_of_fio() {
     );
     assert_eq!(of(2, backlog(1, 0)), "W0 R0 W1 R1 |");
     assert_eq!(of(3, KeepWritten::default()), "W0 W1 W2 | 0 1 2");
+}
+
+/// What is done with a queue that is always full, whose oldest operation is done next, up to the last write.
+fn queued(mut ops: Kept<'_>, depth: usize) -> String {
+    let (mut flights, mut words) = (VecDeque::new(), Vec::new());
+    while let Some(op) = ops.next(&Done::default()) {
+        words.push(format!("{}{}", if op.kind == OpKind::Write { 'W' } else { 'R' }, op.offset / BLOCK));
+        flights.push_back(op);
+        if flights.len() == depth {
+            ops.completed(&flights.pop_front().expect("a full queue"));
+        }
+    }
+    let last = words.iter().rposition(|word| word.starts_with('W')).expect("a write");
+    words[..=last].join(" ")
+}
+
+#[test]
+fn a_batch_waits_for_what_is_still_being_written() {
+    let of = |access, blocks, depth, how| queued(kept(&writing(access), blocks, how), depth);
+    // fio 3.42 with libaio and iodepth=4 (`--debug=io`): verify_backlog=4 with verify_backlog_batch=6, and 10; verify_backlog=3.
+    assert_eq!(
+        of(Access::Sequential, 16, 4, backlog(4, 6)),
+        "W0 W1 W2 W3 R0 R1 R2 R3 W4 W5 W6 W7 R4 R5 W8 W9 W10 W11 W12 W13 R6 R7 R8 R9 R10 R11 W14 W15"
+    );
+    assert_eq!(
+        of(Access::Sequential, 16, 4, backlog(4, 10)),
+        "W0 W1 W2 W3 R0 R1 R2 R3 W4 W5 W6 W7 R4 R5 R6 R7 W8 W9 W10 W11 R8 R9 W12 W13 W14 W15"
+    );
+    assert_eq!(of(Access::Sequential, 8, 4, backlog(3, 0)), "W0 W1 W2 W3 W4 W5 R0 R1 R2 R3 R4 R5 W6 W7");
+    // One at a time: a batch that is larger than what there is goes on.
+    assert_eq!(
+        of(Access::Sequential, 16, 1, backlog(4, 6)),
+        "W0 W1 W2 W3 R0 R1 R2 R3 W4 R4 W5 R5 W6 W7 W8 W9 R6 R7 R8 R9 W10 R10 W11 R11 W12 W13 W14 W15"
+    );
+    // In the order of the offsets the first may always be the one that was handed out last.
+    let by_offset = KeepWritten { by_offset: true, ..backlog(4, 0) };
+    assert_eq!(of(Access::Backward, 8, 2, by_offset), "W7 W6 W5 W4 W3 W2 W1 W0");
+}
+
+#[test]
+fn a_write_that_was_handed_out_and_never_done_leaves_what_is_there() {
+    let stream = Stream { amount: Amount::Passes(3), ..writing(Access::Sequential) };
+    let mut ops = kept(&stream, 1, KeepWritten::default());
+    let done = Done::default();
+    let flights: Vec<Op> = (0..3).filter_map(|_| ops.next(&done)).collect();
+    ops.completed(&flights[0]);
+    ops.completed(&flights[1]);
+    assert_eq!(ops.left_to_read().map(|left| left.len()), Some(1));
 }
 
 #[test]
@@ -138,15 +187,15 @@ fn of_what_overlaps_the_newest_is_read_back() {
         zeros: false,
     };
     for (number, (block, blocks)) in (0u64..).zip([(0, 1), (8, 3), (10, 2), (5, 4), (4, 1), (10, 1)]) {
-        written.note(&extent(block, blocks), number, false);
+        written.begin(&extent(block, blocks), number);
+        assert!(written.done(&extent(block, blocks), number));
     }
     let found: Vec<(u64, u32)> = written.each().map(|(e, _)| (e.offset / BLOCK, e.bytes / 4096)).collect();
     assert_eq!(found, [(0, 1), (4, 1), (5, 4), (10, 1)]);
     // One that was handed out earlier and is done later changes nothing.
-    written.note(&extent(4, 8), 1, false);
-    assert_eq!(written.all.len(), 4);
+    assert!(!written.done(&extent(4, 1), 1));
     // Other files are other places.
-    written.note(&Extent { file: 1, ..extent(0, 16) }, 9, false);
+    assert!(written.begin(&Extent { file: 1, ..extent(0, 16) }, 9).is_empty());
     assert_eq!(written.all.len(), 5);
 }
 
