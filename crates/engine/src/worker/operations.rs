@@ -40,7 +40,7 @@ impl<'a> Operations<'a> {
             ops = Box::new(Passes::new(ops, stream, &parts(plan)));
         }
         if let Some(how) = stream.keep_written {
-            ops = Box::new(Kept::new(ops, how, stream.seed_or(plan.seed), plan.place));
+            ops = Box::new(Kept::new(ops, how, stream.full_queue(), stream.seed_or(plan.seed), plan.place));
         }
         Some(Self::Wrapped(ops))
     }

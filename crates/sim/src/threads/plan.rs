@@ -74,7 +74,7 @@ impl<'a> Plan<'a> {
             drawn = Box::new(Passes::new(drawn, self.stream, &self.parts_of_all()));
         }
         let Some(how) = self.stream.keep_written else { return Some(drawn) };
-        Some(Box::new(Kept::new(drawn, how, self.stream.seed_or(self.seed), self.place)))
+        Some(Box::new(Kept::new(drawn, how, self.stream.full_queue(), self.stream.seed_or(self.seed), self.place)))
     }
 
     /// What it works on, of each of its files.

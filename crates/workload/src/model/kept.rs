@@ -1,7 +1,7 @@
 //! Reading back what was written: what a stream remembers of its writes, and who reads it. Which blocks those are is known when they are
 //! written and not before, so a clock, another worker or a mix may end or change the writing as it likes.
 
-use super::{Access, Direction, Does, ListedOp, Mix, RateOf, Stream, is_default};
+use super::{Access, Direction, Does, ListedOp, Mix, Pace, RateOf, Stream, is_default};
 use serde::{Deserialize, Serialize};
 
 /// What a stream remembers: every extent that it has written, until it was read back. Of writes that overlap only the newest counts.
@@ -55,6 +55,15 @@ impl Stream {
     #[must_use]
     pub fn rate_of(&self) -> RateOf {
         if self.reads_only_back() { RateOf::Writes } else { self.pace.rate_of }
+    }
+
+    /// After how many operations who reads back while it writes takes a write to be done: as many as are in flight, where nothing keeps
+    /// the queue from being full.
+    #[must_use]
+    pub fn full_queue(&self) -> u32 {
+        let full =
+            self.backend.is_asynchronous() && self.pace == Pace::default() && self.adaptive_depth.is_none();
+        if full { self.queue_depth } else { 1 }
     }
 
     /// Whether any of its operations gives blocks back.

@@ -7,7 +7,8 @@
 //!
 //! While there are writes in flight, nothing is read back that they may change; and a write that is handed out while the same place is
 //! being read back makes that reading one that is not checked: it is read back once more later. A batch that comes to an extent still
-//! being written is interrupted: the job writes on, and the batch continues when that write is done, as in fio.
+//! being written is interrupted: the job writes on, and the batch continues when that write is done, as in fio. With a full queue of n
+//! operations that is n operations later, however many completions an engine finds at once.
 //!
 //! Blocks that are given back after they were written ([`Trims`]) are read back as zeros, or not at all.
 
@@ -15,7 +16,7 @@ mod trims;
 
 use super::{Done, Expected, Op, OpKind, Place, Source};
 use crate::KeepWritten;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use trims::Trims;
 
 /// Bytes that were written at once.
@@ -73,7 +74,7 @@ type Begin = (u32, u64);
 #[derive(Clone, Copy)]
 struct Entry {
     bytes: u32,
-    /// The number of its write.
+    /// The number of its write, among all operations.
     number: u64,
     /// Its write is done.
     done: bool,
@@ -160,17 +161,16 @@ impl Written {
         }
     }
 
-    /// The first that is free, which is read back now. With `waits` none, if one before it is still being written.
-    fn take_first(&mut self, waits: bool, free: impl Fn(&Extent) -> bool) -> Option<(Extent, Entry)> {
-        let is_next = |(extent, entry): &(Extent, Entry)| {
-            if entry.done { free(extent) } else { waits }
-        };
+    /// The first that is free, which is read back now. With `newest` none, if one before it is still being written or has a later number.
+    fn take_first(&mut self, newest: Option<u64>, free: impl Fn(&Extent) -> bool) -> Option<(Extent, Entry)> {
+        let waits = |entry: &Entry| newest.is_some_and(|newest| !entry.done || entry.number > newest);
+        let is_next = |(extent, entry): &(Extent, Entry)| waits(entry) || entry.done && free(extent);
         let known = |begin: &Begin| self.extent(*begin).filter(is_next);
         let first = match &self.in_order {
             Some(in_order) => in_order.values().find_map(known),
             None => self.all.keys().find_map(known),
         };
-        let first = first.filter(|(_, entry)| entry.done)?;
+        let first = first.filter(|(_, entry)| !waits(entry))?;
         self.remove(first.0.begin());
         Some(first)
     }
@@ -200,9 +200,11 @@ pub struct Kept<'a> {
     batch: u64,
     /// What is left of a batch.
     batch_left: u64,
-    /// The operation that was done last is a read; also as long as none is done.
-    read_last: bool,
-    /// The number of the last write.
+    /// Operations in a full queue.
+    depth: usize,
+    /// Of those in a full queue, oldest first: whether it reads.
+    latest: VecDeque<bool>,
+    /// The number of the last operation.
     number: u64,
     writing: Vec<Writing>,
     /// What is being read back; no two of them overlap.
@@ -215,9 +217,9 @@ pub struct Kept<'a> {
 }
 
 impl<'a> Kept<'a> {
-    /// Remembers what another source writes. Seed and place are those of the stream.
+    /// Remembers what another source writes. Seed and place are those of the stream; `depth`: see `full_queue` of a stream.
     #[must_use]
-    pub fn new(inner: Box<dyn Source + 'a>, how: KeepWritten, seed: u64, place: Place) -> Self {
+    pub fn new(inner: Box<dyn Source + 'a>, how: KeepWritten, depth: u32, seed: u64, place: Place) -> Self {
         let batch = if how.batch == 0 { how.after } else { how.batch };
         Self {
             inner,
@@ -225,7 +227,8 @@ impl<'a> Kept<'a> {
             after: how.after,
             batch,
             batch_left: 0,
-            read_last: true,
+            depth: depth.max(1) as usize,
+            latest: VecDeque::new(),
             number: 0,
             writing: Vec::new(),
             reading: Vec::new(),
@@ -248,6 +251,7 @@ impl<'a> Kept<'a> {
 
     /// What is read back next. With `waits` nothing, if what comes first is still being written.
     fn read_back(&mut self, waits: bool) -> Option<Op> {
+        let newest = (self.number + 1).saturating_sub(self.depth as u64);
         let Self { written, writing, reading, others, .. } = self;
         // Completions are told apart by their place, so what is in flight there has to be done before.
         let free = |extent: &Extent| {
@@ -255,20 +259,21 @@ impl<'a> Kept<'a> {
                 && !reading.iter().any(|other| other.extent.overlaps(extent))
                 && !others.iter().any(|other| other.overlaps(extent))
         };
-        let (extent, entry) = written.take_first(waits, free)?;
+        let (extent, entry) = written.take_first(waits.then_some(newest), free)?;
         self.reading.push(Reading { extent, entry, whole: true });
         Some(extent.read())
     }
 
     /// A read back of a batch that is under way, or that begins now: when as many extents are remembered as `after` says, or a multiple
-    /// of them, and a write was done last.
+    /// of them, and it was a write that left the full queue last.
     fn of_batch(&mut self) -> Option<Op> {
         let remembered = self.written.all.len() as u64;
         if self.after == 0 || remembered == 0 {
             return None;
         }
         if self.batch_left == 0 {
-            if self.read_last || !remembered.is_multiple_of(self.after) {
+            let writes = self.latest.len() == self.depth && self.latest.front() == Some(&false);
+            if !writes || !remembered.is_multiple_of(self.after) {
                 return None;
             }
             self.batch_left = self.batch;
@@ -293,26 +298,18 @@ impl<'a> Kept<'a> {
         }
     }
 
-    fn is_read_back(&self, op: &Op) -> bool {
-        op.kind == OpKind::Read && self.reading.iter().any(|reading| reading.extent.is_of(op))
-    }
-}
-
-impl Source for Kept<'_> {
-    fn next(&mut self, done: &Done) -> Option<Op> {
-        if let Some(op) = self.of_batch().or_else(|| self.trim()) {
-            return Some(op);
-        }
+    /// The next operation of the source, or at its end what is left to be read back.
+    fn drawn(&mut self, done: &Done) -> Option<Op> {
         let own = Done { reads: done.reads.saturating_sub(self.done), ..*done };
         let Some(op) = self.inner.next(&own) else {
             return if self.after > 0 { self.read_back(false) } else { None };
         };
         let extent = Extent::of(&op);
+        let number = self.number + 1;
         match op.kind {
             OpKind::Write => {
-                self.number += 1;
-                let over = self.written.begin(&extent, self.number);
-                self.writing.push(Writing { extent, number: self.number, over });
+                let over = self.written.begin(&extent, number);
+                self.writing.push(Writing { extent, number, over });
                 for reading in self.reading.iter_mut().filter(|reading| reading.extent.overlaps(&extent)) {
                     reading.whole = false;
                 }
@@ -320,6 +317,24 @@ impl Source for Kept<'_> {
             OpKind::Read if self.after > 0 => self.others.push(extent),
             // No stream whose direction trims keeps what it wrote: the check refuses it.
             OpKind::Read | OpKind::Sync { .. } | OpKind::Trim | OpKind::Evict => {}
+        }
+        Some(op)
+    }
+
+    fn is_read_back(&self, op: &Op) -> bool {
+        op.kind == OpKind::Read && self.reading.iter().any(|reading| reading.extent.is_of(op))
+    }
+}
+
+impl Source for Kept<'_> {
+    fn next(&mut self, done: &Done) -> Option<Op> {
+        let op = self.of_batch().or_else(|| self.trim()).or_else(|| self.drawn(done))?;
+        if op.kind != OpKind::Evict {
+            self.number += 1;
+            if self.latest.len() == self.depth {
+                self.latest.pop_front();
+            }
+            self.latest.push_back(op.kind == OpKind::Read);
         }
         Some(op)
     }
@@ -332,7 +347,6 @@ impl Source for Kept<'_> {
 
     fn completed(&mut self, op: &Op) {
         let extent = Extent::of(op);
-        self.read_last = op.kind == OpKind::Read;
         match op.kind {
             OpKind::Write => {
                 // Of two that are alike the older one.
