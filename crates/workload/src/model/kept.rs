@@ -18,9 +18,20 @@ pub struct KeepWritten {
     /// So many of them at a time; 0: as many as `after` says.
     #[serde(skip_serializing_if = "is_default")]
     pub batch: u64,
+    /// What is left of a pass is read back before the next one begins.
+    #[serde(skip_serializing_if = "is_default")]
+    pub each_pass: bool,
     /// Blocks are given back after they were written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trim: Option<TrimWritten>,
+}
+
+impl KeepWritten {
+    /// Whether the stream reads back while there is more to write.
+    #[must_use]
+    pub fn reads_back(&self) -> bool {
+        self.after > 0 || self.each_pass
+    }
 }
 
 /// Which of the blocks that a stream has written it gives back, and when.
@@ -78,7 +89,7 @@ impl Stream {
     /// Whether it writes, and reads nothing but what it reads back while it writes.
     #[must_use]
     pub fn reads_only_back(&self) -> bool {
-        self.keep_written.is_some_and(|kept| kept.after > 0)
+        self.keep_written.is_some_and(|kept| kept.reads_back())
             && self.direction == Direction::Mix(Mix::ReadPercent(0))
     }
 }

@@ -10,6 +10,8 @@
 //! being written is interrupted: the job writes on, and the batch continues when that write is done, as in fio. With a full queue of n
 //! operations that is n operations later, however many completions an engine finds at once.
 //!
+//! At the end of a pass (`each_pass`) an operation that drops nothing ([`OpKind::Evict`]) waits for what is in flight.
+//!
 //! Blocks that are given back after they were written ([`Trims`]) are read back as zeros, or not at all.
 
 mod trims;
@@ -213,8 +215,13 @@ pub struct Kept<'a> {
     others: Vec<Extent>,
     /// Extents that were read back.
     done: u64,
+    /// Bytes of a pass, and what is left of this one, if each is read back before the next one.
+    pass: Option<(u64, u64)>,
     trims: Option<Trims>,
 }
+
+/// Waits for all that is in flight: nothing is dropped.
+const WAIT: Op = Op { kind: OpKind::Evict, file: 0, offset: 0, bytes: 0, think_ns: 0 };
 
 impl<'a> Kept<'a> {
     /// Remembers what another source writes. Seed and place are those of the stream; `depth`: see `full_queue` of a stream.
@@ -234,8 +241,33 @@ impl<'a> Kept<'a> {
             reading: Vec::new(),
             others: Vec::new(),
             done: 0,
+            pass: None,
             trims: how.trim.map(|how| Trims::new(how, seed, place)),
         }
+    }
+
+    /// Reads back what is left of each pass, where that is wanted. `pass`: its bytes.
+    #[must_use]
+    pub fn by_pass(mut self, how: KeepWritten, pass: u64) -> Self {
+        self.pass = how.each_pass.then_some((pass, pass));
+        self
+    }
+
+    /// What comes between two passes.
+    fn between_passes(&mut self) -> Option<Op> {
+        let (pass, 0) = self.pass? else { return None };
+        if !(self.writing.is_empty() && self.others.is_empty()) {
+            return Some(WAIT);
+        }
+        if let Some(op) = self.read_back(false) {
+            return Some(op);
+        }
+        if !self.reading.is_empty() {
+            return Some(WAIT);
+        }
+        (self.batch_left, self.pass) = (0, Some((pass, pass)));
+        self.latest.clear();
+        None
     }
 
     /// What is given back now.
@@ -302,8 +334,15 @@ impl<'a> Kept<'a> {
     fn drawn(&mut self, done: &Done) -> Option<Op> {
         let own = Done { reads: done.reads.saturating_sub(self.done), ..*done };
         let Some(op) = self.inner.next(&own) else {
+            if let Some((_, left)) = &mut self.pass {
+                *left = 0;
+                return self.between_passes();
+            }
             return if self.after > 0 { self.read_back(false) } else { None };
         };
+        if let (OpKind::Read | OpKind::Write, Some((_, left))) = (op.kind, &mut self.pass) {
+            *left = left.saturating_sub(op.bytes.into());
+        }
         let extent = Extent::of(&op);
         let number = self.number + 1;
         match op.kind {
@@ -314,7 +353,7 @@ impl<'a> Kept<'a> {
                     reading.whole = false;
                 }
             }
-            OpKind::Read if self.after > 0 => self.others.push(extent),
+            OpKind::Read if self.after > 0 || self.pass.is_some() => self.others.push(extent),
             // No stream whose direction trims keeps what it wrote: the check refuses it.
             OpKind::Read | OpKind::Sync { .. } | OpKind::Trim | OpKind::Evict => {}
         }
@@ -328,7 +367,8 @@ impl<'a> Kept<'a> {
 
 impl Source for Kept<'_> {
     fn next(&mut self, done: &Done) -> Option<Op> {
-        let op = self.of_batch().or_else(|| self.trim()).or_else(|| self.drawn(done))?;
+        let op = self.between_passes().or_else(|| self.of_batch());
+        let op = op.or_else(|| self.trim()).or_else(|| self.drawn(done))?;
         if op.kind != OpKind::Evict {
             self.number += 1;
             if self.latest.len() == self.depth {
@@ -341,7 +381,7 @@ impl Source for Kept<'_> {
 
     fn refill(&mut self, drawn: Option<&Op>) {
         let trims = |op: &Op| self.trims.as_ref().is_some_and(|trims| trims.has(op));
-        let own = drawn.filter(|op| !self.is_read_back(op) && !trims(op));
+        let own = drawn.filter(|op| **op != WAIT && !self.is_read_back(op) && !trims(op));
         self.inner.refill(own);
     }
 

@@ -11,7 +11,7 @@ const BLOCK: u64 = 4096;
 fn kept(stream: &Stream, blocks: u64, how: KeepWritten) -> Kept<'static> {
     let region = Region { start: 0, length: blocks * BLOCK };
     let ops = StreamOps::new(stream, region, 7, Place::default()).unwrap();
-    Kept::new(Box::new(ops), how, stream.full_queue(), 7, Place::default())
+    Kept::new(Box::new(ops), how, stream.full_queue(), 7, Place::default()).by_pass(how, region.length)
 }
 
 /// "W0 W1 R0 ...": what is done by a worker that does one operation after the other, on which block; what is left behind a bar.
@@ -71,6 +71,10 @@ fn the_order_is_that_of_fio() {
 fn queued(mut ops: Kept<'_>, depth: usize, at_once: usize) -> String {
     let (mut flights, mut words) = (VecDeque::new(), Vec::new());
     while let Some(op) = ops.next(&Done::default()) {
+        if op.kind == OpKind::Evict {
+            flights.drain(..).for_each(|op| ops.completed(&op));
+            continue;
+        }
         words.push(format!("{}{}", if op.kind == OpKind::Write { 'W' } else { 'R' }, op.offset / BLOCK));
         flights.push_back(op);
         if flights.len() == depth {
@@ -109,6 +113,25 @@ fn a_batch_waits_for_what_is_still_being_written() {
     // In the order of the offsets the first may always be the one that was handed out last.
     let by_offset = KeepWritten { by_offset: true, ..backlog(4, 0) };
     assert_eq!(of(Access::Backward, 8, 2, by_offset), "W7 W6 W5 W4 W3 W2 W1 W0");
+}
+
+#[test]
+fn each_pass_is_read_back_before_the_next_one() {
+    let how = KeepWritten { each_pass: true, ..KeepWritten::default() };
+    let stream = Stream { amount: Amount::Passes(2), ..writing(Access::Sequential) };
+    assert_eq!(told(kept(&stream, 2, how), 99), "W0 W1 R0 R1 W0 W1 R0 R1 |");
+    let part = Stream { amount: Amount::Operations(3), ..writing(Access::Sequential) };
+    assert_eq!(told(kept(&part, 2, how), 99), "W0 W1 R0 R1 W0 R0 |");
+    // Also with a queue that is longer than a pass, and meanwhile; the second by fio 3.42 with iodepth=4 and verify_backlog=3.
+    let queued = |blocks, depth, how| {
+        let stream = Stream { backend: Backend::Posix, queue_depth: depth, ..stream.clone() };
+        queued(kept(&stream, blocks, how), depth as usize, 1)
+    };
+    assert_eq!(queued(3, 8, how), "W0 W1 W2 R0 R1 R2 W0 W1 W2");
+    assert_eq!(
+        queued(8, 4, KeepWritten { after: 3, ..how }),
+        "W0 W1 W2 W3 W4 W5 R0 R1 R2 R3 R4 R5 W6 W7 R6 R7 W0 W1 W2 W3 W4 W5 R0 R1 R2 R3 R4 R5 W6 W7"
+    );
 }
 
 #[test]
@@ -307,7 +330,7 @@ proptest! {
         // Blocks need not begin at a multiple of their size.
         let region = Region { start, length: blocks * BLOCK };
         let inner = StreamOps::new(&stream, region, seed, Place::default()).unwrap();
-        let mut ops = Kept::new(Box::new(inner), KeepWritten { by_offset, after, batch, trim: None }, queue, 1, Place::default());
+        let mut ops = Kept::new(Box::new(inner), KeepWritten { by_offset, after, batch, ..KeepWritten::default() }, queue, 1, Place::default());
         let (mut done, mut flights, mut handed) = (Done::default(), Vec::<(Op, usize)>::new(), 0usize);
         // Writes by when they were handed out, with whether they are done and were read back.
         let mut writes: Vec<(Extent, usize, bool, bool)> = Vec::new();
