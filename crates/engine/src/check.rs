@@ -154,7 +154,7 @@ fn check_stream(place: &str, stream: &Stream, spooled: bool) -> Result<(), Engin
         (amount, Access::Listed(_)) => !matches!(amount, Amount::Bytes(_)),
         _ => matches!(stream.record, Record::Fixed(_)),
     };
-    let reads_back = stream.written_by.is_some() || stream.keep_written.is_some_and(|kept| kept.after > 0);
+    let reads_back = stream.written_by.is_some() || stream.keep_written.is_some_and(|kept| kept.reads_back());
     let counted = counted && !reads_back;
     if stream.log_operations && !counted && !spooled {
         return refuse("log_operations needs a known number of operations; give amount = { operations = N }");

@@ -104,6 +104,8 @@ fn every_pass_is_read_back_and_counts() {
     for (more, counts) in [
         ("--rw=write --io_size=512k", [64, 64, 0]),
         ("--rw=randwrite --io_size=512k --ioengine=libaio --iodepth=4", [64, 64, 0]),
+        ("--rw=randwrite --io_size=512k --ioengine=posixaio --iodepth=32", [64, 64, 0]),
+        ("--rw=randwrite --io_size=512k --ioengine=io_uring --iodepth=4 --verify_backlog=5", [64, 64, 0]),
         ("--rw=write --io_size=512k --nrfiles=2", [64, 64, 0]),
         ("--rw=write --io_size=512k --fsync=16", [64, 64, 4]),
         ("--rw=write --io_size=100k --fsync=16", [16, 16, 1]),
@@ -118,6 +120,14 @@ fn every_pass_is_read_back_and_counts() {
         let ios =
             ["read", "write", "sync"].map(|side| document["jobs"][0][side]["total_ios"].as_u64().unwrap());
         assert_eq!(ios, counts, "{more}");
+    }
+    // Blocks of changing sizes, which are drawn: four passes.
+    for more in ["--rw=randwrite", "--rw=write --ioengine=libaio --iodepth=4"] {
+        let line = format!("--name=a --bsrange=4k-16k --size=64k --io_size=512k --verify=md5 {more}");
+        let document = ours(&line);
+        let [reads, writes] = done(&document, 0);
+        assert!(reads == writes && writes >= 16, "{more}: {reads} {writes}");
+        assert_eq!(document["jobs"][0]["write"]["io_bytes"], 4 * 65536, "{more}");
     }
 }
 

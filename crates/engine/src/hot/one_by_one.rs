@@ -241,8 +241,10 @@ pub(crate) fn finish<B: Backend>(
 }
 
 fn evict<B: Backend>(backend: &mut B, op: &Op) {
-    backend.select(op.file);
-    backend.evict(op.offset, op.bytes);
+    if op.bytes > 0 {
+        backend.select(op.file);
+        backend.evict(op.offset, op.bytes);
+    }
 }
 
 /// What comes before an operation. `Cut`: it must not be issued.

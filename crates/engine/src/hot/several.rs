@@ -268,8 +268,10 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
                 break;
             }
             if op.kind == OpKind::Evict {
-                backend.select(op.file);
-                backend.evict(op.offset, op.bytes);
+                if op.bytes > 0 {
+                    backend.select(op.file);
+                    backend.evict(op.offset, op.bytes);
+                }
                 stamp = hot.clock.now();
                 continue;
             }

@@ -3,7 +3,9 @@
 use super::{Drive, Fault, Plan};
 use crate::backend::Handle;
 use crate::hot::{Hot, Outcome};
-use fathom_workload::ops::{Extent, Kept, Passes, Plain, PoolOps, Region, Source, StreamOps, TurnOps};
+use fathom_workload::ops::{
+    Extent, Kept, Passes, Plain, PoolOps, Region, Source, StreamOps, TurnOps, bytes_of_a_pass,
+};
 use fathom_workload::{Direction, Stream, Verify, WhenStopped};
 
 /// Where a stream's operations come from. Loops are compiled for those that come often with a back-end ([`Handle::ONE_FILE`],
@@ -40,7 +42,8 @@ impl<'a> Operations<'a> {
             ops = Box::new(Passes::new(ops, stream, &parts(plan)));
         }
         if let Some(how) = stream.keep_written {
-            ops = Box::new(Kept::new(ops, how, stream.seed_or(plan.seed), plan.place));
+            let kept = Kept::new(ops, how, stream.full_queue(), stream.seed_or(plan.seed), plan.place);
+            ops = Box::new(kept.by_pass(how, bytes_of_a_pass(stream, &parts(plan))));
         }
         Some(Self::Wrapped(ops))
     }

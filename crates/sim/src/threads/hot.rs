@@ -118,7 +118,7 @@ impl<'a> Hot<'a, '_> {
     /// Drops what the page cache holds of a range, if that is what an operation does.
     pub fn evicts(&self, op: &Op) -> bool {
         let evicts = op.kind == Kind::Evict;
-        if evicts {
+        if evicts && op.bytes > 0 {
             self.machine.evict_range(self.plan.handle(op.file).file, op.offset, op.bytes.into());
         }
         evicts

@@ -13,6 +13,7 @@ use crate::sets::Sets;
 use fathom_workload::drive::{Quota, in_flight};
 use fathom_workload::ops::{
     Common, Kept, Passes, Place, PoolOps, PooledFiles, ReadBack, Region, Source, StreamOps, TurnOps,
+    bytes_of_a_pass,
 };
 use fathom_workload::{
     Access, Advice, Group, Isolation, Phase, Pick, Program, Raise, Sequence, Stream, Thread, Workload,
@@ -74,7 +75,9 @@ impl<'a> Plan<'a> {
             drawn = Box::new(Passes::new(drawn, self.stream, &self.parts_of_all()));
         }
         let Some(how) = self.stream.keep_written else { return Some(drawn) };
-        Some(Box::new(Kept::new(drawn, how, self.stream.seed_or(self.seed), self.place)))
+        let depth = self.stream.full_queue();
+        let kept = Kept::new(drawn, how, depth, self.stream.seed_or(self.seed), self.place);
+        Some(Box::new(kept.by_pass(how, bytes_of_a_pass(self.stream, &self.parts_of_all()))))
     }
 
     /// What it works on, of each of its files.

@@ -26,12 +26,16 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
             "keep_written does not go with trims: what was given back has no contents to read back",
         );
         wrong(
-            kept.after > 0 && !matches!(stream.direction, Direction::Mix(_)),
-            "who reads back while it writes does both: direction = { mix = { read-percent = 0 } } with keep_written.after",
+            kept.reads_back() && !matches!(stream.direction, Direction::Mix(_)),
+            "who reads back while it writes does both: direction = { mix = { read-percent = 0 } } with keep_written.after or each_pass",
         );
         wrong(
             kept.after == 0 && kept.batch > 0,
             "keep_written has a batch, and after how many writes is missing",
+        );
+        wrong(
+            kept.each_pass && (kept.trim.is_some() || stream.sync_series.is_some()),
+            "keep_written.each_pass goes neither with keep_written.trim nor with sync_series",
         );
         if let Some(trim) = kept.trim {
             wrong(

@@ -1,7 +1,7 @@
 //! Reading back what was written: what a stream remembers of its writes, and who reads it. Which blocks those are is known when they are
 //! written and not before, so a clock, another worker or a mix may end or change the writing as it likes.
 
-use super::{Access, Direction, Does, ListedOp, Mix, RateOf, Stream, is_default};
+use super::{Access, Direction, Does, ListedOp, Mix, Pace, RateOf, Stream, is_default};
 use serde::{Deserialize, Serialize};
 
 /// What a stream remembers: every extent that it has written, until it was read back. Of writes that overlap only the newest counts.
@@ -18,9 +18,20 @@ pub struct KeepWritten {
     /// So many of them at a time; 0: as many as `after` says.
     #[serde(skip_serializing_if = "is_default")]
     pub batch: u64,
+    /// What is left of a pass is read back before the next one begins.
+    #[serde(skip_serializing_if = "is_default")]
+    pub each_pass: bool,
     /// Blocks are given back after they were written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trim: Option<TrimWritten>,
+}
+
+impl KeepWritten {
+    /// Whether the stream reads back while there is more to write.
+    #[must_use]
+    pub fn reads_back(&self) -> bool {
+        self.after > 0 || self.each_pass
+    }
 }
 
 /// Which of the blocks that a stream has written it gives back, and when.
@@ -57,6 +68,15 @@ impl Stream {
         if self.reads_only_back() { RateOf::Writes } else { self.pace.rate_of }
     }
 
+    /// After how many operations who reads back while it writes takes a write to be done: as many as are in flight, where nothing keeps
+    /// the queue from being full.
+    #[must_use]
+    pub fn full_queue(&self) -> u32 {
+        let full =
+            self.backend.is_asynchronous() && self.pace == Pace::default() && self.adaptive_depth.is_none();
+        if full { self.queue_depth } else { 1 }
+    }
+
     /// Whether any of its operations gives blocks back.
     #[must_use]
     pub fn trims(&self) -> bool {
@@ -69,7 +89,7 @@ impl Stream {
     /// Whether it writes, and reads nothing but what it reads back while it writes.
     #[must_use]
     pub fn reads_only_back(&self) -> bool {
-        self.keep_written.is_some_and(|kept| kept.after > 0)
+        self.keep_written.is_some_and(|kept| kept.reads_back())
             && self.direction == Direction::Mix(Mix::ReadPercent(0))
     }
 }

@@ -1,11 +1,16 @@
 //! Remembering what was written ([`Kept`]), and reading it back ([`ReadBack`]). It is fed with completions, as every source of
 //! operations is, so whoever executes a stream has it for nothing, in real or in virtual time.
 //!
-//! An extent is remembered when its write is done. Of writes that overlap, the one that was handed out last counts, and what the older
-//! ones wrote beside it is not read back: that is what fio does, and what is there depends on how large its checked blocks are.
+//! An extent is remembered from the time its write is handed out. Of writes that overlap, the one that was handed out last counts, and
+//! what the older ones wrote beside it is not read back: that is what fio does, and what is there depends on how large its checked blocks
+//! are.
 //!
 //! While there are writes in flight, nothing is read back that they may change; and a write that is handed out while the same place is
-//! being read back makes that reading one that is not checked: it is read back once more later.
+//! being read back makes that reading one that is not checked: it is read back once more later. A batch that comes to an extent still
+//! being written is interrupted: the job writes on, and the batch continues when that write is done, as in fio. With a full queue of n
+//! operations that is n operations later, however many completions an engine finds at once.
+//!
+//! At the end of a pass (`each_pass`) an operation that drops nothing ([`OpKind::Evict`]) waits for what is in flight.
 //!
 //! Blocks that are given back after they were written ([`Trims`]) are read back as zeros, or not at all.
 
@@ -13,7 +18,7 @@ mod trims;
 
 use super::{Done, Expected, Op, OpKind, Place, Source};
 use crate::KeepWritten;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use trims::Trims;
 
 /// Bytes that were written at once.
@@ -36,6 +41,10 @@ impl Extent {
 
     fn is_of(&self, op: &Op) -> bool {
         (self.file, self.offset, self.bytes) == (op.file, op.offset, op.bytes)
+    }
+
+    fn begin(&self) -> Begin {
+        (self.file, self.offset)
     }
 
     fn end(&self) -> u64 {
@@ -63,10 +72,21 @@ impl Extent {
 /// Where an extent begins: its file and its offset.
 type Begin = (u32, u64);
 
-/// Extents that were written and not read back; no two of them overlap.
+/// What is remembered of an extent.
+#[derive(Clone, Copy)]
+struct Entry {
+    bytes: u32,
+    /// The number of its write, among all operations.
+    number: u64,
+    /// Its write is done.
+    done: bool,
+    /// It was given back.
+    zeros: bool,
+}
+
+/// Extents that were written, or are being written, and not read back; no two of them overlap.
 struct Written {
-    /// Bytes of each, the number of its write, and whether it was given back.
-    all: BTreeMap<Begin, (u32, u64, bool)>,
+    all: BTreeMap<Begin, Entry>,
     /// By the number of the write, unless it goes by offset.
     in_order: Option<BTreeMap<u64, Begin>>,
 }
@@ -76,76 +96,84 @@ impl Written {
         Self { all: BTreeMap::new(), in_order: (!by_offset).then(BTreeMap::new) }
     }
 
-    fn remove(&mut self, begin: Begin) {
-        if let Some((_, number, _)) = self.all.remove(&begin)
-            && let Some(in_order) = &mut self.in_order
-        {
-            in_order.remove(&number);
+    fn insert(&mut self, begin: Begin, entry: Entry) {
+        self.all.insert(begin, entry);
+        if let Some(in_order) = &mut self.in_order {
+            in_order.insert(entry.number, begin);
         }
     }
 
-    /// Those that an extent overlaps, with the numbers of their writes.
-    fn overlapped(&self, extent: &Extent) -> Vec<(Begin, u64)> {
+    fn remove(&mut self, begin: Begin) -> Option<Entry> {
+        let entry = self.all.remove(&begin)?;
+        if let Some(in_order) = &mut self.in_order {
+            in_order.remove(&entry.number);
+        }
+        Some(entry)
+    }
+
+    /// Those that an extent overlaps.
+    fn overlapped(&self, extent: &Extent) -> Vec<Begin> {
         let before_its_end = (extent.file, 0)..(extent.file, extent.end());
         let backwards = self.all.range(before_its_end).rev();
         backwards
-            .take_while(|(begin, (bytes, ..))| begin.1.saturating_add(u64::from(*bytes)) > extent.offset)
-            .map(|(begin, (_, number, _))| (*begin, *number))
+            .take_while(|(begin, entry)| begin.1.saturating_add(u64::from(entry.bytes)) > extent.offset)
+            .map(|(begin, _)| *begin)
             .collect()
     }
 
-    /// Write `number` is done. What it wrote is there, unless a later write `covered` a part of it while both were in flight.
-    fn note(&mut self, extent: &Extent, number: u64, covered: bool) {
+    /// Write `number` is handed out. Gives what it will write over, which is no longer remembered.
+    fn begin(&mut self, extent: &Extent, number: u64) -> Vec<(Begin, Entry)> {
         let overlapped = self.overlapped(extent);
-        for (begin, _) in overlapped.iter().filter(|(_, other)| *other < number) {
-            self.remove(*begin);
-        }
-        if covered || overlapped.iter().any(|(_, other)| *other > number) {
-            return;
-        }
-        let begin = (extent.file, extent.offset);
-        self.all.insert(begin, (extent.bytes, number, extent.zeros));
-        if let Some(in_order) = &mut self.in_order {
-            in_order.insert(number, begin);
-        }
+        let over = overlapped.into_iter().filter_map(|begin| Some((begin, self.remove(begin)?))).collect();
+        self.insert(extent.begin(), Entry { bytes: extent.bytes, number, done: false, zeros: false });
+        over
     }
 
-    fn extent(&self, begin: Begin) -> Option<(Extent, u64)> {
-        let (bytes, number, zeros) = *self.all.get(&begin)?;
-        Some((Extent { file: begin.0, offset: begin.1, bytes, zeros }, number))
+    /// Write `number` is done. Gives whether it is still remembered: a later one may have been handed out for a part of it.
+    fn done(&mut self, extent: &Extent, number: u64) -> bool {
+        let written = self.all.get_mut(&extent.begin()).filter(|entry| entry.number == number);
+        written.map(|entry| entry.done = true).is_some()
+    }
+
+    fn extent(&self, begin: Begin) -> Option<(Extent, Entry)> {
+        let entry = *self.all.get(&begin)?;
+        Some((Extent { file: begin.0, offset: begin.1, bytes: entry.bytes, zeros: entry.zeros }, entry))
     }
 
     /// Whether it is still there as write `number` left it.
     fn is_as_written(&self, extent: &Extent, number: u64) -> bool {
-        self.all.get(&(extent.file, extent.offset)).is_some_and(|(_, newest, _)| *newest == number)
+        self.all.get(&extent.begin()).is_some_and(|entry| entry.number == number)
     }
 
     /// It was given back: it must be zeros from now on, or is not read back at all.
     fn given_back(&mut self, extent: &Extent, zeros: bool) {
-        let begin = (extent.file, extent.offset);
-        if !zeros {
-            self.remove(begin);
-        } else if let Some(written) = self.all.get_mut(&begin) {
-            written.2 = true;
+        let Some(entry) = self.all.get_mut(&extent.begin()).filter(|entry| entry.done) else { return };
+        if zeros {
+            entry.zeros = true;
+        } else {
+            self.remove(extent.begin());
         }
     }
 
-    /// In the order in which they are to be read back, with the numbers of their writes.
-    fn each(&self) -> Box<dyn Iterator<Item = (Extent, u64)> + '_> {
+    /// In the order in which they are to be read back.
+    fn each(&self) -> Box<dyn Iterator<Item = (Extent, Entry)> + '_> {
         match &self.in_order {
             Some(in_order) => Box::new(in_order.values().filter_map(move |begin| self.extent(*begin))),
             None => Box::new(self.all.keys().filter_map(move |begin| self.extent(*begin))),
         }
     }
 
-    /// The first that is free, which is read back now.
-    fn take_first(&mut self, free: impl Fn(&Extent) -> bool) -> Option<(Extent, u64)> {
-        let known = |begin: &Begin| self.extent(*begin).filter(|(extent, _)| free(extent));
+    /// The first that is free, which is read back now. With `newest` none, if one before it is still being written or has a later number.
+    fn take_first(&mut self, newest: Option<u64>, free: impl Fn(&Extent) -> bool) -> Option<(Extent, Entry)> {
+        let waits = |entry: &Entry| newest.is_some_and(|newest| !entry.done || entry.number > newest);
+        let is_next = |(extent, entry): &(Extent, Entry)| waits(entry) || entry.done && free(extent);
+        let known = |begin: &Begin| self.extent(*begin).filter(is_next);
         let first = match &self.in_order {
             Some(in_order) => in_order.values().find_map(known),
             None => self.all.keys().find_map(known),
-        }?;
-        self.remove((first.0.file, first.0.offset));
+        };
+        let first = first.filter(|(_, entry)| !waits(entry))?;
+        self.remove(first.0.begin());
         Some(first)
     }
 }
@@ -153,7 +181,7 @@ impl Written {
 /// An extent that is being read back.
 struct Reading {
     extent: Extent,
-    number: u64,
+    entry: Entry,
     /// Nothing was written there since it was handed out.
     whole: bool,
 }
@@ -162,8 +190,8 @@ struct Reading {
 struct Writing {
     extent: Extent,
     number: u64,
-    /// A later write was handed out for a part of it.
-    covered: bool,
+    /// What it writes over, in case that it is never done.
+    over: Vec<(Begin, Entry)>,
 }
 
 /// A source of operations whose writes are remembered, and read back while there are more, if that is wanted.
@@ -174,7 +202,11 @@ pub struct Kept<'a> {
     batch: u64,
     /// What is left of a batch.
     batch_left: u64,
-    /// The number of the last write.
+    /// Operations in a full queue.
+    depth: usize,
+    /// Of those in a full queue, oldest first: whether it reads.
+    latest: VecDeque<bool>,
+    /// The number of the last operation.
     number: u64,
     writing: Vec<Writing>,
     /// What is being read back; no two of them overlap.
@@ -183,13 +215,18 @@ pub struct Kept<'a> {
     others: Vec<Extent>,
     /// Extents that were read back.
     done: u64,
+    /// Bytes of a pass, and what is left of this one, if each is read back before the next one.
+    pass: Option<(u64, u64)>,
     trims: Option<Trims>,
 }
 
+/// Waits for all that is in flight: nothing is dropped.
+const WAIT: Op = Op { kind: OpKind::Evict, file: 0, offset: 0, bytes: 0, think_ns: 0 };
+
 impl<'a> Kept<'a> {
-    /// Remembers what another source writes. Seed and place are those of the stream.
+    /// Remembers what another source writes. Seed and place are those of the stream; `depth`: see `full_queue` of a stream.
     #[must_use]
-    pub fn new(inner: Box<dyn Source + 'a>, how: KeepWritten, seed: u64, place: Place) -> Self {
+    pub fn new(inner: Box<dyn Source + 'a>, how: KeepWritten, depth: u32, seed: u64, place: Place) -> Self {
         let batch = if how.batch == 0 { how.after } else { how.batch };
         Self {
             inner,
@@ -197,13 +234,40 @@ impl<'a> Kept<'a> {
             after: how.after,
             batch,
             batch_left: 0,
+            depth: depth.max(1) as usize,
+            latest: VecDeque::new(),
             number: 0,
             writing: Vec::new(),
             reading: Vec::new(),
             others: Vec::new(),
             done: 0,
+            pass: None,
             trims: how.trim.map(|how| Trims::new(how, seed, place)),
         }
+    }
+
+    /// Reads back what is left of each pass, where that is wanted. `pass`: its bytes.
+    #[must_use]
+    pub fn by_pass(mut self, how: KeepWritten, pass: u64) -> Self {
+        self.pass = how.each_pass.then_some((pass, pass));
+        self
+    }
+
+    /// What comes between two passes.
+    fn between_passes(&mut self) -> Option<Op> {
+        let (pass, 0) = self.pass? else { return None };
+        if !(self.writing.is_empty() && self.others.is_empty()) {
+            return Some(WAIT);
+        }
+        if let Some(op) = self.read_back(false) {
+            return Some(op);
+        }
+        if !self.reading.is_empty() {
+            return Some(WAIT);
+        }
+        (self.batch_left, self.pass) = (0, Some((pass, pass)));
+        self.latest.clear();
+        None
     }
 
     /// What is given back now.
@@ -217,7 +281,9 @@ impl<'a> Kept<'a> {
         trims.as_mut()?.next(may).map(|extent| extent.op(OpKind::Trim))
     }
 
-    fn read_back(&mut self) -> Option<Op> {
+    /// What is read back next. With `waits` nothing, if what comes first is still being written.
+    fn read_back(&mut self, waits: bool) -> Option<Op> {
+        let newest = (self.number + 1).saturating_sub(self.depth as u64);
         let Self { written, writing, reading, others, .. } = self;
         // Completions are told apart by their place, so what is in flight there has to be done before.
         let free = |extent: &Extent| {
@@ -225,26 +291,73 @@ impl<'a> Kept<'a> {
                 && !reading.iter().any(|other| other.extent.overlaps(extent))
                 && !others.iter().any(|other| other.overlaps(extent))
         };
-        let (extent, number) = written.take_first(free)?;
-        self.reading.push(Reading { extent, number, whole: true });
+        let (extent, entry) = written.take_first(waits.then_some(newest), free)?;
+        self.reading.push(Reading { extent, entry, whole: true });
         Some(extent.read())
     }
 
-    /// A read back of a batch that is under way, or that begins now.
+    /// A read back of a batch that is under way, or that begins now: when as many extents are remembered as `after` says, or a multiple
+    /// of them, and it was a write that left the full queue last.
     fn of_batch(&mut self) -> Option<Op> {
-        if self.after == 0 {
+        let remembered = self.written.all.len() as u64;
+        if self.after == 0 || remembered == 0 {
             return None;
         }
         if self.batch_left == 0 {
-            if (self.written.all.len() as u64) < self.after {
+            let writes = self.latest.len() == self.depth && self.latest.front() == Some(&false);
+            if !writes || !remembered.is_multiple_of(self.after) {
                 return None;
             }
             self.batch_left = self.batch;
         }
-        let op = self.read_back();
-        // All that there is may be about to be overwritten.
-        self.batch_left = if op.is_some() { self.batch_left - 1 } else { 0 };
-        op
+        let op = self.read_back(true)?;
+        self.batch_left -= 1;
+        Some(op)
+    }
+
+    /// A write was never done: what it would have written over is still there.
+    fn undo(&mut self, writing: Writing) {
+        let Writing { extent, number, over } = writing;
+        if self.written.is_as_written(&extent, number) {
+            self.written.remove(extent.begin());
+        }
+        for (begin, entry) in over {
+            let (file, offset) = begin;
+            let older = Extent { file, offset, bytes: entry.bytes, zeros: entry.zeros };
+            if entry.done && self.written.overlapped(&older).is_empty() {
+                self.written.insert(begin, entry);
+            }
+        }
+    }
+
+    /// The next operation of the source, or at its end what is left to be read back.
+    fn drawn(&mut self, done: &Done) -> Option<Op> {
+        let own = Done { reads: done.reads.saturating_sub(self.done), ..*done };
+        let Some(op) = self.inner.next(&own) else {
+            if let Some((_, left)) = &mut self.pass {
+                *left = 0;
+                return self.between_passes();
+            }
+            return if self.after > 0 { self.read_back(false) } else { None };
+        };
+        if let (OpKind::Read | OpKind::Write, Some((_, left))) = (op.kind, &mut self.pass) {
+            *left = left.saturating_sub(op.bytes.into());
+        }
+        let extent = Extent::of(&op);
+        let number = self.number + 1;
+        match op.kind {
+            OpKind::Write => {
+                let over = self.written.begin(&extent, number);
+                self.writing.push(Writing { extent, number, over });
+                for reading in self.reading.iter_mut().filter(|reading| reading.extent.overlaps(&extent)) {
+                    reading.whole = false;
+                }
+            }
+            OpKind::Read if self.after > 0 || self.pass.is_some() => self.others.push(extent),
+            // No stream whose direction trims keeps what it wrote: the check refuses it.
+            OpKind::Read | OpKind::Sync { .. } | OpKind::Trim | OpKind::Evict => {}
+        }
+        Some(op)
     }
 
     fn is_read_back(&self, op: &Op) -> bool {
@@ -254,35 +367,21 @@ impl<'a> Kept<'a> {
 
 impl Source for Kept<'_> {
     fn next(&mut self, done: &Done) -> Option<Op> {
-        if let Some(op) = self.of_batch().or_else(|| self.trim()) {
-            return Some(op);
-        }
-        let own = Done { reads: done.reads.saturating_sub(self.done), ..*done };
-        let Some(op) = self.inner.next(&own) else {
-            return if self.after > 0 { self.read_back() } else { None };
-        };
-        let extent = Extent::of(&op);
-        match op.kind {
-            OpKind::Write => {
-                self.number += 1;
-                for older in self.writing.iter_mut().filter(|older| older.extent.overlaps(&extent)) {
-                    older.covered = true;
-                }
-                self.writing.push(Writing { extent, number: self.number, covered: false });
-                for reading in self.reading.iter_mut().filter(|reading| reading.extent.overlaps(&extent)) {
-                    reading.whole = false;
-                }
+        let op = self.between_passes().or_else(|| self.of_batch());
+        let op = op.or_else(|| self.trim()).or_else(|| self.drawn(done))?;
+        if op.kind != OpKind::Evict {
+            self.number += 1;
+            if self.latest.len() == self.depth {
+                self.latest.pop_front();
             }
-            OpKind::Read if self.after > 0 => self.others.push(extent),
-            // No stream whose direction trims keeps what it wrote: the check refuses it.
-            OpKind::Read | OpKind::Sync { .. } | OpKind::Trim | OpKind::Evict => {}
+            self.latest.push_back(op.kind == OpKind::Read);
         }
         Some(op)
     }
 
     fn refill(&mut self, drawn: Option<&Op>) {
         let trims = |op: &Op| self.trims.as_ref().is_some_and(|trims| trims.has(op));
-        let own = drawn.filter(|op| !self.is_read_back(op) && !trims(op));
+        let own = drawn.filter(|op| **op != WAIT && !self.is_read_back(op) && !trims(op));
         self.inner.refill(own);
     }
 
@@ -292,8 +391,13 @@ impl Source for Kept<'_> {
             OpKind::Write => {
                 // Of two that are alike the older one.
                 if let Some(at) = self.writing.iter().position(|writing| writing.extent == extent) {
-                    let Writing { number, covered, .. } = self.writing.remove(at);
-                    self.written.note(&extent, number, covered);
+                    let Writing { number, .. } = self.writing.remove(at);
+                    if !self.written.done(&extent, number) {
+                        let covered = self.writing.iter_mut().flat_map(|later| &mut later.over);
+                        covered
+                            .filter(|(_, entry)| entry.number == number)
+                            .for_each(|(_, entry)| entry.done = true);
+                    }
                     if let Some(trims) = &mut self.trims {
                         trims.wrote(extent, number);
                         trims.forget(self.written.all.len(), |extent, number| {
@@ -335,7 +439,9 @@ impl Source for Kept<'_> {
             // Nobody knows what is there now: neither this write nor what stood there before is read back.
             Some(at) => {
                 let Writing { number, .. } = self.writing.remove(at);
-                self.written.note(&extent, number, true);
+                if self.written.is_as_written(&extent, number) {
+                    self.written.remove(extent.begin());
+                }
                 self.inner.failed(op);
             }
             None => self.completed(op),
@@ -350,7 +456,10 @@ impl Source for Kept<'_> {
     fn left_to_read(&mut self) -> Option<Vec<Extent>> {
         // What was handed out and never done is still to be read.
         for reading in std::mem::take(&mut self.reading).into_iter().filter(|reading| reading.whole) {
-            self.written.note(&reading.extent, reading.number, false);
+            self.written.insert(reading.extent.begin(), reading.entry);
+        }
+        while let Some(writing) = self.writing.pop() {
+            self.undo(writing);
         }
         Some(self.written.each().map(|(extent, _)| extent).collect())
     }

@@ -25,7 +25,7 @@ pub use kept::{Extent, Kept, ReadBack};
 pub use mt19937_64::Mt19937_64;
 pub use order::PURPOSES;
 pub(crate) use order::WIDEST_PERCENT;
-pub use passes::Passes;
+pub use passes::{Passes, bytes_of_a_pass};
 pub use plain::{Draw, Expected, Only, Plain, PlainOps, Source};
 pub use pool::{Common, Files as PooledFiles, PoolOps};
 pub use random::{Drawing, Sampler};

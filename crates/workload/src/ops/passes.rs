@@ -26,10 +26,16 @@ impl<'a> Passes<'a> {
     #[must_use]
     pub fn new(inner: Box<dyn Source + 'a>, stream: &Stream, parts: &[Region]) -> Self {
         let evictions = (0u32..).zip(parts).flat_map(|(file, part)| of_part(file, *part)).collect();
-        let unit = stream.record.unit().0.max(1);
-        let pass = parts.iter().map(|part| part.length / unit * unit).sum::<u64>().max(1);
+        let pass = bytes_of_a_pass(stream, parts);
         Self { inner, evictions, pass, left: pass, first: None, before: VecDeque::new() }
     }
+}
+
+/// Bytes of a pass over these parts.
+#[must_use]
+pub fn bytes_of_a_pass(stream: &Stream, parts: &[Region]) -> u64 {
+    let unit = stream.record.unit().0.max(1);
+    parts.iter().map(|part| part.length / unit * unit).sum::<u64>().max(1)
 }
 
 fn of_part(file: u32, part: Region) -> impl Iterator<Item = Op> {

@@ -41,7 +41,7 @@ pub enum OpKind {
     /// Give a record back: its bytes are those of the range.
     Trim,
     /// Drop what the page cache holds of a range, as far as it is clean. It is no operation of the program: nothing is counted, and no
-    /// latency is kept.
+    /// latency is kept. It waits for what is in flight; without bytes it does no more than that.
     Evict,
 }
 

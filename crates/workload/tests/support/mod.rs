@@ -645,8 +645,9 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
     });
     let trim = (number(), number(), any::<u8>(), any::<bool>())
         .prop_map(|(after, batch, percent, zeros)| TrimWritten { after, batch, percent, zeros });
-    let kept = (any::<bool>(), number(), number(), option::of(trim))
-        .prop_map(|(by_offset, after, batch, trim)| KeepWritten { by_offset, after, batch, trim });
+    let kept = (any::<bool>(), any::<bool>(), number(), number(), option::of(trim)).prop_map(
+        |(by_offset, each_pass, after, batch, trim)| KeepWritten { by_offset, each_pass, after, batch, trim },
+    );
     let by = any::<[u32; 2]>().prop_map(|[phase, worker]| WrittenBy { phase, worker });
     let common = (
         prop::sample::select(vec![Sequence::Own, Sequence::Common]),

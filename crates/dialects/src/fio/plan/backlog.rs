@@ -30,7 +30,8 @@ pub fn kept(s: &Settings, stream: &Stream) -> Result<KeepWritten, Wrong> {
             .hint("leave it out: then a job reads back when it has written all"));
     }
     // Where blocks may overlap, fio sorts them.
-    Ok(KeepWritten { by_offset: stream.access != Access::Permuted, after, batch, trim: trim(s)? })
+    let by_offset = stream.access != Access::Permuted;
+    Ok(KeepWritten { by_offset, each_pass: false, after, batch, trim: trim(s)? })
 }
 
 /// The blocks that a job gives back after writing them, which it reads back as zeros. Nothing is given back without `trim_backlog`.
@@ -220,7 +221,7 @@ mod tests {
             let by_offset = writer.access != Access::Permuted;
             assert_eq!(
                 writer.keep_written,
-                Some(KeepWritten { by_offset, after: 0, batch: 0, trim: None }),
+                Some(KeepWritten { by_offset, ..KeepWritten::default() }),
                 "{args}"
             );
             assert_eq!(reader.written_by, Some(WrittenBy { phase: 0, worker: 0 }), "{args}");
@@ -252,7 +253,7 @@ mod tests {
         assert_eq!(plan.workload.phases.len(), 1, "nothing is left to be read back");
         assert_eq!(
             writer.keep_written,
-            Some(KeepWritten { by_offset: true, after: 4, batch: 2, trim: None })
+            Some(KeepWritten { by_offset: true, after: 4, batch: 2, ..KeepWritten::default() })
         );
         assert_eq!(writer.direction, Direction::Mix(Mix::ReadPercent(0)));
         assert_eq!(writer.verify, Verify::Full);

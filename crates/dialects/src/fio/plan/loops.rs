@@ -32,9 +32,9 @@ pub fn bytes(s: &Settings, stream: &Stream, io_size: u64, pass: u64, blocks: u64
     // Who begins again at the end of a pass ends by bytes alone.
     let begins_again = match &stream.access {
         Access::Striped { .. } | Access::ZonesInTurn { .. } => {
-            stops.is_none() && (loops == 1 || waits(s, stream))
+            stops.is_none() && (loops == 1 || !queues(s, stream))
         }
-        Access::PartlyRandom { .. } => even && (loops == 1 || waits(s, stream)),
+        Access::PartlyRandom { .. } => even && (loops == 1 || !queues(s, stream)),
         Access::Sequential | Access::SequentialByKind => mix && even || both && loops == 1,
         access => access.draws_each(),
     };
@@ -58,9 +58,11 @@ pub fn bytes(s: &Settings, stream: &Stream, io_size: u64, pass: u64, blocks: u64
     io_size.min(pass).saturating_mul(loops).max(passes)
 }
 
-/// Whether each call ends before the next one: fio's engines that queue forget at the end of a loop where they were.
-fn waits(s: &Settings, stream: &Stream) -> bool {
-    !stream.backend.is_asynchronous() && s.word("ioengine") != Some("vsync")
+/// Whether fio's engine queues what it is given: it forgets at the end of a loop where it was, and writes `io_size` of a job that reads
+/// nothing back to its end. fio's vsync queues one block at a time.
+pub fn queues(s: &Settings, stream: &Stream) -> bool {
+    let one_at_a_time = matches!(s.number("iodepth"), Ok(None | Some(0 | 1)));
+    stream.backend.is_asynchronous() || s.word("ioengine") == Some("vsync") && one_at_a_time
 }
 
 /// Where a job ends because no block is left, though bytes are, a sync follows its last write, too.

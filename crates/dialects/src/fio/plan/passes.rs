@@ -10,8 +10,6 @@ use fathom_workload::{Access, Amount, Direction, Pace, Record, Stream, Verify};
 /// How much is written, and whether several passes are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passes {
-    /// Blocks of a pass.
-    blocks: u64,
     /// More is written than one pass.
     several: bool,
 }
@@ -27,7 +25,8 @@ pub fn settle(
     let mixes = matches!(stream.direction, Direction::Mix(_));
     let has_passes = match stream.access {
         Access::Permuted => true,
-        Access::Sequential => !mixes,
+        Access::Sequential => reads_back || !mixes,
+        Access::SequentialByKind => reads_back,
         _ => false,
     };
     let (Some(part), true) = (laid.parts.first(), has_passes) else { return Ok(None) };
@@ -39,7 +38,29 @@ pub fn settle(
             Amount::Bytes(bytes) => bytes.0 > region,
             _ => false,
         };
-        return if again { Err(unknown(s, loops, "with blocks of changing sizes")) } else { Ok(None) };
+        if !again {
+            return Ok(None);
+        }
+        if mixes {
+            return Err(unknown(s, loops, "of a mix"));
+        }
+        if !reads_back || s.number("number_ios")?.is_some_and(|n| n > 0) {
+            let beside = "with blocks of changing sizes, together with number_ios or do_verify=0";
+            return Err(unknown(s, loops, beside));
+        }
+        let unit = stream.record.unit().0.max(1);
+        let io_size = s.size("io_size")?.map_or(0, |io_size| io_size.of(part.size));
+        if io_size > 0 && io_size < region && loops > 1 {
+            return Err(unknown(
+                s,
+                loops,
+                "with blocks of changing sizes, together with an io_size below size",
+            ));
+        }
+        let passes = io_size.div_ceil(2 * (region / unit * unit).max(1)).max(loops);
+        stream.amount = if passes > 1 { Amount::Passes(passes) } else { Amount::Pass };
+        laid.parts.iter_mut().for_each(|part| part.amount = stream.amount);
+        return Ok(Some(Passes { several: passes > 1 }));
     };
     let (size, blocks) = (size.0.max(1), laid.blocks(stream).max(1));
     let asked = match stream.amount {
@@ -49,16 +70,17 @@ pub fn settle(
         Amount::Operations(n) => n,
         Amount::Bytes(bytes) => bytes.0.div_ceil(size),
     };
-    if asked <= blocks {
-        return Ok(Some(Passes { blocks, several: false }));
+    // What a mix in order begins within a pass is a whole block.
+    if asked <= if mixes { region.div_ceil(size) } else { blocks } {
+        return Ok(Some(Passes { several: false }));
     }
     if mixes && reads_back {
         return Err(unknown(s, loops, "of a mix"));
     }
     let io_size = s.size("io_size")?.map_or(0, |io_size| io_size.of(part.size));
     let moved_by_pass = blocks.saturating_mul(1 + u64::from(reads_back));
-    if !reads_back && loops == 1 && goes_on(s, stream)? {
-        return Ok(Some(Passes { blocks, several: true }));
+    if !reads_back && loops == 1 && loops::queues(s, stream) {
+        return Ok(Some(Passes { several: true }));
     }
     // Where nothing is read back, io_size alone brings a call that waits no second pass.
     let by_size = if reads_back || loops > 1 { (io_size / size).div_ceil(moved_by_pass) } else { 1 };
@@ -81,7 +103,7 @@ pub fn settle(
         laid.parts.iter_mut().for_each(|part| part.amount = stream.amount);
         loops::sync_the_last(s, stream, laid)?;
     }
-    Ok(Some(Passes { blocks, several: writes > blocks }))
+    Ok(Some(Passes { several: writes > blocks }))
 }
 
 impl Passes {
@@ -92,7 +114,9 @@ impl Passes {
         stream: &mut Stream,
         check: Verify,
     ) -> Result<bool, Wrong> {
-        let Some(Self { blocks, .. }) = this.filter(|passes| passes.several) else { return Ok(false) };
+        if this.is_none_or(|passes| !passes.several) {
+            return Ok(false);
+        }
         let loops = s.number("loops")?.unwrap_or(1);
         let mut kept = backlog::kept(s, stream)?;
         if kept.trim.is_some() {
@@ -101,9 +125,7 @@ impl Passes {
         if stream.pace != (Pace { rate: stream.pace.rate, ..Pace::default() }) {
             return Err(unknown(s, loops, "with a pause or a limit"));
         }
-        if kept.after == 0 {
-            kept.after = blocks;
-        }
+        kept.each_pass = true;
         stream.keep_written = Some(kept);
         backlog::mixed_in(stream, check);
         Ok(true)
@@ -117,13 +139,6 @@ impl Passes {
             None => Ok(()),
         }
     }
-}
-
-/// Whether fio's engine queues what it is given: then `io_size` of a job that reads nothing back is written to its end. fio's vsync queues
-/// one block at a time.
-fn goes_on(s: &Settings, stream: &Stream) -> Result<bool, Wrong> {
-    let one_at_a_time = s.number("iodepth")?.is_none_or(|depth| depth <= 1);
-    Ok(stream.backend.is_asynchronous() || s.word("ioengine") == Some("vsync") && one_at_a_time)
 }
 
 /// Who reads back pass by pass, and cannot.
@@ -142,7 +157,7 @@ mod tests {
     use fathom_workload::{Amount, Program};
 
     /// Writes of 4 KiB, and after how many of them something is read back.
-    fn writes(args: &str) -> (u64, u64, bool) {
+    fn writes(args: &str) -> (u64, (u64, bool), bool) {
         let plan = planned(&format!("--name=a --bs=4k --size=64k --rw=write --verify=crc32c {args}"));
         let Program::Stream(stream) = &plan.workload.phases[0].groups[0].threads[0].program else {
             panic!("a flow")
@@ -154,7 +169,7 @@ mod tests {
             Amount::Bytes(bytes) => bytes.0.div_ceil(4096),
             Amount::Endless => u64::MAX,
         };
-        let after = stream.keep_written.map_or(0, |kept| kept.after);
+        let after = stream.keep_written.map_or((0, false), |kept| (kept.after, kept.each_pass));
         (writes, after, plan.workload.phases.len() > 1)
     }
 
@@ -196,11 +211,11 @@ mod tests {
         ] {
             let (writes, after, again) = writes(args);
             let passes = writes > 16 && !args.contains("norandommap");
-            let backlog = if args.contains("backlog") { 5 } else { 16 };
+            let backlog = if args.contains("backlog") { 5 } else { 0 };
             let after_all = again && !args.contains("runtime");
             assert_eq!(
                 (writes, after, after_all),
-                (count, if passes { backlog } else { 0 }, !passes),
+                (count, if passes { (backlog, true) } else { (0, false) }, !passes),
                 "{args}"
             );
         }
@@ -228,7 +243,22 @@ mod tests {
             ("--io_size=512k --number_ios=40 --loops=2", 80),
             ("--io_size=512k --number_ios=10", 10),
         ] {
-            assert_eq!(writes(&format!("--do_verify=0 {args}")), (count, 0, false), "{args}");
+            assert_eq!(writes(&format!("--do_verify=0 {args}")), (count, (0, false), false), "{args}");
+        }
+    }
+
+    #[test]
+    fn passes_with_blocks_of_changing_sizes_are_read_back_each() {
+        // fio 3.42: 28, 28, 14 and 21 writes of a pass of seven.
+        for (args, passes) in [
+            ("--rw=randwrite --io_size=512k", 4),
+            ("--size=66k --io_size=512k", 4),
+            ("--io_size=256k", 2),
+            ("--loops=3", 3),
+            ("--io_size=128k", 1),
+        ] {
+            let (writes, after, _) = writes(&format!("--bsrange=4k-16k {args}"));
+            assert_eq!((writes, after), (passes * 16, (0, passes > 1)), "{args}");
         }
     }
 
@@ -245,7 +275,10 @@ mod tests {
     #[test]
     fn who_cannot_read_back_pass_by_pass_is_refused() {
         for args in [
-            "--loops=2 --bsrange=4k-8k",
+            "--loops=2 --bsrange=4k-8k --number_ios=20",
+            "--loops=2 --bsrange=4k-8k --do_verify=0",
+            "--io_size=1m --rw=rw",
+            "--io_size=1m --rw=rw --bsrange=4k-8k",
             "--loops=2 --rw=randrw",
             "--loops=2 --thinktime=1ms",
             "--loops=2 --verify_only",
@@ -254,5 +287,7 @@ mod tests {
             let why = refused(&format!("--name=a --size=64k --rw=write --verify=crc32c {args}"));
             assert!(why.contains("each pass is read back"), "{args}: {why}");
         }
+        // The last block of a mix in order is begun within its one pass.
+        planned("--name=a --rw=rw --bs=3k --size=64k --verify=crc32c");
     }
 }

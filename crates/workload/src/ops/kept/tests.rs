@@ -2,15 +2,16 @@
 
 use super::super::{Place, Region, StreamOps};
 use super::*;
-use crate::{Access, Amount, Bytes, Direction, Mix, Record, Stream, TrimWritten};
+use crate::{Access, Amount, Backend, Bytes, Direction, Mix, Record, Stream, TrimWritten};
 use proptest::prelude::*;
+use std::collections::VecDeque;
 
 const BLOCK: u64 = 4096;
 
 fn kept(stream: &Stream, blocks: u64, how: KeepWritten) -> Kept<'static> {
     let region = Region { start: 0, length: blocks * BLOCK };
     let ops = StreamOps::new(stream, region, 7, Place::default()).unwrap();
-    Kept::new(Box::new(ops), how, 7, Place::default())
+    Kept::new(Box::new(ops), how, stream.full_queue(), 7, Place::default()).by_pass(how, region.length)
 }
 
 /// "W0 W1 R0 ...": what is done by a worker that does one operation after the other, on which block; what is left behind a bar.
@@ -64,6 +65,84 @@ fn the_order_is_that_of_fio() {
     );
     assert_eq!(of(2, backlog(1, 0)), "W0 R0 W1 R1 |");
     assert_eq!(of(3, KeepWritten::default()), "W0 W1 W2 | 0 1 2");
+}
+
+/// What is done with a queue that is filled before `at_once` of its oldest operations are done, up to the last write.
+fn queued(mut ops: Kept<'_>, depth: usize, at_once: usize) -> String {
+    let (mut flights, mut words) = (VecDeque::new(), Vec::new());
+    while let Some(op) = ops.next(&Done::default()) {
+        if op.kind == OpKind::Evict {
+            flights.drain(..).for_each(|op| ops.completed(&op));
+            continue;
+        }
+        words.push(format!("{}{}", if op.kind == OpKind::Write { 'W' } else { 'R' }, op.offset / BLOCK));
+        flights.push_back(op);
+        if flights.len() == depth {
+            flights.drain(..at_once).for_each(|op| ops.completed(&op));
+        }
+    }
+    let last = words.iter().rposition(|word| word.starts_with('W')).expect("a write");
+    words[..=last].join(" ")
+}
+
+#[test]
+fn a_batch_waits_for_what_is_still_being_written() {
+    let of = |access, blocks, depth, how| {
+        let backend = Backend::Posix;
+        let stream = Stream { backend, queue_depth: depth, ..writing(access) };
+        let one_by_one = queued(kept(&stream, blocks, how), depth as usize, 1);
+        // An engine may find many completions at once.
+        assert_eq!(queued(kept(&stream, blocks, how), depth as usize, depth as usize), one_by_one);
+        one_by_one
+    };
+    // fio 3.42 with libaio and iodepth=4 (`--debug=io`): verify_backlog=4 with verify_backlog_batch=6, and 10; verify_backlog=3.
+    assert_eq!(
+        of(Access::Sequential, 16, 4, backlog(4, 6)),
+        "W0 W1 W2 W3 R0 R1 R2 R3 W4 W5 W6 W7 R4 R5 W8 W9 W10 W11 W12 W13 R6 R7 R8 R9 R10 R11 W14 W15"
+    );
+    assert_eq!(
+        of(Access::Sequential, 16, 4, backlog(4, 10)),
+        "W0 W1 W2 W3 R0 R1 R2 R3 W4 W5 W6 W7 R4 R5 R6 R7 W8 W9 W10 W11 R8 R9 W12 W13 W14 W15"
+    );
+    assert_eq!(of(Access::Sequential, 8, 4, backlog(3, 0)), "W0 W1 W2 W3 W4 W5 R0 R1 R2 R3 R4 R5 W6 W7");
+    // One at a time: a batch that is larger than what there is goes on.
+    assert_eq!(
+        of(Access::Sequential, 16, 1, backlog(4, 6)),
+        "W0 W1 W2 W3 R0 R1 R2 R3 W4 R4 W5 R5 W6 W7 W8 W9 R6 R7 R8 R9 W10 R10 W11 R11 W12 W13 W14 W15"
+    );
+    // In the order of the offsets the first may always be the one that was handed out last.
+    let by_offset = KeepWritten { by_offset: true, ..backlog(4, 0) };
+    assert_eq!(of(Access::Backward, 8, 2, by_offset), "W7 W6 W5 W4 W3 W2 W1 W0");
+}
+
+#[test]
+fn each_pass_is_read_back_before_the_next_one() {
+    let how = KeepWritten { each_pass: true, ..KeepWritten::default() };
+    let stream = Stream { amount: Amount::Passes(2), ..writing(Access::Sequential) };
+    assert_eq!(told(kept(&stream, 2, how), 99), "W0 W1 R0 R1 W0 W1 R0 R1 |");
+    let part = Stream { amount: Amount::Operations(3), ..writing(Access::Sequential) };
+    assert_eq!(told(kept(&part, 2, how), 99), "W0 W1 R0 R1 W0 R0 |");
+    // Also with a queue that is longer than a pass, and meanwhile; the second by fio 3.42 with iodepth=4 and verify_backlog=3.
+    let queued = |blocks, depth, how| {
+        let stream = Stream { backend: Backend::Posix, queue_depth: depth, ..stream.clone() };
+        queued(kept(&stream, blocks, how), depth as usize, 1)
+    };
+    assert_eq!(queued(3, 8, how), "W0 W1 W2 R0 R1 R2 W0 W1 W2");
+    assert_eq!(
+        queued(8, 4, KeepWritten { after: 3, ..how }),
+        "W0 W1 W2 W3 W4 W5 R0 R1 R2 R3 R4 R5 W6 W7 R6 R7 W0 W1 W2 W3 W4 W5 R0 R1 R2 R3 R4 R5 W6 W7"
+    );
+}
+
+#[test]
+fn a_write_that_was_handed_out_and_never_done_leaves_what_is_there() {
+    let stream = Stream { amount: Amount::Passes(3), ..writing(Access::Sequential) };
+    let mut ops = kept(&stream, 1, KeepWritten::default());
+    let done = Done::default();
+    let flights: Vec<Op> = (0..3).filter_map(|_| ops.next(&done)).collect();
+    ops.completed(&flights[0]);
+    ops.completed(&flights[1]);
+    assert_eq!(ops.left_to_read().map(|left| left.len()), Some(1));
 }
 
 #[test]
@@ -138,15 +217,15 @@ fn of_what_overlaps_the_newest_is_read_back() {
         zeros: false,
     };
     for (number, (block, blocks)) in (0u64..).zip([(0, 1), (8, 3), (10, 2), (5, 4), (4, 1), (10, 1)]) {
-        written.note(&extent(block, blocks), number, false);
+        written.begin(&extent(block, blocks), number);
+        assert!(written.done(&extent(block, blocks), number));
     }
     let found: Vec<(u64, u32)> = written.each().map(|(e, _)| (e.offset / BLOCK, e.bytes / 4096)).collect();
     assert_eq!(found, [(0, 1), (4, 1), (5, 4), (10, 1)]);
     // One that was handed out earlier and is done later changes nothing.
-    written.note(&extent(4, 8), 1, false);
-    assert_eq!(written.all.len(), 4);
+    assert!(!written.done(&extent(4, 1), 1));
     // Other files are other places.
-    written.note(&Extent { file: 1, ..extent(0, 16) }, 9, false);
+    assert!(written.begin(&Extent { file: 1, ..extent(0, 16) }, 9).is_empty());
     assert_eq!(written.all.len(), 5);
 }
 
@@ -234,7 +313,7 @@ proptest! {
             Access::Sequential, Access::Permuted, Access::Uniform, Access::Backward, Access::Zipf { theta: 1.2 }
         ]),
         changing: bool, reads in prop::sample::select(vec![0u8, 30, 70]), amount in 1u64..120,
-        after in 0u64..9, batch in 0u64..9, by_offset: bool, (start, blocks) in (0u64..200_000, 4u64..40), depth in 1usize..9,
+        after in 0u64..9, batch in 0u64..9, by_offset: bool, (start, blocks) in (0u64..200_000, 4u64..40), depth in 1usize..9, queue in 0u32..9,
         cut in 1usize..300, choices in prop::collection::vec(any::<prop::sample::Index>(), 300), seed: u64,
     ) {
         let record = if changing {
@@ -251,7 +330,7 @@ proptest! {
         // Blocks need not begin at a multiple of their size.
         let region = Region { start, length: blocks * BLOCK };
         let inner = StreamOps::new(&stream, region, seed, Place::default()).unwrap();
-        let mut ops = Kept::new(Box::new(inner), KeepWritten { by_offset, after, batch, trim: None }, 1, Place::default());
+        let mut ops = Kept::new(Box::new(inner), KeepWritten { by_offset, after, batch, ..KeepWritten::default() }, queue, 1, Place::default());
         let (mut done, mut flights, mut handed) = (Done::default(), Vec::<(Op, usize)>::new(), 0usize);
         // Writes by when they were handed out, with whether they are done and were read back.
         let mut writes: Vec<(Extent, usize, bool, bool)> = Vec::new();
