@@ -5,6 +5,7 @@ mod cycle;
 mod falling;
 mod normal;
 mod pareto;
+mod preconditioning;
 mod steps;
 mod zipf;
 mod zoned;
@@ -14,6 +15,7 @@ use self::cycle::Cycle;
 use self::falling::Falling;
 use self::normal::Normal;
 use self::pareto::Pareto;
+use self::preconditioning::Preconditioning;
 use self::steps::{Skipping, Strips};
 use self::zipf::Zipf;
 use super::feistel::Feistel;
@@ -23,6 +25,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
 pub(crate) use self::normal::WIDEST_PERCENT;
+pub(super) use self::preconditioning::operations as of_preconditioning;
+pub(crate) use self::preconditioning::{MOST_ROUNDS, amplification};
 
 /// Purposes of derived seeds; a new purpose gets a new number so that old streams stay as they are.
 pub(super) const FOR_ORDER: u64 = 1;
@@ -51,6 +55,7 @@ pub(super) enum Order {
     Cycle(Cycle),
     Skipping(Skipping),
     Strips(Strips),
+    Preconditioning(Box<Preconditioning>),
 }
 
 impl Order {
@@ -91,6 +96,9 @@ impl Order {
             Access::Skipping { records } => Self::Skipping(Skipping::new(*records)),
             Access::Strips { records, gap, operations, random } => {
                 Self::Strips(Strips::new(*records, *gap, *operations, random.then_some(key)))
+            }
+            Access::Preconditioning { spare, rounds, apart } => {
+                Self::Preconditioning(Box::new(Preconditioning::new(n, *spare, *rounds, *apart, key)?))
             }
             // A list has no order of records, nor have two cursors; positions of a scaled access are drawn in `pool`.
             Access::Listed(_) | Access::SequentialByKind | Access::Scaled(_) => return None,
@@ -158,6 +166,7 @@ impl Order {
             Self::Cycle(cycle) => cycle.next(n),
             Self::Skipping(order) => order.next(n),
             Self::Strips(order) => order.next(n),
+            Self::Preconditioning(order) => order.next(n),
         }
     }
 }
