@@ -115,7 +115,8 @@ pub(super) static ROWS: &[Row] = &[
     refused(
         "ramp_size",
         Bytes,
-        &["0"],
+        // fio refuses 0, too.
+        &[],
         "warm-up by bytes",
         "a warm-up has a time, and fio looks once a second whether the bytes are done",
         "ramp_time",
