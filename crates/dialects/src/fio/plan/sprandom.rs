@@ -5,7 +5,7 @@ use super::super::{World, Wrong};
 use super::files::Laid;
 use super::what::{Direction, Trims};
 use super::{Notes, verified};
-use fathom_workload::ops::{Done, Place, Region, StreamOps};
+use fathom_workload::ops::{Place, Region, StreamOps};
 use fathom_workload::{Access, Amount, Record, Stream};
 
 const NAME: &str = "sprandom";
@@ -60,7 +60,7 @@ pub fn order(s: &Settings, rw: Direction, stream: &mut Stream) -> Result<(), Wro
     }
     let spare = s.floats("spr_op")?.and_then(|given| given.first().copied()).unwrap_or(0.15);
     // Above it, what fio takes for the writes of the device would be fewer than those of the host.
-    if !(spare >= 0.0 && spare < 5.0 / 3.0) {
+    if !(0.0..5.0 / 3.0).contains(&spare) {
         return Err(s.wrong("spr_op", format!("spr_op={spare}: 0 to less than 5/3 is expected")));
     }
     let regions = s.number("spr_num_regions")?.unwrap_or(100);

@@ -30,8 +30,9 @@ struct Shape {
 impl Shape {
     /// `None` where a round has no operation, or the parameters are outside their ranges.
     fn new(n: u64, spare: f64, rounds: u32, apart: u32) -> Option<Self> {
-        if !(spare >= 0.0 && amplification(spare) > 1.0) || !(1..=MOST_ROUNDS).contains(&rounds) || apart == 0
-        {
+        let rounds_are_few = (1..=MOST_ROUNDS).contains(&rounds);
+        let known = spare >= 0.0 && amplification(spare) > 1.0;
+        if !known || !rounds_are_few || apart == 0 {
             return None;
         }
         // What comes to a whole number may be a little more in binary.
