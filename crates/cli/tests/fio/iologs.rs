@@ -204,3 +204,20 @@ fn traces_are_merged_written_and_replayed() {
     run(&fathom, &format!("--readonly {} --replay_skip=write", merged("new"))).expect_code(1);
     assert!(!dir.path().join("new").exists());
 }
+
+#[test]
+fn preconditioning_writes_regions_that_begin_with_blocks_of_the_last() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    let line = "--name=a --filename=f --rw=randwrite --size=4m --sprandom=1 --spr_op=0.2 --spr_num_regions=8 --write_iolog=log";
+    run(&fathom, line).expect_code(0);
+    let log = std::fs::read_to_string(dir.path().join("log")).unwrap();
+    let blocks: Vec<String> = operations(&log);
+    // 1024 blocks and 20 %, in regions of 153; 31.25 % of the first come again.
+    assert!((1150..=1229).contains(&blocks.len()), "{}", blocks.len());
+    assert_eq!(blocks.iter().collect::<std::collections::BTreeSet<_>>().len(), 1024);
+    let (first, second) = (&blocks[..153], &blocks[153..306]);
+    let again: Vec<bool> = second.iter().map(|block| first.contains(block)).collect();
+    assert_eq!(again.iter().position(|again| !again), Some(48));
+    assert!(again[48..].iter().all(|again| !again));
+}

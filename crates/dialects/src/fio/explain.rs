@@ -63,10 +63,36 @@ pub fn explain(plan: &Plan) -> String {
         }
         out.push('\n');
     }
-    for note in &plan.notes {
+    for note in plan.notes.iter().chain(&besides(plan)) {
         let _ = writeln!(out, "note: {note}");
     }
     out
+}
+
+/// What a run does that a workload has no words for.
+fn besides(plan: &Plan) -> Vec<String> {
+    let mut besides: Vec<String> = Vec::new();
+    let mut say = |sentence: String| {
+        if !besides.contains(&sentence) {
+            besides.push(sentence);
+        }
+    };
+    for job in &plan.jobs {
+        let s = &job.settings;
+        if let Some(name) = s.text("ioscheduler").filter(|_| job.stream.backend.has_files()) {
+            say(format!(
+                "not in the workload: job {} has the I/O scheduler of the block devices below its files set to {name} before the run, and put back after it",
+                job.name
+            ));
+        }
+        if let Some(name) = s.text("cgroup") {
+            say(format!(
+                "not in the workload: fathom runs in the control group {name}, which is made if it is missing{}",
+                if s.on("cgroup_nodelete", false) { "" } else { ", and then removed at the end" }
+            ));
+        }
+    }
+    besides
 }
 
 /// What a job does, in a sentence.
@@ -173,6 +199,7 @@ pub fn check(plan: &Plan) -> String {
             set.name
         );
     }
+    besides(plan).iter().for_each(|note| left_out += &format!("# {note}\n"));
     workload.to_toml().map_or_else(|e| format!("# {e}\n"), |text| left_out + &text)
 }
 

@@ -193,6 +193,41 @@ fn a_job_file_as_a_workload() {
 }
 
 #[test]
+fn what_a_workload_has_no_words_for_is_told() {
+    let both = |args: &str| {
+        let plan = planned(args);
+        (explain::check(&plan), explain::explain(&plan))
+    };
+    let jobs = "--cgroup=g --ioscheduler=none --name=a --size=4k --name=b --size=4k";
+    let (check, explained) = both(jobs);
+    let group = "not in the workload: fathom runs in the control group g, which is made if it is missing";
+    for note in [
+        "not in the workload: job a has the I/O scheduler of the block devices below its files set to none",
+        "not in the workload: job b has the I/O scheduler",
+        group,
+    ] {
+        assert_eq!(check.matches(&format!("# {note}")).count(), 1, "{check}");
+        assert_eq!(explained.matches(&format!("note: {note}")).count(), 1, "{explained}");
+    }
+    assert!(check.contains("and then removed at the end"), "{check}");
+    assert!(Workload::from_toml(&check).is_ok(), "notes are comments");
+    let (check, explained) =
+        both("--cgroup=g --cgroup_nodelete=1 --name=a --ioengine=null --size=4k --ioscheduler=none");
+    assert!(check.contains(group) && !check.contains("removed at the end"), "{check}");
+    assert!(!check.contains("I/O scheduler") && !explained.contains("I/O scheduler"), "it has no files");
+    assert!(!both("--name=a --size=4k").0.contains("not in the workload"));
+}
+
+#[test]
+fn a_warm_up_by_bytes_is_refused_whatever_it_says() {
+    // fio 3.42 refuses 0: "min value out of range: 0 (1 min)".
+    for bytes in ["0", "4k"] {
+        let why = refused(&format!("--name=a --size=1m --ramp_size={bytes}"));
+        assert!(why.contains("ramp_size is not supported"), "{why}");
+    }
+}
+
+#[test]
 fn every_value_has_an_origin() {
     insta::assert_snapshot!(explain::explain(&planned(
         "--bs=64k --loops=2 database.fio --section=reader --section=check"
@@ -473,6 +508,7 @@ fn every_option_that_is_done_is_read() {
         "--name=a --size=1m --rw=randwrite --thinktime=1 --random_distribution=zoned:50/50:50/50",
         "--name=a --size=1m --rw=write --rate=1m --filename=there --time_based",
         "--name=a --size=1m --rw=randread --random_distribution=sequence:1",
+        "--name=a --size=1m --rw=randwrite --sprandom=1",
         "--name=a --filesize=4k --ioengine=filestat",
         "--name=a --ioengine=cpuio --cpuload=50 --runtime=1",
         "--name=a --ioengine=exec --program=echo --runtime=1",

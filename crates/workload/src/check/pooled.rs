@@ -143,6 +143,10 @@ fn common_errors(set: &FileSet, stream: &Stream) -> Vec<String> {
             !listed && (no_single_file || stream.log_operations && stream.turns.is_none()),
             "log_operations (but for files that take turns), adaptive_depth, disturb_every and warm_first_record do not go with pick = \"all\"",
         ),
+        (
+            matches!(stream.access, Access::Preconditioning { .. }),
+            "preconditioning goes over one file, and not with pick = \"all\"",
+        ),
         (stream.lock != crate::Lock::No, "locks do not go with pick = \"all\""),
         (
             stream.verify == Verify::Full && matches!(stream.data, Data::Positioned { .. }),
@@ -172,8 +176,9 @@ fn turn_errors(set: &FileSet, stream: &Stream, turns: &Turns) -> Vec<String> {
                 | Access::Striped { .. }
                 | Access::Skipping { .. }
                 | Access::ZonesInTurn { .. }
+                | Access::Preconditioning { .. }
         ),
-        "listed, scaled, sequential-by-kind, partly-random, runs and stripes are no order of files for turns",
+        "listed, scaled, sequential-by-kind, partly-random, runs, stripes and preconditioning are no order of files for turns",
     );
     wrong(
         turns.open > 0 && !turns.drop_out(),

@@ -1,7 +1,7 @@
 //! Whether a stream makes sense: its file, its region, its records and their order, its depth and pace, and that it ends.
 
 use super::{LARGEST_OFFSET, data_error};
-use crate::ops::WIDEST_PERCENT;
+use crate::ops::{MOST_ROUNDS, WIDEST_PERCENT, amplification};
 use crate::{
     Access, Amount, Backend, DepthGoal, Direction, Does, Duration, Group, ListedOp, Lock, Mix, OpenSync,
     Phase, Pick, Program, Pvsync2, RateOf, Record, Sequence, Sizing, Stop, Stream, WhenStopped, Workload,
@@ -191,6 +191,18 @@ fn region_errors(stream: &Stream, file: &Sizing) -> Vec<String> {
             "{records} units are too many to remember which of them belong to a record; take one record size"
         ));
     }
+    if let Access::Preconditioning { spare, rounds, apart } = &stream.access {
+        if ((1.0 + spare) * records as f64).ceil() < f64::from(*rounds) {
+            errors.push(format!(
+                "{rounds} rounds are more than a pass has operations: the region has {records} records"
+            ));
+        }
+        if (records / u64::from(*rounds).max(1)).saturating_mul((*apart).into()) > MOST_SHUFFLED {
+            errors.push(format!(
+                "rounds of {records} records in {rounds} are too large to hold in memory; take more rounds"
+            ));
+        }
+    }
     if let Access::Zoned(zones) = &stream.access
         && records < zones.len() as u64
     {
@@ -222,6 +234,7 @@ fn access_error(access: &Access, record: &Record) -> Option<String> {
             | Access::Shuffled { .. }
             | Access::Runs { .. }
             | Access::PartlyRandom { .. }
+            | Access::Preconditioning { .. }
             | Access::Striped { .. } => Some("runs begin in an order of records".into()),
             _ if !matches!(record, Record::Fixed(_)) => Some("runs need a fixed record size".into()),
             ref inner => access_error(inner, record),
@@ -255,7 +268,11 @@ fn access_error(access: &Access, record: &Record) -> Option<String> {
             }
             _ => Some("stripes need a fixed record size, and are a multiple of it".into()),
         },
-        Access::Cycle { .. } | Access::Shuffled { .. } | Access::Strided { .. } | Access::Skipping { .. }
+        Access::Cycle { .. }
+        | Access::Shuffled { .. }
+        | Access::Strided { .. }
+        | Access::Skipping { .. }
+        | Access::Preconditioning { .. }
             if !matches!(record, Record::Fixed(_)) =>
         {
             Some("this order of access needs a fixed record size".into())
@@ -271,6 +288,16 @@ fn access_error(access: &Access, record: &Record) -> Option<String> {
                 "zones have `range` and `moved` above 0, at random room for a record, and the same sizes for reads and writes"
                     .into(),
             )
+        }
+        Access::Preconditioning { spare, .. } if !(*spare >= 0.0 && amplification(*spare) > 1.0) => {
+            Some(format!("a spare share of {spare} is not at least 0 and below 5/3"))
+        }
+        Access::Preconditioning { rounds, apart, .. }
+            if *rounds == 0 || *rounds > MOST_ROUNDS || *apart == 0 || apart > rounds =>
+        {
+            Some(format!(
+                "preconditioning has 1 to {MOST_ROUNDS} rounds, and apart is at least 1 and at most rounds"
+            ))
         }
         _ => None,
     }

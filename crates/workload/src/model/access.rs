@@ -118,6 +118,17 @@ pub enum Access {
         #[serde(default, skip_serializing_if = "is_default")]
         random: bool,
     },
+    /// A pass that leaves an SSD as long random writes do: each record once, in no order, in rounds. Each round begins by writing some of
+    /// an earlier one again; the round that is written first has the most of them, the last one none. A pass ends when each record had
+    /// its turn, or when all that is written comes to the records and what is spare.
+    Preconditioning {
+        /// Blocks that the device has beyond those it shows, as a share of these: at least 0, and below 5/3.
+        spare: f64,
+        /// Rounds of a pass.
+        rounds: u32,
+        /// How many rounds later something comes again: 1 is in the next one.
+        apart: u32,
+    },
     /// The listed operations, in order; record size and region are taken from the list.
     Listed(Vec<ListedOp>),
 }

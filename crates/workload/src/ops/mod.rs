@@ -24,7 +24,7 @@ pub use arrivals::Arrivals;
 pub use kept::{Extent, Kept, ReadBack};
 pub use mt19937_64::Mt19937_64;
 pub use order::PURPOSES;
-pub(crate) use order::WIDEST_PERCENT;
+pub(crate) use order::{MOST_ROUNDS, WIDEST_PERCENT, amplification};
 pub use passes::{Passes, bytes_of_a_pass};
 pub use plain::{Draw, Expected, Only, Plain, PlainOps, Source};
 pub use pool::{Common, Files as PooledFiles, PoolOps};

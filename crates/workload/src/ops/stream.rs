@@ -3,7 +3,7 @@
 mod by_kind;
 
 use self::by_kind::ByKind;
-use super::order::{FOR_MIX, FOR_SHARE, FOR_SIZE, Order, below};
+use super::order::{FOR_MIX, FOR_SHARE, FOR_SIZE, Order, below, of_preconditioning};
 use super::tiles::Tiles;
 use super::zones::Zones;
 use super::{Place, derive_seed};
@@ -270,6 +270,9 @@ impl StreamOps {
         };
         let one_pass = match &stream.access {
             Access::Listed(list) => Left::Operations(list.len() as u64),
+            Access::Preconditioning { spare, rounds, apart } => {
+                Left::Operations(of_preconditioning(places, *spare, *rounds, *apart)?)
+            }
             _ if matches!(sizes, Sizes::Fixed(_)) => Left::Operations(records),
             // What is less than a unit is never touched.
             Access::Sequential | Access::SequentialByKind => Left::Bytes(region.length / unit * unit),

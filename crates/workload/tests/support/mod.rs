@@ -435,6 +435,11 @@ pub fn access() -> BoxedStrategy<Access> {
             gap,
             by_kind
         }),
+        (float(), any::<u32>(), any::<u32>()).prop_map(|(spare, rounds, apart)| Access::Preconditioning {
+            spare,
+            rounds,
+            apart
+        }),
         vec(number(), 0..4).prop_map(|key| Access::Shuffled { key }),
         Just(Access::Permuted),
         Just(Access::Uniform),

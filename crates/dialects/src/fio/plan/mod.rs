@@ -36,6 +36,7 @@ mod report;
 mod sequence;
 mod sets;
 mod several;
+mod sprandom;
 pub mod state;
 pub mod steady;
 mod steps;
@@ -230,6 +231,7 @@ fn job(
     if replay.is_none() {
         sequence::apply(s, rw, &mut stream)?;
         align::apply(s, rw, &mut stream, notes)?;
+        sprandom::order(s, rw, &mut stream)?;
     }
     engine::apply(s, &mut stream, rw, notes)?;
     cmdprio::apply(s, &mut stream)?;
@@ -245,6 +247,7 @@ fn job(
         }
     };
     zones::apply(s, rw, &mut stream, &mut laid.parts)?;
+    sprandom::amount(s, &stream, &mut laid, world, notes)?;
     loops::sync_the_last(s, &mut stream, &laid)?;
     append::check(s, &laid, replay.is_some(), before)?;
     let mut times = pace::times(s, &mut stream, notes)?;

@@ -1,7 +1,7 @@
 //! What is done: direction, block sizes, amounts, jobs and their order.
 
 use super::Kind::{
-    Bool, Bytes, BytesTriple, Flag, Number, Range, RangeTriple, Size, SplitTriple, Text, Time, Word,
+    Bool, Bytes, BytesTriple, Flag, Float, Number, Range, RangeTriple, Size, SplitTriple, Text, Time, Word,
 };
 use super::{Row, also, done, harmless, refused};
 use crate::fio::number::S;
@@ -115,7 +115,8 @@ pub(super) static ROWS: &[Row] = &[
     refused(
         "ramp_size",
         Bytes,
-        &["0"],
+        // fio refuses 0, too.
+        &[],
         "warm-up by bytes",
         "a warm-up has a time, and fio looks once a second whether the bytes are done",
         "ramp_time",
@@ -159,13 +160,17 @@ pub(super) static ROWS: &[Row] = &[
         "profiles are not part of this",
         "examples/ has workloads",
     ),
-    refused(
+    done(
         "sprandom",
         Bool,
-        &["0"],
-        "preconditioning by SanDisk's method",
-        "it is not supported",
-        "a job of random writes, twice the size",
+        "precondition an SSD: each block once, in no order, region by region, with blocks of the region before written again; over all of the file, as in fio",
+    ),
+    done("spr_num_regions", Number, "regions of sprandom"),
+    done("spr_op", Float, "blocks that the device has beyond those it shows, as a share of these; below 5/3"),
+    done(
+        "spr_cs",
+        Bytes,
+        "cache of the device: with one, blocks are written again one region later; a region is larger than it",
     ),
     done(
         "flow",

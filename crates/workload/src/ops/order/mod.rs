@@ -5,6 +5,7 @@ mod cycle;
 mod falling;
 mod normal;
 mod pareto;
+mod preconditioning;
 mod skipping;
 mod zipf;
 mod zoned;
@@ -14,6 +15,7 @@ use self::cycle::Cycle;
 use self::falling::Falling;
 use self::normal::Normal;
 use self::pareto::Pareto;
+use self::preconditioning::Preconditioning;
 use self::skipping::Skipping;
 use self::zipf::Zipf;
 use super::feistel::Feistel;
@@ -23,6 +25,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
 pub(crate) use self::normal::WIDEST_PERCENT;
+pub(super) use self::preconditioning::operations as of_preconditioning;
+pub(crate) use self::preconditioning::{MOST_ROUNDS, amplification};
 
 /// Purposes of derived seeds; a new purpose gets a new number so that old streams stay as they are.
 pub(super) const FOR_ORDER: u64 = 1;
@@ -50,6 +54,7 @@ pub(super) enum Order {
     Around { order: Box<Order>, by: u64 },
     Cycle(Cycle),
     Skipping(Skipping),
+    Preconditioning(Box<Preconditioning>),
 }
 
 impl Order {
@@ -88,6 +93,9 @@ impl Order {
             }
             Access::Cycle { records, advancing } => Self::Cycle(Cycle::new(records, *advancing)?),
             Access::Skipping { records } => Self::Skipping(Skipping::new(*records)),
+            Access::Preconditioning { spare, rounds, apart } => {
+                Self::Preconditioning(Box::new(Preconditioning::new(n, *spare, *rounds, *apart, key)?))
+            }
             // A list has no order of records, nor have two cursors; positions of a scaled access are drawn in `pool`.
             Access::Listed(_) | Access::SequentialByKind | Access::Scaled(_) => return None,
             // These are made of an order, or of bytes, in `stream`.
@@ -156,6 +164,7 @@ impl Order {
             }
             Self::Cycle(cycle) => cycle.next(n),
             Self::Skipping(order) => order.next(n),
+            Self::Preconditioning(order) => order.next(n),
         }
     }
 }
