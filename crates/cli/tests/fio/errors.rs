@@ -1,7 +1,7 @@
 //! Errors that jobs go on after (`continue_on_error`, `ignore_error`), beside those of fio itself: on a file system that is full, with calls
 //! that strace has fail, and with blocks that are wrong.
 
-use crate::fio::support::{FIO, fio_is_here, run, theirs};
+use crate::fio::support::{DEBIANS, FIO, fio_is_here, run, theirs};
 use fathom_testkit::{Fathom, TestDir, TmpFs, need_tool, sqlite3};
 use serde_json::Value;
 use std::os::unix::fs::FileExt as _;
@@ -178,7 +178,7 @@ fn operations_that_fail_are_gone_over_as_with_fio() {
 fn wrong_blocks_are_gone_over_as_with_fio() {
     let here = fio_is_here("wrong_blocks_are_gone_over_as_with_fio");
     let dir = TestDir::new();
-    let fathom = Fathom::new().working_in(dir.path());
+    let fathom = Fathom::new().working_in(dir.path()).env("FATHOM_FIO_VERSION", DEBIANS);
     let _ = run(&fathom, "--name=a --filename=f --rw=write --bs=4k --size=64k --verify=crc32c --do_verify=0")
         .expect_code(0);
     let file = std::fs::OpenOptions::new().write(true).open(dir.path().join("f")).unwrap();

@@ -1,7 +1,7 @@
 //! Where the operations of a job go, and where from: checked blocks at odd offsets, block sizes that differ by direction, buffers on
 //! memory nodes; beside fio where it is installed.
 
-use crate::fio::support::{fio_is_here, json, run, their_json, theirs};
+use crate::fio::support::{DEBIANS, fio_is_here, json, run, their_json, theirs};
 use fathom_testkit::{Fathom, TestDir, skip};
 use serde_json::Value;
 use std::path::Path;
@@ -75,11 +75,12 @@ fn odd_offsets_are_those_of_fio() {
         format!("--name=a --filename=F --rw={rw} --bs=4k --size=64k --offset=1000 --verify=md5 --do_verify=0")
     };
     let dir = TestDir::new();
-    let fathom = Fathom::new().working_in(dir.path());
+    let fathom = Fathom::new().working_in(dir.path()).env("FATHOM_FIO_VERSION", DEBIANS);
     assert!(theirs(dir.path(), &of("write")).status.success());
     run(&fathom, &of("read")).expect_code(0);
     let dir = TestDir::new();
-    run(&Fathom::new().working_in(dir.path()), &of("write")).expect_code(0);
+    run(&Fathom::new().working_in(dir.path()).env("FATHOM_FIO_VERSION", DEBIANS), &of("write"))
+        .expect_code(0);
     assert!(theirs(dir.path(), &of("read")).status.success());
 }
 

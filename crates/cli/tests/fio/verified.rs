@@ -1,6 +1,6 @@
 //! Blocks that are checked: written by fio and checked by us, written by us and checked by fio, and what both say of a wrong one.
 
-use crate::fio::support::{fio_is_here, json, run, their_json, theirs};
+use crate::fio::support::{DEBIANS, fio_is_here, json, run, their_json, theirs};
 use fathom_testkit::{Fathom, TestDir};
 use serde_json::Value;
 
@@ -39,7 +39,7 @@ fn what_fio_writes_we_check() {
     for look in LOOKS {
         let dir = TestDir::new();
         assert!(theirs(dir.path(), &format!("{WRITES} {look}")).status.success(), "{look}");
-        let fathom = Fathom::new().working_in(dir.path());
+        let fathom = Fathom::new().working_in(dir.path()).env("FATHOM_FIO_VERSION", DEBIANS);
         run(&fathom, &format!("{READS} {look}")).expect_code(0);
         spoil(&dir);
         if look != "--verify=meta" {
@@ -55,7 +55,11 @@ fn what_we_write_fio_checks() {
     }
     for look in LOOKS {
         let dir = TestDir::new();
-        run(&Fathom::new().working_in(dir.path()), &format!("{WRITES} {look}")).expect_code(0);
+        run(
+            &Fathom::new().working_in(dir.path()).env("FATHOM_FIO_VERSION", DEBIANS),
+            &format!("{WRITES} {look}"),
+        )
+        .expect_code(0);
         let output = theirs(dir.path(), &format!("{READS} {look}"));
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{look}:\n{said}");
@@ -122,7 +126,7 @@ fn a_wrong_block_is_told_in_the_words_of_fio_and_kept() {
         return;
     }
     let dir = TestDir::new();
-    let fathom = Fathom::new().working_in(dir.path());
+    let fathom = Fathom::new().working_in(dir.path()).env("FATHOM_FIO_VERSION", DEBIANS);
     run(&fathom, &format!("{WRITES} --verify=crc32c")).expect_code(0);
     spoil(&dir);
     let line = format!("{READS} --verify=crc32c --verify_dump=1");

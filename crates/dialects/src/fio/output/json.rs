@@ -233,8 +233,8 @@ fn job(json: &mut Json, plan: &Plan, entry: &Entry, (seconds, start_ms, plus): (
         json.raw("total_err", total);
         json.raw("first_error", first);
     }
-    // Of a job that did nothing, fio knows no depth.
-    if !job.only_lays_out {
+    // Of a job that only lays out, fio knows no depth.
+    if !job.settings.on("create_only", false) {
         let (target, window, percentile) = stats::latency_target(job);
         json.raw("latency_depth", entry.depth(job));
         let newest = job.report.version >= Version::V3_42;

@@ -110,11 +110,16 @@ pub fn amount(
         let found = files.first().filter(|_| stream.backend.has_files()).and_then(|path| (world.find)(path));
         let end = part.file.max(found.filter(|found| !found.bottomless).map_or(0, |found| found.bytes));
         if let Some(path) = files.first().filter(|_| end > part.start + part.length) {
-            notes.say(format!(
-                "{NAME} goes over all of {}, {end} bytes, whatever size says, as in fio",
-                path.display()
-            ));
-            (part.length, part.file) = (end - part.start, end);
+            // fio writes all of it, whatever size says.
+            return Err(s
+                .wrong(
+                    "size",
+                    format!(
+                        "{NAME} goes over all of {}, which has {end} bytes, and size says less",
+                        path.display()
+                    ),
+                )
+                .hint("size=100%"));
         }
         let region = (part.length as f64 * (1.0 + spare) / f64::from(rounds)) as u64;
         if region < block {
@@ -174,10 +179,8 @@ mod tests {
             assert_eq!(amount, whole, "{args}");
             assert!(notes.contains("changes nothing here: sprandom"), "{notes}");
         }
-        let plan = planned(&format!("{JOB} --size=1m --filesize=4m --offset=1m --spr_num_regions=4"));
-        assert_eq!((plan.jobs[0].parts[0].start, plan.jobs[0].parts[0].length), (1 << 20, 3 << 20));
-        assert!(plan.notes.iter().any(|note| note.contains("goes over all of disk.img, 4194304 bytes")));
-        // Without it, its options say nothing.
+        let why = refused(&format!("{JOB} --size=1m --filesize=4m --offset=1m --spr_num_regions=4"));
+        assert!(why.contains("goes over all of disk.img, which has 4194304 bytes"), "{why}");
         let plan = planned("--name=a --size=1m --rw=randwrite --sprandom=0 --spr_op=9 --spr_cs=1g");
         assert_eq!(plan.jobs[0].stream.access, Access::Permuted);
     }
