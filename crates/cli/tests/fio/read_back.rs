@@ -112,6 +112,8 @@ fn every_pass_is_read_back_and_counts() {
         ("--rw=write --io_size=512k --number_ios=40", [24, 24, 0]),
         ("--rw=write --loops=3 --fsync=16", [48, 48, 2]),
         ("--rw=write --loops=2 --fsync=5", [32, 32, 6]),
+        ("--rw=randwrite --number_ios=10 --verify_backlog=4", [6, 6, 0]),
+        ("--rw=randwrite --number_ios=10 --verify_backlog=8 --ioengine=io_uring", [8, 8, 0]),
         ("--rw=write --io_size=512k --do_verify=0", [0, 16, 0]),
         ("--rw=write --io_size=512k --do_verify=0 --ioengine=libaio", [0, 128, 0]),
         ("--rw=randwrite --io_size=160k --do_verify=0 --ioengine=libaio --iodepth=4", [0, 40, 0]),
@@ -120,6 +122,12 @@ fn every_pass_is_read_back_and_counts() {
         let ios =
             ["read", "write", "sync"].map(|side| document["jobs"][0][side]["total_ios"].as_u64().unwrap());
         assert_eq!(ios, counts, "{more}");
+    }
+    // Mixes: each pass has 16 reads and writes, and what it wrote is read back.
+    for rw in ["rw", "randrw"] {
+        let document = ours(&format!("--name=a --bs=4k --size=64k --rw={rw} --loops=3 --verify=md5"));
+        let [reads, writes] = done(&document, 0);
+        assert!(reads == 48 && writes > 8, "{rw}: {reads} {writes}");
     }
     // Blocks of changing sizes, which are drawn: four passes.
     for more in ["--rw=randwrite", "--rw=write --ioengine=libaio --iodepth=4"] {

@@ -21,6 +21,10 @@ pub struct KeepWritten {
     /// What is left of a pass is read back before the next one begins.
     #[serde(skip_serializing_if = "is_default")]
     pub each_pass: bool,
+    /// The stream ends after so many operations, with those that read back meanwhile; 0: when its own are done. What is left to be read
+    /// back is no part of them.
+    #[serde(skip_serializing_if = "is_default")]
+    pub most: u64,
     /// Blocks are given back after they were written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trim: Option<TrimWritten>,

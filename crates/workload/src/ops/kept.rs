@@ -215,6 +215,9 @@ pub struct Kept<'a> {
     others: Vec<Extent>,
     /// Extents that were read back.
     done: u64,
+    /// Reads and writes that are still to be handed out, if there is a limit.
+    left: Option<u64>,
+    most: u64,
     /// Bytes of a pass, and what is left of this one, if each is read back before the next one.
     pass: Option<(u64, u64)>,
     trims: Option<Trims>,
@@ -241,6 +244,8 @@ impl<'a> Kept<'a> {
             reading: Vec::new(),
             others: Vec::new(),
             done: 0,
+            left: (how.most > 0).then_some(how.most),
+            most: how.most,
             pass: None,
             trims: how.trim.map(|how| Trims::new(how, seed, place)),
         }
@@ -333,7 +338,8 @@ impl<'a> Kept<'a> {
     /// The next operation of the source, or at its end what is left to be read back.
     fn drawn(&mut self, done: &Done) -> Option<Op> {
         let own = Done { reads: done.reads.saturating_sub(self.done), ..*done };
-        let Some(op) = self.inner.next(&own) else {
+        let next = if self.left == Some(0) { None } else { self.inner.next(&own) };
+        let Some(op) = next else {
             if let Some((_, left)) = &mut self.pass {
                 *left = 0;
                 return self.between_passes();
@@ -369,6 +375,9 @@ impl Source for Kept<'_> {
     fn next(&mut self, done: &Done) -> Option<Op> {
         let op = self.between_passes().or_else(|| self.of_batch());
         let op = op.or_else(|| self.trim()).or_else(|| self.drawn(done))?;
+        if let (OpKind::Read | OpKind::Write, Some(left)) = (op.kind, &mut self.left) {
+            *left = left.saturating_sub(1);
+        }
         if op.kind != OpKind::Evict {
             self.number += 1;
             if self.latest.len() == self.depth {
@@ -382,6 +391,7 @@ impl Source for Kept<'_> {
     fn refill(&mut self, drawn: Option<&Op>) {
         let trims = |op: &Op| self.trims.as_ref().is_some_and(|trims| trims.has(op));
         let own = drawn.filter(|op| **op != WAIT && !self.is_read_back(op) && !trims(op));
+        self.left = self.left.map(|_| self.most.saturating_sub(own.map_or(0, |_| 1)));
         self.inner.refill(own);
     }
 

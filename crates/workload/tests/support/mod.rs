@@ -650,8 +650,15 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
     });
     let trim = (number(), number(), any::<u8>(), any::<bool>())
         .prop_map(|(after, batch, percent, zeros)| TrimWritten { after, batch, percent, zeros });
-    let kept = (any::<bool>(), any::<bool>(), number(), number(), option::of(trim)).prop_map(
-        |(by_offset, each_pass, after, batch, trim)| KeepWritten { by_offset, each_pass, after, batch, trim },
+    let kept = (any::<[bool; 2]>(), number(), number(), number(), option::of(trim)).prop_map(
+        |([by_offset, each_pass], after, batch, most, trim)| KeepWritten {
+            by_offset,
+            each_pass,
+            after,
+            batch,
+            most,
+            trim,
+        },
     );
     let by = any::<[u32; 2]>().prop_map(|[phase, worker]| WrittenBy { phase, worker });
     let common = (

@@ -127,7 +127,11 @@ pub fn apply(
         return listed(s, stream, length, (only, !whole));
     }
     let pass_by_pass = Passes::read_back(passes, s, stream, check)?;
-    let kept = backlog::kept(s, stream)?;
+    let mut kept = backlog::kept(s, stream)?;
+    if kept.after > 0 && !pass_by_pass {
+        // What is read back meanwhile counts.
+        kept.most = s.number("number_ios")?.unwrap_or(0);
+    }
     if pass_by_pass || kept.after > 0 {
         if !pass_by_pass {
             stream.keep_written = Some(kept);

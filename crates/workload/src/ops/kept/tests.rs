@@ -64,6 +64,11 @@ fn the_order_is_that_of_fio() {
         "W0 W1 W2 W3 R0 R1 W4 W5 R2 R3 W6 W7 R4 R5 W8 W9 R6 R7 W10 W11 R8 R9 R10 R11 |"
     );
     assert_eq!(of(2, backlog(1, 0)), "W0 R0 W1 R1 |");
+    // fio 3.42: number_ios=5 with verify_backlog=2 and 4.
+    let at_most = |after| KeepWritten { most: 5, ..backlog(after, 0) };
+    assert_eq!(of(12, at_most(2)), "W0 W1 R0 R1 W2 R2 |");
+    assert_eq!(of(12, at_most(4)), "W0 W1 W2 W3 R0 R1 R2 R3 |");
+    assert_eq!(of(12, at_most(9)), "W0 W1 W2 W3 W4 R0 R1 R2 R3 R4 |");
     assert_eq!(of(3, KeepWritten::default()), "W0 W1 W2 | 0 1 2");
 }
 
