@@ -1,6 +1,6 @@
 //! Blocks in the form of fio's verify: a header, a checksum of what follows it, and random bytes or a pattern. The layouts were found by
-//! looking at files that fio 3.33 and 3.42 wrote, so that files of either program can be checked by the other, but for sha256 (and sha512
-//! of 3.33): what fio writes there is not the sum.
+//! looking at files that fio 3.33 and 3.42 wrote, so that files of either program can be checked by the other, but for sha256 and sha512:
+//! what fio writes there is not the sum, and 3.42, whose sha512 is, wants more behind it than the sum.
 //!
 //! | bytes, 3.33 | 3.42 | |
 //! |---|---|---|

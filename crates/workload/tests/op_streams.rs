@@ -226,7 +226,10 @@ proptest! {
         prop_assume!(w.check().is_ok());
         let (stream, region) = (the_stream(&w), region(&w));
         // A shuffle is a list in memory: checked up to 2^32 records, which is no size for a test.
-        let shuffled = matches!(stream.access, Access::Shuffled { .. }) || stream.fills();
+        let remembers = |access: &Access| {
+            matches!(access, Access::Shuffled { .. } | Access::Preconditioning { .. } | Access::ZonesInTurn { random: true, .. })
+        };
+        let shuffled = remembers(&stream.access) || stream.fills();
         prop_assume!(!shuffled || region.length / stream.record.unit().0 < 1 << 16);
         let place = Place { phase: 0, worker: 3, repetition: 1 };
         let ops = StreamOps::new(stream, region, w.seed.0, place);

@@ -46,6 +46,6 @@ fn jobs_run_in_a_control_group_that_goes_with_them() {
     run(&fathom, &format!("{job} --name=b --filename=f --rw=read --size=64k"))
         .expect_code(1)
         .expect_stderr("do not ask for the same");
-    run(&fathom, &job.replace(&name, &format!("{name}/below"))).expect_code(1);
+    run(&fathom, &job.replace(&name, &format!("{name}/below"))).expect_code(1).expect_stderr("cgroup: ");
     assert!(!group.exists());
 }

@@ -223,9 +223,13 @@ fn a_device_that_is_mounted_is_written_where_both_permit_it() {
     let name = mounted.device().display();
     // Where a new file system has nothing.
     let job = format!("--filename={name} --rw=write --offset=20m --size=64k --allow_mounted_write");
-    run(&fathom, &format!("--name=a {job}=1")).expect_code(1);
-    run(&fathom, &format!("--name=a {job}=0 --allow-write={name}")).expect_code(1);
-    run(&fathom, &format!("--allow-write={name} --name=a {job}=1 --name=b {job}=0")).expect_code(1);
+    run(&fathom, &format!("--name=a {job}=1")).expect_code(1).expect_stderr("--allow-write");
+    run(&fathom, &format!("--name=a {job}=0 --allow-write={name}"))
+        .expect_code(1)
+        .expect_stderr("for itself alone");
+    run(&fathom, &format!("--allow-write={name} --name=a {job}=1 --name=b {job}=0"))
+        .expect_code(1)
+        .expect_stderr("for itself alone");
     let done = json(&fathom, &format!("--name=a {job}=1 --allow-write={name}"));
     assert_eq!(done["jobs"][0]["write"]["io_bytes"], 65536);
     let by_environment = Fathom::new().working_in(dir.path()).env("FATHOM_ALLOW_WRITE", &name.to_string());

@@ -196,12 +196,31 @@ fn traces_are_merged_written_and_replayed() {
         .map(|record| u64::from_le_bytes(record[8..16].try_into().unwrap()) / 1000)
         .collect();
     assert_eq!(times, [10, 15, 20, 20, 35, 40, 40]);
-    // It is replaced, and nothing else is.
-    run(&fathom, &merged("m.bin")).expect_code(0);
-    run(&fathom, &merged("junk")).expect_code(1).expect_stderr("no trace of blktrace");
+    // Nothing that is there is replaced unasked, and never a trace that is read, whatever it is called.
+    run(&fathom, &merged("m.bin")).expect_code(1).expect_stderr("--allow-write=m.bin");
+    run(&fathom, &format!("--allow-write=m.bin {}", merged("m.bin"))).expect_code(0);
+    run(&fathom, &merged("junk")).expect_code(1).expect_stderr("it is there");
     run(&fathom, &merged("f")).expect_code(1).expect_stderr("works on this file");
+    let recorded = std::fs::read(dir.path().join("a.bin")).unwrap();
+    std::fs::hard_link(dir.path().join("a.bin"), dir.path().join("again.bin")).unwrap();
+    std::os::unix::fs::symlink("a.bin", dir.path().join("link.bin")).unwrap();
+    for line in [
+        format!("--allow-write=again.bin {}", merged("again.bin")),
+        format!("--allow-write=a.bin {}", merged("./a.bin")),
+        format!("--allow-write=a.bin {}", merged("a.bin").replace("a.bin:b.bin", "link.bin:b.bin")),
+        format!("--allow-write=m.bin {} --name=s --read_iolog=m.bin --replay_redirect=g", merged("m.bin")),
+    ] {
+        run(&fathom, &line).expect_code(1);
+    }
+    assert_eq!(std::fs::read(dir.path().join("a.bin")).unwrap(), recorded);
     assert_eq!(std::fs::read(dir.path().join("junk")).unwrap(), vec![b'x'; 100]);
-    run(&fathom, &format!("--readonly {} --replay_skip=write", merged("new"))).expect_code(1);
+    // What is cut off does not become whole by being merged.
+    write("cut.bin", recorded[..recorded.len() - 20].to_vec());
+    let cut = merged("whole.bin").replace("b.bin", "cut.bin");
+    run(&fathom, &cut).expect_code(1).expect_stderr("middle of a record");
+    run(&fathom, &format!("--readonly {} --replay_skip=write", merged("new")))
+        .expect_code(1)
+        .expect_stderr("--readonly");
     assert!(!dir.path().join("new").exists());
 }
 

@@ -191,6 +191,13 @@ fn region_errors(stream: &Stream, file: &Sizing) -> Vec<String> {
             "{records} units are too many to remember which of them belong to a record; take one record size"
         ));
     }
+    if let Access::ZonesInTurn { range, random: true, .. } = &stream.access
+        && range.0.min(region.0) / stream.record.unit().0.max(1) > MOST_SHUFFLED
+    {
+        errors.push(format!(
+            "zones of {range} have too many records to remember which had their turn; take smaller zones"
+        ));
+    }
     if let Access::Preconditioning { spare, rounds, apart } = &stream.access {
         if ((1.0 + spare) * records as f64).ceil() < f64::from(*rounds) {
             errors.push(format!(

@@ -25,6 +25,8 @@ pub struct Inside {
     /// Where this process was.
     home: PathBuf,
     remove: bool,
+    /// Its weight before, if that was changed in a group that stays.
+    weight: Option<String>,
 }
 
 /// Where groups are.
@@ -40,7 +42,7 @@ struct Mount {
 pub fn enter(plan: &Plan) -> Result<Option<Inside>, Wrong> {
     let Some(first) = plan.jobs.first().map(|job| &job.settings) else { return Ok(None) };
     for job in &plan.jobs {
-        for option in [OPTION, WEIGHT] {
+        for option in [OPTION, WEIGHT, "cgroup_nodelete"] {
             if job.settings.text(option) != first.text(option) {
                 let told =
                     format!("{option}: all jobs run in one control group, and they do not ask for the same");
@@ -62,12 +64,16 @@ pub fn enter(plan: &Plan) -> Result<Option<Inside>, Wrong> {
         Err(e) if e.kind() == ErrorKind::AlreadyExists => false,
         Err(e) => return Err(failed(first, OPTION, &group, &e)),
     };
+    let weight = fs::read_to_string(group.join("blkio.weight")).ok();
+    let weight = weight.filter(|_| !made && first.text(WEIGHT).is_some());
     settle(first, &mount, &group).inspect_err(|_| {
         if made {
             let _ = fs::remove_dir(&group);
+        } else {
+            set_weight(&group, weight.as_deref());
         }
     })?;
-    Ok(Some(Inside { group, home, remove: made && !first.on("cgroup_nodelete", false) }))
+    Ok(Some(Inside { group, home, remove: made && !first.on("cgroup_nodelete", false), weight }))
 }
 
 /// Sets the weight, and goes there.
@@ -82,11 +88,21 @@ fn settle(s: &Settings, mount: &Mount, group: &Path) -> Result<(), Wrong> {
                 .hint("systemd-run --scope -p IOWeight=N fathom fio ..."));
         }
         let file = group.join("blkio.weight");
-        // Where no scheduler knows weights, there is no such file.
+        if !file.exists() {
+            let told = format!("{WEIGHT}: there is no blkio.weight here, as no I/O scheduler knows weights");
+            return Err(s.wrong(WEIGHT, told));
+        }
         fs::write(&file, weight.to_string()).map_err(|e| failed(s, WEIGHT, &file, &e))?;
     }
     let list = group.join(PROCESSES);
     fs::write(&list, SELF).map_err(|e| failed(s, OPTION, &list, &e))
+}
+
+/// Puts a weight back, as far as there is one.
+fn set_weight(group: &Path, weight: Option<&str>) {
+    if let Some(Err(e)) = weight.map(|weight| fs::write(group.join("blkio.weight"), weight.trim())) {
+        console::warning(&format!("cgroup: the weight of {} is not put back: {e}", group.display()));
+    }
 }
 
 impl Drop for Inside {
@@ -96,6 +112,7 @@ impl Drop for Inside {
             console::warning(&format!("cgroup: fathom stays in {}: {e}", self.group.display()));
             return;
         }
+        set_weight(&self.group, self.weight.as_deref());
         if !self.remove {
             return;
         }

@@ -258,7 +258,10 @@ fn may_be_written(path: &Path) -> bool {
 fn written_while_in_use(plan: &Plan) -> Vec<&Path> {
     let writing = || plan.jobs.iter().filter(|job| job.rw.writes() && !plan.general.read_only);
     let allows = |job: &fio::Job| job.settings.on("allow_mounted_write", false);
-    let is_of = |job: &fio::Job, path: &Path| job.files.iter().flatten().any(|file| file == path);
+    let is_of = |job: &fio::Job, path: &Path| {
+        let whole = fathom_state::absolute(path);
+        job.files.iter().flatten().any(|file| fathom_state::absolute(file) == whole)
+    };
     let files = writing().flat_map(|job| job.files.iter().flatten()).map(PathBuf::as_path);
     files
         .filter(|path| places::is_named(plan, path))

@@ -20,14 +20,12 @@ pub enum Kind {
     Packed,
     /// How far a job came.
     State,
-    /// Events of blktrace.
+    /// Events of blktrace, which replace nothing unasked.
     Trace,
 }
 
 /// How every log of operations begins, fio's and ours.
 const BEGINS: &[u8] = b"fio version ";
-/// How a merged trace begins: with the magic number of blktrace.
-const TRACE_BEGINS: &[u8] = b"\x07tae";
 /// So much tells whether something is a log.
 const HEAD: u64 = 256;
 
@@ -71,15 +69,17 @@ pub fn check(plan: &Plan) -> Result<(), Wrong> {
     plan.jobs.iter().try_for_each(|job| merged(plan, job, &mut taken))
 }
 
-/// Whether the traces of a job may be written in one: over nothing but such a file, and not where something else is written or read.
+/// Whether the traces of a job may be written in one: over nothing that nobody permits, and not where something else is written or read.
+/// A trace is a measurement that cannot be made again, so even a file that looks like one stays.
 fn merged(plan: &Plan, job: &fathom_dialects::fio::Job, taken: &mut Vec<PathBuf>) -> Result<(), Wrong> {
     const OPTION: &str = "merge_blktrace_file";
     let Some(merged) = &job.merged else { return Ok(()) };
     let path = real(&merged.path);
-    let refuse = |why: &str| {
+    let refuse_with = |why: &str, hint: &str| {
         let told = format!("{OPTION}={}: {why}", merged.path.display());
-        Err(job.settings.wrong(OPTION, told).hint("another name"))
+        Err(job.settings.wrong(OPTION, told).hint(hint))
     };
+    let refuse = |why: &str| refuse_with(why, "another name");
     let is_it = |file: &PathBuf| real(file) == path;
     if taken.contains(&path) || plan.general.output.as_ref().is_some_and(is_it) {
         return refuse("something else is written there");
@@ -87,10 +87,20 @@ fn merged(plan: &Plan, job: &fathom_dialects::fio::Job, taken: &mut Vec<PathBuf>
     if plan.jobs.iter().flat_map(|job| job.files.iter().flatten()).any(is_it) {
         return refuse("a job works on this file");
     }
+    let id = |path: &Path| path.metadata().ok().map(|about| (about.dev(), about.ino()));
+    let own = id(&path);
+    let traces = plan.jobs.iter().filter_map(|job| job.settings.text("read_iolog"));
+    let mut traces = traces.flat_map(|named| named.split(':').chain([named])).map(Path::new);
+    if own.is_some() && traces.any(|trace| id(trace) == own) {
+        return refuse("a job reads this trace");
+    }
     if let Ok(about) = path.symlink_metadata() {
-        let is_trace = || input::open(&path).and_then(|file| is_log(&file, Kind::Trace)).unwrap_or(false);
-        if !about.is_file() || !(is_trace() || may_replace(plan, &path)) {
-            return refuse("it is there, and no trace of blktrace");
+        let empty = about.is_file() && about.len() == 0;
+        if !about.is_file() || !(empty || may_replace(plan, &path)) {
+            let name = merged.path.display();
+            let hint =
+                format!("another name; --allow-write={name} on the command line allows it to be replaced");
+            return refuse_with("it is there", &hint);
         }
     }
     taken.push(path);
@@ -134,7 +144,7 @@ fn is_log(file: &File, kind: Kind) -> std::io::Result<bool> {
     Ok(match kind {
         _ if head.is_empty() => true,
         Kind::Operations => head.starts_with(BEGINS),
-        Kind::Trace => head.starts_with(TRACE_BEGINS),
+        Kind::Trace => false,
         Kind::State => head.starts_with(state::BEGINS.as_bytes()),
         // The two bytes that every zlib stream begins with.
         Kind::Packed => {
@@ -163,7 +173,7 @@ pub fn create(plan: &Plan, path: &Path, kind: Kind) -> std::io::Result<File> {
     if !is_log(&file, kind)? && !may_replace(plan, path) {
         let what = match kind {
             Kind::State => "state file of fathom's",
-            Kind::Trace => "trace of blktrace",
+            Kind::Trace => "empty file",
             _ => "such log",
         };
         return Err(Error::other(format!(

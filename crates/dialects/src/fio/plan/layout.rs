@@ -14,7 +14,7 @@ pub fn apply(job: &mut Job, notes: &mut Notes) -> Result<(), Wrong> {
         (false, true) => return Ok(()),
     };
     let refuse = |why: &str, hint: &str| Err(job.settings.wrong(word, format!("{word}: {why}")).hint(hint));
-    if matches!(job.ready.make, Make::Nothing | Make::Empty) {
+    if word == WORD && matches!(job.ready.make, Make::Nothing | Make::Empty) {
         return refuse("its job lays nothing out", "rw=read, or fallocate=native");
     }
     if !job.ready.keep {
@@ -43,9 +43,8 @@ pub fn apply(job: &mut Job, notes: &mut Notes) -> Result<(), Wrong> {
 /// Whether one of several files is as long as a block. A single one that is not is an error.
 fn holds_a_block(job: &Job) -> bool {
     let block = job.stream.record.unit().0;
-    let ends = |clone: usize| job.sizes.get(clone).map_or(&[][..], Vec::as_slice);
     job.parts.iter().enumerate().any(|(clone, part)| {
-        let ends = ends(clone);
+        let ends = job.sizes.get(clone).map_or(&[][..], Vec::as_slice);
         ends.is_empty() || ends.iter().any(|end| end.saturating_sub(part.start) >= block)
     })
 }

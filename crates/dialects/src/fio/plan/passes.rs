@@ -29,6 +29,11 @@ pub fn settle(
         Access::SequentialByKind => reads_back,
         _ => false,
     };
+    let leaves_out = matches!(stream.access, Access::Striped { .. } | Access::ZonesInTurn { .. });
+    if leaves_out && reads_back && (s.number("loops")?.unwrap_or(1) > 1 || s.last("io_size").is_some()) {
+        let loops = s.number("loops")?.unwrap_or(1);
+        return Err(unknown(s, loops, "where blocks are left out"));
+    }
     let (Some(part), true) = (laid.parts.first(), has_passes) else { return Ok(None) };
     let region = laid.bytes_of_a_pass();
     let loops = s.number("loops")?.unwrap_or(1).max(1);
@@ -286,6 +291,7 @@ mod tests {
             "--io_size=1m --rw=rw",
             "--io_size=1m --rw=rw --bsrange=4k-8k",
             "--loops=2 --thinktime=1ms",
+            "--loops=2 --rw=write:4k",
             "--loops=2 --verify_only",
             "--io_size=1m --rw=randrw",
         ] {

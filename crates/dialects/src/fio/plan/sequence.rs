@@ -96,7 +96,7 @@ struct Zones {
     moved: Bytes,
 }
 
-/// The zones that are asked for. A zone size alone means strided, as in fio.
+/// The zones that are asked for. A zone size alone means strided, as in older versions of fio.
 fn zones(s: &Settings) -> Result<Option<Zones>, Wrong> {
     let mode = s.word("zonemode");
     of_zoned_devices(s)?;
@@ -178,7 +178,8 @@ pub fn stops_after(s: &Settings, stream: &Stream, length: u64) -> Option<u64> {
         Access::ZonesInTurn { range, gap, moved, random } => {
             let visit = moved.0.div_ceil(size).max(1);
             let places = range.0 / size;
-            if *random && places < visit && !s.on("norandommap", false) {
+            // Of zones that are whole blocks it goes round.
+            if *random && places < visit && !range.0.is_multiple_of(size) && !s.on("norandommap", false) {
                 return Some(places);
             }
             let period = range.0.saturating_add(gap.0).max(1);
@@ -186,7 +187,9 @@ pub fn stops_after(s: &Settings, stream: &Stream, length: u64) -> Option<u64> {
             let whole = length.checked_sub(span).map_or(0, |rest| rest / period + 1);
             let left = length.checked_sub(whole.saturating_mul(period)).filter(|left| *left > 0)?;
             let rest = if *random { 0 } else { left / size };
+            // As much as the part is long ends a pass, too, and then it begins again.
             Some(whole.saturating_mul(visit).saturating_add(rest))
+                .filter(|once| *once < length.div_ceil(size))
         }
         _ => None,
     }
@@ -254,12 +257,16 @@ mod tests {
             ("--rw=read --size=104k", 14),
             ("--rw=read --bs=64k --size=1m", 16),
             ("--rw=randread --size=104k", 12),
+            // The last zone given counts.
+            ("--rw=randread --size=64k --zonesize=32k --zonerange=24k", 16),
+            ("--rw=read --bs=1k --size=60k --zonesize=32k --zonerange=8k", 60),
+            ("--rw=read --bs=1k --size=60k --zonesize=32k --zonerange=8k --loops=2", 120),
             ("--rw=randread --size=104k --loops=2", 24),
             ("--rw=randread --bs=3k --size=128k", 5),
             ("--rw=randread --bs=3k --size=128k --loops=2", 10),
             ("--rw=randread --bs=3k --size=128k --norandommap", 43),
         ] {
-            assert_eq!(amount(&format!("{args} {zones}")), count, "{args}");
+            assert_eq!(amount(&format!("{zones} {args}")), count, "{args}");
         }
     }
 

@@ -94,14 +94,18 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "merge_blktrace_file",
         Text,
-        "the traces of blktrace that read_iolog names are merged by time, written to this file, and replayed as one; fio 3.42 fails to",
+        "the traces of blktrace that read_iolog names are merged by time, written to this file, and replayed as one; fio 3.42 fails in this",
     ),
     done(
         "merge_blktrace_scalars",
         super::Kind::Floats,
-        "for each of them, percent that its times are stretched to",
+        "for each trace, its times in percent of what they were",
     ),
-    done("merge_blktrace_iters", super::Kind::Floats, "for each of them, how often it is in it"),
+    done(
+        "merge_blktrace_iters",
+        super::Kind::Floats,
+        "for each trace, how many times it is replayed, one after the other",
+    ),
     done(
         "write_iolog",
         Text,

@@ -40,7 +40,7 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "cgroup",
         Text,
-        "control group that all jobs run in: below where blkio of version 1 is mounted, or else version 2; without both it does nothing. It is made, and removed at the end if it was",
+        "control group that all jobs run in: below where blkio of version 1 is mounted, or else version 2; without both it does nothing. It is made if it is missing, and then removed at the end",
     ),
     done(
         "cgroup_weight",

@@ -54,6 +54,13 @@ fn records(part: &Part) -> Result<Vec<Record>, TraceError> {
             records.push(record);
         }
     }
+    if file.cut {
+        return Err(TraceError::new(
+            &part.name,
+            Place::Whole,
+            "it ends in the middle of a record, and is not merged",
+        ));
+    }
     Ok(records)
 }
 
