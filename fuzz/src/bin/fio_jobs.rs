@@ -23,6 +23,8 @@ fuzz_target!(|text: &[u8]| {
         trace: &read,
         find: &find,
         device: &|_, _| None,
+        allowed: &|_| false,
+        blank: &|_| false,
         list: &|_| Err("No such file or directory".to_owned()),
         page_bytes: 4096,
         memory_mib: 1024,
