@@ -50,7 +50,8 @@ impl Loose {
                 || gathers
                 || abandons
                 || has(&["--io_submit_mode=offload"]) && has(&["--loops=", "--io_size="])
-                || has(&["--offset=25%"]) && has(&["--loops=", "--filename=", "--io_size=", "bsrange", "bssplit"])
+                || has(&["--offset=25%"])
+                    && has(&["--loops=", "--filename=", "--io_size=", "bsrange", "bssplit"])
                 || has(&["zipf", "pareto", "normal"]),
             // Debian's counts some syncs of a queue twice. No release counts those that are no fsync.
             syncs: mixed

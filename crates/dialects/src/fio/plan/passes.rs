@@ -30,9 +30,12 @@ pub fn settle(
         _ => false,
     };
     let leaves_out = matches!(stream.access, Access::Striped { .. } | Access::ZonesInTurn { .. });
-    if leaves_out && reads_back && (s.number("loops")?.unwrap_or(1) > 1 || s.last("io_size").is_some()) {
-        let loops = s.number("loops")?.unwrap_or(1);
-        return Err(unknown(s, loops, "where blocks are left out"));
+    if leaves_out && reads_back {
+        let asked =
+            |part: &super::Part| s.size("io_size").ok().flatten().map(|io_size| io_size.of(part.size));
+        if laid.parts.first().and_then(asked).is_some_and(|io_size| io_size > laid.bytes_of_a_pass()) {
+            return Err(unknown(s, 1, "where blocks are left out"));
+        }
     }
     let (Some(part), true) = (laid.parts.first(), has_passes) else { return Ok(None) };
     let region = laid.bytes_of_a_pass();
@@ -291,7 +294,7 @@ mod tests {
             "--io_size=1m --rw=rw",
             "--io_size=1m --rw=rw --bsrange=4k-8k",
             "--loops=2 --thinktime=1ms",
-            "--loops=2 --rw=write:4k",
+            "--io_size=1m --rw=write:4k",
             "--loops=2 --verify_only",
             "--io_size=1m --rw=randrw",
         ] {
