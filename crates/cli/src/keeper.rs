@@ -61,8 +61,6 @@ impl Keeper {
         let done = missing
             .iter()
             .try_for_each(|phase| store.append_phase(&run.id, phase))
-            .and_then(|()| run.doubts.iter().try_for_each(|d| store.append_doubt(&run.id, d)))
-            .and_then(|()| run.trust.iter().try_for_each(|t| store.append_trust(&run.id, t)))
             .and_then(|()| store.finish(run));
         if let Err(e) = &done {
             // Otherwise it would look as if it had been killed.

@@ -210,7 +210,7 @@ impl Engine {
             }
         }
         result.n = repetition;
-        result.ramp_ns = this.groups.iter().map(|g| g.ramp(this).0).max().unwrap_or(this.ramp.0);
+        result.ramp_ns = this.longest_ramp_ns(result.workers.iter().map(|w| w.start_ns));
         result.started_ns = started_ns;
         Ok(result)
     }
@@ -423,6 +423,8 @@ fn jobs<'a>(
                 time_ns: group.time(phase).map(|t| t.0),
                 own_time: group.times.stop.is_some(),
                 ramp_ns: group.ramp(phase).0,
+                ramp_bytes: group.times.ramp_bytes.0,
+                ramp_together: group.times.ramp_together,
                 searching: 0,
                 peers: std::sync::Arc::default(),
                 peers_end_together: false,

@@ -304,6 +304,8 @@ pub(crate) struct Live {
     pub counting_at: AtomicU64,
     /// How far it is, for workers that keep a ratio with it: see `hot::ratio`.
     pub progress: AtomicU64,
+    /// Bytes that it has moved in its warm-up, if bytes end that.
+    pub warmed: AtomicU64,
     /// See [`STOP_SOME`]: why it is to stop, where that concerns some workers only.
     pub stop: AtomicU32,
     /// 1 when its clock has stopped.

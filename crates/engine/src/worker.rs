@@ -70,6 +70,9 @@ pub(crate) struct Plan<'a> {
     /// The time is that of its group alone.
     pub own_time: bool,
     pub ramp_ns: u64,
+    /// Bytes that end its warm-up, or that of its company; 0: its time does.
+    pub ramp_bytes: u64,
+    pub ramp_together: bool,
     /// Workers of the phase that look for a queue depth.
     pub searching: u32,
     /// Workers that it keeps a ratio with, itself included; and whether the time of all is over together.
@@ -429,7 +432,7 @@ fn live<B: Handle, D: Drive<B>>(
         page: shared.page(plan.index),
         released: start,
         start,
-        ramp: clock.ticks(plan.ramp_ns),
+        warm_up: crate::hot::warm_up(plan, shared, start.saturating_add(clock.ticks(plan.ramp_ns))),
         time: plan.time_ns.map_or(u64::MAX, |ns| clock.ticks(ns)),
         used_before: Usage::default(),
         excluded_ns: 0,
@@ -443,7 +446,7 @@ fn live<B: Handle, D: Drive<B>>(
         finishing: false,
     };
     let found_first = stream.adaptive_depth.is_some_and(|how| !how.goes_on);
-    if plan.ramp_ns == 0 && !found_first {
+    if hot.warm_up.is_none() && !found_first {
         hot.begin_counting(start);
     }
     let mut backend = match backend {

@@ -5,7 +5,7 @@ use crate::support::{Bench, KIB, MIB, only};
 use fathom_record::{Ending, OpKind};
 use fathom_workload::{
     Access, AdaptiveDepth, Amount, Backend, Bytes, Criterion, DepthGoal, Direction, Duration, Isolation,
-    Limit, Steady, SteadyFigure, SteadyGroups, Stop, Stream, Uring,
+    Limit, Steady, SteadyFigure, SteadyGroups, Stop, Stream, Times, Uring,
 };
 
 const MS: u64 = 1_000_000;
@@ -53,6 +53,43 @@ fn an_amount_is_whole_after_a_warm_up() {
         let stream = Stream { amount: Amount::Operations(700), ..endless(backend, depth) };
         let done = Bench::new(MIB).ramp(Duration(20 * MS)).run(stream);
         assert_eq!((only(&done).ops, &only(&done).ending), (700, &Ending::Completed), "{backend:?}");
+    }
+}
+
+#[test]
+fn bytes_end_a_warm_up() {
+    for (backend, depth) in BOTH {
+        let stream = Stream { amount: Amount::Operations(700), ..endless(backend, depth) };
+        let times = Times { ramp_bytes: Bytes(64 * 4 * KIB), ..Times::default() };
+        let done = Bench::new(MIB).times(times).run(stream);
+        let worker = only(&done);
+        assert_eq!((worker.ops, &worker.ending), (700, &Ending::Completed), "{backend:?}");
+        let most = 64 + 2 * u64::from(depth);
+        assert!((64..=most).contains(&worker.ramp_ops), "{backend:?}: {} in the warm-up", worker.ramp_ops);
+        assert!(
+            worker.start_ns > 0 && done.ramp_ns == worker.start_ns,
+            "{} {}",
+            worker.start_ns,
+            done.ramp_ns
+        );
+    }
+}
+
+#[test]
+fn a_company_warms_up_together() {
+    for (backend, depth) in BOTH {
+        let stream = Stream { amount: Amount::Operations(50), ..endless(backend, depth) };
+        let times = Times {
+            ramp_bytes: Bytes(600 * 4 * KIB),
+            ramp_together: true,
+            company: Some(3),
+            ..Times::default()
+        };
+        let done = Bench::new(MIB).workers(3, Isolation::Process).times(times).run(stream);
+        let warm: u64 = done.workers.iter().map(|w| w.ramp_ops).sum();
+        let most = 600 + 3 * 2 * u64::from(depth);
+        assert!((600..=most).contains(&warm), "{backend:?}: {warm} in the warm-up");
+        assert!(done.workers.iter().all(|w| w.ops == 50), "{:?}", done.workers);
     }
 }
 

@@ -385,6 +385,12 @@ data = { reducible = { duplicate_percent = 100 } }
             ("instances = 2", "instances = 0", "group g: it has no worker"),
             ("instances = 2", "pinning = { among = [] }", "group g: pinning among no CPU"),
             ("instances = 2", "times = { ramp = \"87601h\" }", "the ramp of group g is longer"),
+            ("instances = 2", "times = { ramp_together = true }", "group g lacks one of the two"),
+            (
+                "instances = 2",
+                "times = { ramp_bytes = \"1MiB\", ramp_together = true }",
+                "group g lacks one of the two",
+            ),
             ("start = \"4KiB\"", "turns = {}", "turns belong to streams over all files"),
             (
                 "start = \"4KiB\"",
@@ -626,6 +632,14 @@ data = { reducible = { duplicate_percent = 100 } }
             ("amount", "timed = { open = true }\namount"),
         ]);
         assert!(said.contains("the clock of timed.open starts before"), "{said}");
+        let said = said_of_all(&[
+            ("instances = 2", "instances = 2\ntimes = { ramp_bytes = \"1MiB\" }"),
+            (
+                "amount",
+                "queue_depth = 8\nadaptive_depth = { goal = { latency = { percentile = 99, at_most = \"1ms\" } } }\namount",
+            ),
+        ]);
+        assert!(said.contains("would count as ramp_bytes"), "{said}");
     }
 
     #[test]

@@ -32,6 +32,21 @@ fn every_job_has_its_own_runtime_warm_up_and_delay() {
 }
 
 #[test]
+fn bytes_end_a_warm_up() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    let line = "--name=a --ioengine=null --bs=4k --size=1m --rate_iops=500 --ramp_size=400k --write_iops_log=l \
+                --log_avg_msec=100";
+    let document = json(&fathom, line);
+    // 100 operations in 200 ms, and then all of the job in 512 ms.
+    let (ms, ios) = of(&document, "a");
+    assert_eq!(ios, 256);
+    assert!((450..700).contains(&ms), "{ms} ms");
+    let log = std::fs::read_to_string(dir.path().join("l_iops.1.log")).expect("a log");
+    assert!(log.starts_with("100, ") && (4..=7).contains(&log.lines().count()), "{log}");
+}
+
+#[test]
 fn who_has_no_runtime_goes_on_to_its_end() {
     let dir = TestDir::new();
     let fathom = Fathom::new().working_in(dir.path());

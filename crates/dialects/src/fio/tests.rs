@@ -219,15 +219,6 @@ fn what_a_workload_has_no_words_for_is_told() {
 }
 
 #[test]
-fn a_warm_up_by_bytes_is_refused_whatever_it_says() {
-    // fio 3.42 refuses 0: "min value out of range: 0 (1 min)".
-    for bytes in ["0", "4k"] {
-        let why = refused(&format!("--name=a --size=1m --ramp_size={bytes}"));
-        assert!(why.contains("ramp_size is not supported"), "{why}");
-    }
-}
-
-#[test]
 fn every_value_has_an_origin() {
     insta::assert_snapshot!(explain::explain(&planned(
         "--bs=64k --loops=2 database.fio --section=reader --section=check"

@@ -28,6 +28,7 @@ use crate::shared::{
 use crate::spool::{Does, Operation, Spool};
 use crate::usage::Usage;
 use fathom_record::OpLogEntry;
+use fathom_workload::drive::WarmUp;
 use fathom_workload::ops::{Done, Op, OpKind};
 use fathom_workload::{PassOver, WhenStopped};
 use rare::Rare;
@@ -70,9 +71,10 @@ pub(crate) struct Hot<'a> {
     pub released: u64,
     /// Tick from which it counts: the end of the warm-up.
     pub start: u64,
-    /// Length of the warm-up, and of what is counted (`u64::MAX`: no limit), in ticks.
-    pub ramp: u64,
+    /// Length of what is counted, in ticks; `u64::MAX`: no limit.
     pub time: u64,
+    /// What comes before it, and is not counted.
+    pub warm_up: Option<WarmUp<'a>>,
     /// What the thread had used when counting began.
     pub used_before: Usage,
     /// Time before the last operation that is not to be counted, ns.
@@ -90,6 +92,21 @@ pub(crate) struct Hot<'a> {
     pub searching: u32,
     /// The counted part is over and the amount is done to its end: only an interruption stops that.
     pub finishing: bool,
+}
+
+/// The warm-up of a worker, if it has one, whose time ends at this tick.
+pub(crate) fn warm_up<'a>(
+    plan: &crate::worker::Plan<'_>,
+    shared: &'a crate::shared::Shared,
+    until: u64,
+) -> Option<WarmUp<'a>> {
+    if plan.ramp_ns == 0 && plan.ramp_bytes == 0 {
+        return None;
+    }
+    let word = |worker: usize| &shared.live(worker).warmed;
+    let company = plan.company.as_deref().filter(|_| plan.ramp_together).unwrap_or_default();
+    let others = company.iter().filter(|worker| **worker != plan.index).map(|worker| word(*worker)).collect();
+    Some(WarmUp::new(until, plan.ramp_bytes, word(plan.index), others))
 }
 
 impl Hot<'_> {
@@ -113,6 +130,11 @@ impl Hot<'_> {
         // Kinds that were not used are not touched: that would cost a page fault each.
         self.stats.iter().filter(|s| s.ops() > 0).for_each(KindStat::reset);
         ops
+    }
+
+    /// Bytes that were recorded so far.
+    pub fn moved_bytes(&self) -> u64 {
+        [READ, WRITE, TRIM].iter().map(|kind| self.stats[*kind].bytes()).sum()
     }
 
     /// Begins counting at the tick `now`.

@@ -7,6 +7,7 @@ use crate::backend::Backend;
 use crate::shared::{READ, RESPONSE, STOP_INTERRUPT, SYNC, WRITE};
 use crate::worker::Fault;
 use fathom_workload::WhenStopped;
+use fathom_workload::drive::WarmUp;
 use fathom_workload::ops::{Op, OpKind, Source};
 use std::sync::atomic::Ordering;
 
@@ -19,8 +20,8 @@ pub(crate) fn run<B: Backend, S: Source, const PLAIN: bool>(
     source: &mut S,
     when_stopped: WhenStopped,
 ) -> Result<Outcome, Fault> {
-    if hot.ramp > 0 {
-        if let Some(outcome) = warm_up(hot, backend, source, when_stopped)? {
+    if let Some(warm) = hot.warm_up.take() {
+        if let Some(outcome) = warm_up(hot, backend, source, when_stopped, &warm)? {
             return Ok(outcome);
         }
         source.refill(hot.pending.as_ref());
@@ -39,9 +40,11 @@ fn warm_up<B: Backend>(
     backend: &mut B,
     source: &mut dyn Source,
     when_stopped: WhenStopped,
+    warm: &WarmUp,
 ) -> Result<Option<Outcome>, Fault> {
-    hot.deadline = hot.start.saturating_add(hot.ramp);
-    while hot.clock.now() < hot.deadline {
+    hot.deadline = warm.deadline();
+    let mut moved = 0;
+    while !warm.is_over(hot.clock.now()) {
         hot.look_what_is_early();
         if let Some(outcome) = hot.stopped(when_stopped) {
             return Ok(Some(outcome));
@@ -65,6 +68,8 @@ fn warm_up<B: Backend>(
         }
         after(hot, backend, &op, None, when_stopped)?;
         hot.figures.ramp_ops += 1;
+        moved += u64::from(op.bytes);
+        warm.moved(moved);
     }
     Ok(None)
 }

@@ -19,7 +19,7 @@ use crate::shared::{
     Call, READ, READ_COMPLETION, READ_SUBMISSION, RESPONSE, SYNC, WRITE, WRITE_COMPLETION, WRITE_SUBMISSION,
 };
 use crate::worker::Fault;
-use fathom_workload::drive::{Pauses, carried};
+use fathom_workload::drive::{Pauses, WarmUp, carried};
 use fathom_workload::ops::{Op, OpKind, Source};
 use fathom_workload::{Stream, WhenStopped};
 use rustix::io::Errno;
@@ -114,13 +114,12 @@ pub(crate) fn run<B: AsyncBackend, S: Source, const PLAIN: bool>(
 ) -> Result<Outcome, Fault> {
     let search = stream.adaptive_depth.map(|how| Search::new(how, hot.memory.len(), hot.clock));
     let searches = search.is_some();
-    let uncounted = hot.ramp > 0 || search.as_ref().is_some_and(|search| !search.goes_on());
+    let uncounted = hot.warm_up.is_some() || search.as_ref().is_some_and(|search| !search.goes_on());
     if uncounted {
         hot.counting = false;
         hot.deadline = u64::MAX;
     }
-    let until = hot.start.saturating_add(hot.ramp);
-    let mut warm = Warm { until, search, searching: hot.searching };
+    let mut warm = Warm { up: hot.warm_up.take(), search, searching: hot.searching };
     let how = How {
         when_stopped: stream.when_stopped,
         batch,
@@ -154,7 +153,7 @@ pub(crate) fn finish<B: AsyncBackend>(
     hot.finishing = true;
     // No rate holds any more.
     hot.done.early = None;
-    let mut warm = Warm { until: 0, search: None, searching: 0 };
+    let mut warm = Warm { up: None, search: None, searching: 0 };
     let how = How {
         when_stopped: WhenStopped::FinishUncounted,
         batch,
@@ -179,9 +178,8 @@ struct How {
 }
 
 /// What has to be over before counting begins.
-struct Warm {
-    /// Tick at which the warm-up ends.
-    until: u64,
+struct Warm<'a> {
+    up: Option<WarmUp<'a>>,
     search: Option<Search>,
     /// Workers of the phase that look for a depth.
     searching: u32,
@@ -591,7 +589,11 @@ fn warming(
     let adaptive = hot.figures.settled_depth > 0 && !goes_on;
     let most = if adaptive { hot.figures.settled_depth as usize } else { depth };
     let together = !adaptive || hot.control.settled.load(Ordering::Acquire) >= warm.searching;
-    if now >= warm.until && together {
+    let over = warm.up.as_ref().is_none_or(|up| {
+        up.moved(hot.moved_bytes());
+        up.is_over(now)
+    });
+    if over && together {
         hot.figures.ramp_ops = hot.forget_warm_up();
         source.refill(held);
         hot.begin_counting(now);

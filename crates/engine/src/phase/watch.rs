@@ -81,7 +81,7 @@ impl<'a> Watch<'a> {
             clock,
             first: released.first,
             lost: released.lost,
-            warms_up: phase.groups.iter().any(|g| g.ramp(phase).0 > 0)
+            warms_up: phase.groups.iter().any(|g| g.warms_up(phase))
                 || streams(phase).any(|s| s.adaptive_depth.is_some_and(|how| !how.goes_on)),
             counted_from: 0,
             probe: Probe::new(clock, count, released.first),

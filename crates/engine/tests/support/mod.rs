@@ -27,6 +27,7 @@ pub struct Bench {
     stagger: Duration,
     existing: Existing,
     ramp: Duration,
+    times: fathom_workload::Times,
     locked: Bytes,
 }
 
@@ -55,12 +56,19 @@ impl Bench {
             stagger: Duration(0),
             existing: Existing::Replace,
             ramp: Duration(0),
+            times: fathom_workload::Times::default(),
             locked: Bytes(0),
         }
     }
 
     pub fn ramp(mut self, ramp: Duration) -> Self {
         self.ramp = ramp;
+        self
+    }
+
+    /// Times of the group of workers.
+    pub fn times(mut self, times: fathom_workload::Times) -> Self {
+        self.times = times;
         self
     }
 
@@ -162,7 +170,7 @@ impl Bench {
             isolation: self.isolation,
             nice: 0,
             pinning: Pinning::Free,
-            times: fathom_workload::Times::default(),
+            times: self.times,
             threads: vec![Thread {
                 io_priority: None,
                 io_class: None,

@@ -28,17 +28,14 @@ impl Store {
         self.in_transaction_of(run_id, |t| append_doubt(t, run_id, doubt))
     }
 
-    /// Writes a check that was made of the run, after those that are there.
-    pub fn append_trust(&mut self, run_id: &str, trust: &Trust) -> Result<(), StoreError> {
-        self.in_transaction_of(run_id, |t| append_trust(t, run_id, trust))
-    }
-
-    /// Writes the head again as it is at the end: status, end, clock drift, error. Phases, doubts and checks are left as they are.
+    /// Writes the end of a run in one transaction: its doubts, its checks, and the head with status, end, clock drift and error. Phases are
+    /// left as they are.
     pub fn finish(&mut self, run: &Run) -> Result<(), StoreError> {
         self.in_transaction_of(&run.id, |t| {
+            let before = documents_of(t, &run.id)?;
             finish(t, run)?;
             // An environment that was captured again leaves the first one behind, if no other run has it.
-            forget_unused(t)
+            if documents_of(t, &run.id)? == before { Ok(()) } else { forget_unused(t) }
         })
     }
 
@@ -160,8 +157,6 @@ impl From<rusqlite::Error> for Failure {
 fn save(t: &Transaction, run: &Run) -> Result<(), Failure> {
     begin(t, run)?;
     run.phases.iter().try_for_each(|phase| append_phase(t, &run.id, phase))?;
-    run.doubts.iter().try_for_each(|doubt| append_doubt(t, &run.id, doubt))?;
-    run.trust.iter().try_for_each(|trust| append_trust(t, &run.id, trust))?;
     finish(t, run)
 }
 
@@ -215,6 +210,8 @@ fn clock(t: &Transaction, run: &Run) -> rusqlite::Result<()> {
 }
 
 fn finish(t: &Transaction, run: &Run) -> Result<(), Failure> {
+    run.doubts.iter().try_for_each(|doubt| append_doubt(t, &run.id, doubt))?;
+    run.trust.iter().try_for_each(|trust| append_trust(t, &run.id, trust))?;
     let (environment, workload) = documents(t, run)?;
     t.prepare_cached(
         "UPDATE run SET label = ?2, dialect = ?3, started_at = ?4, ended_at = nullif(?5, ''), status = ?6, error = ?7,
@@ -238,6 +235,12 @@ fn finish(t: &Transaction, run: &Run) -> Result<(), Failure> {
         ])?;
     clock(t, run)?;
     Ok(())
+}
+
+/// The rows of the run's environment and workload.
+fn documents_of(t: &Transaction, run_id: &str) -> rusqlite::Result<(i64, i64)> {
+    t.prepare_cached("SELECT environment_id, workload_id FROM run WHERE id = ?1")?
+        .query_row([run_id], |r| Ok((r.get(0)?, r.get(1)?)))
 }
 
 /// Removes environments and workloads that no run has.

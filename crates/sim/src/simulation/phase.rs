@@ -98,13 +98,14 @@ pub(super) fn one_phase<'m>(
     let skew = releases.clone().max().unwrap_or(0) - releases.clone().min().unwrap_or(0);
     let last_release = releases.max().unwrap_or(first_ns);
     let clock_end = workers.iter().map(|w| w.start_ns + w.last_ns.saturating_sub(w.start_ns)).max();
+    let ramp_ns = phase.longest_ramp_ns(workers.iter().map(|w| w.start_ns.saturating_sub(first_ns)));
     let mut done = Repetition {
         n: setting.repetition,
         started_ns: last_release,
         elapsed_ns: end_ns - last_release,
         start_skew_ns: skew,
         intervals: together.intervals(first_ns, clock_end.unwrap_or(end_ns)),
-        ramp_ns: phase.groups.iter().map(|g| g.ramp(phase).0).max().unwrap_or(phase.ramp.0),
+        ramp_ns,
         steady: together.steadiness(),
         cache: outcome::intent(phase.cache),
         physical: outcome::physical(&layer, together.written_bytes.get(), "simulated"),

@@ -4,13 +4,14 @@ use super::hot::{Hot, Outcome, perform};
 use super::pace::{Waited, is_stopped};
 use crate::calls::Short;
 use crate::files::PAGE;
+use fathom_workload::drive::WarmUp;
 use fathom_workload::ops::{Op, OpKind, Source};
 
 impl Hot<'_, '_> {
     /// Until the warm-up is over and counting has begun; `Some`: it ended before.
-    pub async fn warm_up(&mut self, source: &mut dyn Source) -> Option<Outcome> {
-        self.deadline_ns = self.machine.now().saturating_add(self.plan.ramp_ns);
-        while self.machine.now() < self.deadline_ns {
+    pub async fn warm_up(&mut self, source: &mut dyn Source, warm: &WarmUp<'_>) -> Option<Outcome> {
+        self.deadline_ns = warm.deadline();
+        while !warm.is_over(self.machine.now()) {
             if is_stopped(self.machine, self.plan, self.together) {
                 return Some(Outcome::Stopped);
             }
@@ -30,6 +31,7 @@ impl Hot<'_, '_> {
                 return Some(outcome);
             }
             self.worked.ramp_ops += 1;
+            warm.moved(self.warmed);
         }
         source.refill(self.pending.as_ref());
         self.begin_counting();

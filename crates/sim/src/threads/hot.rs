@@ -30,6 +30,8 @@ pub(super) struct Hot<'a, 'p> {
     pub pace: Pace<'p>,
     pub done: Done,
     pub counting: bool,
+    /// Bytes it moved in its warm-up.
+    pub warmed: u64,
     pub deadline_ns: u64,
     pub last_ns: u64,
     /// Time before the last operation that is not to be counted, and since.
@@ -134,6 +136,7 @@ impl<'a> Hot<'a, '_> {
         }
         source.completed(op);
         if !counts {
+            self.warmed += u64::from(op.bytes);
             return;
         }
         self.last_ns = now;

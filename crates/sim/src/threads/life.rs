@@ -71,6 +71,7 @@ pub(crate) async fn live<'a>(
         pace: Pace::of(plan, turn, released_ns),
         done: Done::default(),
         counting: false,
+        warmed: 0,
         deadline_ns: u64::MAX,
         last_ns: released_ns,
         excluded_ns: 0,
@@ -85,7 +86,7 @@ pub(crate) async fn live<'a>(
         return hot.worked;
     };
     let source = &mut *source;
-    if plan.ramp_ns == 0 {
+    if plan.ramp_ns == 0 && plan.ramp_bytes == 0 {
         hot.begin_counting();
     }
     if plan.stream.timed.open {
@@ -97,7 +98,11 @@ pub(crate) async fn live<'a>(
     let outcome = match slots {
         Some(slots) => several::run(&mut hot, source, slots).await,
         None => {
-            let early = if plan.ramp_ns > 0 { hot.warm_up(source).await } else { None };
+            let warm = together.warming.begin(plan, machine.now());
+            let early = match &warm {
+                Some(warm) => hot.warm_up(source, warm).await,
+                None => None,
+            };
             match early {
                 Some(outcome) => outcome,
                 None => hot.counted(source).await,

@@ -6,7 +6,7 @@
 //! * `life`: one worker from its release to its end; `open`: how its files are opened; `hot`: what it counts
 //! * `files`: its files through its back-end; `buffered`: the C library's streams; `mapping`: mapped files
 //! * `alone`: one operation after the other; `several`: with several in flight; `pace`: rates, pauses, amounts of all
-//! * `ratio`: operations in proportion to those of others
+//! * `ratio`: operations in proportion to those of others; `warming`: warm-ups
 //! * `stop`: what the workers of a phase share; `steady`: the rounds after which they are steady
 //! * `worked`: what one did
 
@@ -24,6 +24,7 @@ mod refused;
 mod several;
 mod steady;
 mod stop;
+mod warming;
 mod worked;
 
 pub(crate) use hot::LEAST_NS;

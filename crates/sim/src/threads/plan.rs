@@ -37,6 +37,9 @@ pub(crate) struct Plan<'a> {
     /// After the release of the first worker: its stagger and its group's delay.
     pub stagger_ns: u64,
     pub ramp_ns: u64,
+    /// Bytes that end its warm-up, or that of its company; 0: its time does.
+    pub ramp_bytes: u64,
+    pub ramp_together: bool,
     pub time_ns: Option<u64>,
     /// The time is that of its group alone.
     pub own_time: bool,
@@ -282,6 +285,8 @@ pub(crate) fn plans<'a>(machine: &Machine, setting: &Setting<'a>) -> Vec<Plan<'a
                     },
                     stagger_ns: phase.stagger.0.saturating_mul(at as u64).saturating_add(group.times.delay.0),
                     ramp_ns: group.ramp(phase).0,
+                    ramp_bytes: group.times.ramp_bytes.0,
+                    ramp_together: group.times.ramp_together,
                     time_ns: group.time(phase).map(|t| t.0),
                     own_time: group.times.stop.is_some(),
                     quota: Quota::of(&phase.stop),

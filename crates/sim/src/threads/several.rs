@@ -122,10 +122,10 @@ struct Flights {
 pub(super) async fn run(hot: &mut Hot<'_, '_>, source: &mut dyn Source, slots: &Slots) -> Outcome {
     let (machine, plan, together) = (hot.machine, hot.plan, hot.together);
     let depth = plan.depth();
-    let ramp_end_ns = machine.now().saturating_add(plan.ramp_ns);
-    if !hot.counting {
+    let mut warm = together.warming.begin(plan, machine.now());
+    if let Some(warm) = &warm {
         // Whoever waits for his time must not sleep through the end of the warm-up.
-        hot.deadline_ns = ramp_end_ns;
+        hot.deadline_ns = warm.deadline();
     }
     let mut flights = Flights::default();
     let through_the_cache = through_the_cache(machine, plan);
@@ -133,7 +133,10 @@ pub(super) async fn run(hot: &mut Hot<'_, '_>, source: &mut dyn Source, slots: &
     let mut call = Vec::new();
     let mut outcome = None;
     loop {
-        if !hot.counting && machine.now() >= ramp_end_ns {
+        if let Some(up) = &warm {
+            up.moved(hot.warmed);
+        }
+        if warm.take_if(|up| up.is_over(machine.now())).is_some() {
             source.refill(flights.held.as_ref());
             hot.begin_counting();
         }

@@ -4,6 +4,7 @@
 use super::plan::Plan;
 use super::ratio::Progress;
 use super::steady::Rounds;
+use super::warming::Warming;
 use fathom_record::{Histogram, Interval, OpKind, SteadyState};
 use fathom_workload::drive::Taken;
 use fathom_workload::{Failed, Steady};
@@ -31,6 +32,8 @@ pub(crate) struct Together {
     pub written_bytes: Cell<u64>,
     /// How far those are that keep a ratio.
     pub progress: Progress,
+    /// What those have moved that warm up.
+    pub warming: Warming,
     series: Option<RefCell<Series>>,
     rounds: Option<RefCell<Rounds>>,
 }
@@ -75,6 +78,7 @@ impl Together {
             taken: Taken::default(),
             written_bytes: Cell::new(0),
             progress: Progress::default(),
+            warming: Warming::default(),
             series: (interval_ns > 0).then(|| RefCell::new(series)),
             rounds: steady.map(|rule| RefCell::new(Rounds::new(rule, workers))),
         }
@@ -86,10 +90,11 @@ impl Together {
         Self { fails_alone: failed == Failed::Worker, ..self }
     }
 
-    /// With workers that may keep a ratio to each other.
+    /// With workers that may keep a ratio to each other, or warm up together.
     #[must_use]
     pub fn among(self, plans: &[Rc<Plan<'_>>]) -> Self {
-        Self { progress: Progress::of(plans.iter().map(|plan| &**plan)), ..self }
+        let plans = || plans.iter().map(|plan| &**plan);
+        Self { progress: Progress::of(plans()), warming: Warming::of(plans()), ..self }
     }
 
     /// A worker is done that ends others: all, or those of its company.

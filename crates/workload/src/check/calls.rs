@@ -1,11 +1,9 @@
 //! Whether a stream makes sense whose operations move no data (calls about files, computing), or that goes on until there is no space.
 
-use crate::{
-    Access, Amount, Backend, Bytes, Direction, Duration, FileCall, Lock, OpenSync, Record, Stream, Verify,
-};
+use crate::{Access, Amount, Backend, Bytes, Direction, FileCall, Lock, OpenSync, Record, Stream, Verify};
 
 /// Everything that is wrong with it.
-pub(super) fn errors(ramp: Duration, stream: &Stream) -> Vec<String> {
+pub(super) fn errors(warms_up: bool, stream: &Stream) -> Vec<String> {
     let mut errors: Vec<String> = Vec::new();
     let mut wrong = |is: bool, text: &str| {
         if is {
@@ -42,7 +40,7 @@ pub(super) fn errors(ramp: Duration, stream: &Stream) -> Vec<String> {
         "warm_first_record and disturb_every read, and the back-ends calls, compute and beside do not",
     );
     wrong(
-        matches!(stream.backend, Backend::Calls(call) if call.is_once()) && ramp.0 > 0,
+        matches!(stream.backend, Backend::Calls(call) if call.is_once()) && warms_up,
         "a name is made or removed once, and a ramp would do it uncounted; leave the ramp out",
     );
     let one_open_file = matches!(stream.backend, Backend::Calls(call) if !call.is_by_name());
@@ -108,7 +106,7 @@ fn by_name(stream: &Stream, call: FileCall, wrong: &mut impl FnMut(bool, &str)) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Compute, StatCall, SyncEvery};
+    use crate::{Compute, Duration, StatCall, SyncEvery};
 
     fn calls(call: FileCall) -> Stream {
         Stream {
@@ -119,7 +117,7 @@ mod tests {
     }
 
     fn first(stream: &Stream) -> String {
-        errors(Duration(0), stream).first().cloned().unwrap_or_default()
+        errors(false, stream).first().cloned().unwrap_or_default()
     }
 
     #[test]
@@ -155,7 +153,7 @@ mod tests {
         assert!(first(&synced).contains("about names"));
         let checked = Stream { verify: Verify::Full, ..calls(FileCall::Allocate) };
         assert!(first(&checked).contains("none to verify"));
-        assert!(errors(Duration(1), &calls(FileCall::Remove))[0].contains("ramp"));
+        assert!(errors(true, &calls(FileCall::Remove))[0].contains("ramp"));
         let idle = Backend::Compute(Compute { time: Duration(0), sort: false });
         assert!(first(&Stream { backend: idle, ..calls(FileCall::Create) }).contains("for no time"));
         let alone = Stream { backend: Backend::Beside, ..calls(FileCall::Create) };

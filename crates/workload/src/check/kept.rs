@@ -1,8 +1,7 @@
 //! Whether what is remembered of writes can be, and whether who reads it back names somebody who remembers.
 
 use crate::{
-    Access, Amount, Backend, Direction, Duration, Group, Phase, Pick, Program, Sequence, Stream, Workload,
-    WrittenBy,
+    Access, Amount, Backend, Direction, Group, Phase, Pick, Program, Sequence, Stream, Workload, WrittenBy,
 };
 
 /// Everything that is wrong with it in a stream of a phase.
@@ -105,7 +104,7 @@ fn reader_errors(
         stream.access != Access::Sequential || stream.amount != Amount::Pass || stream.align.0 > 0,
         "written_by says where and how much is read; leave access, align and amount out",
     );
-    wrong(group.ramp(phase) > Duration(0), "what was written is read back once: a warm-up has no place");
+    wrong(group.warms_up(phase), "what was written is read back once: a warm-up has no place");
     wrong(
         stream.sync_every.is_some() || stream.sync_series.is_some() || stream.adaptive_depth.is_some(),
         "sync_every, sync_series and adaptive_depth do not go with written_by",

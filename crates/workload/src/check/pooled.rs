@@ -1,8 +1,8 @@
 //! Whether a stream over all files of a set makes sense, and whether what only such a stream can have is asked of another.
 
 use crate::{
-    Access, Amount, Bytes, Data, Direction, Duration, FileSet, Files, ListedOp, Pick, Record, Scaled,
-    Sequence, Sizing, Stream, Turns, Verify, WhenStopped,
+    Access, Amount, Bytes, Data, Direction, FileSet, Files, ListedOp, Pick, Record, Scaled, Sequence, Sizing,
+    Stream, Turns, Verify, WhenStopped,
 };
 
 /// Whether records are multiples of a block.
@@ -17,7 +17,7 @@ fn of_whole_blocks(record: &Record, block: u64) -> bool {
 }
 
 /// Everything that is wrong with it.
-pub(super) fn errors(ramp: Duration, set: &FileSet, stream: &Stream) -> Vec<String> {
+pub(super) fn errors(warms_up: bool, set: &FileSet, stream: &Stream) -> Vec<String> {
     let mut errors: Vec<String> = Vec::new();
     let mut wrong = |is: bool, text: &str| {
         if is {
@@ -108,7 +108,7 @@ pub(super) fn errors(ramp: Duration, set: &FileSet, stream: &Stream) -> Vec<Stri
         "sync_every counts the writes of one file; with pick = \"all\" use sync_series, or inside = true",
     );
     wrong(
-        common && ramp.0 > 0 && stream.amount != Amount::Endless,
+        common && warms_up && stream.amount != Amount::Endless,
         "a common amount cannot begin anew after a ramp; make it endless and give the phase a stop, or drop the ramp",
     );
     wrong(

@@ -35,7 +35,7 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
     errors.extend(super::aligned::error(stream));
     errors.extend(super::passes::error(stream).map(String::from));
     errors.extend(super::by_kind::errors(stream));
-    errors.extend(super::calls::errors(group.ramp(phase), stream));
+    errors.extend(super::calls::errors(group.warms_up(phase), stream));
     if let Some(turns) = &stream.turns {
         // The files are what is in this order, and they are alike.
         errors.extend(access_error(&turns.order, &Record::Fixed(crate::Bytes(1))));
@@ -96,7 +96,7 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
         errors.push("a stream that only reads cannot truncate its file".into());
     }
     errors.extend(data_error(&stream.data));
-    errors.extend(super::pooled::errors(group.ramp(phase), set, stream));
+    errors.extend(super::pooled::errors(group.warms_up(phase), set, stream));
     errors.extend(super::trims::errors(stream));
     errors.extend(super::kept::errors(workload, (phase, group), stream));
     errors
@@ -387,11 +387,14 @@ fn amount_error(stream: &Stream) -> Option<String> {
 /// Keys of which one makes the other mean nothing, whoever executes them.
 fn contradictions((phase, group): (&Phase, &Group), stream: &Stream) -> Vec<String> {
     let mut errors = Vec::new();
-    let warms_up = group.ramp(phase).0 > 0;
+    let warms_up = group.warms_up(phase);
     if stream.adaptive_depth.is_some() && stream.pace.rate.is_some() {
         errors.push(
             "a rate leaves adaptive_depth nothing to find: the rate says how much is in flight; take one of the two".into(),
         );
+    }
+    if stream.adaptive_depth.is_some() && group.times.ramp_bytes.0 > 0 {
+        errors.push("what is read and written while adaptive_depth looks for a depth would count as ramp_bytes; take a ramp with a time".into());
     }
     if stream.pace.rate_of != RateOf::All {
         let mixes = matches!(stream.direction, Direction::Mix(_)) && stream.pace.rate.is_some();

@@ -46,6 +46,18 @@ pub(super) fn phase_errors(phase: &Phase, workers: u64) -> Vec<String> {
         if group.times.ends_company && group.times.company.is_none() {
             errors.push(format!("group {} ends its company, and is in none; give it a company", group.name));
         }
+        if group.times.ramp_bytes.0 > 0 && flows() {
+            errors.push(
+                "ramp_bytes is for streams, and a program of the phase is a flow; give the phase a ramp"
+                    .into(),
+            );
+        }
+        if group.times.ramp_together && (group.times.company.is_none() || group.times.ramp_bytes.0 == 0) {
+            errors.push(format!(
+                "ramp_together means the ramp_bytes of a company, and group {} lacks one of the two",
+                group.name
+            ));
+        }
         if group.times.ends_with_io && flows() {
             errors.push(
                 "ends_with_io is for streams, and a program of the phase is a flow; leave it out".into(),

@@ -12,6 +12,7 @@ mod quota;
 mod schedule;
 mod think;
 mod turn;
+mod warm_up;
 
 pub use burst::Bursts;
 pub use pace::Pacing;
@@ -21,6 +22,7 @@ pub use quota::{Quota, Taken};
 pub use schedule::Schedule;
 pub use think::Thinking;
 pub use turn::{AWAY, Turn};
+pub use warm_up::WarmUp;
 
 /// What the readings of an executor's clock mean. Both directions saturate.
 pub trait Timeline: Copy {

@@ -40,6 +40,12 @@ pub struct Times {
     /// Warm-up instead of the phase's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ramp: Option<Duration>,
+    /// Its warm-up also lasts until each worker has read, written or trimmed this much.
+    #[serde(skip_serializing_if = "is_default")]
+    pub ramp_bytes: Bytes,
+    /// `ramp_bytes` is what its company does together.
+    #[serde(skip_serializing_if = "is_default")]
+    pub ramp_together: bool,
     /// It ends after this time instead of that of the phase's stop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Duration>,
@@ -73,6 +79,12 @@ impl Group {
     #[must_use]
     pub fn ramp(&self, phase: &Phase) -> Duration {
         self.times.ramp.unwrap_or(phase.ramp)
+    }
+
+    /// Whether what its workers do first is not counted in a phase.
+    #[must_use]
+    pub fn warms_up(&self, phase: &Phase) -> bool {
+        self.ramp(phase).0 > 0 || self.times.ramp_bytes.0 > 0
     }
 
     /// The time after which it is stopped in a phase.

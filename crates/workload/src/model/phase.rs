@@ -187,6 +187,17 @@ pub struct Steady {
     pub after: Duration,
 }
 
+impl Phase {
+    /// The longest warm-up of its groups, ns. Where bytes end it only the workers know: `began` is when each began to count, ns after the
+    /// release of the first.
+    #[must_use]
+    pub fn longest_ramp_ns(&self, began: impl Iterator<Item = u64>) -> u64 {
+        let by_time = self.groups.iter().map(|g| g.ramp(self).0).max().unwrap_or(self.ramp.0);
+        let by_bytes = self.groups.iter().any(|g| g.times.ramp_bytes.0 > 0);
+        by_time.max(began.filter(|_| by_bytes).max().unwrap_or(0))
+    }
+}
+
 impl Default for Steady {
     fn default() -> Self {
         Self {

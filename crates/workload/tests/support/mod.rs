@@ -928,10 +928,13 @@ fn group() -> BoxedStrategy<Group> {
         vec(any::<u32>(), 0..3).prop_map(Pinning::Among),
     ];
     let company = (option::of(any::<u32>()), any::<bool>(), any::<bool>());
-    let times = (time(), option::of(time()), option::of(time()), any::<bool>(), company).prop_map(
+    let ramp = (option::of(time()), bytes(), any::<bool>());
+    let times = (time(), ramp, option::of(time()), any::<bool>(), company).prop_map(
         |(delay, ramp, stop, ends_nobody, (company, ends_company, ends_with_io))| Times {
             delay,
-            ramp,
+            ramp: ramp.0,
+            ramp_bytes: ramp.1,
+            ramp_together: ramp.2,
             stop,
             ends_nobody,
             company,

@@ -89,11 +89,15 @@ impl Line {
     }
 }
 
-/// How much later than its phase a worker begins to count, where not all wait or warm up for one time.
-fn own_ms(plan: &Plan, phase: u32, worker: u32) -> u64 {
+/// How much later than its phase a worker begins to count, where not all wait or warm up equally long.
+fn own_ms(plan: &Plan, run: &Run, phase: u32, worker: u32) -> u64 {
     // Every clone is a group with one worker.
     let group = plan.workload.phases.get(phase as usize).and_then(|p| p.groups.get(worker as usize));
     group.map_or(0, |group| {
+        if group.times.ramp_bytes.0 > 0 {
+            let done = run.phases.iter().find(|p| p.seq == phase).and_then(|p| p.repetitions.last());
+            return done.and_then(|r| r.workers.get(worker as usize)).map_or(0, |w| w.start_ns / 1_000_000);
+        }
         let ramp_ns = group.times.ramp.map_or(0, |ramp| ramp.0);
         group.times.delay.0.saturating_add(ramp_ns) / 1_000_000
     })
@@ -133,7 +137,7 @@ fn of_place(
     let repetition = run.phases.iter().find(|p| p.seq == phase)?.repetitions.first()?;
     let worker = repetition.workers.iter().find(|w| w.index == index)?;
     let began_ms =
-        |of: Place| (noted.began_ms)(of.phase).saturating_add(own_ms(plan, of.phase, of.worker + clone));
+        |of: Place| (noted.began_ms)(of.phase).saturating_add(own_ms(plan, run, of.phase, of.worker + clone));
     let mut line = Line::of_job(job, began_ms(place));
     if let Some(first) = job.places.first() {
         // Times go on through the reading back.

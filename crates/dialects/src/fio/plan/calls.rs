@@ -164,6 +164,7 @@ pub(super) fn one_each(s: &Settings, stream: &Stream, files: usize, amount: Amou
         Amount::Endless => "time_based",
         Amount::Passes(2..) => "loops",
         _ if s.time("ramp_time")? > 0 => "ramp_time",
+        _ if s.text("ramp_size").is_some() => "ramp_size",
         _ => return Ok(amount),
     };
     let once = match stream.backend {

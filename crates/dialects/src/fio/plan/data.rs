@@ -216,10 +216,10 @@ fn listed(s: &Settings, stream: &Stream, length: u64, (only, listed): (bool, boo
         if !(only && state::loads(s)) {
             backlog::countable(s, "verify", stream, length)?;
         }
-        if !only && s.time("ramp_time")? > 0 {
+        if !only && (s.time("ramp_time")? > 0 || s.text("ramp_size").is_some()) {
             return Err(s
                 .wrong("verify", "reading back what an iolog says needs to know what was written, and a warm-up does as much as it comes to")
-                .hint("leave ramp_time out"));
+                .hint("leave the warm-up out"));
         }
     }
     Ok(Checks { reads_back: true, only, listed, backlog: false })

@@ -15,6 +15,9 @@ pub struct Times {
     pub runtime: u64,
     /// Warm-up.
     pub ramp: u64,
+    /// Warm-up in bytes, of a job or of all that it is reported with.
+    pub ramp_bytes: u64,
+    pub ramp_together: bool,
     /// Wait before, at least.
     pub delay: u64,
     /// And at most: each clone draws its own.
@@ -57,9 +60,20 @@ pub fn times(s: &Settings, stream: &mut Stream, notes: &mut Notes) -> Result<Tim
         ));
     }
     let (delay, delay_most) = delays(s)?;
+    let ramp_bytes = match s.number("ramp_size")? {
+        Some(0) => return Err(s.wrong("ramp_size", "ramp_size=0: at least a byte is expected")),
+        bytes => bytes.unwrap_or(0),
+    };
+    if ramp_bytes > 0 && s.time("ramp_time")? > 0 {
+        return Err(s
+            .wrong("ramp_size", "a job warms up for a ramp_time or for a ramp_size, not for both")
+            .hint("leave one of them out"));
+    }
     let times = Times {
         runtime,
         ramp: s.time("ramp_time")?,
+        ramp_bytes,
+        ramp_together: ramp_bytes > 0 && s.on("group_reporting", false),
         delay,
         delay_most,
         exit_all: false,
@@ -189,6 +203,20 @@ mod tests {
         assert_eq!(delays("--name=a --startdelay=1.9 --name=b"), [SECOND, 0], "as fio, which cuts it off");
         assert_eq!(delays("--name=a --startdelay=2 --name=b --startdelay=2"), [0, 0]);
         assert!(refused("--name=a --size=1m --startdelay=soon").contains("startdelay"));
+    }
+
+    #[test]
+    fn bytes_end_a_warm_up_of_a_job_or_of_a_report() {
+        let warm = |args: &str| {
+            let of = |t: &Times| (t.ramp_bytes.0, t.ramp_together.then_some(t.company).flatten());
+            times(args).iter().map(of).collect::<Vec<_>>()
+        };
+        assert_eq!(warm("--name=a --ramp_size=64k --name=b"), [(65536, None), (0, None)]);
+        let together = "--group_reporting --ramp_size=1m --name=a --numjobs=2 --name=b --new_group";
+        assert_eq!(warm(together), [(1 << 20, Some(0)), (1 << 20, Some(0)), (1 << 20, Some(1))]);
+        // fio 3.42: "min value out of range: 0 (1 min)", "cannot specify both ramp_time and ramp_size".
+        assert!(refused("--name=a --size=1m --ramp_size=0").contains("at least a byte"));
+        assert!(refused("--name=a --size=1m --ramp_size=4k --ramp_time=1").contains("not for both"));
     }
 
     #[test]

@@ -112,14 +112,10 @@ pub(super) static ROWS: &[Row] = &[
     also(done("runtime", Time(S), "longest time"), &["timeout"]),
     done("time_based", Flag, "go on until runtime is over"),
     done("ramp_time", Time(S), "warm-up that is not counted"),
-    refused(
+    done(
         "ramp_size",
         Bytes,
-        // fio refuses 0, too.
-        &[],
-        "warm-up by bytes",
-        "a warm-up has a time, and fio looks once a second whether the bytes are done",
-        "ramp_time",
+        "warm-up that is not counted, until a job has done this much; with group_reporting all jobs of its report together",
     ),
     also(
         done(

@@ -37,12 +37,6 @@ fn a_run_of_several_rounds_comes_back_to_its_phases() {
         phase.repetitions.push(Repetition { n: 1, elapsed_ns: 77, ..first });
         store.append_phase(&run.id, phase).unwrap();
     }
-    for doubt in &run.doubts {
-        store.append_doubt(&run.id, doubt).unwrap();
-    }
-    for trust in &run.trust {
-        store.append_trust(&run.id, trust).unwrap();
-    }
     store.finish(&run).unwrap();
     assert_eq!(store.load("last").unwrap(), run);
 }

@@ -5,6 +5,7 @@ use crate::devices::Constant;
 use crate::host::{self, JournalRule};
 use fathom_iopath::Limits;
 use fathom_record::{Ending, OpKind, Repetition};
+use fathom_workload::Bytes;
 
 mod backends;
 mod flows;
@@ -216,6 +217,23 @@ fn a_warm_up_is_not_counted() {
     let w = &only(&out).workers[0];
     assert_eq!(w.ops, 10);
     assert!(w.ramp_ops >= 10 && w.start_ns >= 200 * MS, "{} {}", w.ramp_ops, w.start_ns);
+}
+
+#[test]
+fn bytes_end_a_warm_up_as_on_a_real_machine() {
+    for depth in ["", "backend = { aio = {} }\nqueue_depth = 4\nopen = { direct = true }\n"] {
+        let stream = format!(
+            "{depth}direction = \"read\"\naccess = \"uniform\"\nrecord = {{ fixed = \"4KiB\" }}\namount = {{ operations = 10 }}"
+        );
+        let mut warm = workload(2, 2, "", &stream);
+        let times = &mut warm.phases[0].groups[0].times;
+        (times.ramp_bytes, times.ramp_together, times.company) = (Bytes(64 * 4096), true, Some(0));
+        let out = run(&warm, setup(NEW));
+        let workers = &only(&out).workers;
+        let first: u64 = workers.iter().map(|w| w.ramp_ops).sum();
+        assert!((64..64 + 16).contains(&first), "{depth}: {first} in the warm-up");
+        assert!(workers.iter().all(|w| w.ops == 10 && w.start_ns > 0), "{depth}: {workers:?}");
+    }
 }
 
 #[test]
