@@ -73,7 +73,7 @@ pub fn part(
             .hint("size is what is written behind the end"));
     }
     let file = start.checked_add(length).ok_or_else(|| parts::too_far(s))?;
-    let mut part = Part { start, length, file, size: length, amount: Amount::Pass };
+    let mut part = Part { start, length, file, real: file, size: length, amount: Amount::Pass };
     part.amount = amount(s, stream, &part)?;
     Ok(part)
 }

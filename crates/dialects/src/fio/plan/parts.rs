@@ -18,6 +18,8 @@ pub struct Part {
     pub length: u64,
     /// Size that the file must have.
     pub file: u64,
+    /// Size that it has then: one that is there may be larger.
+    pub real: u64,
     /// Bytes of all files of the clone that `size` asks for: what a percentage in `io_size` is a share of.
     pub size: u64,
     /// How much is done there.
@@ -73,7 +75,8 @@ pub fn of_one_file(
     if length == 0 {
         return Err(s.wrong("size", "nothing is left to work on: size and offset leave 0 bytes"));
     }
-    Ok(Part { start, length, file, size, amount: Amount::Pass })
+    let real = if null { start.saturating_add(length) } else { there.max(file) };
+    Ok(Part { start, length, file, real, size, amount: Amount::Pass })
 }
 
 /// Nobody says how large the files are.
