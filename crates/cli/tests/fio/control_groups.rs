@@ -20,6 +20,14 @@ fn group(name: &str) -> Option<PathBuf> {
 }
 
 #[test]
+fn what_a_control_group_is_like_says_nothing_without_one() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    let job = "--name=a --ioengine=null --size=4k --cgroup_nodelete=1 --name=b --cgroup_nodelete=0";
+    run(&fathom, job).expect_code(0);
+}
+
+#[test]
 fn jobs_run_in_a_control_group_that_goes_with_them() {
     let test = "jobs_run_in_a_control_group_that_goes_with_them";
     if !need_root(test) {
