@@ -84,7 +84,7 @@ pub fn sync_the_last(s: &Settings, stream: &mut Stream, laid: &Laid) -> Result<(
         Amount::Bytes(bytes) => bytes.0.div_ceil(size.max(1)),
         Amount::Endless => return Ok(()),
     };
-    let asked = s.size("io_size")?.map_or(part.length, |io_size| io_size.of(part.length));
+    let asked = part.asked(s)?.unwrap_or(part.length);
     let left = done < limit && done.saturating_mul(size) < asked.saturating_mul(loops);
     let whole = !matches!(stream.access, Access::Striped { .. } | Access::ZonesInTurn { .. });
     if let Some(sync) = stream.sync_every.as_mut().filter(|_| left && whole) {

@@ -219,10 +219,14 @@ impl Stretch {
         }
     }
 
-    /// Whether fio begins again neither at the start of the part nor stops: behind the end of the file it goes to the offset, counted from
-    /// the offset.
+    /// Whether fio neither stops nor begins again at the start of the part: zones go on to the end of the file, and behind it stripes go to
+    /// the offset, counted from the offset.
     pub fn begins_elsewhere(self, stream: &Stream) -> bool {
-        let Access::Striped { run, gap, .. } = &stream.access else { return false };
+        let (run, gap) = match &stream.access {
+            Access::Striped { run, gap, .. } => (run, gap),
+            Access::ZonesInTurn { .. } => return self.start.saturating_add(self.length) < self.real,
+            _ => return false,
+        };
         let Outside { rest, place, .. } = self.outside(run.0, gap.0);
         let inside = self.start.saturating_add(run.0) <= self.length;
         let whole = rest == 0 || rest > run.0 || rest == run.0 && self.start + self.length < self.real;

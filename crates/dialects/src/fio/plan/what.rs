@@ -390,7 +390,7 @@ pub fn amount(s: &Settings, stream: &Stream, part: &Part) -> Result<Amount, Wron
     let loops = s.number("loops")?.unwrap_or(1).max(1);
     let stretch = Stretch::of(part);
     let (uneven, stops) = (stretch.uneven(s, stream, loops), stretch.stops_after(s, stream));
-    let io_size = s.size("io_size")?.map(|size| size.of(part.size));
+    let io_size = part.asked(s)?;
     let region = part.length;
     let cut = match &stream.access {
         Access::Striped { by_kind, .. } => *by_kind && uneven.is_some(),
