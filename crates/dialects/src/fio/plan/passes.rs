@@ -135,8 +135,8 @@ impl Passes {
         if kept.trim.is_some() {
             return Err(unknown(s, loops, "beside trim_backlog"));
         }
-        if stream.pace != (Pace { rate: stream.pace.rate, ..Pace::default() }) {
-            return Err(unknown(s, loops, "with a pause or a limit"));
+        if stream.pace != (Pace { rate: stream.pace.rate, think: stream.pace.think, ..Pace::default() }) {
+            return Err(unknown(s, loops, "with a limit"));
         }
         kept.each_pass = true;
         stream.keep_written = Some(kept);
@@ -211,6 +211,7 @@ mod tests {
             ("--io_size=32k --loops=3", 24),
             ("--io_size=32k --loops=8", 64),
             ("--loops=3", 48),
+            ("--loops=3 --thinktime=1ms", 48),
             ("--size=66k --loops=2", 32),
             ("--size=66k --io_size=512k", 64),
             ("--io_size=512k --number_ios=40", 24),
@@ -292,7 +293,7 @@ mod tests {
             "--loops=2 --bsrange=4k-8k --do_verify=0",
             "--io_size=1m --rw=rw",
             "--io_size=1m --rw=rw --bsrange=4k-8k",
-            "--loops=2 --thinktime=1ms",
+            "--loops=2 --rate_iops=50 --rate_iops_min=9",
             "--io_size=1m --rw=write:4k",
             "--loops=2 --verify_only",
             "--io_size=1m --rw=randrw",
