@@ -23,8 +23,9 @@ fn group(name: &str) -> Option<PathBuf> {
 fn what_a_control_group_is_like_says_nothing_without_one() {
     let dir = TestDir::new();
     let fathom = Fathom::new().working_in(dir.path());
-    let job = "--name=a --ioengine=null --size=4k --cgroup_nodelete=1 --name=b --cgroup_nodelete=0";
-    run(&fathom, job).expect_code(0);
+    let of =
+        |name: &str, stays: u8| format!("--name={name} --ioengine=null --size=4k --cgroup_nodelete={stays}");
+    run(&fathom, &format!("{} {}", of("a", 1), of("b", 0))).expect_code(0);
 }
 
 #[test]
