@@ -20,6 +20,15 @@ fn group(name: &str) -> Option<PathBuf> {
 }
 
 #[test]
+fn what_a_control_group_is_like_says_nothing_without_one() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    let of =
+        |name: &str, stays: u8| format!("--name={name} --ioengine=null --size=4k --cgroup_nodelete={stays}");
+    run(&fathom, &format!("{} {}", of("a", 1), of("b", 0))).expect_code(0);
+}
+
+#[test]
 fn jobs_run_in_a_control_group_that_goes_with_them() {
     let test = "jobs_run_in_a_control_group_that_goes_with_them";
     if !need_root(test) {

@@ -58,7 +58,7 @@ fn warm_up<B: Backend>(
             evict(backend, &op);
             continue;
         }
-        if before(hot, backend, &op, when_stopped)? == Waited::Cut {
+        if before(hot, backend, (&op, source.pauses(&op)), when_stopped)? == Waited::Cut {
             hot.pending = Some(op);
             continue;
         }
@@ -104,7 +104,7 @@ fn counted<B: Backend, S: Source, const RARE: bool>(
                 evict(backend, &op);
                 continue;
             }
-            if before(hot, backend, &op, when_stopped)? == Waited::Cut {
+            if before(hot, backend, (&op, source.pauses(&op)), when_stopped)? == Waited::Cut {
                 return Ok(cut(hot, op, when_stopped));
             }
             hot.excluded_ns += std::mem::take(&mut hot.paused_ns);
@@ -252,12 +252,12 @@ fn evict<B: Backend>(backend: &mut B, op: &Op) {
     }
 }
 
-/// What comes before an operation. `Cut`: it must not be issued.
+/// What comes before an operation, which `pauses` or does not. `Cut`: it must not be issued.
 #[inline(never)]
 fn before<B: Backend>(
     hot: &mut Hot,
     backend: &mut B,
-    op: &Op,
+    (op, pauses): (&Op, bool),
     when_stopped: WhenStopped,
 ) -> Result<Waited, Fault> {
     let Some(rare) = &mut hot.rare else { return Ok(Waited::Enough) };
@@ -265,6 +265,7 @@ fn before<B: Backend>(
     let pace = &mut rare.pace;
     let think_ns = match op.kind {
         OpKind::Sync { .. } => 0,
+        _ if !pauses => 0,
         _ => pace.think.next_ns(hot.clock, hot.released, || hot.clock.now()),
     };
     let think_ns = think_ns.saturating_add(op.think_ns);

@@ -349,6 +349,7 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
             }
             if RARE
                 && !syncs
+                && source.pauses(&op)
                 && let Some(pauses) = &mut places.pauses
             {
                 pauses.issued(hot.clock, || hot.clock.now());
@@ -428,6 +429,7 @@ fn reap<B: AsyncBackend, S: Source, const RARE: bool>(
         if RARE {
             places.apart.ends(number);
             if flight.op.kind.is_data()
+                && source.pauses(&flight.op)
                 && let Some(pauses) = &mut places.pauses
             {
                 pauses.done(hot.clock, || hot.clock.now());

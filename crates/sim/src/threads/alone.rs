@@ -41,7 +41,9 @@ impl Hot<'_, '_> {
     /// Does one operation with what comes before and after it. `Stopped` with the operation pending: it must not be issued.
     async fn one(&mut self, source: &mut dyn Source, op: Op, counts: bool) -> Option<Outcome> {
         let (machine, plan, together) = (self.machine, self.plan, self.together);
-        let waited = self.pace.before(machine, plan, together, &op, self.deadline_ns, &mut self.paused).await;
+        let drawn = (&op, source.pauses(&op));
+        let waited =
+            self.pace.before(machine, plan, together, drawn, self.deadline_ns, &mut self.paused).await;
         if waited == Waited::Cut || counts && !plan.quota.take(&together.taken, &op) {
             self.pending = Some(op);
             if counts {

@@ -61,19 +61,20 @@ impl<'a> Pace<'a> {
         self.rules.early(Nanoseconds, self.released_ns, || now)
     }
 
-    /// Computes and waits until an operation may be issued.
+    /// Computes and waits until an operation, which `pauses` or does not, may be issued.
     pub async fn before(
         &mut self,
         machine: &Machine,
         plan: &Plan<'_>,
         together: &Together,
-        op: &Op,
+        (op, pauses): (&Op, bool),
         deadline_ns: u64,
         paused: &mut Paused,
     ) -> Waited {
         let mut due_ns = self.due_ns();
         let think_ns = match op.kind {
             OpKind::Sync { .. } => 0,
+            _ if !pauses => 0,
             _ => self.rules.think.next_ns(Nanoseconds, self.released_ns, || machine.now()),
         };
         let think_ns = think_ns.saturating_add(op.think_ns);

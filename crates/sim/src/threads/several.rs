@@ -165,7 +165,7 @@ pub(super) async fn run(hot: &mut Hot<'_, '_>, source: &mut dyn Source, slots: &
             if hot.evicts(&op) {
                 continue;
             }
-            match before(hot, &op, &mut flights).await {
+            match before(hot, (&op, source.pauses(&op)), &mut flights).await {
                 Before::Go => {}
                 Before::Later(at_ns) => {
                     due_ns = Some(at_ns);
@@ -238,7 +238,7 @@ enum Before {
     Cut,
 }
 
-async fn before(hot: &mut Hot<'_, '_>, op: &Op, flights: &mut Flights) -> Before {
+async fn before(hot: &mut Hot<'_, '_>, (op, pauses): (&Op, bool), flights: &mut Flights) -> Before {
     let (machine, plan, together) = (hot.machine, hot.plan, hot.together);
     let paced = hot.pace.rules.is_due_by_schedule(op);
     if let Some(due_ns) = hot.pace.due_ns().filter(|_| paced) {
@@ -248,7 +248,7 @@ async fn before(hot: &mut Hot<'_, '_>, op: &Op, flights: &mut Flights) -> Before
         if wait_until(machine, plan, together, due_ns, hot.deadline_ns).await == Waited::Cut {
             return Before::Cut;
         }
-    } else if hot.pace.before(machine, plan, together, op, hot.deadline_ns, &mut hot.paused).await
+    } else if hot.pace.before(machine, plan, together, (op, pauses), hot.deadline_ns, &mut hot.paused).await
         == Waited::Cut
     {
         return Before::Cut;

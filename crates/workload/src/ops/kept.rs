@@ -12,6 +12,8 @@
 //!
 //! At the end of a pass (`each_pass`) an operation that drops nothing ([`OpKind::Evict`]) waits for what is in flight.
 //!
+//! What is read back then is done without pauses ([`Source::pauses`]).
+//!
 //! Blocks that are given back after they were written ([`Trims`]) are read back as zeros, or not at all.
 
 mod trims;
@@ -461,6 +463,11 @@ impl Source for Kept<'_> {
     fn expected(&self, op: &Op) -> Expected {
         let reading = self.reading.iter().find(|reading| reading.extent.is_of(op) && reading.whole);
         reading.map_or(Expected::Anything, |reading| reading.extent.expected())
+    }
+
+    fn pauses(&self, op: &Op) -> bool {
+        // As in fio 3.42: reads of a batch pause, and those at the end of a pass do not.
+        !(matches!(self.pass, Some((_, 0))) && self.is_read_back(op))
     }
 
     fn left_to_read(&mut self) -> Option<Vec<Extent>> {

@@ -89,6 +89,10 @@ impl Source for Passes<'_> {
         self.inner.expected(op)
     }
 
+    fn pauses(&self, op: &Op) -> bool {
+        self.inner.pauses(op)
+    }
+
     fn left_to_read(&mut self) -> Option<Vec<Extent>> {
         self.inner.left_to_read()
     }

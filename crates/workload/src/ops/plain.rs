@@ -40,6 +40,11 @@ pub trait Source {
     fn expected(&self, _op: &Op) -> Expected {
         Expected::Written
     }
+    /// Whether a pause may come before an operation that was drawn, or be counted by it. Asked before it counts as done.
+    #[inline(always)]
+    fn pauses(&self, _op: &Op) -> bool {
+        true
+    }
     /// What was written and not read back, in the order in which it is to be; nothing where it is not remembered.
     fn left_to_read(&mut self) -> Option<Vec<Extent>> {
         None
@@ -66,6 +71,10 @@ impl Source for &mut (dyn Source + '_) {
 
     fn expected(&self, op: &Op) -> Expected {
         (**self).expected(op)
+    }
+
+    fn pauses(&self, op: &Op) -> bool {
+        (**self).pauses(op)
     }
 
     fn left_to_read(&mut self) -> Option<Vec<Extent>> {

@@ -43,6 +43,10 @@ pub fn enter(plan: &Plan) -> Result<Option<Inside>, Wrong> {
     let Some(first) = plan.jobs.first().map(|job| &job.settings) else { return Ok(None) };
     for job in &plan.jobs {
         for option in [OPTION, WEIGHT, "cgroup_nodelete"] {
+            // Where there is no group, there is none to leave.
+            if option != OPTION && first.text(OPTION).is_none() {
+                continue;
+            }
             if job.settings.text(option) != first.text(option) {
                 let told =
                     format!("{option}: all jobs run in one control group, and they do not ask for the same");

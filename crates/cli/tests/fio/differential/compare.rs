@@ -31,6 +31,10 @@ impl Loose {
         // It ends where the order and the draw do not find a block, and where a direction of a mix comes to its end.
         let odd = has(&["--bs=3k", "--io_size="]) || loops;
         let drawn_end = has(&["--percentage_random="]) && odd || loops && mixed;
+        // Whether a mix draws the direction that has no block left comes first or last.
+        let one_block_each = has(&["--rw=rw"]) && has(&["--size=100k"]) && has(&["--bs=64k"]);
+        // Blocks of changing sizes behind the end of a file end where one is drawn that is cut off.
+        let cut_off = has(&["--file_append=1"]) && has(&["--rw=rand"]) && has(&["bsrange", "bssplit"]);
         // How many places without a map differ is drawn; of zones that are gone round again fio reads back the last block alone.
         let places = verifies && has(&["--norandommap", "--zonemode="]);
         // fio ends without the last writes of a queue that syncs, and counts one of them or not.
@@ -42,14 +46,16 @@ impl Loose {
             // What a mix wrote is read back: how much that is is drawn.
             read_back: mixed && verifies,
             sizes: has(&["bsrange", "bssplit"]),
-            // fio loses what vsync has gathered, forgets loops in threads that submit, takes a share of a file that is not there as 0 until
+            // fio loses what vsync has gathered, forgets loops in threads that submit, counts late what those did, takes a share of a file that is not there as 0 until
             // it is, and a distribution that leaves no block ends its job anywhere.
             counts: drawn_end
+                || one_block_each
+                || cut_off
                 || places
                 || has(&["--number_ios="]) && has(&["bsrange", "bssplit"])
                 || gathers
                 || abandons
-                || has(&["--io_submit_mode=offload"]) && has(&["--loops=", "--io_size="])
+                || has(&["--io_submit_mode=offload"]) && has(&["--loops=", "--io_size=", "--number_ios="])
                 || has(&["--offset=25%"])
                     && has(&["--loops=", "--filename=", "--io_size=", "bsrange", "bssplit"])
                 || has(&["zipf", "pareto", "normal"]),

@@ -23,7 +23,8 @@ pub fn part(
     found: Option<Found>,
     notes: &mut Notes,
 ) -> Result<Part, Wrong> {
-    if !stream.backend.has_files() || !stream.backend.moves_data() {
+    // The engine null counts what it is given, from the start.
+    if stream.backend.has_files() && !stream.backend.moves_data() {
         return Err(
             s.wrong(WORD, format!("{WORD}: its engine moves no data, so there is no end to write behind"))
         );
@@ -73,7 +74,7 @@ pub fn part(
             .hint("size is what is written behind the end"));
     }
     let file = start.checked_add(length).ok_or_else(|| parts::too_far(s))?;
-    let mut part = Part { start, length, file, size: length, amount: Amount::Pass };
+    let mut part = Part { start, length, file, real: file, size: length, amount: Amount::Pass };
     part.amount = amount(s, stream, &part)?;
     Ok(part)
 }
@@ -196,7 +197,7 @@ mod tests {
             ("--filename=there --rw=write --size=50%", "nothing is there to take a share of"),
             ("--filename=there --rw=write --filesize=64k", "ends before"),
             ("--size=64k --rw=write --nrfiles=2", "several files"),
-            ("--size=64k --rw=write --ioengine=null", "moves no data"),
+            ("--size=64k --rw=write --ioengine=falloc", "moves no data"),
             ("--read_iolog=trace.log", "a trace says where it works"),
         ] {
             let wrong = refused(&format!("--name=a --bs=4k --file_append=1 {args}"));

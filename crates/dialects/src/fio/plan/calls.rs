@@ -147,7 +147,7 @@ pub(super) fn pause(s: &Settings, stream: &mut Stream) -> Result<(), Wrong> {
 /// The part of a stream that has no file.
 pub(super) fn no_part(stream: &Stream) -> Part {
     let bytes = stream.record.largest().0;
-    Part { start: 0, length: bytes, file: bytes, size: bytes, amount: Amount::Endless }
+    Part { start: 0, length: bytes, file: bytes, real: bytes, size: bytes, amount: Amount::Endless }
 }
 
 /// How much of a pass over `files` files an amount comes to, where each is one operation.

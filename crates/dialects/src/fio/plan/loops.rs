@@ -6,7 +6,6 @@ use super::super::Wrong;
 use super::super::settings::Settings;
 use super::backlog;
 use super::files::Laid;
-use super::sequence;
 use fathom_workload::ops::Place;
 use fathom_workload::{Access, Amount, Direction, Mix, Record, Stream};
 
@@ -22,11 +21,18 @@ pub fn check(s: &Settings) -> Result<(), Wrong> {
 }
 
 /// Bytes of all loops with `io_size`. A pass has `pass` bytes, in `blocks` blocks if all have one size.
-pub fn bytes(s: &Settings, stream: &Stream, io_size: u64, pass: u64, blocks: u64, loops: u64) -> u64 {
+///
+/// Where blocks are left out, nothing is found behind `stops` of them.
+pub fn bytes(
+    s: &Settings,
+    stream: &Stream,
+    io_size: u64,
+    (pass, blocks, stops): (u64, u64, Option<u64>),
+    loops: u64,
+) -> u64 {
     let all = io_size.saturating_mul(loops);
     let size = stream.record.unit().0.max(1);
     let even = pass.is_multiple_of(size);
-    let stops = sequence::stops_after(s, stream, pass);
     let mix = matches!(s.word("rw"), Some("rw" | "readwrite"));
     let both = mix && matches!(stream.direction, Direction::Mix(Mix::ReadPercent(1..=99)));
     // Who begins again at the end of a pass ends by bytes alone.
@@ -78,7 +84,7 @@ pub fn sync_the_last(s: &Settings, stream: &mut Stream, laid: &Laid) -> Result<(
         Amount::Bytes(bytes) => bytes.0.div_ceil(size.max(1)),
         Amount::Endless => return Ok(()),
     };
-    let asked = s.size("io_size")?.map_or(part.length, |io_size| io_size.of(part.length));
+    let asked = part.asked(s)?.unwrap_or(part.length);
     let left = done < limit && done.saturating_mul(size) < asked.saturating_mul(loops);
     let whole = !matches!(stream.access, Access::Striped { .. } | Access::ZonesInTurn { .. });
     if let Some(sync) = stream.sync_every.as_mut().filter(|_| left && whole) {

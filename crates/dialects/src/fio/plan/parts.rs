@@ -4,10 +4,10 @@
 use super::super::number::Size;
 use super::super::settings::Settings;
 use super::super::{Found, Wrong};
-use super::Notes;
 use super::calls::NO_END;
+use super::{Notes, loops};
 use fathom_workload::ops::{Place, derive_seed};
-use fathom_workload::{Amount, Bytes, Stream};
+use fathom_workload::{Access, Amount, Bytes, Stream};
 
 /// The part of a file that a clone works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub struct Part {
     pub length: u64,
     /// Size that the file must have.
     pub file: u64,
+    /// Size that it has then: one that is there may be larger.
+    pub real: u64,
     /// Bytes of all files of the clone that `size` asks for: what a percentage in `io_size` is a share of.
     pub size: u64,
     /// How much is done there.
@@ -56,7 +58,12 @@ pub fn of_one_file(
             let Some(end) = start.checked_add(bytes) else { return Err(too_far(s)) };
             (bytes, end, bytes)
         }
-        (Some(Size::Bytes(bytes)), Some(each)) => (bytes.min(after(each)?), each, bytes.min(each)),
+        // With a size of its own it is worked on to its end, and size is how much is done.
+        (Some(Size::Bytes(bytes)), Some(each)) => {
+            let whole = after(each)?;
+            let length = if bytes < whole { whole_or_start(s, stream, whole, bytes)? } else { whole };
+            (length, each, bytes.min(each))
+        }
         (Some(share), Some(each)) => {
             let length = share.of(each).min(after(each)?);
             (length, start.saturating_add(length), share.of(each))
@@ -73,7 +80,25 @@ pub fn of_one_file(
     if length == 0 {
         return Err(s.wrong("size", "nothing is left to work on: size and offset leave 0 bytes"));
     }
-    Ok(Part { start, length, file, size, amount: Amount::Pass })
+    // Zones go on to the end of the file.
+    let zones = matches!(stream.access, Access::ZonesInTurn { .. });
+    let whole = there.max(file).saturating_sub(start);
+    let length =
+        if zones && !null && whole > length { whole_or_start(s, stream, whole, length)? } else { length };
+    let real = if null { start.saturating_add(length) } else { there.max(file) };
+    Ok(Part { start, length, file, real, size, amount: Amount::Pass })
+}
+
+/// The bytes that `size` of them in each loop work on: all, or the first again where each loop begins anew.
+fn whole_or_start(s: &Settings, stream: &Stream, whole: u64, size: u64) -> Result<u64, Wrong> {
+    let loops = s.number("loops")?.unwrap_or(1) > 1 && !s.on("time_based", false);
+    match loops && loops::queues(s, stream) {
+        false => Ok(whole),
+        true if stream.access == Access::Sequential => Ok(size),
+        true => Err(s
+            .wrong("loops", "loops: each begins anew in a file that is larger than size, which is not supported of this order with this engine")
+            .hint("instead: a size as large as the file, or one loop")),
+    }
 }
 
 /// Nobody says how large the files are.
@@ -155,6 +180,12 @@ pub(super) fn start(
 }
 
 impl Part {
+    /// Bytes that a job is to do: `io_size`, or `size` where that is less than what it works on.
+    pub fn asked(&self, s: &Settings) -> Result<Option<u64>, Wrong> {
+        let size = Some(self.size).filter(|size| *size < self.length);
+        Ok(s.size("io_size")?.map(|io_size| io_size.of(self.size)).or(size))
+    }
+
     /// Puts a stream there. Of several files each is worked on to its end.
     pub fn place(&self, stream: &mut Stream, several: bool) {
         // What is listed says itself where it is.
@@ -172,6 +203,7 @@ impl Part {
 #[cfg(test)]
 mod tests {
     use super::super::super::tests::{planned, refused};
+    use fathom_workload::Amount;
 
     /// First byte and length of each clone's part.
     fn parts(args: &str) -> Vec<(u64, u64)> {
@@ -195,7 +227,7 @@ mod tests {
             ("--offset=33% --offset_align=8k --size=64k", 352_256, 65536),
             ("--offset=33% --filesize=512k", 348_160, MIB / 2 - 348_160),
             ("--size=50% --filesize=512k", 0, MIB / 4),
-            ("--filesize=256k --size=64k --offset=32k", 32768, 65536),
+            ("--filesize=256k --size=64k --offset=32k", 32768, 7 << 15),
         ] {
             assert_eq!(parts(&format!("--filename=there {args}")), [(start, length)], "{args}");
         }
@@ -204,6 +236,48 @@ mod tests {
         assert_eq!(parts("--size=256k --offset=25%"), [(0, 262_144)]);
         assert_eq!(parts("--ioengine=null --size=1m --offset=25%"), [(262_144, MIB)]);
         assert_eq!(parts("--filesize=64k --size=256k"), [(0, 65536)]);
+    }
+
+    #[test]
+    fn a_file_that_is_larger_than_size_is_worked_on_to_its_end() {
+        // fio 3.42, from its iologs: bytes that are worked on, and bytes that are done.
+        let zones = "--zonemode=strided --zonesize=8k --zoneskip=8k";
+        for (args, length, done) in [
+            ("--filesize=64k --size=16k".to_owned(), 64, 16),
+            ("--filesize=64k --size=16k --rw=randwrite".to_owned(), 64, 16),
+            ("--filesize=64k --size=16k --offset=8k --rw=randread".to_owned(), 56, 16),
+            ("--filesize=64k --size=16k --loops=3".to_owned(), 64, 48),
+            ("--filesize=64k --size=16k --loops=3 --ioengine=libaio".to_owned(), 16, 48),
+            ("--filesize=64k --size=16k --io_size=80k --rw=randread".to_owned(), 64, 80),
+            ("--filesize=64k --size=16k --number_ios=2 --loops=3".to_owned(), 64, 24),
+            ("--filesize=64k --size=50% --rw=randread".to_owned(), 32, 32),
+            ("--filesize=64k --size=36k --rw=read:4k".to_owned(), 64, 36),
+            (format!("--filename=there --size=64k {zones}"), 1024, 64),
+            (format!("--filename=there --size=36k --offset=16k {zones}"), 1008, 36),
+            (format!("--filename=there --size=64k --loops=2 --rw=randread {zones}"), 1024, 128),
+            (format!("--filename=there --size=64k --io_size=96k {zones}"), 1024, 96),
+        ] {
+            let plan = planned(&format!("--name=a --bs=4k {args}"));
+            let part = plan.jobs[0].parts[0];
+            let bytes = match part.amount {
+                Amount::Pass => part.length,
+                Amount::Passes(n) => n * part.length,
+                Amount::Operations(n) => n << 12,
+                Amount::Bytes(bytes) => bytes.0,
+                other => panic!("{args}: {other:?}"),
+            };
+            assert_eq!((part.length >> 10, bytes >> 10), (length, done), "{args}");
+        }
+        for args in ["--filesize=64k --rw=randread", &format!("--filename=there {zones}")] {
+            let why = refused(&format!("--name=a --size=16k --ioengine=libaio --loops=2 {args}"));
+            assert!(why.contains("begins anew"), "{args}: {why}");
+        }
+        let why = refused(&format!("--name=a --size=32k --filename=there:x {zones}"));
+        assert!(why.contains("come out even"), "{why}");
+    }
+
+    #[test]
+    fn an_offset_at_the_end_is_refused() {
         assert!(
             refused("--name=a --filename=there --offset=100%").contains("you need to specify valid offset=")
         );

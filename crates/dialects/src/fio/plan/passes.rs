@@ -31,9 +31,8 @@ pub fn settle(
     };
     let leaves_out = matches!(stream.access, Access::Striped { .. } | Access::ZonesInTurn { .. });
     if leaves_out && reads_back {
-        let asked =
-            |part: &super::Part| s.size("io_size").ok().flatten().map(|io_size| io_size.of(part.size));
-        if laid.parts.first().and_then(asked).is_some_and(|io_size| io_size > laid.bytes_of_a_pass()) {
+        let asked = laid.parts.first().map(|part| part.asked(s)).transpose()?.flatten();
+        if asked.is_some_and(|io_size| io_size > laid.bytes_of_a_pass()) {
             return Err(unknown(s, 1, "where blocks are left out"));
         }
     }
@@ -57,7 +56,7 @@ pub fn settle(
             return Err(unknown(s, loops, beside));
         }
         let unit = stream.record.unit().0.max(1);
-        let io_size = s.size("io_size")?.map_or(0, |io_size| io_size.of(part.size));
+        let io_size = part.asked(s)?.unwrap_or(0);
         if io_size > 0 && io_size < region && loops > 1 {
             return Err(unknown(
                 s,
@@ -84,14 +83,14 @@ pub fn settle(
     }
     if mixes && reads_back {
         // A pass of a mix is as many reads and writes as there are blocks. With io_size fio 3.42 ends in an error.
-        let by_loops = s.size("io_size")?.is_none() && s.number("number_ios")?.is_none_or(|n| n == 0);
+        let by_loops = part.asked(s)?.is_none() && s.number("number_ios")?.is_none_or(|n| n == 0);
         return if by_loops {
             Ok(Some(Passes { several: true }))
         } else {
             Err(unknown(s, loops, "of a mix"))
         };
     }
-    let io_size = s.size("io_size")?.map_or(0, |io_size| io_size.of(part.size));
+    let io_size = part.asked(s)?.unwrap_or(0);
     let moved_by_pass = blocks.saturating_mul(1 + u64::from(reads_back));
     if !reads_back && loops == 1 && loops::queues(s, stream) {
         return Ok(Some(Passes { several: true }));
@@ -136,8 +135,8 @@ impl Passes {
         if kept.trim.is_some() {
             return Err(unknown(s, loops, "beside trim_backlog"));
         }
-        if stream.pace != (Pace { rate: stream.pace.rate, ..Pace::default() }) {
-            return Err(unknown(s, loops, "with a pause or a limit"));
+        if stream.pace != (Pace { rate: stream.pace.rate, think: stream.pace.think, ..Pace::default() }) {
+            return Err(unknown(s, loops, "with a limit"));
         }
         kept.each_pass = true;
         stream.keep_written = Some(kept);
@@ -212,6 +211,7 @@ mod tests {
             ("--io_size=32k --loops=3", 24),
             ("--io_size=32k --loops=8", 64),
             ("--loops=3", 48),
+            ("--loops=3 --thinktime=1ms", 48),
             ("--size=66k --loops=2", 32),
             ("--size=66k --io_size=512k", 64),
             ("--io_size=512k --number_ios=40", 24),
@@ -293,7 +293,7 @@ mod tests {
             "--loops=2 --bsrange=4k-8k --do_verify=0",
             "--io_size=1m --rw=rw",
             "--io_size=1m --rw=rw --bsrange=4k-8k",
-            "--loops=2 --thinktime=1ms",
+            "--loops=2 --rate_iops=50 --rate_iops_min=9",
             "--io_size=1m --rw=write:4k",
             "--loops=2 --verify_only",
             "--io_size=1m --rw=randrw",

@@ -340,7 +340,8 @@ impl Replay {
         let make = if general.read_only { Make::Nothing } else { files::make(s, self.rw, null)? };
         let ready = Ready { make, memory, keep: !s.on("unlink", false), foreign: self.files.iter().all(may) };
         let bytes = self.ends.iter().copied().max().unwrap_or(0);
-        let part = Part { start: 0, length: bytes, file: bytes, size: bytes, amount: self.amount };
+        let part =
+            Part { start: 0, length: bytes, file: bytes, real: bytes, size: bytes, amount: self.amount };
         let several = self.files.len() > 1;
         let sizes = vec![self.ends.clone(); if several { clones as usize } else { 0 }];
         Ok(Laid {

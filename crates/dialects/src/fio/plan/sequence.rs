@@ -4,7 +4,7 @@ use super::super::Wrong;
 use super::super::number;
 use super::super::settings::Settings;
 use super::what::Direction;
-use super::{backward, engine};
+use super::{Part, backward, engine};
 use fathom_workload::{Access, Bytes, Record, Stream};
 
 /// The most zones that fio 3.42 can be told to keep open.
@@ -140,59 +140,116 @@ fn of_zoned_devices(s: &Settings) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Operations of `loops` passes over a part that stripes or zones do not come out even in; `None` where a pass is as long as any other.
-///
-/// fio begins again where the next stripe would lie behind the end, and goes on until it did as much as the part is long.
-pub fn uneven(s: &Settings, stream: &Stream, length: u64, loops: u64) -> Option<u64> {
-    let Record::Fixed(size) = stream.record else { return None };
-    let size = size.0.max(1);
-    let even = match &stream.access {
-        Access::Striped { run, gap, .. } => length.is_multiple_of(run.0.saturating_add(gap.0).max(1)),
-        Access::ZonesInTurn { range, gap, moved, .. } => {
-            let period = range.0.saturating_add(gap.0).max(1);
-            length.is_multiple_of(period) && range.0.is_multiple_of(size) && moved.0.is_multiple_of(size)
-        }
-        _ => true,
-    };
-    if even {
-        return None;
-    }
-    Some(match stops_after(s, stream, length) {
-        Some(once) => once.saturating_mul(loops),
-        None => length.saturating_mul(loops).div_ceil(size),
-    })
+/// A part of a file, whose blocks may be left out.
+#[derive(Clone, Copy, Debug)]
+pub struct Stretch {
+    pub start: u64,
+    pub length: u64,
+    /// Bytes of the whole file, which may go on behind the part.
+    pub real: u64,
 }
 
-/// Operations after which fio finds no block: where the last stripe or zone is cut short, where `rw=read:N` comes to the very end, and
-/// where a zone has fewer places than a random job does on a visit. Otherwise it begins again.
-pub fn stops_after(s: &Settings, stream: &Stream, length: u64) -> Option<u64> {
-    let Record::Fixed(size) = stream.record else { return None };
-    let size = size.0.max(1);
-    match &stream.access {
-        Access::Striped { run, gap, .. } => {
-            let period = run.0.saturating_add(gap.0).max(1);
-            let rest = length % period;
-            let stops = rest > 0 && rest <= run.0;
-            stops.then(|| (length / period).saturating_mul(run.0 / size).saturating_add(rest / size))
-        }
-        Access::ZonesInTurn { range, gap, moved, random } => {
-            let visit = moved.0.div_ceil(size).max(1);
-            let places = range.0 / size;
-            // Of zones that are whole blocks it goes round.
-            if *random && places < visit && !range.0.is_multiple_of(size) && !s.on("norandommap", false) {
-                return Some(places);
-            }
-            let period = range.0.saturating_add(gap.0).max(1);
-            let span = if *random { range.0 } else { visit.saturating_mul(size).min(range.0.max(moved.0)) };
-            let whole = length.checked_sub(span).map_or(0, |rest| rest / period + 1);
-            let left = length.checked_sub(whole.saturating_mul(period)).filter(|left| *left > 0)?;
-            let rest = if *random { 0 } else { left / size };
-            // As much as the part is long ends a pass, too, and then it begins again.
-            Some(whole.saturating_mul(visit).saturating_add(rest))
-                .filter(|once| *once < length.div_ceil(size))
-        }
-        _ => None,
+impl Stretch {
+    /// The part of a clone with one file.
+    pub fn of(part: &Part) -> Self {
+        Self { start: part.start, length: part.length, real: part.real }
     }
+
+    /// Operations of `loops` passes over a part that stripes or zones do not come out even in; `None` where a pass is as long as any
+    /// other.
+    ///
+    /// fio begins again where the next stripe would lie behind the end, and goes on until it did as much as the part is long.
+    pub fn uneven(self, s: &Settings, stream: &Stream, loops: u64) -> Option<u64> {
+        let Record::Fixed(size) = stream.record else { return None };
+        let (size, length) = (size.0.max(1), self.length);
+        let stops = self.stops_after(s, stream);
+        let even = match &stream.access {
+            Access::Striped { run, gap, .. } => {
+                stops.is_none() && length.is_multiple_of(run.0.saturating_add(gap.0).max(1))
+            }
+            Access::ZonesInTurn { range, gap, moved, .. } => {
+                let period = range.0.saturating_add(gap.0).max(1);
+                length.is_multiple_of(period) && range.0.is_multiple_of(size) && moved.0.is_multiple_of(size)
+            }
+            _ => true,
+        };
+        if even {
+            return None;
+        }
+        Some(match stops {
+            Some(once) => once.saturating_mul(loops),
+            None => length.saturating_mul(loops).div_ceil(size),
+        })
+    }
+
+    /// Operations after which fio finds no block: where a stripe or zone is cut short, where `rw=read:N` comes to the very end or to a
+    /// place between the part and the end of the file, and where a zone has fewer places than a random job does on a visit. Otherwise it
+    /// begins again.
+    pub fn stops_after(self, s: &Settings, stream: &Stream) -> Option<u64> {
+        let Record::Fixed(size) = stream.record else { return None };
+        let (size, length) = (size.0.max(1), self.length);
+        match &stream.access {
+            Access::Striped { run, gap, .. } => {
+                let Outside { whole, rest, place } = self.outside(run.0, gap.0);
+                let cut = rest > 0 && rest < run.0;
+                let ends = rest == run.0 && self.start.saturating_add(length) >= self.real;
+                // Behind the end of the file it goes to the offset, counted from the offset.
+                let back = self.start > 0 && self.start.saturating_add(run.0) > length;
+                let stops = cut || ends || gap.0 > 0 && (place < self.real || back);
+                stops.then(|| whole.saturating_mul(run.0 / size).saturating_add(rest.min(run.0) / size))
+            }
+            Access::ZonesInTurn { range, gap, moved, random } => {
+                let visit = moved.0.div_ceil(size).max(1);
+                let places = range.0 / size;
+                // Of zones that are whole blocks it goes round.
+                if *random && places < visit && !range.0.is_multiple_of(size) && !s.on("norandommap", false) {
+                    return Some(places);
+                }
+                let period = range.0.saturating_add(gap.0).max(1);
+                let span =
+                    if *random { range.0 } else { visit.saturating_mul(size).min(range.0.max(moved.0)) };
+                let whole = length.checked_sub(span).map_or(0, |rest| rest / period + 1);
+                let left = length.checked_sub(whole.saturating_mul(period)).filter(|left| *left > 0)?;
+                let rest = if *random { 0 } else { left / size };
+                // As much as the part is long ends a pass, too, and then it begins again.
+                Some(whole.saturating_mul(visit).saturating_add(rest))
+                    .filter(|once| *once < length.div_ceil(size))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether fio neither stops nor begins again at the start of the part: zones go on to the end of the file, and behind it stripes go to
+    /// the offset, counted from the offset.
+    pub fn begins_elsewhere(self, stream: &Stream) -> bool {
+        let (run, gap) = match &stream.access {
+            Access::Striped { run, gap, .. } => (run, gap),
+            Access::ZonesInTurn { .. } => return self.start.saturating_add(self.length) < self.real,
+            _ => return false,
+        };
+        let Outside { rest, place, .. } = self.outside(run.0, gap.0);
+        let inside = self.start.saturating_add(run.0) <= self.length;
+        let whole = rest == 0 || rest > run.0 || rest == run.0 && self.start + self.length < self.real;
+        self.start > 0 && gap.0 > 0 && whole && place >= self.real && inside
+    }
+
+    /// Where stripes leave the part.
+    fn outside(self, run: u64, gap: u64) -> Outside {
+        let period = run.saturating_add(gap).max(1);
+        let (whole, rest) = (self.length / period, self.length % period);
+        let place = whole.saturating_add(u64::from(rest > 0)).saturating_mul(period);
+        Outside { whole, rest, place }
+    }
+}
+
+/// Where stripes leave a part.
+struct Outside {
+    /// Stripes that are inside with what they leave out.
+    whole: u64,
+    /// Bytes behind them.
+    rest: u64,
+    /// The first stripe that begins outside, counted from the start of the part.
+    place: u64,
 }
 
 #[cfg(test)]
@@ -240,6 +297,23 @@ mod tests {
         assert_eq!(blocks("--size=28k --rw=read:4k --loops=2"), [0, 2, 4, 6, 0, 2, 4, 6]);
         assert_eq!(blocks("--size=32k --rw=read:-8k"), [0, 6, 5, 4, 3, 2, 1, 0]);
         assert_eq!(blocks("--size=32k --rw=read:-12k"), [0, 5, 3, 1, 5, 3, 1, 5]);
+        // Where the last place lies in the file, but behind the part, it ends, too.
+        let eight: Vec<u64> = (0..8).map(|n| 2 * n).collect();
+        for (args, places) in [
+            ("--size=64k --offset=16k", &eight[..]),
+            ("--size=64k --offset=16k --loops=2", &[&eight[..], &eight[..]].concat()[..]),
+            ("--size=32k --offset=16k --loops=3 --number_ios=3", &[0, 2, 4, 6, 0, 2, 4, 6, 0]),
+            ("--size=32k --offset=16k --loops=3 --io_size=40k", &[0, 2, 4, 6, 0, 2, 4, 6, 0, 2, 4, 6]),
+            ("--size=32k --filename=there", &eight[..4]),
+            ("--size=32k --filename=there --io_size=20k", &[0, 2, 4, 6, 0]),
+            ("--size=32k --filename=there --offset=8k", &eight[..4]),
+            ("--size=32k --ioengine=null --offset=16k", &eight[..4]),
+        ] {
+            assert_eq!(blocks(&format!("--rw=read:4k {args}")), places, "{args}");
+        }
+        assert_eq!(blocks("--size=64k --rw=read:60k --offset=16k"), [0]);
+        assert_eq!(blocks("--size=64k --rw=read:76k --offset=64k"), [0]);
+        assert_eq!(blocks("--size=16k --rw=read:1020k --filename=there"), [0; 4]);
         let small = "--rw=read --zonemode=strided --zonesize=8k --zonerange=4k --zoneskip=8k";
         assert_eq!(blocks(&format!("--size=36k {small}")), [0, 0, 3, 3, 6, 6, 0, 0, 3]);
         // Operations of fio 3.42.
@@ -300,6 +374,9 @@ mod tests {
             ("--size=64k --rw=read --zonemode=zbd", "zoned devices"),
             ("--size=36k --rw=rw --zonesize=8k --zoneskip=8k", "come out even"),
             ("--size=72k --rw=read:4k --nrfiles=2", "come out even"),
+            ("--size=64k --rw=read:4k --nrfiles=2 --offset=8k", "come out even"),
+            ("--size=32k --rw=rw:4k --offset=16k", "come out even"),
+            ("--size=64k --rw=read:76k --offset=16k", "begins again"),
         ] {
             let wrong = refused(&format!("--name=a --bs=4k {args}"));
             assert!(wrong.contains(what), "{args}: {wrong}");

@@ -3,6 +3,7 @@
 use super::super::number::{self, Size};
 use super::super::settings::Settings;
 use super::super::{Found, Wrong};
+use super::sequence::Stretch;
 use super::{Notes, Part, parts};
 use fathom_workload::{Access, Amount, Backend, Bytes, Pick, Record, Stream, Turns};
 
@@ -56,10 +57,11 @@ pub fn of(
         };
         let Some(bytes) = bytes else { return Err(parts::too_far(s)) };
         let length = bytes.saturating_sub(start);
-        if super::sequence::uneven(s, stream, length, 1).is_some() {
+        let stretch = Stretch { start, length, real: there.max(bytes) };
+        if stretch.uneven(s, stream, 1).is_some() || stretch.begins_elsewhere(stream) {
             return Err(s
                 .wrong("nrfiles", format!("what is left out does not come out even in {length} bytes of file {} of {count}, which is not supported for several", file + 1))
-                .hint("instead: files whose size is a multiple of what is worked on and what is left out together, or one file"));
+                .hint("instead: whole files whose size is a multiple of what is worked on and what is left out together, or one file"));
         }
         let Some(sum) = whole.checked_add(length) else { return Err(parts::too_far(s)) };
         whole = sum;
@@ -90,7 +92,7 @@ pub fn of(
         sizes.iter().map(|bytes| (bytes - start) / block).fold(0, u64::saturating_add)
     })?;
     let size = most.unwrap_or(whole);
-    Ok(Several { part: Part { start, length: whole, file, size, amount }, sizes })
+    Ok(Several { part: Part { start, length: whole, file, real: file, size, amount }, sizes })
 }
 
 /// How much is done in files of which `whole` bytes are worked on, and at most `most` of them in a pass.
@@ -114,7 +116,8 @@ fn amount(
     }
     let pass = most.unwrap_or(whole);
     let blocks = operations(stream.record.unit().0.max(1));
-    let bytes = io_size.map(|io_size| super::loops::bytes(s, stream, io_size, pass, blocks, loops)).or(most);
+    let bytes =
+        io_size.map(|io_size| super::loops::bytes(s, stream, io_size, (pass, blocks, None), loops)).or(most);
     let by_bytes = super::loops::counted_by_bytes(stream, pass, blocks, loops);
     match (limit, bytes, &stream.record) {
         (Some(limit), bytes, Record::Fixed(block)) => {

@@ -179,8 +179,8 @@ mod tests {
             assert_eq!(amount, whole, "{args}");
             assert!(notes.contains("changes nothing here: sprandom"), "{notes}");
         }
-        let why = refused(&format!("{JOB} --size=1m --filesize=4m --offset=1m --spr_num_regions=4"));
-        assert!(why.contains("goes over all of disk.img, which has 4194304 bytes"), "{why}");
+        let why = refused(&format!("{JOB} --filename=there --size=512k --spr_num_regions=4"));
+        assert!(why.contains("goes over all of there, which has 1048576 bytes"), "{why}");
         let plan = planned("--name=a --size=1m --rw=randwrite --sprandom=0 --spr_op=9 --spr_cs=1g");
         assert_eq!(plan.jobs[0].stream.access, Access::Permuted);
     }

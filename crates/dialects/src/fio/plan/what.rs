@@ -4,6 +4,7 @@ use super::super::Wrong;
 use super::super::settings::Settings;
 use super::super::{lenient, number};
 use super::Part;
+use super::sequence::Stretch;
 use fathom_workload::{Access, Amount, Bytes, Mix, Record, Stream, Zone};
 
 /// What a job does, in the words of fio.
@@ -387,15 +388,14 @@ fn zones(text: &str) -> Result<Vec<Zone>, String> {
 /// How much is done in a part.
 pub fn amount(s: &Settings, stream: &Stream, part: &Part) -> Result<Amount, Wrong> {
     let loops = s.number("loops")?.unwrap_or(1).max(1);
-    let uneven = super::sequence::uneven(s, stream, part.length, loops);
-    let io_size = s.size("io_size")?.map(|size| size.of(part.size));
+    let stretch = Stretch::of(part);
+    let (uneven, stops) = (stretch.uneven(s, stream, loops), stretch.stops_after(s, stream));
+    let io_size = part.asked(s)?;
     let region = part.length;
     let cut = match &stream.access {
         Access::Striped { by_kind, .. } => *by_kind && uneven.is_some(),
         Access::ZonesInTurn { random: false, .. } => {
-            stream.direction.reads()
-                && stream.direction.writes()
-                && super::sequence::stops_after(s, stream, region).is_some()
+            stream.direction.reads() && stream.direction.writes() && stops.is_some()
         }
         _ => false,
     };
@@ -403,6 +403,11 @@ pub fn amount(s: &Settings, stream: &Stream, part: &Part) -> Result<Amount, Wron
         return Err(s
             .wrong("rw", format!("what the reads and the writes leave out does not come out even in {region} bytes, which is not supported"))
             .hint("a size that is a multiple of what is worked on and what is left out together"));
+    }
+    if stretch.begins_elsewhere(stream) {
+        return Err(s
+            .wrong("rw", "rw: what is left out is longer than the file, and offset moves where it begins again, which is not supported")
+            .hint("leave out less, or leave out offset"));
     }
     let per_pass = match &stream.record {
         Record::Fixed(size) => Some(region / size.0.max(1)),
@@ -427,7 +432,7 @@ pub fn amount(s: &Settings, stream: &Stream, part: &Part) -> Result<Amount, Wron
     }
     let bytes = io_size.map_or_else(
         || region.saturating_mul(loops),
-        |io_size| super::loops::bytes(s, stream, io_size, region, per_pass.unwrap_or(0), loops),
+        |io_size| super::loops::bytes(s, stream, io_size, (region, per_pass.unwrap_or(0), stops), loops),
     );
     let by_bytes = super::loops::counted_by_bytes(stream, region, per_pass.unwrap_or(0), loops);
     let operations = per_pass.and_then(|n| match io_size {

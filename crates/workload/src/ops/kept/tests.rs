@@ -121,6 +121,23 @@ fn a_batch_waits_for_what_is_still_being_written() {
 }
 
 #[test]
+fn reads_of_a_batch_pause_and_those_at_the_end_of_a_pass_do_not() {
+    // fio 3.42 with thinktime, verify_backlog=2 and loops=2, from strace.
+    let how = KeepWritten { each_pass: true, ..backlog(2, 0) };
+    let stream = Stream { amount: Amount::Passes(2), ..writing(Access::Sequential) };
+    let mut ops = kept(&stream, 3, how);
+    let mut told = String::new();
+    while let Some(op) = ops.next(&Done::default()) {
+        if op.kind != OpKind::Evict {
+            told.push(if op.kind == OpKind::Write { 'W' } else { 'R' });
+            told.push_str(if ops.pauses(&op) { "p " } else { " " });
+        }
+        ops.completed(&op);
+    }
+    assert_eq!(told, "Wp Wp Rp Rp Wp R Wp Wp Rp Rp Wp R ");
+}
+
+#[test]
 fn each_pass_is_read_back_before_the_next_one() {
     let how = KeepWritten { each_pass: true, ..KeepWritten::default() };
     let stream = Stream { amount: Amount::Passes(2), ..writing(Access::Sequential) };
