@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Engines of this machine's files and devices; every other is left out on purpose.
-const LOCAL: [&str; 21] = [
+const LOCAL: [&str; 22] = [
     "psync",
     "sync",
     "vsync",
@@ -28,6 +28,7 @@ const LOCAL: [&str; 21] = [
     "dircreate",
     "dirstat",
     "dirdelete",
+    "e4defrag",
     "cpuio",
     "exec",
 ];
