@@ -57,9 +57,9 @@ fn blocks_change_places_and_data_stay() {
         assert_eq!(counted(&document), [ops, ops << 16, 0, 0], "{line}");
         assert_eq!(donor.metadata().unwrap().len(), left, "{line}");
         let after = places(&file);
-        assert_eq!((before.len(), after.len()), (64, 64), "{line}: {before:?} {after:?}");
+        assert!(before.len() >= 64 && after.len() == before.len(), "{line}: {before:?} {after:?}");
         let changed = before.iter().zip(&after).filter(|(a, b)| a != b).count() as u64;
-        assert_eq!(changed, if line.contains("offset") { 32 } else { 64 }, "{line}: {before:?} {after:?}");
+        assert_eq!(changed, before.len() as u64 / if line.contains("offset") { 2 } else { 1 }, "{line}");
         assert!(std::fs::read(&file).unwrap() == data, "{line}");
         // Of a donor that keeps its space, an odd number of exchanges leaves what the file had.
         if left > 0 && !line.contains("offset") {

@@ -130,6 +130,8 @@ fn reason(outcome: &Outcome) -> String {
     let line = outcome.stderr.lines().find(ours).unwrap_or_default();
     let words =
         line.strip_prefix("error: ").unwrap_or_else(|| line.splitn(3, ": ").last().unwrap_or_default());
+    // How far it came may differ from run to run.
+    let words = words.split(" (after ").next().unwrap_or_default();
     words.split(':').take(4).collect::<Vec<_>>().join(":").replace('|', "\\|")
 }
 
