@@ -109,6 +109,7 @@ impl Plan<'_> {
 }
 
 /// What one worker executes.
+#[expect(clippy::large_enum_variant, reason = "there is one for each worker, made before the start")]
 pub(crate) enum Job<'a> {
     Stream(Plan<'a>),
     Flow(flow::Plan<'a>),
