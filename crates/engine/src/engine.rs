@@ -15,8 +15,8 @@ use fathom_record::Repetition;
 use fathom_workload::drive::Quota;
 use fathom_workload::ops::{Place, Region, StreamOps};
 use fathom_workload::{
-    Access, Act, Backend, Does, FileCall, FileSet, Files, Group, Isolation, Phase, Pick, Pinning, Program,
-    Stream, Workload, WrittenBy,
+    Access, Act, Backend, Does, Donor, FileCall, FileSet, Files, Group, Isolation, Phase, Pick, Pinning,
+    Program, Stream, Workload, WrittenBy,
 };
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -261,6 +261,9 @@ impl Engine {
                         }
                         _ => {}
                     }
+                    if let Some(donor) = stream.donor.as_ref().and_then(|d| workload.fileset(&d.fileset)) {
+                        action::ensure(sets, donor, &mut self.ledger)?;
+                    }
                     let only_reads = !crate::files::writes(stream) && !stream.open.read_write;
                     if only_reads && !stream.open.create {
                         if !crate::files::only_asks(stream, set) {
@@ -335,6 +338,12 @@ pub(crate) fn path_of(workload: &Workload, sets: &Sets, stream: &Stream, worker:
     sets.path(workload.fileset(&stream.fileset)?, file_of(workload, stream, worker))
 }
 
+fn donor_of(workload: &Workload, sets: &Sets, donor: &Donor) -> Option<crate::worker::Donor> {
+    let set = workload.fileset(&donor.fileset)?;
+    let bytes = (!donor.each).then(|| sets.size(set, 0));
+    Some(crate::worker::Donor { path: sets.path(set, 0)?, bytes })
+}
+
 /// The file sets that operations of a phase's flows name, each once, if they do what is wanted.
 pub(crate) fn sets_of_flows<'a>(
     workload: &'a Workload,
@@ -407,6 +416,7 @@ fn jobs<'a>(
                 path: path_of(workload, sets, stream, index).unwrap_or_default(),
                 file: file as u32,
                 mode: set.map_or(0o640, |s| s.mode),
+                donor: stream.donor.as_ref().and_then(|donor| donor_of(workload, sets, donor)),
                 region: pool.as_ref().map_or_else(
                     || region_of(stream, file_bytes),
                     |p| Region { start: 0, length: p.files.file_bytes.saturating_mul(p.files.count.into()) },

@@ -86,6 +86,12 @@ fn open_at(plan: &Plan, path: &Path) -> Result<OwnedFd, Fault> {
     Ok(file)
 }
 
+/// Opens the file that a stream takes blocks from: like one that it writes.
+pub(crate) fn open_donor(plan: &Plan, path: &Path) -> Result<OwnedFd, Errno> {
+    let file = open_soon(path, OFlags::CLOEXEC | OFlags::WRONLY | OFlags::NOFOLLOW, 0)?;
+    if plan.ledger.may_be_file(path, file.as_fd()) { Ok(file) } else { Err(Errno::STALE) }
+}
+
 /// How long a program may take to give its lease back. A file server needs milliseconds.
 const LEASE: Duration = Duration::from_secs(2);
 

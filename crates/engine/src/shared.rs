@@ -237,9 +237,11 @@ pub(crate) enum Call {
     LeastOperations = 41,
     /// A latency above what is allowed; both are ns.
     Latency = 42,
-    /// fallocate and ftruncate as operations of a stream.
+    /// fallocate and ftruncate as operations of a stream, or parts of one.
     Allocate = 48,
     Truncate = 49,
+    /// Blocks that change places between two files.
+    MoveExtents = 56,
     /// A pipe to splice through.
     Pipe = 50,
     /// A program that is to run beside.
@@ -284,6 +286,7 @@ impl Call {
             Self::Latency => "latency",
             Self::Allocate => "fallocate",
             Self::Truncate => "ftruncate",
+            Self::MoveExtents => "EXT4_IOC_MOVE_EXT",
             Self::Pipe => "make a pipe for",
             Self::LockMemory => "lock as much memory as was asked for before it opens",
             Self::SyncFileSystem => "syncfs the file system of",

@@ -11,8 +11,8 @@ pub(crate) use fault::Fault;
 pub(crate) use locks::{lock, unlock};
 
 use crate::backend::{
-    Aio, AsyncBackend, AsyncNull, Backend, Computing, Extents, Handle, Many, Mmap, Names, Null, Posix, Psync,
-    Pvsync2, Running, Splice, Stdio, Uring,
+    Aio, AsyncBackend, AsyncNull, Backend, Computing, Exchange, Extents, Handle, Many, Mmap, Names, Null,
+    Posix, Psync, Pvsync2, Running, Splice, Stdio, Uring,
 };
 use crate::buffer::Buffer;
 use crate::clock::Clock;
@@ -31,7 +31,7 @@ use beginning::{open, prologue, touch, wait_for_release};
 use ending::{finish_in_clock, finish_outside_clock};
 use fathom_workload::drive::{AWAY, Quota, in_flight};
 use fathom_workload::ops::{Done, Place, ReadBack, Region, Source};
-use fathom_workload::{Backend as Kind, Open, Raise, Stream, Thread, WhenStopped};
+use fathom_workload::{Backend as Kind, FileCall, Open, Raise, Stream, Thread, WhenStopped};
 use locks::lock_file;
 use operations::Operations;
 use std::path::PathBuf;
@@ -50,6 +50,8 @@ pub(crate) struct Plan<'a> {
     pub file: u32,
     /// Permission bits, should the open create the file.
     pub mode: u32,
+    /// The file that its extents change places with.
+    pub donor: Option<Donor>,
     pub region: Region,
     /// Largest record in bytes.
     pub largest: usize,
@@ -94,6 +96,14 @@ pub(crate) struct Plan<'a> {
     pub reads_back: Option<&'a std::fs::File>,
 }
 
+/// A file that gives its blocks away.
+#[derive(Clone)]
+pub(crate) struct Donor {
+    pub path: PathBuf,
+    /// Bytes that are allocated to it at once; `None`: those of each operation.
+    pub bytes: Option<u64>,
+}
+
 impl Plan<'_> {
     /// Operations that can be in flight at once: no more than there are.
     pub fn depth(&self) -> u32 {
@@ -102,6 +112,7 @@ impl Plan<'_> {
 }
 
 /// What one worker executes.
+#[expect(clippy::large_enum_variant, reason = "there is one for each worker, made before the start")]
 pub(crate) enum Job<'a> {
     Stream(Plan<'a>),
     Flow(flow::Plan<'a>),
@@ -134,7 +145,11 @@ impl<'a> Job<'a> {
     /// Files that it may have open at once.
     pub fn files(&self) -> u64 {
         match self {
-            Self::Stream(plan) => plan.pool.as_ref().map_or(1, |pool| pool.paths.len() as u64),
+            Self::Stream(plan) => {
+                let files = plan.pool.as_ref().map_or(1, |pool| pool.paths.len() as u64);
+                // Each has its donor open, too.
+                if plan.donor.is_some() { files * 2 } else { files }
+            }
             Self::Flow(plan) => plan.slots(),
         }
     }
@@ -234,6 +249,12 @@ fn stream(
         Kind::Splice => live::<Splice, OneByOne>(plan, shared, slot, clock, ready, clocks),
         Kind::Calls(call) if call.is_by_name() => {
             live::<Names, OneByOne>(plan, shared, slot, clock, ready, clocks)
+        }
+        Kind::Calls(FileCall::MoveExtents) if pooled => {
+            live::<Many<Exchange>, OneByOne>(plan, shared, slot, clock, ready, clocks)
+        }
+        Kind::Calls(FileCall::MoveExtents) => {
+            live::<Exchange, OneByOne>(plan, shared, slot, clock, ready, clocks)
         }
         Kind::Calls(_) if pooled => live::<Many<Extents>, OneByOne>(plan, shared, slot, clock, ready, clocks),
         Kind::Calls(_) => live::<Extents, OneByOne>(plan, shared, slot, clock, ready, clocks),

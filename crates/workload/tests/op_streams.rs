@@ -84,7 +84,7 @@ fn one_stream() -> BoxedStrategy<Workload> {
             // What is remembered has a source of its own (`ops::Kept`), with tests of its own.
             (stream.keep_written, stream.written_by) = (None, None);
             // None of this says which operations there are, and much of it goes with few streams only.
-            (stream.beside, stream.until_full, stream.apart) = (None, false, false);
+            (stream.beside, stream.donor, stream.until_full, stream.apart) = (None, None, false, false);
             (stream.pace.ratio, stream.pace.least, stream.pace.longest) = (None, None, None);
             stream.priorities.clear();
             stream.pass_over = fathom_workload::PassOver::default();

@@ -206,6 +206,8 @@ fn files_of_others_are_neither_removed_nor_cut() {
         "--name=a --ioengine=filecreate --filesize=4k --readonly",
         "--name=a --ioengine=dircreate --filesize=4k --readonly",
         "--name=a --ioengine=dirdelete --filename=mine --filesize=4k",
+        "--name=a --ioengine=e4defrag --filesize=8k --rw=write --donorname=mine",
+        "--name=a --ioengine=e4defrag --size=8k --rw=write --donorname=mine --inplace=1",
     ] {
         let outcome = run(&fathom, line);
         assert_ne!(outcome.code, Some(0), "{line}: {}", outcome.stderr);

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Engines of this machine's files and devices; every other is left out on purpose.
-const LOCAL: [&str; 21] = [
+const LOCAL: [&str; 22] = [
     "psync",
     "sync",
     "vsync",
@@ -28,6 +28,7 @@ const LOCAL: [&str; 21] = [
     "dircreate",
     "dirstat",
     "dirdelete",
+    "e4defrag",
     "cpuio",
     "exec",
 ];
@@ -129,6 +130,8 @@ fn reason(outcome: &Outcome) -> String {
     let line = outcome.stderr.lines().find(ours).unwrap_or_default();
     let words =
         line.strip_prefix("error: ").unwrap_or_else(|| line.splitn(3, ": ").last().unwrap_or_default());
+    // How far it came may differ from run to run.
+    let words = words.split(" (after ").next().unwrap_or_default();
     words.split(':').take(4).collect::<Vec<_>>().join(":").replace('|', "\\|")
 }
 

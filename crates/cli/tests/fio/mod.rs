@@ -6,6 +6,7 @@ mod beside_fio;
 mod cases;
 mod consumers;
 mod control_groups;
+mod defragment;
 mod devices;
 mod differential;
 mod documented;

@@ -5,11 +5,12 @@ use super::table::{self, State};
 use std::fmt::Write as _;
 
 /// The engines that are done.
-const DONE: [&str; 21] = [
+const DONE: [&str; 22] = [
     "cpuio",
     "dircreate",
     "dirdelete",
     "dirstat",
+    "e4defrag",
     "exec",
     "falloc",
     "filecreate",

@@ -503,6 +503,7 @@ fn every_option_that_is_done_is_read() {
         "--name=a --filesize=4k --ioengine=filestat",
         "--name=a --ioengine=cpuio --cpuload=50 --runtime=1",
         "--name=a --ioengine=exec --program=echo --runtime=1",
+        "--name=a --ioengine=e4defrag --rw=write --filesize=4k --donorname=d",
     ] {
         asked.extend(planned(args).jobs[0].settings.asked());
     }

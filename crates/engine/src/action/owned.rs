@@ -214,6 +214,9 @@ pub(crate) fn check_all(workload: &Workload, sets: &Sets, ledger: &Ledger) -> Re
                 }
                 _ => {}
             }
+            if let Some(donor) = stream.donor.as_ref().and_then(|d| workload.fileset(&d.fileset)) {
+                must_be_writable(sets, donor, ledger)?;
+            }
             if crate::files::writes(stream) || stream.open.read_write {
                 must_be_writable(sets, set, ledger)?;
             } else if !crate::files::only_asks(stream, set) {

@@ -4,6 +4,7 @@
 mod aio;
 mod beside;
 mod compute;
+mod exchange;
 mod extents;
 mod many;
 mod mmap;
@@ -20,6 +21,7 @@ mod uring;
 pub(crate) use aio::Aio;
 pub(crate) use beside::Running;
 pub(crate) use compute::Computing;
+pub(crate) use exchange::Exchange;
 pub(crate) use extents::Extents;
 pub(crate) use many::Many;
 pub(crate) use mmap::Mmap;

@@ -89,7 +89,9 @@ impl Names {
                 asked.map_err(|e| Fault::of(Call::Stat, e, 0))
             }
             // Others work on an open file, and are not sent here.
-            FileCall::Allocate | FileCall::Truncate => Err(Fault::of(Call::Nothing, Errno::INVAL, 0)),
+            FileCall::Allocate | FileCall::Truncate | FileCall::MoveExtents => {
+                Err(Fault::of(Call::Nothing, Errno::INVAL, 0))
+            }
         }
     }
 }

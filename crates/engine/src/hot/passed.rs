@@ -20,7 +20,8 @@ fn bears(rules: &PassOver, fault: &Fault) -> bool {
         | Call::SyncRange
         | Call::Trim
         | Call::Allocate
-        | Call::Truncate => listed(&rules.writes),
+        | Call::Truncate
+        | Call::MoveExtents => listed(&rules.writes),
         Call::Verify | Call::Checksum | Call::Misplaced | Call::Header => rules.wrong_data,
         _ => false,
     }

@@ -96,7 +96,7 @@ const CAPABILITIES: Capabilities = Capabilities {
             asked: Stream::trims,
         },
         Lack {
-            what: "calls about files and directories (allocate, truncate, create, stat, remove, make-directory, remove-directory)",
+            what: "calls about files and directories (allocate, truncate, move-extents, create, stat, remove, make-directory, remove-directory)",
             instead: "take a flow, which has such operations",
             asked: |stream| matches!(stream.backend, Backend::Calls(_)),
         },

@@ -1,6 +1,9 @@
 //! Whether a stream makes sense whose operations move no data (calls about files, computing), or that goes on until there is no space.
 
-use crate::{Access, Amount, Backend, Bytes, Direction, FileCall, Lock, OpenSync, Record, Stream, Verify};
+use crate::{
+    Access, Amount, Backend, Bytes, Direction, FileCall, Files, Lock, OpenSync, Record, Stream, Verify,
+    Workload,
+};
 
 /// Everything that is wrong with it.
 pub(super) fn errors(warms_up: bool, stream: &Stream) -> Vec<String> {
@@ -23,6 +26,10 @@ pub(super) fn errors(warms_up: bool, stream: &Stream) -> Vec<String> {
     wrong(
         stream.beside.is_some() != (stream.backend == Backend::Beside),
         "the back-end beside runs a program, and beside = { program = ... } says which: one needs the other",
+    );
+    wrong(
+        stream.donor.is_some() != (stream.backend == Backend::Calls(FileCall::MoveExtents)),
+        "calls = \"move-extents\" takes blocks from a file, and donor = { fileset = ... } says which: one needs the other",
     );
     wrong(
         stream.beside.as_ref().is_some_and(|of| of.program.is_empty()),
@@ -61,9 +68,26 @@ pub(super) fn errors(warms_up: bool, stream: &Stream) -> Vec<String> {
             stream.direction != Direction::Write,
             "ftruncate is called for writes; calls = \"truncate\" needs direction = \"write\"",
         ),
+        Backend::Calls(FileCall::MoveExtents) => wrong(
+            stream.direction != Direction::Write,
+            "extents are moved for writes; calls = \"move-extents\" needs direction = \"write\"",
+        ),
         _ => {}
     }
     errors
+}
+
+/// What is wrong with the file set of a stream's donor.
+pub(super) fn donor_error(workload: &Workload, stream: &Stream) -> Option<String> {
+    let name = &stream.donor.as_ref()?.fileset;
+    let Some(set) = workload.fileset(name) else {
+        return Some(format!("donor: no file set is named {name:?}"));
+    };
+    if matches!(set.files, Files::Tree(_)) || set.files.count() != 1 {
+        return Some(format!("donor: the file set {name:?} is to be a single file, and no tree"));
+    }
+    (*name == stream.fileset)
+        .then(|| format!("donor: {name:?} is the stream's own file set; blocks are moved between two files"))
 }
 
 /// Asks for something of an open file.
@@ -106,10 +130,12 @@ fn by_name(stream: &Stream, call: FileCall, wrong: &mut impl FnMut(bool, &str)) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Compute, Duration, StatCall, SyncEvery};
+    use crate::{Compute, Donor, Duration, StatCall, SyncEvery};
 
     fn calls(call: FileCall) -> Stream {
+        let donor = Donor { fileset: "d".into(), each: false };
         Stream {
+            donor: (call == FileCall::MoveExtents).then_some(donor),
             backend: Backend::Calls(call),
             length: Some(Bytes(4096)),
             ..Stream::new("f", Direction::Write, Bytes(4096))
@@ -125,6 +151,7 @@ mod tests {
         for call in [
             FileCall::Allocate,
             FileCall::Truncate,
+            FileCall::MoveExtents,
             FileCall::Create,
             FileCall::Stat(StatCall::Lstat),
             FileCall::Remove,
@@ -142,6 +169,12 @@ mod tests {
     fn what_a_call_cannot_have_is_said() {
         let reads = Stream { direction: Direction::Read, ..calls(FileCall::Truncate) };
         assert!(first(&reads).contains("ftruncate is called for writes"));
+        let reads = Stream { direction: Direction::Read, ..calls(FileCall::MoveExtents) };
+        assert!(first(&reads).contains("extents are moved for writes"));
+        let alone = Stream { donor: None, ..calls(FileCall::MoveExtents) };
+        assert!(first(&alone).contains("one needs the other"));
+        let given = Stream { donor: calls(FileCall::MoveExtents).donor, ..calls(FileCall::Allocate) };
+        assert!(first(&given).contains("one needs the other"));
         let half = Stream { length: None, ..calls(FileCall::Create) };
         assert!(first(&half).contains("one for each file"));
         for call in [FileCall::Remove, FileCall::MakeDirectory, FileCall::RemoveDirectory] {
@@ -160,5 +193,24 @@ mod tests {
         assert!(first(&alone).contains("one needs the other"));
         let full = Stream { until_full: true, ..Stream::new("f", Direction::Read, Bytes(1)) };
         assert!(first(&full).contains("writes nothing"));
+    }
+
+    #[test]
+    fn a_donor_is_another_file_and_a_single_one() {
+        let set = |name: &str, count: u32| {
+            format!(
+                "[[fileset]]\nname = '{name}'\nfiles = {{ numbered = {{ prefix = '{name}', count = {count} }} }}\nsize = {{ fixed = '4KiB' }}\n"
+            )
+        };
+        let text = format!("name = 't'\n{}{}{}", set("f", 1), set("d", 1), set("two", 2));
+        let workload = Workload::from_toml(&text).unwrap();
+        let from = |name: &str| {
+            let donor = Some(Donor { fileset: name.into(), each: true });
+            donor_error(&workload, &Stream { donor, ..calls(FileCall::MoveExtents) }).unwrap_or_default()
+        };
+        assert_eq!(from("d"), "");
+        assert!(from("f").contains("own file set"));
+        assert!(from("two").contains("a single file"));
+        assert!(from("none").contains("no file set is named"));
     }
 }

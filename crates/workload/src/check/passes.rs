@@ -1,6 +1,6 @@
 //! Whether what is in memory can be dropped between the passes of a stream: it has some, and they are its own.
 
-use crate::{Access, Backend, Sequence, Stream};
+use crate::{Access, Backend, FileCall, Sequence, Stream};
 
 /// What is wrong with `evict_passes`.
 pub(super) fn error(stream: &Stream) -> Option<&'static str> {
@@ -16,7 +16,9 @@ pub(super) fn error(stream: &Stream) -> Option<&'static str> {
     if stream.trims() {
         return Some("what was given back is not in memory; leave evict_passes out of a stream that trims");
     }
-    (!stream.backend.moves_data() || stream.backend == Backend::Null)
+    // Blocks whose contents are in memory are not moved to other places.
+    let moves = stream.backend.moves_data() || stream.backend == Backend::Calls(FileCall::MoveExtents);
+    (!moves || stream.backend == Backend::Null)
         .then_some("evict_passes: this back-end moves no data, and nothing of it is in memory")
 }
 
@@ -29,6 +31,8 @@ mod tests {
     fn passes_are_those_of_one_worker_that_moves_data() {
         let good = Stream { evict_passes: true, ..Stream::new("f", Direction::Read, Bytes(4096)) };
         assert_eq!(error(&good), None);
+        let blocks = Backend::Calls(FileCall::MoveExtents);
+        assert_eq!(error(&Stream { backend: blocks, ..good.clone() }), None);
         for (wrong, why) in [
             (Stream { access: Access::Listed(Vec::new()), ..good.clone() }, "has no passes"),
             (Stream { sequence: Sequence::Common, ..good.clone() }, "common sequence"),

@@ -36,6 +36,7 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
     errors.extend(super::passes::error(stream).map(String::from));
     errors.extend(super::by_kind::errors(stream));
     errors.extend(super::calls::errors(group.warms_up(phase), stream));
+    errors.extend(super::calls::donor_error(workload, stream));
     if let Some(turns) = &stream.turns {
         // The files are what is in this order, and they are alike.
         errors.extend(access_error(&turns.order, &Record::Fixed(crate::Bytes(1))));

@@ -15,6 +15,8 @@ pub enum FileCall {
     Allocate,
     /// ftruncate to each write's offset. Streams that write only.
     Truncate,
+    /// EXT4_IOC_MOVE_EXT: the blocks of each write change places with those of the stream's donor, and the data stay. Streams that write only.
+    MoveExtents,
     /// open with O_CREAT: each file once a pass. It is closed before the next operation, outside its latency.
     Create,
     /// Asking for the attributes: each file (or directory) once a pass.
@@ -44,7 +46,7 @@ impl FileCall {
     /// Whether it is about the name of a file, which is not open: one operation for each file.
     #[must_use]
     pub fn is_by_name(self) -> bool {
-        !matches!(self, Self::Allocate | Self::Truncate)
+        !matches!(self, Self::Allocate | Self::Truncate | Self::MoveExtents)
     }
 
     /// Whether each name allows it once, and a second time is an error.
@@ -58,6 +60,18 @@ impl FileCall {
     pub fn changes(self) -> bool {
         !matches!(self, Self::Stat(_))
     }
+}
+
+/// The file that a stream gets its blocks from, with the call move-extents. It gets those of the stream's files.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Donor {
+    /// The file set that it is the only file of.
+    pub fileset: String,
+    /// Its space is allocated in each operation, and given back behind it; without it once, up to the file's size, when the stream's files
+    /// are opened.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub each: bool,
 }
 
 /// Computing for so long, instead of a call. How much of a CPU that takes, the stream's pause before each operation says.

@@ -29,7 +29,7 @@ pub use access::{Access, Does, ListedOp, Scaled, Zone};
 pub use action::Action;
 pub use backend::{Backend, MapFlush, Pvsync2, SyncCall, Uring};
 pub use buffers::{Buffers, Node, Pages};
-pub use calls::{Beside, Compute, FileCall, StatCall};
+pub use calls::{Beside, Compute, Donor, FileCall, StatCall};
 pub use data::{Data, Verify};
 pub use files::{Existing, FileSet, Files, Share, Sizing, Tree};
 pub use flow::{Act, Flow, FlowOp, Offsets, Value};

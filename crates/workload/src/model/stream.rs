@@ -1,8 +1,8 @@
 //! A stream: one kind of I/O on one file, in one order. What stands inside the clock is part of the model.
 
 use super::{
-    Access, Backend, Beside, Buffers, Data, KeepWritten, Open, Pace, PassOver, PriorityShare, SyncEvery,
-    SyncSeries, Verify, WrittenBy, is_default,
+    Access, Backend, Beside, Buffers, Data, Donor, KeepWritten, Open, Pace, PassOver, PriorityShare,
+    SyncEvery, SyncSeries, Verify, WrittenBy, is_default,
 };
 use crate::{Bytes, Duration, Seed};
 use serde::{Deserialize, Serialize};
@@ -132,6 +132,9 @@ pub struct Stream {
     /// The program of the back-end beside.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<Beside>,
+    /// The file that the call move-extents takes blocks from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub donor: Option<Donor>,
     /// I/O priorities of single operations. With the back-ends uring and aio.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub priorities: Vec<PriorityShare>,
@@ -186,6 +189,7 @@ impl Stream {
             seed: None,
             until_full: false,
             beside: None,
+            donor: None,
             priorities: Vec::new(),
             pass_over: PassOver::default(),
         }

@@ -69,7 +69,7 @@ impl Workload {
     #[must_use]
     pub fn shares_files_in(&self, phase: &Phase) -> bool {
         let shared = |name: &str| self.ranks.shared.contains_key(name);
-        streams_of(phase).any(|s| shared(&s.fileset))
+        streams_of(phase).any(|s| shared(&s.fileset) || s.donor.as_ref().is_some_and(|d| shared(&d.fileset)))
             || crate::flow::set_names(phase, |_| true).into_iter().any(shared)
             || phase.before.iter().chain(&phase.after).filter_map(set_of).any(shared)
     }

@@ -517,6 +517,7 @@ fn backend() -> BoxedStrategy<Backend> {
         prop::sample::select(vec![
             FileCall::Allocate,
             FileCall::Truncate,
+            FileCall::MoveExtents,
             FileCall::Create,
             FileCall::Stat(StatCall::Stat),
             FileCall::Stat(StatCall::Statx),
@@ -553,6 +554,10 @@ fn beside() -> BoxedStrategy<Beside> {
             output: output.map(PathBuf::from),
         })
         .boxed()
+}
+
+fn donor() -> BoxedStrategy<Donor> {
+    (".*", any::<bool>()).prop_map(|(fileset, each)| Donor { fileset, each }).boxed()
 }
 
 fn open() -> BoxedStrategy<Open> {
@@ -702,7 +707,13 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
             number(),
             any::<bool>(),
             prop::sample::select(vec![WhenStopped::Leave, WhenStopped::FinishUncounted, WhenStopped::Ignore]),
-            (any::<bool>(), prop::bool::weighted(0.05), option::of(beside()), pass_over()),
+            (
+                any::<bool>(),
+                prop::bool::weighted(0.05),
+                option::of(beside()),
+                option::of(donor()),
+                pass_over(),
+            ),
         ),
     );
     (what, how)
@@ -738,7 +749,7 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
                         disturb_every,
                         log_operations,
                         when_stopped,
-                        (until_full, evict_passes, beside, pass_over),
+                        (until_full, evict_passes, beside, donor, pass_over),
                     ),
                 ),
             )| Stream {
@@ -783,6 +794,7 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
                 until_full,
                 evict_passes,
                 beside,
+                donor,
                 priorities,
                 pass_over,
             },

@@ -1,10 +1,11 @@
-//! Engines whose operations move no data: calls about files (falloc, ftruncate, filecreate, filestat, filedelete) and
+//! Engines whose operations move no data: calls about files (falloc, ftruncate, e4defrag, filecreate, filestat, filedelete) and
 //! directories (dircreate, dirstat, dirdelete), and computing (cpuio); and writing until there is no space.
 
 use super::super::general::General;
 use super::super::settings::Settings;
 use super::super::{Found, World, Wrong};
 use super::Part;
+use super::donor;
 use super::files::Make;
 use super::what::Direction;
 use fathom_workload::{Amount, Backend, Beside, Bytes, Compute, Duration, FileCall, StatCall, Stream, Think};
@@ -25,6 +26,7 @@ pub(super) fn backend(s: &Settings, engine: &str, rw: Direction) -> Result<Backe
                 .hint("rw=write, or rw=randwrite"));
         }
         "ftruncate" => FileCall::Truncate,
+        "e4defrag" => donor::call(s, rw)?,
         "filecreate" => FileCall::Create,
         "filestat" | "dirstat" => FileCall::Stat(match s.word("stat_type") {
             Some("lstat") => StatCall::Lstat,
@@ -46,7 +48,8 @@ pub(super) fn backend(s: &Settings, engine: &str, rw: Direction) -> Result<Backe
     Ok(backend)
 }
 
-fn asks(s: &Settings, name: &'static str) -> bool {
+/// Whether an option is given, and not as 0.
+pub(super) fn asks(s: &Settings, name: &'static str) -> bool {
     s.last(name).is_some_and(|(_, given)| given.value.as_deref().is_none_or(|value| value.trim() != "0"))
 }
 

@@ -81,7 +81,7 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
         "posixaio" => Backend::Posix,
         "splice" => Backend::Splice,
         "falloc" | "ftruncate" | "filecreate" | "filestat" | "filedelete" | "dircreate" | "dirstat"
-        | "dirdelete" | "cpuio" => calls::backend(s, &engine, rw)?,
+        | "dirdelete" | "e4defrag" | "cpuio" => calls::backend(s, &engine, rw)?,
         "exec" => {
             stream.beside = Some(calls::beside(s)?);
             Backend::Beside

@@ -31,7 +31,7 @@ impl Counted {
     pub fn count(self, error: &OpError) -> bool {
         match error.call.as_str() {
             "read" => self.reads,
-            "write" | "fsync" | "trim" | "fallocate" | "ftruncate" => self.writes,
+            "write" | "fsync" | "trim" | "fallocate" | "ftruncate" | "EXT4_IOC_MOVE_EXT" => self.writes,
             "verify" => self.checks,
             _ => false,
         }

@@ -5,7 +5,7 @@ use super::super::settings::Settings;
 use super::super::{Found, World, Wrong};
 use super::what::{self, Direction};
 use super::{Notes, Part, append, calls, names, parts, several};
-use fathom_workload::{Access, Amount, Stream};
+use fathom_workload::{Access, Amount, Backend, FileCall, Stream};
 use std::path::{Path, PathBuf};
 
 /// Where a job works.
@@ -144,9 +144,7 @@ pub fn lay(
         part.place(stream, several);
     }
     // The permission of one clone's file is none for its neighbour's.
-    let may = |path: &PathBuf| {
-        general.allow_write.iter().any(|allowed| same(allowed, path)) || (world.allowed)(path)
-    };
+    let may = |path: &PathBuf| may_write(general, world, path);
     let foreign = files.iter().flatten().all(may);
     let reads_only = !(rw.writes() || stream.changes_files()) || s.on("verify_only", false);
     let wanted = |clone: usize, file: usize| -> u64 {
@@ -195,7 +193,10 @@ pub fn lay(
             s.called()
         ));
     }
-    let memory = if !stream.backend.moves_data() || stream.open.direct || bottomless {
+    // Blocks whose contents are in memory are busy, and not moved.
+    let moves_extents = stream.backend == Backend::Calls(FileCall::MoveExtents);
+    let cached = moves_extents || stream.backend.moves_data() && !stream.open.direct;
+    let memory = if !cached || bottomless {
         Memory::AsFound
     } else if s.on("pre_read", false) {
         Memory::Read
@@ -297,6 +298,11 @@ pub(super) fn make(s: &Settings, rw: Direction, null: bool) -> Result<Make, Wron
         "keep" => Ok(Make::ReserveBehind),
         _ => Ok(Make::Reserve),
     }
+}
+
+/// Whether a file may be written that fathom did not make.
+pub(super) fn may_write(general: &General, world: &World<'_>, path: &Path) -> bool {
+    general.allow_write.iter().any(|allowed| same(allowed, path)) || (world.allowed)(path)
 }
 
 /// Whether both name the same file.

@@ -12,6 +12,7 @@ mod commands;
 mod cpus;
 mod data;
 mod dedupe;
+mod donor;
 mod earlier;
 mod engine;
 pub mod errors;
@@ -107,6 +108,8 @@ pub struct Job {
     pub sizes: Vec<Vec<u64>>,
     /// How it is made ready and ended.
     pub ready: files::Ready,
+    /// The file that its files get blocks from.
+    pub donor: Option<donor::Donor>,
     /// Errors that it counts.
     pub errors: errors::Counted,
     /// An error of it ends the others.
@@ -246,6 +249,7 @@ fn job(
                 .map_err(|wrong| earlier::explained(wrong, s, before))?
         }
     };
+    let donor = donor::of(s, &stream, &laid, general, world)?;
     zones::apply(s, rw, &mut stream, &mut laid.parts)?;
     sprandom::amount(s, &stream, &mut laid, world, notes)?;
     loops::sync_the_last(s, &mut stream, &laid)?;
@@ -285,6 +289,7 @@ fn job(
         parts: laid.parts,
         sizes: laid.sizes,
         ready: laid.ready,
+        donor,
         errors: counted,
         error_ends_all: s.on("exitall_on_error", false),
         reads_back: checks.reads_back,

@@ -4,7 +4,7 @@
 use super::backlog;
 use super::errors;
 use super::files::{Make, Memory};
-use super::sets::{Sets, Taken};
+use super::sets::{self, Sets, Taken};
 use super::{Job, Place, loops, pace, state, steady, steps};
 use fathom_workload::ops;
 use fathom_workload::{
@@ -21,8 +21,9 @@ pub fn fill(workload: &mut Workload, jobs: &mut [Job]) {
     let steps: BTreeSet<u32> = jobs.iter().map(|j| j.step).collect();
     let mut taken = Taken::new();
     let sets: Vec<Sets> = jobs.iter().map(|job| Sets::of(job, &mut taken)).collect();
-    for (job, sets) in jobs.iter().zip(&sets) {
+    for (job, sets) in jobs.iter_mut().zip(&sets) {
         workload.filesets.extend(sets.described(job));
+        workload.filesets.extend(sets::of_donor(job, &mut taken));
     }
     for step in steps {
         let of_step: Vec<usize> = (0..jobs.len()).filter(|j| jobs[*j].step == step).collect();

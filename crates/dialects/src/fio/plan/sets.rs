@@ -103,24 +103,47 @@ impl Sets {
     /// As the workload has them.
     pub fn described(&self, job: &Job) -> impl Iterator<Item = FileSet> {
         self.sets.iter().map(move |set| FileSet {
-            name: set.name.clone(),
-            files: Files::List(set.paths.clone()),
-            size: set.size.clone(),
-            existing: Existing::Reuse,
             foreign_writable: job.ready.foreign,
             keep: job.ready.keep,
             // Of directories as fio lays them out; those of dircreate nobody could enter.
             mode: if names_directories(&job.settings) { 0o700 } else { 0o644 },
-            // Whatever a job checks was written by a job: a file that is lost or cut short fails the check.
-            data: Data::Unique,
-            preallocated_percent: 100,
-            share: Share::ReadWrite,
-            trust_sizes: false,
-            leave_dirty: false,
-            prepare_record: FileSet::PREPARE_RECORD,
             make_directories: true,
+            ..listed(set.name.clone(), set.paths.clone(), set.size.clone())
         })
     }
+}
+
+/// Files by their names, which stay.
+fn listed(name: String, paths: Vec<PathBuf>, size: Sizing) -> FileSet {
+    FileSet {
+        name,
+        files: Files::List(paths),
+        size,
+        existing: Existing::Reuse,
+        foreign_writable: false,
+        keep: true,
+        mode: 0o644,
+        // Whatever a job checks was written by a job: a file that is lost or cut short fails the check.
+        data: Data::Unique,
+        preallocated_percent: 100,
+        share: Share::ReadWrite,
+        trust_sizes: false,
+        leave_dirty: false,
+        prepare_record: FileSet::PREPARE_RECORD,
+        make_directories: false,
+    }
+}
+
+/// That of a job's donor, which its stream is told of.
+pub(super) fn of_donor(job: &mut Job, taken: &mut Taken) -> Option<FileSet> {
+    let donor = job.donor.as_ref()?;
+    let name = unique(format!("{}, donor", job.name), taken);
+    job.stream.donor = Some(fathom_workload::Donor { fileset: name.clone(), each: donor.each });
+    // It stays whatever becomes of the job's files, as in fio.
+    Some(FileSet {
+        foreign_writable: donor.foreign,
+        ..listed(name, vec![donor.path.clone()], Sizing::Fixed(Bytes(donor.bytes)))
+    })
 }
 
 /// `name`, or with a number behind it.

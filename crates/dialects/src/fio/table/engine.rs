@@ -59,7 +59,7 @@ const ENGINES: super::Kind = Word(&[
 ]);
 
 /// Options that only some engines have, with these.
-const OF_ENGINES: [(&str, &[&str]); 26] = [
+const OF_ENGINES: [(&str, &[&str]); 28] = [
     ("hipri", &["pvsync2", "io_uring"]),
     ("hipri_percentage", &["pvsync2"]),
     ("nowait", &["pvsync2", "libaio", "io_uring"]),
@@ -82,6 +82,8 @@ const OF_ENGINES: [(&str, &[&str]); 26] = [
     ("cpumode", &["cpuio"]),
     ("exit_on_io_done", &["cpuio"]),
     ("stat_type", &["filestat", "dirstat"]),
+    ("donorname", &["e4defrag"]),
+    ("inplace", &["e4defrag"]),
     ("program", &["exec"]),
     ("arguments", &["exec"]),
     ("grace_time", &["exec"]),
@@ -98,7 +100,7 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "ioengine",
         ENGINES,
-        "the calls: psync, sync, vsync, pvsync, pvsync2, libaio, io_uring, posixaio, mmap, splice, null; falloc, ftruncate, filecreate, filestat, filedelete, dircreate, dirstat, dirdelete, cpuio and exec move no data; others are refused",
+        "the calls: psync, sync, vsync, pvsync, pvsync2, libaio, io_uring, posixaio, mmap, splice, null; falloc, ftruncate, filecreate, filestat, filedelete, dircreate, dirstat, dirdelete, e4defrag, cpuio and exec move no data; others are refused",
     ),
     done(
         "iodepth",
@@ -217,6 +219,16 @@ pub(super) static ROWS: &[Row] = &[
     ),
     done("exit_on_io_done", Bool, "cpuio: end when all jobs of other engines that run beside it are done"),
     done("stat_type", Word(&["stat", "lstat", "statx"]), "filestat, dirstat: the call"),
+    done(
+        "donorname",
+        Text,
+        "e4defrag: the file, in the directory of the job, that blocks of the job's files change places with (EXT4_IOC_MOVE_EXT, both on one ext4); it is made if it is missing, and stays; what is in it is lost, so one that fathom did not make needs --allow-write",
+    ),
+    done(
+        "inplace",
+        Bool,
+        "e4defrag: the donor gets its space in each operation and gives it back; without it, or with 0, it has filesize bytes, once",
+    ),
     done("program", Text, "exec: what it runs while the job does, and ends with it"),
     done(
         "arguments",

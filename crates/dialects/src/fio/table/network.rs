@@ -44,8 +44,6 @@ pub(super) static ROWS: &[Row] = refused_rows! {
     "uri": "address", "nbd and libblkio";
     "nfs_url": "address", "nfs";
     "container": "container", "dfs";
-    "donorname": "donor file", "e4defrag";
-    "inplace": "defragment in place", "e4defrag";
     "skip_bad": "skip bad blocks", "mtd";
     "readfua": "force unit access", "sg";
     "writefua": "force unit access", "sg";
