@@ -180,7 +180,7 @@ fn region_errors(stream: &Stream, file: &Sizing) -> Vec<String> {
     }
     let records = match stream.align.0 {
         0 => region.0 / stream.record.unit().0.max(1),
-        step => region.0.saturating_sub(stream.record.largest().0) / step + 1,
+        step => (region.0.saturating_sub(stream.record.largest().0) / step).saturating_add(1),
     };
     if matches!(stream.access, Access::Shuffled { .. }) && records > MOST_SHUFFLED {
         errors.push(format!(
@@ -479,4 +479,18 @@ fn endless_error((phase, group): (&Phase, &Group), stream: &Stream) -> Option<St
     (!first_done && !with_io).then(|| {
         "it never ends: give an amount, or the phase a stop by time, operations, bytes or steady".into()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Bytes;
+
+    #[test]
+    fn a_region_without_end_is_an_error_and_no_overflow() {
+        let mut stream = Stream::new("f", Direction::Read, Bytes(0));
+        (stream.align, stream.length) = (Bytes(1), Some(Bytes(u64::MAX)));
+        let said = region_errors(&stream, &Sizing::Fixed(Bytes(0))).join("; ");
+        assert!(said.contains("beyond the largest offset"), "{said}");
+    }
 }
