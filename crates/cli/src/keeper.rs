@@ -18,10 +18,13 @@ impl Keeper {
     /// Begins the run in the store. Another may have got the same id, which is not drawn from many where they begin in the same moment: then
     /// this one gets a new one.
     pub fn open(common: &Common, run: &mut Run) -> Self {
-        if common.no_store {
-            return Self { store: None, behind: false };
-        }
-        let opened = state::store(common.store.as_deref()).and_then(|mut store| {
+        Self::begin(reach(common), common, run)
+    }
+
+    /// The same in a store that was reached, or not.
+    pub fn begin(store: Option<anyhow::Result<Store>>, common: &Common, run: &mut Run) -> Self {
+        let Some(store) = store else { return Self { store: None, behind: false } };
+        let opened = store.and_then(|mut store| {
             begin(&mut store, run)?;
             Ok(store)
         });
@@ -74,6 +77,11 @@ impl Keeper {
         }
         done.is_ok()
     }
+}
+
+/// The store that runs are kept in, if they are to be.
+pub fn reach(common: &Common) -> Option<anyhow::Result<Store>> {
+    (!common.no_store).then(|| state::store(common.store.as_deref()))
 }
 
 fn begin(store: &mut Store, run: &mut Run) -> Result<(), StoreError> {

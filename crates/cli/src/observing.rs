@@ -11,7 +11,7 @@ use fathom_observe::block::{
 };
 use fathom_observe::device::{DeviceKind, DeviceStack};
 use fathom_observe::files::Live;
-use fathom_observe::findings::{self, Facts};
+use fathom_observe::findings::{self, Asked, Facts};
 use fathom_observe::join::{self, Joined, Keeper, Kept, Layout};
 use fathom_record::block::analysis::{Analysis, Options, WatchedDevice};
 use fathom_record::block::{BlockAction, BlockEvent, DeviceNumber};
@@ -360,8 +360,8 @@ impl Seen {
     /// Enters what was seen, and what it proves, into the record.
     pub fn explain(
         self,
-        phase: &Phase,
-        in_order: bool,
+        (phase, asked): (&Phase, Asked),
+        environment: &serde_json::Value,
         repetition: &mut Repetition,
         calls: Option<Calls>,
         stack: &DeviceStack,
@@ -377,7 +377,8 @@ impl Seen {
                 self.passed_over
             ));
         }
-        repetition.findings = findings::of(&Facts { phase, repetition, in_order, joined: joined.as_ref() });
+        repetition.findings =
+            findings::of(&Facts { phase, repetition, asked, environment, joined: joined.as_ref() });
     }
 
     /// Calls and requests joined, where the file system tells where its files lie.

@@ -8,7 +8,7 @@ mod places;
 pub use described::described;
 pub use places::meets_a_device;
 
-use crate::keeper::Keeper;
+use crate::keeper::{self, Keeper};
 use crate::line::Common;
 use crate::observing::{Observer, PhaseWatch};
 use crate::script::{InOrder, Script};
@@ -19,6 +19,7 @@ use fathom_observe::cache::course::Sampler;
 use fathom_observe::counters::{Counters, Snapshot};
 use fathom_observe::device::DeviceStack;
 use fathom_observe::doubts::Seen;
+use fathom_observe::findings::Asked;
 use fathom_observe::{cache, device, doubts, environment, residency, trust, written};
 use fathom_record::{CacheTruth, Phase, Repetition, Residency, Run, Status};
 use fathom_workload::{Access, Direction, Program, Stream, Workload};
@@ -137,14 +138,20 @@ pub fn execute_script(
     let mut observer = Observer::new(common.observe, engine, device, small::is_small(workload))
         .map_err(|e| EngineError::Unsupported { place: "--observe".into(), message: e.to_string() })?;
     let planned = workload.phases.len();
-    let mut run = begin(engine, workload, &head);
+    // Both take a while, and neither needs the other.
+    let (environment, store) = std::thread::scope(|scope| {
+        let captured = scope.spawn(|| environment::capture(&head.directory));
+        let store = keeper::reach(common);
+        (captured.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), store)
+    });
+    let mut run = begin(engine, workload, &head, environment);
     if let (Some(reach), Some(environment)) = (reach, run.environment.as_object_mut()) {
         environment.insert("cold".into(), reach.word().into());
     }
     if let Some(mark) = &common.mark {
         mark.put_on(&mut run);
     }
-    let mut keeper = Keeper::open(common, &mut run);
+    let mut keeper = Keeper::begin(store, common, &mut run);
     let mut failure = None;
     let place = Place::of(&head.directory);
     let mut seen = first_seen(workload);
@@ -228,7 +235,7 @@ pub fn judge(workload: &Workload, run: &mut Run, mut seen: Seen) {
 }
 
 /// What is known before the first phase.
-pub fn begin(engine: &Engine, workload: &Workload, head: &Head) -> Run {
+pub fn begin(engine: &Engine, workload: &Workload, head: &Head, environment: serde_json::Value) -> Run {
     Run {
         id: fathom_record::store::new_run_id(head.started.timestamp(), std::process::id()),
         label: head.label.clone(),
@@ -244,7 +251,7 @@ pub fn begin(engine: &Engine, workload: &Workload, head: &Head) -> Run {
             workload.to_toml().unwrap_or_else(|e| format!("# {e}")),
             &head.argv,
         ),
-        environment: environment::capture(&head.directory),
+        environment,
         clock: engine.describe_clock(),
         ..Run::default()
     }
@@ -293,7 +300,8 @@ pub fn one_phase(
     {
         return (None, Err(Failure::Engine(e)));
     }
-    let mut measured = match measure(engine, workload, (number, repetition), (seen, observer), listener) {
+    let done = measure(engine, workload, (number, repetition), &run.environment, (seen, observer), listener);
+    let mut measured = match done {
         Ok(measured) => measured,
         Err(e) => return (None, Err(Failure::Engine(e))),
     };
@@ -331,6 +339,7 @@ fn measure(
     engine: &mut Engine,
     workload: &Workload,
     (number, repetition): (usize, u32),
+    environment: &serde_json::Value,
     (seen, observer): (&mut Seen, &mut Observer),
     listener: &mut dyn Listener,
 ) -> Result<Repetition, EngineError> {
@@ -376,7 +385,8 @@ fn measure(
     measured.physical.waiting = cache::waiting(&paths, &stack, before, at_stop, measured.resident_after);
     measured.physical.compression = stack.compression();
     measured.course = readings.course.finish();
-    watched.explain(&described(phase, number), in_order(phase), &mut measured, engine.take_calls(), &stack);
+    let about = described(phase, number);
+    watched.explain((&about, asked(phase)), environment, &mut measured, engine.take_calls(), &stack);
     Ok(measured)
 }
 
@@ -480,10 +490,19 @@ pub fn streams<'a>(
     })
 }
 
-/// Whether every thread of the phase works through its file in order.
-fn in_order(phase: &fathom_workload::Phase) -> bool {
-    let mut threads = phase.groups.iter().flat_map(|g| &g.threads).peekable();
-    threads.peek().is_some()
-        && threads
-            .all(|t| matches!(&t.program, Program::Stream(stream) if stream.access == Access::Sequential))
+/// What findings ask of the workload.
+fn asked(phase: &fathom_workload::Phase) -> Asked {
+    let threads = || phase.groups.iter().flat_map(|g| &g.threads);
+    let all = |is: fn(&Stream) -> bool| {
+        threads().next().is_some()
+            && threads().all(|t| matches!(&t.program, Program::Stream(stream) if is(stream)))
+    };
+    let slow = |s: &Stream| {
+        s.pace.rate.is_some() || s.pace.think.is_some() || s.pace.burst.is_some() || s.access.is_timed()
+    };
+    Asked {
+        in_order: all(|s| s.access == Access::Sequential),
+        paced: phase.events_per_s.is_some() || streams(std::iter::once(phase)).any(slow),
+        aio: all(|s| matches!(s.backend, fathom_workload::Backend::Aio { .. })),
+    }
 }

@@ -161,7 +161,9 @@ fn measure(
     let rank = circle.team.rank();
     let mut run = Run { dialect: order.dialect.clone(), ..Run::default() };
     let mut merged = circle.is_first().then(|| {
-        let mut whole = run_loop::begin(engine, &setting.workload, &order.head());
+        let head = order.head();
+        let environment = fathom_observe::environment::capture(&head.directory);
+        let mut whole = run_loop::begin(engine, &setting.workload, &head, environment);
         if let Some(environment) = whole.environment.as_object_mut().filter(|_| setting.reach.is_some()) {
             environment.insert("cold".into(), setting.reach.map_or("", Reach::word).into());
         }

@@ -2,7 +2,19 @@
 
 use crate::join::Joined;
 use fathom_record::block::{DeviceActivity, RequestClass, RequestStats};
-use fathom_record::{BlockLayer, OpKind, Phase, Repetition};
+use fathom_record::{BlockLayer, OpKind, Phase, Repetition, Worker};
+use serde_json::Value;
+
+/// What a workload says of a phase, as far as rules ask.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// Every stream works through its file in order.
+    pub in_order: bool,
+    /// A stream has a rate, or pauses: it does less than it could.
+    pub paced: bool,
+    /// Every stream uses libaio.
+    pub aio: bool,
+}
 
 /// Everything known about one repetition.
 #[derive(Clone, Copy, Debug)]
@@ -11,8 +23,10 @@ pub struct Facts<'a> {
     pub phase: &'a Phase,
     /// What was measured.
     pub repetition: &'a Repetition,
-    /// Whether every stream of it works through its file in order, as the workload says.
-    pub in_order: bool,
+    /// What the workload says of it.
+    pub asked: Asked,
+    /// The environment that the run was begun in.
+    pub environment: &'a Value,
     /// Calls and requests joined, where calls were noted.
     pub joined: Option<&'a Joined>,
 }
@@ -39,6 +53,18 @@ impl<'a> Facts<'a> {
     pub(super) fn calls(&self, op: OpKind) -> (u64, u64) {
         let stats = self.repetition.workers.iter().flat_map(|w| &w.stats).filter(|s| s.op == op);
         stats.fold((0, 0), |sum, s| (sum.0 + s.ops, sum.1 + s.bytes))
+    }
+
+    /// Processors that the workers used, in the mean over the time of the phase.
+    pub(super) fn cpu_share(&self) -> f64 {
+        let used = |w: &Worker| w.cpu_user_ns.saturating_add(w.cpu_system_ns) as f64;
+        self.repetition.workers.iter().map(used).sum::<f64>() / self.repetition.elapsed_ns.max(1) as f64
+    }
+
+    /// What the environment says of a device.
+    pub(super) fn described(&self, name: &str) -> Option<&'a Value> {
+        let devices = self.environment.get("devices")?.as_array()?;
+        devices.iter().find(|d| d.get("name").and_then(Value::as_str) == Some(name))
     }
 
     /// Bytes per call of a kind, if all were of one size.

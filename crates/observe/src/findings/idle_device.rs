@@ -17,8 +17,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let bound = facts.phase.direct || origin.regime == Regime::Device;
     // Buffered writes wait in memory until somebody wants them written: the device rests meanwhile, as it should.
     let waiting = facts.phase.writes && !facts.phase.direct;
-    let paced = facts.repetition.workers.iter().any(|w| w.behind_ns > 0);
-    if !bound || paced || waiting || requests < ENOUGH_REQUESTS || block.watched_ns == 0 {
+    if !bound || facts.asked.paced || waiting || requests < ENOUGH_REQUESTS || block.watched_ns == 0 {
         return None;
     }
     // The watch begins before the clock and ends after it.
@@ -32,14 +31,17 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     }
     Some(finding(
         format!(
-            "{} had nothing to do for {} of the time: the program, the kernel's path and waking up took it, not the device.",
+            "{} had nothing to do for {} of the time; the workers used a processor for {} of it.",
             device.name,
-            percent(idle)
+            percent(idle),
+            percent(facts.cpu_share())
         ),
-        if facts.phase.direct {
-            "More operations in flight (queue depth, threads), or larger ones, would use the device better."
-        } else {
-            "More streams, or a larger read_ahead_kb of the device, would use it better."
+        match (facts.phase.direct, facts.asked.in_order) {
+            (true, _) => {
+                "More operations in flight (queue depth, threads), or larger ones, would use the device better."
+            }
+            (false, true) => "More streams, or a larger read_ahead_kb of the device, would use it better.",
+            (false, false) => "More streams at once would use it better.",
         },
         vec![
             evidence(whose, time_ns as f64, "ns", EVENTS),

@@ -3,64 +3,93 @@
 //!
 //! Pure: facts in, findings out. A rule whose figures are incomplete (events were lost, the device was not watched) says nothing.
 
+mod compression;
+mod cpu_quota;
 mod depth;
+mod dirty_limit;
 mod facts;
 mod flushes;
+mod fragmented;
 mod fsync_others;
 mod idle_device;
+mod io_limit;
 mod journal;
 mod merges;
+mod no_read_ahead;
 mod others;
 mod queue_wait;
+mod queue_without_direct;
 mod read_ahead;
 mod read_to_write;
 mod requests_per_call;
 mod scattered;
 mod slow_calls;
 mod splits;
+mod sync_mount;
 #[cfg(test)]
 mod tests;
 
-pub use facts::Facts;
+pub use facts::{Asked, Facts};
 use fathom_record::{Evidence, Finding};
 
 /// A rule: its word, and what it says of the facts.
 type Rule = (&'static str, fn(&Facts<'_>) -> Option<Finding>);
 
-/// Every rule, in the order in which findings are told: what calls became first, then what the device was busy with, then waiting.
-const RULES: [Rule; 14] = [
-    ("requests-per-call", requests_per_call::find),
-    ("read-ahead", read_ahead::find),
-    ("splits", splits::find),
-    ("merges", merges::find),
-    ("scattered", scattered::find),
-    ("read-to-write", read_to_write::find),
+/// Settings and limits that are known, and that the figures stand at. Where one is found it is the cause, and what follows from it is not
+/// told as another.
+const CAUSES: [Rule; 8] = [
+    ("io-limit", io_limit::find),
+    ("cpu-quota", cpu_quota::find),
+    ("sync-mount", sync_mount::find),
+    ("dirty-limit", dirty_limit::find),
+    ("no-read-ahead", no_read_ahead::find),
+    ("queue-without-direct", queue_without_direct::find),
+    ("fragmented", fragmented::find),
+    ("compression", compression::find),
+];
+
+/// What the device saw, in the order in which it is told: others, what syncs cost, what calls became, then waiting.
+const SYMPTOMS: [Rule; 14] = [
+    ("others", others::find),
     ("fsync-others", fsync_others::find),
     ("journal", journal::find),
     ("flushes", flushes::find),
+    ("read-ahead", read_ahead::find),
+    ("requests-per-call", requests_per_call::find),
+    ("splits", splits::find),
+    ("read-to-write", read_to_write::find),
+    ("scattered", scattered::find),
     ("depth", depth::find),
-    ("idle-device", idle_device::find),
     ("queue-wait", queue_wait::find),
     ("slow-calls", slow_calls::find),
-    ("others", others::find),
+    ("idle-device", idle_device::find),
+    ("merges", merges::find),
 ];
+
+/// Symptoms that no cause explains: they are told beside one.
+const BESIDE_A_CAUSE: [&str; 2] = ["others", "fsync-others"];
+/// More are not read.
+const MOST: usize = 3;
 
 /// The words of all rules.
 pub fn rules() -> impl Iterator<Item = &'static str> {
-    RULES.iter().map(|r| r.0)
+    CAUSES.iter().chain(&SYMPTOMS).map(|r| r.0)
 }
 
-/// What the facts prove.
+/// What the facts prove: causes before symptoms, and no more than are read.
 #[must_use]
 pub fn of(facts: &Facts<'_>) -> Vec<Finding> {
-    RULES
-        .iter()
-        .filter_map(|(rule, find)| {
-            let mut finding = find(facts)?;
-            finding.rule = (*rule).into();
-            Some(finding)
-        })
-        .collect()
+    let found = |(rule, find): &Rule| {
+        let mut finding = find(facts)?;
+        finding.rule = (*rule).into();
+        Some(finding)
+    };
+    let mut all: Vec<Finding> = CAUSES.iter().filter_map(found).collect();
+    let explained = !all.is_empty();
+    let told = SYMPTOMS.iter().filter(|(rule, _)| !explained || BESIDE_A_CAUSE.contains(rule));
+    all.extend(told.filter_map(found));
+    all.truncate(MOST);
+    all
 }
 
 /// A finding without its word, which the list gives it.

@@ -11,7 +11,7 @@ const STILL_SEQUENTIAL: f64 = 0.5;
 const ENOUGH_REQUESTS: u64 = 50;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
-    if !facts.in_order {
+    if !facts.asked.in_order {
         return None;
     }
     let class = if facts.phase.writes { RequestClass::Write } else { RequestClass::Read };

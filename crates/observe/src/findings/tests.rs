@@ -4,7 +4,8 @@ use super::*;
 use crate::join::calls::Slow;
 use crate::join::{Joined, PerCall, SyncWaits};
 use fathom_record::block::{
-    BlockLayer, DepthTime, DeviceActivity, Issuer, IssuerKind, RequestClass, RequestStats, Seeks, SizeCount,
+    BlockLayer, DepthTime, DeviceActivity, DeviceNumber, Issuer, IssuerKind, RequestClass, RequestStats,
+    Seeks, SizeCount,
 };
 use fathom_record::{Axes, Histogram, OpKind, OpStat, Phase, Repetition, Worker};
 use std::collections::BTreeMap;
@@ -15,7 +16,8 @@ const MIB: u64 = 1 << 20;
 struct World {
     phase: Phase,
     repetition: Repetition,
-    in_order: bool,
+    asked: Asked,
+    environment: serde_json::Value,
     joined: Option<Joined>,
 }
 
@@ -36,7 +38,13 @@ impl World {
             direct: false,
             repetitions: Vec::new(),
         };
-        Self { phase, repetition, in_order: false, joined: None }
+        Self {
+            phase,
+            repetition,
+            asked: Asked::default(),
+            environment: serde_json::Value::Null,
+            joined: None,
+        }
     }
 
     fn device(&mut self) -> &mut DeviceActivity {
@@ -47,7 +55,8 @@ impl World {
         let facts = Facts {
             phase: &self.phase,
             repetition: &self.repetition,
-            in_order: self.in_order,
+            asked: self.asked,
+            environment: &self.environment,
             joined: self.joined.as_ref(),
         };
         of(&facts)
@@ -157,7 +166,7 @@ fn merges_are_told_where_queueing_was_watched() {
 #[test]
 fn streams_in_order_that_make_the_device_jump() {
     let mut world = World::new(OpKind::Write, 1000, 65_536);
-    world.in_order = true;
+    world.asked.in_order = true;
     let seeks = Seeks {
         sequential: 100,
         forward: 450,
@@ -171,7 +180,7 @@ fn streams_in_order_that_make_the_device_jump() {
         world.says("scattered").expect("told"),
         "1 stream worked in order, yet only 10 % of the device's 1000 write requests began where the one before ended; the others jumped 1 MiB in the mean."
     );
-    world.in_order = false;
+    world.asked.in_order = false;
     world.phase.name = "write".into();
     assert_eq!(world.says("scattered"), None, "it was asked to jump, whatever it is called");
 }
@@ -329,4 +338,147 @@ fn the_list_for_users_has_every_rule_and_no_other() {
     let text = include_str!("../../../../docs/findings.md");
     let listed: Vec<&str> = text.lines().filter_map(|l| l.strip_prefix("## `")?.strip_suffix('`')).collect();
     assert_eq!(listed, rules().collect::<Vec<_>>());
+}
+
+#[test]
+fn a_limit_that_the_rate_stands_at_is_the_cause_and_the_only_one() {
+    for (file, text) in [
+        ("/cg/box/blkio.throttle.read_bps_device", "7:1 99\n7:0 20971520"),
+        ("/cg/box/io.max", "7:0 rbps=20971520 wbps=max riops=max wiops=max"),
+    ] {
+        let mut world = World::new(OpKind::Read, 160, 131_072);
+        world.phase.direct = true;
+        world.repetition.elapsed_ns = 1_000_000_000;
+        world.device().number = DeviceNumber { major: 7, minor: 0 };
+        world.device().requests = vec![requests(RequestClass::Read, 160, 131_072)];
+        world.device().busy_ns = 10_000_000;
+        assert!(world.says("idle-device").is_some());
+        world.environment = serde_json::json!({ "limits": { "cgroup": { "io_max": { file: text } } } });
+        assert_eq!(
+            world.says("io-limit").expect("told"),
+            "A control group limits reads of vda to 20 MiB/s, and 20 MiB/s were done: the limit is the rate."
+        );
+        assert_eq!(world.found().len(), 1, "what follows from it is no other cause: {:?}", world.found());
+        world.device().requests = vec![requests(RequestClass::Read, 100, 131_072)];
+        assert_eq!(world.says("io-limit"), None, "it does less than it may");
+        world.device().number.minor = 2;
+        world.device().requests = vec![requests(RequestClass::Read, 160, 131_072)];
+        assert_eq!(world.says("io-limit"), None, "another device's");
+    }
+}
+
+#[test]
+fn a_quota_of_processor_time_that_is_used_up() {
+    let mut world = World::new(OpKind::Read, 1000, 4096);
+    world.repetition.elapsed_ns = 1_000_000_000;
+    world.repetition.workers[0].cpu_system_ns = 49_000_000;
+    world.environment = serde_json::json!({ "limits": { "cgroup": { "cpu_max_cores": 0.05 } } });
+    assert_eq!(
+        world.says("cpu-quota").expect("told"),
+        "A control group gives this program 0.05 of a processor, and its workers used 0.05: they stood still for the rest of the time."
+    );
+    world.repetition.workers[0].cpu_system_ns = 20_000_000;
+    assert_eq!(world.says("cpu-quota"), None, "they did not want more");
+    world.repetition.workers[0].cpu_system_ns = 990_000_000;
+    world.environment = serde_json::json!({ "limits": { "cgroup": { "cpu_max_cores": 1.0 } } });
+    assert_eq!(world.says("cpu-quota"), None, "one thread has no use for more than one processor");
+}
+
+#[test]
+fn settings_that_make_every_call_wait_are_causes() {
+    let mut world = World::new(OpKind::Write, 1000, 16_384);
+    world.device().requests = vec![requests(RequestClass::Write, 1800, 8192)];
+    world.environment = serde_json::json!({ "filesystem": { "options": "rw,sync,relatime" } });
+    assert_eq!(
+        world.says("sync-mount").expect("told"),
+        "The file system is mounted with sync: every write waits until its data are on the device (1800 write requests for 1000 writes)."
+    );
+    world.environment = serde_json::json!({ "filesystem": { "options": "rw,async" } });
+    assert_eq!(world.says("sync-mount"), None);
+
+    world.environment = serde_json::json!({ "devices": [
+        { "name": "vda", "dirty_limit_strict": true, "dirty_limit_bytes": MIB },
+    ] });
+    assert!(
+        world
+            .says("dirty-limit")
+            .expect("told")
+            .starts_with("The kernel lets at most 1 MiB of what is written to vda")
+    );
+    world.environment["devices"][0]["dirty_limit_strict"] = false.into();
+    assert_eq!(world.says("dirty-limit"), None);
+
+    let mut world = World::new(OpKind::Read, 1000, 65_536);
+    world.device().requests = vec![requests(RequestClass::Read, 16_000, 4096)];
+    world.environment = serde_json::json!({ "devices": [{ "name": "vda", "read_ahead_kb": 0 }] });
+    assert_eq!(
+        world.says("no-read-ahead").expect("told"),
+        "Read-ahead of vda is off (read_ahead_kb is 0): reads of 64 KiB were fetched in 16000 requests of 4 KiB."
+    );
+    world.environment["devices"][0]["read_ahead_kb"] = 128.into();
+    assert_eq!(world.says("no-read-ahead"), None);
+}
+
+#[test]
+fn a_queue_that_is_none() {
+    let mut world = World::new(OpKind::Read, 1000, 4096);
+    world.phase.axes.queue_depth = Some(32);
+    world.device().requests = vec![requests(RequestClass::Read, 1000, 4096)];
+    world.asked.aio = true;
+    assert!(
+        world.says("queue-without-direct").expect("told").contains("the queue depth of 32 is never reached")
+    );
+    world.phase.direct = true;
+    assert_eq!(world.says("queue-without-direct"), None);
+}
+
+#[test]
+fn a_phase_that_is_paced_leaves_its_device_idle_on_purpose() {
+    let mut world = World::new(OpKind::Read, 1000, 4096);
+    world.phase.direct = true;
+    world.device().requests = vec![requests(RequestClass::Read, 1000, 4096)];
+    world.device().busy_ns = 100_000_000;
+    assert!(world.says("idle-device").is_some());
+    world.asked.paced = true;
+    assert_eq!(world.says("idle-device"), None);
+}
+
+#[test]
+fn a_file_in_pieces_and_a_file_system_that_has_no_others() {
+    let mut world = World::new(OpKind::Read, 256, 131_072);
+    world.asked.in_order = true;
+    world.device().requests = vec![requests(RequestClass::Read, 8192, 4096)];
+    world.joined = Some(Joined { pieces: 8192, piece_bytes: 32 * MIB, ..Joined::default() });
+    let said = world.says("fragmented").expect("told");
+    assert_eq!(
+        said,
+        "The files lie in 8192 pieces of 4 KiB on the device, so calls of 128 KiB in order became 8192 requests of 4 KiB at places far apart."
+    );
+    world.environment = serde_json::json!({ "filesystem": { "free_bytes": 3, "total_bytes": 100 } });
+    assert!(
+        world.says("fragmented").expect("told").ends_with("The file system has 3.0 % of its space left.")
+    );
+    world.joined = Some(Joined { pieces: 64, piece_bytes: 32 * MIB, ..Joined::default() });
+    assert_eq!(world.says("fragmented"), None, "pieces larger than the calls cut none");
+    world.joined = Some(Joined { pieces: 8192, piece_bytes: 32 * MIB, ..Joined::default() });
+    world.asked.in_order = false;
+    assert_eq!(world.says("fragmented"), None, "random is random, wherever it lies");
+}
+
+#[test]
+fn compression_is_told_where_syncs_wait_for_it_and_the_device_does_not() {
+    let mut world = World::new(OpKind::Write, 512, 131_072);
+    world.phase.sync_in_clock = true;
+    world.repetition.elapsed_ns = 1_000_000_000;
+    world.device().busy_ns = 100_000_000;
+    world.environment = serde_json::json!({ "filesystem": { "options": "rw,compress-force=zstd:15" } });
+    assert_eq!(
+        world.says("compression").expect("told"),
+        "The file system compresses what is written (compress-force=zstd:15) before vda gets it, and vda had nothing to do for 90 % of the time."
+    );
+    world.device().busy_ns = 900_000_000;
+    assert_eq!(world.says("compression"), None);
+    world.device().busy_ns = 100_000_000;
+    world.phase.sync_in_clock = false;
+    assert_eq!(world.says("compression"), None, "nobody waited");
 }

@@ -108,6 +108,10 @@ pub struct Joined {
     pub syncs: SyncWaits,
     /// The slowest hundredth of the reads and what went on meanwhile; see [`Slow`].
     pub slow_reads: Slow,
+    /// Pieces that our files lie in on the device.
+    pub pieces: u64,
+    /// Bytes of those.
+    pub piece_bytes: u64,
 }
 
 /// The slowest hundredth of the calls: how many, and during how many of them the device was flushing or writing for others; beside it
@@ -134,6 +138,7 @@ pub fn join(calls: &[Call], requests: &[Kept], layout: &Layout) -> Joined {
     joined.writes = per_call(of(OpKind::Write), &placed.writes);
     joined.syncs = syncs::waits(of(OpKind::Sync), requests, layout);
     joined.slow_reads = slow(calls, requests);
+    (joined.pieces, joined.piece_bytes) = layout.pieces();
     let mut asked: HashMap<u32, Vec<Span>> = HashMap::new();
     for call in of(OpKind::Read) {
         asked.entry(call.file).or_default().push((call.offset, call.offset.saturating_add(call.bytes)));

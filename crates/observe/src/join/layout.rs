@@ -66,6 +66,19 @@ impl Layout {
         self.parts.is_empty()
     }
 
+    /// Pieces on the device, and bytes of those: what lies behind the part before it, in the file and on the device, is one piece with it.
+    #[must_use]
+    pub fn pieces(&self) -> (u64, u64) {
+        let follows = |a: &Part, b: &Part| {
+            a.file == b.file
+                && a.sector + a.sectors == b.sector
+                && a.offset + a.sectors * SECTOR_BYTES == b.offset
+        };
+        let joined = self.parts.windows(2).filter(|two| follows(&two[0], &two[1])).count();
+        let bytes = self.parts.iter().map(|part| part.sectors * SECTOR_BYTES).sum();
+        ((self.parts.len() - joined) as u64, bytes)
+    }
+
     /// Files whose place could not be found out.
     #[must_use]
     pub fn unknown(&self) -> u32 {
@@ -110,6 +123,18 @@ mod tests {
         assert_eq!(all(8192, 100), [(0, 8192, 4096)]);
         assert_eq!(all(0, 2048), [], "somebody else's");
         assert_eq!(all(u64::MAX, u64::MAX), []);
+    }
+
+    #[test]
+    fn parts_that_lie_one_behind_the_other_are_one_piece() {
+        let parts = vec![part(0, 8192, 4096), part(4096, 12_288, 4096), part(8192, 1 << 20, 4096)];
+        let other = vec![part(0, (1 << 20) + 4096, 8192)];
+        assert_eq!(
+            Layout::drawn(&[(0, parts), (1, other)]).pieces(),
+            (3, 20_480),
+            "another file is no continuation"
+        );
+        assert_eq!(Layout::default().pieces(), (0, 0));
     }
 
     #[test]

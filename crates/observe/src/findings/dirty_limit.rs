@@ -1,0 +1,32 @@
+//! Writers that the kernel holds back because the device's share of dirty memory is capped.
+
+use super::facts::{Facts, size};
+use super::{evidence, finding};
+use fathom_record::{Finding, OpKind};
+
+/// A cap that is larger than this share of what was written held nobody back for long.
+const SMALL: f64 = 0.5;
+
+pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
+    let device = facts.device()?;
+    let about = facts.described(&device.name)?;
+    let strict = about.get("dirty_limit_strict")?.as_bool()?;
+    let most = about.get("dirty_limit_bytes")?.as_u64().filter(|bytes| *bytes > 0)?;
+    let (_, written) = facts.calls(OpKind::Write);
+    if !strict || facts.phase.direct || most as f64 > SMALL * written as f64 {
+        return None;
+    }
+    Some(finding(
+        format!(
+            "The kernel lets at most {} of what is written to {} wait in memory (bdi strict_limit, max_bytes), and {} were written: writers were held back until the device had the rest.",
+            size(most as f64),
+            device.name,
+            size(written as f64)
+        ),
+        "Raise max_bytes, or set strict_limit to 0, in the device's directory below /sys/class/bdi.",
+        vec![
+            evidence("most dirty bytes of the device", most as f64, "bytes", "/sys/class/bdi"),
+            evidence("written", written as f64, "bytes", "our own calls"),
+        ],
+    ))
+}

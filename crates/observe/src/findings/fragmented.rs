@@ -1,0 +1,57 @@
+//! Files that lie in many small pieces: what is in order for the program is random for the device.
+
+use super::facts::{Facts, size};
+use super::{EVENTS, evidence, finding};
+use crate::words::{count, percent};
+use fathom_record::block::RequestClass;
+use fathom_record::{Finding, OpKind};
+use serde_json::Value;
+
+const ENOUGH_PIECES: u64 = 50;
+const ENOUGH_REQUESTS: u64 = 50;
+/// Pieces as small as this share of a call cut it.
+const SMALL: f64 = 1.0;
+/// With less space than this new files are put wherever there is some.
+const FULL: f64 = 0.05;
+
+pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
+    let joined = facts.joined.filter(|j| j.pieces >= ENOUGH_PIECES)?;
+    let (kind, class) = match facts.phase.writes {
+        true => (OpKind::Write, RequestClass::Write),
+        false => (OpKind::Read, RequestClass::Read),
+    };
+    let stats = facts.class(class).filter(|c| c.issued >= ENOUGH_REQUESTS)?;
+    let record = facts.record_bytes(kind)?;
+    let piece = joined.piece_bytes as f64 / joined.pieces as f64;
+    let request = stats.issued_bytes as f64 / stats.issued as f64;
+    // Requests that are larger than the pieces are of something else.
+    if !facts.asked.in_order || piece > SMALL * record as f64 || request > 2.0 * piece {
+        return None;
+    }
+    let space =
+        |name: &str| facts.environment.pointer(&format!("/filesystem/{name}")).and_then(Value::as_f64);
+    let free = space("free_bytes").zip(space("total_bytes")).map(|(free, total)| free / total.max(1.0));
+    let full = free.filter(|free| *free < FULL);
+    let also = full
+        .map_or(String::new(), |free| format!(" The file system has {} of its space left.", percent(free)));
+    Some(finding(
+        format!(
+            "The files lie in {} of {} on the device, so calls of {} in order became {} of {} at places far apart.{also}",
+            count(joined.pieces, "piece"),
+            size(piece),
+            size(record as f64),
+            count(stats.issued, "request"),
+            size(request)
+        ),
+        if full.is_some() {
+            "Free some space, then copy the file: a file system that is nearly full has only small pieces to give."
+        } else {
+            "Copy the file, or defragment it (e4defrag, xfs_fsr, btrfs filesystem defragment); filefrag -v shows the pieces."
+        },
+        vec![
+            evidence("pieces", joined.pieces as f64, "pieces", "the files' extents"),
+            evidence("bytes of those", joined.piece_bytes as f64, "bytes", "the files' extents"),
+            evidence("requests", stats.issued as f64, "requests", EVENTS),
+        ],
+    ))
+}

@@ -1,0 +1,88 @@
+//! A control group that limits what the device may do for us, and a rate that stands at that limit.
+
+use super::facts::{Facts, size};
+use super::{EVENTS, evidence, finding};
+use fathom_record::Finding;
+use fathom_record::block::{DeviceNumber, RequestClass};
+
+/// A rate this close to a limit is the limit's: the kernel lets a little more through at first, and less in the last slice of time.
+const NEAR: std::ops::RangeInclusive<f64> = 0.85..=1.15;
+/// In a shorter time the kernel's slices are too few to tell a limit from chance.
+const LEAST_NS: u64 = 200_000_000;
+
+/// One limit: where it was read, what it holds, and how much of it a second.
+struct Limit {
+    file: String,
+    device: DeviceNumber,
+    class: RequestClass,
+    /// Operations, not bytes.
+    operations: bool,
+    per_s: f64,
+}
+
+pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
+    let block = facts.block()?;
+    let elapsed_ns = facts.repetition.elapsed_ns.min(block.watched_ns);
+    if elapsed_ns < LEAST_NS {
+        return None;
+    }
+    let (limit, name, rate) = limits(facts).into_iter().find_map(|limit| {
+        let device = block.devices.iter().find(|d| d.number == limit.device)?;
+        let stats = device.class(limit.class)?;
+        let done = if limit.operations { stats.issued } else { stats.issued_bytes };
+        let rate = done as f64 * 1e9 / elapsed_ns as f64;
+        NEAR.contains(&(rate / limit.per_s)).then(|| (limit, device.name.clone(), rate))
+    })?;
+    let told = |value: f64| match limit.operations {
+        true => format!("{value:.0} a second"),
+        false => format!("{}/s", size(value)),
+    };
+    Some(finding(
+        format!(
+            "A control group limits {}s of {name} to {}, and {} were done: the limit is the rate.",
+            limit.class.word(),
+            told(limit.per_s),
+            told(rate)
+        ),
+        "Raise or remove the limit, or measure outside of the group; fathom doctor shows where it is set.",
+        vec![
+            evidence("limit", limit.per_s, if limit.operations { "/s" } else { "bytes/s" }, &limit.file),
+            evidence("rate at the device", rate, if limit.operations { "/s" } else { "bytes/s" }, EVENTS),
+        ],
+    ))
+}
+
+/// All limits of the control groups above this process, of version 1 and 2.
+fn limits(facts: &Facts<'_>) -> Vec<Limit> {
+    let files = facts.environment.pointer("/limits/cgroup/io_max").and_then(|f| f.as_object());
+    files.into_iter().flatten().flat_map(|(file, text)| of_file(file, text.as_str().unwrap_or(""))).collect()
+}
+
+fn of_file(file: &str, text: &str) -> Vec<Limit> {
+    let limit = |device: &str, class, operations, text: &str| {
+        let device = DeviceNumber::parse(device)?;
+        let per_s = text.parse::<f64>().ok().filter(|per_s| *per_s > 0.0)?;
+        Some(Limit { file: file.into(), device, class, operations, per_s })
+    };
+    let class = |word: &str| if word.starts_with('r') { RequestClass::Read } else { RequestClass::Write };
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let version_1 = name.strip_prefix("blkio.throttle.");
+    text.lines()
+        .flat_map(|line| {
+            let mut words = line.split_whitespace();
+            let device = words.next().unwrap_or("");
+            match version_1 {
+                // "7:0 20971520"
+                Some(kind) => {
+                    words.map(|n| limit(device, class(kind), kind.contains("iops"), n)).collect::<Vec<_>>()
+                }
+                // "7:0 rbps=20971520 wbps=max riops=max wiops=max"
+                None => words
+                    .filter_map(|word| word.split_once('='))
+                    .map(|(key, n)| limit(device, class(key), key.ends_with("iops"), n))
+                    .collect(),
+            }
+        })
+        .flatten()
+        .collect()
+}
