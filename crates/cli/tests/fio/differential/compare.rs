@@ -18,6 +18,8 @@ struct Loose {
     /// Counts that differ between the versions of fio, of which the newer is imitated.
     counts: bool,
     syncs: bool,
+    /// One that is done ends the others, which may not have begun.
+    ended: bool,
 }
 
 impl Loose {
@@ -39,9 +41,13 @@ impl Loose {
         let places = verifies && has(&["--norandommap", "--zonemode="]);
         // fio ends without the last writes of a queue that syncs, and counts one of them or not.
         let abandons = has(&["--number_ios="]) && has(&["sync=", "--write_barrier="]) && has(&["--iodepth="]);
+        // Which zones the LFSR finds a place in, and which of several files have room for the next size, is drawn.
+        let zones = has(&["zoned:"]) && has(&["lfsr"]) && loops
+            || has(&["--zonemode="]) && has(&["--nrfiles="]) && has(&["bsrange", "bssplit"]);
         let gathers = has(&["vsync"]) && has(&["--iodepth=", "--number_ios="]);
         Self {
             timed: has(&["--runtime=", "--flow=", "--latency_target="]) || has(&["--exitall"]) && ends_others,
+            ended: has(&["--exitall"]) && ends_others,
             mixed,
             // What a mix wrote is read back: how much that is is drawn.
             read_back: mixed && verifies,
@@ -52,6 +58,7 @@ impl Loose {
                 || one_block_each
                 || cut_off
                 || places
+                || zones
                 || has(&["--number_ios="]) && has(&["bsrange", "bssplit"])
                 || gathers
                 || abandons
@@ -107,10 +114,10 @@ pub fn differences(line: &str, fio: &Came, fathom: &Came, older: bool) -> Vec<St
     }
     let shares = line.contains("--offset=25%") && line.contains("--filename=");
     let has = |words: &[&str]| words.iter().any(|word| line.contains(word));
-    // Files end behind the last block that is drawn.
-    let drawn = has(&["--fallocate=none", "--create_on_open"])
-        && has(&["--rw=rand"])
-        && has(&["--norandommap", "--number_ios", "--io_size", "--random_distribution"]);
+    // Files end behind the last block that is drawn, of a size or at a place.
+    let drawn = has(&["--fallocate=none", "--fallocate=keep", "--create_on_open"])
+        && (has(&["--rw=rand"]) || loose.sizes || has(&["vsync"]))
+        && has(&["--norandommap", "--number_ios", "--io_size", "--random_distribution", "vsync"]);
     let grows = loose.timed || shares || drawn || loose.sizes && line.contains("file_append");
     if fio.files != fathom.files && !grows {
         found.push(format!("files: {:?}, here {:?}", fio.files, fathom.files));
@@ -129,7 +136,7 @@ fn amounts(key: &str, a: &Value, b: &Value, loose: &Loose) -> Option<String> {
     let near = |share: f64, more: f64| (all - here).abs() <= share * all + more;
     let same = if loose.timed || loose.counts {
         // What was written until then is read back here, and not in fio.
-        loose.mixed || theirs.iter().zip(&ours).all(|(x, y)| *x == 0 || *y > 0)
+        loose.mixed || loose.ended || theirs.iter().zip(&ours).all(|(x, y)| *x == 0 || *y > 0)
     } else if loose.sizes {
         // Bytes are those of whole blocks of any size.
         let share = if loose.read_back { 0.1 } else { 0.02 };

@@ -91,8 +91,8 @@ fn generated_jobs_do_what_they_do_in_fio() {
 /// Runs a job in both, and compares.
 fn run(line: &str, theirs: &Program, ours: &Program, older: bool) -> (Outcome, Vec<String>) {
     let fio = theirs.run(line);
-    // With its LFSR it may do nothing of small files, and end with 0; an assertion ends a job of it, and not the program.
-    let gave_up = ["failed initializing LFSR", "got signal=6"].iter().any(|words| fio.stderr.contains(words));
+    // With its LFSR it may do nothing of small files, and end with 0; and where a job of it crashes, the program ends with 0, too.
+    let gave_up = ["failed initializing LFSR", "got signal="].iter().any(|words| fio.stderr.contains(words));
     if fio.code != Some(0) || gave_up {
         return (Outcome::FioFails, Vec::new());
     }
