@@ -29,7 +29,8 @@ fn both_lock(pid: u32) {
 #[test]
 fn every_clone_locks_so_much() {
     let dir = TestDir::new();
-    let ours = Fathom::new().working_in(dir.path()).spawn(format!("fio {LINE}").split_whitespace());
+    let fathom = Fathom::new().working_in(dir.path());
+    let ours = fathom.spawn(format!("fio {LINE}").split_whitespace());
     both_lock(ours.pid());
     if fio_is_here("every_clone_locks_so_much") {
         let dir = TestDir::new();
