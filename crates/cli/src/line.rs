@@ -32,6 +32,7 @@ Examples:
   fathom run workload.toml               a workload of your own
   fathom sweep --vary record=4KiB,64KiB -- workload.toml   what does a setting do?
   fathom list                            what was measured so far
+  fathom why last                        what held it back, and what to do
   fathom compare --sweep last            is it faster, by how much, and is that more than noise?
   fathom history last                    since when is it slower, and what changed there?
   fathom import mail.txt                 figures of other programs, out of any text
@@ -153,6 +154,11 @@ Exit code: 0 something was imported, 2 a file holds nothing that is known. docs/
     List(List),
     /// A stored run on the terminal; of several runs their parallel streams in one table
     Show(Show),
+    /// Why is it not faster? What held a stored run back, where the time went, what to do
+    ///
+    /// One phase is explained: the one that took the longest, or the one you name. Where a setting or limit held it back, that is
+    /// the answer; where none was found, the layer that has most of the time.
+    Why(Why),
     /// A stored run as JSON or CSV on stdout
     Export(Export),
     /// Remove stored runs
@@ -482,6 +488,24 @@ pub struct Show {
     /// has them, findings with what proves them
     #[arg(long, conflicts_with_all = ["json", "original"])]
     pub block: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fathom why                     the newest run
+  fathom why /mnt/data           the newest run that was measured there
+  fathom why last --phase read   another of its phases
+  fathom why --json last         the same with all evidence, for programs")]
+pub struct Why {
+    /// A run by its id, by the beginning of an id, or "last"; or a path (with a /): the newest run at or below it
+    #[arg(default_value = "last", value_name = "RUN|PATH")]
+    pub run: String,
+    /// The phase, by its name or the beginning of its title
+    #[arg(long, value_name = "NAME")]
+    pub phase: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]

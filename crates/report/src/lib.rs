@@ -3,11 +3,12 @@
 //! writes the one file it is told to.
 //!
 //! Order of reading: `section`, `surface`, `streams`, `latency`, `operations`, `writes`, `conduct` and `imported` take figures out of a run; `regimes` finds (and `band` says) what is
-//! disk and what is memory; `block` what reached a device, `truth` what of it is memory's and `finding` why; `survey` what a survey says of a storage; `text` draws that as plain text; `story` says it in words, `trust` what it is worth; `svg`, `html`, `xlsx`, `markdown` and `terminal` lay it out; `units`, `spark` and `colour`
+//! disk and what is memory; `block` what reached a device, `truth` what of it is memory's and `finding` why, `budget` where the time of an operation goes, and `why` gives the answer; `survey` what a survey says of a storage; `text` draws that as plain text; `story` says it in words, `trust` what it is worth; `svg`, `html`, `xlsx`, `markdown` and `terminal` lay it out; `units`, `spark` and `colour`
 //! serve them all; `comparison` divides two runs, `compared` judges two sides, `history` all runs of one workload, `sweep` draws many of one workload under different settings, `calibrated` what a device's profile was fitted to, `reproduced` a published table beside its simulation.
 
 pub mod band;
 pub mod block;
+pub mod budget;
 pub mod calibrated;
 pub mod colour;
 pub mod compared;
@@ -40,6 +41,7 @@ pub mod text;
 pub mod trust;
 pub mod truth;
 pub mod units;
+pub mod why;
 pub mod writes;
 pub mod xlsx;
 

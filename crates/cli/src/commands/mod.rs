@@ -24,6 +24,7 @@ pub mod sweep;
 pub mod sysbench;
 pub mod trace;
 mod watch;
+mod why;
 pub mod write;
 
 use crate::exit::Usage;
@@ -73,6 +74,7 @@ pub fn dispatch(line: Line) -> anyhow::Result<ExitCode> {
         Command::Report(o) => report::run(&o, &common),
         Command::List(o) => list::run(&o, &common),
         Command::Show(o) => show::run(&o, &common),
+        Command::Why(o) => why::run(&o, &common),
         Command::Export(o) => export::run(&o, &common),
         Command::Rm(o) => rm::run(&o, &common),
         Command::Doctor(o) => doctor::run(&o),

@@ -76,6 +76,21 @@ pub fn rules() -> impl Iterator<Item = &'static str> {
     CAUSES.iter().chain(&SYMPTOMS).map(|r| r.0)
 }
 
+/// Whether a rule finds a setting or limit, and not only what it leads to.
+#[must_use]
+pub fn is_cause(rule: &str) -> bool {
+    CAUSES.iter().any(|(word, _)| *word == rule)
+}
+
+/// The setting that a rule speaks of, with values that `fathom sweep --vary` can try beside the present one.
+#[must_use]
+pub fn setting_of(rule: &str) -> Option<&'static str> {
+    match rule {
+        "no-read-ahead" => Some("read_ahead_kb=present,128,1024"),
+        _ => None,
+    }
+}
+
 /// What the facts prove: causes before symptoms, and no more than are read.
 #[must_use]
 pub fn of(facts: &Facts<'_>) -> Vec<Finding> {

@@ -7,6 +7,9 @@ mod conduct;
 mod operations;
 mod survey;
 mod trust;
+mod why;
+
+pub use why::answer;
 
 use crate::{
     Mapped, Story,

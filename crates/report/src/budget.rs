@@ -1,0 +1,354 @@
+//! Where the time of one operation goes, layer by layer: from the clocks and processors of the workers and from the requests that the
+//! device was given.
+//!
+//! Of operations that follow each other the whole is the time from the beginning of one to that of the next. Of asynchronous operations
+//! that are in flight together it is the time from the submission of one to its completion. Requests that were under way together, or
+//! while nobody waited for them (read-ahead, write-back), count only as far as there was waiting.
+
+use crate::block::shown_repetition;
+use fathom_record::block::{DeviceActivity, IssuerKind};
+use fathom_record::{BlockLayer, OpKind, Origin, Phase, Regime, Repetition};
+use serde::Serialize;
+
+/// More operations in flight than this, in the mean over all workers, are asynchronous ones: rounding aside, calls that return before
+/// the next is made come to one a worker at most.
+const TOGETHER: f64 = 1.05;
+
+/// Who has the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Layer {
+    /// The measuring program: its processor time in user mode.
+    Program,
+    /// Between operations, without a processor: a rate, think time, or another program in its place.
+    Pause,
+    /// The kernel's code: system call, page cache, file system, block layer.
+    Kernel,
+    /// Above the device's driver: plugged or in the scheduler.
+    Queue,
+    /// In the device.
+    Device,
+    /// In a call, and neither on a processor nor for a request: a lock, a limit, a memory shortage, waking up.
+    Elsewhere,
+    /// In a call and not on a processor, where nobody watched the requests.
+    Unwatched,
+    /// Of asynchronous operations what is neither queue nor device: given to the kernel, waiting to be collected.
+    Handling,
+}
+
+/// One layer's part.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Part {
+    /// Whose it is.
+    pub layer: Layer,
+    /// Time per operation, ns.
+    pub ns: f64,
+}
+
+/// The time of one operation, divided. The parts add up to the whole.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Budget {
+    /// "read", "write", "operation".
+    pub operation: &'static str,
+    /// Time per operation, ns.
+    pub total_ns: f64,
+    /// The parts that are not nothing, in the order in which an operation passes them.
+    pub parts: Vec<Part>,
+    /// The devices that the file system lies on: "vda", "sda+sdb"; empty where none was watched.
+    pub devices: String,
+}
+
+impl Budget {
+    /// Divides the last repetition whose requests were watched, else the last; `None` where no operation was timed.
+    #[must_use]
+    pub fn of(phase: &Phase) -> Option<Self> {
+        let (repetition, layer) = match shown_repetition(phase) {
+            Some((repetition, layer)) => (repetition, Some(layer)),
+            None => (phase.repetitions.last()?, None),
+        };
+        let layer = layer.filter(|l| l.lost == 0 && tops(l).next().is_some());
+        let spent = Spent::of(repetition)?;
+        // What the page cache served waited for no request: those there were are read-ahead, write-back or somebody else's.
+        let cached = Origin::of(phase, repetition).regime == Regime::PageCache;
+        let requests = layer.map(|l| if cached { Requests::default() } else { Requests::of(l) });
+        let together = spent.in_calls / spent.elapsed > TOGETHER;
+        let (total, parts) =
+            if together { spent.together(requests.as_ref()) } else { spent.in_turn(requests.as_ref()) };
+        let parts = parts.into_iter().filter(|(_, ns)| *ns > 0.0);
+        Some(Self {
+            operation: operation(phase),
+            total_ns: total / spent.ops,
+            parts: parts.map(|(layer, ns)| Part { layer, ns: ns / spent.ops }).collect(),
+            devices: layer.map_or_else(String::new, names),
+        })
+    }
+
+    /// Share of the whole that a layer has, 0 to 1.
+    #[must_use]
+    pub fn share(&self, layer: Layer) -> f64 {
+        let ns: f64 = self.parts.iter().filter(|p| p.layer == layer).map(|p| p.ns).sum();
+        ns / self.total_ns
+    }
+
+    /// The layer with the largest part.
+    #[must_use]
+    pub fn largest(&self) -> Option<Part> {
+        self.parts.iter().copied().max_by(|a, b| a.ns.total_cmp(&b.ns))
+    }
+}
+
+/// What an operation is called.
+fn operation(phase: &Phase) -> &'static str {
+    match (phase.reads, phase.writes) {
+        (true, false) => "read",
+        (false, true) => "write",
+        _ => "operation",
+    }
+}
+
+/// Time of all workers, ns.
+struct Spent {
+    ops: f64,
+    elapsed: f64,
+    user: f64,
+    system: f64,
+    /// From the beginning of each operation to its end, syncs and whatever else was timed among them.
+    in_calls: f64,
+}
+
+impl Spent {
+    fn of(repetition: &Repetition) -> Option<Self> {
+        let sum = |of: fn(&fathom_record::Worker) -> u64| -> f64 {
+            repetition.workers.iter().map(|w| of(w) as f64).sum()
+        };
+        let stats = repetition.workers.iter().flat_map(|w| &w.stats);
+        // The last fsync is inside of the clock only of some workloads; where it is not, it is no part of the time.
+        let timed = stats.filter(|s| !s.op.is_part() && s.op != OpKind::FinalSync);
+        let spent = Self {
+            ops: sum(|w| w.ops),
+            elapsed: sum(|w| w.elapsed_ns),
+            user: sum(|w| w.cpu_user_ns),
+            system: sum(|w| w.cpu_system_ns),
+            in_calls: timed.map(|s| s.latency.sum_ns() as f64).sum(),
+        };
+        (spent.ops > 0.0 && spent.elapsed > 0.0 && spent.in_calls > 0.0).then_some(spent)
+    }
+
+    /// One operation after the other.
+    fn in_turn(&self, requests: Option<&Requests>) -> (f64, Vec<(Layer, f64)>) {
+        let total = self.elapsed;
+        let user = self.user.min(total);
+        let system = self.system.min(total - user);
+        let free = total - user - system;
+        let pause = (total - self.in_calls.min(total) - user).clamp(0.0, free);
+        let waited = free - pause;
+        let mut parts = vec![(Layer::Program, user), (Layer::Pause, pause), (Layer::Kernel, system)];
+        parts.extend(match requests {
+            Some(requests) => requests.within(waited, Layer::Elsewhere),
+            None => vec![(Layer::Unwatched, waited)],
+        });
+        (total, parts)
+    }
+
+    /// Several in flight: each is timed by itself.
+    fn together(&self, requests: Option<&Requests>) -> (f64, Vec<(Layer, f64)>) {
+        let parts = match requests {
+            Some(requests) => requests.within(self.in_calls, Layer::Handling),
+            None => vec![(Layer::Unwatched, self.in_calls)],
+        };
+        (self.in_calls, parts)
+    }
+}
+
+/// Time of the requests that were made for us, ns.
+#[derive(Default)]
+struct Requests {
+    queue: f64,
+    device: f64,
+}
+
+impl Requests {
+    fn of(layer: &BlockLayer) -> Self {
+        let mut all = Self::default();
+        for device in tops(layer) {
+            let ours = ours(device);
+            for requests in &device.requests {
+                all.queue += requests.q2d.sum_ns() as f64 * ours;
+                all.device += requests.d2c.sum_ns() as f64 * ours;
+            }
+        }
+        all
+    }
+
+    /// Queue and device inside of a time that was waited, and whose the rest is.
+    fn within(&self, waited: f64, rest: Layer) -> Vec<(Layer, f64)> {
+        let all = self.queue + self.device;
+        let part = if all > waited { waited / all } else { 1.0 };
+        let (queue, device) = (self.queue * part, self.device * part);
+        vec![(Layer::Queue, queue), (Layer::Device, device), (rest, (waited - queue - device).max(0.0))]
+    }
+}
+
+/// Share of a device's requests that were not another program's.
+fn ours(device: &DeviceActivity) -> f64 {
+    let count = |others: bool| -> f64 {
+        let counted = device.issuers.iter().filter(|i| (i.kind == IssuerKind::Other) == others);
+        counted.map(|i| i.reads as f64 + i.writes as f64 + i.others as f64).sum()
+    };
+    let (theirs, own) = (count(true), count(false));
+    if theirs > 0.0 { own / (own + theirs) } else { 1.0 }
+}
+
+/// The devices that the file system itself uses.
+fn tops(layer: &BlockLayer) -> impl Iterator<Item = &DeviceActivity> {
+    layer.devices.iter().filter(|d| d.level == 0)
+}
+
+fn names(layer: &BlockLayer) -> String {
+    tops(layer).map(|d| crate::story::clean(&d.name)).collect::<Vec<_>>().join("+")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_record::block::{Issuer, RequestClass, RequestStats};
+    use fathom_record::{Histogram, OpStat, Worker};
+
+    /// A worker that made `ops` reads of `latency` ns in `elapsed` ns, with so much processor time.
+    fn worker(ops: u64, latency: u64, elapsed_ns: u64, user: u64, system: u64) -> Worker {
+        let latency = Histogram::from_values((0..ops).map(|_| latency));
+        let stats = vec![OpStat { op: OpKind::Read, ops, bytes: ops * 4096, latency }];
+        let bytes = ops * 4096;
+        Worker {
+            ops,
+            bytes,
+            elapsed_ns,
+            cpu_user_ns: user,
+            cpu_system_ns: system,
+            stats,
+            ..Worker::default()
+        }
+    }
+
+    fn phase(workers: Vec<Worker>, requests: Option<(u64, u64, u64)>) -> Phase {
+        let device = |(n, queue, device): (u64, u64, u64)| DeviceActivity {
+            name: "vda".into(),
+            requests: vec![RequestStats {
+                class: RequestClass::Read,
+                q2d: Histogram::from_values((0..n).map(|_| queue)),
+                d2c: Histogram::from_values((0..n).map(|_| device)),
+                ..RequestStats::default()
+            }],
+            ..DeviceActivity::default()
+        };
+        let block = requests.map(|r| BlockLayer { devices: vec![device(r)], ..BlockLayer::default() });
+        let repetition = Repetition { workers, block, ..Repetition::default() };
+        let mut phase = crate::samples::observed_run().phases.remove(0);
+        (phase.reads, phase.writes) = (true, false);
+        phase.repetitions = vec![repetition];
+        phase
+    }
+
+    fn parts(budget: &Budget) -> Vec<(Layer, u64)> {
+        budget.parts.iter().map(|p| (p.layer, p.ns.round() as u64)).collect()
+    }
+
+    #[test]
+    fn one_after_the_other() {
+        // 100 us an operation, of which the call has 90: 5 us in user mode, 20 in the kernel, 50 in the device, 4 above it.
+        let phase = phase(vec![worker(10, 90_000, 1_000_000, 50_000, 200_000)], Some((10, 4_000, 50_000)));
+        let budget = Budget::of(&phase).unwrap();
+        assert_eq!((budget.operation, budget.total_ns, budget.devices.as_str()), ("read", 100_000.0, "vda"));
+        let expected = [
+            (Layer::Program, 5_000),
+            (Layer::Pause, 5_000),
+            (Layer::Kernel, 20_000),
+            (Layer::Queue, 4_000),
+            (Layer::Device, 50_000),
+            (Layer::Elsewhere, 16_000),
+        ];
+        assert_eq!(parts(&budget), expected);
+        assert_eq!(budget.largest().unwrap().layer, Layer::Device);
+        assert!((budget.share(Layer::Device) - 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn requests_count_as_far_as_somebody_waited() {
+        // 75 us were waited for requests of 200 us each: read ahead, most of it behind the reader's back.
+        let phase = phase(vec![worker(10, 95_000, 1_000_000, 50_000, 200_000)], Some((10, 50_000, 150_000)));
+        let budget = Budget::of(&phase).unwrap();
+        let expected = [
+            (Layer::Program, 5_000),
+            (Layer::Kernel, 20_000),
+            (Layer::Queue, 18_750),
+            (Layer::Device, 56_250),
+        ];
+        assert_eq!(parts(&budget), expected);
+    }
+
+    #[test]
+    fn several_in_flight() {
+        let phase = phase(vec![worker(100, 80_000, 1_000_000, 50_000, 500_000)], Some((100, 10_000, 60_000)));
+        let budget = Budget::of(&phase).unwrap();
+        assert_eq!(budget.total_ns, 80_000.0);
+        assert_eq!(
+            parts(&budget),
+            [(Layer::Queue, 10_000), (Layer::Device, 60_000), (Layer::Handling, 10_000)]
+        );
+    }
+
+    #[test]
+    fn requests_of_other_programs_are_not_waited_for() {
+        let mut phase = phase(vec![worker(10, 100_000, 1_000_000, 0, 0)], Some((20, 0, 40_000)));
+        let issuer = |kind, reads| Issuer { kind, reads, ..Issuer::default() };
+        phase.repetitions[0].block.as_mut().unwrap().devices[0].issuers =
+            vec![issuer(IssuerKind::Own, 10), issuer(IssuerKind::Other, 10)];
+        assert_eq!(
+            parts(&Budget::of(&phase).unwrap()),
+            [(Layer::Device, 40_000), (Layer::Elsewhere, 60_000)]
+        );
+    }
+
+    #[test]
+    fn what_the_page_cache_served_waited_for_no_request() {
+        let mut phase = phase(vec![worker(10, 100_000, 1_000_000, 0, 200_000)], Some((10, 0, 40_000)));
+        phase.repetitions[0].physical.devices = vec![fathom_record::DeviceDelta::default()];
+        phase.repetitions[0].physical.own_read_bytes = Some(0);
+        assert_eq!(Origin::of(&phase, &phase.repetitions[0]).regime, Regime::PageCache);
+        assert_eq!(parts(&Budget::of(&phase).unwrap())[1], (Layer::Elsewhere, 80_000));
+    }
+
+    #[test]
+    fn without_requests_the_waiting_is_not_divided() {
+        let phase = phase(vec![worker(10, 100_000, 1_000_000, 0, 200_000)], None);
+        let budget = Budget::of(&phase).unwrap();
+        assert_eq!(parts(&budget), [(Layer::Kernel, 20_000), (Layer::Unwatched, 80_000)]);
+        assert!(budget.devices.is_empty());
+    }
+
+    #[test]
+    fn lost_events_are_no_totals() {
+        let mut phase = phase(vec![worker(10, 100_000, 1_000_000, 0, 200_000)], Some((5, 0, 50_000)));
+        phase.repetitions[0].block.as_mut().unwrap().lost = 1;
+        assert_eq!(parts(&Budget::of(&phase).unwrap())[1], (Layer::Unwatched, 80_000));
+    }
+
+    #[test]
+    fn nothing_timed_is_nothing_told() {
+        assert_eq!(Budget::of(&phase(vec![], None)), None);
+        assert_eq!(Budget::of(&phase(vec![worker(0, 0, 0, 0, 0)], None)), None);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn parts_add_up(
+            ops in 1u64..50, latency in 1u64..1_000_000, elapsed in 1u64..10_000_000, user in 0u64..10_000_000,
+            system in 0u64..10_000_000, requests in proptest::option::of((0u64..50, 0u64..1_000_000, 0u64..1_000_000)),
+        ) {
+            let budget = Budget::of(&phase(vec![worker(ops, latency, elapsed, user, system)], requests)).unwrap();
+            let sum: f64 = budget.parts.iter().map(|p| p.ns).sum();
+            proptest::prop_assert!((sum - budget.total_ns).abs() <= 1e-6 * budget.total_ns);
+            proptest::prop_assert!(budget.parts.iter().all(|p| p.ns > 0.0));
+        }
+    }
+}

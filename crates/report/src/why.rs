@@ -1,0 +1,179 @@
+//! Why a phase is not faster: what was found to hold it back, and where the time of one operation goes.
+
+use crate::budget::{Budget, Layer};
+use crate::finding::{self, Told};
+use crate::{section, units};
+use fathom_record::{Phase, Regime, Run};
+use serde::Serialize;
+
+/// A layer that has as much of the time is what to look at.
+const MOST: f64 = 0.5;
+/// Who has as much of the time has next to all of it.
+const ALL_BUT: f64 = 0.9;
+
+/// The answer for one phase.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Why {
+    /// The run's id.
+    pub run: String,
+    /// The phase, by its title.
+    pub phase: String,
+    /// What it reached: "18.7 MiB/s, 4787 per s".
+    pub reached: String,
+    /// The answer in a sentence or two.
+    pub answer: String,
+    /// What to do about it; empty where nothing is known that helps.
+    pub advice: String,
+    /// The rule that found the cause; `None` where the time alone gives the answer.
+    pub rule: Option<String>,
+    /// The figures that the answer rests on: name, value with its unit, where it was read.
+    pub evidence: Vec<[String; 3]>,
+    /// Where the time of one operation goes; `None` where no operation was timed.
+    pub budget: Option<Budget>,
+}
+
+impl Why {
+    /// Of one phase; `is_cause` knows the rules that find a setting or limit, and not only what it leads to.
+    #[must_use]
+    pub fn of(run: &Run, phase: &Phase, is_cause: impl Fn(&str) -> bool) -> Self {
+        let budget = Budget::of(phase);
+        let found = finding::of_phase(phase);
+        let cause = found.iter().find(|f| is_cause(&f.rule));
+        let told = cause.or(found.first());
+        // What takes the time comes first; a symptom goes with it.
+        let times = budget.as_ref().filter(|_| cause.is_none()).map(|b| by_time(phase, b));
+        let sentences: Vec<String> = times.into_iter().chain(told.map(|f| f.sentence.clone())).collect();
+        let answer = if sentences.is_empty() {
+            "No operation was timed in this phase: there is nothing to explain.".to_owned()
+        } else {
+            sentences.join(" ")
+        };
+        Self {
+            run: run.id.clone(),
+            phase: section::title(phase),
+            reached: reached(phase),
+            answer,
+            advice: told.map_or_else(String::new, |f| f.advice.clone()),
+            rule: told.map(|f| f.rule.clone()),
+            evidence: told.map_or_else(Vec::new, |f: &Told| f.evidence.clone()),
+            budget,
+        }
+    }
+}
+
+/// "18.7 MiB/s, 4787 per s".
+fn reached(phase: &Phase) -> String {
+    let bytes = phase.bytes_per_s().filter(|_| phase.reads || phase.writes).map(units::rate);
+    let ops = phase.ops_per_s().map(|n| format!("{} per s", units::count(n.round() as u64)));
+    bytes.into_iter().chain(ops).collect::<Vec<_>>().join(", ")
+}
+
+/// What the time says by itself.
+fn by_time(phase: &Phase, budget: &Budget) -> String {
+    let (one, device) = (budget.operation, &budget.devices);
+    let busy = budget.share(Layer::Kernel) + budget.share(Layer::Program);
+    if busy >= ALL_BUT {
+        let cache = if phase.origin().regime == Regime::PageCache { " and the page cache" } else { "" };
+        return format!(
+            "The processor{cache} is the limit: {} of the time of one {one} is processor time.",
+            units::percent(busy)
+        );
+    }
+    let mut parts = budget.parts.clone();
+    parts.sort_by(|a, b| b.ns.total_cmp(&a.ns));
+    let share = |at: usize| parts.get(at).map_or(0.0, |p| p.ns / budget.total_ns);
+    let percent = units::percent(share(0));
+    match parts.first().map(|p| p.layer) {
+        None => String::new(),
+        Some(largest) if share(0) < MOST => format!(
+            "No part has most of the time of one {one}: {} has {percent}, {} {}.",
+            words(largest, device),
+            words(parts.get(1).map_or(largest, |p| p.layer), device),
+            units::percent(share(1)),
+        ),
+        Some(Layer::Device) => format!("{percent} of the time of one {one} passes in {device}."),
+        Some(Layer::Queue) => {
+            format!(
+                "{percent} of the time of one {one} passes above {device}, which is given more than it takes at once."
+            )
+        }
+        Some(Layer::Kernel) => format!("{percent} of the time of one {one} is the kernel's own work."),
+        Some(Layer::Program) => {
+            format!("{percent} of the time of one {one} is the measuring program's own work.")
+        }
+        Some(Layer::Pause) => format!(
+            "For {percent} of the time no {one} is under way: the workload pauses, or the program has no processor."
+        ),
+        Some(Layer::Elsewhere) => format!(
+            "For {percent} of its time a {one} waits, and not for a request: for a lock, a limit, memory, a processor, or to wake up."
+        ),
+        Some(Layer::Unwatched) => format!(
+            "For {percent} of its time a {one} waits. The requests were not watched, so what part is the device's is not known."
+        ),
+        Some(Layer::Handling) => format!(
+            "For {percent} of its time a {one} is in neither queue nor device: it waits to be submitted, or to be collected."
+        ),
+    }
+}
+
+/// A layer as tables name it.
+pub(crate) fn words(layer: Layer, device: &str) -> String {
+    match layer {
+        Layer::Program => "measuring program (user CPU)".into(),
+        Layer::Pause => "between operations".into(),
+        Layer::Kernel => "kernel code (system CPU)".into(),
+        Layer::Queue => format!("queue of {device}"),
+        Layer::Device => format!("in {device}"),
+        Layer::Elsewhere => "other waiting (locks, wake-up)".into(),
+        Layer::Unwatched => "waiting (requests were not watched)".into(),
+        Layer::Handling => "being submitted or collected".into(),
+    }
+}
+
+/// The phase whose operations had the most time; `None` where the run has no phases.
+#[must_use]
+pub fn longest(run: &Run) -> Option<&Phase> {
+    let time = |p: &&Phase| p.repetitions.iter().map(|r| r.elapsed_ns).max().unwrap_or(0);
+    let timed: Vec<&Phase> = run.phases.iter().filter(|p| Budget::of(p).is_some()).collect();
+    timed.into_iter().max_by_key(time).or_else(|| run.phases.first())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+
+    fn why(run: &Run, at: usize, causes: &[&str]) -> Why {
+        Why::of(run, &run.phases[at], |rule| causes.contains(&rule))
+    }
+
+    #[test]
+    fn a_cause_is_the_answer() {
+        let run = samples::observed_run();
+        let told = finding::of_phase(&run.phases[1]);
+        let found = why(&run, 1, &[&told[1].rule]);
+        assert_eq!((found.answer, found.advice), (told[1].sentence.clone(), told[1].advice.clone()));
+        assert_eq!(found.rule.as_deref(), Some(told[1].rule.as_str()));
+        assert!(!found.evidence.is_empty());
+    }
+
+    #[test]
+    fn a_symptom_goes_with_what_takes_the_time() {
+        let run = samples::observed_run();
+        let told = finding::of_phase(&run.phases[1]);
+        let found = why(&run, 1, &[]);
+        let budget = found.budget.as_ref().unwrap();
+        assert_eq!(found.answer, format!("{} {}", by_time(&run.phases[1], budget), told[0].sentence));
+    }
+
+    #[test]
+    fn without_operations_there_is_nothing_to_explain() {
+        let mut run = samples::observed_run();
+        run.phases[0].repetitions.clear();
+        assert_eq!(
+            why(&run, 0, &[]).answer,
+            "No operation was timed in this phase: there is nothing to explain."
+        );
+        assert_eq!(longest(&run).unwrap().name, run.phases[1].name);
+    }
+}
