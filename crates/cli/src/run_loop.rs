@@ -22,6 +22,7 @@ use fathom_observe::doubts::Seen;
 use fathom_observe::findings::Asked;
 use fathom_observe::{cache, device, doubts, environment, residency, trust, written};
 use fathom_record::{CacheTruth, Phase, Repetition, Residency, Run, Status};
+use fathom_workload::model::{Act, FlowOp};
 use fathom_workload::{Access, Direction, Program, Stream, Workload};
 use left::{compressed_share, laid_out, left_of, writer_of};
 use places::{Place, places_of};
@@ -490,6 +491,13 @@ pub fn streams<'a>(
     })
 }
 
+/// Whether an operation of a flow waits for time to pass, or for the tokens of a limit.
+fn pauses(ops: &[FlowOp]) -> bool {
+    use Act::{Delay, LimitBandwidth, LimitEvents, LimitIops, LimitOps};
+    let waits = |act| matches!(act, Delay | LimitBandwidth | LimitEvents | LimitIops | LimitOps);
+    ops.iter().any(|op| waits(op.act) || pauses(&op.ops))
+}
+
 /// What findings ask of the workload.
 fn asked(phase: &fathom_workload::Phase) -> Asked {
     let threads = || phase.groups.iter().flat_map(|g| &g.threads);
@@ -502,7 +510,9 @@ fn asked(phase: &fathom_workload::Phase) -> Asked {
     };
     Asked {
         in_order: all(|s| s.access == Access::Sequential),
-        paced: phase.events_per_s.is_some() || streams(std::iter::once(phase)).any(slow),
+        paced: phase.events_per_s.is_some()
+            || streams(std::iter::once(phase)).any(slow)
+            || threads().any(|t| matches!(&t.program, Program::Flow(flow) if pauses(&flow.ops))),
         aio: all(|s| matches!(s.backend, fathom_workload::Backend::Aio { .. })),
     }
 }

@@ -159,10 +159,11 @@ fn measure(
 ) -> Result<u8, String> {
     let common = line.common();
     let rank = circle.team.rank();
-    let mut run = Run { dialect: order.dialect.clone(), ..Run::default() };
+    let head = order.head();
+    // Findings of each rank speak of its own host.
+    let environment = fathom_observe::environment::capture(&head.directory);
+    let mut run = Run { dialect: order.dialect.clone(), environment: environment.clone(), ..Run::default() };
     let mut merged = circle.is_first().then(|| {
-        let head = order.head();
-        let environment = fathom_observe::environment::capture(&head.directory);
         let mut whole = run_loop::begin(engine, &setting.workload, &head, environment);
         if let Some(environment) = whole.environment.as_object_mut().filter(|_| setting.reach.is_some()) {
             environment.insert("cold".into(), setting.reach.map_or("", Reach::word).into());

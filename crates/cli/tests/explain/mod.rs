@@ -11,3 +11,4 @@ mod traces;
 mod traces_recorded;
 mod trust;
 mod truth;
+mod why;

@@ -67,9 +67,6 @@ fn describe(doc: &Document, device: &Device) -> Value {
     ] {
         put(name, number(name).into());
     }
-    let bdi = |name: &str| text(Path::new("/sys/class/bdi").join(text(disk.join("dev"))?).join(name));
-    put("dirty_limit_strict", bdi("strict_limit").map(|t| t != "0").into());
-    put("dirty_limit_bytes", bdi("max_bytes").and_then(|t| t.parse::<u64>().ok()).into());
     put("write_cache", queue("write_cache").into());
     put("fua", flag("fua").into());
     put("stable_writes", flag("stable_writes").into());

@@ -24,7 +24,7 @@ pub(super) fn capture(doc: &mut Document, dir: &Path, stack: &DeviceStack) {
     doc.set("filesystem.free_bytes", space.map(|s| s.free_bytes), &why);
     doc.set("filesystem.files_total", space.map(|s| s.files_total), &why);
     doc.set("filesystem.files_free", space.map(|s| s.files_free), &why);
-    read_ahead(doc, stack);
+    of_mount(doc, stack);
 }
 
 /// The link in /dev/disk/by-uuid that leads to a device.
@@ -38,12 +38,20 @@ fn uuid_of(doc: &Document, device: &str) -> Option<Value> {
     doc.files.list(dir).ok()?.iter().find(leads).map(|u| u.clone().into())
 }
 
-/// Read-ahead belongs to the mount, not to the disk, where the file system hides its devices (btrfs, NFS, FUSE).
-fn read_ahead(doc: &mut Document, stack: &DeviceStack) {
+/// Read-ahead and the cap of dirty memory belong to the mount, not to the disk, where the file system hides its devices (btrfs, NFS,
+/// FUSE).
+fn of_mount(doc: &mut Document, stack: &DeviceStack) {
     let Some(mount) = &stack.mount else {
-        doc.set("filesystem.read_ahead_kb", None::<u64>, "no mount of the directory is visible");
+        for name in ["read_ahead_kb", "dirty_limit_strict", "dirty_limit_bytes"] {
+            doc.set(&format!("filesystem.{name}"), None::<u64>, "no mount of the directory is visible");
+        }
         return;
     };
     let (major, minor) = mount.device;
-    doc.number("filesystem.read_ahead_kb", &format!("/sys/class/bdi/{major}:{minor}/read_ahead_kb"));
+    let bdi = format!("/sys/class/bdi/{major}:{minor}");
+    doc.number("filesystem.read_ahead_kb", &format!("{bdi}/read_ahead_kb"));
+    let path = format!("{bdi}/strict_limit");
+    let strict = doc.files.trimmed(Path::new(&path)).map(|t| t != "0");
+    doc.set("filesystem.dirty_limit_strict", strict, &super::unreadable(&path));
+    doc.number("filesystem.dirty_limit_bytes", &format!("{bdi}/max_bytes"));
 }

@@ -5,31 +5,40 @@ use super::{EVENTS, evidence, finding};
 use crate::words::percent;
 use fathom_record::{Finding, OpKind};
 
-/// More idle time than this, and the device is not what writers wait for.
+/// More idle time than this while syncs waited, and it was not the device that they waited for.
 const NOTABLE: f64 = 0.5;
 const ENOUGH_BYTES: u64 = 1 << 20;
+/// With less to write at a time a sync waits for the log, not for compression.
+const LEAST_EACH: u64 = 128 << 10;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let options = facts.environment.pointer("/filesystem/options").and_then(|o| o.as_str())?;
     let option =
         options.split(',').find(|o| o.starts_with("compress=") || o.starts_with("compress-force="))?;
-    let (device, elapsed_ns) = (facts.device()?, facts.repetition.elapsed_ns);
-    let idle = 1.0 - (device.busy_ns as f64 / elapsed_ns.max(1) as f64).min(1.0);
-    // Writers that wait for no sync wait for no compression either.
-    let waits = facts.phase.sync_in_clock || facts.calls(OpKind::Sync).0 > 0;
-    if !waits || facts.calls(OpKind::Write).1 < ENOUGH_BYTES || idle < NOTABLE {
+    let (device, repetition) = (facts.device()?, facts.repetition);
+    let (syncs, written) = (facts.calls(OpKind::Sync).0, facts.calls(OpKind::Write).1);
+    let syncs = syncs + u64::from(facts.phase.sync_in_clock) * repetition.workers.len() as u64;
+    // Who waits for no sync waits for no compression either, and what goes past the page cache is not compressed.
+    if syncs == 0 || facts.phase.direct || written < ENOUGH_BYTES.max(LEAST_EACH.saturating_mul(syncs)) {
+        return None;
+    }
+    // While data are copied into the page cache there is nothing to do for the device yet.
+    let copying = repetition.latency(OpKind::Write).sum_ns() as f64 / repetition.workers.len().max(1) as f64;
+    let waited_ns = (repetition.elapsed_ns as f64 - copying).max(1.0);
+    let idle = 1.0 - (device.busy_ns as f64 / waited_ns).min(1.0);
+    if idle < NOTABLE {
         return None;
     }
     Some(finding(
         format!(
-            "The file system compresses what is written ({option}) before {} gets it, and {} had nothing to do for {} of the time.",
+            "The file system compresses what is written ({option}) before {} gets it, and {} had nothing to do for {} of the time outside of the write calls.",
             device.name,
             device.name,
             percent(idle)
         ),
         "A lower level, another algorithm, or chattr -c on the directory shows what compression costs here.",
         vec![
-            evidence("time of the phase", elapsed_ns as f64, "ns", "our own clock"),
+            evidence("time outside of the write calls", waited_ns, "ns", "our own calls"),
             evidence("time with a request in the device", device.busy_ns as f64, "ns", EVENTS),
         ],
     ))

@@ -13,7 +13,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let quota = facts.environment.pointer("/limits/cgroup/cpu_max_cores").and_then(|c| c.as_f64())?;
     let workers = &facts.repetition.workers;
     let elapsed_ns = facts.repetition.elapsed_ns;
-    let busy = facts.cpu_share();
+    let busy = facts.processors_used();
     // Who could not use more than the quota was not held back by it.
     if elapsed_ns < LEAST_NS || quota <= 0.0 || quota >= workers.len() as f64 || busy < USED_UP * quota {
         return None;

@@ -9,11 +9,15 @@ const SMALL: f64 = 0.5;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let device = facts.device()?;
-    let about = facts.described(&device.name)?;
+    let about = facts.environment.get("filesystem")?;
     let strict = about.get("dirty_limit_strict")?.as_bool()?;
     let most = about.get("dirty_limit_bytes")?.as_u64().filter(|bytes| *bytes > 0)?;
     let (_, written) = facts.calls(OpKind::Write);
-    if !strict || facts.phase.direct || most as f64 > SMALL * written as f64 {
+    // What is written again before the device has it is dirty once.
+    let axes = &facts.phase.axes;
+    let files = axes.file_bytes.map(|bytes| bytes.saturating_mul(axes.streams.unwrap_or(1).into()));
+    let dirty = written.min(files.unwrap_or(u64::MAX));
+    if !strict || facts.phase.direct || facts.syncs_often() || most as f64 > SMALL * dirty as f64 {
         return None;
     }
     Some(finding(

@@ -56,9 +56,20 @@ impl<'a> Facts<'a> {
     }
 
     /// Processors that the workers used, in the mean over the time of the phase.
-    pub(super) fn cpu_share(&self) -> f64 {
+    pub(super) fn processors_used(&self) -> f64 {
         let used = |w: &Worker| w.cpu_user_ns.saturating_add(w.cpu_system_ns) as f64;
         self.repetition.workers.iter().map(used).sum::<f64>() / self.repetition.elapsed_ns.max(1) as f64
+    }
+
+    /// Whether the workload has a rate or pauses, and no worker was late for long.
+    pub(super) fn keeps_its_pace(&self) -> bool {
+        let late = |w: &Worker| w.behind_ns > w.elapsed_ns / 10;
+        self.asked.paced && !self.repetition.workers.iter().any(late)
+    }
+
+    /// Whether the workload itself waits for the device again and again, with a sync for every second write or more.
+    pub(super) fn syncs_often(&self) -> bool {
+        self.calls(OpKind::Sync).0.saturating_mul(2) >= self.calls(OpKind::Write).0
     }
 
     /// What the environment says of a device.

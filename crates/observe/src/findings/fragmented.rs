@@ -7,15 +7,16 @@ use fathom_record::block::RequestClass;
 use fathom_record::{Finding, OpKind};
 use serde_json::Value;
 
-const ENOUGH_PIECES: u64 = 50;
+const ENOUGH_CUTS: u64 = 50;
 const ENOUGH_REQUESTS: u64 = 50;
-/// Pieces as small as this share of a call cut it.
-const SMALL: f64 = 1.0;
+/// Requests that follow the one before make the device no work.
+const MOST_IN_ORDER: f64 = 0.5;
 /// With less space than this new files are put wherever there is some.
 const FULL: f64 = 0.05;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
-    let joined = facts.joined.filter(|j| j.pieces >= ENOUGH_PIECES)?;
+    // A file in one piece is whole, however small it is.
+    let joined = facts.joined.filter(|j| j.pieces.saturating_sub(j.placed_files) >= ENOUGH_CUTS)?;
     let (kind, class) = match facts.phase.writes {
         true => (OpKind::Write, RequestClass::Write),
         false => (OpKind::Read, RequestClass::Read),
@@ -24,8 +25,11 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let record = facts.record_bytes(kind)?;
     let piece = joined.piece_bytes as f64 / joined.pieces as f64;
     let request = stats.issued_bytes as f64 / stats.issued as f64;
-    // Requests that are larger than the pieces are of something else.
-    if !facts.asked.in_order || piece > SMALL * record as f64 || request > 2.0 * piece {
+    let seeks = &stats.seeks;
+    let in_order =
+        seeks.sequential as f64 / (seeks.sequential + seeks.forward + seeks.backward).max(1) as f64;
+    // Requests of twice the size are not what the pieces made.
+    if !facts.asked.in_order || piece > record as f64 || request > 2.0 * piece || in_order > MOST_IN_ORDER {
         return None;
     }
     let space =
@@ -44,7 +48,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             size(request)
         ),
         if full.is_some() {
-            "Free some space, then copy the file: a file system that is nearly full has only small pieces to give."
+            "Free some space, then copy the file: a file system that is nearly full often has only small pieces to give."
         } else {
             "Copy the file, or defragment it (e4defrag, xfs_fsr, btrfs filesystem defragment); filefrag -v shows the pieces."
         },

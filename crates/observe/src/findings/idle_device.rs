@@ -31,10 +31,14 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     }
     Some(finding(
         format!(
-            "{} had nothing to do for {} of the time; the workers used a processor for {} of it.",
+            "{} had nothing to do for {} of the time; {}.",
             device.name,
             percent(idle),
-            percent(facts.cpu_share())
+            match facts.repetition.workers.len() {
+                0 | 1 =>
+                    format!("the worker used a processor for {} of it", percent(facts.processors_used())),
+                n => format!("{n} workers used {:.1} processors", facts.processors_used()),
+            }
         ),
         match (facts.phase.direct, facts.asked.in_order) {
             (true, _) => {

@@ -3,12 +3,17 @@
 use super::facts::{Facts, size};
 use super::{EVENTS, evidence, finding};
 use fathom_record::Finding;
-use fathom_record::block::{DeviceNumber, RequestClass};
+use fathom_record::block::{DeviceActivity, DeviceNumber, Issuer, IssuerKind, RequestClass};
 
-/// A rate this close to a limit is the limit's: the kernel lets a little more through at first, and less in the last slice of time.
-const NEAR: std::ops::RangeInclusive<f64> = 0.85..=1.15;
+/// A rate this close to a limit is the limit's.
+const NEAR: std::ops::RangeInclusive<f64> = 0.9..=1.05;
+/// In a short time it may lie farther off: the kernel lets a little more through at first, and less in the last slice of time.
+const NEAR_IN_SHORT: std::ops::RangeInclusive<f64> = 0.85..=1.15;
+const SHORT_NS: u64 = 1_000_000_000;
 /// In a shorter time the kernel's slices are too few to tell a limit from chance.
 const LEAST_NS: u64 = 200_000_000;
+/// With a larger share of other programs the rate at the device is not ours.
+const MOST_OTHERS: f64 = 0.05;
 
 /// One limit: where it was read, what it holds, and how much of it a second.
 struct Limit {
@@ -18,6 +23,7 @@ struct Limit {
     /// Operations, not bytes.
     operations: bool,
     per_s: f64,
+    version_1: bool,
 }
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
@@ -26,12 +32,20 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     if elapsed_ns < LEAST_NS {
         return None;
     }
+    let near = if elapsed_ns < SHORT_NS { NEAR_IN_SHORT } else { NEAR };
     let (limit, name, rate) = limits(facts).into_iter().find_map(|limit| {
+        // In version 1 what the page cache writes is charged to the root group.
+        if limit.version_1 && limit.class == RequestClass::Write && !facts.phase.direct {
+            return None;
+        }
         let device = block.devices.iter().find(|d| d.number == limit.device)?;
+        if others(device) > MOST_OTHERS {
+            return None;
+        }
         let stats = device.class(limit.class)?;
         let done = if limit.operations { stats.issued } else { stats.issued_bytes };
         let rate = done as f64 * 1e9 / elapsed_ns as f64;
-        NEAR.contains(&(rate / limit.per_s)).then(|| (limit, device.name.clone(), rate))
+        near.contains(&(rate / limit.per_s)).then(|| (limit, device.name.clone(), rate))
     })?;
     let told = |value: f64| match limit.operations {
         true => format!("{value:.0} a second"),
@@ -39,7 +53,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     };
     Some(finding(
         format!(
-            "A control group limits {}s of {name} to {}, and {} were done: the limit is the rate.",
+            "A control group limits {}s of {name} to {}, and they ran at {}, which is that limit.",
             limit.class.word(),
             told(limit.per_s),
             told(rate)
@@ -52,21 +66,31 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     ))
 }
 
-/// All limits of the control groups above this process, of version 1 and 2.
+/// Share of the bytes at a device that other programs' requests moved.
+fn others(device: &DeviceActivity) -> f64 {
+    let bytes = |i: &Issuer| i.read_bytes as f64 + i.write_bytes as f64;
+    let theirs: f64 = device.issuers.iter().filter(|i| i.kind == IssuerKind::Other).map(bytes).sum();
+    theirs / device.issuers.iter().map(bytes).sum::<f64>().max(1.0)
+}
+
+/// All limits of the control groups above this process, of version 1 and 2, the tightest first.
 fn limits(facts: &Facts<'_>) -> Vec<Limit> {
     let files = facts.environment.pointer("/limits/cgroup/io_max").and_then(|f| f.as_object());
-    files.into_iter().flatten().flat_map(|(file, text)| of_file(file, text.as_str().unwrap_or(""))).collect()
+    let of = |(file, text): (&String, &serde_json::Value)| of_file(file, text.as_str().unwrap_or(""));
+    let mut all: Vec<Limit> = files.into_iter().flatten().flat_map(of).collect();
+    all.sort_by(|a, b| a.per_s.total_cmp(&b.per_s));
+    all
 }
 
 fn of_file(file: &str, text: &str) -> Vec<Limit> {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let version_1 = name.strip_prefix("blkio.throttle.");
     let limit = |device: &str, class, operations, text: &str| {
         let device = DeviceNumber::parse(device)?;
         let per_s = text.parse::<f64>().ok().filter(|per_s| *per_s > 0.0)?;
-        Some(Limit { file: file.into(), device, class, operations, per_s })
+        Some(Limit { file: file.into(), device, class, operations, per_s, version_1: version_1.is_some() })
     };
     let class = |word: &str| if word.starts_with('r') { RequestClass::Read } else { RequestClass::Write };
-    let name = file.rsplit('/').next().unwrap_or(file);
-    let version_1 = name.strip_prefix("blkio.throttle.");
     text.lines()
         .flat_map(|line| {
             let mut words = line.split_whitespace();

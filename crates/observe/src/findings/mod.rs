@@ -35,8 +35,8 @@ use fathom_record::{Evidence, Finding};
 /// A rule: its word, and what it says of the facts.
 type Rule = (&'static str, fn(&Facts<'_>) -> Option<Finding>);
 
-/// Settings and limits that are known, and that the figures stand at. Where one is found it is the cause, and what follows from it is not
-/// told as another.
+/// Settings and limits that are known, and that the figures stand at. Where one is found it is the cause, and what the device saw is
+/// left out: nearly all of it follows.
 const CAUSES: [Rule; 8] = [
     ("io-limit", io_limit::find),
     ("cpu-quota", cpu_quota::find),
@@ -66,7 +66,7 @@ const SYMPTOMS: [Rule; 14] = [
     ("merges", merges::find),
 ];
 
-/// Symptoms that no cause explains: they are told beside one.
+/// What has causes of its own is told beside one.
 const BESIDE_A_CAUSE: [&str; 2] = ["others", "fsync-others"];
 /// More are not read.
 const MOST: usize = 3;
@@ -99,7 +99,9 @@ pub fn of(facts: &Facts<'_>) -> Vec<Finding> {
         finding.rule = (*rule).into();
         Some(finding)
     };
-    let mut all: Vec<Finding> = CAUSES.iter().filter_map(found).collect();
+    // Nothing holds back who does less than it could on purpose.
+    let causes = if facts.keeps_its_pace() { [].iter() } else { CAUSES.iter() };
+    let mut all: Vec<Finding> = causes.filter_map(found).collect();
     let explained = !all.is_empty();
     let told = SYMPTOMS.iter().filter(|(rule, _)| !explained || BESIDE_A_CAUSE.contains(rule));
     all.extend(told.filter_map(found));

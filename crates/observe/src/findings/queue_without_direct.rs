@@ -2,25 +2,27 @@
 
 use super::facts::Facts;
 use super::{evidence, finding};
-use fathom_record::Finding;
+use fathom_record::block::RequestClass;
+use fathom_record::{Finding, OpKind};
 
 const ENOUGH_REQUESTS: u64 = 50;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let depth = facts.phase.axes.queue_depth.filter(|depth| *depth > 1)?;
-    // Where the cache answers, nothing waits.
-    let requests: u64 = facts.device()?.requests.iter().map(|r| r.issued).sum();
-    if !facts.asked.aio || facts.phase.direct || requests < ENOUGH_REQUESTS {
+    let reads = facts.class(RequestClass::Read)?.issued;
+    // Writes into the page cache wait for nothing, nor do reads that it answers or that read-ahead has fetched.
+    let waits = !facts.phase.writes && !facts.asked.in_order && reads >= facts.calls(OpKind::Read).0 / 4;
+    if !facts.asked.aio || facts.phase.direct || !waits || reads < ENOUGH_REQUESTS {
         return None;
     }
     Some(finding(
         format!(
-            "libaio without O_DIRECT does one operation at a time: each waits inside of io_submit, and the queue depth of {depth} is never reached."
+            "libaio without O_DIRECT does one operation of a stream at a time: each waits inside of io_submit, and the queue depth of {depth} is never reached."
         ),
         "Use O_DIRECT (direct=1), or io_uring, which queues buffered operations, too.",
         vec![
             evidence("queue depth asked for", depth as f64, "operations", "the workload"),
-            evidence("requests at the device", requests as f64, "requests", super::EVENTS),
+            evidence("read requests at the device", reads as f64, "requests", super::EVENTS),
         ],
     ))
 }

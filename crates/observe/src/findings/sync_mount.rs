@@ -12,15 +12,16 @@ const ENOUGH_WRITES: u64 = 20;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let options = facts.environment.pointer("/filesystem/options").and_then(|o| o.as_str())?;
-    let option = options.split(',').find(|o| *o == "sync")?;
+    options.split(',').find(|o| *o == "sync")?;
     let (writes, _) = facts.calls(OpKind::Write);
     let requests = facts.class(RequestClass::Write)?.issued;
-    if facts.phase.direct || writes < ENOUGH_WRITES || (requests as f64) < NOTABLE * writes as f64 {
+    let waits_anyway = facts.phase.direct || facts.syncs_often();
+    if waits_anyway || writes < ENOUGH_WRITES || (requests as f64) < NOTABLE * writes as f64 {
         return None;
     }
     Some(finding(
         format!(
-            "The file system is mounted with {option}: every write waits until its data are on the device ({} for {}).",
+            "The file system is mounted with sync: every write waits until its data are on the device ({} for {}).",
             count(requests, "write request"),
             count(writes, "write")
         ),

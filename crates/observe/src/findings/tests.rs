@@ -356,15 +356,75 @@ fn a_limit_that_the_rate_stands_at_is_the_cause_and_the_only_one() {
         world.environment = serde_json::json!({ "limits": { "cgroup": { "io_max": { file: text } } } });
         assert_eq!(
             world.says("io-limit").expect("told"),
-            "A control group limits reads of vda to 20 MiB/s, and 20 MiB/s were done: the limit is the rate."
+            "A control group limits reads of vda to 20 MiB/s, and they ran at 20 MiB/s, which is that limit."
         );
         assert_eq!(world.found().len(), 1, "what follows from it is no other cause: {:?}", world.found());
-        world.device().requests = vec![requests(RequestClass::Read, 100, 131_072)];
-        assert_eq!(world.says("io-limit"), None, "it does less than it may");
+        world.asked.paced = true;
+        assert_eq!(world.says("io-limit"), None, "it keeps a rate of its own");
+        world.repetition.workers[0].behind_ns = 500_000_000;
+        assert!(world.says("io-limit").is_some(), "it does not keep its rate");
+        world.asked.paced = false;
+        world.device().issuers = vec![issuer(IssuerKind::Own, 10 * MIB), issuer(IssuerKind::Other, 10 * MIB)];
+        assert_eq!(world.says("io-limit"), None, "half of it was another program's");
+        world.device().issuers.clear();
+        for (n, why) in [(100, "it does less than it may"), (175, "the limit does not hold")] {
+            world.device().requests = vec![requests(RequestClass::Read, n, 131_072)];
+            assert_eq!(world.says("io-limit"), None, "{why}");
+        }
         world.device().number.minor = 2;
         world.device().requests = vec![requests(RequestClass::Read, 160, 131_072)];
         assert_eq!(world.says("io-limit"), None, "another device's");
     }
+}
+
+/// So many syncs.
+fn syncs(ops: u64) -> OpStat {
+    OpStat { op: OpKind::Sync, ops, bytes: 0, latency: Histogram::default() }
+}
+
+/// Somebody who had so much read.
+fn issuer(kind: IssuerKind, read_bytes: u64) -> Issuer {
+    Issuer { kind, name: "dd".into(), read_bytes, reads: read_bytes / 4096, ..Issuer::default() }
+}
+
+#[test]
+fn the_tightest_limit_is_told_and_operations_are_counted() {
+    let mut world = World::new(OpKind::Write, 1000, 4096);
+    world.phase.direct = true;
+    world.repetition.elapsed_ns = 1_000_000_000;
+    world.device().number = DeviceNumber { major: 7, minor: 0 };
+    world.device().requests = vec![requests(RequestClass::Write, 1000, 4096)];
+    world.environment = serde_json::json!({ "limits": { "cgroup": { "io_max": {
+        "/cg/a/io.max": "7:0 rbps=max wbps=max riops=max wiops=1040",
+        "/cg/io.max": "7:0 rbps=max wbps=max riops=max wiops=1000",
+    } } } });
+    assert_eq!(
+        world.says("io-limit").expect("told"),
+        "A control group limits writes of vda to 1000 a second, and they ran at 1000 a second, which is that limit."
+    );
+    world.environment = serde_json::json!({ "limits": { "cgroup": { "io_max": {
+        "/cg/blkio.throttle.write_iops_device": "7:0 1000",
+    } } } });
+    assert!(world.says("io-limit").is_some());
+    world.phase.direct = false;
+    assert_eq!(world.says("io-limit"), None, "write-back is the root group's in version 1");
+    world.repetition.elapsed_ns = 100_000_000;
+    world.phase.direct = true;
+    assert_eq!(world.says("io-limit"), None, "too short to tell");
+}
+
+#[test]
+fn beside_a_cause_only_others_are_told_and_never_more_than_three() {
+    let mut world = World::new(OpKind::Read, 1000, 65_536);
+    world.device().requests = vec![requests(RequestClass::Read, 16_000, 4096)];
+    world.device().issuers = vec![issuer(IssuerKind::Own, 10 * MIB), issuer(IssuerKind::Other, 10 * MIB)];
+    world.environment = serde_json::json!({ "devices": [{ "name": "vda", "read_ahead_kb": 0 }] });
+    world.joined = Some(Joined { reads: per_call(1000, 65_536_000, 16, 4096), ..Joined::default() });
+    let words = |world: &World| world.found().into_iter().map(|f| f.rule).collect::<Vec<_>>();
+    assert_eq!(words(&world), ["no-read-ahead", "others"]);
+    world.environment = serde_json::Value::Null;
+    assert_eq!(words(&world)[..2], ["others", "requests-per-call"]);
+    assert!(words(&world).len() <= 3);
 }
 
 #[test]
@@ -396,16 +456,25 @@ fn settings_that_make_every_call_wait_are_causes() {
     world.environment = serde_json::json!({ "filesystem": { "options": "rw,async" } });
     assert_eq!(world.says("sync-mount"), None);
 
-    world.environment = serde_json::json!({ "devices": [
-        { "name": "vda", "dirty_limit_strict": true, "dirty_limit_bytes": MIB },
-    ] });
+    world.environment = serde_json::json!({ "filesystem": { "options": "rw,sync" } });
+    world.repetition.workers[0].stats.push(syncs(1000));
+    assert_eq!(world.says("sync-mount"), None, "each write is synced anyway");
+    world.repetition.workers[0].stats.pop();
+    world.device().requests = vec![requests(RequestClass::Write, 100, 131_072)];
+    assert_eq!(world.says("sync-mount"), None, "many writes became one request");
+
+    world.environment =
+        serde_json::json!({ "filesystem": { "dirty_limit_strict": true, "dirty_limit_bytes": MIB } });
     assert!(
         world
             .says("dirty-limit")
             .expect("told")
             .starts_with("The kernel lets at most 1 MiB of what is written to vda")
     );
-    world.environment["devices"][0]["dirty_limit_strict"] = false.into();
+    world.phase.axes.file_bytes = Some(MIB);
+    assert_eq!(world.says("dirty-limit"), None, "there is never as much to hold back");
+    world.phase.axes.file_bytes = None;
+    world.environment["filesystem"]["dirty_limit_strict"] = false.into();
     assert_eq!(world.says("dirty-limit"), None);
 
     let mut world = World::new(OpKind::Read, 1000, 65_536);
@@ -413,10 +482,15 @@ fn settings_that_make_every_call_wait_are_causes() {
     world.environment = serde_json::json!({ "devices": [{ "name": "vda", "read_ahead_kb": 0 }] });
     assert_eq!(
         world.says("no-read-ahead").expect("told"),
-        "Read-ahead of vda is off (read_ahead_kb is 0): reads of 64 KiB were fetched in 16000 requests of 4 KiB."
+        "Read-ahead is off (read_ahead_kb of vda is 0): reads of 64 KiB were fetched in 16000 requests of 4 KiB."
     );
+    world.environment["filesystem"] = serde_json::json!({ "read_ahead_kb": 4096 });
+    assert_eq!(world.says("no-read-ahead"), None, "the mount has a read-ahead of its own");
+    world.environment["filesystem"]["read_ahead_kb"] = 0.into();
     world.environment["devices"][0]["read_ahead_kb"] = 128.into();
-    assert_eq!(world.says("no-read-ahead"), None);
+    assert!(world.says("no-read-ahead").expect("told").contains("read_ahead_kb of the mount is 0"));
+    world.device().requests = vec![requests(RequestClass::Read, 1000, 65_536)];
+    assert_eq!(world.says("no-read-ahead"), None, "a read was one request");
 }
 
 #[test]
@@ -428,6 +502,15 @@ fn a_queue_that_is_none() {
     assert!(
         world.says("queue-without-direct").expect("told").contains("the queue depth of 32 is never reached")
     );
+    world.device().requests = vec![requests(RequestClass::Read, 100, 40_960)];
+    assert_eq!(world.says("queue-without-direct"), None, "memory had most of it");
+    world.device().requests = vec![requests(RequestClass::Read, 1000, 4096)];
+    world.asked.in_order = true;
+    assert_eq!(world.says("queue-without-direct"), None, "read-ahead fetches it");
+    world.asked.in_order = false;
+    world.phase.writes = true;
+    assert_eq!(world.says("queue-without-direct"), None, "the page cache takes what is written");
+    world.phase.writes = false;
     world.phase.direct = true;
     assert_eq!(world.says("queue-without-direct"), None);
 }
@@ -458,9 +541,15 @@ fn a_file_in_pieces_and_a_file_system_that_has_no_others() {
     assert!(
         world.says("fragmented").expect("told").ends_with("The file system has 3.0 % of its space left.")
     );
+    world.joined =
+        Some(Joined { pieces: 8192, placed_files: 8192, piece_bytes: 32 * MIB, ..Joined::default() });
+    assert_eq!(world.says("fragmented"), None, "each file is whole");
     world.joined = Some(Joined { pieces: 64, piece_bytes: 32 * MIB, ..Joined::default() });
     assert_eq!(world.says("fragmented"), None, "pieces larger than the calls cut none");
     world.joined = Some(Joined { pieces: 8192, piece_bytes: 32 * MIB, ..Joined::default() });
+    world.device().requests[0].seeks.sequential = 8000;
+    assert_eq!(world.says("fragmented"), None, "the pieces lie one behind the other");
+    world.device().requests[0].seeks.sequential = 0;
     world.asked.in_order = false;
     assert_eq!(world.says("fragmented"), None, "random is random, wherever it lies");
 }
@@ -474,11 +563,22 @@ fn compression_is_told_where_syncs_wait_for_it_and_the_device_does_not() {
     world.environment = serde_json::json!({ "filesystem": { "options": "rw,compress-force=zstd:15" } });
     assert_eq!(
         world.says("compression").expect("told"),
-        "The file system compresses what is written (compress-force=zstd:15) before vda gets it, and vda had nothing to do for 90 % of the time."
+        "The file system compresses what is written (compress-force=zstd:15) before vda gets it, and vda had nothing to do for 90 % of the time outside of the write calls."
     );
     world.device().busy_ns = 900_000_000;
     assert_eq!(world.says("compression"), None);
     world.device().busy_ns = 100_000_000;
+    world.phase.direct = true;
+    assert_eq!(world.says("compression"), None, "past the page cache nothing is compressed");
+    world.phase.direct = false;
+    world.repetition.workers[0].stats[0].latency = Histogram::from_values([850_000_000]);
+    assert_eq!(world.says("compression"), None, "the data were copied meanwhile");
+    world.repetition.workers[0].stats[0].latency = Histogram::default();
+    world.repetition.workers[0].stats.push(syncs(500));
+    assert!(world.says("compression").is_some());
+    world.repetition.workers[0].stats[1].ops = 5120;
+    assert_eq!(world.says("compression"), None, "a sync of little waits for the log");
+    world.repetition.workers[0].stats.pop();
     world.phase.sync_in_clock = false;
     assert_eq!(world.says("compression"), None, "nobody waited");
 }

@@ -112,6 +112,8 @@ pub struct Joined {
     pub pieces: u64,
     /// Bytes of those.
     pub piece_bytes: u64,
+    /// Files that have a piece.
+    pub placed_files: u64,
 }
 
 /// The slowest hundredth of the calls: how many, and during how many of them the device was flushing or writing for others; beside it
@@ -139,6 +141,7 @@ pub fn join(calls: &[Call], requests: &[Kept], layout: &Layout) -> Joined {
     joined.syncs = syncs::waits(of(OpKind::Sync), requests, layout);
     joined.slow_reads = slow(calls, requests);
     (joined.pieces, joined.piece_bytes) = layout.pieces();
+    joined.placed_files = layout.placed_files();
     let mut asked: HashMap<u32, Vec<Span>> = HashMap::new();
     for call in of(OpKind::Read) {
         asked.entry(call.file).or_default().push((call.offset, call.offset.saturating_add(call.bytes)));

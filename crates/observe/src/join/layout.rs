@@ -79,6 +79,12 @@ impl Layout {
         ((self.parts.len() - joined) as u64, bytes)
     }
 
+    /// Files that lie somewhere on the device.
+    #[must_use]
+    pub fn placed_files(&self) -> u64 {
+        self.parts.iter().map(|part| part.file).collect::<std::collections::HashSet<_>>().len() as u64
+    }
+
     /// Files whose place could not be found out.
     #[must_use]
     pub fn unknown(&self) -> u32 {
@@ -135,6 +141,16 @@ mod tests {
             "another file is no continuation"
         );
         assert_eq!(Layout::default().pieces(), (0, 0));
+    }
+
+    #[test]
+    fn files_with_a_piece_are_counted_once() {
+        let files = [
+            (0, vec![part(0, 8192, 4096), part(4096, 1 << 20, 4096)]),
+            (1, vec![]),
+            (2, vec![part(0, 0, 4096)]),
+        ];
+        assert_eq!(Layout::drawn(&files).placed_files(), 2);
     }
 
     #[test]

@@ -42,9 +42,9 @@ impl Loose {
         // fio ends without the last writes of a queue that syncs, and counts one of them or not.
         let abandons = has(&["--number_ios="]) && has(&["sync=", "--write_barrier="]) && has(&["--iodepth="]);
         // Which zones the LFSR finds a place in, and which of several files have room for the next size, is drawn.
-        let zones = has(&["zoned:"]) && has(&["lfsr"]) && loops
-            || has(&["--zonemode="]) && has(&["--nrfiles="]) && has(&["bsrange", "bssplit"]);
-        let gathers = has(&["vsync"]) && has(&["--iodepth=", "--number_ios="]);
+        let zones = (has(&["zoned:"]) && has(&["lfsr"]) && loops)
+            || (has(&["--zonemode="]) && has(&["--nrfiles="]) && has(&["bsrange", "bssplit"]));
+        let gathers = has(&["--ioengine=vsync"]) && has(&["--iodepth=", "--number_ios="]);
         Self {
             timed: has(&["--runtime=", "--flow=", "--latency_target="]) || has(&["--exitall"]) && ends_others,
             ended: has(&["--exitall"]) && ends_others,
@@ -114,10 +114,11 @@ pub fn differences(line: &str, fio: &Came, fathom: &Came, older: bool) -> Vec<St
     }
     let shares = line.contains("--offset=25%") && line.contains("--filename=");
     let has = |words: &[&str]| words.iter().any(|word| line.contains(word));
-    // Files end behind the last block that is drawn, of a size or at a place.
+    // Files end where the last block ends, and that is drawn: its size or its place, or how many of them vsync loses.
+    let gathered = has(&["--ioengine=vsync"]);
     let drawn = has(&["--fallocate=none", "--fallocate=keep", "--create_on_open"])
-        && (has(&["--rw=rand"]) || loose.sizes || has(&["vsync"]))
-        && has(&["--norandommap", "--number_ios", "--io_size", "--random_distribution", "vsync"]);
+        && (has(&["--rw=rand"]) || loose.sizes || gathered)
+        && (has(&["--norandommap", "--number_ios", "--io_size", "--random_distribution"]) || gathered);
     let grows = loose.timed || shares || drawn || loose.sizes && line.contains("file_append");
     if fio.files != fathom.files && !grows {
         found.push(format!("files: {:?}, here {:?}", fio.files, fathom.files));
