@@ -30,7 +30,7 @@ pub enum Layer {
     Device,
     /// In a call, and neither on a processor nor for a request: a lock, a limit, a memory shortage, waking up.
     Elsewhere,
-    /// In a call and not on a processor, where nobody watched the requests.
+    /// In a call and not on a processor, where the requests were not watched, or not all of them.
     Unwatched,
     /// Of asynchronous operations what is neither queue nor device: given to the kernel, waiting to be collected.
     Handling,

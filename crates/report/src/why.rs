@@ -108,7 +108,7 @@ fn by_time(phase: &Phase, budget: &Budget) -> String {
             "For {percent} of its time a {one} waits, and not for a request: for a lock, a limit, memory, a processor, or to wake up."
         ),
         Some(Layer::Unwatched) => format!(
-            "For {percent} of its time a {one} waits. The requests were not watched, so what part is the device's is not known."
+            "For {percent} of its time a {one} waits; what part of that is the device's is not known."
         ),
         Some(Layer::Handling) => format!(
             "For {percent} of its time a {one} is in neither queue nor device: it waits to be submitted, or to be collected."
@@ -124,8 +124,8 @@ pub(crate) fn words(layer: Layer, device: &str) -> String {
         Layer::Kernel => "kernel code (system CPU)".into(),
         Layer::Queue => format!("queue of {device}"),
         Layer::Device => format!("in {device}"),
-        Layer::Elsewhere => "other waiting (locks, wake-up)".into(),
-        Layer::Unwatched => "waiting (requests were not watched)".into(),
+        Layer::Elsewhere => "other waiting".into(),
+        Layer::Unwatched => "waiting (for what is not known)".into(),
         Layer::Handling => "being submitted or collected".into(),
     }
 }

@@ -15,7 +15,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let (_, written) = facts.calls(OpKind::Write);
     // What is written again before the device has it is dirty once.
     let axes = &facts.phase.axes;
-    let files = axes.file_bytes.map(|bytes| bytes.saturating_mul(axes.streams.unwrap_or(1).into()));
+    let files = axes.file_bytes.map(|bytes| bytes.saturating_mul(axes.streams.unwrap_or(1)));
     let dirty = written.min(files.unwrap_or(u64::MAX));
     if !strict || facts.phase.direct || facts.syncs_often() || most as f64 > SMALL * dirty as f64 {
         return None;
