@@ -22,8 +22,7 @@ use fathom_observe::doubts::Seen;
 use fathom_observe::findings::Asked;
 use fathom_observe::{cache, device, doubts, environment, residency, trust, written};
 use fathom_record::{CacheTruth, Phase, Repetition, Residency, Run, Status};
-use fathom_workload::model::{Act, FlowOp};
-use fathom_workload::{Access, Direction, Program, Stream, Workload};
+use fathom_workload::{Access, Act, Direction, FlowOp, OpenSync, Program, Stream, Workload};
 use left::{compressed_share, laid_out, left_of, writer_of};
 use places::{Place, places_of};
 use std::path::PathBuf;
@@ -514,5 +513,6 @@ fn asked(phase: &fathom_workload::Phase) -> Asked {
             || streams(std::iter::once(phase)).any(slow)
             || threads().any(|t| matches!(&t.program, Program::Flow(flow) if pauses(&flow.ops))),
         aio: all(|s| matches!(s.backend, fathom_workload::Backend::Aio { .. })),
+        synced: streams(std::iter::once(phase)).any(|s| s.open.sync != OpenSync::No),
     }
 }

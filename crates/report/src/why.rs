@@ -73,9 +73,10 @@ fn by_time(phase: &Phase, budget: &Budget) -> String {
     let (one, device) = (budget.operation, &budget.devices);
     let busy = budget.share(Layer::Kernel) + budget.share(Layer::Program);
     if busy >= ALL_BUT {
-        let cache = if phase.origin().regime == Regime::PageCache { " and the page cache" } else { "" };
+        let cache =
+            if phase.origin().regime == Regime::PageCache { "the page cache served it, and " } else { "" };
         return format!(
-            "The processor{cache} is the limit: {} of the time of one {one} is processor time.",
+            "The processor is the limit: {cache}{} of the time of one {one} is processor time.",
             units::percent(busy)
         );
     }

@@ -14,6 +14,8 @@ pub struct Asked {
     pub paced: bool,
     /// Every stream uses libaio.
     pub aio: bool,
+    /// A stream opens its files so that each write waits for the device (O_SYNC, O_DSYNC).
+    pub synced: bool,
 }
 
 /// Everything known about one repetition.
@@ -67,9 +69,9 @@ impl<'a> Facts<'a> {
         self.asked.paced && !self.repetition.workers.iter().any(late)
     }
 
-    /// Whether the workload itself waits for the device again and again, with a sync for every second write or more.
+    /// Whether the workload itself waits for the device again and again, with O_SYNC or a sync for every second write or more.
     pub(super) fn syncs_often(&self) -> bool {
-        self.calls(OpKind::Sync).0.saturating_mul(2) >= self.calls(OpKind::Write).0
+        self.asked.synced || self.calls(OpKind::Sync).0.saturating_mul(2) >= self.calls(OpKind::Write).0
     }
 
     /// What the environment says of a device.

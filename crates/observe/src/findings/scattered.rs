@@ -3,12 +3,14 @@
 use super::facts::{Facts, size};
 use super::{EVENTS, evidence, finding};
 use crate::words::count;
-use fathom_record::Finding;
 use fathom_record::block::{RequestClass, RequestStats};
+use fathom_record::{Finding, OpKind};
 
 /// Below this share of requests that begin where the one before ended, what was sequential no longer is.
 const STILL_SEQUENTIAL: f64 = 0.5;
 const ENOUGH_REQUESTS: u64 = 50;
+/// With more syncs for each request the journal and the inodes are written between the data, as they must be.
+const FEW_SYNCS: f64 = 0.05;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     if !facts.asked.in_order {
@@ -16,6 +18,10 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     }
     let class = if facts.phase.writes { RequestClass::Write } else { RequestClass::Read };
     let stats = facts.class(class).filter(|c| c.issued >= ENOUGH_REQUESTS)?;
+    let syncs = facts.calls(OpKind::Sync).0 as f64;
+    if facts.phase.writes && (facts.asked.synced || syncs > FEW_SYNCS * stats.issued as f64) {
+        return None;
+    }
     let share = stats.seeks.sequential as f64 / (jumps(stats) + stats.seeks.sequential).max(1) as f64;
     if share >= STILL_SEQUENTIAL {
         return None;

@@ -180,6 +180,12 @@ fn streams_in_order_that_make_the_device_jump() {
         world.says("scattered").expect("told"),
         "1 stream worked in order, yet only 10 % of the device's 1000 write requests began where the one before ended; the others jumped 1 MiB in the mean."
     );
+    world.asked.synced = true;
+    assert_eq!(world.says("scattered"), None, "the journal is written between the data");
+    world.asked.synced = false;
+    world.repetition.workers[0].stats.push(syncs(1000));
+    assert_eq!(world.says("scattered"), None, "likewise");
+    world.repetition.workers[0].stats.pop();
     world.asked.in_order = false;
     world.phase.name = "write".into();
     assert_eq!(world.says("scattered"), None, "it was asked to jump, whatever it is called");
