@@ -116,6 +116,7 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ("report", &["<RUN>...", "--output", "--force", "--store"]),
     ("list", &["--limit", "--json", "--store"]),
     ("show", &["[RUN]...", "--json", "--original", "--block", "--store"]),
+    ("why", &["[RUN|PATH]", "--phase", "--json", "--store"]),
     ("export", &["[RUN]...", "--format", "json", "csv", "--store"]),
     ("rm", &["<RUN>...", "--json", "--store"]),
     ("doctor", &["[PATH]", "--json", "--all", "Severities:", "Exit code:", "fathom backends", "--store"]),

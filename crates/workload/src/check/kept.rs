@@ -40,6 +40,10 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
             kept.each_pass && (kept.trim.is_some() || stream.sync_series.is_some()),
             "keep_written.each_pass goes neither with keep_written.trim nor with sync_series",
         );
+        wrong(
+            kept.forgets_sync && !kept.each_pass,
+            "keep_written.forgets_sync speaks of syncs between passes, and each_pass is missing",
+        );
         if let Some(trim) = kept.trim {
             wrong(
                 trim.after == 0 || trim.percent == 0 || trim.percent > 100,

@@ -21,6 +21,9 @@ pub struct KeepWritten {
     /// What is left of a pass is read back before the next one begins.
     #[serde(skip_serializing_if = "is_default")]
     pub each_pass: bool,
+    /// With `each_pass`: a sync that is due when a pass is done is left out.
+    #[serde(skip_serializing_if = "is_default")]
+    pub forgets_sync: bool,
     /// The stream ends after so many operations, with those that read back meanwhile; 0: when its own are done. What is left to be read
     /// back is no part of them.
     #[serde(skip_serializing_if = "is_default")]

@@ -222,6 +222,8 @@ pub struct Kept<'a> {
     most: u64,
     /// Bytes of a pass, and what is left of this one, if each is read back before the next one.
     pass: Option<(u64, u64)>,
+    /// Whether a sync that is due between two passes is left out.
+    forgets_sync: bool,
     trims: Option<Trims>,
 }
 
@@ -249,6 +251,7 @@ impl<'a> Kept<'a> {
             left: (how.most > 0).then_some(how.most),
             most: how.most,
             pass: None,
+            forgets_sync: how.forgets_sync,
             trims: how.trim.map(|how| Trims::new(how, seed, place)),
         }
     }
@@ -340,7 +343,11 @@ impl<'a> Kept<'a> {
     /// The next operation of the source, or at its end what is left to be read back.
     fn drawn(&mut self, done: &Done) -> Option<Op> {
         let own = Done { reads: done.reads.saturating_sub(self.done), ..*done };
-        let next = if self.left == Some(0) { None } else { self.inner.next(&own) };
+        let mut next = if self.left == Some(0) { None } else { self.inner.next(&own) };
+        let begins = self.pass.is_some_and(|(pass, left)| pass == left);
+        if self.forgets_sync && begins && next.is_some_and(|op| matches!(op.kind, OpKind::Sync { .. })) {
+            next = self.inner.next(&own);
+        }
         let Some(op) = next else {
             if let Some((_, left)) = &mut self.pass {
                 *left = 0;

@@ -655,10 +655,11 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
     });
     let trim = (number(), number(), any::<u8>(), any::<bool>())
         .prop_map(|(after, batch, percent, zeros)| TrimWritten { after, batch, percent, zeros });
-    let kept = (any::<[bool; 2]>(), number(), number(), number(), option::of(trim)).prop_map(
-        |([by_offset, each_pass], after, batch, most, trim)| KeepWritten {
+    let kept = (any::<[bool; 3]>(), number(), number(), number(), option::of(trim)).prop_map(
+        |([by_offset, each_pass, forgets_sync], after, batch, most, trim)| KeepWritten {
             by_offset,
             each_pass,
+            forgets_sync,
             after,
             batch,
             most,

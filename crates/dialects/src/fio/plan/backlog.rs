@@ -31,7 +31,7 @@ pub fn kept(s: &Settings, stream: &Stream) -> Result<KeepWritten, Wrong> {
     }
     // Where blocks may overlap, fio sorts them.
     let by_offset = stream.access != Access::Permuted;
-    Ok(KeepWritten { by_offset, each_pass: false, after, batch, most: 0, trim: trim(s)? })
+    Ok(KeepWritten { by_offset, after, batch, trim: trim(s)?, ..KeepWritten::default() })
 }
 
 /// The blocks that a job gives back after writing them, which it reads back as zeros. Nothing is given back without `trim_backlog`.

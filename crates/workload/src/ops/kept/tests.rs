@@ -2,7 +2,7 @@
 
 use super::super::{Place, Region, StreamOps};
 use super::*;
-use crate::{Access, Amount, Backend, Bytes, Direction, Mix, Record, Stream, TrimWritten};
+use crate::{Access, Amount, Backend, Bytes, Direction, Mix, Record, Stream, SyncEvery, TrimWritten};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
@@ -154,6 +154,24 @@ fn each_pass_is_read_back_before_the_next_one() {
         queued(8, 4, KeepWritten { after: 3, ..how }),
         "W0 W1 W2 W3 W4 W5 R0 R1 R2 R3 R4 R5 W6 W7 R6 R7 W0 W1 W2 W3 W4 W5 R0 R1 R2 R3 R4 R5 W6 W7"
     );
+}
+
+#[test]
+fn a_sync_between_passes_may_be_left_out() {
+    let how = KeepWritten { each_pass: true, ..KeepWritten::default() };
+    let sync_every = Some(SyncEvery { writes: 2, ..SyncEvery::default() });
+    let stream = Stream { amount: Amount::Passes(2), sync_every, ..writing(Access::Sequential) };
+    let syncs = |how| {
+        let mut ops = kept(&stream, 4, how);
+        let mut syncs = 0;
+        while let Some(op) = ops.next(&Done::default()) {
+            syncs += u32::from(matches!(op.kind, OpKind::Sync { .. }));
+            ops.completed(&op);
+        }
+        syncs
+    };
+    assert_eq!(syncs(how), 4);
+    assert_eq!(syncs(KeepWritten { forgets_sync: true, ..how }), 2, "that inside of each pass is left");
 }
 
 #[test]
