@@ -6,12 +6,12 @@
 //! while nobody waited for them (read-ahead, write-back), count only as far as there was waiting.
 
 use crate::block::shown_repetition;
-use fathom_record::block::{DeviceActivity, IssuerKind};
-use fathom_record::{BlockLayer, OpKind, Origin, Phase, Regime, Repetition};
+use fathom_record::block::{DeviceActivity, IssuerKind, RequestStats};
+use fathom_record::{BlockLayer, Histogram, OpKind, Origin, Phase, Regime, Repetition};
 use serde::Serialize;
 
-/// More operations in flight than this, in the mean over all workers, are asynchronous ones: rounding aside, calls that return before
-/// the next is made come to one a worker at most.
+/// With more operations in flight per worker than this, on average, they are asynchronous. A worker whose calls return before it makes
+/// the next has one at most; the rest is rounding.
 const TOGETHER: f64 = 1.05;
 
 /// Who has the time.
@@ -56,6 +56,11 @@ pub struct Budget {
     pub parts: Vec<Part>,
     /// The devices that the file system lies on: "vda", "sda+sdb"; empty where none was watched.
     pub devices: String,
+    /// Whether the time in their queues is known; what the page cache served has none. Where it is not, it is a part of [`Layer::Elsewhere`] or [`Layer::Handling`].
+    pub queue_watched: bool,
+    /// More time of requests than of waiting: some were under way together, or while nobody waited. What is told of queue and device
+    /// is then the most that it can have been.
+    pub at_most: bool,
 }
 
 impl Budget {
@@ -70,9 +75,10 @@ impl Budget {
         let spent = Spent::of(repetition)?;
         // What the page cache served waited for no request: those there were are read-ahead, write-back or somebody else's.
         let cached = Origin::of(phase, repetition).regime == Regime::PageCache;
-        let requests = layer.map(|l| if cached { Requests::default() } else { Requests::of(l) });
+        let requests =
+            layer.map(|l| if cached { Requests::default() } else { Requests::of(l, spent.in_flight()) });
         let together = spent.in_calls / spent.elapsed > TOGETHER;
-        let (total, parts) =
+        let (total, waited, parts) =
             if together { spent.together(requests.as_ref()) } else { spent.in_turn(requests.as_ref()) };
         let parts = parts.into_iter().filter(|(_, ns)| *ns > 0.0);
         Some(Self {
@@ -80,6 +86,8 @@ impl Budget {
             total_ns: total / spent.ops,
             parts: parts.map(|(layer, ns)| Part { layer, ns: ns / spent.ops }).collect(),
             devices: layer.map_or_else(String::new, names),
+            at_most: requests.is_some_and(|r| r.capped || r.queue + r.device > waited),
+            queue_watched: cached || layer.is_some_and(|l| tops(l).all(|d| !d.in_queue.is_empty())),
         })
     }
 
@@ -88,12 +96,6 @@ impl Budget {
     pub fn share(&self, layer: Layer) -> f64 {
         let ns: f64 = self.parts.iter().filter(|p| p.layer == layer).map(|p| p.ns).sum();
         ns / self.total_ns
-    }
-
-    /// The layer with the largest part.
-    #[must_use]
-    pub fn largest(&self) -> Option<Part> {
-        self.parts.iter().copied().max_by(|a, b| a.ns.total_cmp(&b.ns))
     }
 }
 
@@ -108,6 +110,7 @@ fn operation(phase: &Phase) -> &'static str {
 
 /// Time of all workers, ns.
 struct Spent {
+    workers: f64,
     ops: f64,
     elapsed: f64,
     user: f64,
@@ -125,6 +128,7 @@ impl Spent {
         // The last fsync is inside of the clock only of some workloads; where it is not, it is no part of the time.
         let timed = stats.filter(|s| !s.op.is_part() && s.op != OpKind::FinalSync);
         let spent = Self {
+            workers: repetition.workers.len() as f64,
             ops: sum(|w| w.ops),
             elapsed: sum(|w| w.elapsed_ns),
             user: sum(|w| w.cpu_user_ns),
@@ -134,8 +138,13 @@ impl Spent {
         (spent.ops > 0.0 && spent.elapsed > 0.0 && spent.in_calls > 0.0).then_some(spent)
     }
 
-    /// One operation after the other.
-    fn in_turn(&self, requests: Option<&Requests>) -> (f64, Vec<(Layer, f64)>) {
+    /// Operations in flight, on average, and one of each worker at least.
+    fn in_flight(&self) -> f64 {
+        self.workers * (self.in_calls / self.elapsed).max(1.0)
+    }
+
+    /// One operation after the other: the whole, the waiting in it, and all parts.
+    fn in_turn(&self, requests: Option<&Requests>) -> (f64, f64, Vec<(Layer, f64)>) {
         let total = self.elapsed;
         let user = self.user.min(total);
         let system = self.system.min(total - user);
@@ -147,16 +156,16 @@ impl Spent {
             Some(requests) => requests.within(waited, Layer::Elsewhere),
             None => vec![(Layer::Unwatched, waited)],
         });
-        (total, parts)
+        (total, waited, parts)
     }
 
-    /// Several in flight: each is timed by itself.
-    fn together(&self, requests: Option<&Requests>) -> (f64, Vec<(Layer, f64)>) {
+    /// Several in flight: each is timed by itself, and waits all the time.
+    fn together(&self, requests: Option<&Requests>) -> (f64, f64, Vec<(Layer, f64)>) {
         let parts = match requests {
             Some(requests) => requests.within(self.in_calls, Layer::Handling),
             None => vec![(Layer::Unwatched, self.in_calls)],
         };
-        (self.in_calls, parts)
+        (self.in_calls, self.in_calls, parts)
     }
 }
 
@@ -165,17 +174,23 @@ impl Spent {
 struct Requests {
     queue: f64,
     device: f64,
+    /// The device was busy for less time than they took together.
+    capped: bool,
 }
 
 impl Requests {
-    fn of(layer: &BlockLayer) -> Self {
+    /// Nobody waits for a device longer than it is busy: with so many operations in flight, no more than so many times as long.
+    fn of(layer: &BlockLayer, in_flight: f64) -> Self {
         let mut all = Self::default();
         for device in tops(layer) {
             let ours = ours(device);
-            for requests in &device.requests {
-                all.queue += requests.q2d.sum_ns() as f64 * ours;
-                all.device += requests.d2c.sum_ns() as f64 * ours;
-            }
+            let sum = |of: fn(&RequestStats) -> &Histogram| -> f64 {
+                device.requests.iter().map(|r| of(r).sum_ns() as f64 * ours).sum()
+            };
+            let (taken, most) = (sum(|r| &r.d2c), device.busy_ns as f64 * in_flight);
+            all.queue += sum(|r| &r.q2d);
+            all.device += taken.min(most);
+            all.capped |= taken > most;
         }
         all
     }
@@ -211,8 +226,8 @@ fn names(layer: &BlockLayer) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_record::block::{Issuer, RequestClass, RequestStats};
-    use fathom_record::{Histogram, OpStat, Worker};
+    use fathom_record::block::{DepthTime, Issuer, RequestClass};
+    use fathom_record::{OpStat, Worker};
 
     /// A worker that made `ops` reads of `latency` ns in `elapsed` ns, with so much processor time.
     fn worker(ops: u64, latency: u64, elapsed_ns: u64, user: u64, system: u64) -> Worker {
@@ -233,6 +248,7 @@ mod tests {
     fn phase(workers: Vec<Worker>, requests: Option<(u64, u64, u64)>) -> Phase {
         let device = |(n, queue, device): (u64, u64, u64)| DeviceActivity {
             name: "vda".into(),
+            busy_ns: n * device,
             requests: vec![RequestStats {
                 class: RequestClass::Read,
                 q2d: Histogram::from_values((0..n).map(|_| queue)),
@@ -268,8 +284,17 @@ mod tests {
             (Layer::Elsewhere, 16_000),
         ];
         assert_eq!(parts(&budget), expected);
-        assert_eq!(budget.largest().unwrap().layer, Layer::Device);
+        assert!(!budget.at_most);
         assert!((budget.share(Layer::Device) - 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_queue_that_was_watched_is_known() {
+        let mut phase = phase(vec![worker(10, 90_000, 1_000_000, 0, 0)], Some((10, 4_000, 50_000)));
+        assert!(!Budget::of(&phase).unwrap().queue_watched);
+        phase.repetitions[0].block.as_mut().unwrap().devices[0].in_queue =
+            vec![DepthTime { depth: 1, ns: 40_000 }];
+        assert!(Budget::of(&phase).unwrap().queue_watched);
     }
 
     #[test]
@@ -284,6 +309,17 @@ mod tests {
             (Layer::Device, 56_250),
         ];
         assert_eq!(parts(&budget), expected);
+        assert!(budget.at_most);
+    }
+
+    #[test]
+    fn nobody_waits_longer_than_the_device_is_busy() {
+        // Written back many at once, while the kernel compresses: the device is busy for a fifth of the time.
+        let mut phase = phase(vec![worker(10, 90_000, 1_000_000, 0, 200_000)], Some((10, 0, 500_000)));
+        phase.repetitions[0].block.as_mut().unwrap().devices[0].busy_ns = 200_000;
+        let budget = Budget::of(&phase).unwrap();
+        assert_eq!(parts(&budget)[2..], [(Layer::Device, 20_000), (Layer::Elsewhere, 50_000)]);
+        assert!(budget.at_most);
     }
 
     #[test]

@@ -88,10 +88,13 @@ fn by_time(phase: &Phase, budget: &Budget) -> String {
         None => String::new(),
         Some(largest) if share(0) < MOST => format!(
             "No part has most of the time of one {one}: {} has {percent}, {} {}.",
-            words(largest, device),
-            words(parts.get(1).map_or(largest, |p| p.layer), device),
+            words(largest, budget),
+            words(parts.get(1).map_or(largest, |p| p.layer), budget),
             units::percent(share(1)),
         ),
+        Some(Layer::Device) if budget.at_most => {
+            format!("Up to {percent} of the time of one {one} passes in {device}.")
+        }
         Some(Layer::Device) => format!("{percent} of the time of one {one} passes in {device}."),
         Some(Layer::Queue) => {
             format!(
@@ -104,6 +107,9 @@ fn by_time(phase: &Phase, budget: &Budget) -> String {
         }
         Some(Layer::Pause) => format!(
             "For {percent} of the time no {one} is under way: the workload pauses, or the program has no processor."
+        ),
+        Some(Layer::Elsewhere | Layer::Handling) if !budget.queue_watched => format!(
+            "For {percent} of its time a {one} is not in {device}. Its wait in the queue is a part of that; --observe full tells it apart."
         ),
         Some(Layer::Elsewhere) => format!(
             "For {percent} of its time a {one} waits, and not for a request: for a lock, a limit, memory, a processor, or to wake up."
@@ -118,12 +124,15 @@ fn by_time(phase: &Phase, budget: &Budget) -> String {
 }
 
 /// A layer as tables name it.
-pub(crate) fn words(layer: Layer, device: &str) -> String {
+pub(crate) fn words(layer: Layer, budget: &Budget) -> String {
+    let device = &budget.devices;
     match layer {
+        Layer::Elsewhere | Layer::Handling if !budget.queue_watched => "queue and other waiting".into(),
         Layer::Program => "measuring program (user CPU)".into(),
         Layer::Pause => "between operations".into(),
         Layer::Kernel => "kernel code (system CPU)".into(),
         Layer::Queue => format!("queue of {device}"),
+        Layer::Device if budget.at_most => format!("in {device}, at most"),
         Layer::Device => format!("in {device}"),
         Layer::Elsewhere => "other waiting".into(),
         Layer::Unwatched => "waiting (for what is not known)".into(),
@@ -142,6 +151,7 @@ pub fn longest(run: &Run) -> Option<&Phase> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::budget::Part;
     use crate::samples;
 
     fn why(run: &Run, at: usize, causes: &[&str]) -> Why {
@@ -165,6 +175,30 @@ mod tests {
         let found = why(&run, 1, &[]);
         let budget = found.budget.as_ref().unwrap();
         assert_eq!(found.answer, format!("{} {}", by_time(&run.phases[1], budget), told[0].sentence));
+    }
+
+    #[test]
+    fn a_queue_that_was_not_watched_may_have_the_time() {
+        let run = samples::observed_run();
+        let of = |layer, queue_watched| {
+            let parts = vec![Part { layer, ns: 100.0 }];
+            let budget = Budget {
+                operation: "read",
+                total_ns: 100.0,
+                parts,
+                devices: "vda".into(),
+                queue_watched,
+                at_most: false,
+            };
+            by_time(&run.phases[1], &budget)
+        };
+        assert_eq!(
+            of(Layer::Handling, false),
+            "For 100 % of its time a read is not in vda. Its wait in the queue is a part of that; --observe full tells it apart."
+        );
+        assert_eq!(of(Layer::Handling, false), of(Layer::Elsewhere, false));
+        assert!(of(Layer::Handling, true).contains("in neither queue nor device"));
+        assert!(of(Layer::Elsewhere, true).contains("and not for a request"));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use fathom_observe::findings;
 use fathom_record::store::{Filter, Store};
 use fathom_record::{Phase, Run};
 use fathom_report::section;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -65,7 +66,9 @@ fn phase<'r>(run: &'r Run, named: Option<&str>) -> anyhow::Result<&'r Phase> {
     let titles = || run.phases.iter().map(|p| (section::full_title(p), p));
     let whole = titles().find(|(_, p)| p.name == named || section::title(p) == named);
     whole.or_else(|| titles().find(|(title, _)| title.starts_with(named))).map(|(_, p)| p).ok_or_else(|| {
-        let names: Vec<String> = run.phases.iter().map(section::title).collect();
+        let mut names: Vec<String> = run.phases.iter().map(section::title).collect();
+        let mut seen = HashSet::new();
+        names.retain(|name| seen.insert(name.clone()));
         Usage(format!("run {} has no phase {named:?}; it has: {}", run.id, names.join("; "))).into()
     })
 }

@@ -1,4 +1,4 @@
-//! Writers that the kernel holds back because the device's share of dirty memory is capped.
+//! Writers that the kernel holds back because the mount's share of dirty memory is capped.
 
 use super::facts::{Facts, size};
 use super::{evidence, finding};
@@ -27,9 +27,9 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             device.name,
             size(written as f64)
         ),
-        "Raise max_bytes, or set strict_limit to 0, in the device's directory below /sys/class/bdi.",
+        "Raise max_bytes, or set strict_limit to 0, in the mount's directory below /sys/class/bdi.",
         vec![
-            evidence("most dirty bytes of the device", most as f64, "bytes", "/sys/class/bdi"),
+            evidence("most dirty bytes of the mount", most as f64, "bytes", "/sys/class/bdi"),
             evidence("written", written as f64, "bytes", "our own calls"),
         ],
     ))

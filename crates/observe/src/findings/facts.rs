@@ -57,7 +57,7 @@ impl<'a> Facts<'a> {
         stats.fold((0, 0), |sum, s| (sum.0 + s.ops, sum.1 + s.bytes))
     }
 
-    /// Processors that the workers used, in the mean over the time of the phase.
+    /// Processors that the workers used, on average over the phase.
     pub(super) fn processors_used(&self) -> f64 {
         let used = |w: &Worker| w.cpu_user_ns.saturating_add(w.cpu_system_ns) as f64;
         self.repetition.workers.iter().map(used).sum::<f64>() / self.repetition.elapsed_ns.max(1) as f64

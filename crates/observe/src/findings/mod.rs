@@ -35,8 +35,7 @@ use fathom_record::{Evidence, Finding};
 /// A rule: its word, and what it says of the facts.
 type Rule = (&'static str, fn(&Facts<'_>) -> Option<Finding>);
 
-/// Settings and limits that are known, and that the figures stand at. Where one is found it is the cause, and what the device saw is
-/// left out: nearly all of it follows.
+/// Known settings and limits. If one of them explains the figures, the symptoms are left out: nearly all of them follow from it.
 const CAUSES: [Rule; 8] = [
     ("io-limit", io_limit::find),
     ("cpu-quota", cpu_quota::find),
@@ -48,7 +47,7 @@ const CAUSES: [Rule; 8] = [
     ("compression", compression::find),
 ];
 
-/// What the device saw, in the order in which it is told: others, what syncs cost, what calls became, then waiting.
+/// What the device saw, in the order in which it is shown: others, what syncs cost, what calls became, then waiting.
 const SYMPTOMS: [Rule; 14] = [
     ("others", others::find),
     ("fsync-others", fsync_others::find),
@@ -66,7 +65,7 @@ const SYMPTOMS: [Rule; 14] = [
     ("merges", merges::find),
 ];
 
-/// What has causes of its own is told beside one.
+/// Symptoms that have other causes: they are shown even beside a cause.
 const BESIDE_A_CAUSE: [&str; 2] = ["others", "fsync-others"];
 /// More are not read.
 const MOST: usize = 3;

@@ -36,7 +36,11 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             count(stats.issued, &format!("{} request", class.word())),
             size(distance),
         ),
-        "Several streams at once make one random stream of it: larger requests (read-ahead, write-back, record size), fewer streams, or a scheduler that serves one stream for a while help; a fragmented file does the same (filefrag).",
+        if streams > 1 {
+            "Several streams at once make one random stream of it: larger requests (read-ahead, write-back, record size), fewer streams, or a scheduler that serves one stream for a while help; a fragmented file does the same (filefrag)."
+        } else {
+            "filefrag -v shows whether the file lies in pieces."
+        },
         vec![
             evidence("requests", stats.issued as f64, "requests", EVENTS),
             evidence(

@@ -441,13 +441,25 @@ fn a_quota_of_processor_time_that_is_used_up() {
     world.environment = serde_json::json!({ "limits": { "cgroup": { "cpu_max_cores": 0.05 } } });
     assert_eq!(
         world.says("cpu-quota").expect("told"),
-        "A control group gives this program 0.05 of a processor, and its workers used 0.05: they stood still for the rest of the time."
+        "A control group gives this program at most 0.05 of a processor, and its workers used 0.05 of one."
     );
+    world.device().busy_ns = 900_000_000;
+    assert_eq!(world.says("cpu-quota"), None, "they may have waited for the device");
+    world.device().busy_ns = 0;
+    world.repetition.elapsed_ns = 200_000_000;
+    assert_eq!(world.says("cpu-quota"), None, "too short to tell");
+    world.repetition.elapsed_ns = 1_000_000_000;
     world.repetition.workers[0].cpu_system_ns = 20_000_000;
     assert_eq!(world.says("cpu-quota"), None, "they did not want more");
     world.repetition.workers[0].cpu_system_ns = 990_000_000;
     world.environment = serde_json::json!({ "limits": { "cgroup": { "cpu_max_cores": 1.0 } } });
     assert_eq!(world.says("cpu-quota"), None, "one thread has no use for more than one processor");
+    let worker = world.repetition.workers[0].clone();
+    world.repetition.workers = vec![worker; 4];
+    world.environment = serde_json::json!({ "limits": { "cgroup": { "cpu_max_cores": 2.0 } } });
+    assert!(world.says("cpu-quota").is_some(), "four workers used all of two processors");
+    world.environment["cpu"] = serde_json::json!({ "online": 2 });
+    assert_eq!(world.says("cpu-quota"), None, "the machine has no more of them");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use unicode_width::UnicodeWidthStr;
 const LINES: usize = 10;
 /// A bar of the whole.
 const BAR: usize = 20;
-/// The smallest parts are told together where there is no room.
+/// This many parts always have rows; where there is no room for more, the smallest share one.
 const FEWEST_PARTS: usize = 2;
 /// A smaller share of the time is not worth a line.
 const NOTABLE: f64 = 0.01;
@@ -40,7 +40,7 @@ fn parts(page: &mut Page, budget: &Budget, room: usize) {
     let title = format!("{} for one {}:", units::time_ns(budget.total_ns), budget.operation);
     page.line(Style::Plain, &title);
     let mut rows: Vec<(String, f64)> =
-        budget.parts.iter().map(|p| (why::words(p.layer, &budget.devices), p.ns)).collect();
+        budget.parts.iter().map(|p| (why::words(p.layer, budget), p.ns)).collect();
     let mut rest = 0.0;
     loop {
         let least = rows.iter().enumerate().min_by(|a, b| a.1.1.total_cmp(&b.1.1));
@@ -79,7 +79,14 @@ mod tests {
             advice: "Raise the limit (io.max), or measure outside of the group.".into(),
             rule: Some("io-limit".into()),
             evidence: Vec::new(),
-            budget: Some(Budget { operation: "read", total_ns, parts, devices: "vda".into() }),
+            budget: Some(Budget {
+                operation: "read",
+                total_ns,
+                parts,
+                devices: "vda".into(),
+                queue_watched: true,
+                at_most: false,
+            }),
         }
     }
 
