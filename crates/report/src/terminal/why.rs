@@ -20,7 +20,8 @@ const NOTABLE: f64 = 0.01;
 pub fn answer(found: &Why, after: &[String], width: usize, colour: bool) -> String {
     let layout = width.max(NARROWEST);
     let mut page = Page { lines: Vec::new(), width, paint: Paint { on: colour } };
-    page.line(Style::Dim, &cut(&clean(&format!("{}: {}", found.phase, found.reached)), layout));
+    let reached = if found.reached.is_empty() { String::new() } else { format!(": {}", found.reached) };
+    page.line(Style::Dim, &cut(&clean(&format!("{}{reached}", found.phase)), layout));
     page.paragraph(Style::Bold, "", &found.answer, layout);
     if !found.advice.is_empty() {
         page.paragraph(Style::Plain, "> ", &found.advice, layout);
