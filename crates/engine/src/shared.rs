@@ -5,7 +5,7 @@
 
 use crate::EngineError;
 use crate::calls::{Book, Page};
-use crate::usage::Usage;
+use crate::usage::{ProcessorWait, Usage};
 use crate::worker::Fault;
 use fathom_record::histogram::{BUCKETS, bucket_of};
 use fathom_workload::drive::Taken;
@@ -376,6 +376,7 @@ pub(crate) struct Figures {
     pub uncounted_bytes: u64,
     /// What its thread used; `None`: it did not count.
     pub used: Option<Usage>,
+    pub processor_wait: ProcessorWait,
     pub last_op_ns: u64,
     pub fsync_ns: u64,
     pub close_ns: u64,

@@ -30,6 +30,7 @@ impl Usage {
             switches: usage.ru_nvcsw as u64 + usage.ru_nivcsw as u64,
             major_faults: usage.ru_majflt as u64,
             minor_faults: usage.ru_minflt as u64,
+            processor_wait_ns: None,
         };
         Self { user_ns, system_ns: total - user_ns, counts }
     }
@@ -44,6 +45,7 @@ impl Usage {
                 switches: now.switches.saturating_sub(then.switches),
                 major_faults: now.major_faults.saturating_sub(then.major_faults),
                 minor_faults: now.minor_faults.saturating_sub(then.minor_faults),
+                processor_wait_ns: None,
             },
         }
     }
@@ -58,6 +60,38 @@ impl Usage {
         }
         self
     }
+}
+
+/// How long a thread was ready to run and had no processor, between two moments. To ask takes microseconds, which are to lie outside of
+/// the clock: that is why it is no part of [`Usage`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ProcessorWait {
+    before: Option<u64>,
+    /// The time, ns; `None` until it is known, and on kernels that do not tell.
+    pub ns: Option<u64>,
+}
+
+impl ProcessorWait {
+    /// Of the calling thread, from now on.
+    pub fn begin() -> Self {
+        Self { before: until_now(), ns: None }
+    }
+
+    /// Until now.
+    pub fn end(&mut self) {
+        self.ns = self.before.zip(until_now()).map(|(before, now)| now.saturating_sub(before));
+    }
+}
+
+/// Of the calling thread since it began: the second figure of its schedstat. What a control group's quota takes is part of it.
+fn until_now() -> Option<u64> {
+    use rustix::fs::{Mode, OFlags};
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let file = rustix::fs::open(c"/proc/thread-self/schedstat", flags, Mode::empty()).ok()?;
+    let mut text = [0; 64];
+    let length = rustix::io::read(file, &mut text).ok()?;
+    let text = std::str::from_utf8(text.get(..length)?).ok()?;
+    text.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 #[cfg(test)]
@@ -89,5 +123,28 @@ mod tests {
         assert!(std::hint::black_box(&memory)[4096] == 1);
         // Huge pages have a fault for every 2 MiB.
         assert!(used.counts.switches >= 3 && used.counts.minor_faults >= 32, "{used:?}");
+    }
+
+    #[test]
+    fn two_threads_on_one_processor_wait_for_it() {
+        let allowed = rustix::thread::sched_getaffinity(None).expect("told");
+        let first = (0..rustix::thread::CpuSet::MAX_CPU).find(|cpu| allowed.is_set(*cpu)).expect("one");
+        let waits = || {
+            let mut one = rustix::thread::CpuSet::new();
+            one.set(first);
+            rustix::thread::sched_setaffinity(None, &one).expect("bound");
+            let mut wait = ProcessorWait::begin();
+            // Each goes on until the other one had its turn.
+            wait.end();
+            while wait.ns == Some(0) {
+                wait.end();
+            }
+            wait.ns
+        };
+        std::thread::scope(|scope| {
+            let both = [scope.spawn(waits), scope.spawn(waits)];
+            let both = both.map(|thread| thread.join().expect("ended"));
+            assert!(both.iter().all(|ns| until_now().is_none() || ns.is_some_and(|ns| ns > 0)), "{both:?}");
+        });
     }
 }

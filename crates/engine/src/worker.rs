@@ -26,7 +26,7 @@ use crate::pools::Pool;
 use crate::settle;
 use crate::shared::{Call, End, Figures, STOP_INTERRUPT, STOP_RULE, Shared, add_and_wake, futex_wait};
 use crate::spool::Spool;
-use crate::usage::Usage;
+use crate::usage::{ProcessorWait, Usage};
 use beginning::{open, prologue, touch, wait_for_release};
 use ending::{finish_in_clock, finish_outside_clock};
 use fathom_workload::drive::{AWAY, Quota, in_flight};
@@ -427,6 +427,7 @@ fn live<B: Handle, D: Drive<B>>(
     if let Some(turn) = rare.as_mut().and_then(|rare| rare.turn.as_mut()) {
         turn.join();
     }
+    slot.processor_wait = ProcessorWait::begin();
 
     let start = clock.now();
     // Who begins later on purpose says nothing of how well the others were released together.
@@ -530,6 +531,7 @@ fn live<B: Handle, D: Drive<B>>(
     }
     raise_first(Raise::AfterFinish);
     clocks.report();
+    hot.figures.processor_wait.end();
 
     if goes_on {
         // From here on only an interruption ends it; that goes for waiting for the lock, too.

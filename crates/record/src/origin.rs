@@ -19,6 +19,9 @@ pub enum Regime {
     PageCache,
     /// Something between.
     Mixed,
+    /// At least 95 % of what was read were holes or unwritten extents, and at most 5 % was moved by a device: zeros that the kernel
+    /// made, which say nothing of a device or of the page cache.
+    Holes,
     /// There is no block device below (tmpfs), or it is main memory itself (zram): it is memory by construction.
     Memory,
     /// The kernel did not tell.
@@ -33,6 +36,7 @@ impl Regime {
             Self::Device => "device",
             Self::PageCache => "page cache",
             Self::Mixed => "page cache and device",
+            Self::Holes => "holes",
             Self::Memory => "memory file system",
             Self::Unknown => "unknown",
         }
@@ -83,7 +87,7 @@ impl Origin {
             },
             [] => undivided(all, phase, repetition, device),
             [one] => Self {
-                regime: regime_of(one.share()),
+                regime: if one.is_holes() { Regime::Holes } else { regime_of(one.share()) },
                 device_share: Some(one.share()),
                 evidence: words(one, device) + &cached_words(repetition),
             },
@@ -140,6 +144,9 @@ fn words(way: &Way, device: &DeviceDelta) -> String {
                 c.below
             );
         }
+    }
+    if way.is_holes() {
+        words += &format!(", {} of it holes or unwritten extents", bytes_words(way.holes));
     }
     if way.later > way.asked / 20 {
         words += &format!(", {} more after the clock had stopped", bytes_words(way.later));

@@ -177,6 +177,9 @@ pub struct ThreadCounts {
     pub major_faults: u64,
     /// Page faults that did not.
     pub minor_faults: u64,
+    /// Time that it could have run and had no processor, ns: others ran, or its control group's quota was used up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processor_wait_ns: Option<u64>,
 }
 
 /// What one worker did in an interval.

@@ -20,15 +20,17 @@ const TOGETHER: f64 = 1.05;
 pub enum Layer {
     /// The measuring program: its processor time in user mode.
     Program,
-    /// Between operations, without a processor: a rate, think time, or another program in its place.
+    /// Between operations, and not ready to run: a rate, think time.
     Pause,
     /// The kernel's code: system call, page cache, file system, block layer.
     Kernel,
+    /// Ready to run, and without a processor: others had it, or a control group's quota was used up.
+    Processor,
     /// Above the device's driver: plugged or in the scheduler.
     Queue,
     /// In the device.
     Device,
-    /// In a call, and neither on a processor nor for a request: a lock, a limit, a memory shortage, waking up.
+    /// In a call, and neither on a processor nor for one or for a request: a lock, a limit, a memory shortage, waking up.
     Elsewhere,
     /// In a call and not on a processor, where the requests were not watched, or not all of them.
     Unwatched,
@@ -115,6 +117,8 @@ struct Spent {
     elapsed: f64,
     user: f64,
     system: f64,
+    /// Ready to run and without a processor; 0 where that is not known.
+    processor_wait: f64,
     /// From the beginning of each operation to its end, syncs and whatever else was timed among them.
     in_calls: f64,
 }
@@ -133,6 +137,7 @@ impl Spent {
             elapsed: sum(|w| w.elapsed_ns),
             user: sum(|w| w.cpu_user_ns),
             system: sum(|w| w.cpu_system_ns),
+            processor_wait: sum(|w| w.thread_counts.and_then(|c| c.processor_wait_ns).unwrap_or(0)),
             in_calls: timed.map(|s| s.latency.sum_ns() as f64).sum(),
         };
         (spent.ops > 0.0 && spent.elapsed > 0.0 && spent.in_calls > 0.0).then_some(spent)
@@ -151,11 +156,25 @@ impl Spent {
         let free = total - user - system;
         let pause = (total - self.in_calls.min(total) - user).clamp(0.0, free);
         let waited = free - pause;
-        let mut parts = vec![(Layer::Program, user), (Layer::Pause, pause), (Layer::Kernel, system)];
-        parts.extend(match requests {
+        let mut waits = match requests {
             Some(requests) => requests.within(waited, Layer::Elsewhere),
             None => vec![(Layer::Unwatched, waited)],
-        });
+        };
+        // It waits for a processor in calls and between them; what the requests explain is theirs.
+        let mut pause = pause;
+        let mut processor = 0.0;
+        for part in waits.last_mut().map(|(_, ns)| ns).into_iter().chain([&mut pause]) {
+            let taken = part.min(self.processor_wait - processor);
+            *part -= taken;
+            processor += taken;
+        }
+        let mut parts = vec![
+            (Layer::Program, user),
+            (Layer::Pause, pause),
+            (Layer::Kernel, system),
+            (Layer::Processor, processor),
+        ];
+        parts.append(&mut waits);
         (total, waited, parts)
     }
 
@@ -227,7 +246,7 @@ fn names(layer: &BlockLayer) -> String {
 mod tests {
     use super::*;
     use fathom_record::block::{DepthTime, Issuer, RequestClass};
-    use fathom_record::{OpStat, Worker};
+    use fathom_record::{OpStat, ThreadCounts, Worker};
 
     /// A worker that made `ops` reads of `latency` ns in `elapsed` ns, with so much processor time.
     fn worker(ops: u64, latency: u64, elapsed_ns: u64, user: u64, system: u64) -> Worker {
@@ -286,6 +305,24 @@ mod tests {
         assert_eq!(parts(&budget), expected);
         assert!(!budget.at_most);
         assert!((budget.share(Layer::Device) - 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn waiting_for_a_processor_is_no_pause_and_no_other_waiting() {
+        // As in the first test, and 18 of the 21 us that nothing explained it was ready to run.
+        let mut one = worker(10, 90_000, 1_000_000, 50_000, 200_000);
+        one.thread_counts =
+            Some(ThreadCounts { processor_wait_ns: Some(180_000), ..ThreadCounts::default() });
+        let budget = Budget::of(&phase(vec![one], Some((10, 4_000, 50_000)))).unwrap();
+        let expected = [
+            (Layer::Program, 5_000),
+            (Layer::Pause, 3_000),
+            (Layer::Kernel, 20_000),
+            (Layer::Processor, 18_000),
+            (Layer::Queue, 4_000),
+            (Layer::Device, 50_000),
+        ];
+        assert_eq!(parts(&budget), expected);
     }
 
     #[test]

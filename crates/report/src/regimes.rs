@@ -21,6 +21,8 @@ pub enum Kind {
     Mixed,
     /// Served by the device.
     Device,
+    /// Holes: zeros that the kernel made.
+    Holes,
     /// A file system without a device below.
     Memory,
     /// The kernel did not tell.
@@ -29,8 +31,15 @@ pub enum Kind {
 
 impl Kind {
     /// All of them, in the order tables list them.
-    pub const ALL: [Self; 6] =
-        [Self::CpuCache, Self::PageCache, Self::Mixed, Self::Device, Self::Memory, Self::Unknown];
+    pub const ALL: [Self; 7] = [
+        Self::CpuCache,
+        Self::PageCache,
+        Self::Mixed,
+        Self::Device,
+        Self::Holes,
+        Self::Memory,
+        Self::Unknown,
+    ];
 
     /// The words used in reports.
     #[must_use]
@@ -40,6 +49,7 @@ impl Kind {
             Self::PageCache => "page cache",
             Self::Mixed => "page cache and device",
             Self::Device => "device",
+            Self::Holes => "holes",
             Self::Memory => "memory file system",
             Self::Unknown => "origin unknown",
         }
@@ -74,6 +84,7 @@ impl Kind {
             Self::PageCache => 'P',
             Self::Mixed => 'M',
             Self::Device => 'D',
+            Self::Holes => 'H',
             Self::Memory => 'R',
             Self::Unknown => '?',
         }
@@ -87,15 +98,16 @@ impl Kind {
             Self::PageCache => "r-cache",
             Self::Mixed => "r-mixed",
             Self::Device => "r-device",
+            Self::Holes => "r-holes",
             Self::Memory => "r-memory",
             Self::Unknown => "r-unknown",
         }
     }
 
-    /// Whether a number of this kind came from memory and says nothing about a disk.
+    /// Whether a number of this kind came from memory, be it zeros that the kernel made, and says nothing about a disk.
     #[must_use]
     pub fn is_memory(self) -> bool {
-        matches!(self, Self::CpuCache | Self::PageCache | Self::Memory)
+        matches!(self, Self::CpuCache | Self::PageCache | Self::Holes | Self::Memory)
     }
 }
 
@@ -105,6 +117,7 @@ impl From<Regime> for Kind {
             Regime::Device => Self::Device,
             Regime::PageCache => Self::PageCache,
             Regime::Mixed => Self::Mixed,
+            Regime::Holes => Self::Holes,
             Regime::Memory => Self::Memory,
             Regime::Unknown => Self::Unknown,
         }
@@ -216,7 +229,7 @@ fn row_levels(surface: &Surface) -> Vec<f64> {
 fn majority(surface: &Surface, rows: Range<usize>) -> Regime {
     let cells = surface.measured_in(rows);
     let told: Vec<Regime> = cells.iter().map(|c| c.origin).filter(|o| *o != Regime::Unknown).collect();
-    let all = [Regime::Device, Regime::PageCache, Regime::Memory, Regime::Mixed];
+    let all = [Regime::Device, Regime::PageCache, Regime::Holes, Regime::Memory, Regime::Mixed];
     let count = |kind: Regime| told.iter().filter(|o| **o == kind).count();
     match all.into_iter().max_by_key(|k| count(*k)) {
         _ if told.is_empty() => Regime::Unknown,

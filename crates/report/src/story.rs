@@ -274,6 +274,14 @@ fn verdicts(run: &Run, machine: &Machine, figures: &[FigureRow]) -> Vec<Verdict>
         );
         found.push(Verdict::of(Kind::PageCache, sentence));
     }
+    let holes = count(&[Kind::Holes]);
+    if holes > 0 {
+        let sentence = format!(
+            "{holes} of {total} read holes, for which the kernel returns zeros without asking a device: {}.",
+            spread(figures, &[Kind::Holes])
+        );
+        found.push(Verdict::of(Kind::Holes, sentence));
+    }
     if count(&[Kind::Memory]) > 0 {
         let sentence = "The file system lives in memory: no figure here is a disk's.".to_string();
         found.push(Verdict::of(Kind::Memory, sentence));
@@ -291,6 +299,10 @@ fn verdicts(run: &Run, machine: &Machine, figures: &[FigureRow]) -> Vec<Verdict>
         let sentence = format!(
             "To see the disk itself: files larger than memory{larger}, O_DIRECT, or fsync inside the clock for writes."
         );
+        found.push(Verdict { kind: None, mark: "hint", sentence });
+    }
+    if holes > 0 {
+        let sentence = "To read data: write the files first.".to_string();
         found.push(Verdict { kind: None, mark: "hint", sentence });
     }
     found

@@ -105,14 +105,17 @@ fn by_time(phase: &Phase, budget: &Budget) -> String {
         Some(Layer::Program) => {
             format!("{percent} of the time of one {one} is the measuring program's own work.")
         }
-        Some(Layer::Pause) => format!(
-            "For {percent} of the time no {one} is under way: the workload pauses, or the program has no processor."
+        Some(Layer::Pause) => {
+            format!("For {percent} of the time no {one} is under way: the workload pauses.")
+        }
+        Some(Layer::Processor) => format!(
+            "For {percent} of the time the program is ready to run and has no processor: other programs or threads of the kernel have it, or a quota is used up."
         ),
         Some(Layer::Elsewhere | Layer::Handling) if !budget.queue_watched => format!(
             "For {percent} of its time a {one} is not in {device}. Its wait in the queue is a part of that; --observe full tells it apart."
         ),
         Some(Layer::Elsewhere) => format!(
-            "For {percent} of its time a {one} waits, and not for a request: for a lock, a limit, memory, a processor, or to wake up."
+            "For {percent} of its time a {one} waits, and not for a request: for a lock, a limit, memory, or to wake up."
         ),
         Some(Layer::Unwatched) => format!(
             "For {percent} of its time a {one} waits; what part of that is the device's is not known."
@@ -131,6 +134,7 @@ pub(crate) fn words(layer: Layer, budget: &Budget) -> String {
         Layer::Program => "measuring program (user CPU)".into(),
         Layer::Pause => "between operations".into(),
         Layer::Kernel => "kernel code (system CPU)".into(),
+        Layer::Processor => "waiting for a processor".into(),
         Layer::Queue => format!("queue of {device}"),
         Layer::Device if budget.at_most => format!("in {device}, at most"),
         Layer::Device => format!("in {device}"),

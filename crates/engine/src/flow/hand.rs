@@ -13,7 +13,7 @@ use crate::hot::Outcome;
 use crate::shared::{
     Call, Control, KINDS, KindStat, Live, READ, STOP_INTERRUPT, SYNC, Shared, Tally, WRITE, add_and_wake,
 };
-use crate::usage::Usage;
+use crate::usage::{ProcessorWait, Usage};
 use crate::worker::Fault;
 use fathom_workload::flow::{Class, Kind, Op, PATIENCE_NS, Place, Thread, Wrong};
 use rustix::fd::OwnedFd;
@@ -96,6 +96,7 @@ pub(crate) struct Hand<'a> {
     pub start: u64,
     pub last: u64,
     pub used_before: Usage,
+    pub processor_wait: ProcessorWait,
     pub ramp_ops: u64,
 }
 
@@ -200,6 +201,7 @@ impl Hand<'_> {
         self.live.counting_at.store(now, Ordering::Release);
         if now > self.released {
             add_and_wake(&self.control.event);
+            self.processor_wait = ProcessorWait::begin();
         }
         (self.start, self.last) = (now, now);
         self.deadline = self.plan.time_ns.map_or(u64::MAX, |ns| now.saturating_add(self.clock.ticks(ns)));

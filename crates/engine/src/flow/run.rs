@@ -7,7 +7,7 @@ use super::memory::Memory;
 use crate::clock::Clock;
 use crate::hot::Outcome;
 use crate::shared::{Call, End, Figures, READ, STOP_FIRST_DONE, STOP_RULE, SYNC, Shared, WRITE};
-use crate::usage::Usage;
+use crate::usage::{ProcessorWait, Usage};
 use crate::worker::{Fault, Starting};
 use fathom_workload::drive::Quota;
 use fathom_workload::flow::{Numbers, Op, Place, Program, Thread, Turn, Walk};
@@ -27,6 +27,7 @@ pub(crate) fn live(
     let program = &setting.programs[place.program];
     let mut hand = prepare(plan, place, program, shared, clock)?;
     starting.wait_for_release(plan.index, plan.start_cpu, shared, clock);
+    hand.processor_wait = ProcessorWait::begin();
 
     let start = clock.now();
     slot.released_ticks = start;
@@ -55,6 +56,8 @@ pub(crate) fn live(
     let result = hand.conclude(outcome, slot);
     starting.clock_stopped();
     slot.used = Some(Usage::now().since(hand.used_before));
+    hand.processor_wait.end();
+    slot.processor_wait = hand.processor_wait;
     let left = hand.leave();
     let end = result?;
     left?;
@@ -112,6 +115,7 @@ fn prepare<'a>(
         start: 0,
         last: 0,
         used_before: Usage::default(),
+        processor_wait: ProcessorWait::default(),
         ramp_ops: 0,
         limited: plan.quota != Quota::default(),
     })

@@ -26,7 +26,7 @@ use crate::shared::{
     Control, Figures, KINDS, KindStat, Live, READ, STOP_FIRST_DONE, STOP_INTERRUPT, TRIM, WRITE, add_and_wake,
 };
 use crate::spool::{Does, Operation, Spool};
-use crate::usage::Usage;
+use crate::usage::{ProcessorWait, Usage};
 use fathom_record::OpLogEntry;
 use fathom_workload::drive::WarmUp;
 use fathom_workload::ops::{Done, Op, OpKind};
@@ -144,6 +144,7 @@ impl Hot<'_> {
         if now > self.released {
             // The parent wants to read counters that belong to what is counted.
             add_and_wake(&self.control.event);
+            self.figures.processor_wait = ProcessorWait::begin();
         }
         self.start = now;
         self.last = now;

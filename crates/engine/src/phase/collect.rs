@@ -10,7 +10,9 @@ use crate::shared::{
     SYNC, Shared, TRIM, WRITE, WRITE_COMPLETION, WRITE_SUBMISSION,
 };
 use crate::worker::Fault;
-use fathom_record::{Ending, Histogram, Marks, OpError, OpKind, OpStat, PassedOver, Repetition, Row, Worker};
+use fathom_record::{
+    Ending, Histogram, Marks, OpError, OpKind, OpStat, PassedOver, Repetition, Row, ThreadCounts, Worker,
+};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
@@ -53,7 +55,9 @@ pub(super) fn collect(
             uncounted_bytes: slot.uncounted_bytes,
             cpu_user_ns: slot.used.map_or(0, |used| used.user_ns),
             cpu_system_ns: slot.used.map_or(0, |used| used.system_ns),
-            thread_counts: slot.used.map(|used| used.counts),
+            thread_counts: slot
+                .used
+                .map(|used| ThreadCounts { processor_wait_ns: slot.processor_wait.ns, ..used.counts }),
             marks: Marks { last_op_ns: slot.last_op_ns, fsync_ns: slot.fsync_ns, close_ns: slot.close_ns },
             drained_ops: slot.drained_ops,
             ramp_ops: slot.ramp_ops + warm,

@@ -6,7 +6,7 @@ use crate::words::percent;
 use fathom_record::{Finding, OpKind};
 
 /// More idle time than this while syncs waited, and it was not the device that they waited for.
-const NOTABLE: f64 = 0.5;
+const NOTABLE: f64 = 0.25;
 const ENOUGH_BYTES: u64 = 1 << 20;
 /// With less to write at a time a sync waits for the log, not for compression.
 const LEAST_EACH: u64 = 128 << 10;

@@ -1,10 +1,15 @@
 //! A control group that gives us less than the processor time our workers want.
 
 use super::facts::Facts;
-use super::{evidence, finding};
+use super::{THREADS, evidence, finding};
+use crate::words::percent;
 use fathom_record::Finding;
 
-/// Share of the quota that the workers must have used: the program's other threads use some of it, too.
+/// Share of their time that the workers waited for a processor.
+const NOTABLE: f64 = 0.2;
+/// Share of the quota that the workers used: the program's other threads use some of it, too.
+const MOST_OF_IT: f64 = 0.5;
+/// Likewise where it is not known how long they waited.
 const USED_UP: f64 = 0.8;
 /// A device that is busy for a larger share of the time may be what the workers waited for.
 const BUSY: f64 = 0.5;
@@ -13,27 +18,30 @@ const LEAST_NS: u64 = 300_000_000;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let quota = facts.environment.pointer("/limits/cgroup/cpu_max_cores").and_then(|c| c.as_f64())?;
-    let workers = &facts.repetition.workers;
     let elapsed_ns = facts.repetition.elapsed_ns;
     let busy = facts.processors_used();
-    // Without the quota they could use a processor each, as far as the machine has them.
-    let online = facts.environment.pointer("/cpu/online").and_then(|n| n.as_f64());
-    let most = online.map_or(workers.len() as f64, |online| online.min(workers.len() as f64));
     let device = facts.device().map_or(0.0, |device| device.busy_ns as f64 / elapsed_ns.max(1) as f64);
-    let binds = quota > 0.0 && quota < most && busy >= USED_UP * quota && device <= BUSY;
-    if elapsed_ns < LEAST_NS || !binds {
+    let waited = facts.processor_wait_share();
+    let binds = match waited {
+        Some(waited) => waited >= NOTABLE && busy >= MOST_OF_IT * quota,
+        None => busy >= USED_UP * quota && device <= BUSY,
+    };
+    if elapsed_ns < LEAST_NS || quota <= 0.0 || quota >= facts.processors_wanted() || !binds {
         return None;
     }
+    let waited = waited.map_or_else(String::new, |waited| {
+        format!(" For {} of the time they were ready to run and had to wait.", percent(waited))
+    });
     Some(finding(
         format!(
-            "A control group gives this program at most {} of a processor, and its workers used {} of one.",
+            "A control group gives this program at most {} of a processor, and its workers used {} of one.{waited}",
             cores(quota),
             cores(busy)
         ),
         "Raise the quota (cpu.max, or cpu.cfs_quota_us), or measure outside of the group.",
         vec![
             evidence("quota", quota, "processors", "limits.cgroup.cpu_max_cores"),
-            evidence("used by the workers", busy, "processors", "our own threads"),
+            evidence("used by the workers", busy, "processors", THREADS),
         ],
     ))
 }

@@ -13,8 +13,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         // What is in flight at the page cache is the kernel's affair.
         return None;
     }
-    let each = facts.phase.axes.queue_depth.unwrap_or(1);
-    let asked = each.saturating_mul(facts.repetition.workers.len() as u64);
+    let asked = facts.kept_in_flight();
     let device = facts.device()?;
     let busy = while_busy(device)?;
     let most = device.in_device.iter().map(|d| d.depth).max().unwrap_or(0);

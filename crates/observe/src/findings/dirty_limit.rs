@@ -2,35 +2,78 @@
 
 use super::facts::{Facts, size};
 use super::{evidence, finding};
+use fathom_record::block::RequestClass;
 use fathom_record::{Finding, OpKind};
 
 /// A cap that is larger than this share of what was written held nobody back for long.
 const SMALL: f64 = 0.5;
+/// Share of what is above the cap that the device wrote meanwhile.
+const STORED: f64 = 0.5;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let device = facts.device()?;
-    let about = facts.environment.get("filesystem")?;
-    let strict = about.get("dirty_limit_strict")?.as_bool()?;
-    let most = about.get("dirty_limit_bytes")?.as_u64().filter(|bytes| *bytes > 0)?;
+    let (most, whose) = limit(facts)?;
     let (_, written) = facts.calls(OpKind::Write);
     // What is written again before the device has it is dirty once.
-    let axes = &facts.phase.axes;
-    let files = axes.file_bytes.map(|bytes| bytes.saturating_mul(axes.streams.unwrap_or(1)));
-    let dirty = written.min(files.unwrap_or(u64::MAX));
-    if !strict || facts.phase.direct || facts.syncs_often() || most as f64 > SMALL * dirty as f64 {
+    let files = facts.files_bytes().unwrap_or(u64::MAX);
+    let dirty = written.min(files);
+    let too_much = dirty.saturating_sub(most);
+    let stored = facts.class(RequestClass::Write)?.issued_bytes;
+    let held_back = most as f64 <= SMALL * dirty as f64 && stored as f64 >= STORED * too_much as f64;
+    if facts.phase.direct || facts.syncs_often() || !held_back {
         return None;
     }
     Some(finding(
         format!(
-            "The kernel lets at most {} of what is written to {} wait in memory (bdi strict_limit, max_bytes), and {} were written: writers were held back until the device had the rest.",
+            "The kernel lets at most {} of what is written{} wait in memory ({}), and {} were written: writers were held back until the device had the rest.",
             size(most as f64),
-            device.name,
+            if whose.of_mount { format!(" to {}", device.name) } else { String::new() },
+            whose.settings,
             size(written as f64)
         ),
-        "Raise max_bytes, or set strict_limit to 0, in the mount's directory below /sys/class/bdi.",
+        whose.advice,
         vec![
-            evidence("most dirty bytes of the mount", most as f64, "bytes", "/sys/class/bdi"),
+            evidence("most dirty bytes", most as f64, "bytes", whose.source),
             evidence("written", written as f64, "bytes", "our own calls"),
         ],
     ))
+}
+
+/// Where a cap was set.
+struct Whose {
+    of_mount: bool,
+    settings: &'static str,
+    advice: &'static str,
+    source: &'static str,
+}
+
+const MOUNT: Whose = Whose {
+    of_mount: true,
+    settings: "bdi strict_limit, max_bytes",
+    advice: "Raise max_bytes, or set strict_limit to 0, in the mount's directory below /sys/class/bdi.",
+    source: "/sys/class/bdi",
+};
+const BYTES: Whose = Whose {
+    of_mount: false,
+    settings: "vm.dirty_bytes",
+    advice: "sysctl vm.dirty_ratio=20 sets the kernel's default again.",
+    source: "/proc/sys/vm",
+};
+const RATIO: Whose = Whose { settings: "vm.dirty_ratio", ..BYTES };
+
+/// The least cap, and where it was set.
+fn limit(facts: &Facts<'_>) -> Option<(u64, &'static Whose)> {
+    let number = |at: &str| facts.environment.pointer(at).and_then(|n| n.as_u64());
+    let strict = facts.environment.pointer("/filesystem/dirty_limit_strict").and_then(|s| s.as_bool());
+    let mount = number("/filesystem/dirty_limit_bytes").filter(|_| strict == Some(true));
+    let bytes = number("/vm/dirty_bytes").filter(|bytes| *bytes > 0);
+    // A share of what is free or easily freed. The other way of setting it counts while it is not 0.
+    let ratio = number("/vm/dirty_ratio")
+        .zip(number("/memory/available_bytes"))
+        .filter(|_| bytes.is_none())
+        .map(|(percent, available)| (u128::from(available) * u128::from(percent) / 100) as u64);
+    let all = [(mount, &MOUNT), (bytes, &BYTES), (ratio, &RATIO)];
+    all.into_iter()
+        .filter_map(|(most, whose)| Some((most.filter(|most| *most > 0)?, whose)))
+        .min_by_key(|(most, _)| *most)
 }

@@ -1,6 +1,7 @@
 //! What the rules may look at, with the questions that several of them ask.
 
 use crate::join::Joined;
+use crate::residency::page_bytes;
 use fathom_record::block::{DeviceActivity, RequestClass, RequestStats};
 use fathom_record::{BlockLayer, OpKind, Phase, Repetition, Worker};
 use serde_json::Value;
@@ -61,6 +62,35 @@ impl<'a> Facts<'a> {
     pub(super) fn processors_used(&self) -> f64 {
         let used = |w: &Worker| w.cpu_user_ns.saturating_add(w.cpu_system_ns) as f64;
         self.repetition.workers.iter().map(used).sum::<f64>() / self.repetition.elapsed_ns.max(1) as f64
+    }
+
+    /// Processors that the workers could use: one each, as far as the machine has them.
+    pub(super) fn processors_wanted(&self) -> f64 {
+        let workers = self.repetition.workers.len() as f64;
+        let online = self.environment.pointer("/cpu/online").and_then(Value::as_f64);
+        online.map_or(workers, |online| online.min(workers))
+    }
+
+    /// Share of their time that the workers were ready to run without a processor; `None` where the kernel does not tell.
+    pub(super) fn processor_wait_share(&self) -> Option<f64> {
+        let waited = |w: &Worker| w.thread_counts?.processor_wait_ns;
+        let all: u64 = self.repetition.workers.iter().map(waited).sum::<Option<u64>>()?;
+        let elapsed: u64 = self.repetition.workers.iter().map(|w| w.elapsed_ns).sum();
+        (elapsed > 0).then(|| (all as f64 / elapsed as f64).min(1.0))
+    }
+
+    /// Size of the files that the phase works on; `None` where nobody looked.
+    pub(super) fn files_bytes(&self) -> Option<u64> {
+        let of_axes =
+            self.phase.axes.file_bytes.map(|b| b.saturating_mul(self.phase.axes.streams.unwrap_or(1)));
+        let residency = [&self.repetition.resident_before, &self.repetition.resident_after];
+        let pages = residency.into_iter().flatten().map(|r| r.total_pages).max();
+        of_axes.or(pages.map(|pages| pages.saturating_mul(page_bytes())))
+    }
+
+    /// Operations that the workload keeps in flight.
+    pub(super) fn kept_in_flight(&self) -> u64 {
+        self.phase.axes.queue_depth.unwrap_or(1).saturating_mul(self.repetition.workers.len() as u64)
     }
 
     /// Whether the workload has a rate or pauses, and no worker was late for long.

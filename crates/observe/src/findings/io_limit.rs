@@ -5,11 +5,14 @@ use super::{EVENTS, evidence, finding};
 use fathom_record::Finding;
 use fathom_record::block::{DeviceActivity, DeviceNumber, Issuer, IssuerKind, RequestClass};
 
-/// A rate this close to a limit is the limit's.
-const NEAR: std::ops::RangeInclusive<f64> = 0.9..=1.05;
-/// In a short time it may lie farther off: the kernel lets a little more through at first, and less in the last slice of time.
-const NEAR_IN_SHORT: std::ops::RangeInclusive<f64> = 0.85..=1.15;
+/// A rate this close to a limit is the limit's. In a short time it may lie farther below: less comes through in the last slice of time.
+const NEAR: f64 = 0.9;
+const NEAR_IN_SHORT: f64 = 0.85;
 const SHORT_NS: u64 = 1_000_000_000;
+/// It may lie this far above, and as much again as comes through in a slice of time that the kernel gives in advance.
+const ABOVE: f64 = 1.05;
+const SLICE_NS: f64 = 1e8;
+const MOST_ABOVE: f64 = 1.15;
 /// In a shorter time the kernel's slices are too few to tell a limit from chance.
 const LEAST_NS: u64 = 200_000_000;
 /// With a larger share of other programs the rate at the device is not ours.
@@ -32,7 +35,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     if elapsed_ns < LEAST_NS {
         return None;
     }
-    let near = if elapsed_ns < SHORT_NS { NEAR_IN_SHORT } else { NEAR };
+    let least = if elapsed_ns < SHORT_NS { NEAR_IN_SHORT } else { NEAR };
+    let near = least..=(ABOVE + SLICE_NS / elapsed_ns as f64).min(MOST_ABOVE);
     let (limit, name, rate) = limits(facts).into_iter().find_map(|limit| {
         // In version 1 what the page cache writes is charged to the root group.
         if limit.version_1 && limit.class == RequestClass::Write && !facts.phase.direct {
@@ -53,7 +57,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     };
     Some(finding(
         format!(
-            "A control group limits {}s of {name} to {}, and they ran at {}, which is that limit.",
+            "A control group limits {}s of {name} to {}, and they ran at {}: the limit holds them back.",
             limit.class.word(),
             told(limit.per_s),
             told(rate)

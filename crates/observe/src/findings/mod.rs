@@ -3,18 +3,24 @@
 //!
 //! Pure: facts in, findings out. A rule whose figures are incomplete (events were lost, the device was not watched) says nothing.
 
+mod busy_processors;
 mod compression;
 mod cpu_quota;
+mod data_journal;
 mod depth;
 mod dirty_limit;
 mod facts;
+mod few_requests;
 mod flushes;
 mod fragmented;
 mod fsync_others;
+mod held_back;
 mod idle_device;
 mod io_limit;
 mod journal;
+mod memory_limit;
 mod merges;
+mod no_merges;
 mod no_read_ahead;
 mod others;
 mod queue_wait;
@@ -24,6 +30,7 @@ mod read_to_write;
 mod requests_per_call;
 mod scattered;
 mod slow_calls;
+mod small_requests;
 mod splits;
 mod sync_mount;
 #[cfg(test)]
@@ -36,15 +43,22 @@ use fathom_record::{Evidence, Finding};
 type Rule = (&'static str, fn(&Facts<'_>) -> Option<Finding>);
 
 /// Known settings and limits. If one of them explains the figures, the symptoms are left out: nearly all of them follow from it.
-const CAUSES: [Rule; 8] = [
+const CAUSES: [Rule; 15] = [
     ("io-limit", io_limit::find),
     ("cpu-quota", cpu_quota::find),
+    ("memory-limit", memory_limit::find),
     ("sync-mount", sync_mount::find),
+    ("data-journal", data_journal::find),
     ("dirty-limit", dirty_limit::find),
     ("no-read-ahead", no_read_ahead::find),
     ("queue-without-direct", queue_without_direct::find),
+    ("few-requests", few_requests::find),
+    ("small-requests", small_requests::find),
+    ("no-merges", no_merges::find),
     ("fragmented", fragmented::find),
     ("compression", compression::find),
+    ("held-back", held_back::find),
+    ("busy-processors", busy_processors::find),
 ];
 
 /// What the device saw, in the order in which it is shown: others, what syncs cost, what calls became, then waiting.
@@ -86,6 +100,10 @@ pub fn is_cause(rule: &str) -> bool {
 pub fn setting_of(rule: &str) -> Option<&'static str> {
     match rule {
         "no-read-ahead" => Some("read_ahead_kb=present,128,1024"),
+        "few-requests" => Some("nr_requests=present,64,256"),
+        "small-requests" => Some("max_sectors_kb=present,128,512"),
+        "no-merges" => Some("nomerges=present,0"),
+        "held-back" => Some("scheduler=present,none,mq-deadline"),
         _ => None,
     }
 }
@@ -121,4 +139,5 @@ fn evidence(name: &str, value: f64, unit: &str, source: &str) -> Evidence {
 /// Where figures come from, in the words of the evidence.
 const EVENTS: &str = "block events";
 const CALLS: &str = "our own calls";
+const THREADS: &str = "our own threads";
 const JOIN: &str = "our own calls joined with block events";

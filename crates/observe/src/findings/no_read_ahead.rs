@@ -1,4 +1,4 @@
-//! A device whose read-ahead is turned off, and reads that the kernel therefore fetches page by page.
+//! A device whose read-ahead is turned off or made small, and reads that the kernel therefore fetches page by page.
 
 use super::facts::{Facts, size};
 use super::{EVENTS, evidence, finding};
@@ -8,6 +8,8 @@ use fathom_record::{Finding, OpKind};
 use serde_json::Value;
 
 const ENOUGH_REQUESTS: u64 = 50;
+/// The kernel's default is 128.
+const SMALL_KB: u64 = 32;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let device = facts.device()?;
@@ -17,26 +19,31 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     // The mount's counts; it is the device's unless the file system hides its devices, as btrfs does.
     let kb = |of: Option<&Value>| of?.get("read_ahead_kb")?.as_u64();
     let devices = kb(facts.described(&device.name));
-    let off = kb(facts.environment.get("filesystem")).or(devices)? == 0;
-    // A request as large as the record is what O_DIRECT would make, too.
-    if !off || facts.phase.direct || each * 2 > record {
+    let set = kb(facts.environment.get("filesystem")).or(devices)?;
+    // A request as large as the record is what O_DIRECT would make, too. A small window costs who reads in order.
+    let cut = each * 2 <= record;
+    let held = set <= SMALL_KB && facts.asked.in_order && each <= (set * 1024).max(record);
+    if facts.phase.direct || !(set == 0 && cut || set > 0 && held) {
         return None;
     }
+    let of_device = devices == Some(set);
     Some(finding(
         format!(
-            "Read-ahead is off (read_ahead_kb of {} is 0): reads of {} were fetched in {} of {}.",
-            if devices == Some(0) { device.name.as_str() } else { "the mount" },
+            "Read-ahead is {} (read_ahead_kb of {} is {set}): reads of {} were fetched in {} of {}.",
+            if set == 0 { "off" } else { "small" },
+            if of_device { device.name.as_str() } else { "the mount" },
             size(record as f64),
             count(reads.issued, "request"),
             size(each as f64)
         ),
-        &if devices == Some(0) {
-            format!("echo 128 > /sys/block/{}/queue/read_ahead_kb turns it on.", device.name)
+        &if of_device {
+            format!("echo 128 > /sys/block/{}/queue/read_ahead_kb sets the kernel's default.", device.name)
         } else {
-            "Writing 128 to read_ahead_kb of the mount, below /sys/class/bdi, turns it on.".to_owned()
+            "Writing 128 to read_ahead_kb of the mount, below /sys/class/bdi, sets the kernel's default."
+                .to_owned()
         },
         vec![
-            evidence("read_ahead_kb", 0.0, "KiB", "devices"),
+            evidence("read_ahead_kb", set as f64, "KiB", "devices"),
             evidence("read requests", reads.issued as f64, "requests", EVENTS),
             evidence("bytes of those", reads.issued_bytes as f64, "bytes", EVENTS),
         ],

@@ -2,6 +2,7 @@
 
 use super::facts::{Facts, size};
 use super::{EVENTS, evidence, finding};
+use crate::foreign;
 use crate::words::percent;
 use fathom_record::Finding;
 use fathom_record::block::{Issuer, IssuerKind};
@@ -16,7 +17,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let all: u64 = device.issuers.iter().map(bytes).sum();
     let mut others: Vec<&Issuer> = device.issuers.iter().filter(|i| i.kind == IssuerKind::Other).collect();
     let theirs: u64 = others.iter().map(|i| bytes(i)).sum();
-    if all == 0 || (theirs as f64) < NOTABLE * all as f64 {
+    if theirs < foreign::LEAST_BYTES || (theirs as f64) < NOTABLE * all as f64 {
         return None;
     }
     others.sort_by_key(|i| std::cmp::Reverse(bytes(i)));

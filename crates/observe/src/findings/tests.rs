@@ -248,7 +248,7 @@ fn the_journal_and_other_programs_are_counted_by_their_bytes() {
     world.device().issuers = vec![
         issuer(IssuerKind::Own, "fathom", 1000, 4_096_000),
         issuer(IssuerKind::Journal, "jbd2", 500, 2_048_000),
-        issuer(IssuerKind::Other, "rsync", 100, 1_024_000),
+        issuer(IssuerKind::Other, "rsync", 512, 2_097_152),
     ];
     assert_eq!(
         world.says("journal").expect("told"),
@@ -256,8 +256,10 @@ fn the_journal_and_other_programs_are_counted_by_their_bytes() {
     );
     assert_eq!(
         world.says("others").expect("told"),
-        "14 % of what vda moved (1000 KiB of 6.8 MiB) belonged to other programs: rsync."
+        "25 % of what vda moved (2 MiB of 7.9 MiB) belonged to other programs: rsync."
     );
+    world.device().issuers[2].write_bytes = MIB - 1;
+    assert_eq!(world.says("others"), None, "too little to matter");
     world.device().issuers.truncate(1);
     assert_eq!((world.says("journal"), world.says("others")), (None, None));
 }
@@ -362,7 +364,7 @@ fn a_limit_that_the_rate_stands_at_is_the_cause_and_the_only_one() {
         world.environment = serde_json::json!({ "limits": { "cgroup": { "io_max": { file: text } } } });
         assert_eq!(
             world.says("io-limit").expect("told"),
-            "A control group limits reads of vda to 20 MiB/s, and they ran at 20 MiB/s, which is that limit."
+            "A control group limits reads of vda to 20 MiB/s, and they ran at 20 MiB/s: the limit holds them back."
         );
         assert_eq!(world.found().len(), 1, "what follows from it is no other cause: {:?}", world.found());
         world.asked.paced = true;
@@ -373,7 +375,7 @@ fn a_limit_that_the_rate_stands_at_is_the_cause_and_the_only_one() {
         world.device().issuers = vec![issuer(IssuerKind::Own, 10 * MIB), issuer(IssuerKind::Other, 10 * MIB)];
         assert_eq!(world.says("io-limit"), None, "half of it was another program's");
         world.device().issuers.clear();
-        for (n, why) in [(100, "it does less than it may"), (175, "the limit does not hold")] {
+        for (n, why) in [(100, "it does less than it may"), (190, "the limit does not hold")] {
             world.device().requests = vec![requests(RequestClass::Read, n, 131_072)];
             assert_eq!(world.says("io-limit"), None, "{why}");
         }
@@ -406,7 +408,7 @@ fn the_tightest_limit_is_told_and_operations_are_counted() {
     } } } });
     assert_eq!(
         world.says("io-limit").expect("told"),
-        "A control group limits writes of vda to 1000 a second, and they ran at 1000 a second, which is that limit."
+        "A control group limits writes of vda to 1000 a second, and they ran at 1000 a second: the limit holds them back."
     );
     world.environment = serde_json::json!({ "limits": { "cgroup": { "io_max": {
         "/cg/blkio.throttle.write_iops_device": "7:0 1000",
@@ -589,7 +591,7 @@ fn compression_is_told_where_syncs_wait_for_it_and_the_device_does_not() {
     world.phase.direct = true;
     assert_eq!(world.says("compression"), None, "past the page cache nothing is compressed");
     world.phase.direct = false;
-    world.repetition.workers[0].stats[0].latency = Histogram::from_values([850_000_000]);
+    world.repetition.workers[0].stats[0].latency = Histogram::from_values([880_000_000]);
     assert_eq!(world.says("compression"), None, "the data were copied meanwhile");
     world.repetition.workers[0].stats[0].latency = Histogram::default();
     world.repetition.workers[0].stats.push(syncs(500));
@@ -599,4 +601,200 @@ fn compression_is_told_where_syncs_wait_for_it_and_the_device_does_not() {
     world.repetition.workers[0].stats.pop();
     world.phase.sync_in_clock = false;
     assert_eq!(world.says("compression"), None, "nobody waited");
+}
+
+#[test]
+fn workers_that_wait_for_a_processor() {
+    let mut world = World::new(OpKind::Read, 1000, 4096);
+    world.repetition.elapsed_ns = 1_000_000_000;
+    let waits = |world: &mut World, ns| {
+        let worker = &mut world.repetition.workers[0];
+        worker.elapsed_ns = 1_000_000_000;
+        worker.thread_counts =
+            Some(fathom_record::ThreadCounts { processor_wait_ns: ns, ..Default::default() });
+    };
+    waits(&mut world, Some(450_000_000));
+    world.repetition.workers[0].cpu_system_ns = 500_000_000;
+    assert_eq!(
+        world.says("busy-processors").expect("told"),
+        "For 45 % of the time the workers were ready to run and had no processor: other programs, or threads of the kernel, had them."
+    );
+    waits(&mut world, Some(150_000_000));
+    assert_eq!(world.says("busy-processors"), None, "as on any machine");
+    waits(&mut world, None);
+    assert_eq!(world.says("busy-processors"), None, "not known");
+
+    waits(&mut world, Some(900_000_000));
+    world.repetition.workers[0].cpu_system_ns = 40_000_000;
+    world.device().busy_ns = 900_000_000;
+    world.environment = serde_json::json!({ "limits": { "cgroup": { "cpu_max_cores": 0.05 } } });
+    assert_eq!(
+        world.says("cpu-quota").expect("told"),
+        "A control group gives this program at most 0.05 of a processor, and its workers used 0.04 of one. For 90 % of the time they were ready to run and had to wait."
+    );
+    assert_eq!(world.found()[0].rule, "cpu-quota", "{:?}", world.found());
+    waits(&mut world, Some(100_000_000));
+    assert_eq!(world.says("cpu-quota"), None, "they wanted little more");
+
+    // Eight workers on two processors wait for each other.
+    waits(&mut world, Some(750_000_000));
+    world.repetition.workers[0].cpu_system_ns = 240_000_000;
+    world.repetition.workers = vec![world.repetition.workers[0].clone(); 8];
+    world.environment = serde_json::json!({ "cpu": { "online": 2 } });
+    assert_eq!(world.says("busy-processors"), None);
+    world.repetition.workers.iter_mut().for_each(|w| w.cpu_system_ns = 100_000_000);
+    assert!(world.says("busy-processors").is_some(), "others have most of both");
+}
+
+#[test]
+fn requests_that_are_small_few_or_alone_because_the_queue_was_told_so() {
+    let mut world = World::new(OpKind::Read, 1000, MIB);
+    world.environment = serde_json::json!({ "devices": [
+        { "name": "vda", "max_sectors_kb": 16, "max_hw_sectors_kb": 4096, "nomerges": 0, "nr_requests": 64 }
+    ] });
+    world.device().requests = vec![requests(RequestClass::Read, 64_000, 16 << 10)];
+    assert_eq!(
+        world.says("small-requests").expect("told"),
+        "vda takes at most 16 KiB at once (max_sectors_kb, of 4 MiB that it could): 64000 read requests of that size were made."
+    );
+    world.repetition.workers[0].stats[0].bytes = 1000 * 4096;
+    assert_eq!(world.says("small-requests"), None, "nobody asks for more");
+    world.device().requests[0].seeks.sequential = 60_000;
+    assert!(world.says("small-requests").is_some(), "read-ahead does");
+    world.environment["devices"][0]["max_sectors_kb"] = 4096.into();
+    assert_eq!(world.says("small-requests"), None);
+
+    let mut world = World::new(OpKind::Write, 1000, 4096);
+    world.environment = serde_json::json!({ "devices": [{ "name": "vda", "nomerges": 2 }] });
+    world.device().requests = vec![requests(RequestClass::Write, 1000, 4096)];
+    world.device().requests[0].seeks.sequential = 900;
+    assert_eq!(
+        world.says("no-merges").expect("told"),
+        "Requests are not merged (nomerges of vda is 2), and 90 % of 1000 writes began where the one before ended: 4 KiB each."
+    );
+    world.phase.direct = true;
+    assert_eq!(world.says("no-merges"), None, "one waits for the other");
+    world.phase.direct = false;
+    world.device().requests[0].seeks.sequential = 100;
+    assert_eq!(world.says("no-merges"), None, "there is nothing to merge");
+    world.device().requests[0].seeks.sequential = 900;
+    world.environment["devices"][0]["nomerges"] = 0.into();
+    assert_eq!(world.says("no-merges"), None);
+
+    let mut world = World::new(OpKind::Read, 1000, 4096);
+    world.phase.direct = true;
+    world.phase.axes.queue_depth = Some(32);
+    world.environment = serde_json::json!({ "devices": [{ "name": "vda", "nr_requests": 4 }] });
+    world.device().requests = vec![requests(RequestClass::Read, 1000, 4096)];
+    world.device().in_device =
+        vec![DepthTime { depth: 1, ns: 200_000_000 }, DepthTime { depth: 4, ns: 800_000_000 }];
+    world.device().busy_ns = 1_000_000_000;
+    assert_eq!(
+        world.says("few-requests").expect("told"),
+        "The queue of vda has 4 requests (nr_requests) for the 32 operations that are kept in flight: for 80 % of its busy time nearly all of them were in use."
+    );
+    world.device().in_device[1].depth = 5;
+    assert_eq!(world.says("few-requests"), None, "it has more");
+    world.device().in_device[1].depth = 2;
+    assert_eq!(world.says("few-requests"), None, "they are not needed");
+    world.device().in_device[1].depth = 4;
+    world.phase.axes.queue_depth = Some(4);
+    assert_eq!(world.says("few-requests"), None, "as many as are asked for");
+}
+
+#[test]
+fn requests_that_wait_for_a_device_with_nothing_to_do() {
+    let mut world = World::new(OpKind::Read, 1000, 4096);
+    world.device().in_queue =
+        vec![DepthTime { depth: 0, ns: 100_000_000 }, DepthTime { depth: 1, ns: 900_000_000 }];
+    world.device().busy_ns = 300_000_000;
+    world.environment = serde_json::json!({ "devices": [{ "name": "vda", "scheduler": "bfq" }] });
+    assert_eq!(
+        world.says("held-back").expect("told"),
+        "For 60 % of the time requests waited above vda while it had nothing to do: the I/O scheduler bfq held them back."
+    );
+    world.device().busy_ns = 800_000_000;
+    assert_eq!(world.says("held-back"), None, "it was busy meanwhile");
+    world.device().busy_ns = 300_000_000;
+    world.environment["devices"][0]["scheduler"] = "none".into();
+    assert_eq!(world.says("held-back"), None, "there is none");
+}
+
+#[test]
+fn a_group_with_less_memory_than_the_files_need() {
+    let mut world = World::new(OpKind::Read, 131_072, 4096);
+    let pages = 256 * MIB / crate::residency::page_bytes();
+    world.repetition.resident_before =
+        Some(fathom_record::Residency { total_pages: pages, ..Default::default() });
+    world.environment = serde_json::json!({ "limits": { "cgroup": { "memory_max_bytes": 80 * MIB } } });
+    world.device().requests = vec![requests(RequestClass::Read, 512, MIB)];
+    assert_eq!(
+        world.says("memory-limit").expect("told"),
+        "A control group limits this program to 80 MiB of memory, page cache included, and the files have 256 MiB: what is read again is read from the device again."
+    );
+    world.device().requests = vec![requests(RequestClass::Read, 200, MIB)];
+    assert_eq!(world.says("memory-limit"), None, "most of it was cached");
+    world.device().requests = vec![requests(RequestClass::Read, 512, MIB)];
+    world.repetition.workers[0].stats[0].bytes = 256 * MIB;
+    assert_eq!(world.says("memory-limit"), None, "once through it comes from the device anyway");
+    world.repetition.workers[0].stats[0].bytes = 512 * MIB;
+    world.environment["limits"]["cgroup"]["memory_max_bytes"] = (300 * MIB).into();
+    assert_eq!(world.says("memory-limit"), None, "there is room");
+    world.environment["limits"]["cgroup"]["memory_max_bytes"] = (80 * MIB).into();
+    world.phase.direct = true;
+    assert_eq!(world.says("memory-limit"), None, "past the page cache");
+
+    let mut world = World::new(OpKind::Write, 65_536, 4096);
+    world.repetition.resident_before =
+        Some(fathom_record::Residency { total_pages: pages, ..Default::default() });
+    world.environment = serde_json::json!({ "limits": { "cgroup": { "memory_max_bytes": 80 * MIB } } });
+    world.device().requests = vec![requests(RequestClass::Write, 200, MIB)];
+    assert!(world.says("memory-limit").expect("told").ends_with("must reach the device before more can be."));
+    world.repetition.workers[0].stats.push(syncs(65_536));
+    assert_eq!(world.says("memory-limit"), None, "each write is synced anyway");
+}
+
+#[test]
+fn a_journal_of_data_and_caps_of_the_whole_machine() {
+    let mut world = World::new(OpKind::Write, 1024, 4096);
+    world.environment = serde_json::json!({ "filesystem": { "options": "rw,data=journal" } });
+    world.device().requests = vec![requests(RequestClass::Write, 80, 131_072)];
+    assert_eq!(
+        world.says("data-journal").expect("told"),
+        "The file system is mounted with data=journal: data are written into the journal first, and 10 MiB were written for 4 MiB (2.5 x)."
+    );
+    world.device().requests = vec![requests(RequestClass::Write, 40, 131_072)];
+    assert_eq!(world.says("data-journal"), None, "they were not written twice");
+    world.device().requests = vec![requests(RequestClass::Write, 80, 131_072)];
+    world.environment["filesystem"]["options"] = "rw,data=ordered".into();
+    assert_eq!(world.says("data-journal"), None);
+
+    world.environment = serde_json::json!({ "vm": { "dirty_bytes": MIB, "dirty_ratio": 0 } });
+    assert_eq!(
+        world.says("dirty-limit").expect("told"),
+        "The kernel lets at most 1 MiB of what is written wait in memory (vm.dirty_bytes), and 4 MiB were written: writers were held back until the device had the rest."
+    );
+    world.environment = serde_json::json!({
+        "vm": { "dirty_bytes": 0, "dirty_ratio": 1 }, "memory": { "available_bytes": 100 * MIB }
+    });
+    assert!(world.says("dirty-limit").expect("told").contains("(vm.dirty_ratio)"));
+    world.environment["vm"]["dirty_ratio"] = 20.into();
+    assert_eq!(world.says("dirty-limit"), None, "all of it fits");
+}
+
+#[test]
+fn read_ahead_that_is_small() {
+    let mut world = World::new(OpKind::Read, 16_000, 4096);
+    world.asked.in_order = true;
+    world.device().requests = vec![requests(RequestClass::Read, 4000, 16_384)];
+    world.environment = serde_json::json!({ "devices": [{ "name": "vda", "read_ahead_kb": 16 }] });
+    assert_eq!(
+        world.says("no-read-ahead").expect("told"),
+        "Read-ahead is small (read_ahead_kb of vda is 16): reads of 4 KiB were fetched in 4000 requests of 16 KiB."
+    );
+    world.asked.in_order = false;
+    assert_eq!(world.says("no-read-ahead"), None, "nothing is to be read ahead");
+    world.asked.in_order = true;
+    world.environment["devices"][0]["read_ahead_kb"] = 128.into();
+    assert_eq!(world.says("no-read-ahead"), None);
 }

@@ -65,7 +65,7 @@ impl Keeper {
         } else {
             (BlockAction::Issue, BlockAction::Complete)
         };
-        let key = (event.sector, event.flags.has(RequestFlags::WRITE));
+        let key = (event.place(), event.flags.has(RequestFlags::WRITE));
         if event.action == begin {
             if self.kept.len() >= self.most {
                 self.passed_over += 1;
@@ -75,7 +75,7 @@ impl Keeper {
             self.kept.push(Kept {
                 issued_ns: event.time_ns,
                 completed_ns: 0,
-                sector: event.sector,
+                sector: event.place(),
                 sectors: event.sectors,
                 flags: event.flags,
                 issuer,
@@ -144,6 +144,18 @@ mod tests {
             [(10, 0, IssuerKind::Own), (11, 20, IssuerKind::Writeback), (30, 0, IssuerKind::Own)]
         );
         assert_eq!(passed_over, 1);
+    }
+
+    #[test]
+    fn a_flush_is_completed_where_no_sector_is() {
+        let mut keeper = Keeper::new(DeviceNumber { major: 7, minor: 0 }, false, 3);
+        let flush =
+            |action, time_ns, sector| BlockEvent { sectors: 0, ..event(action, time_ns, sector, "FF") };
+        keeper.event(&flush(BlockAction::Issue, 10, 0), IssuerKind::Own);
+        keeper.event(&flush(BlockAction::Complete, 30, u64::MAX), IssuerKind::Own);
+        let (kept, _) = keeper.finish();
+        assert!(kept[0].is_flush());
+        assert_eq!((kept[0].issued_ns, kept[0].completed_ns), (10, 30));
     }
 
     #[test]

@@ -18,10 +18,11 @@ fn found(phase: &Phase) -> Option<Found<'_>> {
     let origin = phase.origin();
     let verdict = match origin.regime {
         Regime::Device => Verdict::Good,
-        Regime::PageCache | Regime::Mixed | Regime::Memory => Verdict::Doubtful,
+        Regime::PageCache | Regime::Mixed | Regime::Holes | Regime::Memory => Verdict::Doubtful,
         Regime::Unknown => Verdict::Unknown,
     };
     let (words, weight) = match (origin.device_share, counted(&last.physical).as_slice()) {
+        _ if origin.regime == Regime::Holes => ("holes were read, which no device is asked for".into(), 1.0),
         (Some(share), devices @ [_, ..]) if verdict != Verdict::Unknown => {
             (figures(phase, last, share, devices), 1.0 - share)
         }

@@ -250,6 +250,13 @@ impl BlockEvent {
         u64::from(self.sectors) * SECTOR_BYTES
     }
 
+    /// Where it begins. The kernel shows a request without a place, such as a flush, as 0 when it is issued and as the last sector
+    /// there is when it is completed.
+    #[must_use]
+    pub fn place(&self) -> u64 {
+        if self.sector == u64::MAX { 0 } else { self.sector }
+    }
+
     /// Name of the task, without the zeros.
     #[must_use]
     pub fn task_name(&self) -> std::borrow::Cow<'_, str> {

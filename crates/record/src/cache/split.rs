@@ -7,8 +7,9 @@
 //! tell what came from the device.
 
 use super::{ReadTruth, WriteTruth};
+use crate::origin::regime_of;
 use crate::physical::LOOP;
-use crate::{DeviceDelta, OpKind, Phase, Physical, Repetition, Residency};
+use crate::{DeviceDelta, OpKind, Phase, Physical, Regime, Repetition, Residency};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Direction {
@@ -59,12 +60,14 @@ pub(crate) struct Way {
     pub later: u64,
     /// Whether the device is a file and nothing is known of where that lies.
     pub bottomless: bool,
+    /// O_DIRECT was asked for, and the page cache was filled all the same.
+    pub through_cache: bool,
     /// Of what was asked for, what came from or reached a device although fewer bytes moved: the file system compresses.
     pub unpacked: Option<u64>,
     /// Whether the file system lives in memory.
     memory: bool,
     /// Holes among what was read.
-    holes: u64,
+    pub holes: u64,
     /// Of what was written, what still waits in memory at the end.
     waits: Option<u64>,
 }
@@ -129,6 +132,7 @@ impl Way {
             cached,
             later,
             bottomless,
+            through_cache: through_cache(phase, repetition),
             unpacked: None,
             memory: physical.is_memory(),
             holes: if direction == Direction::Read { holes_in(asked, phase, repetition) } else { 0 },
@@ -147,7 +151,7 @@ impl Way {
                 let waited = repetition.physical.waiting?.at_stop_bytes;
                 self.asked.saturating_sub(waited)
             }
-            Direction::Read if phase.direct => self.asked,
+            Direction::Read if phase.direct && !self.through_cache => self.asked,
             Direction::Read => {
                 let cached = repetition.resident_before.as_ref().and_then(Residency::cached_share)?;
                 let wanted = self.asked.saturating_sub(self.holes);
@@ -160,6 +164,12 @@ impl Way {
     /// Device bytes per byte asked for; above 1 where the device moved more.
     pub fn share(&self) -> f64 {
         self.unpacked.unwrap_or(self.moved) as f64 / self.asked as f64
+    }
+
+    /// Whether next to nothing but holes was read, and no device moved more than that.
+    pub fn is_holes(&self) -> bool {
+        regime_of(self.share()) == Regime::PageCache
+            && regime_of(self.holes as f64 / self.asked as f64) == Regime::Device
     }
 
     /// What came from or had reached a device, at most what was asked for.
@@ -204,6 +214,22 @@ impl Way {
         })
     }
 }
+
+/// Whether a phase that only reads, with O_DIRECT, left a good part of its files in the page cache that was not there before. Btrfs
+/// reads compressed files like that. Writes leave no such trace: where btrfs writes through the cache (checksums), it drops the pages
+/// at once.
+pub(super) fn through_cache(phase: &Phase, repetition: &Repetition) -> bool {
+    let (Some(before), Some(after)) = (&repetition.resident_before, &repetition.resident_after) else {
+        return false;
+    };
+    let added = after.cached_pages.saturating_sub(before.cached_pages);
+    let missing = after.total_pages.saturating_sub(before.cached_pages);
+    let notable = added >= LEAST_PAGES && (added >= after.total_pages / 10 || added >= missing / 2);
+    phase.direct && phase.reads && !phase.writes && notable
+}
+
+/// O_DIRECT leaves a page here and there, such as the last one of a file.
+const LEAST_PAGES: u64 = 16;
 
 /// What the device wrote in all; of a loop device no more than reached what its file lies on.
 fn written_to_storage(physical: &Physical, device: &DeviceDelta) -> u64 {

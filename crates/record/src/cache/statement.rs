@@ -1,6 +1,6 @@
 //! One sentence that says whose number it is, for a reader who has never heard of a page cache's regimes.
 
-use super::split::{Direction, Way};
+use super::split::{self, Direction, Way};
 use super::{ReadTruth, WriteTruth};
 use crate::origin::{bytes_words, regime_of};
 use crate::physical::SERVER;
@@ -18,6 +18,7 @@ pub(super) fn of(phase: &Phase, repetition: &Repetition, origin: &Origin, ways: 
         Regime::Device if server => "This is the server's number",
         Regime::Device => "This is a device number",
         Regime::Mixed => "This number is partly memory's, partly the device's",
+        Regime::Holes => "This is neither a device's nor the page cache's number",
         Regime::Memory => {
             return format!("This is main memory's number, no device was involved: {}.", origin.evidence);
         }
@@ -36,7 +37,12 @@ pub(super) fn of(phase: &Phase, repetition: &Repetition, origin: &Origin, ways: 
             Direction::Write => Some(written(phase, repetition, way, &way.write_truth()?, device)),
         })
         .collect();
-    format!("{head}: {}.", parts.join("; "))
+    let aside = if split::through_cache(phase, repetition) {
+        " O_DIRECT was asked for, but the files entered the page cache: the file system reads them through it, or another program read them."
+    } else {
+        ""
+    };
+    format!("{head}: {}.{aside}", parts.join("; "))
 }
 
 fn read(phase: &Phase, way: &Way, truth: &ReadTruth, device: &str) -> String {
@@ -52,14 +58,15 @@ fn read(phase: &Phase, way: &Way, truth: &ReadTruth, device: &str) -> String {
             bytes_words(c.bytes)
         ),
         (_, Regime::Device) => {
-            let past = if phase.direct { ", past the page cache (O_DIRECT)" } else { "" };
+            let direct = phase.direct && !way.through_cache;
+            let past = if direct { ", past the page cache (O_DIRECT)" } else { "" };
             format!("{from_device} of the {asked} read came from {device}{past}")
         }
         (_, Regime::Mixed) if truth.cache_bytes > 0 => format!(
             "of the {asked} read {from_cache} came from memory and {from_device} from {device}, which moved {moved}"
         ),
         (_, Regime::Mixed) => format!("of the {asked} read {from_device} came from {device}"),
-        _ if truth.cache_bytes > 0 || truth.hole_bytes == 0 => {
+        _ if !way.is_holes() && (truth.cache_bytes > 0 || truth.hole_bytes == 0) => {
             format!("{from_cache} of the {asked} read came from memory; {device} moved {moved}")
         }
         _ => format!("{device} moved {moved} for the {asked} read"),

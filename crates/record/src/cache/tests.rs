@@ -216,12 +216,72 @@ fn a_compressing_file_system_moves_less_and_is_no_cache() {
 }
 
 #[test]
+fn direct_reads_that_fill_the_page_cache_went_through_it() {
+    let of = |before: u64, after: u64, moved: u64, compression: Option<&str>| {
+        let mut p = phase(
+            true,
+            false,
+            64 * MIB,
+            Physical { compression: compression.map(Into::into), ..disk(moved, 0) },
+        );
+        p.direct = true;
+        let cached = |cached_pages| Residency { total_pages: 16_384, cached_pages, ..Residency::default() };
+        (p.repetitions[0].resident_before, p.repetitions[0].resident_after) =
+            (Some(cached(before)), Some(cached(after)));
+        p
+    };
+    let past = |p: &Phase| truth(p).statement.contains("past the page cache (O_DIRECT)");
+    // As btrfs does with a compressed file: what was cached was read from memory.
+    let p = of(10_752, 16_384, 2 * MIB, Some("zstd:3"));
+    assert_eq!(truth(&p).read.expect("read").cache_bytes, 42 * MIB, "{}", truth(&p).statement);
+    assert!(truth(&p).statement.contains("O_DIRECT was asked for, but"), "{}", truth(&p).statement);
+    let p = of(16_221, 16_366, MIB, Some("zstd:3"));
+    assert_eq!(p.origin().regime, Regime::PageCache, "{}", p.origin().evidence);
+    let p = of(0, 16_384, 64 * MIB, None);
+    assert!(!past(&p), "{}", truth(&p).statement);
+    // A page here and there, or what was there before, is no sign of it.
+    for p in
+        [of(0, 12, 64 * MIB, None), of(16_384, 16_384, 64 * MIB, None), of(0, 0, 2 * MIB, Some("zstd:3"))]
+    {
+        assert!(past(&p), "{}", truth(&p).statement);
+    }
+}
+
+#[test]
 fn holes_are_neither_memory_nor_device() {
     let mut p = phase(true, false, 64 * MIB, disk(16 * MIB, 0));
     p.repetitions[0].extents = Some(Extents { bytes: 64 * MIB, hole_bytes: 48 * MIB, ..Extents::default() });
     let read = truth(&p).read.expect("read");
     assert_eq!((read.device_bytes, read.hole_bytes, read.cache_bytes), (16 * MIB, 48 * MIB, 0));
     assert!(truth(&p).statement.contains("75 % are holes"), "{}", truth(&p).statement);
+}
+
+#[test]
+fn nothing_but_holes_is_no_cache_number() {
+    let read = |reads, writes, extents| {
+        let mut p = phase(reads, writes, 64 * MIB, disk(0, 0));
+        p.repetitions[0].extents = Some(extents);
+        p
+    };
+    let holes = |hole, unwritten| Extents {
+        bytes: 64 * MIB,
+        hole_bytes: hole * MIB,
+        unwritten_bytes: unwritten * MIB,
+        ..Extents::default()
+    };
+    for extents in [holes(64, 0), holes(0, 64), holes(31, 31)] {
+        for direct in [false, true] {
+            let mut p = read(true, false, extents);
+            p.direct = direct;
+            assert_eq!(p.origin().regime, Regime::Holes, "{}", p.origin().evidence);
+        }
+    }
+    says(
+        &read(true, false, holes(64, 0)),
+        "This is neither a device's nor the page cache's number: vda moved 0 B for the 64 MiB read; 100 % are holes, which are zeros that no device is asked for.",
+    );
+    assert_eq!(read(true, false, holes(32, 0)).origin().regime, Regime::PageCache);
+    assert_eq!(read(false, true, holes(64, 0)).origin().regime, Regime::PageCache, "a write fills them");
 }
 
 #[test]

@@ -297,7 +297,8 @@ fn worker_head(r: &Row) -> rusqlite::Result<(i64, Option<String>, Worker)> {
 fn thread_counts(r: &Row) -> rusqlite::Result<Option<ThreadCounts>> {
     let Some(switches) = maybe(r, "switches")? else { return Ok(None) };
     let (major_faults, minor_faults) = (count(r, "major_faults")?, count(r, "minor_faults")?);
-    Ok(Some(ThreadCounts { switches, major_faults, minor_faults }))
+    let processor_wait_ns = maybe(r, "processor_wait_ns")?;
+    Ok(Some(ThreadCounts { switches, major_faults, minor_faults, processor_wait_ns }))
 }
 
 fn op_error(r: &Row) -> rusqlite::Result<OpError> {

@@ -31,6 +31,8 @@ pub(super) const MIGRATIONS: &[&str] = &[
     "ALTER TABLE worker ADD COLUMN switches INTEGER;
      ALTER TABLE worker ADD COLUMN major_faults INTEGER;
      ALTER TABLE worker ADD COLUMN minor_faults INTEGER;",
+    // How long it waited for a processor.
+    "ALTER TABLE worker ADD COLUMN processor_wait_ns INTEGER;",
 ];
 
 /// The schema version this program writes.

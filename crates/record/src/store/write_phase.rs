@@ -189,9 +189,9 @@ fn append_worker(
         "INSERT INTO worker (repetition_id, group_name, number, start_ns, elapsed_ns, bytes, ops, uncounted_bytes,
              cpu_user_ns, cpu_system_ns, last_op_ns, fsync_ns, close_ns, ending, error_call, error_path, error_offset,
              error_after_ops, error_errno, error_message, drained_ops, ramp_ops, settled_depth, behind_ns, error_expected,
-             error_found, passed, switches, major_faults, minor_faults)
+             error_found, passed, switches, major_faults, minor_faults, processor_wait_ns)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24,
-             ?25, ?26, ?27, ?28, ?29, ?30)",
+             ?25, ?26, ?27, ?28, ?29, ?30, ?31)",
     )?
     .execute(params![
         repetition_id,
@@ -224,6 +224,7 @@ fn append_worker(
         worker.thread_counts.map(|counts| int(counts.switches)),
         worker.thread_counts.map(|counts| int(counts.major_faults)),
         worker.thread_counts.map(|counts| int(counts.minor_faults)),
+        worker.thread_counts.and_then(|counts| counts.processor_wait_ns).map(int),
     ])?;
     let worker_id = t.last_insert_rowid();
     for stat in &worker.stats {

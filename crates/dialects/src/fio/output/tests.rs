@@ -71,7 +71,12 @@ fn worker(plan: &Plan, index: u32) -> Worker {
         elapsed_ns: 2_000_000_000,
         cpu_user_ns: 100_000_000,
         cpu_system_ns: 300_000_000,
-        thread_counts: Some(ThreadCounts { switches: 1234, major_faults: 5, minor_faults: 67 }),
+        thread_counts: Some(ThreadCounts {
+            switches: 1234,
+            major_faults: 5,
+            minor_faults: 67,
+            processor_wait_ns: None,
+        }),
         stats,
         intervals: (1..=4).map(interval).collect(),
         ..Worker::default()

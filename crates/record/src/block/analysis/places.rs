@@ -19,12 +19,10 @@ impl Place {
     const WAY: u16 =
         RequestFlags::READ.0 | RequestFlags::WRITE.0 | RequestFlags::DISCARD.0 | RequestFlags::OTHER.0;
 
-    /// The place of an event. The kernel shows a request without a place as 0 when it is issued, as the last sector there is when
-    /// it is completed.
+    /// The place of an event.
     #[inline]
     pub(super) fn of(event: &BlockEvent) -> Self {
-        let sector = if event.sector == u64::MAX { 0 } else { event.sector };
-        Self { sector, way: event.flags.0 & Self::WAY }
+        Self { sector: event.place(), way: event.flags.0 & Self::WAY }
     }
 
     /// The same way, elsewhere.

@@ -106,6 +106,7 @@ pub(super) fn any_worker() -> BoxedStrategy<Worker> {
                 switches: b.1,
                 major_faults: b.2,
                 minor_faults: b.3,
+                processor_wait_ns: (b.3 % 2 == 0).then_some(b.2),
             }),
             marks: Marks { last_op_ns: b.2, fsync_ns: b.3, close_ns: b.4 },
             drained_ops: c.0,

@@ -79,7 +79,12 @@ pub(super) fn write_phase() -> Phase {
         uncounted_bytes: 65_536,
         cpu_user_ns: 1000,
         cpu_system_ns: 400_000,
-        thread_counts: Some(ThreadCounts { switches: 12, major_faults: 0, minor_faults: 3 }),
+        thread_counts: Some(ThreadCounts {
+            switches: 12,
+            major_faults: 0,
+            minor_faults: 3,
+            processor_wait_ns: Some(700),
+        }),
         marks: Marks { last_op_ns: 253_300, fsync_ns: 2_253_300, close_ns: 2_254_000 },
         drained_ops: u64::from(index) * 2,
         ramp_ops: 1,

@@ -69,9 +69,14 @@ fn store_of_version(version: usize, path: &Path) {
     old.execute_batch(&marks).expect("marks");
 }
 
-fn before_threads_were_counted(mut run: Run) -> Run {
+fn before_threads_were_counted(mut run: Run, version: usize) -> Run {
     let repetitions = run.phases.iter_mut().flat_map(|phase| &mut phase.repetitions);
-    repetitions.flat_map(|one| &mut one.workers).for_each(|worker| worker.thread_counts = None);
+    for worker in repetitions.flat_map(|one| &mut one.workers) {
+        match &mut worker.thread_counts {
+            Some(counts) if version >= 11 => counts.processor_wait_ns = None,
+            counts => *counts = None,
+        }
+    }
     run
 }
 
@@ -94,8 +99,9 @@ fn stores_of_older_versions_are_brought_up_to_date() {
         // The tenth is for errors that were passed over, and the sample has none.
         (9, sample_run()),
         (10, sample_run()),
+        (11, sample_run()),
     ] {
-        let wanted = before_threads_were_counted(wanted);
+        let wanted = before_threads_were_counted(wanted, version);
         let (_dir, path) = scratch();
         std::fs::create_dir_all(path.parent().expect("a parent")).expect("creates");
         store_of_version(version, &path);

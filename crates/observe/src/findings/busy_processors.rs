@@ -1,0 +1,35 @@
+//! Workers that are ready to run while others have the processors.
+
+use super::facts::Facts;
+use super::{THREADS, cpu_quota, evidence, finding};
+use crate::words::percent;
+use fathom_record::Finding;
+
+/// Share of their time that workers wait for a processor from which on it holds them back.
+const NOTABLE: f64 = 0.3;
+/// With more workers than processors they wait for each other. Others have the processors where ours use less than this share of them.
+const OURS: f64 = 0.6;
+/// In a shorter time a single turn of somebody else's would count for much.
+const LEAST_NS: u64 = 300_000_000;
+
+pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
+    let waited = facts.processor_wait_share()?;
+    let used = facts.processors_used();
+    if cpu_quota::find(facts).is_some() {
+        return None;
+    }
+    if facts.repetition.elapsed_ns < LEAST_NS || waited < NOTABLE || used > OURS * facts.processors_wanted() {
+        return None;
+    }
+    Some(finding(
+        format!(
+            "For {} of the time the workers were ready to run and had no processor: other programs, or threads of the kernel, had them.",
+            percent(waited)
+        ),
+        "`top -H` shows which. Measure when they are quiet, or give the run processors to itself (taskset, cpuset).",
+        vec![
+            evidence("time ready to run without a processor", waited, "ratio", THREADS),
+            evidence("used by the workers", used, "processors", THREADS),
+        ],
+    ))
+}

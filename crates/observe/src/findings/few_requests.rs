@@ -1,0 +1,37 @@
+//! A queue with fewer requests than there are operations in flight.
+
+use super::facts::Facts;
+use super::{EVENTS, evidence, finding};
+use crate::words::percent;
+use fathom_record::Finding;
+
+/// Share of the busy time that the device had all the requests there are, or all but one.
+const NOTABLE: f64 = 0.5;
+
+pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
+    let device = facts.device()?;
+    let most = facts.described(&device.name)?.get("nr_requests")?.as_u64()?;
+    let asked = facts.kept_in_flight();
+    let deepest = device.in_device.iter().map(|d| u64::from(d.depth)).max()?;
+    let full: u64 = device.in_device.iter().filter(|d| u64::from(d.depth) + 1 >= most).map(|d| d.ns).sum();
+    let share = full as f64 / device.busy_ns.max(1) as f64;
+    if !facts.phase.direct || most >= asked || deepest > most || share < NOTABLE {
+        return None;
+    }
+    Some(finding(
+        format!(
+            "The queue of {} has {most} requests (nr_requests) for the {asked} operations that are kept in flight: for {} of its busy time nearly all of them were in use.",
+            device.name,
+            percent(share)
+        ),
+        &format!(
+            "Writing a larger number to /sys/block/{}/queue/nr_requests lets more reach the device.",
+            device.name
+        ),
+        vec![
+            evidence("nr_requests", most as f64, "requests", "devices"),
+            evidence("operations kept in flight", asked as f64, "operations", "the workload"),
+            evidence("time with all requests or all but one in the device", full as f64, "ns", EVENTS),
+        ],
+    ))
+}

@@ -1,0 +1,33 @@
+//! Requests that wait above a device that has nothing to do.
+
+use super::facts::Facts;
+use super::{EVENTS, evidence, finding};
+use crate::words::percent;
+use fathom_record::Finding;
+
+/// Share of the time that requests waited while the device was idle, at the very least.
+const NOTABLE: f64 = 0.2;
+
+pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
+    let device = facts.device()?;
+    let scheduler = facts.described(&device.name)?.get("scheduler")?.as_str().filter(|s| *s != "none")?;
+    let watched = facts.block()?.watched_ns.max(1) as f64;
+    let waiting: u64 = device.in_queue.iter().filter(|d| d.depth > 0).map(|d| d.ns).sum();
+    // Whatever of it does not fit into the busy time lies outside of it.
+    let held = waiting.saturating_sub(device.busy_ns) as f64 / watched;
+    if held < NOTABLE {
+        return None;
+    }
+    Some(finding(
+        format!(
+            "For {} of the time requests waited above {} while it had nothing to do: the I/O scheduler {scheduler} held them back.",
+            percent(held),
+            device.name
+        ),
+        "Another scheduler, or other tunables of this one (queue/iosched), may let them through.",
+        vec![
+            evidence("time with requests waiting", waiting as f64, "ns", EVENTS),
+            evidence("time with a request in the device", device.busy_ns as f64, "ns", EVENTS),
+        ],
+    ))
+}

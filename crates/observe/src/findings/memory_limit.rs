@@ -1,0 +1,46 @@
+//! A control group that leaves the page cache less memory than the files of a phase need.
+
+use super::facts::{Facts, size};
+use super::{EVENTS, evidence, finding};
+use fathom_record::block::RequestClass;
+use fathom_record::{Finding, OpKind};
+
+/// Share of what calls asked for that the device moved: a cache that holds the files would have spared it.
+const NOTABLE: f64 = 0.5;
+
+pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
+    let limit = facts.environment.pointer("/limits/cgroup/memory_max_bytes").and_then(|b| b.as_u64())?;
+    let device = facts.device()?;
+    let files = facts.files_bytes()?;
+    let moved = |class| device.class(class).map_or(0, |r| r.issued_bytes) as f64;
+    let (fetched, stored) = (moved(RequestClass::Read), moved(RequestClass::Write));
+    let (read, written) = (facts.calls(OpKind::Read).1, facts.calls(OpKind::Write).1);
+    // What is read once and in order comes from the device, however much memory there is.
+    let again = read > files;
+    let reads = again && fetched >= NOTABLE * read as f64;
+    let writes = !facts.syncs_often()
+        && !facts.phase.sync_in_clock
+        && written > limit
+        && stored >= NOTABLE * written as f64;
+    if facts.phase.direct || files <= limit || !(reads || writes) {
+        return None;
+    }
+    let consequence = if reads {
+        "what is read again is read from the device again"
+    } else {
+        "what is written must reach the device before more can be"
+    };
+    Some(finding(
+        format!(
+            "A control group limits this program to {} of memory, page cache included, and the files have {}: {consequence}.",
+            size(limit as f64),
+            size(files as f64),
+        ),
+        "Raise the limit (memory.max, or memory.limit_in_bytes), or take smaller files.",
+        vec![
+            evidence("most memory of the group", limit as f64, "bytes", "limits.cgroup.memory_max_bytes"),
+            evidence("size of the files", files as f64, "bytes", "the workload"),
+            evidence("moved by the device", fetched + stored, "bytes", EVENTS),
+        ],
+    ))
+}

@@ -1,0 +1,58 @@
+//! A device whose largest request was made small.
+
+use super::facts::{Facts, size};
+use super::{EVENTS, evidence, finding};
+use crate::words::count;
+use fathom_record::block::{RequestClass, RequestStats};
+use fathom_record::{Finding, OpKind};
+
+/// What the kernel would allow is at least so many times as much.
+const NOTABLE: i64 = 4;
+/// No device gains much from requests that are larger.
+const LARGE_KB: i64 = 128;
+const ENOUGH_REQUESTS: u64 = 50;
+
+pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
+    let device = facts.device()?;
+    let about = facts.described(&device.name)?;
+    let kb = |name: &str| about.get(name)?.as_i64().filter(|kb| *kb > 0);
+    let (most, hardware) = (kb("max_sectors_kb")?, kb("max_hw_sectors_kb")?);
+    if most >= LARGE_KB || hardware / most < NOTABLE {
+        return None;
+    }
+    let bytes = most as u64 * 1024;
+    let (class, record) = [(RequestClass::Read, OpKind::Read), (RequestClass::Write, OpKind::Write)]
+        .into_iter()
+        .filter_map(|(class, op)| Some((facts.class(class)?, facts.record_bytes(op)?)))
+        .max_by_key(|(class, _)| class.issued)?;
+    // Half of them are as large as they may be, and calls ask for more, or for what lies side by side.
+    let full = class.sizes.iter().filter(|s| s.bytes == bytes).map(|s| s.count).sum::<u64>();
+    let more_wanted = record > bytes || !facts.phase.direct && adjoining(class);
+    if class.issued < ENOUGH_REQUESTS || full * 2 < class.issued || !more_wanted {
+        return None;
+    }
+    Some(finding(
+        format!(
+            "{} takes at most {} at once (max_sectors_kb, of {} that it could): {} of that size were made.",
+            device.name,
+            size(bytes as f64),
+            size(hardware as f64 * 1024.0),
+            count(full, &format!("{} request", class.class.word())),
+        ),
+        &format!(
+            "Writing a larger number to /sys/block/{}/queue/max_sectors_kb allows larger requests.",
+            device.name
+        ),
+        vec![
+            evidence("max_sectors_kb", most as f64, "KiB", "devices"),
+            evidence("max_hw_sectors_kb", hardware as f64, "KiB", "devices"),
+            evidence("requests", class.issued as f64, "requests", EVENTS),
+            evidence("requests of the largest size", full as f64, "requests", EVENTS),
+        ],
+    ))
+}
+
+/// Whether most requests begin where the one before ended.
+fn adjoining(class: &RequestStats) -> bool {
+    class.seeks.sequential * 2 >= class.issued
+}
