@@ -68,11 +68,6 @@ fn opened_with(phase: &Phase, concerned: fn(&FlowOp) -> bool, way: impl Fn(&Flow
     any
 }
 
-/// Whether the CPU time of operations is wanted: the machine's is then, too.
-pub fn want_cpu_time(phase: &Phase) -> bool {
-    phase.groups.iter().flat_map(|g| &g.threads).any(|t| matches!(&t.program, Program::Flow(f) if f.cpu_time))
-}
-
 /// The rules of the data that flows write, as far as there are any: that of the sets, or, where a thread has memory of its own, the
 /// zeros that it begins with. What was read into such memory is written from there, too: then it is known only if it is zeros as well.
 pub fn written_data(workload: &Workload) -> Vec<&Data> {
@@ -138,7 +133,7 @@ mod tests {
         assert!(read(&both) && write(&both) && write_synchronously(&both) && !go_direct(&both));
         let direct = phase(&(op("open", "direct = true\nslot = 1") + &op("write", "slot = 1")));
         assert!(go_direct(&direct) && !write_synchronously(&direct));
-        assert!(!write(&phase(&op("stat", ""))) && !want_cpu_time(&direct));
+        assert!(!write(&phase(&op("stat", ""))));
     }
 
     #[test]

@@ -22,7 +22,7 @@ use fathom_observe::doubts::Seen;
 use fathom_observe::findings::Asked;
 use fathom_observe::{cache, device, doubts, environment, residency, trust, written};
 use fathom_record::{CacheTruth, Phase, Repetition, Residency, Run, Status};
-use fathom_workload::{Access, Act, Direction, FlowOp, OpenSync, Program, Stream, Workload};
+use fathom_workload::{Access, Act, Direction, FlowOp, OpenSync, Pick, Program, Stream, Workload};
 use left::{compressed_share, laid_out, left_of, writer_of};
 use places::{Place, places_of};
 use std::path::PathBuf;
@@ -368,9 +368,7 @@ fn measure(
     let watched = readings.watch.end();
     let Some((counters, before)) = readings.start else { return Ok(measured) };
     measured.physical = counters.until(&later);
-    if flows::want_cpu_time(phase) {
-        measured.physical.machine_cpu_ns = readings.stop.as_ref().and_then(|(now, _)| counters.busy_ns(now));
-    }
+    measured.physical.machine_cpu_ns = readings.stop.as_ref().and_then(|(now, _)| counters.busy_ns(now));
     let at_stop = readings.stop.as_ref().and_then(|(_, at_stop)| *at_stop);
     measured.physical.written_in_clock_bytes = readings.stop.and_then(|(now, at_stop)| {
         let in_clock = counters.until(&now);
@@ -512,7 +510,22 @@ fn asked(phase: &fathom_workload::Phase) -> Asked {
         paced: phase.events_per_s.is_some()
             || streams(std::iter::once(phase)).any(slow)
             || threads().any(|t| matches!(&t.program, Program::Flow(flow) if pauses(&flow.ops))),
+        one_file: one_file(phase),
         aio: all(|s| matches!(s.backend, fathom_workload::Backend::Aio { .. })),
         synced: streams(std::iter::once(phase)).any(|s| s.open.sync != OpenSync::No),
     }
+}
+
+/// Whether all streams of a phase are told to work on one and the same file.
+fn one_file(phase: &fathom_workload::Phase) -> bool {
+    let threads = || phase.groups.iter().flat_map(|g| &g.threads);
+    let file = |thread: &fathom_workload::Thread| match &thread.program {
+        Program::Stream(stream) => match stream.pick {
+            Pick::One(file) => Some((stream.fileset.clone(), file)),
+            _ => None,
+        },
+        Program::Flow(_) => None,
+    };
+    let first = threads().next().and_then(file);
+    first.is_some() && threads().all(|thread| file(thread) == first)
 }

@@ -269,6 +269,7 @@ impl Snapshot {
             written_in_clock_bytes: None,
             waiting: None,
             compression: None,
+            dirty_before_bytes: self.dirty_bytes,
             dirty_after_bytes: later.dirty_bytes,
             machine_cpu_ns: None,
         }

@@ -1,7 +1,8 @@
-//! How much of a device's traffic was not ours. An estimate from below, from figures of the whole machine: it misses what hides
-//! behind our own traffic, and it does not take our own metadata for a neighbour.
+//! How much of a device's traffic was not ours. An estimate from below, from figures of the whole machine and from who issued the
+//! requests where they were watched: it misses what hides behind our own traffic, and it does not take our own metadata for a neighbour.
 
-use fathom_record::{Phase, Physical, Run};
+use fathom_record::block::{DeviceActivity, Issuer, IssuerKind};
+use fathom_record::{Phase, Physical, Repetition, Run};
 
 /// Above this share of the device's bytes a neighbour matters ...
 const SHARE: f64 = 0.02;
@@ -41,41 +42,50 @@ impl Foreign {
 /// The estimate for every phase that was measured, the largest of its repetitions: one that matters before one that does not.
 #[must_use]
 pub fn by_phase(run: &Run) -> Vec<(&Phase, Option<Foreign>)> {
-    let mut dirty_before = None;
-    let mut found = Vec::new();
-    for phase in run.phases.iter().filter(|p| !p.repetitions.is_empty()) {
-        let mut worst: Option<Foreign> = None;
-        for repetition in &phase.repetitions {
-            let estimate = estimate(&repetition.physical, dirty_before);
-            dirty_before = repetition.physical.dirty_after_bytes;
-            let worse = |e: &Foreign| {
-                worst.is_none_or(|w| {
-                    e.matters().cmp(&w.matters()).then(e.share().total_cmp(&w.share())).is_gt()
-                })
-            };
-            worst = estimate.filter(worse).or(worst);
-        }
-        found.push((phase, worst));
-    }
-    found
+    let worse =
+        |a: &Foreign, b: &Foreign| a.matters().cmp(&b.matters()).then(a.share().total_cmp(&b.share()));
+    let measured = run.phases.iter().filter(|p| !p.repetitions.is_empty());
+    measured.map(|phase| (phase, phase.repetitions.iter().filter_map(of).max_by(worse))).collect()
+}
+
+/// The estimate for one repetition, by what tells more of them: the counters, or who issued the requests.
+#[must_use]
+pub fn of(repetition: &Repetition) -> Option<Foreign> {
+    let counted = estimate(&repetition.physical)?;
+    let block = repetition.block.as_ref().filter(|b| b.lost == 0);
+    let watched =
+        block.and_then(|b| b.devices.iter().find(|d| d.name == repetition.physical.devices[0].name));
+    let Some((read_bytes, write_bytes)) = watched.map(issued_by_others) else { return Some(counted) };
+    Some(Foreign {
+        read_bytes: counted.read_bytes.max(read_bytes),
+        write_bytes: counted.write_bytes.max(write_bytes),
+        ..counted
+    })
+}
+
+/// Bytes read and written that other programs issued.
+pub(crate) fn issued_by_others(device: &DeviceActivity) -> (u64, u64) {
+    let others = || device.issuers.iter().filter(|i| i.kind == IssuerKind::Other);
+    let sum = |of: fn(&Issuer) -> u64| others().map(of).sum();
+    (sum(|i| i.read_bytes), sum(|i| i.write_bytes))
 }
 
 /// What a journal commit may write beside the data, for each flush the device saw: a descriptor, a few metadata blocks, the
 /// commit block.
 const COMMIT_BYTES: u64 = 64 * 1024;
 
-/// The estimate for one repetition; `None` without counters of a device or of our own I/O. `dirty_before_bytes` is the dirty
-/// data of the machine at its start (the `dirty_after_bytes` of the phase before); without it writes are not judged.
+/// The estimate from counters; `None` without those of a device or of our own I/O. Without the dirty data of the machine at the
+/// start writes are not judged.
 ///
 /// Reads are simple: the kernel charges a read to the process that causes it, metadata and read-ahead included, so what the
 /// device read beyond our own charge was read by somebody else. Writes are charged when a page is dirtied and reach the device
 /// later, from kernel threads, together with a journal. What we are allowed without blame is what was dirty before, twice what
 /// we wrote (journalled or mirrored data), and a journal commit for every flush.
 #[must_use]
-pub fn estimate(physical: &Physical, dirty_before_bytes: Option<u64>) -> Option<Foreign> {
+fn estimate(physical: &Physical) -> Option<Foreign> {
     let device = physical.devices.first()?;
     let read_bytes = device.read_bytes.saturating_sub(physical.own_read_bytes?);
-    let write_bytes = match (physical.own_write_bytes, dirty_before_bytes) {
+    let write_bytes = match (physical.own_write_bytes, physical.dirty_before_bytes) {
         (Some(own), Some(dirty)) => {
             let ours = own
                 .saturating_mul(2)
@@ -96,7 +106,11 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    fn physical(read: u64, write: u64, own_read: u64, own_write: u64) -> Physical {
+    fn physical(
+        (read, write): (u64, u64),
+        (own_read, own_write): (u64, u64),
+        dirty: Option<u64>,
+    ) -> Physical {
         let device = DeviceDelta {
             name: "sda".into(),
             read_bytes: read,
@@ -108,34 +122,60 @@ mod tests {
             devices: vec![device],
             own_read_bytes: Some(own_read),
             own_write_bytes: Some(own_write),
+            dirty_before_bytes: dirty,
             ..Physical::default()
         }
     }
 
     #[test]
     fn reads_beyond_our_own_are_others() {
-        let foreign = estimate(&physical(100 * MIB, 0, 90 * MIB, 0), None).expect("known");
-        assert_eq!((foreign.read_bytes, foreign.write_bytes), (10 * MIB, 0));
-        assert!((foreign.share() - 0.1).abs() < 1e-9);
-        assert_eq!(estimate(&physical(90 * MIB, 0, 90 * MIB, 0), None).expect("known").share(), 0.0);
+        let foreign = |own| estimate(&physical((100 * MIB, 0), (own, 0), None)).expect("known");
+        assert_eq!((foreign(90 * MIB).read_bytes, foreign(90 * MIB).write_bytes), (10 * MIB, 0));
+        assert!((foreign(90 * MIB).share() - 0.1).abs() < 1e-9);
+        assert_eq!(foreign(100 * MIB).share(), 0.0);
     }
 
     #[test]
     fn our_journal_and_what_was_dirty_before_are_not_others() {
-        let journalled = physical(0, 20 * MIB, 0, 10 * MIB);
-        assert_eq!(estimate(&journalled, Some(0)).expect("known").write_bytes, 0);
-        let written_back = physical(0, 100 * MIB, 0, 0);
-        assert_eq!(estimate(&written_back, Some(100 * MIB)).expect("known").write_bytes, 0);
-        let others = estimate(&written_back, Some(0)).expect("known");
-        assert_eq!(others.write_bytes, 100 * MIB - 2 * COMMIT_BYTES);
+        let written = |moved, own, dirty| {
+            estimate(&physical((0, moved * MIB), (0, own * MIB), Some(dirty * MIB)))
+                .expect("known")
+                .write_bytes
+        };
+        assert_eq!(written(20, 10, 0), 0, "journalled");
+        assert_eq!(written(100, 0, 100), 0, "written back");
+        assert_eq!(written(100, 0, 0), 100 * MIB - 2 * COMMIT_BYTES);
+    }
+
+    #[test]
+    fn who_issued_the_requests_counts_where_it_tells_more() {
+        let issuer = |kind, write_bytes| Issuer { kind, write_bytes, ..Issuer::default() };
+        let device = DeviceActivity {
+            name: "sda".into(),
+            issuers: vec![issuer(IssuerKind::Own, 10 * MIB), issuer(IssuerKind::Other, 60 * MIB)],
+            ..DeviceActivity::default()
+        };
+        let mut repetition = Repetition {
+            physical: physical((0, 70 * MIB), (0, 10 * MIB), Some(40 * MIB)),
+            block: Some(fathom_record::BlockLayer { devices: vec![device], ..Default::default() }),
+            ..Repetition::default()
+        };
+        assert_eq!(of(&repetition).expect("known").write_bytes, 60 * MIB);
+        repetition.physical.dirty_before_bytes = Some(0);
+        repetition.block.as_mut().expect("watched").devices[0].issuers[1].write_bytes = 0;
+        assert_eq!(
+            of(&repetition).expect("known").write_bytes,
+            50 * MIB - 2 * COMMIT_BYTES,
+            "the kernel wrote it for them"
+        );
     }
 
     #[test]
     fn without_figures_nothing_is_claimed() {
-        assert_eq!(estimate(&Physical::default(), None), None);
-        assert_eq!(estimate(&physical(0, 100 * MIB, 0, 0), None).expect("known").write_bytes, 0);
-        let unaccounted = Physical { own_read_bytes: None, ..physical(MIB, 0, 0, 0) };
-        assert_eq!(estimate(&unaccounted, None), None);
-        assert_eq!(estimate(&physical(0, 0, 0, 0), None).expect("known").share(), 0.0);
+        assert_eq!(estimate(&Physical::default()), None);
+        assert_eq!(estimate(&physical((0, 100 * MIB), (0, 0), None)).expect("known").write_bytes, 0);
+        let unaccounted = Physical { own_read_bytes: None, ..physical((MIB, 0), (0, 0), None) };
+        assert_eq!(estimate(&unaccounted), None);
+        assert_eq!(estimate(&physical((0, 0), (0, 0), Some(0))).expect("known").share(), 0.0);
     }
 }

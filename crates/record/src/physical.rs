@@ -29,9 +29,12 @@ pub struct Physical {
     /// not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compression: Option<String>,
-    /// Dirty plus writeback pages of the whole machine at the end, in bytes.
+    /// Dirty plus writeback pages of the whole machine at the start, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dirty_before_bytes: Option<u64>,
+    /// The same at the end.
     pub dirty_after_bytes: Option<u64>,
-    /// CPU time of all programs of the machine until the last worker's clock stopped, ns, in ticks of 10 ms; only where it was asked for.
+    /// CPU time of all programs of the machine until the last worker's clock stopped, ns, in ticks of 10 ms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine_cpu_ns: Option<u64>,
 }

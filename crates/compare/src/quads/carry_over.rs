@@ -3,7 +3,11 @@
 
 use super::Side;
 use crate::numbers::mean;
+use crate::unpaired::mann_whitney::mann_whitney;
 use crate::unusable::{Unusable, enough, positive};
+
+/// A difference that chance makes more often than this is none.
+const CHANCE: f64 = 0.01;
 
 /// Runs by what ran before them, each relative to the mean of its own side.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -12,7 +16,7 @@ pub struct CarryOver {
     pub after_a: f64,
     /// Geometric mean of the runs after a B.
     pub after_b: f64,
-    /// Whether the two differ by the threshold or more.
+    /// Whether the two differ by the threshold or more, and not by chance.
     pub flagged: bool,
 }
 
@@ -30,13 +34,15 @@ pub fn carry_over(runs: &[f64], sides: &[Side], threshold: f64) -> Result<CarryO
     };
     let (usual_a, usual_b) = (usual(Side::A), usual(Side::B));
     let rest = |i: usize| runs[i].ln() - if sides[i] == Side::A { usual_a } else { usual_b };
-    let after = |side: Side| -> Result<f64, Unusable> {
+    let after = |side: Side| -> Result<Vec<f64>, Unusable> {
         let found: Vec<f64> = (1..runs.len()).filter(|i| sides[i - 1] == side).map(rest).collect();
         enough("carry-over, after either side,", 1, found.len())?;
-        Ok(mean(&found))
+        Ok(found)
     };
-    let (after_a, after_b) = (after(Side::A)?, after(Side::B)?);
-    let flagged = (after_a - after_b).abs() >= threshold.ln_1p();
+    let (rests_a, rests_b) = (after(Side::A)?, after(Side::B)?);
+    let (after_a, after_b) = (mean(&rests_a), mean(&rests_b));
+    let chance = mann_whitney(&rests_a, &rests_b)?.p;
+    let flagged = (after_a - after_b).abs() >= threshold.ln_1p() && chance <= CHANCE;
     Ok(CarryOver { after_a: after_a.exp(), after_b: after_b.exp(), flagged })
 }
 
@@ -58,6 +64,16 @@ mod tests {
         }
         let found = carry_over(&spoiled, &sides, 0.01).expect("runs");
         assert!(found.flagged && found.after_b < found.after_a, "{found:?}");
+    }
+
+    #[test]
+    fn scatter_is_not_taken_for_it() {
+        let sides: Vec<Side> = FIVE.concat();
+        // 8 % up and down, whatever ran before.
+        let runs: Vec<f64> =
+            (0..sides.len()).map(|i| 100.0 + [8.0, -7.0, 3.0, -8.0, 5.0, -2.0, 7.0][i * 5 % 7]).collect();
+        let found = carry_over(&runs, &sides, 0.01).expect("runs");
+        assert!((found.after_a - found.after_b).abs() > 0.01 && !found.flagged, "{found:?}");
     }
 
     #[test]

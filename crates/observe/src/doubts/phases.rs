@@ -276,10 +276,10 @@ mod tests {
     #[test]
     fn what_the_phase_before_left_dirty_is_not_a_neighbours() {
         let mut run = run_of(vec![phase("read", 100 * MIB, 100 * MIB), phase("read", 100 * MIB, 100 * MIB)]);
-        run.phases[0].repetitions[0].physical.dirty_after_bytes = Some(50 * MIB);
+        run.phases[1].repetitions[0].physical.dirty_before_bytes = Some(50 * MIB);
         run.phases[1].repetitions[0].physical.devices[0].write_bytes = 50 * MIB;
         none(&run, &Seen::default());
-        run.phases[0].repetitions[0].physical.dirty_after_bytes = Some(0);
+        run.phases[1].repetitions[0].physical.dirty_before_bytes = Some(0);
         assert_eq!(code(&run, &Seen::default(), "foreign-io").phase, Some(1));
     }
 

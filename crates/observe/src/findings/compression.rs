@@ -7,6 +7,8 @@ use fathom_record::{Finding, OpKind};
 
 /// More idle time than this while syncs waited, and it was not the device that they waited for.
 const NOTABLE: f64 = 0.25;
+/// The processors that others used, as a share of all, from which on they computed for most of the time.
+const COMPUTING: f64 = 0.5;
 const ENOUGH_BYTES: u64 = 1 << 20;
 /// With less to write at a time a sync waits for the log, not for compression.
 const LEAST_EACH: u64 = 128 << 10;
@@ -26,20 +28,35 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let copying = repetition.latency(OpKind::Write).sum_ns() as f64 / repetition.workers.len().max(1) as f64;
     let waited_ns = (repetition.elapsed_ns as f64 - copying).max(1.0);
     let idle = 1.0 - (device.busy_ns as f64 / waited_ns).min(1.0);
-    if idle < NOTABLE {
-        return None;
-    }
-    Some(finding(
-        format!(
-            "The file system compresses what is written ({option}) before {} gets it, and {} had nothing to do for {} of the time outside of the write calls.",
-            device.name,
+    let online = facts.environment.pointer("/cpu/online").and_then(|n| n.as_f64()).unwrap_or(1.0);
+    let computing = facts.processors_used_by_others().filter(|used| *used >= COMPUTING * online);
+    let mut figures = vec![
+        evidence("time outside of the write calls", waited_ns, "ns", "our own calls"),
+        evidence("time with a request in the device", device.busy_ns as f64, "ns", EVENTS),
+    ];
+    let meanwhile = match computing {
+        Some(used) => {
+            figures.push(evidence(
+                "used by the kernel's threads and other programs",
+                used,
+                "processors",
+                "/proc/stat",
+            ));
+            format!("the kernel's threads and other programs used {used:.1} processors meanwhile")
+        }
+        None if idle >= NOTABLE => format!(
+            "{} had nothing to do for {} of the time outside of the write calls",
             device.name,
             percent(idle)
         ),
+        None => return None,
+    };
+    Some(finding(
+        format!(
+            "The file system compresses what is written ({option}) before {} gets it, and {meanwhile}.",
+            device.name
+        ),
         "A lower level, another algorithm, or chattr -c on the directory shows what compression costs here.",
-        vec![
-            evidence("time outside of the write calls", waited_ns, "ns", "our own calls"),
-            evidence("time with a request in the device", device.busy_ns as f64, "ns", EVENTS),
-        ],
+        figures,
     ))
 }

@@ -13,6 +13,8 @@ pub struct Asked {
     pub in_order: bool,
     /// A stream has a rate, or pauses: it does less than it could.
     pub paced: bool,
+    /// Every stream works on one and the same file.
+    pub one_file: bool,
     /// Every stream uses libaio.
     pub aio: bool,
     /// A stream opens its files so that each write waits for the device (O_SYNC, O_DSYNC).
@@ -62,6 +64,13 @@ impl<'a> Facts<'a> {
     pub(super) fn processors_used(&self) -> f64 {
         let used = |w: &Worker| w.cpu_user_ns.saturating_add(w.cpu_system_ns) as f64;
         self.repetition.workers.iter().map(used).sum::<f64>() / self.repetition.elapsed_ns.max(1) as f64
+    }
+
+    /// Processors that the kernel's threads and other programs used, on average over the phase.
+    pub(super) fn processors_used_by_others(&self) -> Option<f64> {
+        let machine = self.repetition.physical.machine_cpu_ns? as f64;
+        let elapsed = self.repetition.elapsed_ns.max(1) as f64;
+        Some((machine / elapsed - self.processors_used()).max(0.0))
     }
 
     /// Processors that the workers could use: one each, as far as the machine has them.

@@ -9,6 +9,7 @@ mod cpu_quota;
 mod data_journal;
 mod depth;
 mod dirty_limit;
+mod discard;
 mod facts;
 mod few_requests;
 mod flushes;
@@ -22,6 +23,7 @@ mod memory_limit;
 mod merges;
 mod no_merges;
 mod no_read_ahead;
+mod one_writer;
 mod others;
 mod queue_wait;
 mod queue_without_direct;
@@ -43,7 +45,7 @@ use fathom_record::{Evidence, Finding};
 type Rule = (&'static str, fn(&Facts<'_>) -> Option<Finding>);
 
 /// Known settings and limits. If one of them explains the figures, the symptoms are left out: nearly all of them follow from it.
-const CAUSES: [Rule; 15] = [
+const CAUSES: [Rule; 17] = [
     ("io-limit", io_limit::find),
     ("cpu-quota", cpu_quota::find),
     ("memory-limit", memory_limit::find),
@@ -57,6 +59,8 @@ const CAUSES: [Rule; 15] = [
     ("no-merges", no_merges::find),
     ("fragmented", fragmented::find),
     ("compression", compression::find),
+    ("discard", discard::find),
+    ("one-writer", one_writer::find),
     ("held-back", held_back::find),
     ("busy-processors", busy_processors::find),
 ];

@@ -1,27 +1,45 @@
-//! Who else used the device while we measured: other programs, by the bytes they were issued for.
+//! Who else used the device while we measured: other programs, by the bytes they were issued for, and the kernel writing back what they
+//! wrote.
 
 use super::facts::{Facts, size};
 use super::{EVENTS, evidence, finding};
-use crate::foreign;
+use crate::foreign::{self, Foreign};
 use crate::words::percent;
 use fathom_record::Finding;
-use fathom_record::block::{Issuer, IssuerKind};
+use fathom_record::block::{DeviceActivity, Issuer, IssuerKind};
 
 /// Share of the bytes.
 const NOTABLE: f64 = 0.05;
+/// Likewise of a device below, which has other users by its nature.
+const NOTABLE_BELOW: f64 = 0.25;
 const MOST_NAMES: usize = 3;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
-    let device = facts.device()?;
-    let bytes = |i: &Issuer| i.read_bytes + i.write_bytes;
+    let block = facts.block()?;
+    let top =
+        facts.device().and_then(|device| of_device(device, foreign::of(facts.repetition).as_ref(), NOTABLE));
+    top.or_else(|| {
+        let below = block.devices.iter().filter(|d| d.level > 0);
+        { below }.find_map(|device| of_device(device, None, NOTABLE_BELOW))
+    })
+}
+
+fn of_device(device: &DeviceActivity, counted: Option<&Foreign>, notable: f64) -> Option<Finding> {
     let all: u64 = device.issuers.iter().map(bytes).sum();
     let mut others: Vec<&Issuer> = device.issuers.iter().filter(|i| i.kind == IssuerKind::Other).collect();
-    let theirs: u64 = others.iter().map(|i| bytes(i)).sum();
-    if theirs < foreign::LEAST_BYTES || (theirs as f64) < NOTABLE * all as f64 {
+    let issued: u64 = others.iter().map(|i| bytes(i)).sum();
+    // What the kernel wrote back for them is in no program's name.
+    let moved = counted.map_or(0, |f| f.read_bytes.saturating_add(f.write_bytes)).min(all);
+    let theirs = issued.max(moved);
+    if theirs < foreign::LEAST_BYTES || (theirs as f64) < notable * all as f64 {
         return None;
     }
     others.sort_by_key(|i| std::cmp::Reverse(bytes(i)));
-    let names: Vec<&str> = others.iter().take(MOST_NAMES).map(|i| i.name.as_str()).collect();
+    let mut names: Vec<String> =
+        others.iter().filter(|i| bytes(i) > 0).take(MOST_NAMES).map(|i| named(i)).collect();
+    if moved.saturating_sub(issued) >= foreign::LEAST_BYTES {
+        names.push(format!("data that the kernel wrote back for them ({})", size((moved - issued) as f64)));
+    }
     Some(finding(
         format!(
             "{} of what {} moved ({} of {}) belonged to other programs: {}.",
@@ -34,7 +52,19 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         "Measure when they are quiet, or keep in mind that they took part of the device.",
         vec![
             evidence("bytes moved by the device", all as f64, "bytes", EVENTS),
-            evidence("bytes issued by other programs", theirs as f64, "bytes", EVENTS),
+            evidence("bytes of other programs", theirs as f64, "bytes", "block events and counters"),
         ],
     ))
+}
+
+/// "fio (1.6 GiB written)".
+fn named(issuer: &Issuer) -> String {
+    let moved = [(issuer.read_bytes, "read"), (issuer.write_bytes, "written")];
+    let moved = moved.into_iter().filter(|(bytes, _)| *bytes > 0);
+    let moved: Vec<String> = moved.map(|(bytes, how)| format!("{} {how}", size(bytes as f64))).collect();
+    format!("{} ({})", issuer.name, moved.join(", "))
+}
+
+fn bytes(issuer: &Issuer) -> u64 {
+    issuer.read_bytes + issuer.write_bytes
 }

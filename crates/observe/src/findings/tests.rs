@@ -256,10 +256,46 @@ fn the_journal_and_other_programs_are_counted_by_their_bytes() {
     );
     assert_eq!(
         world.says("others").expect("told"),
-        "25 % of what vda moved (2 MiB of 7.9 MiB) belonged to other programs: rsync."
+        "25 % of what vda moved (2 MiB of 7.9 MiB) belonged to other programs: rsync (2 MiB written)."
     );
     world.device().issuers[2].write_bytes = MIB - 1;
     assert_eq!(world.says("others"), None, "too little to matter");
+
+    // What others wrote into the page cache is written by the kernel.
+    world.device().issuers[2].write_bytes = 0;
+    world.device().issuers.push(issuer(IssuerKind::Writeback, "kworker", 100, 50 * MIB));
+    assert_eq!(world.says("others"), None, "it may be ours");
+    world.repetition.physical = fathom_record::Physical {
+        devices: vec![fathom_record::DeviceDelta {
+            name: "vda".into(),
+            write_bytes: 56 * MIB,
+            ..Default::default()
+        }],
+        own_read_bytes: Some(0),
+        own_write_bytes: Some(4 * MIB),
+        dirty_before_bytes: Some(8 * MIB),
+        ..Default::default()
+    };
+    assert_eq!(
+        world.says("others").expect("told"),
+        "71 % of what vda moved (39.9 MiB of 55.9 MiB) belonged to other programs: data that the kernel wrote back for them (39.9 MiB)."
+    );
+    world.repetition.physical.own_write_bytes = Some(28 * MIB);
+    assert_eq!(world.says("others"), None, "ours, and its journal");
+
+    // Below a loop device.
+    let below = DeviceActivity {
+        name: "sda".into(),
+        level: 1,
+        issuers: vec![
+            issuer(IssuerKind::Kernel, "kworker", 100, 30 * MIB),
+            issuer(IssuerKind::Other, "dd", 100, 20 * MIB),
+        ],
+        ..DeviceActivity::default()
+    };
+    world.repetition.block.as_mut().expect("watched").devices.push(below);
+    assert!(world.says("others").expect("told").starts_with("40 % of what sda moved (20 MiB of 50 MiB)"));
+    world.repetition.block.as_mut().expect("watched").devices.pop();
     world.device().issuers.truncate(1);
     assert_eq!((world.says("journal"), world.says("others")), (None, None));
 }
@@ -587,6 +623,17 @@ fn compression_is_told_where_syncs_wait_for_it_and_the_device_does_not() {
     );
     world.device().busy_ns = 900_000_000;
     assert_eq!(world.says("compression"), None);
+    // On few processors the device waits for one, too, and seems busy.
+    world.environment["cpu"] = serde_json::json!({ "online": 2 });
+    world.repetition.physical.machine_cpu_ns = Some(1_700_000_000);
+    assert!(
+        world
+            .says("compression")
+            .expect("told")
+            .ends_with("the kernel's threads and other programs used 1.7 processors meanwhile.")
+    );
+    world.repetition.physical.machine_cpu_ns = Some(900_000_000);
+    assert_eq!(world.says("compression"), None);
     world.device().busy_ns = 100_000_000;
     world.phase.direct = true;
     assert_eq!(world.says("compression"), None, "past the page cache nothing is compressed");
@@ -797,4 +844,55 @@ fn read_ahead_that_is_small() {
     world.asked.in_order = true;
     world.environment["devices"][0]["read_ahead_kb"] = 128.into();
     assert_eq!(world.says("no-read-ahead"), None);
+}
+
+#[test]
+fn writers_of_one_file_wait_for_each_other() {
+    let mut world = World::new(OpKind::Write, 1000, MIB);
+    world.asked.one_file = true;
+    world.repetition.elapsed_ns = 1_000_000_000;
+    let worker = &mut world.repetition.workers[0];
+    worker.elapsed_ns = 1_000_000_000;
+    worker.cpu_system_ns = 125_000_000;
+    worker.stats[0].latency = Histogram::from_values([950_000_000]);
+    worker.thread_counts =
+        Some(fathom_record::ThreadCounts { processor_wait_ns: Some(25_000_000), ..Default::default() });
+    let worker = worker.clone();
+    world.repetition.workers = vec![worker; 8];
+    world.device().busy_ns = 30_000_000;
+    assert_eq!(
+        world.says("one-writer").expect("told"),
+        "8 workers write one file through the page cache, and for 80 % of their time they were in a call without a processor, with vda busy for 3.0 % of it: the file system lets one writer at a time into a file."
+    );
+    world.device().busy_ns = 900_000_000;
+    assert_eq!(world.says("one-writer"), None, "they may wait for the device");
+    world.device().busy_ns = 30_000_000;
+    world.asked.one_file = false;
+    assert_eq!(world.says("one-writer"), None, "each has its own");
+    world.asked.one_file = true;
+    world.phase.direct = true;
+    assert_eq!(world.says("one-writer"), None, "past the page cache they may share it");
+    world.phase.direct = false;
+    world.repetition.workers.iter_mut().for_each(|w| w.cpu_system_ns = 900_000_000);
+    assert_eq!(world.says("one-writer"), None, "they compute");
+}
+
+#[test]
+fn deletes_that_wait_for_discards() {
+    let mut world = World::new(OpKind::Delete, 100, 0);
+    world.repetition.elapsed_ns = 1_000_000_000;
+    world.environment = serde_json::json!({ "filesystem": { "options": "rw,discard" } });
+    world.device().requests = vec![RequestStats {
+        d2c: Histogram::from_values([5_000_000; 80]),
+        ..requests(RequestClass::Discard, 80, MIB)
+    }];
+    assert_eq!(
+        world.says("discard").expect("told"),
+        "The file system is mounted with discard: vda had 80 discards for 100 deletes, and they took 40 % of the time."
+    );
+    world.repetition.elapsed_ns = 9_000_000_000;
+    assert_eq!(world.says("discard"), None, "little of the time");
+    world.repetition.elapsed_ns = 1_000_000_000;
+    world.environment["filesystem"]["options"] = "rw,discard=async".into();
+    assert_eq!(world.says("discard"), None, "nobody waits for them");
 }

@@ -124,6 +124,7 @@ fn physical(ours: &mut Physical, mut theirs: Physical) {
     ours.own_read_bytes = sum(ours.own_read_bytes, theirs.own_read_bytes);
     ours.own_write_bytes = sum(ours.own_write_bytes, theirs.own_write_bytes);
     ours.written_in_clock_bytes = sum(ours.written_in_clock_bytes, theirs.written_in_clock_bytes);
+    ours.dirty_before_bytes = sum(ours.dirty_before_bytes, theirs.dirty_before_bytes);
     ours.dirty_after_bytes = sum(ours.dirty_after_bytes, theirs.dirty_after_bytes);
     ours.machine_cpu_ns = sum(ours.machine_cpu_ns, theirs.machine_cpu_ns);
     if ours.method.is_empty() {

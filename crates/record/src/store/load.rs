@@ -178,6 +178,7 @@ fn repetition_head(r: &Row) -> rusqlite::Result<(i64, Repetition)> {
         own_read_bytes: maybe(r, "own_read_bytes")?,
         own_write_bytes: maybe(r, "own_write_bytes")?,
         written_in_clock_bytes: maybe(r, "written_in_clock_bytes")?,
+        dirty_before_bytes: maybe(r, "dirty_before_bytes")?,
         dirty_after_bytes: maybe(r, "dirty_after_bytes")?,
         machine_cpu_ns: maybe(r, "machine_cpu_ns")?,
         devices: Vec::new(),

@@ -33,6 +33,8 @@ pub(super) const MIGRATIONS: &[&str] = &[
      ALTER TABLE worker ADD COLUMN minor_faults INTEGER;",
     // How long it waited for a processor.
     "ALTER TABLE worker ADD COLUMN processor_wait_ns INTEGER;",
+    // What of the whole machine waited to be written when a repetition began.
+    "ALTER TABLE repetition ADD COLUMN dirty_before_bytes INTEGER;",
 ];
 
 /// The schema version this program writes.

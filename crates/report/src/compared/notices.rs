@@ -53,7 +53,7 @@ pub(super) fn all(a: &Side<'_>, b: &Side<'_>, layout: &Layout, taken: &Taken, ru
         };
         for (letter, which, side) in [("A", quads::Side::A, a), ("B", quads::Side::B, b)] {
             levels(letter, &sample.of_side(layout, which), &sample.unit, &mut add);
-            far(letter, which, (sample, layout, side), &mut add);
+            far(letter, which, (sample, layout, side), rules, &mut add);
         }
         drift(sample, layout, rules, &mut add);
         if let Some(sentence) = unequal(a, b, sample, &taken.factors) {
@@ -185,7 +185,7 @@ fn levels(letter: &str, values: &[f64], unit: &str, add: Add<'_>) {
 }
 
 /// Runs far from the others of their side: named, explained as far as the record can, and kept.
-fn far(letter: &str, which: quads::Side, of: (&Sample, &Layout, &Side<'_>), add: Add<'_>) {
+fn far(letter: &str, which: quads::Side, of: (&Sample, &Layout, &Side<'_>), rules: &Rules, add: Add<'_>) {
     let (sample, layout, side) = of;
     let mine: Vec<(usize, f64)> =
         sample.values.iter().copied().filter(|(u, _)| layout.units[*u].side == which).collect();
@@ -197,6 +197,10 @@ fn far(letter: &str, which: quads::Side, of: (&Sample, &Layout, &Side<'_>), add:
             continue;
         }
         let (unit, value) = mine[outlier.index];
+        // Where next to nothing scatters, whatever does lies far outside.
+        if (value / usual - 1.0).abs() < rules.threshold {
+            continue;
+        }
         let run = layout.units[unit].runs.first().and_then(|r| side.runs.get(*r));
         let first = if unit == 0 { "; it was the first run of all" } else { "" };
         // What most runs have to say against themselves explains none of them.

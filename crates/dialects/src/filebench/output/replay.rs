@@ -26,7 +26,7 @@ pub fn figures(groups: &[Group], repetition: &Repetition, format: Format) -> Fig
     let longest = workers.iter().map(|w| w.elapsed_ns).max().filter(|&ns| ns > 0);
     let seconds = longest.unwrap_or(repetition.elapsed_ns) as f64 / 1e9;
     let cpu = CpuTimes {
-        machine_ns: repetition.physical.machine_cpu_ns,
+        machine_ns: repetition.physical.machine_cpu_ns.filter(|_| format != Format::V1_5),
         own_ns: workers
             .iter()
             .map(|w| w.cpu_user_ns.saturating_add(w.cpu_system_ns))

@@ -305,6 +305,7 @@ fn any_physical() -> BoxedStrategy<Physical> {
             own_read_bytes: five.0,
             own_write_bytes: five.1,
             written_in_clock_bytes: five.2,
+            dirty_before_bytes: five.2,
             dirty_after_bytes: five.3,
             machine_cpu_ns: five.4,
             ..Physical::default()

@@ -160,6 +160,7 @@ pub(super) fn write_phase() -> Phase {
             devices: vec![device],
             own_write_bytes: Some(655_360),
             written_in_clock_bytes: Some(4096),
+            dirty_before_bytes: Some(8192),
             dirty_after_bytes: Some(4096),
             machine_cpu_ns: Some(30_000_000),
             ..Physical::default()

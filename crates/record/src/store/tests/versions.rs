@@ -69,13 +69,17 @@ fn store_of_version(version: usize, path: &Path) {
     old.execute_batch(&marks).expect("marks");
 }
 
-fn before_threads_were_counted(mut run: Run, version: usize) -> Run {
+fn as_it_was_known(mut run: Run, version: usize) -> Run {
     let repetitions = run.phases.iter_mut().flat_map(|phase| &mut phase.repetitions);
     for worker in repetitions.flat_map(|one| &mut one.workers) {
         match &mut worker.thread_counts {
+            Some(_) if version >= 12 => {}
             Some(counts) if version >= 11 => counts.processor_wait_ns = None,
             counts => *counts = None,
         }
+    }
+    for repetition in run.phases.iter_mut().flat_map(|phase| &mut phase.repetitions) {
+        repetition.physical.dirty_before_bytes = None;
     }
     run
 }
@@ -100,8 +104,9 @@ fn stores_of_older_versions_are_brought_up_to_date() {
         (9, sample_run()),
         (10, sample_run()),
         (11, sample_run()),
+        (12, sample_run()),
     ] {
-        let wanted = before_threads_were_counted(wanted, version);
+        let wanted = as_it_was_known(wanted, version);
         let (_dir, path) = scratch();
         std::fs::create_dir_all(path.parent().expect("a parent")).expect("creates");
         store_of_version(version, &path);

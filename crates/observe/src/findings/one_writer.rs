@@ -1,0 +1,45 @@
+//! Several workers that write one file, into which the file system lets one at a time.
+
+use super::facts::Facts;
+use super::{CALLS, EVENTS, THREADS, evidence, finding};
+use crate::words::percent;
+use fathom_record::{Finding, OpKind};
+
+/// Share of their time that the workers are in calls and wait for nothing else that is known.
+const NOTABLE: f64 = 0.4;
+/// A device that is busy for a larger share of the time may be what they wait for.
+const BUSY: f64 = 0.5;
+const LEAST_NS: u64 = 300_000_000;
+
+pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
+    let device = facts.device()?;
+    let waits_for_processor = facts.processor_wait_share()?;
+    let workers = facts.repetition.workers.len();
+    let elapsed_ns = facts.repetition.elapsed_ns;
+    let several = facts.asked.one_file && workers > 1 && elapsed_ns >= LEAST_NS;
+    if !several || !facts.phase.writes || facts.phase.direct || facts.syncs_often() {
+        return None;
+    }
+    let whole = workers as f64 * elapsed_ns as f64;
+    let in_calls = [OpKind::Read, OpKind::Write].map(|op| facts.repetition.latency(op).sum_ns() as f64);
+    let computes = facts.processors_used() / workers as f64;
+    let waits = in_calls.iter().sum::<f64>() / whole - computes - waits_for_processor;
+    let busy = device.busy_ns as f64 / elapsed_ns as f64;
+    if waits < NOTABLE || busy > BUSY {
+        return None;
+    }
+    Some(finding(
+        format!(
+            "{workers} workers write one file through the page cache, and for {} of their time they were in a call without a processor, with {} busy for {} of it: the file system lets one writer at a time into a file.",
+            percent(waits),
+            device.name,
+            percent(busy)
+        ),
+        "A file for each writer lets them in together.",
+        vec![
+            evidence("time in calls, neither on a processor nor waiting for one", waits, "ratio", CALLS),
+            evidence("time waiting for a processor", waits_for_processor, "ratio", THREADS),
+            evidence("time with a request in the device", device.busy_ns as f64, "ns", EVENTS),
+        ],
+    ))
+}
