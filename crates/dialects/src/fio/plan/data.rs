@@ -129,8 +129,9 @@ pub fn apply(
     let pass_by_pass = Passes::read_back(passes, s, stream, check)?;
     let mut kept = backlog::kept(s, stream)?;
     if kept.after > 0 && !pass_by_pass {
-        // What is read back meanwhile counts.
-        kept.most = s.number("number_ios")?.unwrap_or(0);
+        // What is read back meanwhile counts, over all loops together.
+        let loops = s.number("loops")?.unwrap_or(1).max(1);
+        kept.most = s.number("number_ios")?.unwrap_or(0).saturating_mul(loops);
     }
     if pass_by_pass || kept.after > 0 {
         if !pass_by_pass {

@@ -104,7 +104,23 @@ pub fn settle(
     if let Some(limit) = s.number("number_ios")?.filter(|n| *n > 0) {
         let limit = limit.saturating_mul(loops);
         let whole = limit / moved_by_pass;
-        let rest = (limit - whole * moved_by_pass).min(blocks);
+        let mut rest = limit - whole * moved_by_pass;
+        let backlog = s.number("verify_backlog")?.filter(|n| *n > 0 && reads_back && whole > 0 && rest > 0);
+        if let Some(backlog) = backlog {
+            if s.number("verify_backlog_batch")?.is_some_and(|batch| batch != backlog) {
+                return Err(unknown(s, loops, "with verify_backlog_batch, together with number_ios"));
+            }
+            if u64::from(stream.queue_depth) > backlog {
+                return Err(unknown(
+                    s,
+                    loops,
+                    "with a queue deeper than verify_backlog, together with number_ios",
+                ));
+            }
+            // As many are written as are read back, by turns.
+            rest = rest / (2 * backlog) * backlog + (rest % (2 * backlog)).min(backlog);
+        }
+        let rest = rest.min(blocks);
         writes = writes.min(whole.saturating_mul(blocks).saturating_add(rest));
     }
     if writes != asked {
@@ -224,6 +240,8 @@ mod tests {
             ("--number_ios=10 --loops=2", 16),
             ("--number_ios=24 --loops=2", 32),
             ("--number_ios=40 --loops=2", 32),
+            ("--number_ios=20 --loops=2 --verify_backlog=5", 21),
+            ("--number_ios=25 --loops=2 --verify_backlog=5", 26),
             ("--rw=randwrite --norandommap --io_size=512k", 128),
         ] {
             let (writes, after, again) = writes(args);
@@ -315,6 +333,8 @@ mod tests {
             "--loops=2 --rate_iops=50 --rate_iops_min=9",
             "--io_size=1m --rw=write:4k",
             "--loops=2 --verify_only",
+            "--bs=4k --loops=3 --number_ios=20 --verify_backlog=5 --verify_backlog_batch=2",
+            "--bs=4k --loops=3 --number_ios=20 --verify_backlog=5 --ioengine=libaio --iodepth=8",
             "--io_size=1m --rw=randrw",
         ] {
             let why = refused(&format!("--name=a --size=64k --rw=write --verify=crc32c {args}"));
