@@ -39,6 +39,9 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     ))
 }
 
+/// The kernel's own `vm.dirty_ratio`: who writes more than that waits for the device, on any machine.
+const DEFAULT_RATIO: u64 = 20;
+
 /// Where a cap was set.
 struct Whose {
     of_mount: bool,
@@ -70,7 +73,7 @@ fn limit(facts: &Facts<'_>) -> Option<(u64, &'static Whose)> {
     // A share of what is free or easily freed. The other way of setting it counts while it is not 0.
     let ratio = number("/vm/dirty_ratio")
         .zip(number("/memory/available_bytes"))
-        .filter(|_| bytes.is_none())
+        .filter(|(percent, _)| bytes.is_none() && *percent < DEFAULT_RATIO)
         .map(|(percent, available)| (u128::from(available) * u128::from(percent) / 100) as u64);
     let all = [(mount, &MOUNT), (bytes, &BYTES), (ratio, &RATIO)];
     all.into_iter()

@@ -825,8 +825,11 @@ fn a_journal_of_data_and_caps_of_the_whole_machine() {
         "vm": { "dirty_bytes": 0, "dirty_ratio": 1 }, "memory": { "available_bytes": 100 * MIB }
     });
     assert!(world.says("dirty-limit").expect("told").contains("(vm.dirty_ratio)"));
-    world.environment["vm"]["dirty_ratio"] = 20.into();
+    world.environment["vm"]["dirty_ratio"] = 4.into();
     assert_eq!(world.says("dirty-limit"), None, "all of it fits");
+    world.environment["vm"]["dirty_ratio"] = 20.into();
+    world.environment["memory"]["available_bytes"] = MIB.into();
+    assert_eq!(world.says("dirty-limit"), None, "that is no setting");
 }
 
 #[test]
