@@ -22,7 +22,7 @@ use fathom_observe::doubts::Seen;
 use fathom_observe::findings::Asked;
 use fathom_observe::{cache, device, doubts, environment, residency, trust, written};
 use fathom_record::{CacheTruth, Phase, Repetition, Residency, Run, Status};
-use fathom_workload::{Access, Act, Direction, FlowOp, OpenSync, Pick, Program, Stream, Workload};
+use fathom_workload::{Access, Act, Direction, FlowOp, OpenSync, Pick, Pinning, Program, Stream, Workload};
 use left::{compressed_share, laid_out, left_of, writer_of};
 use places::{Place, places_of};
 use std::path::PathBuf;
@@ -511,12 +511,13 @@ fn asked(phase: &fathom_workload::Phase) -> Asked {
             || streams(std::iter::once(phase)).any(slow)
             || threads().any(|t| matches!(&t.program, Program::Flow(flow) if pauses(&flow.ops))),
         one_file: one_file(phase),
+        bound: phase.groups.iter().any(|g| g.pinning != Pinning::default()),
         aio: all(|s| matches!(s.backend, fathom_workload::Backend::Aio { .. })),
         synced: streams(std::iter::once(phase)).any(|s| s.open.sync != OpenSync::No),
     }
 }
 
-/// Whether all streams of a phase are told to work on one and the same file.
+/// Whether all streams of a phase work on one and the same file.
 fn one_file(phase: &fathom_workload::Phase) -> bool {
     let threads = || phase.groups.iter().flat_map(|g| &g.threads);
     let file = |thread: &fathom_workload::Thread| match &thread.program {

@@ -91,7 +91,10 @@ fn until_now() -> Option<u64> {
     let mut text = [0; 64];
     let length = rustix::io::read(file, &mut text).ok()?;
     let text = std::str::from_utf8(text.get(..length)?).ok()?;
-    text.split_ascii_whitespace().nth(1)?.parse().ok()
+    // "0 0 0" is a kernel that does not count: who reads this has run at least once.
+    let mut figures = text.split_ascii_whitespace().map(str::parse::<u64>);
+    let (_, waited, turns) = (figures.next()?.ok()?, figures.next()?.ok()?, figures.next()?.ok()?);
+    (turns > 0).then_some(waited)
 }
 
 #[cfg(test)]

@@ -60,8 +60,11 @@ pub struct Budget {
     pub devices: String,
     /// Whether the time in their queues is known; what the page cache served has none. Where it is not, it is a part of [`Layer::Elsewhere`] or [`Layer::Handling`].
     pub queue_watched: bool,
-    /// More time of requests than of waiting: some were under way together, or while nobody waited. What is told of queue and device
-    /// is then the most that it can have been.
+    /// Whether it is known how long the workers waited for a processor. Where it is not, that is a part of [`Layer::Pause`] and of
+    /// [`Layer::Elsewhere`].
+    pub processor_watched: bool,
+    /// More time of requests than of waiting: some were under way together, or while nobody waited. The times of queue and
+    /// device are then upper bounds.
     pub at_most: bool,
 }
 
@@ -89,6 +92,7 @@ impl Budget {
             parts: parts.map(|(layer, ns)| Part { layer, ns: ns / spent.ops }).collect(),
             devices: layer.map_or_else(String::new, names),
             at_most: requests.is_some_and(|r| r.capped || r.queue + r.device > waited),
+            processor_watched: spent.processor_wait.is_some(),
             queue_watched: cached || layer.is_some_and(|l| tops(l).all(|d| !d.in_queue.is_empty())),
         })
     }
@@ -117,8 +121,8 @@ struct Spent {
     elapsed: f64,
     user: f64,
     system: f64,
-    /// Ready to run and without a processor; 0 where that is not known.
-    processor_wait: f64,
+    /// Ready to run and without a processor; `None` where that is not known.
+    processor_wait: Option<f64>,
     /// From the beginning of each operation to its end, syncs and whatever else was timed among them.
     in_calls: f64,
 }
@@ -137,7 +141,11 @@ impl Spent {
             elapsed: sum(|w| w.elapsed_ns),
             user: sum(|w| w.cpu_user_ns),
             system: sum(|w| w.cpu_system_ns),
-            processor_wait: sum(|w| w.thread_counts.and_then(|c| c.processor_wait_ns).unwrap_or(0)),
+            processor_wait: repetition
+                .workers
+                .iter()
+                .map(|w| Some(w.thread_counts?.processor_wait_ns? as f64))
+                .sum(),
             in_calls: timed.map(|s| s.latency.sum_ns() as f64).sum(),
         };
         (spent.ops > 0.0 && spent.elapsed > 0.0 && spent.in_calls > 0.0).then_some(spent)
@@ -164,7 +172,7 @@ impl Spent {
         let mut pause = pause;
         let mut processor = 0.0;
         for part in waits.last_mut().map(|(_, ns)| ns).into_iter().chain([&mut pause]) {
-            let taken = part.min(self.processor_wait - processor);
+            let taken = part.min(self.processor_wait.unwrap_or(0.0) - processor);
             *part -= taken;
             processor += taken;
         }
@@ -198,7 +206,7 @@ struct Requests {
 }
 
 impl Requests {
-    /// Nobody waits for a device longer than it is busy: with so many operations in flight, no more than so many times as long.
+    /// Nobody waits for a device longer than it is busy; operations that are in flight together each wait that long at most.
     fn of(layer: &BlockLayer, in_flight: f64) -> Self {
         let mut all = Self::default();
         for device in tops(layer) {

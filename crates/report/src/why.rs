@@ -105,9 +105,12 @@ fn by_time(phase: &Phase, budget: &Budget) -> String {
         Some(Layer::Program) => {
             format!("{percent} of the time of one {one} is the measuring program's own work.")
         }
-        Some(Layer::Pause) => {
+        Some(Layer::Pause) if budget.processor_watched => {
             format!("For {percent} of the time no {one} is under way: the workload pauses.")
         }
+        Some(Layer::Pause) => format!(
+            "For {percent} of the time no {one} is under way: the workload pauses, or the program has no processor."
+        ),
         Some(Layer::Processor) => format!(
             "For {percent} of the time the program is ready to run and has no processor: other programs or threads of the kernel have it, or a quota is used up."
         ),
@@ -115,7 +118,8 @@ fn by_time(phase: &Phase, budget: &Budget) -> String {
             "For {percent} of its time a {one} is not in {device}. Its wait in the queue is a part of that; --observe full tells it apart."
         ),
         Some(Layer::Elsewhere) => format!(
-            "For {percent} of its time a {one} waits, and not for a request: for a lock, a limit, memory, or to wake up."
+            "For {percent} of its time a {one} waits, and not for a request: for a lock, a limit, memory, {}or to wake up.",
+            if budget.processor_watched { "" } else { "a processor, " }
         ),
         Some(Layer::Unwatched) => format!(
             "For {percent} of its time a {one} waits; what part of that is the device's is not known."
@@ -192,6 +196,7 @@ mod tests {
                 parts,
                 devices: "vda".into(),
                 queue_watched,
+                processor_watched: true,
                 at_most: false,
             };
             by_time(&run.phases[1], &budget)

@@ -13,6 +13,9 @@ pub(super) fn capture(doc: &mut Document, signature: Option<String>) {
     doc.set("cpu.model", model, &unreadable("/proc/cpuinfo"));
     let online = doc.files.trimmed(&Path::new(ROOT).join("online")).and_then(|t| cpus_in(&t));
     doc.set("cpu.online", online, &unreadable("/sys/devices/system/cpu/online"));
+    let status = doc.files.trimmed(Path::new("/proc/self/status")).unwrap_or_default();
+    let allowed = status.lines().find_map(|line| cpus_in(line.strip_prefix("Cpus_allowed_list:")?.trim()));
+    doc.set("cpu.allowed", allowed, &unreadable("/proc/self/status"));
     doc.number("cpu.smt_active", "/sys/devices/system/cpu/smt/active");
     let caches = caches(doc);
     doc.set("cpu.caches", caches, "/sys/devices/system/cpu/cpu0/cache is empty or not there");

@@ -9,16 +9,22 @@ use fathom_record::Finding;
 const NOTABLE: f64 = 0.3;
 /// With more workers than processors they wait for each other. Others have the processors where ours use less than this share of them.
 const OURS: f64 = 0.6;
+/// Of the processors that ours waited for, others used this share at least.
+const THEIRS: f64 = 0.5;
 /// In a shorter time a single turn of somebody else's would count for much.
 const LEAST_NS: u64 = 300_000_000;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let waited = facts.processor_wait_share()?;
     let used = facts.processors_used();
-    if cpu_quota::find(facts).is_some() {
+    // They may be bound to too few processors, and wait for each other.
+    if facts.asked.bound || cpu_quota::find(facts).is_some() {
         return None;
     }
-    if facts.repetition.elapsed_ns < LEAST_NS || waited < NOTABLE || used > OURS * facts.processors_wanted() {
+    let by_others = facts.processors_used_by_others()?;
+    let wanted = facts.processors_wanted();
+    let theirs = by_others >= THEIRS * waited * wanted;
+    if facts.repetition.elapsed_ns < LEAST_NS || waited < NOTABLE || used > OURS * wanted || !theirs {
         return None;
     }
     Some(finding(
@@ -30,6 +36,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         vec![
             evidence("time ready to run without a processor", waited, "ratio", THREADS),
             evidence("used by the workers", used, "processors", THREADS),
+            evidence("used by others", by_others, "processors", "/proc/stat"),
         ],
     ))
 }

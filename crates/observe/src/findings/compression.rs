@@ -56,7 +56,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             "The file system compresses what is written ({option}) before {} gets it, and {meanwhile}.",
             device.name
         ),
-        "A lower level, another algorithm, or chattr -c on the directory shows what compression costs here.",
+        "`top -H` shows whether kworkers compute. A lower level, another algorithm, or chattr -c on the directory shows what compression costs here.",
         figures,
     ))
 }

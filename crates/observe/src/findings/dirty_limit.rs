@@ -70,12 +70,14 @@ fn limit(facts: &Facts<'_>) -> Option<(u64, &'static Whose)> {
     let strict = facts.environment.pointer("/filesystem/dirty_limit_strict").and_then(|s| s.as_bool());
     let mount = number("/filesystem/dirty_limit_bytes").filter(|_| strict == Some(true));
     let bytes = number("/vm/dirty_bytes").filter(|bytes| *bytes > 0);
+    let by_default = number("/memory/available_bytes").map(|available| available / 100 * DEFAULT_RATIO);
     // A share of what is free or easily freed. The other way of setting it counts while it is not 0.
     let ratio = number("/vm/dirty_ratio")
         .zip(number("/memory/available_bytes"))
         .filter(|(percent, _)| bytes.is_none() && *percent < DEFAULT_RATIO)
         .map(|(percent, available)| (u128::from(available) * u128::from(percent) / 100) as u64);
-    let all = [(mount, &MOUNT), (bytes, &BYTES), (ratio, &RATIO)];
+    let lowered = bytes.filter(|bytes| by_default.is_none_or(|default| *bytes < default));
+    let all = [(mount, &MOUNT), (lowered, &BYTES), (ratio, &RATIO)];
     all.into_iter()
         .filter_map(|(most, whose)| Some((most.filter(|most| *most > 0)?, whose)))
         .min_by_key(|(most, _)| *most)

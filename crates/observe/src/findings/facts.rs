@@ -15,6 +15,8 @@ pub struct Asked {
     pub paced: bool,
     /// Every stream works on one and the same file.
     pub one_file: bool,
+    /// The workload says which processors its workers may use.
+    pub bound: bool,
     /// Every stream uses libaio.
     pub aio: bool,
     /// A stream opens its files so that each write waits for the device (O_SYNC, O_DSYNC).
@@ -73,11 +75,12 @@ impl<'a> Facts<'a> {
         Some((machine / elapsed - self.processors_used()).max(0.0))
     }
 
-    /// Processors that the workers could use: one each, as far as the machine has them.
+    /// Processors that the workers could use: one each, as far as this program may use them.
     pub(super) fn processors_wanted(&self) -> f64 {
         let workers = self.repetition.workers.len() as f64;
-        let online = self.environment.pointer("/cpu/online").and_then(Value::as_f64);
-        online.map_or(workers, |online| online.min(workers))
+        let number = |at| self.environment.pointer(at).and_then(Value::as_f64);
+        let usable = number("/cpu/allowed").or(number("/cpu/online"));
+        usable.map_or(workers, |usable| usable.min(workers))
     }
 
     /// Share of their time that the workers were ready to run without a processor; `None` where the kernel does not tell.

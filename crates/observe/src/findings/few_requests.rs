@@ -10,7 +10,10 @@ const NOTABLE: f64 = 0.5;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let device = facts.device()?;
-    let most = facts.described(&device.name)?.get("nr_requests")?.as_u64()?;
+    let about = facts.described(&device.name)?;
+    let most = about.get("nr_requests")?.as_u64()?;
+    // Without a scheduler that is what the driver takes, and cannot be raised.
+    about.get("scheduler")?.as_str().filter(|scheduler| *scheduler != "none")?;
     let asked = facts.kept_in_flight();
     let deepest = device.in_device.iter().map(|d| u64::from(d.depth)).max()?;
     let full: u64 = device.in_device.iter().filter(|d| u64::from(d.depth) + 1 >= most).map(|d| d.ns).sum();

@@ -7,6 +7,8 @@ use fathom_record::{Finding, OpKind};
 
 /// Share of what calls asked for that the device moved: a cache that holds the files would have spared it.
 const NOTABLE: f64 = 0.5;
+/// If the device read this many times the files' size, parts of them were read again.
+const AGAIN: f64 = 1.25;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let limit = facts.environment.pointer("/limits/cgroup/memory_max_bytes").and_then(|b| b.as_u64())?;
@@ -15,9 +17,12 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let moved = |class| device.class(class).map_or(0, |r| r.issued_bytes) as f64;
     let (fetched, stored) = (moved(RequestClass::Read), moved(RequestClass::Write));
     let (read, written) = (facts.calls(OpKind::Read).1, facts.calls(OpKind::Write).1);
-    // What is read once and in order comes from the device, however much memory there is.
-    let again = read > files;
-    let reads = again && fetched >= NOTABLE * read as f64;
+    let reads = fetched >= AGAIN * files as f64 && fetched >= NOTABLE * read as f64;
+    // More than the machine has is cached nowhere.
+    let machine = facts.environment.pointer("/memory/total_bytes").and_then(|b| b.as_u64());
+    if machine.is_some_and(|bytes| files >= bytes) {
+        return None;
+    }
     let writes = !facts.syncs_often()
         && !facts.phase.sync_in_clock
         && written > limit

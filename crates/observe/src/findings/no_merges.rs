@@ -21,14 +21,16 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         .max_by_key(|class| class.issued)?;
     let adjoining = class.seeks.sequential as f64 / class.issued as f64;
     let each = class.issued_bytes / class.issued;
-    // Calls that wait one for the other with O_DIRECT leave nothing to join.
+    // Calls that wait one for the other leave nothing to join. (1 leaves out the search for what to join, and joins what lies at hand.)
     let alone = facts.phase.direct && facts.phase.axes.queue_depth.unwrap_or(1) <= 1;
-    if merges == 0 || alone || class.issued < ENOUGH_REQUESTS || adjoining < NOTABLE || each > SMALL {
+    let synced = class.class == RequestClass::Write && facts.syncs_often();
+    if merges != 2 || alone || synced || class.issued < ENOUGH_REQUESTS || adjoining < NOTABLE || each > SMALL
+    {
         return None;
     }
     Some(finding(
         format!(
-            "Requests are not merged (nomerges of {} is {merges}), and {} of {} began where the one before ended: {} each.",
+            "Requests are not merged (nomerges of {} is 2), and {} of {} began where the one before ended: {} each.",
             device.name,
             percent(adjoining),
             count(class.issued, class.class.word()),

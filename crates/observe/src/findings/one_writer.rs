@@ -17,7 +17,9 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let workers = facts.repetition.workers.len();
     let elapsed_ns = facts.repetition.elapsed_ns;
     let several = facts.asked.one_file && workers > 1 && elapsed_ns >= LEAST_NS;
-    if !several || !facts.phase.writes || facts.phase.direct || facts.syncs_often() {
+    // Of several in flight nobody knows which of them waits.
+    let queued = facts.phase.axes.queue_depth.is_some_and(|depth| depth > 1);
+    if !several || queued || !facts.phase.writes || facts.phase.direct || facts.syncs_often() {
         return None;
     }
     let whole = workers as f64 * elapsed_ns as f64;

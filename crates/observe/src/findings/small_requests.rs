@@ -6,7 +6,7 @@ use crate::words::count;
 use fathom_record::block::{RequestClass, RequestStats};
 use fathom_record::{Finding, OpKind};
 
-/// What the kernel would allow is at least so many times as much.
+/// The device could take at least this many times as much.
 const NOTABLE: i64 = 4;
 /// No device gains much from requests that are larger.
 const LARGE_KB: i64 = 128;

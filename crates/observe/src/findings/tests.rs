@@ -662,10 +662,17 @@ fn workers_that_wait_for_a_processor() {
     };
     waits(&mut world, Some(450_000_000));
     world.repetition.workers[0].cpu_system_ns = 500_000_000;
+    world.repetition.physical.machine_cpu_ns = Some(1_000_000_000);
     assert_eq!(
         world.says("busy-processors").expect("told"),
         "For 45 % of the time the workers were ready to run and had no processor: other programs, or threads of the kernel, had them."
     );
+    world.asked.bound = true;
+    assert_eq!(world.says("busy-processors"), None, "the workload says where it runs");
+    world.asked.bound = false;
+    world.repetition.physical.machine_cpu_ns = Some(600_000_000);
+    assert_eq!(world.says("busy-processors"), None, "nobody else used them");
+    world.repetition.physical.machine_cpu_ns = Some(1_000_000_000);
     waits(&mut world, Some(150_000_000));
     assert_eq!(world.says("busy-processors"), None, "as on any machine");
     waits(&mut world, None);
@@ -690,7 +697,10 @@ fn workers_that_wait_for_a_processor() {
     world.environment = serde_json::json!({ "cpu": { "online": 2 } });
     assert_eq!(world.says("busy-processors"), None);
     world.repetition.workers.iter_mut().for_each(|w| w.cpu_system_ns = 100_000_000);
+    world.repetition.physical.machine_cpu_ns = Some(1_950_000_000);
     assert!(world.says("busy-processors").is_some(), "others have most of both");
+    world.environment = serde_json::json!({ "cpu": { "online": 8, "allowed": 1 } });
+    assert_eq!(world.says("busy-processors"), None, "they have most of the one they may use");
 }
 
 #[test]
@@ -725,13 +735,19 @@ fn requests_that_are_small_few_or_alone_because_the_queue_was_told_so() {
     world.device().requests[0].seeks.sequential = 100;
     assert_eq!(world.says("no-merges"), None, "there is nothing to merge");
     world.device().requests[0].seeks.sequential = 900;
-    world.environment["devices"][0]["nomerges"] = 0.into();
-    assert_eq!(world.says("no-merges"), None);
+    world.repetition.workers[0].stats.push(syncs(1000));
+    assert_eq!(world.says("no-merges"), None, "each is synced before the next");
+    world.repetition.workers[0].stats.pop();
+    for merges in [0, 1] {
+        world.environment["devices"][0]["nomerges"] = merges.into();
+        assert_eq!(world.says("no-merges"), None, "what lies side by side is joined");
+    }
 
     let mut world = World::new(OpKind::Read, 1000, 4096);
     world.phase.direct = true;
     world.phase.axes.queue_depth = Some(32);
-    world.environment = serde_json::json!({ "devices": [{ "name": "vda", "nr_requests": 4 }] });
+    world.environment =
+        serde_json::json!({ "devices": [{ "name": "vda", "nr_requests": 4, "scheduler": "mq-deadline" }] });
     world.device().requests = vec![requests(RequestClass::Read, 1000, 4096)];
     world.device().in_device =
         vec![DepthTime { depth: 1, ns: 200_000_000 }, DepthTime { depth: 4, ns: 800_000_000 }];
@@ -747,6 +763,9 @@ fn requests_that_are_small_few_or_alone_because_the_queue_was_told_so() {
     world.device().in_device[1].depth = 4;
     world.phase.axes.queue_depth = Some(4);
     assert_eq!(world.says("few-requests"), None, "as many as are asked for");
+    world.phase.axes.queue_depth = Some(32);
+    world.environment["devices"][0]["scheduler"] = "none".into();
+    assert_eq!(world.says("few-requests"), None, "the driver takes no more");
 }
 
 #[test]
@@ -758,7 +777,7 @@ fn requests_that_wait_for_a_device_with_nothing_to_do() {
     world.environment = serde_json::json!({ "devices": [{ "name": "vda", "scheduler": "bfq" }] });
     assert_eq!(
         world.says("held-back").expect("told"),
-        "For 60 % of the time requests waited above vda while it had nothing to do: the I/O scheduler bfq held them back."
+        "For 60 % of the time requests waited above vda while it had nothing to do: the I/O scheduler bfq, or a control group's I/O control (io.cost, io.latency), held them back."
     );
     world.device().busy_ns = 800_000_000;
     assert_eq!(world.says("held-back"), None, "it was busy meanwhile");
@@ -779,12 +798,12 @@ fn a_group_with_less_memory_than_the_files_need() {
         world.says("memory-limit").expect("told"),
         "A control group limits this program to 80 MiB of memory, page cache included, and the files have 256 MiB: what is read again is read from the device again."
     );
-    world.device().requests = vec![requests(RequestClass::Read, 200, MIB)];
-    assert_eq!(world.says("memory-limit"), None, "most of it was cached");
+    world.device().requests = vec![requests(RequestClass::Read, 270, MIB)];
+    assert_eq!(world.says("memory-limit"), None, "next to nothing was read again");
     world.device().requests = vec![requests(RequestClass::Read, 512, MIB)];
-    world.repetition.workers[0].stats[0].bytes = 256 * MIB;
-    assert_eq!(world.says("memory-limit"), None, "once through it comes from the device anyway");
-    world.repetition.workers[0].stats[0].bytes = 512 * MIB;
+    world.environment["memory"] = serde_json::json!({ "total_bytes": 200 * MIB });
+    assert_eq!(world.says("memory-limit"), None, "the machine has no more");
+    world.environment["memory"] = serde_json::Value::Null;
     world.environment["limits"]["cgroup"]["memory_max_bytes"] = (300 * MIB).into();
     assert_eq!(world.says("memory-limit"), None, "there is room");
     world.environment["limits"]["cgroup"]["memory_max_bytes"] = (80 * MIB).into();
@@ -876,6 +895,9 @@ fn writers_of_one_file_wait_for_each_other() {
     world.phase.direct = true;
     assert_eq!(world.says("one-writer"), None, "past the page cache they may share it");
     world.phase.direct = false;
+    world.phase.axes.queue_depth = Some(8);
+    assert_eq!(world.says("one-writer"), None, "who waits is not known");
+    world.phase.axes.queue_depth = None;
     world.repetition.workers.iter_mut().for_each(|w| w.cpu_system_ns = 900_000_000);
     assert_eq!(world.says("one-writer"), None, "they compute");
 }
@@ -885,17 +907,18 @@ fn deletes_that_wait_for_discards() {
     let mut world = World::new(OpKind::Delete, 100, 0);
     world.repetition.elapsed_ns = 1_000_000_000;
     world.environment = serde_json::json!({ "filesystem": { "options": "rw,discard" } });
+    world.device().busy_ns = 900_000_000;
     world.device().requests = vec![RequestStats {
         d2c: Histogram::from_values([5_000_000; 80]),
         ..requests(RequestClass::Discard, 80, MIB)
     }];
     assert_eq!(
         world.says("discard").expect("told"),
-        "The file system is mounted with discard: vda had 80 discards for 100 deletes, and they took 40 % of the time."
+        "The file system is mounted with discard: vda had 80 discards for 100 deletes, which were in it for up to 40 % of the time."
     );
-    world.repetition.elapsed_ns = 9_000_000_000;
-    assert_eq!(world.says("discard"), None, "little of the time");
-    world.repetition.elapsed_ns = 1_000_000_000;
+    world.device().busy_ns = 100_000_000;
+    assert_eq!(world.says("discard"), None, "several at once, for little of the time");
+    world.device().busy_ns = 900_000_000;
     world.environment["filesystem"]["options"] = "rw,discard=async".into();
     assert_eq!(world.says("discard"), None, "nobody waits for them");
 }

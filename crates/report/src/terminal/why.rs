@@ -86,6 +86,7 @@ mod tests {
                 parts,
                 devices: "vda".into(),
                 queue_watched: true,
+                processor_watched: true,
                 at_most: false,
             }),
         }
