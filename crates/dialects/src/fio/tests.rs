@@ -382,6 +382,7 @@ fn orders_and_directions() {
     assert_eq!(of("--rw=randread"), (Direction::Read, Access::Permuted));
     assert_eq!(of("--rw=randread --norandommap"), (Direction::Read, Access::Uniform));
     assert_eq!(of("--rw=randread --norandommap --random_generator=lfsr").1, Access::Permuted);
+    assert_eq!(of("--rw=randread --bsrange=4k-16k --random_generator=lfsr").1, Access::Uniform);
     assert_eq!(
         of("--rw=randwrite --random_distribution=zipf:1.2"),
         (Direction::Write, Access::Zipf { theta: 1.2 })
@@ -471,7 +472,7 @@ fn a_written_and_verified_job_is_read_back() {
 fn what_is_not_supported_says_why_and_what_is() {
     let cases = [
         "--name=a --size=1m --rw=trimwrite --rate_iops=5",
-        "--name=a --size=1m --rw=randread --zonemode=strided --zonesize=2k --zoneskip=64k",
+        "--name=a --size=1m --rw=randread --bsrange=1k-4k --zonesize=2k --zoneskip=64k",
         "--name=a --size=1m --rw=rw --bs=4k,8k --verify=md5",
         "--name=a --size=8k --nrfiles=4 --bsrange=1k-4k",
         "--name=a --size=1m --ioengine=guasi",

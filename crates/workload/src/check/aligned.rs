@@ -1,6 +1,6 @@
 //! Whether offsets can be multiples of what a stream asks for: in orders that draw each record by itself, on one file.
 
-use crate::{Pick, Sequence, Stream, Verify};
+use crate::{Data, Pick, Sequence, Stream, Verify};
 
 /// What is wrong with the alignment of a stream.
 pub(super) fn error(stream: &Stream) -> Option<String> {
@@ -16,7 +16,12 @@ pub(super) fn error(stream: &Stream) -> Option<String> {
     if stream.pick == Pick::All || stream.sequence == Sequence::Common {
         return Some("align goes with streams on one file, each with a sequence of its own".into());
     }
-    // Records may overlap, and who checks would find the wrong ones.
-    (stream.verify != Verify::No)
-        .then(|| "align moves records apart or over each other; leave align or verify out".into())
+    // Records that begin within a block of another one would damage it.
+    let by_block = match &stream.data {
+        Data::Sealed(sealed) => stream.align.0.is_multiple_of(sealed.block.0.max(1)),
+        _ => false,
+    };
+    (stream.verify != Verify::No && !by_block).then(|| {
+        "who verifies begins at blocks: align is a multiple of the block of data = { sealed }".into()
+    })
 }

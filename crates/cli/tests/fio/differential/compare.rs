@@ -32,13 +32,14 @@ impl Loose {
         let ends_others = has(&["--numjobs=", "--name=b"]);
         // It ends where the order and the draw do not find a block, and where a direction of a mix comes to its end.
         let odd = has(&["--bs=3k", "--io_size="]) || loops;
-        let drawn_end = has(&["--percentage_random="]) && odd || loops && mixed;
+        let uneven = odd || has(&["--size=100k", "--nrfiles=3"]);
+        let drawn_end = has(&["--percentage_random="]) && uneven || loops && mixed;
         // Whether a mix draws the direction that has no block left comes first or last.
         let one_block_each = has(&["--rw=rw"]) && has(&["--size=100k"]) && has(&["--bs=64k"]);
         // Blocks of changing sizes behind the end of a file end where one is drawn that is cut off.
         let cut_off = has(&["--file_append=1"]) && has(&["--rw=rand"]) && has(&["bsrange", "bssplit"]);
-        // How many places without a map differ is drawn; of zones that are gone round again fio reads back the last block alone.
-        let places = verifies && has(&["--norandommap", "--zonemode="]);
+        // How many places differ that are drawn one by one is chance; of zones that are gone round again fio reads back the last block alone.
+        let places = verifies && has(&["--norandommap", "--zonemode=", "zoned:", "--blockalign="]);
         // fio ends without the last writes of a queue that syncs, and counts one of them or not.
         let abandons = has(&["--number_ios="]) && has(&["sync=", "--write_barrier="]) && has(&["--iodepth="]);
         // Which zones the LFSR finds a place in, and which of several files have room for the next size, is drawn.

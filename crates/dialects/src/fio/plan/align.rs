@@ -5,7 +5,7 @@ use super::super::lenient;
 use super::super::settings::Settings;
 use super::Notes;
 use super::what::Direction;
-use fathom_workload::{Access, Bytes, Stream};
+use fathom_workload::{Access, Bytes, Data, Stream};
 
 const NAME: &str = "ba";
 
@@ -38,21 +38,25 @@ pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream, notes: &mut Notes
     }
     if !stream.access.draws_each() {
         return Err(s
-            .wrong(NAME, format!("{NAME}: with rw=...:N or zonemode it is not supported"))
+            .wrong(NAME, format!("{NAME}: with percentage_random, rw=...:N or zonemode it is not supported"))
             .hint("leave one of them out"));
     }
     stream.align = Bytes(reads);
     Ok(())
 }
 
-/// Blocks that overlap are not checked, and files that take turns have blocks of their own.
+/// What is checked begins at the blocks that have a header, and files that take turns have blocks of their own.
 pub fn check(s: &Settings, stream: &Stream, verifies: bool) -> Result<(), Wrong> {
     if stream.align.0 == 0 {
         return Ok(());
     }
-    if verifies {
+    let block = match &stream.data {
+        Data::Sealed(sealed) => sealed.block.0.max(1),
+        _ => 1,
+    };
+    if verifies && !stream.align.0.is_multiple_of(block) {
         return Err(s
-            .wrong(NAME, format!("{NAME}: what is verified begins at multiples of the block size"))
+            .wrong(NAME, format!("{NAME}: what is verified begins at multiples of {block} bytes"))
             .hint("leave verify out, or give ba the block size"));
     }
     if stream.turns.is_some() {
@@ -90,15 +94,18 @@ mod tests {
         let found = of("--rw=randwrite --bs=4k --ba=4k");
         assert_eq!((found.align, found.access), (Bytes(0), Access::Permuted));
         assert_eq!(of("--rw=write --bs=512 --ba=4k").align, Bytes(0));
+        // What is verified begins at a block that has a header.
+        assert_eq!(of("--rw=randwrite --bs=4k --ba=8k --verify=crc32c").align, Bytes(8192));
     }
 
     #[test]
     fn what_an_alignment_does_not_go_with_is_named() {
         for (args, what) in [
-            ("--rw=randwrite --ba=4k --verify=crc32c --norandommap", "what is verified"),
-            ("--rw=randwrite --ba=4k --verify=crc32c --do_verify=0", "what is verified"),
+            ("--rw=randwrite --bs=8k --ba=4k --verify=crc32c --norandommap", "multiples of 8192 bytes"),
+            ("--rw=randwrite --bs=8k --ba=4k --verify=crc32c --do_verify=0", "multiples of 8192 bytes"),
             ("--rw=randread --ba=4k --nrfiles=2", "several files"),
             ("--rw=randread:4 --ba=4k", "rw=...:N"),
+            ("--rw=randread --ba=4k --percentage_random=50", "percentage_random"),
             ("--rw=randread --ba=4k,8k", "the same alignment"),
             ("--rw=randread --ba=4k --random_generator=lfsr", "lfsr"),
         ] {

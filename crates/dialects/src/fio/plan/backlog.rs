@@ -7,8 +7,8 @@ use super::super::Wrong;
 use super::super::settings::Settings;
 use fathom_workload::ops::{Done, Op, OpKind, Place, Region, Source as _, StreamOps, TurnOps};
 use fathom_workload::{
-    Access, Amount, Bytes, Data, Direction, Does, Group, KeepWritten, ListedOp, Mix, Pace, Program, Stream,
-    TrimWritten, Verify, WrittenBy,
+    Access, Amount, Bytes, Data, Direction, Does, Group, KeepWritten, ListedOp, Mix, Pace, Program, Rate,
+    Stream, TrimWritten, Verify, WrittenBy,
 };
 use std::collections::HashSet;
 
@@ -23,15 +23,24 @@ pub fn kept(s: &Settings, stream: &Stream) -> Result<KeepWritten, Wrong> {
     // A rate is that of the writes; a mix has one for its own reads, too, and those that check are none of these.
     let only_writes = matches!(stream.direction, Direction::Write | Direction::Mix(Mix::ReadPercent(0)));
     let rate = stream.pace.rate.filter(|_| only_writes);
-    // A pause comes after so many operations, those that check among them, as in fio.
-    if after > 0 && stream.pace != (Pace { rate, think: stream.pace.think, ..Pace::default() }) {
+    if after > 0 && !paces_what_checks(stream, rate) {
         return Err(s
-            .wrong(BACKLOG, "a limit, or the rate of a mix, would hold for the reads that check, too")
+            .wrong(
+                BACKLOG,
+                "a flow, a latency target or the rate of a mix would hold for the reads that check, too",
+            )
             .hint("leave it out: then a job reads back when it has written all"));
     }
     // Where blocks may overlap, fio sorts them.
     let by_offset = stream.access != Access::Permuted;
     Ok(KeepWritten { by_offset, after, batch, trim: trim(s)?, ..KeepWritten::default() })
+}
+
+/// Whether what holds a stream back, beside its `rate`, may hold for the reads that check, too: pauses, least rates and the longest
+/// latency, which are of all reads in fio as well.
+pub fn paces_what_checks(stream: &Stream, rate: Option<Rate>) -> bool {
+    let Pace { think, least, longest, .. } = stream.pace;
+    stream.pace == Pace { rate, think, least, longest, ..Pace::default() }
 }
 
 /// The blocks that a job gives back after writing them, which it reads back as zeros. Nothing is given back without `trim_backlog`.
@@ -272,7 +281,9 @@ mod tests {
         let paced = stream(&of("--rate_iops=10").workload, 0, 0);
         assert!(paced.pace.rate.is_some() && paced.keep_written.is_some());
         assert!(stream(&of("--thinktime=1ms").workload, 0, 0).pace.think.is_some());
-        for pace in ["--rate_iops=50 --rate_iops_min=9", "--rw=randrw --rate_iops=10"] {
+        assert!(stream(&of("--rate_iops=50 --rate_iops_min=9").workload, 0, 0).pace.least.is_some());
+        assert!(stream(&of("--rw=rw --max_latency=1s").workload, 0, 0).pace.longest.is_some());
+        for pace in ["--flow=2", "--rw=randrw --rate_iops=10"] {
             let why =
                 refused(&format!("--name=b --rw=write --size=1m --verify=md5 --verify_backlog=4 {pace}"));
             assert!(why.contains("would hold for the reads that check"), "{why}");

@@ -5,7 +5,7 @@ use super::super::version::Version;
 use super::super::{World, Wrong};
 use super::backlog;
 use super::files::Laid;
-use super::passes::{self, Passes};
+use super::passes::{self, Fills, Passes};
 use super::what::{Direction, Trims};
 use super::{Notes, dedupe, pattern, state, verified};
 use fathom_workload::{Access, Amount, Backend, Data, RateOf, Record, Stream, Verify};
@@ -21,6 +21,8 @@ pub struct Checks {
     pub listed: bool,
     /// Nothing is written: only that.
     pub only: bool,
+    /// What the passes of a mix have to move.
+    pub fills: Option<Fills>,
 }
 
 /// Contents of what is written, and checks.
@@ -142,6 +144,7 @@ pub fn apply(
         return Ok(Checks {
             backlog: true,
             reads_back: timed || stream.queue_depth > 1,
+            fills: Passes::fills(passes),
             ..Checks::default()
         });
     }
@@ -223,7 +226,7 @@ fn listed(s: &Settings, stream: &Stream, length: u64, (only, listed): (bool, boo
                 .hint("leave the warm-up out"));
         }
     }
-    Ok(Checks { reads_back: true, only, listed, backlog: false })
+    Ok(Checks { reads_back: true, only, listed, ..Checks::default() })
 }
 
 fn data(
@@ -399,7 +402,7 @@ mod tests {
         let plan = planned(&format!("{checked} --rw=randwrite --rate_iops=50"));
         let Program::Stream(stream) = &plan.workload.phases[0].groups[0].threads[0].program else { panic!() };
         assert!(stream.reads_only_back() && stream.pace.rate.is_some());
-        for args in ["--rw=randrw --rate_iops=50", "--rw=write --rate_iops=50 --rate_iops_min=9"] {
+        for args in ["--rw=randrw --rate_iops=50", "--rw=write --rate_iops=50 --flow=2"] {
             let why = refused(&format!("{checked} {args}"));
             assert!(why.contains("would hold for the reads that check"), "{args}: {why}");
         }

@@ -1,17 +1,22 @@
-//! Jobs that lay out their files and do nothing else: `create_only`, and those of several files of which none holds a block.
+//! Jobs that lay out their files and do nothing else: `create_only`, and those whose files or zones hold no block.
 
 use super::super::Wrong;
 use super::files::{Make, Memory};
 use super::{Job, Notes};
+use fathom_workload::{Access, Stream};
 
 const WORD: &str = "create_only";
 
 /// Takes from such a job whatever it would do with its files.
 pub fn apply(job: &mut Job, notes: &mut Notes) -> Result<(), Wrong> {
-    let word = match (job.settings.on(WORD, false), holds_a_block(job)) {
-        (true, _) => WORD,
-        (false, false) => "nrfiles",
-        (false, true) => return Ok(()),
+    let (word, holds_none) = if job.settings.on(WORD, false) {
+        (WORD, "")
+    } else if !holds_a_block(job) {
+        ("nrfiles", "file")
+    } else if zones_hold_none(&job.stream) {
+        ("zonemode", "zone")
+    } else {
+        return Ok(());
     };
     let refuse = |why: &str, hint: &str| Err(job.settings.wrong(word, format!("{word}: {why}")).hint(hint));
     if word == WORD && matches!(job.ready.make, Make::Nothing | Make::Empty) {
@@ -28,7 +33,7 @@ pub fn apply(job: &mut Job, notes: &mut Notes) -> Result<(), Wrong> {
     }
     if word != WORD {
         notes.say(format!(
-            "job {}: no file holds a block of {} bytes, so nothing is read or written",
+            "job {}: no {holds_none} holds a block of {} bytes, so nothing is read or written",
             job.name,
             job.stream.record.unit().0
         ));
@@ -49,6 +54,11 @@ fn holds_a_block(job: &Job) -> bool {
     })
 }
 
+/// Whether places are drawn in zones that are shorter than a block. In order, blocks run on behind the end of a zone.
+fn zones_hold_none(stream: &Stream) -> bool {
+    matches!(stream.access, Access::ZonesInTurn { range, random: true, .. } if range < stream.record.unit())
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::super::tests::{planned, refused};
@@ -66,6 +76,18 @@ mod tests {
             (
                 "--rw=randread --create_only=0 --nrfiles=4 --bs=512k --time_based --runtime=1",
                 Action::Prepare("a".into()),
+            ),
+            (
+                "--rw=randread --create_only=0 --bs=64k --zonemode=strided --zonesize=16k --zoneskip=16k",
+                Action::Prepare("a".into()),
+            ),
+            (
+                "--rw=randwrite --create_only=0 --bs=64k --loops=3 --verify=md5 --zonesize=16k --zonerange=32k",
+                Action::Reserve("a".into()),
+            ),
+            (
+                "--rw=randwrite --create_only=0 --bsrange=64k-128k --time_based --runtime=1 --zonesize=16k",
+                Action::Reserve("a".into()),
             ),
         ] {
             let plan = planned(&format!("--name=a --size=1m --create_only=1 {args}"));

@@ -122,6 +122,8 @@ pub struct Job {
     pub unwritten: Vec<backlog::Unwritten>,
     /// Most operations of a clone, where block sizes change; whether it has more is found out clone by clone.
     pub at_most: Option<u64>,
+    /// What the passes of a mix have to move; how many that takes is found out clone by clone.
+    pub fills: Option<passes::Fills>,
     /// Writes to check of each clone, as an earlier run saved them; empty: all.
     pub up_to: Vec<u64>,
     /// It leaves how far it came, for later runs.
@@ -297,6 +299,7 @@ fn job(
         unwritten: Vec::new(),
         up_to: Vec::new(),
         at_most: loops::at_most(s, &stream)?.filter(|_| stream.amount != Amount::Endless),
+        fills: checks.fills,
         saves: state::saves(s, rw, verified::family(s) != "0" && !checks.only),
         backlog: checks.backlog,
         only_reads_back: checks.only,

@@ -5,13 +5,29 @@ use super::super::Wrong;
 use super::super::settings::Settings;
 use super::files::Laid;
 use super::{backlog, loops};
-use fathom_workload::{Access, Amount, Direction, Pace, Record, Stream, Verify};
+use fathom_workload::ops::{OpKind, Place, Region, bytes_of_a_pass};
+use fathom_workload::{Access, Amount, Direction, RateOf, Record, Stream, Verify};
 
 /// How much is written, and whether several passes are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passes {
     /// More is written than one pass.
     several: bool,
+    /// How much the passes of a mix have to move, if `io_size` is above a pass.
+    fills: Option<Fills>,
+}
+
+/// What the passes of a mix move at least, with what is read back. How many passes that takes depends on how many writes they draw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fills {
+    bytes: u64,
+    /// Passes that are made in any case.
+    loops: u64,
+}
+
+impl Passes {
+    const ONE: Self = Self { several: false, fills: None };
+    const SEVERAL: Self = Self { several: true, fills: None };
 }
 
 /// Settles how much is written, of a job whose writes are read back or are not (`do_verify=0`). `None` where there are no passes: without
@@ -48,9 +64,6 @@ pub fn settle(
         if !again {
             return Ok(None);
         }
-        if mixes {
-            return Err(unknown(s, loops, "of a mix"));
-        }
         if !reads_back || s.number("number_ios")?.is_some_and(|n| n > 0) {
             let beside = "with blocks of changing sizes, together with number_ios or do_verify=0";
             return Err(unknown(s, loops, beside));
@@ -64,10 +77,17 @@ pub fn settle(
                 "with blocks of changing sizes, together with an io_size below size",
             ));
         }
+        if mixes {
+            // Those that io_size asks for are counted clone by clone.
+            let passes = of_mix(s, stream, loops, (io_size, region))?;
+            stream.amount = Amount::Passes(loops);
+            laid.parts.iter_mut().for_each(|part| part.amount = stream.amount);
+            return Ok(passes);
+        }
         let passes = io_size.div_ceil(2 * (region / unit * unit).max(1)).max(loops);
         stream.amount = if passes > 1 { Amount::Passes(passes) } else { Amount::Pass };
         laid.parts.iter_mut().for_each(|part| part.amount = stream.amount);
-        return Ok(Some(Passes { several: passes > 1 }));
+        return Ok(Some(if passes > 1 { Passes::SEVERAL } else { Passes::ONE }));
     };
     let (size, blocks) = (size.0.max(1), laid.blocks(stream).max(1));
     let asked = match stream.amount {
@@ -79,21 +99,15 @@ pub fn settle(
     };
     // What a mix in order begins within a pass is a whole block.
     if asked <= if mixes { region.div_ceil(size) } else { blocks } {
-        return Ok(Some(Passes { several: false }));
+        return Ok(Some(Passes::ONE));
     }
     if mixes && reads_back {
-        // A pass of a mix is as many reads and writes as there are blocks. With io_size fio 3.42 ends in an error.
-        let by_loops = part.asked(s)?.is_none() && s.number("number_ios")?.is_none_or(|n| n == 0);
-        return if by_loops {
-            Ok(Some(Passes { several: true }))
-        } else {
-            Err(unknown(s, loops, "of a mix"))
-        };
+        return of_mix(s, stream, loops, (part.asked(s)?.unwrap_or(0), region));
     }
     let io_size = part.asked(s)?.unwrap_or(0);
     let moved_by_pass = blocks.saturating_mul(1 + u64::from(reads_back));
     if !reads_back && loops == 1 && loops::queues(s, stream) {
-        return Ok(Some(Passes { several: true }));
+        return Ok(Some(Passes::SEVERAL));
     }
     // Where nothing is read back, io_size alone brings a call that waits no second pass.
     let by_size = if reads_back || loops > 1 { (io_size / size).div_ceil(moved_by_pass) } else { 1 };
@@ -134,10 +148,81 @@ pub fn settle(
             loops::sync_the_last(s, stream, laid)?;
         }
     }
-    Ok(Some(Passes { several: writes > blocks }))
+    Ok(Some(if writes > blocks { Passes::SEVERAL } else { Passes::ONE }))
+}
+
+/// Several passes of a mix, each of as many reads and writes as there are blocks. `None` where fio 3.42 makes no passes: in order, if
+/// blocks fill the region and the engine does not queue, it goes on until `io_size` is moved.
+fn of_mix(
+    s: &Settings,
+    stream: &Stream,
+    loops: u64,
+    (io_size, region): (u64, u64),
+) -> Result<Option<Passes>, Wrong> {
+    /// Counting takes some 50 ns each.
+    const MOST: u64 = 1 << 24;
+    if s.number("number_ios")?.is_some_and(|n| n > 0) {
+        return Err(unknown(s, loops, "of a mix, together with number_ios"));
+    }
+    if io_size <= region {
+        return Ok(Some(Passes::SEVERAL));
+    }
+    if stream.access != Access::Permuted {
+        let Record::Fixed(size) = stream.record else {
+            return Err(unknown(s, loops, "of a mix in order with blocks of changing sizes"));
+        };
+        if !region.is_multiple_of(size.0.max(1)) {
+            return Err(unknown(s, loops, "of a mix in order whose blocks do not fill its file"));
+        }
+        if !loops::queues(s, stream) {
+            return Ok(None);
+        }
+        if backlog::kept(s, stream)?.after > 0 {
+            return Err(unknown(s, loops, "of a mix in order with verify_backlog and an engine that queues"));
+        }
+    }
+    if stream.pace.rate_of != RateOf::All {
+        return Err(unknown(s, loops, "of a mix of which only one kind has a rate"));
+    }
+    let clones = u64::from(s.count("numjobs", 1, 1)?);
+    if (io_size / stream.record.unit().0.max(1)).saturating_mul(clones) > MOST {
+        return Err(unknown(s, loops, &format!("of a mix of more than {MOST} operations")));
+    }
+    Ok(Some(Passes { several: true, fills: Some(Fills { bytes: io_size, loops }) }))
+}
+
+impl Fills {
+    /// Gives a mix as many passes as it takes. `sizes` are those of its files, if it has several.
+    pub fn amount(self, stream: &mut Stream, sizes: Option<&[u64]>, seed: u64, place: Place) {
+        let seed = stream.seed_or(seed);
+        let endless = Stream { amount: Amount::Endless, keep_written: None, ..stream.clone() };
+        let start = stream.start.0;
+        let region = |end: &u64| Region { start, length: end.saturating_sub(start) };
+        let alone = [start + stream.length.map_or(0, |length| length.0)];
+        let parts: Vec<Region> = sizes.unwrap_or(&alone).iter().map(region).collect();
+        let pass = bytes_of_a_pass(stream, &parts);
+        let (mut passes, mut moved, mut left) = (0, 0_u64, pass);
+        for op in backlog::operations(&endless, sizes, seed, place) {
+            let bytes = u64::from(op.bytes);
+            moved += bytes * if op.kind == OpKind::Write { 2 } else { 1 };
+            left = left.saturating_sub(bytes);
+            if left == 0 {
+                (passes, left) = (passes + 1, pass);
+                if moved >= self.bytes && passes >= self.loops {
+                    break;
+                }
+            }
+        }
+        stream.amount = Amount::Passes(passes.max(1));
+    }
 }
 
 impl Passes {
+    /// What the passes of a mix have to move.
+    pub fn fills(this: Option<Self>) -> Option<Fills> {
+        this.and_then(|passes| passes.fills)
+    }
+
     /// Lets a job of several passes read back after each of them. Gives whether it has several.
     pub fn read_back(
         this: Option<Self>,
@@ -153,8 +238,8 @@ impl Passes {
         if kept.trim.is_some() {
             return Err(unknown(s, loops, "beside trim_backlog"));
         }
-        if stream.pace != (Pace { rate: stream.pace.rate, think: stream.pace.think, ..Pace::default() }) {
-            return Err(unknown(s, loops, "with a limit"));
+        if !backlog::paces_what_checks(stream, stream.pace.rate) {
+            return Err(unknown(s, loops, "with a flow or a latency target"));
         }
         kept.each_pass = true;
         kept.forgets_sync = loops::queues(s, stream);
@@ -186,7 +271,7 @@ fn unknown(s: &Settings, loops: u64, what: &str) -> Wrong {
 #[cfg(test)]
 mod tests {
     use super::super::super::tests::{planned, refused};
-    use fathom_workload::{Amount, Program};
+    use fathom_workload::{Amount, Bytes, Program, Stream};
 
     /// Writes of 4 KiB, and after how many of them something is read back.
     fn writes(args: &str) -> (u64, (u64, bool), bool) {
@@ -298,6 +383,42 @@ mod tests {
     }
 
     #[test]
+    fn a_mix_makes_passes_until_it_moved_enough_with_what_is_read_back() {
+        let streams = |args: &str| -> Vec<Stream> {
+            let plan = planned(&format!("--name=a --bs=4k --size=64k --rw=randrw --verify=crc32c {args}"));
+            let streams =
+                plan.workload.phases[0].groups.iter().map(|group| match &group.threads[0].program {
+                    Program::Stream(stream) => (**stream).clone(),
+                    Program::Flow(_) => panic!("a flow"),
+                });
+            streams.collect()
+        };
+        // fio 3.42 with io_size=3m: 35 passes of 16 operations, of which 6 were writes, and 210 reads back; with rwmixread=20, 28 passes.
+        let passes = |args: &str| match streams(args)[0].amount {
+            Amount::Passes(passes) => passes,
+            amount => panic!("{args}: {amount:?}"),
+        };
+        for (percent, of) in [(90, 41..=48), (50, 29..=37), (10, 24..=28)] {
+            let drawn = passes(&format!("--io_size=3m --rwmixread={percent}"));
+            assert!(of.contains(&drawn), "{percent}: {drawn}");
+        }
+        assert_eq!(passes("--io_size=3m --loops=99"), 99);
+        assert_eq!(passes("--loops=3 --bsrange=4k-16k"), 3);
+        assert!((24..48).contains(&passes("--io_size=3m --bsrange=4k-16k")));
+        assert!((24..48).contains(&passes("--io_size=3m --nrfiles=2 --verify_backlog=4")));
+        assert_eq!(streams("--io_size=32k --loops=3")[0].amount, Amount::Bytes(Bytes(96 << 10)));
+        // In order only an engine that queues makes passes; another one moves io_size as it is.
+        assert!((24..48).contains(&passes("--io_size=3m --rw=rw --ioengine=libaio")));
+        let straight = &streams("--io_size=512k --rw=rw --loops=2 --verify_backlog=8")[0];
+        assert_eq!(straight.amount, Amount::Bytes(Bytes(1 << 20)));
+        assert!(straight.keep_written.is_some_and(|kept| kept.after == 8 && !kept.each_pass));
+        // Each clone draws for itself.
+        let clones = streams("--io_size=9m --numjobs=9");
+        assert!(clones.iter().all(|clone| clone.keep_written.is_some_and(|kept| kept.each_pass)));
+        assert!(clones.iter().any(|clone| clone.amount != clones[0].amount));
+    }
+
+    #[test]
     fn the_last_write_of_a_pass_is_synced_where_more_is_to_come() {
         for (args, between) in [("--io_size=512k", false), ("--io_size=100k", false), ("--loops=3", true)] {
             let plan =
@@ -328,14 +449,16 @@ mod tests {
         for args in [
             "--loops=2 --bsrange=4k-8k --number_ios=20",
             "--loops=2 --bsrange=4k-8k --do_verify=0",
-            "--io_size=1m --rw=rw",
+            "--io_size=1m --rw=rw --size=66k",
+            "--io_size=1m --rw=rw --ioengine=libaio --verify_backlog=4",
             "--io_size=1m --rw=rw --bsrange=4k-8k",
-            "--loops=2 --rate_iops=50 --rate_iops_min=9",
+            "--loops=2 --flow=2",
             "--io_size=1m --rw=write:4k",
             "--loops=2 --verify_only",
             "--bs=4k --loops=3 --number_ios=20 --verify_backlog=5 --verify_backlog_batch=2",
             "--bs=4k --loops=3 --number_ios=20 --verify_backlog=5 --ioengine=libaio --iodepth=8",
-            "--io_size=1m --rw=randrw",
+            "--io_size=1m --rw=randrw --number_ios=20",
+            "--io_size=1m --rw=randrw --size=4k --bs=512 --io_size=16g",
         ] {
             let why = refused(&format!("--name=a --size=64k --rw=write --verify=crc32c {args}"));
             assert!(why.contains("each pass is read back"), "{args}: {why}");

@@ -4,8 +4,8 @@ use super::super::number::{self, Size};
 use super::super::settings::Settings;
 use super::super::{Found, Wrong};
 use super::sequence::Stretch;
-use super::{Notes, Part, parts};
-use fathom_workload::{Access, Amount, Backend, Bytes, Pick, Record, Stream, Turns};
+use super::{Notes, Part, parts, verified};
+use fathom_workload::{Access, Amount, Backend, Bytes, Direction, Pick, Record, Stream, Turns};
 
 /// The files of a clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,6 +118,7 @@ fn amount(
     let blocks = operations(stream.record.unit().0.max(1));
     let bytes =
         io_size.map(|io_size| super::loops::bytes(s, stream, io_size, (pass, blocks, None), loops)).or(most);
+    let bytes = bytes.or_else(|| (loops == 1 && checks_the_rest(s, stream, pass, blocks)).then_some(pass));
     let by_bytes = super::loops::counted_by_bytes(stream, pass, blocks, loops);
     match (limit, bytes, &stream.record) {
         (Some(limit), bytes, Record::Fixed(block)) => {
@@ -136,6 +137,15 @@ fn amount(
         (None, None, _) if loops == 1 => Ok(Amount::Pass),
         (None, None, _) => Ok(Amount::Passes(loops)),
     }
+}
+
+/// Whether a job that only reads and checks begins again where at least a block is left of all files together, as in fio 3.42.
+fn checks_the_rest(s: &Settings, stream: &Stream, pass: u64, blocks: u64) -> bool {
+    let Record::Fixed(block) = stream.record else { return false };
+    stream.direction == Direction::Read
+        && verified::family(s) != "0"
+        && s.on("do_verify", true)
+        && pass.saturating_sub(blocks.saturating_mul(block.0)) >= block.0
 }
 
 /// Sends a stream to several files, which take turns.
@@ -252,6 +262,21 @@ mod tests {
             let sizes: Vec<u64> = sizes.iter().map(|kib| kib * K).collect();
             assert_eq!(of(args), (sizes, start * K, amount), "{args}");
         }
+    }
+
+    #[test]
+    fn a_job_that_only_checks_begins_again_for_what_is_left_of_all_files() {
+        // fio 3.42: 512 blocks of 4 KiB of three files that hold 170 each; with number_ios=511 as many, and 510 of the others.
+        let amount = |args: &str| of(&format!("--size=2m --nrfiles=3 --rw=randread {args}")).2;
+        let all = Amount::Bytes(Bytes((2 << 20) - 2));
+        assert_eq!(amount("--verify=crc32c"), all);
+        assert_eq!(amount("--verify=null --rw=read"), all);
+        assert_eq!(amount("--verify=crc32c --number_ios=511"), Amount::Operations(511));
+        for args in ["", "--verify=crc32c --do_verify=0", "--verify=crc32c --size=1m --bs=16k --nrfiles=7"] {
+            assert_eq!(amount(args), Amount::Pass, "{args}");
+        }
+        assert_eq!(amount("--verify=crc32c --loops=2"), Amount::Passes(2));
+        assert_eq!(amount("--verify=crc32c --rw=randwrite"), Amount::Pass);
     }
 
     #[test]

@@ -123,7 +123,12 @@ pub fn stream(s: &Settings, rw: Direction) -> Result<Stream, Wrong> {
         (false, 100) => fathom_workload::Direction::Read,
         (false, _) => fathom_workload::Direction::Write,
     };
-    let access = access(s, rw)?;
+    let mut access = access(s, rw)?;
+    // Starts that never come again, and no map that cuts a block short: as many bytes as without a map.
+    let lfsr = s.word("random_generator") == Some("lfsr");
+    if lfsr && access == Access::Permuted && !matches!(record, Record::Fixed(_)) {
+        access = Access::Uniform;
+    }
     Ok(Stream { record, access, ..Stream::new("", direction, Bytes(4096)) })
 }
 

@@ -1,4 +1,4 @@
-//! What only the size of the region decides in `random_distribution`. `zoned_abs`: zones that have a number of bytes; what lies behind them
+//! What only the size of the region decides in `random_distribution`. `zoned`: whether there are zones. `zoned_abs`: zones that have a number of bytes; what lies behind them
 //! is never visited, as in fio 3.33. `sequence`: blocks that have to be there.
 
 use super::super::Wrong;
@@ -10,13 +10,18 @@ use fathom_workload::{Access, Amount, Record, Stream, Zone};
 
 const WORD: &str = "random_distribution";
 
-/// Turns zones of bytes into shares of the region, once that is known.
+/// Turns zones of bytes into shares of the region, once that is known. A region of one block has no zones.
 ///
 /// # Errors
 /// Zones that cannot be read, or do not fit; clones whose regions differ; blocks that are not there.
 pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream, parts: &mut [Part]) -> Result<(), Wrong> {
     if rw.random && s.word(WORD) == Some("sequence") {
         return sequence(s, stream, parts);
+    }
+    let one_block = |part: &Part| part.length < 2 * stream.record.unit().0;
+    if matches!(stream.access, Access::Zoned(_)) && stream.turns.is_none() && parts.iter().all(one_block) {
+        stream.access = Access::Uniform;
+        return Ok(());
     }
     if s.word(WORD) != Some("zoned_abs") || !matches!(stream.access, Access::Zoned(_)) {
         return Ok(());

@@ -17,7 +17,7 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "random_generator",
         Word(&["tausworthe", "tausworthe64", "lfsr"]),
-        "lfsr never repeats a block; the generator itself is fathom's",
+        "lfsr never repeats a block, unless block sizes change; the generator itself is fathom's",
     ),
     done(
         "random_distribution",
