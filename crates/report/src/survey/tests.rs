@@ -97,6 +97,9 @@ fn a_limit_of_operations_is_told_from_a_knee() {
     assert_eq!(sentence(&free, "limit"), None);
     let told = sentence(&free, "knee").expect("a knee");
     assert!(told.contains("until 4 are in flight: 4000/s, 4.00×"), "{told}");
+    assert!(told.contains("more in flight gain little, 4100/s at best with 8"), "{told}");
+    let best = verdicts(&free).into_iter().find(|v| v.of == "VM images").expect("a verdict");
+    assert!(best.sentence.contains("random reads at best 4100/s"), "the same figure: {}", best.sentence);
 }
 
 #[test]
@@ -114,6 +117,29 @@ fn verdicts_show_their_thresholds_and_the_worst_figure_decides() {
     let others = verdicts(&run(vec![synced(1, 5000)]));
     assert_eq!(others.iter().find(|v| v.of == "VM images").map(|v| v.grade), Some(Grade::Unknown));
     assert_eq!(others.len(), 5);
+}
+
+#[test]
+fn an_fsync_has_one_figure_everywhere() {
+    let mut phase = synced(3, 100);
+    let slow = phase.repetitions[0].clone();
+    phase.repetitions.push(slow);
+    phase.repetitions[1].workers[0].elapsed_ns *= 2;
+    let plain = self::phase("ladder", "buffered random write", OpKind::Write, (1000, 900));
+    let run = run(vec![phase, plain]);
+    let time =
+        crate::units::time_ns(run.phases[0].latency_of(OpKind::Sync).percentile_ns(99.0).unwrap() as f64);
+    let rate = format!("{}/s", run.phases[0].ops_per_s().unwrap());
+    let told = sentence(&run, "durable").expect("told");
+    assert!(told.contains(&format!("p99 {time};")), "{told}");
+    let log = verdicts(&run).remove(0).sentence;
+    assert!(
+        log.contains(&format!("fsync p99 {time} ")) && log.contains(&format!("synced writes {rate} ")),
+        "{log}"
+    );
+    let page = crate::terminal::summary(&run, 80, false);
+    let row = page.lines().find(|l| l.contains("write and fsync: the fsync")).expect("a row");
+    assert!(row.contains(&time) && row.contains(" 75 "), "{row}");
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn ladder(page: &mut Page, run: &Run, layout: usize) {
     for phase in phases {
         let syncs = phase.latency_of(OpKind::Sync);
         let (latency, mark) = if phase.writes && syncs.count() * 2 > phase.latency().count() {
-            (syncs, " *")
+            (syncs, ": the fsync")
         } else {
             (phase.latency(), "")
         };
