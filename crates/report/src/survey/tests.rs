@@ -143,6 +143,24 @@ fn an_fsync_has_one_figure_everywhere() {
 }
 
 #[test]
+fn the_map_says_how_much_of_it_was_measured() {
+    let lattice = super::lattice::Lattice::of(32 << 20).expect("a surface");
+    let cell = |column: usize, row: usize| {
+        let mut phase = phase("surface", "cold read", OpKind::Read, (1000 * (1 + row as u64), 1000));
+        phase.axes.record_bytes = Some(lattice.columns[column]);
+        phase.axes.file_bytes = Some(lattice.rows[row]);
+        phase
+    };
+    let ends = [0, 8, 16];
+    let cells = ends.into_iter().flat_map(|row| ends.map(|column| cell(column, row)));
+    let few = run(std::iter::once(synced(1, 500)).chain(cells).collect());
+    let few = crate::terminal::summary(&few, 80, false);
+    let under = few.lines().skip_while(|l| !l.starts_with("cold read, file by record size")).nth(1);
+    let words = "9 of 289 cells were measured, all others are interpolated from these";
+    assert_eq!(under, Some(words), "{few}");
+}
+
+#[test]
 fn thresholds_are_in_order() {
     for c in CRITERIA {
         assert!(if c.is_time() { c.good < c.fair } else { c.good > c.fair }, "{c:?}");

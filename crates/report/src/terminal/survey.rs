@@ -116,12 +116,17 @@ fn map(page: &mut Page, run: &Run, layout: usize) {
     page.line(Style::Plain, "");
     let (dark, bright) = if page.paint.on { ("dark", "bright") } else { (".", "@") };
     let words = format!(
-        "{}, file by record size: {dark} {} to {bright} {} ({measured}/{cells} cells)",
+        "{}, file by record size: {dark} {} to {bright} {}",
         map.test,
         units::rate(low),
         units::rate(high)
     );
     page.line(Style::Bold, &words);
+    if measured < cells {
+        let guess =
+            format!("{measured} of {cells} cells were measured, all others are interpolated from these");
+        page.line(Style::Plain, &guess);
+    }
     page.line(Style::Dim, &format!("{:LABEL$}{}", "", super::record_heads(&map.lattice.columns, width)));
     let last = map.lattice.rows.len() - 1;
     let rows = ROWS.min(last + 1).max(2);
