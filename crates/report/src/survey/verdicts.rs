@@ -85,7 +85,7 @@ pub static CRITERIA: [Criterion; 10] = [
     },
     Criterion {
         of: "media streaming",
-        figure: "cold read",
+        figure: "cold read of the largest file",
         unit: "bytes/s",
         good: 200.0 * MIB,
         fair: 50.0 * MIB,
