@@ -97,6 +97,9 @@ fn a_limit_of_operations_is_told_from_a_knee() {
     assert_eq!(sentence(&free, "limit"), None);
     let told = sentence(&free, "knee").expect("a knee");
     assert!(told.contains("until 4 are in flight: 4000/s, 4.00×"), "{told}");
+    assert!(told.contains("more in flight gain little, 4100/s at best with 8"), "{told}");
+    let best = verdicts(&free).into_iter().find(|v| v.of == "VM images").expect("a verdict");
+    assert!(best.sentence.contains("random reads at best 4100/s"), "the same figure: {}", best.sentence);
 }
 
 #[test]
@@ -114,6 +117,47 @@ fn verdicts_show_their_thresholds_and_the_worst_figure_decides() {
     let others = verdicts(&run(vec![synced(1, 5000)]));
     assert_eq!(others.iter().find(|v| v.of == "VM images").map(|v| v.grade), Some(Grade::Unknown));
     assert_eq!(others.len(), 5);
+}
+
+#[test]
+fn an_fsync_has_one_figure_everywhere() {
+    let mut phase = synced(3, 100);
+    let slow = phase.repetitions[0].clone();
+    phase.repetitions.push(slow);
+    phase.repetitions[1].workers[0].elapsed_ns *= 2;
+    let plain = self::phase("ladder", "buffered random write", OpKind::Write, (1000, 900));
+    let run = run(vec![phase, plain]);
+    let time =
+        crate::units::time_ns(run.phases[0].latency_of(OpKind::Sync).percentile_ns(99.0).unwrap() as f64);
+    let rate = format!("{}/s", run.phases[0].ops_per_s().unwrap());
+    let told = sentence(&run, "durable").expect("told");
+    assert!(told.contains(&format!("p99 {time};")), "{told}");
+    let log = verdicts(&run).remove(0).sentence;
+    assert!(
+        log.contains(&format!("fsync p99 {time} ")) && log.contains(&format!("synced writes {rate} ")),
+        "{log}"
+    );
+    let page = crate::terminal::summary(&run, 80, false);
+    let row = page.lines().find(|l| l.contains("write and fsync: the fsync")).expect("a row");
+    assert!(row.contains(&time) && row.contains(" 75 "), "{row}");
+}
+
+#[test]
+fn the_map_says_how_much_of_it_was_measured() {
+    let lattice = super::lattice::Lattice::of(32 << 20).expect("a surface");
+    let cell = |column: usize, row: usize| {
+        let mut phase = phase("surface", "cold read", OpKind::Read, (1000 * (1 + row as u64), 1000));
+        phase.axes.record_bytes = Some(lattice.columns[column]);
+        phase.axes.file_bytes = Some(lattice.rows[row]);
+        phase
+    };
+    let ends = [0, 8, 16];
+    let cells = ends.into_iter().flat_map(|row| ends.map(|column| cell(column, row)));
+    let few = run(std::iter::once(synced(1, 500)).chain(cells).collect());
+    let few = crate::terminal::summary(&few, 80, false);
+    let under = few.lines().skip_while(|l| !l.starts_with("cold read, file by record size")).nth(1);
+    let words = "9 of 289 cells were measured, all others are interpolated from these";
+    assert_eq!(under, Some(words), "{few}");
 }
 
 #[test]

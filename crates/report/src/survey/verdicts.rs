@@ -53,7 +53,7 @@ const MIB: f64 = 1_048_576.0;
 pub static CRITERIA: [Criterion; 10] = [
     Criterion {
         of: "database log",
-        figure: "synced write p99",
+        figure: "fsync p99",
         unit: "ns",
         good: 5.0 * MS,
         fair: 20.0 * MS,
@@ -77,7 +77,7 @@ pub static CRITERIA: [Criterion; 10] = [
     },
     Criterion {
         of: "mail",
-        figure: "synced write p99",
+        figure: "fsync p99",
         unit: "ns",
         good: 20.0 * MS,
         fair: 100.0 * MS,
@@ -85,7 +85,7 @@ pub static CRITERIA: [Criterion; 10] = [
     },
     Criterion {
         of: "media streaming",
-        figure: "cold read",
+        figure: "cold read of the largest file",
         unit: "bytes/s",
         good: 200.0 * MIB,
         fair: 50.0 * MIB,
@@ -246,11 +246,7 @@ fn sync_p99(run: &Run) -> Option<f64> {
 }
 
 fn syncs_per_s(run: &Run) -> Option<f64> {
-    let phase = named(run, "ladder", "write and fsync")?;
-    // Writes and fsyncs are both operations.
-    let writes: u64 = phase.latency().count();
-    let ns: u64 = phase.repetitions.iter().flat_map(|r| &r.workers).map(|w| w.elapsed_ns).sum();
-    (ns > 0).then(|| writes as f64 * 1e9 / ns as f64)
+    named(run, "ladder", "write and fsync")?.ops_per_s()
 }
 
 fn synced_files(run: &Run) -> Option<f64> {

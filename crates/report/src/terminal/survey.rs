@@ -4,7 +4,12 @@
 use super::{Page, Style, cut, plain_table, right_aligned, wrapped};
 use crate::colour::Scale;
 use crate::survey::{Grade, Map, UseVerdict, findings, verdicts};
-use crate::{Story, section, spark, story::clean, svg::Course, units};
+use crate::{
+    Story, section, spark,
+    story::{DoubtGroup, clean},
+    svg::Course,
+    units,
+};
 use fathom_record::{OpKind, Phase, Run};
 
 /// The page has this many lines at most.
@@ -40,11 +45,50 @@ fn head(page: &mut Page, run: &Run, story: &Story, layout: usize) {
     for trouble in story.trouble.iter().take(2) {
         page.paragraph(Style::Bad, "! ", &clean(trouble), layout);
     }
-    match story.doubts.len() {
-        0 => {}
-        1 => page.line(Style::Warn, "? a reason for doubt is on the page"),
-        n => page.line(Style::Warn, &format!("? {n} reasons for doubt are on the page")),
+    let doubts: Vec<String> = story.doubts.iter().map(doubt).collect();
+    if !doubts.is_empty() {
+        let text = format!("Doubts (in how many phases), explained on the page: {}", doubts.join("; "));
+        page.paragraph(Style::Warn, "? ", &clean(&text), layout);
     }
+}
+
+/// A doubt in a few words, with the number of phases that it concerns. The page has its sentence.
+fn doubt(doubt: &DoubtGroup) -> String {
+    let words = match doubt.code.as_str() {
+        "page-cache" => "page-cache figures",
+        "memory" => "file system in memory",
+        "no-counters" => "no counters of the device",
+        "short-phase" => "under 10 ms",
+        "skew" => "workers did not start together",
+        "stood-still" => "stood still",
+        "foreign-io" => "other programs used the device",
+        "steal" => "hypervisor took CPU time",
+        "fits-memory" => "files fit into free memory",
+        "space" => "little free space",
+        "governor" => "the CPU saves power",
+        "virtual-machine" => "a virtual machine's disk",
+        "impossible-device" => "reads that the device did not count",
+        "impossible-direct" => "O_DIRECT not by the device alone",
+        "impossible-sync" => "fsync without writes at the device",
+        "impossible-sync-rate" => "synced faster than the device wrote",
+        "not-cold" => "files were in memory before",
+        "spread" => "repetitions far apart",
+        "jitter" => "stalls of the machine in the tail",
+        other => &other.replace('-', " "),
+    };
+    match doubt.sentences.as_slice() {
+        [sentence] => share(sentence).map_or(words.into(), |share| format!("{words} ({share})")),
+        _ => words.into(),
+    }
+}
+
+/// "3 of 91" of "In 3 of 91 phases (cold read) ...".
+fn share(sentence: &str) -> Option<String> {
+    let (before, _) = sentence.split_once(" phases (")?;
+    let mut words = before.rsplit(' ');
+    let (all, of, some) = (words.next()?, words.next()?, words.next()?);
+    let number = |word: &str| word.parse::<u64>().is_ok();
+    (of == "of" && number(all) && number(some)).then(|| format!("{some} of {all}"))
 }
 
 fn good_for(page: &mut Page, verdict: &UseVerdict, layout: usize) {
@@ -70,7 +114,7 @@ fn ladder(page: &mut Page, run: &Run, layout: usize) {
     for phase in phases {
         let syncs = phase.latency_of(OpKind::Sync);
         let (latency, mark) = if phase.writes && syncs.count() * 2 > phase.latency().count() {
-            (syncs, " *")
+            (syncs, ": the fsync")
         } else {
             (phase.latency(), "")
         };
@@ -116,12 +160,17 @@ fn map(page: &mut Page, run: &Run, layout: usize) {
     page.line(Style::Plain, "");
     let (dark, bright) = if page.paint.on { ("dark", "bright") } else { (".", "@") };
     let words = format!(
-        "{}, file by record size: {dark} {} to {bright} {} ({measured}/{cells} cells)",
+        "{}, file by record size: {dark} {} to {bright} {}",
         map.test,
         units::rate(low),
         units::rate(high)
     );
     page.line(Style::Bold, &words);
+    if measured < cells {
+        let guess =
+            format!("{measured} of {cells} cells were measured, all others are interpolated from these");
+        page.line(Style::Plain, &guess);
+    }
     page.line(Style::Dim, &format!("{:LABEL$}{}", "", super::record_heads(&map.lattice.columns, width)));
     let last = map.lattice.rows.len() - 1;
     let rows = ROWS.min(last + 1).max(2);
@@ -154,4 +203,45 @@ fn course(page: &mut Page, run: &Run, layout: usize) {
     page.line(Style::Plain, "");
     let bars = spark::bars_in(&figures, (layout / 2).max(8));
     page.line(Style::Plain, &format!("long write  {bars}  max {}", course.unit.words(highest)));
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{samples, terminal};
+    use fathom_record::{Doubt, Run};
+
+    #[test]
+    fn doubts_are_named_with_their_phases() {
+        let of = |doubts: &[(&str, &str)]| {
+            let doubt = |&(code, sentence): &(&str, &str)| Doubt {
+                code: code.into(),
+                phase: None,
+                sentence: sentence.into(),
+            };
+            let doubts = doubts.iter().map(doubt).collect();
+            let mut run = Run { doubts, ..samples::survey_run() };
+            run.dialect = "survey".into();
+            run.phases[0].axes.tags.insert("stage".into(), crate::survey::LADDER.into());
+            terminal::summary(&run, 200, false)
+        };
+        let text = of(&[
+            ("page-cache", "25 of 91 phases (cached random read) moved at most 5 %."),
+            ("short-phase", "18 of 91 phases (cold read) took less than 10 ms."),
+            ("skew", "In 3 of 91 phases (parallel writers) the workers did not start together."),
+            ("spread", "The repetitions of 36 of 91 phases (cold read) lie apart."),
+            ("virtual-machine", "This is a virtual machine."),
+            ("odd-one", "All phases (2) are odd."),
+        ]);
+        let line = text.lines().find(|l| l.starts_with("? ")).expect("a line").to_string();
+        assert!(
+            line.starts_with(
+                "? Doubts (in how many phases), explained on the page: page-cache figures (25 of 91); "
+            ),
+            "{line}"
+        );
+        assert!(line.contains("together (3 of 91); repetitions far apart (36 of 91)"), "{line}");
+        assert!(line.contains("; under 10 ms (18 of 91); workers"), "{line}");
+        assert!(text.contains("(36 of 91); a virtual") && text.contains("odd one"), "{text}");
+        assert!(!of(&[]).contains("\n? "), "no doubt, no line");
+    }
 }

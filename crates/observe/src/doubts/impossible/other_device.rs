@@ -1,18 +1,23 @@
-//! The kernel charged this program with more reads from storage than the device that was found moved at all: the data came from another
-//! device, so the counters that everything else rests on are of the wrong one.
+//! The program got more from storage than the device that was found moved at all: the data came from another device, so the counters
+//! that everything else rests on are of the wrong one.
+//!
+//! Reads are charged when they are asked for, and a device counts them when they are done. What is read ahead and still on its way when
+//! a phase ends is charged and not counted, and it may be any amount. So only reads that must be done are compared: direct ones, and
+//! those of files that were not in memory where the device read nothing at all. Writes are charged when pages become dirty, long before
+//! a device has them: they prove nothing.
 
 use super::{device, exceeds, found};
 use crate::doubts::grouped;
 use crate::words::which;
 use fathom_record::origin::bytes_words;
-use fathom_record::{Doubt, Phase, Repetition, Run};
+use fathom_record::{Doubt, Phase, Repetition, Residency, Run};
 
 pub(super) fn check(run: &Run) -> Option<Doubt> {
     let all = found(run, charged);
     let phases: Vec<&Phase> = all.iter().map(|(phase, _)| *phase).collect();
     let (_, (own, moved, name)) = all.iter().max_by_key(|(_, (own, moved, _))| own - moved)?;
     let text = format!(
-        "in {} the kernel charged this program with {} read from storage, and {name}, the device that was found below the files, moved {}: some of the data came from elsewhere (a link or a mount to another file system, a layer that is not told in /sys). Name a directory on the storage you mean.",
+        "in {} this program got {} that the kernel had charged to it as read from storage, and {name}, the device that was found below the files, counted {}: part of the data came from elsewhere (a link or a mount to another file system, a layer that is not told in /sys), or {name} does not count what it reads (queue/iostats). Name a directory on the storage you mean.",
         which(run, &phases),
         bytes_words(*own),
         bytes_words(*moved)
@@ -20,45 +25,106 @@ pub(super) fn check(run: &Run) -> Option<Doubt> {
     Some(grouped("impossible-device", &phases, &text))
 }
 
-/// Read-ahead is charged when it is asked for, and counted at the device when it is done: what is on its way at the end is no other device's.
-const ON_ITS_WAY: u64 = 4 << 20;
-
-fn charged(_: &Phase, r: &Repetition) -> Option<(u64, u64, String)> {
-    // What workers were charged with is read when they have ended: their warm-up is in it, and not in the device's counters.
-    if r.ramp_ns > 0 {
+fn charged(phase: &Phase, r: &Repetition) -> Option<(u64, u64, String)> {
+    // What workers were charged with is read when they have ended: their warm-up is in it, and not in the device's counters. Reads
+    // beside writes may be of what was just written, and no device is asked for holes.
+    let holes = r.extents.is_some_and(|e| e.hole_bytes.saturating_add(e.unwritten_bytes) > 0);
+    if r.ramp_ns > 0 || phase.writes || holes {
         return None;
     }
-    let moved = r.physical.devices.first()?.read_bytes.saturating_add(ON_ITS_WAY);
-    let own = r.physical.own_read_bytes?;
-    exceeds(own, moved).then(|| (own, moved - ON_ITS_WAY, device(r)))
+    let empty = |cached: Option<Residency>| cached.is_some_and(|c| c.cached_pages == 0);
+    let moved = r.physical.devices.first()?.read_bytes;
+    // O_DIRECT that fell back to the page cache reads ahead, too, and leaves its pages there.
+    let must = empty(r.resident_before) && if phase.direct { empty(r.resident_after) } else { moved == 0 };
+    let own = r.physical.own_read_bytes?.min(r.bytes());
+    (must && exceeds(own, moved)).then(|| (own, moved, device(r)))
 }
 
 #[cfg(test)]
 mod tests {
     use crate::doubts::Seen;
-    use crate::doubts::test_runs::{code, doubts, none, phase, run_of};
+    use crate::doubts::test_runs::{doubts, phase, run_of};
+    use fathom_record::{Extents, Phase, Residency};
 
     const MIB: u64 = 1 << 20;
+    const CODE: &str = "impossible-device";
 
-    #[test]
-    fn more_charged_than_moved_is_another_device() {
-        let mut p = phase("read", 100 * MIB, 100 * MIB);
-        p.repetitions[0].physical.own_read_bytes = Some(104 * MIB);
-        none(&run_of(vec![p.clone()]), &Seen::default());
-        p.repetitions[0].physical.own_read_bytes = Some(200 * MIB);
-        let doubt = code(&run_of(vec![p]), &Seen::default(), "impossible-device");
-        assert!(doubt.sentence.contains("200 MiB") && doubt.sentence.contains("sda"), "{}", doubt.sentence);
-        assert!(doubt.sentence.contains("moved 100 MiB"), "{}", doubt.sentence);
+    /// Reads of files that are not in memory, before and (with O_DIRECT) after.
+    fn reads(direct: bool, asked: u64, own: u64, moved: u64) -> Phase {
+        let mut p = phase("read", asked, moved);
+        p.direct = direct;
+        let r = &mut p.repetitions[0];
+        r.physical.own_read_bytes = Some(own);
+        let cached =
+            |cached_pages| Some(Residency { total_pages: 4096, cached_pages, ..Residency::default() });
+        (r.resident_before, r.resident_after) = (cached(0), cached(if direct { 0 } else { 4096 }));
+        p
+    }
+
+    fn said(phase: Phase) -> Option<String> {
+        let all = doubts(&run_of(vec![phase]), &Seen::default());
+        all.into_iter().find(|d| d.code == CODE).map(|d| d.sentence)
     }
 
     #[test]
-    fn neither_a_warm_up_nor_read_ahead_on_its_way_is_another_device() {
-        let mut p = phase("read", 100 * MIB, 100 * MIB);
-        p.repetitions[0].physical.own_read_bytes = Some(200 * MIB);
-        p.repetitions[0].ramp_ns = 100_000_000;
-        assert!(doubts(&run_of(vec![p]), &Seen::default()).iter().all(|d| d.code != "impossible-device"));
-        let mut p = phase("read", 2 * MIB, 2 * MIB);
-        p.repetitions[0].physical.own_read_bytes = Some(6 * MIB);
-        assert!(doubts(&run_of(vec![p]), &Seen::default()).iter().all(|d| d.code != "impossible-device"));
+    fn direct_reads_that_the_device_did_not_do_are_another_devices() {
+        let sentence = said(reads(true, 200 * MIB, 200 * MIB, 100 * MIB)).expect("a doubt");
+        assert!(sentence.contains("got 200 MiB") && sentence.contains("sda"), "{sentence}");
+        assert!(sentence.contains("counted 100 MiB"), "{sentence}");
+        assert_eq!(said(reads(true, 100 * MIB, 104 * MIB, 100 * MIB)), None);
+    }
+
+    #[test]
+    fn a_device_that_read_nothing_did_not_deliver_what_was_not_in_memory() {
+        let sentence = said(reads(false, 20 * MIB, 32 * MIB, 0)).expect("a doubt");
+        assert!(sentence.contains("got 20 MiB") && sentence.contains("counted 0 B"), "{sentence}");
+    }
+
+    #[test]
+    fn read_ahead_on_its_way_is_no_other_device() {
+        // As seen of cold reads on ext4 with 8 MiB of read-ahead: asked for, charged, counted.
+        for [asked, own, moved] in [[20, 32, 24], [30, 32, 32], [14, 22, 14], [13, 20, 15], [2, 6, 2]] {
+            assert_eq!(said(reads(false, asked * MIB, own * MIB, moved * MIB)), None, "{asked}");
+        }
+    }
+
+    #[test]
+    fn what_need_not_come_from_a_device_is_no_other_device() {
+        let of = |change: fn(&mut Phase)| {
+            let mut p = reads(true, 200 * MIB, 200 * MIB, 100 * MIB);
+            change(&mut p);
+            said(p)
+        };
+        assert!(of(|_| {}).is_some());
+        assert_eq!(of(|p| p.repetitions[0].ramp_ns = 100_000_000), None, "a warm-up");
+        assert_eq!(of(|p| p.writes = true), None, "reads of what was written");
+        assert_eq!(of(|p| p.repetitions[0].resident_after = None), None, "not known");
+        assert_eq!(
+            of(|p| p.repetitions[0].physical.own_read_bytes = Some(90 * MIB)),
+            None,
+            "from a cache below"
+        );
+        assert_eq!(
+            of(|p| p.repetitions[0].workers[0].bytes = 90 * MIB),
+            None,
+            "charged, but not for the data"
+        );
+        let holes = Extents { bytes: 200 * MIB, hole_bytes: 100 * MIB, ..Extents::default() };
+        let mut p = reads(true, 200 * MIB, 200 * MIB, 100 * MIB);
+        p.repetitions[0].extents = Some(holes);
+        assert_eq!(said(p), None, "holes");
+        let mut p = reads(false, 20 * MIB, 32 * MIB, 0);
+        p.repetitions[0].resident_before = p.repetitions[0].resident_after;
+        assert_eq!(said(p), None, "in memory before");
+        let mut p = reads(true, 20 * MIB, 32 * MIB, 16 * MIB);
+        p.repetitions[0].resident_after = Some(Residency { cached_pages: 9, ..Residency::default() });
+        assert_eq!(said(p), None, "O_DIRECT through the page cache");
+    }
+
+    #[test]
+    fn data_that_is_dirty_and_not_yet_written_is_no_other_device() {
+        let mut p = phase("write", 30 * MIB, 22 * MIB);
+        p.repetitions[0].physical.own_write_bytes = Some(30 * MIB);
+        assert_eq!(said(p), None);
     }
 }

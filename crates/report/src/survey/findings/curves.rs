@@ -105,27 +105,30 @@ pub(super) fn knee(run: &Run) -> Option<Finding> {
     let phases = of_stage(run, "depth");
     let at = |depth: u64| phases.iter().copied().find(|p| p.axes.queue_depth.unwrap_or(1) == depth);
     let single = at(first.0)?;
+    // The best rate is the one that verdicts name: where it is another than the knee's, both are told.
+    let more = if best.0 == knee.0 {
+        "more in flight only wait".to_string()
+    } else {
+        format!("more in flight gain little, {} at best with {}", per_s(best.1), best.0)
+    };
     let sentence = if knee.0 <= 1 {
         // One repetition with more in flight that did clearly more: the others were disturbed, or this one was lucky.
-        let more = phases.iter().filter(|p| p.repetitions.len() > 1 && p.axes.queue_depth.unwrap_or(1) > 1);
-        if more.filter_map(|p| highest(p)).any(|r| r > first.1 * NOTHING) {
+        let deeper = phases.iter().filter(|p| p.repetitions.len() > 1 && p.axes.queue_depth.unwrap_or(1) > 1);
+        if deeper.filter_map(|p| highest(p)).any(|r| r > first.1 * NOTHING) {
             unclear(&points)
         } else {
-            format!(
-                "one random read at a time gets all there is ({}); more in flight only wait.",
-                per_s(first.1)
-            )
+            format!("random reads with one in flight come to {}; {more}.", per_s(first.1))
         }
     } else if at(best.0).is_some_and(|p| overlap(single, p)) {
         unclear(&points)
     } else {
         let whose = if cpu_bound(&phases) {
-            "the calls keep a CPU busy, so that this is its limit, not the device's"
+            "; the calls keep a CPU busy, so that this is its limit, not the device's"
         } else {
-            "more than that only wait"
+            ""
         };
         format!(
-            "random reads gain until {} are in flight: {}, {} what one at a time gets ({}); {whose}.",
+            "random reads gain until {} are in flight: {}, {} what one in flight gets ({}, measured anew); {more}{whose}.",
             knee.0,
             per_s(knee.1),
             ratio(knee.1 / first.1),

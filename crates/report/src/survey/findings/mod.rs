@@ -158,15 +158,15 @@ fn durable(run: &Run) -> Option<Finding> {
     let plain = latency(named(run, "ladder", "buffered random write")?, 50.0)?;
     let (p50, p99) = (synced(sync, 50.0)?, synced(sync, 99.0)?);
     let sentence = format!(
-        "a write of 4 KiB that is sure (fsync) takes {}, p99 {}; one that is only in memory {}.",
+        "an fsync after a write of 4 KiB takes {}, p99 {}; a write that is only in memory {}.",
         time_ns(p50),
         time_ns(p99),
         time_ns(plain)
     );
     let evidence = vec![
-        proof("p50 with fsync", p50, "ns"),
-        proof("p99 with fsync", p99, "ns"),
-        proof("p50 without", plain, "ns"),
+        proof("p50 of the fsync", p50, "ns"),
+        proof("p99 of the fsync", p99, "ns"),
+        proof("p50 of a write without", plain, "ns"),
     ];
     Some(finding("durable", sentence, evidence))
 }
