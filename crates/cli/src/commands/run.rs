@@ -158,16 +158,21 @@ pub fn conclude(finished: &Finished, json: bool) {
 
 /// Says what ended the run early, and where it is kept.
 pub fn tell_end(finished: &Finished) {
-    if let Some(signal) = finished.signal {
-        console::warning(&format!("stopped by signal {signal}; what was measured until then is above"));
-    } else if let Some(failure) = &finished.failure {
-        console::error(&failure.to_string());
-    }
+    tell_early_end(finished);
     if finished.stored {
         console::note(&format!(
             "kept as run {}; `fathom report {} -o page.html` draws it",
             finished.run.id, finished.run.id
         ));
+    }
+}
+
+/// Says what ended a run before its time.
+pub fn tell_early_end(finished: &Finished) {
+    if let Some(signal) = finished.signal {
+        console::warning(&format!("stopped by signal {signal}; what was measured until then is above"));
+    } else if let Some(failure) = &finished.failure {
+        console::error(&failure.to_string());
     }
 }
 

@@ -13,8 +13,8 @@ fn a_survey_prints_a_summary_writes_a_page_and_keeps_the_run() {
     let outcome = fathom.run(["survey", "--quick"]).expect_code(0);
     let wide: Vec<&str> = outcome.stdout.lines().filter(|l| l.chars().count() > 80).collect();
     assert_eq!(wide, [""; 0], "80 columns where there is no terminal");
-    assert!(outcome.stdout.lines().count() <= 50, "a page: {}", outcome.stdout);
-    for told in ["database log", "media streaming", "VM images", "served by"] {
+    assert!(outcome.stdout.lines().count() <= 22, "a terminal of 24 lines: {}", outcome.stdout);
+    for told in ["database log", "media streaming", "VM images", "served by", "Doubts"] {
         assert!(outcome.stdout.contains(told), "{told} is missing: {}", outcome.stdout);
     }
     assert!(!outcome.stdout.contains('\u{1b}'), "no colours where there is no terminal");
@@ -26,14 +26,21 @@ fn a_survey_prints_a_summary_writes_a_page_and_keeps_the_run() {
     let id = listed[0]["id"].as_str().expect("a run has an id");
     assert_eq!(names_in(fathom.work()), [format!("fathom-{id}.html")], "the page and nothing else");
     assert_eq!(journals(&fathom), [""; 0]);
-    assert!(outcome.stderr.contains(&format!("page: fathom-{id}.html")), "{}", outcome.stderr);
-    assert!(outcome.stderr.contains(&format!("kept as run {id}")), "{}", outcome.stderr);
+    assert!(outcome.stdout.contains(&format!("Page fathom-{id}.html")), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("fathom show last"), "{}", outcome.stdout);
+    assert!(!outcome.stdout.contains("Since"), "there is no survey before: {}", outcome.stdout);
 
     let page = std::fs::read_to_string(fathom.work().join(format!("fathom-{id}.html"))).expect("the page");
     self_contained(&page);
     let run = last_run(&fathom);
     assert_eq!((&run["status"], &run["dialect"]), (&"completed".into(), &"survey".into()));
     complete(&run);
+
+    let again = fathom.run(["survey", "--quick"]).expect_code(0);
+    let since = again.stdout.lines().find(|line| line.starts_with(" Since "));
+    assert!(since.is_some_and(|line| line.contains("fsyncs ")), "{}", again.stdout);
+    let longer = fathom.run(["show", id]).expect_code(0);
+    assert!(longer.stdout.lines().count() > again.stdout.lines().count(), "{}", longer.stdout);
 }
 
 /// Nothing in the page asks for anything outside it.
@@ -81,7 +88,7 @@ fn a_survey_of_a_tmpfs_says_memory() {
     let fathom = Fathom::new();
     let dir = fs.path().to_str().expect("UTF-8");
     let outcome = fathom.run(["survey", "--quick", dir, "-o", "page.html", "--no-store"]).expect_code(0);
-    assert!(outcome.stdout.contains("file system in memory"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("This is a file system in memory"), "{}", outcome.stdout);
     assert!(outcome.stdout.contains("nothing in memory outlives a power cut"), "{}", outcome.stdout);
     assert!(!outcome.stdout.contains(" the device's own"), "{}", outcome.stdout);
     assert_eq!(names_in(fs.path()), [""; 0]);

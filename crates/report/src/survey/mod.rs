@@ -1,6 +1,7 @@
 //! What a survey of a storage says: findings with their evidence, a verdict for each use with its thresholds, and both as JSON. All of it
 //! follows from the record, so that every format says the same and says it again years later.
 
+mod answer;
 mod dense;
 mod document;
 mod facts;
@@ -9,12 +10,15 @@ pub mod lattice;
 mod map;
 mod verdicts;
 
+pub use answer::{Answer, Row};
 pub use dense::dense;
 pub use document::json;
 pub use facts::{LADDER, is_survey};
 pub use findings::of_run as findings;
 pub use map::Map;
-pub use verdicts::{CRITERIA, Criterion, Grade, UseVerdict, of_run as verdicts};
+pub use verdicts::{CRITERIA, Criterion, Grade, Judged, UseVerdict, of_run as verdicts};
+
+pub(crate) use answer::words as doubt_words;
 
 #[cfg(test)]
 mod tests;

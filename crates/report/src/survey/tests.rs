@@ -1,8 +1,9 @@
 //! Findings and verdicts of surveys that are put together by hand.
 
-use super::{CRITERIA, Grade, findings, json, verdicts};
+use super::{Answer, CRITERIA, Grade, findings, json, verdicts};
 use fathom_record::{
-    Axes, DeviceDelta, Histogram, OpKind, OpStat, Phase, Physical, Repetition, Row, Run, Worker,
+    Axes, DeviceDelta, Doubt, Finding, Histogram, OpKind, OpStat, Phase, Physical, Repetition, Row, Run,
+    Worker,
 };
 
 /// A phase whose operations of one kind all took `ns`, `ops` of them in a second.
@@ -359,4 +360,103 @@ fn every_finding_has_evidence() {
     for (_, f) in found {
         assert!(!f.evidence.is_empty() && f.sentence.ends_with('.'), "{f:?}");
     }
+}
+
+fn answer(run: &Run, before: Option<&Run>) -> Answer {
+    Answer::of(run, before, |rule| rule == "io-limit")
+}
+
+#[test]
+fn the_short_answer_has_the_figures_of_the_long_one() {
+    let mut phases =
+        vec![synced(3, 374), phase("ladder", "direct random read", OpKind::Read, (9455, 85_000))];
+    phases.extend(deep(&[(1, 9_455, 85_000), (16, 61_000, 260_000), (64, 78_481, 800_000)], 900));
+    let mut write = phase("ladder", "direct random write", OpKind::Write, (8419, 77_000));
+    let once = OpStat { op: OpKind::Sync, ops: 1, bytes: 0, latency: Histogram::from_values([9_000_000]) };
+    write.repetitions[0].workers[0].stats.push(once);
+    phases.push(write);
+    phases.push(phase("ladder", "cached random read", OpKind::Read, (950_071, 764)));
+    let found = answer(&run(phases), None);
+    let rows: Vec<(&str, f64)> = found.rows.iter().map(|row| (row.what.as_str(), row.per_s)).collect();
+    assert_eq!(
+        rows,
+        [
+            ("write 4 KiB, then fsync", 374.0),
+            ("random read, 1 in flight", 9455.0),
+            ("random read, 64 in flight", 78_481.0),
+            ("random write, 1 in flight", 8419.0),
+            ("random read again", 950_071.0),
+        ]
+    );
+    let near = |ns: Option<f64>, wanted: f64| (ns.expect("a latency") / wanted - 1.0).abs() < 0.03;
+    assert!(found.rows[0].ns.into_iter().all(|ns| near(ns, 3e6)), "of the fsync: {:?}", found.rows[0]);
+    assert!(near(found.rows[2].ns[0], 800_000.0), "{:?}", found.rows[2]);
+    assert!(near(found.rows[3].ns[0], 77_000.0), "not of the fsync at its end: {:?}", found.rows[3]);
+    assert_eq!(found.uses.len(), 5);
+    assert!(found.limits.is_empty() && found.doubts.is_empty() && found.since.is_none(), "{found:?}");
+}
+
+#[test]
+fn a_limit_is_told_once_and_one_without_a_name_too() {
+    let held = |phases: usize| {
+        let mut run = run(vec![synced(1, 500), synced(1, 500), synced(1, 500)]);
+        for phase in &mut run.phases[..phases] {
+            let sentence = "A control group holds reads of vda to 20 MiB/s.".to_owned();
+            let finding = Finding { rule: "io-limit".into(), sentence, ..Finding::default() };
+            phase.repetitions[0].findings =
+                vec![finding.clone(), Finding { rule: "journal".into(), ..finding }];
+        }
+        answer(&run, None).limits
+    };
+    assert_eq!(held(2), ["Limited in 2 of 3 phases: A control group holds reads of vda to 20 MiB/s."]);
+    assert_eq!(held(0), [""; 0]);
+    let mut phases = vec![synced(1, 500)];
+    phases.extend(deep(&[(1, 400, 2_500_000), (2, 400, 5_000_000), (4, 401, 10_000_000)], 30));
+    let unnamed = answer(&run(phases), None).limits;
+    assert!(
+        unnamed.len() == 1 && unnamed[0].starts_with("Operations are held") && unnamed[0].contains("a limit"),
+        "{unnamed:?}"
+    );
+}
+
+#[test]
+fn doubts_that_a_survey_makes_itself_are_not_in_the_short_answer() {
+    let doubt =
+        |code: &str, sentence: &str| Doubt { code: code.into(), phase: None, sentence: sentence.into() };
+    let mut run = run(vec![synced(1, 500)]);
+    run.doubts = vec![
+        doubt("short-phase", "18 of 91 phases (cold read) took less than 10 ms."),
+        doubt("fits-memory", "The files fit into free memory."),
+        doubt("spread", "The repetitions of 36 of 91 phases (cold read) lie apart."),
+        doubt("governor", "The CPU saves power."),
+    ];
+    assert_eq!(answer(&run, None).doubts, ["repetitions far apart (36 of 91)", "the CPU saves power"]);
+}
+
+#[test]
+fn what_changed_since_the_survey_before_is_told_with_its_date() {
+    let mut before =
+        run(vec![synced(1, 500), phase("ladder", "direct random read", OpKind::Read, (9000, 85_000))]);
+    before.started_at = "2026-11-25T23:13:56+01:00".into();
+    let now = run(vec![synced(1, 250), phase("ladder", "direct random read", OpKind::Read, (9100, 85_000))]);
+    assert_eq!(
+        answer(&now, Some(&before)).since.as_deref(),
+        Some("25 Nov 23:13: fsyncs -50 %, random reads +1 % (one run each)")
+    );
+    assert_eq!(answer(&now, Some(&run(vec![synced(1, 0)]))).since, None);
+}
+
+#[test]
+fn what_a_survey_could_not_see_or_had_no_room_for_is_said_first() {
+    let mut cold = phase("surface", "cold read", OpKind::Read, (100, 1_000_000));
+    cold.axes.file_bytes = Some(512 << 10);
+    let mut small = run(vec![synced(1, 500), cold]);
+    small.environment = serde_json::json!({ "filesystem": { "free_bytes": 20 << 20 } });
+    let found = answer(&small, None);
+    let rough = "Only 20 MiB are free: the largest file has 512 KiB, so that figures are rough.";
+    assert!(found.first.iter().any(|words| words == rough), "{:?}", found.first);
+    assert!(found.device_known);
+    let mut hidden = run(vec![synced(1, 500)]);
+    hidden.phases[0].repetitions[0].physical.devices.clear();
+    assert!(!answer(&hidden, None).device_known);
 }

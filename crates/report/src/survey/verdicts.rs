@@ -85,7 +85,7 @@ pub static CRITERIA: [Criterion; 10] = [
     },
     Criterion {
         of: "media streaming",
-        figure: "cold read of the largest file",
+        figure: "cold read, largest file",
         unit: "bytes/s",
         good: 200.0 * MIB,
         fair: 50.0 * MIB,
@@ -143,6 +143,8 @@ pub struct UseVerdict {
     pub of: &'static str,
     /// The worst of its figures.
     pub grade: Grade,
+    /// What decided, where no figure did.
+    pub note: Option<&'static str>,
     /// The grade, the figures and the thresholds.
     pub sentence: String,
     /// What it was judged by.
@@ -199,6 +201,21 @@ impl Criterion {
     }
 }
 
+impl Judged {
+    /// "fsync p99 5.31 ms".
+    #[must_use]
+    pub fn words(&self) -> String {
+        self.value.map_or_else(String::new, |value| format!("{} {}", self.by.figure, self.by.words(value)))
+    }
+
+    /// "fsync p99 5.31 ms (good ≤ 5 ms)".
+    #[must_use]
+    pub fn words_with_threshold(&self) -> String {
+        let sign = if self.by.is_time() { '≤' } else { '≥' };
+        format!("{} (good {sign} {})", self.words(), short(&self.by.words(self.by.good)))
+    }
+}
+
 /// "5 ms" of "5.00 ms": thresholds are round.
 fn short(words: &str) -> String {
     let (number, unit) = words.split_once(' ').unwrap_or((words, ""));
@@ -232,13 +249,14 @@ fn verdict(run: &Run, of: &'static str) -> UseVerdict {
         figures.push(Judged { by: c, value, grade: one });
     }
     let mut grade = grade.unwrap_or(Grade::Unknown);
-    if in_memory(run) && DURABLE.contains(&of) {
+    let note = (in_memory(run) && DURABLE.contains(&of)).then_some("nothing in memory outlives a power cut");
+    if let Some(note) = note {
         grade = Grade::Poor;
-        told.insert(0, "nothing in memory outlives a power cut".into());
+        told.insert(0, note.into());
     }
     let sentence =
         if told.is_empty() { grade.word().into() } else { format!("{}: {}", grade.word(), told.join("; ")) };
-    UseVerdict { of, grade, sentence, figures }
+    UseVerdict { of, grade, note, sentence, figures }
 }
 
 fn sync_p99(run: &Run) -> Option<f64> {
@@ -258,7 +276,7 @@ fn files(run: &Run) -> Option<f64> {
 }
 
 /// The best rate of a cold read of the largest file.
-fn streaming_read(run: &Run) -> Option<f64> {
+pub(super) fn streaming_read(run: &Run) -> Option<f64> {
     let cells: Vec<_> = of_stage(run, "surface").into_iter().filter(|p| p.name == "cold read").collect();
     let largest = cells.iter().filter_map(|p| p.axes.file_bytes).max()?;
     let of_largest = cells.iter().filter(|p| p.axes.file_bytes == Some(largest));
@@ -277,7 +295,7 @@ fn cold_p50(run: &Run) -> Option<f64> {
 }
 
 /// The best depth, or what one at a time gets.
-fn best_reads(run: &Run) -> Option<f64> {
+pub(super) fn best_reads(run: &Run) -> Option<f64> {
     let deep =
         of_stage(run, "depth").into_iter().filter_map(fathom_record::Phase::ops_per_s).reduce(f64::max);
     let one =

@@ -5,10 +5,12 @@
 mod block;
 mod conduct;
 mod operations;
+mod short;
 mod survey;
 mod trust;
 mod why;
 
+pub use short::short;
 pub use why::answer;
 
 use crate::{

@@ -3,13 +3,8 @@
 
 use super::{Page, Style, cut, plain_table, right_aligned, wrapped};
 use crate::colour::Scale;
-use crate::survey::{Grade, Map, UseVerdict, findings, verdicts};
-use crate::{
-    Story, section, spark,
-    story::{DoubtGroup, clean},
-    svg::Course,
-    units,
-};
+use crate::survey::{Grade, Map, UseVerdict, doubt_words, findings, verdicts};
+use crate::{Story, section, spark, story::clean, svg::Course, units};
 use fathom_record::{OpKind, Phase, Run};
 
 /// The page has this many lines at most.
@@ -45,50 +40,11 @@ fn head(page: &mut Page, run: &Run, story: &Story, layout: usize) {
     for trouble in story.trouble.iter().take(2) {
         page.paragraph(Style::Bad, "! ", &clean(trouble), layout);
     }
-    let doubts: Vec<String> = story.doubts.iter().map(doubt).collect();
+    let doubts: Vec<String> = story.doubts.iter().map(doubt_words).collect();
     if !doubts.is_empty() {
         let text = format!("Doubts (in how many phases), explained on the page: {}", doubts.join("; "));
         page.paragraph(Style::Warn, "? ", &clean(&text), layout);
     }
-}
-
-/// A doubt in a few words, with the number of phases that it concerns. The page has its sentence.
-fn doubt(doubt: &DoubtGroup) -> String {
-    let words = match doubt.code.as_str() {
-        "page-cache" => "page-cache figures",
-        "memory" => "file system in memory",
-        "no-counters" => "no counters of the device",
-        "short-phase" => "under 10 ms",
-        "skew" => "workers did not start together",
-        "stood-still" => "stood still",
-        "foreign-io" => "other programs used the device",
-        "steal" => "hypervisor took CPU time",
-        "fits-memory" => "files fit into free memory",
-        "space" => "little free space",
-        "governor" => "the CPU saves power",
-        "virtual-machine" => "a virtual machine's disk",
-        "impossible-device" => "reads that the device did not count",
-        "impossible-direct" => "O_DIRECT not by the device alone",
-        "impossible-sync" => "fsync without writes at the device",
-        "impossible-sync-rate" => "synced faster than the device wrote",
-        "not-cold" => "files were in memory before",
-        "spread" => "repetitions far apart",
-        "jitter" => "stalls of the machine in the tail",
-        other => &other.replace('-', " "),
-    };
-    match doubt.sentences.as_slice() {
-        [sentence] => share(sentence).map_or(words.into(), |share| format!("{words} ({share})")),
-        _ => words.into(),
-    }
-}
-
-/// "3 of 91" of "In 3 of 91 phases (cold read) ...".
-fn share(sentence: &str) -> Option<String> {
-    let (before, _) = sentence.split_once(" phases (")?;
-    let mut words = before.rsplit(' ');
-    let (all, of, some) = (words.next()?, words.next()?, words.next()?);
-    let number = |word: &str| word.parse::<u64>().is_ok();
-    (of == "of" && number(all) && number(some)).then(|| format!("{some} of {all}"))
 }
 
 fn good_for(page: &mut Page, verdict: &UseVerdict, layout: usize) {

@@ -3,6 +3,7 @@
 //! what the figures say is `fathom_report::survey`'s.
 
 mod depth;
+mod earlier;
 mod effort;
 mod guide;
 mod ladder;
@@ -24,6 +25,7 @@ use crate::run_loop::{self, Finished, Head};
 use crate::{console, state};
 use effort::{Effort, Wish};
 use fathom_engine::Engine;
+use fathom_record::Run;
 use guide::Guide;
 use place::{Async, Place};
 use plan::Plan;
@@ -64,15 +66,19 @@ pub fn run(options: &Survey, common: &Common) -> anyhow::Result<ExitCode> {
     let page =
         options.output.clone().unwrap_or_else(|| PathBuf::from(format!("fathom-{}.html", finished.run.id)));
     let written = write::runs(&[&finished.run], &page, false);
-    tell(&finished, options.json);
-    match written {
-        Ok(_) => console::note(&format!("page: {}", page.display())),
-        // The measurement is not lost with the page: it is in the store and on the terminal.
-        Err(e) => {
-            console::error(&format!("the page was not written: {e:#}"));
-            if finished.signal.is_none() {
-                return Ok(ExitCode::from(crate::exit::FAILED));
-            }
+    if options.json {
+        console::out(&fathom_report::survey::json(&finished.run));
+        super::run::tell_end(&finished);
+    } else {
+        let earlier = finished.stored.then(|| earlier::of(&finished.run, common)).flatten();
+        tell(&finished, earlier.as_ref(), written.is_ok().then_some(&page));
+        super::run::tell_early_end(&finished);
+    }
+    // The measurement is not lost with the page: it is in the store and on the terminal.
+    if let Err(e) = written {
+        console::error(&format!("the page was not written: {e:#}"));
+        if finished.signal.is_none() {
+            return Ok(ExitCode::from(crate::exit::FAILED));
         }
     }
     Ok(code(&finished))
@@ -96,12 +102,16 @@ fn several_in_flight(engine: &Engine, place: &mut Place, effort: Effort) -> Opti
     })
 }
 
-/// Prints the result and what ended the survey early.
-fn tell(finished: &Finished, json: bool) {
-    if json {
-        console::out(&fathom_report::survey::json(&finished.run));
-        super::run::tell_end(finished);
-    } else {
-        super::run::conclude(finished, false);
+/// Prints the short answer, and where the rest is.
+fn tell(finished: &Finished, earlier: Option<&Run>, page: Option<&PathBuf>) {
+    let (width, colour) = (console::width(), console::colour());
+    if finished.run.phases.is_empty() {
+        return console::out(&fathom_report::terminal::summary(&finished.run, width, colour));
     }
+    let answer =
+        fathom_report::survey::Answer::of(&finished.run, earlier, fathom_observe::findings::is_cause);
+    let page = page.map(|page| format!("Page {}", page.display()));
+    let more = finished.stored.then(|| "All of it: fathom show last   Why: fathom why last".to_owned());
+    let after: Vec<String> = [page, more].into_iter().flatten().collect();
+    console::out(&fathom_report::terminal::short(&answer, &after, width, colour));
 }

@@ -44,7 +44,7 @@ fn curve(run: &Run) -> Vec<(u64, f64, f64, Option<f64>)> {
 }
 
 /// More in flight bring nothing, and it is not the CPU: something counts operations, or does one at a time.
-pub(super) fn limit(run: &Run) -> Option<Finding> {
+pub(in crate::survey) fn limit(run: &Run) -> Option<Finding> {
     let points = curve(run);
     let last = points.last()?;
     let best = points.iter().map(|p| p.1).fold(0.0, f64::max);

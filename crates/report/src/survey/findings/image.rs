@@ -11,7 +11,7 @@ pub(super) fn image(run: &Run) -> Option<Finding> {
     let below = devices.iter().find(|d| d["above"] == image["name"]).and_then(|d| d["name"].as_str());
     let disk = below.unwrap_or("the disk");
     let sentence = format!(
-        "{name} is a loop device: its blocks are the file {file}. Unless it was set up with direct I/O, this machine's memory lies between it and {disk}, and what {name} did need not have reached {disk}."
+        "{name} is a loop device over the file {file}. Unless it was set up with direct I/O, memory lies between it and {disk}: its figures may be the memory's."
     );
     let source = format!("/sys/block/{name}/loop/backing_file");
     let evidence = vec![Evidence { source, ..proof("loop devices below it", 1.0, "") }];

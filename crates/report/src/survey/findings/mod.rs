@@ -8,12 +8,14 @@ mod records;
 
 use super::facts::{files_per_s, in_memory, is_survey, latency, named, of_stage, synced};
 use crate::units::{bytes, count, percent, ratio, time_ns};
-use curves::{knee, limit, scaling};
+use curves::{knee, scaling};
 use fathom_compare::summary::median;
 use fathom_record::{Evidence, Finding, Phase, Run};
 use image::image;
 use lasting::sustained;
 use records::record_size;
+
+pub(super) use curves::limit;
 
 /// The findings of a survey with the part each belongs to; none of any other run.
 #[must_use]
@@ -24,12 +26,8 @@ pub fn of_run(run: &Run) -> Vec<(&'static str, Finding)> {
     let limit = limit(run);
     // What is held to a rate lets through at once what was not used before: short phases of more streams look like a gain then.
     let direct = scaling(run, "parallel direct reads").filter(|_| limit.is_none());
-    let mut found: Vec<(&'static str, Finding)> = [
-        ("place", memory(run)),
-        ("place", unknown_device(run)),
-        ("place", image(run)),
-        ("place", no_direct(run)),
-        ("place", out_of_time(run)),
+    let mut found: Vec<(&'static str, Finding)> = place(run).into_iter().map(|f| ("place", f)).collect();
+    let parts = [
         ("latency", distance(run)),
         ("latency", durable(run)),
         ("latency", amplified(run)),
@@ -40,14 +38,20 @@ pub fn of_run(run: &Run) -> Vec<(&'static str, Finding)> {
         ("mix", mix(run)),
         ("small files", small(run)),
         ("long write", sustained(run)),
-    ]
-    .into_iter()
-    .filter_map(|(part, finding)| Some((part, finding?)))
-    .collect();
+    ];
+    found.extend(parts.into_iter().filter_map(|(part, finding)| Some((part, finding?))));
     let tests = ["cold read", "write to fsync", "cached read"];
     found.extend(tests.into_iter().filter_map(|test| Some(("record size", record_size(run, test)?))));
     found.extend(repeatable(run).map(|f| ("repetitions", f)));
     found
+}
+
+/// What is to be known of the place before any figure is read.
+pub(super) fn place(run: &Run) -> Vec<Finding> {
+    [memory(run), unknown_device(run), image(run), no_direct(run), out_of_time(run)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn finding(rule: &str, sentence: String, evidence: Vec<Evidence>) -> Finding {

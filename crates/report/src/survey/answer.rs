@@ -1,0 +1,249 @@
+//! A survey's short answer: where it measured, a few figures, what they are good for, what puts them in doubt, what holds the storage
+//! back, and what changed since an earlier survey. Formats only lay it out; the whole survey is behind it.
+
+use super::facts::{course, files_per_s, in_memory, latency, named, of_stage, synced};
+use super::findings::{limit, place};
+use super::verdicts::{UseVerdict, best_reads, of_run as verdicts, streaming_read};
+use crate::story::{DoubtGroup, Story};
+use crate::{Kind, Machine, units};
+use fathom_compare::summary::median;
+use fathom_record::{Phase, Run};
+use std::collections::BTreeMap;
+
+/// What a survey says in a few lines.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The directory, its file system and device.
+    pub place: Vec<String>,
+    /// What is to be known before any figure is read.
+    pub first: Vec<String>,
+    /// Figures of small reads and writes.
+    pub rows: Vec<Row>,
+    /// Other figures: streams and small files.
+    pub more: Vec<(&'static str, String)>,
+    /// What the storage is good for.
+    pub uses: Vec<UseVerdict>,
+    /// What puts figures in doubt, where the user can do something about it.
+    pub doubts: Vec<String>,
+    /// Settings and limits that hold the storage back.
+    pub limits: Vec<String>,
+    /// Whether the device is known. Otherwise limits of it are not, either.
+    pub device_known: bool,
+    /// What changed since the survey before.
+    pub since: Option<String>,
+}
+
+/// A line of figures.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// What was done.
+    pub what: String,
+    /// Operations a second.
+    pub per_s: f64,
+    /// The median, p99 and p99.9 of the latency, ns.
+    pub ns: [Option<f64>; 3],
+    /// What served it.
+    pub served: &'static str,
+}
+
+/// A figure that surveys are compared by.
+type Headline = (&'static str, fn(&Run) -> Option<f64>);
+
+const HEADLINES: [Headline; 3] =
+    [("fsyncs", fsyncs), ("random reads", best_reads), ("cold read", streaming_read)];
+
+impl Answer {
+    /// The answer of a survey; `before` is an earlier one of the same place and length, `is_limit` tells which rules find a setting or limit.
+    #[must_use]
+    pub fn of(run: &Run, before: Option<&Run>, is_limit: fn(&str) -> bool) -> Self {
+        let story = Story::of(run);
+        let mut first = story.trouble.clone();
+        first.extend(rough(run));
+        first.extend(place(run).into_iter().map(|finding| capital(&finding.sentence)));
+        Self {
+            place: places(run),
+            first,
+            rows: rows(run),
+            more: more(run),
+            uses: verdicts(run),
+            doubts: story.doubts.iter().filter(|doubt| can_be_helped(doubt)).map(words).collect(),
+            limits: limits(run, is_limit),
+            device_known: in_memory(run)
+                || run.phases.iter().flat_map(|p| &p.repetitions).any(|r| !r.physical.devices.is_empty()),
+            since: before.and_then(|before| since(run, before)),
+        }
+    }
+}
+
+/// A survey of a file system that is nearly full has files of a size that few programs have.
+fn rough(run: &Run) -> Option<String> {
+    const SMALL: u64 = 4 << 20;
+    let free = run.environment["filesystem"]["free_bytes"].as_u64()?;
+    let largest = of_stage(run, "surface").iter().filter_map(|p| p.axes.file_bytes).max()?;
+    (largest <= SMALL && free / 20 < SMALL * 2).then(|| {
+        let (free, largest) = (units::bytes(free), units::bytes(largest));
+        format!("Only {free} are free: the largest file has {largest}, so that figures are rough.")
+    })
+}
+
+/// A sentence of its own begins with a capital; what begins with the name of a device does not.
+fn capital(sentence: &str) -> String {
+    let word = sentence.split(' ').next().unwrap_or_default();
+    if word.chars().any(|c| c.is_ascii_digit()) {
+        return sentence.to_owned();
+    }
+    let mut letters = sentence.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+fn places(run: &Run) -> Vec<String> {
+    let machine = Machine::of(run);
+    let disk = &run.environment["devices"][0];
+    let size = disk["size_bytes"].as_u64().filter(|_| !in_memory(run)).map(units::bytes);
+    let kind = machine.filesystem.unwrap_or_default();
+    let storage = match (machine.device, size) {
+        (Some(device), Some(size)) => format!("{kind} on {device}, {size}"),
+        (Some(device), None) => format!("{kind} on {device}"),
+        (None, _) => kind,
+    };
+    let virtual_disk = (disk["transport"] == "virtio").then(|| "virtual disk".to_owned());
+    [Some(run.directory.clone()), Some(storage), virtual_disk]
+        .into_iter()
+        .flatten()
+        .filter(|words| !words.trim().is_empty())
+        .collect()
+}
+
+fn rows(run: &Run) -> Vec<Row> {
+    let ladder = |name: &str| named(run, "ladder", name);
+    let sync = ladder("write and fsync").and_then(|p| row("write 4 KiB, then fsync", p, synced));
+    let alone = ladder("direct random read").or_else(|| ladder("cold random read"));
+    let alone = alone.and_then(|p| row("random read, 1 in flight", p, latency));
+    let deep = of_stage(run, "depth").into_iter().filter(|p| p.axes.queue_depth.unwrap_or(1) > 1);
+    let deep = deep.max_by(|a, b| a.ops_per_s().unwrap_or(0.0).total_cmp(&b.ops_per_s().unwrap_or(0.0)));
+    let deep = deep.and_then(|p| {
+        row(&format!("random read, {} in flight", p.axes.queue_depth.unwrap_or(1)), p, latency)
+    });
+    let write = ladder("direct random write").and_then(|p| row("random write, 1 in flight", p, latency));
+    let cached = ladder("cached random read").and_then(|p| row("random read again", p, latency));
+    [sync, alone, deep, write, cached].into_iter().flatten().collect()
+}
+
+/// A row of a phase, with percentiles of the operation that `at` looks at.
+fn row(what: &str, phase: &Phase, at: fn(&Phase, f64) -> Option<f64>) -> Option<Row> {
+    let ns = [50.0, 99.0, 99.9].map(|percentile| at(phase, percentile));
+    Some(Row { what: what.into(), per_s: phase.ops_per_s()?, ns, served: Kind::served(phase) })
+}
+
+fn more(run: &Run) -> Vec<(&'static str, String)> {
+    let largest = of_stage(run, "surface").into_iter().filter(|p| p.name == "cold read");
+    let largest = largest.filter_map(|p| p.axes.file_bytes).max().map(units::bytes).unwrap_or_default();
+    let read = streaming_read(run).map(|rate| format!("cold read {} ({largest} file)", units::rate(rate)));
+    let long = named(run, "sustained", "sustained write").map(course).unwrap_or_default();
+    let rates: Vec<f64> = long.iter().map(|point| point.1).collect();
+    let write = median(&rates).map(|rate| format!("long write {}", units::rate(rate)));
+    let streams: Vec<String> = [read, write].into_iter().flatten().collect();
+    let small = |name| Some(units::count(files_per_s(named(run, "small files", name)?)?.round() as u64));
+    let files = small("small files").map(|n| {
+        let synced = small("small files with fsync").map(|n| format!(", {n}/s with an fsync each"));
+        format!("{n}/s created, written, deleted{}", synced.unwrap_or_default())
+    });
+    let lines = [("streams", (!streams.is_empty()).then(|| streams.join(", "))), ("4 KiB files", files)];
+    lines.into_iter().filter_map(|(name, words)| Some((name, words?))).collect()
+}
+
+/// Rules that find what the survey's own work or other programs did, and no setting or limit of the place.
+const PASSING: [&str; 2] = ["busy-processors", "one-writer"];
+
+/// What holds the storage back, each once: as it is told of the phase that it held longest.
+fn limits(run: &Run, is_limit: fn(&str) -> bool) -> Vec<String> {
+    let mut found: BTreeMap<&str, (u64, usize, &str)> = BTreeMap::new();
+    for phase in &run.phases {
+        let mut here: BTreeMap<&str, (u64, &str)> = BTreeMap::new();
+        for repetition in &phase.repetitions {
+            for finding in &repetition.findings {
+                if is_limit(&finding.rule) && !PASSING.contains(&finding.rule.as_str()) {
+                    here.insert(&finding.rule, (repetition.elapsed_ns, &finding.sentence));
+                }
+            }
+        }
+        for (rule, (elapsed_ns, sentence)) in here {
+            let entry = found.entry(rule).or_insert((0, 0, sentence));
+            entry.1 += 1;
+            if elapsed_ns > entry.0 {
+                (entry.0, entry.2) = (elapsed_ns, sentence);
+            }
+        }
+    }
+    let mut found: Vec<_> = found.into_values().collect();
+    found.sort_by_key(|(_, phases, _)| std::cmp::Reverse(*phases));
+    let all = run.phases.len();
+    let found =
+        found.into_iter().map(|(_, phases, words)| format!("Limited in {phases} of {all} phases: {words}"));
+    // A rate that no depth exceeds may be a limit, whoever sets it.
+    let found: Vec<String> = found.collect();
+    if found.is_empty() { limit(run).into_iter().map(|f| capital(&f.sentence)).collect() } else { found }
+}
+
+fn fsyncs(run: &Run) -> Option<f64> {
+    named(run, "ladder", "write and fsync")?.ops_per_s()
+}
+
+/// What changed, of figures that both surveys have.
+fn since(run: &Run, before: &Run) -> Option<String> {
+    let changes: Vec<String> = HEADLINES
+        .iter()
+        .filter_map(|(name, value)| {
+            let (now, then) = (value(run)?, value(before).filter(|then| *then > 0.0)?);
+            Some(format!("{name} {:+.0} %", (now / then - 1.0) * 100.0))
+        })
+        .collect();
+    let then = before.started_at.get(..19)?.parse::<jiff::civil::DateTime>().ok()?.strftime("%-d %b %H:%M");
+    (!changes.is_empty()).then(|| format!("{then}: {} (one run each)", changes.join(", ")))
+}
+
+/// Whether a user can do something about a doubt. The others follow from how a survey works.
+fn can_be_helped(doubt: &DoubtGroup) -> bool {
+    let own =
+        ["page-cache", "memory", "short-phase", "skew", "fits-memory", "virtual-machine", "interrupted"];
+    !own.contains(&doubt.code.as_str())
+}
+
+/// A doubt in a few words, with the number of phases that it concerns. The page has its sentence.
+pub(crate) fn words(doubt: &DoubtGroup) -> String {
+    let words = match doubt.code.as_str() {
+        "page-cache" => "page-cache figures",
+        "memory" => "file system in memory",
+        "no-counters" => "no counters of the device",
+        "short-phase" => "under 10 ms",
+        "skew" => "workers did not start together",
+        "stood-still" => "stood still",
+        "foreign-io" => "other programs used the device",
+        "steal" => "hypervisor took CPU time",
+        "fits-memory" => "files fit into free memory",
+        "space" => "little free space",
+        "governor" => "the CPU saves power",
+        "virtual-machine" => "a virtual machine's disk",
+        "impossible-device" => "reads that the device did not count",
+        "impossible-direct" => "O_DIRECT not by the device alone",
+        "impossible-sync" => "fsync without writes at the device",
+        "impossible-sync-rate" => "synced faster than the device wrote",
+        "not-cold" => "files were in memory before",
+        "spread" => "repetitions far apart",
+        "jitter" => "stalls of the machine in the tail",
+        other => &other.replace('-', " "),
+    };
+    match doubt.sentences.as_slice() {
+        [sentence] => share(sentence).map_or(words.into(), |share| format!("{words} ({share})")),
+        _ => words.into(),
+    }
+}
+
+/// "3 of 91" of "In 3 of 91 phases (cold read) ...".
+fn share(sentence: &str) -> Option<String> {
+    let (before, _) = sentence.split_once(" phases (")?;
+    let mut words = before.rsplit(' ');
+    let (all, of, some) = (words.next()?, words.next()?, words.next()?);
+    let number = |word: &str| word.parse::<u64>().is_ok();
+    (of == "of" && number(all) && number(some)).then(|| format!("{some} of {all}"))
+}

@@ -1,0 +1,224 @@
+//! A survey's short answer, for a terminal of 80 columns by 24 lines: what it measured, what that is good for, and what to know about it.
+
+use super::{NARROWEST, Page, Paint, Style, cut, plain_table, right_aligned, wrapped};
+use crate::survey::{Answer, Grade, Row, UseVerdict};
+use crate::{story::clean, units};
+
+/// A terminal of 24 lines shows these, the prompt, and what the command says about its files.
+pub const LINES: usize = 22;
+/// Widest name of a line, and a blank.
+const NAME: usize = 16;
+/// Widest grade, and two blanks.
+const GRADE: usize = 6;
+/// The table of figures has all its columns from here on.
+const WIDE: usize = 76;
+
+/// Lays an answer out for a terminal of `width` columns; `after` are the lines that say what to type next.
+#[must_use]
+pub fn short(answer: &Answer, after: &[String], width: usize, colour: bool) -> String {
+    let layout = width.max(NARROWEST);
+    let mut page = Page { lines: Vec::new(), width, paint: Paint { on: colour } };
+    page.line(Style::Bold, &cut(&clean(&answer.place.join("   ")), layout));
+    if let Some(limit) = answer.limits.first() {
+        told(&mut page, Style::Bad, "", limit, layout, 2);
+    }
+    let first = if answer.limits.is_empty() { 2 } else { 1 };
+    for words in answer.first.iter().take(first) {
+        told(&mut page, Style::Warn, "", words, layout, 2);
+    }
+    // Doubts, that there are no limits, the head of the table and the blank before it have a line each.
+    let uses = answer.uses.len() + usize::from(answer.since.is_some()) + after.len();
+    let needed = page.lines.len() + answer.more.len() + uses + 3 + usize::from(answer.limits.is_empty());
+    let shown = answer.rows.len().min(LINES.saturating_sub(needed));
+    let mut spare = LINES.saturating_sub(needed + shown);
+    let mut one_more = |wanted: bool| {
+        let given = wanted && spare > 0;
+        spare -= usize::from(given);
+        given
+    };
+    let blanks = [one_more(true), one_more(true)];
+    let since_lines = 1 + usize::from(one_more(answer.since.is_some()));
+    let doubt_lines = 1 + usize::from(one_more(true));
+
+    rows(&mut page, &answer.rows[..shown], layout);
+    for (name, words) in &answer.more {
+        page.line(Style::Plain, &cut(&format!(" {name:<NAME$}{words}"), layout));
+    }
+    if blanks[0] {
+        page.line(Style::Plain, "");
+    }
+    for verdict in &answer.uses {
+        page.line(style(verdict.grade), &good_for(verdict, layout));
+    }
+    if blanks[1] {
+        page.line(Style::Plain, "");
+    }
+    if answer.limits.is_empty() {
+        let none = match answer.device_known {
+            true => "no setting and no control group was found to hold it back",
+            false => "not known, as the device is not",
+        };
+        told(&mut page, Style::Plain, "Limits", none, layout, 1);
+    }
+    let none = "none that you could do something about".to_owned();
+    let doubts = if answer.doubts.is_empty() { none } else { answer.doubts.join("; ") };
+    told(&mut page, Style::Plain, "Doubts", &doubts, layout, doubt_lines);
+    if let Some(since) = &answer.since {
+        told(&mut page, Style::Plain, "Since", since, layout, since_lines);
+    }
+    for line in after {
+        page.line(Style::Dim, &cut(line, layout));
+    }
+    page.finish()
+}
+
+/// A named line, on at most `most` lines of the terminal.
+fn told(page: &mut Page, style: Style, name: &str, words: &str, layout: usize, most: usize) {
+    let lead = if name.is_empty() { String::new() } else { format!(" {name:<NAME$}") };
+    let lines = wrapped(&clean(words), layout.saturating_sub(lead.len()).max(8));
+    let indent = " ".repeat(lead.len());
+    for i in 0..lines.len().min(most) {
+        let lead = if i == 0 { &lead } else { &indent };
+        // What has no room is cut off at the end of the last line.
+        let text = if i + 1 == most { lines[i..].join(" ") } else { lines[i].clone() };
+        page.line(style, &cut(&format!("{lead}{text}"), layout));
+    }
+}
+
+fn rows(page: &mut Page, rows: &[Row], layout: usize) {
+    if rows.is_empty() {
+        return;
+    }
+    let columns = if layout < WIDE { 4 } else { 6 };
+    let mut table = plain_table(layout);
+    let heads = ["4 KiB at random places", "per s", "p50", "p99", "p99.9", "served by"];
+    table.set_header(heads.into_iter().take(columns));
+    for row in rows {
+        let time = |ns: Option<f64>| ns.map_or("-".to_string(), units::time_ns);
+        let [p50, p99, p999] = row.ns.map(time);
+        let per_s = units::count(row.per_s.round() as u64);
+        let cells = [clean(&row.what), per_s, p50, p99, p999, row.served.to_string()];
+        table.add_row(cells.into_iter().take(columns));
+    }
+    right_aligned(&mut table, 1..=columns.min(5) - 1);
+    page.table(&table);
+}
+
+fn style(grade: Grade) -> Style {
+    match grade {
+        Grade::Good | Grade::Unknown => Style::Plain,
+        Grade::Fair => Style::Warn,
+        Grade::Poor => Style::Bad,
+    }
+}
+
+/// A use on one line: its grade, and its figures as far as they fit, the one that decided first and with its threshold.
+fn good_for(verdict: &UseVerdict, layout: usize) -> String {
+    let mut figures: Vec<_> = verdict.figures.iter().filter(|f| f.value.is_some()).collect();
+    figures.sort_by_key(|f| std::cmp::Reverse(f.grade));
+    let word = if verdict.grade == Grade::Unknown { "?" } else { verdict.grade.word() };
+    let mut line = format!(" {:<NAME$}{word:<GRADE$}", verdict.of);
+    line += verdict.note.unwrap_or_default();
+    for (i, figure) in figures.iter().enumerate().filter(|_| verdict.note.is_none()) {
+        let decided = i == 0;
+        let words = if decided { figure.words_with_threshold() } else { figure.words() };
+        let joined = if decided { words } else { format!(", {words}") };
+        if decided || line.chars().count() + joined.chars().count() <= layout {
+            line += &joined;
+        }
+    }
+    if figures.is_empty() && verdict.note.is_none() {
+        line += "not measured";
+    }
+    cut(&line, layout)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::survey::{CRITERIA, Judged};
+
+    fn uses() -> Vec<UseVerdict> {
+        let values = [5.31e6, 374.0, 156.0, 5.31e6, 7.08e8, 1.67e9, 7370.0, 97_800.0, 78_481.0, 148_000.0];
+        let figure = |i: usize| {
+            let by = &CRITERIA[i];
+            let fair = if by.is_time() { values[i] > by.good } else { values[i] < by.good };
+            Judged { by, value: Some(values[i]), grade: if fair { Grade::Fair } else { Grade::Good } }
+        };
+        (0..CRITERIA.len())
+            .step_by(2)
+            .map(|i| {
+                let figures = vec![figure(i), figure(i + 1)];
+                let grade = figures[0].grade.max(figures[1].grade);
+                UseVerdict { of: CRITERIA[i].of, grade, note: None, sentence: String::new(), figures }
+            })
+            .collect()
+    }
+
+    fn row(what: &str, per_s: f64, us: [f64; 3], served: &'static str) -> Row {
+        Row { what: what.into(), per_s, ns: us.map(|us| Some(us * 1e3)), served }
+    }
+
+    fn answer() -> Answer {
+        Answer {
+            place: ["/srv/data", "ext4 on vda, 252 GiB", "virtual disk"].map(String::from).to_vec(),
+            first: Vec::new(),
+            rows: vec![
+                row("write 4 KiB, then fsync", 374.0, [3160.0, 5310.0, 6120.0], "device"),
+                row("random read, 1 in flight", 9455.0, [85.5, 165.0, 301.0], "device"),
+                row("random read, 64 in flight", 78_481.0, [790.0, 1_210.0, 2_900.0], "device"),
+                row("random write, 1 in flight", 8419.0, [77.3, 905.0, 1_400.0], "device"),
+                row("random read again", 950_071.0, [0.764, 1.37, 2.2], "page cache"),
+            ],
+            more: vec![
+                ("streams", "cold read 675 MiB/s (256 MiB file), long write 1.91 GiB/s".into()),
+                ("4 KiB files", "7370/s created, written, deleted, 156/s with an fsync each".into()),
+            ],
+            uses: uses(),
+            doubts: Vec::new(),
+            limits: Vec::new(),
+            device_known: true,
+            since: None,
+        }
+    }
+
+    fn after() -> Vec<String> {
+        vec!["Page fathom-x.html".into(), "All of it: fathom show last   Why: fathom why last".into()]
+    }
+
+    #[test]
+    fn a_survey_fits_a_terminal_of_24_lines() {
+        let text = short(&answer(), &after(), 80, false);
+        insta::assert_snapshot!(text);
+        assert!(text.lines().count() <= LINES, "{}", text.lines().count());
+    }
+
+    #[test]
+    fn with_everything_to_be_told_it_fits_too() {
+        let long = "other words that say what is to be said of this and of that, at some length ".repeat(4);
+        let worst = Answer {
+            first: vec![long.clone(); 3],
+            doubts: vec![long.clone(); 3],
+            limits: vec![format!("Limited in 12 of 63 phases: {long}"); 2],
+            since: Some(long),
+            ..answer()
+        };
+        for width in [80, 60, 200] {
+            let text = short(&worst, &after(), width, false);
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+            assert!(text.lines().count() <= LINES, "{width}: {text}");
+            assert!(
+                text.contains("Limited in 12") && text.contains("Doubts") && text.contains("Since"),
+                "{text}"
+            );
+            assert!(text.trim_end().ends_with("Why: fathom why last"), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_measured_has_no_line() {
+        let answer = Answer { rows: Vec::new(), more: Vec::new(), ..answer() };
+        let text = short(&answer, &[], 80, false);
+        assert!(!text.contains("per s") && !text.contains("streams"), "{text}");
+    }
+}
