@@ -87,25 +87,41 @@ fn report(fathom: &Fathom, runs: &[&str]) -> PathBuf {
 }
 
 #[test]
-fn the_page_of_a_survey_is_in_order() {
-    let Some(mut browser) = Browser::start("the_page_of_a_survey_is_in_order") else { return };
+fn the_page_of_a_survey_answers_on_its_first_screen() {
+    let Some(mut browser) = Browser::start("the_page_of_a_survey_answers_on_its_first_screen") else {
+        return;
+    };
     let fathom = Fathom::new();
     let page = fathom.work().join("page.html");
-    // What a busy machine leaves no time for is not on the page.
-    for _ in 0..3 {
-        let _ = fathom.run(["survey", "--quick", "-o", "page.html"]).expect_code(0);
-        if std::fs::read_to_string(&page).unwrap().contains("<figure class=\"turning\">") {
-            break;
-        }
+    let _ = fathom.run(["survey", "--quick", "-o", "page.html"]).expect_code(0);
+    for (window, dark) in [(DESK, false), (DESK, true), (TELEPHONE, false), (TELEPHONE, true)] {
+        open(&mut browser, &page, window, dark);
+        let height = browser.value("document.documentElement.scrollHeight").as_u64().unwrap_or(u64::MAX);
+        assert!(height <= 5000, "{height} px are open at {} px", window.0);
+        // Nothing turns, so that no library travels with it.
+        assert_eq!(browser.value("document.querySelectorAll('figure.turning, #plotly-gz').length"), 0);
+        let (colours, most_percent) = browser.colours_of("figure .still svg");
+        assert!(colours > 10 && most_percent < BLANK_PERCENT, "{colours} colours, {most_percent:.1} %");
     }
-    still_in_order(&mut browser, &page);
     open(&mut browser, &page, DESK, false);
-    surface_is_drawn(&mut browser, DESK.0);
-    for words in ["cold read", "write to fsync", "cached read", "Latency of single operations"] {
+    for (what, least) in [(".tiles li", 4), ("figure svg", 1), (".uses tr", 5)] {
+        let seen = format!(
+            "[...document.querySelectorAll({what:?})].filter(e => e.getBoundingClientRect().bottom <= innerHeight).length"
+        );
+        let seen = browser.value(&seen).as_u64().unwrap_or(0);
+        assert!(seen >= least, "{seen} of {what} are on the first screen");
+    }
+    for words in ["database log", "Latency of single operations", "What this rests on"] {
         let seen = browser
             .value(&format!("document.body.innerText.toLowerCase().includes({:?})", words.to_lowercase()));
         assert_eq!(seen, true, "{words} is not in the page");
     }
+    // What is folded away opens with the keyboard, and is in order, too.
+    let opened = "(() => { const s = document.querySelector('details.screen > summary'); s.focus(); s.click(); return s.parentElement.open; })()";
+    assert_eq!(browser.value(opened), true);
+    browser.value("document.querySelectorAll('details').forEach(d => d.open = true)");
+    nothing_sticks_out(&mut browser, DESK.0);
+    assert_eq!(browser.complaints, [""; 0]);
 }
 
 #[test]

@@ -2,9 +2,10 @@
 //! needs no script; every figure is a still SVG until the reader comes near it, then surfaces become turning Plotly figures. The
 //! library travels compressed inside the page and is unpacked by the browser (see `build.rs`).
 //!
-//! `overview` writes the summary with the list `trust`, `leads` the links from its figures to what lies behind them, `surfaces` the surfaces and their ratio, `blocks` the flat figures and tables, `block`
+//! `answer` writes the first screen of a survey, `overview` the summary of any run with the list `trust`, `leads` the links from its figures to what lies behind them, `surfaces` the surfaces and their ratio, `blocks` the flat figures and tables, `block`
 //! the requests that reached the devices, `operations` what each operation did, `imported` what another program printed, `compared` the page of verdicts, `history` that of changes, `calibrated` that of a fitted device, `reproduced` that of a published table, `conduct` how phases went, `counted` what simulations counted, `ranks` when the ranks of a run were at work, `plotly` the figure data for the script, `raw` the figures as JSON. Every user string passes `escape` or `json_in_script`.
 
+mod answer;
 mod block;
 mod blocks;
 mod calibrated;
@@ -34,6 +35,7 @@ pub use reproduced::page as reproduction_page;
 use crate::{
     Machine, Story,
     section::{Section, sections},
+    survey,
     svg::{self, escape},
 };
 use fathom_record::{Run, shown_lines};
@@ -46,7 +48,8 @@ static PLOTLY_GZ: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/plotly.js.gz
 #[must_use]
 pub fn page(runs: &[&Run]) -> String {
     let views: Vec<View<'_>> = runs.iter().map(|run| View::of(run)).collect();
-    let mut page = Page::default();
+    let survey = runs.iter().all(|run| survey::is_survey(run));
+    let mut page = Page { flat: survey, ..Page::default() };
     overview::write(&mut page, &views);
     figures(&mut page, &views);
     counted::write(&mut page, &views);
@@ -83,26 +86,44 @@ fn figures(page: &mut Page, views: &[View<'_>]) {
         let group: Vec<Option<&Section<'_>>> =
             views.iter().map(|v| v.sections.iter().find(|s| s.stage == stage)).collect();
         let level = if staged { 3 } else { 2 };
-        if staged {
-            let heading = stage.as_deref().map_or("Other measurements".to_string(), stage_heading);
-            page.heading(2, &heading);
-            if let Some(note) = group.iter().flatten().find_map(|s| s.note.as_ref()) {
-                let _ = writeln!(page.body, "<p class=\"note\">{}</p>", escape(note));
-            }
-        }
+        let heading = stage.as_deref().map_or("Other measurements".to_string(), stage_heading);
         let shown: Vec<(&View<'_>, &Section<'_>)> =
             views.iter().zip(group).filter_map(|(v, s)| Some((v, s?))).collect();
-        surfaces::write(page, &shown, level);
-        blocks::streams(page, &shown, level);
-        blocks::writes(page, &shown, level);
-        imported::write(page, &shown, level);
-        operations::write(page, &shown, level);
-        blocks::latency(page, &shown, level);
-        conduct::write(page, &shown, level);
-        blocks::series(page, &shown, level);
-        blocks::device(page, &shown, level);
-        block::write(page, &shown, level);
+        // A survey's first screen has the figures of the other stages.
+        if page.flat && stage.as_deref() != Some("surface") {
+            page.fold(&heading, |page| of_stage(page, &shown, level));
+            continue;
+        }
+        if staged {
+            page.heading(2, &heading);
+        }
+        of_stage(page, &shown, level);
     }
+}
+
+fn of_stage(page: &mut Page, shown: &[(&View<'_>, &Section<'_>)], level: u8) {
+    if let Some(note) = shown.iter().find_map(|(_, section)| section.note.as_ref()) {
+        let _ = writeln!(page.body, "<p class=\"note\">{}</p>", escape(note));
+    }
+    surfaces::write(page, shown, level);
+    blocks::streams(page, shown, level);
+    blocks::writes(page, shown, level);
+    imported::write(page, shown, level);
+    operations::write(page, shown, level);
+    blocks::latency(page, shown, level);
+    if page.flat {
+        page.fold("How it went, and what reached the device", |page| behind(page, shown, level));
+    } else {
+        behind(page, shown, level);
+    }
+}
+
+/// What figures rest on.
+fn behind(page: &mut Page, shown: &[(&View<'_>, &Section<'_>)], level: u8) {
+    conduct::write(page, shown, level);
+    blocks::series(page, shown, level);
+    blocks::device(page, shown, level);
+    block::write(page, shown, level);
 }
 
 /// The survey's stages in words for a heading; others as they are, with a capital.
@@ -133,6 +154,8 @@ struct Page {
     leads: leads::Leads,
     /// What it shows is in no store.
     unstored: bool,
+    /// Surfaces are heat maps alone.
+    flat: bool,
 }
 
 impl Page {
@@ -145,6 +168,20 @@ impl Page {
         }
         let _ = writeln!(self.body, "<h{level} id=\"{id}\">{}</h{level}>", escape(words));
         id
+    }
+
+    /// Folds away what is written.
+    fn fold(&mut self, summary: &str, write: impl FnOnce(&mut Self)) {
+        let begin = self.body.len();
+        write(self);
+        let written = self.body.split_off(begin);
+        if !written.is_empty() {
+            let summary = escape(summary);
+            let _ = writeln!(
+                self.body,
+                "<details class=\"screen\"><summary>{summary}</summary>\n{written}</details>"
+            );
+        }
     }
 
     /// A place to be led to, where the page has come to.
@@ -206,6 +243,7 @@ impl Page {
     fn finish(self, views: &[View<'_>]) -> String {
         let title = match views {
             [] => "fathom".to_string(),
+            [one] if self.flat => survey::storage(one.run),
             [one] => one.story.title.clone(),
             many => title_of(&many.iter().map(|v| v.story.title.as_str()).collect::<Vec<_>>()),
         };
@@ -263,12 +301,9 @@ fn one_line(view: &View<'_>) -> String {
     let day: String = view.run.started_at.chars().take(16).collect();
     let storage = [view.machine.filesystem.clone(), view.machine.device.clone().map(|d| format!("on {d}"))];
     let storage: Vec<String> = storage.into_iter().flatten().collect();
-    let parts = [
-        view.run.directory.clone(),
-        storage.join(" "),
-        day.replace('T', " "),
-        view.run.status.word().to_string(),
-    ];
+    // A survey's title has the storage.
+    let what = if survey::is_survey(view.run) { "survey".to_owned() } else { storage.join(" ") };
+    let parts = [view.run.directory.clone(), what, day.replace('T', " "), view.run.status.word().to_string()];
     parts.into_iter().filter(|p| !p.is_empty()).collect::<Vec<_>>().join(" · ")
 }
 

@@ -1,7 +1,7 @@
 //! The first screen: what ran, what is disk and what is memory, what went wrong, and the main figures. Readable without scripts.
 
 use super::{
-    Page, View, badge,
+    Page, View, answer, badge,
     table::{Table, folded, heads},
     trust,
 };
@@ -20,7 +20,18 @@ use std::fmt::Write as _;
 const MOST_FINDINGS: usize = 6;
 
 pub(super) fn write(page: &mut Page, views: &[View<'_>]) {
+    if let [view] = views
+        && crate::survey::is_survey(view.run)
+    {
+        answer::write(page, view);
+        page.fold("What this rests on: findings, doubts, main figures", |page| whole(page, views));
+        return;
+    }
     page.heading(2, "What this says");
+    whole(page, views);
+}
+
+fn whole(page: &mut Page, views: &[View<'_>]) {
     let _ = writeln!(page.body, "<div class=\"runs n{}\">", views.len().min(2));
     for view in views {
         let _ = writeln!(page.body, "<section class=\"run\">");

@@ -80,7 +80,7 @@ fn figures(page: &mut Page, mapped: &Mapped, machine: &Machine, scale: &Scale) {
 /// The same under words of the caller's.
 pub(super) fn captioned(page: &mut Page, mapped: &Mapped, machine: &Machine, scale: &Scale, caption: &str) {
     page.body.push_str("<div class=\"pair\">\n");
-    if let Some(still) = svg::surface(mapped, machine, scale) {
+    if let Some(still) = svg::surface(mapped, machine, scale).filter(|_| !page.flat) {
         page.turning(&still, &plotly::surface(mapped, machine, scale), caption);
     }
     if let Some(still) = svg::heat_map(mapped, machine, scale) {

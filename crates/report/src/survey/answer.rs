@@ -3,7 +3,7 @@
 
 use super::facts::{course, files_per_s, in_memory, latency, named, of_stage, synced};
 use super::findings::{limit, place};
-use super::verdicts::{UseVerdict, best_reads, of_run as verdicts, streaming_read};
+use super::verdicts::{UseVerdict, best_reads, of_run as verdicts, slowest_tenth, streaming_read};
 use crate::story::{DoubtGroup, Story};
 use crate::{Kind, Machine, units};
 use fathom_compare::summary::median;
@@ -17,6 +17,8 @@ pub struct Answer {
     pub place: Vec<String>,
     /// What is to be known before any figure is read.
     pub first: Vec<String>,
+    /// The main figures, each alone.
+    pub tiles: Vec<Tile>,
     /// Figures of small reads and writes.
     pub rows: Vec<Row>,
     /// Other figures: streams and small files.
@@ -46,6 +48,17 @@ pub struct Row {
     pub served: &'static str,
 }
 
+/// A main figure, and what to read it with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tile {
+    /// "8950/s".
+    pub figure: String,
+    /// "random reads, 1 in flight".
+    pub what: String,
+    /// "p99 198 us".
+    pub beside: String,
+}
+
 /// A figure that surveys are compared by.
 type Headline = (&'static str, fn(&Run) -> Option<f64>);
 
@@ -53,21 +66,23 @@ const HEADLINES: [Headline; 3] =
     [("fsyncs", fsyncs), ("random reads", best_reads), ("cold read", streaming_read)];
 
 impl Answer {
-    /// The answer of a survey; `before` is an earlier one of the same place and length, `is_limit` tells which rules find a setting or limit.
+    /// The answer of a survey; `before` is an earlier one of the same place and length.
     #[must_use]
-    pub fn of(run: &Run, before: Option<&Run>, is_limit: fn(&str) -> bool) -> Self {
+    pub fn of(run: &Run, before: Option<&Run>) -> Self {
         let story = Story::of(run);
         let mut first = story.trouble.clone();
         first.extend(rough(run));
         first.extend(place(run).into_iter().map(|finding| capital(&finding.sentence)));
+        let rows = rows(run);
         Self {
             place: places(run),
             first,
-            rows: rows(run),
+            tiles: tiles(run, &rows),
+            rows,
             more: more(run),
             uses: verdicts(run),
             doubts: story.doubts.iter().filter(|doubt| can_be_helped(doubt)).map(words).collect(),
-            limits: limits(run, is_limit),
+            limits: limits(run),
             device_known: in_memory(run)
                 || run.phases.iter().flat_map(|p| &p.repetitions).any(|r| !r.physical.devices.is_empty()),
             since: before.and_then(|before| since(run, before)),
@@ -96,22 +111,44 @@ fn capital(sentence: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
+impl Answer {
+    /// What is said of limits where none was found.
+    #[must_use]
+    pub fn no_limits(&self) -> &'static str {
+        match self.device_known {
+            true => "no setting and no control group was found to hold it back",
+            false => "not known, as the device is not",
+        }
+    }
+
+    /// The doubts on one line.
+    #[must_use]
+    pub fn doubts_in_words(&self) -> String {
+        match self.doubts.is_empty() {
+            true => "none that you could do something about".into(),
+            false => self.doubts.join("; "),
+        }
+    }
+}
+
 fn places(run: &Run) -> Vec<String> {
+    let transport = &run.environment["devices"][0]["transport"];
+    let virtual_disk = (transport == "virtio").then(|| "virtual disk".to_owned());
+    let places = [Some(run.directory.clone()), Some(storage(run)), virtual_disk];
+    places.into_iter().flatten().filter(|words| !words.trim().is_empty()).collect()
+}
+
+/// "ext4 on vda, 256 GiB".
+#[must_use]
+pub fn storage(run: &Run) -> String {
     let machine = Machine::of(run);
-    let disk = &run.environment["devices"][0];
-    let size = disk["size_bytes"].as_u64().filter(|_| !in_memory(run)).map(units::bytes);
-    let kind = machine.filesystem.unwrap_or_default();
-    let storage = match (machine.device, size) {
+    let size = run.environment["devices"][0]["size_bytes"].as_u64().filter(|_| !in_memory(run));
+    let kind = machine.filesystem.unwrap_or_else(|| "unknown file system".into());
+    match (machine.device, size.map(units::bytes)) {
         (Some(device), Some(size)) => format!("{kind} on {device}, {size}"),
         (Some(device), None) => format!("{kind} on {device}"),
         (None, _) => kind,
-    };
-    let virtual_disk = (disk["transport"] == "virtio").then(|| "virtual disk".to_owned());
-    [Some(run.directory.clone()), Some(storage), virtual_disk]
-        .into_iter()
-        .flatten()
-        .filter(|words| !words.trim().is_empty())
-        .collect()
+    }
 }
 
 fn rows(run: &Run) -> Vec<Row> {
@@ -135,13 +172,56 @@ fn row(what: &str, phase: &Phase, at: fn(&Phase, f64) -> Option<f64>) -> Option<
     Some(Row { what: what.into(), per_s: phase.ops_per_s()?, ns, served: Kind::served(phase) })
 }
 
+/// How many of the rows have tiles: a write with its fsync, a read, reads at the best depth.
+const TILES: usize = 3;
+
+fn tiles(run: &Run, rows: &[Row]) -> Vec<Tile> {
+    let of_row = |row: &Row| Tile {
+        figure: format!("{}/s", units::count(row.per_s.round() as u64)),
+        what: row.what.clone(),
+        beside: row.ns[1].map_or_else(String::new, |ns| format!("p99 {}", units::time_ns(ns))),
+    };
+    let mut tiles: Vec<Tile> = rows.iter().take(TILES).map(of_row).collect();
+    tiles.extend(streaming_read(run).map(|rate| Tile {
+        figure: units::rate(rate),
+        what: "cold read".into(),
+        beside: format!("{} file", largest(run)),
+    }));
+    tiles.extend(
+        long_write(run).map(|rate| Tile {
+            figure: units::rate(rate),
+            what: "long write".into(),
+            beside: slowest_tenth(run)
+                .map_or_else(String::new, |rate| format!("slowest tenth {}", units::rate(rate))),
+        }),
+    );
+    tiles
+}
+
+/// Rates of random reads by how many are in flight, ascending.
+pub fn depths(run: &Run) -> Vec<(u64, f64)> {
+    let point = |p: &Phase| Some((p.axes.queue_depth.unwrap_or(1), p.ops_per_s()?));
+    let mut points: Vec<(u64, f64)> = of_stage(run, "depth").into_iter().filter_map(point).collect();
+    points.sort_by_key(|point| point.0);
+    points
+}
+
+/// The largest file of the surface, in words.
+fn largest(run: &Run) -> String {
+    let cold = of_stage(run, "surface").into_iter().filter(|p| p.name == "cold read");
+    cold.filter_map(|p| p.axes.file_bytes).max().map(units::bytes).unwrap_or_default()
+}
+
+/// The median of the long write's intervals.
+fn long_write(run: &Run) -> Option<f64> {
+    let course = course(named(run, "sustained", "sustained write")?);
+    median(&course.iter().map(|point| point.1).collect::<Vec<f64>>())
+}
+
 fn more(run: &Run) -> Vec<(&'static str, String)> {
-    let largest = of_stage(run, "surface").into_iter().filter(|p| p.name == "cold read");
-    let largest = largest.filter_map(|p| p.axes.file_bytes).max().map(units::bytes).unwrap_or_default();
-    let read = streaming_read(run).map(|rate| format!("cold read {} ({largest} file)", units::rate(rate)));
-    let long = named(run, "sustained", "sustained write").map(course).unwrap_or_default();
-    let rates: Vec<f64> = long.iter().map(|point| point.1).collect();
-    let write = median(&rates).map(|rate| format!("long write {}", units::rate(rate)));
+    let read =
+        streaming_read(run).map(|rate| format!("cold read {} ({} file)", units::rate(rate), largest(run)));
+    let write = long_write(run).map(|rate| format!("long write {}", units::rate(rate)));
     let streams: Vec<String> = [read, write].into_iter().flatten().collect();
     let small = |name| Some(units::count(files_per_s(named(run, "small files", name)?)?.round() as u64));
     let files = small("small files").map(|n| {
@@ -152,17 +232,31 @@ fn more(run: &Run) -> Vec<(&'static str, String)> {
     lines.into_iter().filter_map(|(name, words)| Some((name, words?))).collect()
 }
 
-/// Rules that find what the survey's own work or other programs did, and no setting or limit of the place.
-const PASSING: [&str; 2] = ["busy-processors", "one-writer"];
+/// Rules of findings that name a setting or limit of the place. Others name what programs do: processors that they have, pieces of a file.
+pub const LIMITS: [&str; 13] = [
+    "io-limit",
+    "cpu-quota",
+    "memory-limit",
+    "sync-mount",
+    "data-journal",
+    "dirty-limit",
+    "no-read-ahead",
+    "few-requests",
+    "small-requests",
+    "no-merges",
+    "compression",
+    "discard",
+    "held-back",
+];
 
 /// What holds the storage back, each once: as it is told of the phase that it held longest.
-fn limits(run: &Run, is_limit: fn(&str) -> bool) -> Vec<String> {
+fn limits(run: &Run) -> Vec<String> {
     let mut found: BTreeMap<&str, (u64, usize, &str)> = BTreeMap::new();
     for phase in &run.phases {
         let mut here: BTreeMap<&str, (u64, &str)> = BTreeMap::new();
         for repetition in &phase.repetitions {
             for finding in &repetition.findings {
-                if is_limit(&finding.rule) && !PASSING.contains(&finding.rule.as_str()) {
+                if LIMITS.contains(&finding.rule.as_str()) {
                     here.insert(&finding.rule, (repetition.elapsed_ns, &finding.sentence));
                 }
             }

@@ -363,7 +363,7 @@ fn every_finding_has_evidence() {
 }
 
 fn answer(run: &Run, before: Option<&Run>) -> Answer {
-    Answer::of(run, before, |rule| rule == "io-limit")
+    Answer::of(run, before)
 }
 
 #[test]

@@ -283,7 +283,7 @@ pub(super) fn streaming_read(run: &Run) -> Option<f64> {
     of_largest.filter_map(|p| p.bytes_per_s()).reduce(f64::max)
 }
 
-fn slowest_tenth(run: &Run) -> Option<f64> {
+pub(super) fn slowest_tenth(run: &Run) -> Option<f64> {
     let mut rates: Vec<f64> =
         course(named(run, "sustained", "sustained write")?).into_iter().map(|p| p.1).collect();
     rates.sort_by(f64::total_cmp);

@@ -54,15 +54,9 @@ pub fn short(answer: &Answer, after: &[String], width: usize, colour: bool) -> S
         page.line(Style::Plain, "");
     }
     if answer.limits.is_empty() {
-        let none = match answer.device_known {
-            true => "no setting and no control group was found to hold it back",
-            false => "not known, as the device is not",
-        };
-        told(&mut page, Style::Plain, "Limits", none, layout, 1);
+        told(&mut page, Style::Plain, "Limits", answer.no_limits(), layout, 1);
     }
-    let none = "none that you could do something about".to_owned();
-    let doubts = if answer.doubts.is_empty() { none } else { answer.doubts.join("; ") };
-    told(&mut page, Style::Plain, "Doubts", &doubts, layout, doubt_lines);
+    told(&mut page, Style::Plain, "Doubts", &answer.doubts_in_words(), layout, doubt_lines);
     if let Some(since) = &answer.since {
         told(&mut page, Style::Plain, "Since", since, layout, since_lines);
     }
@@ -163,6 +157,7 @@ mod tests {
         Answer {
             place: ["/srv/data", "ext4 on vda, 252 GiB", "virtual disk"].map(String::from).to_vec(),
             first: Vec::new(),
+            tiles: Vec::new(),
             rows: vec![
                 row("write 4 KiB, then fsync", 374.0, [3160.0, 5310.0, 6120.0], "device"),
                 row("random read, 1 in flight", 9455.0, [85.5, 165.0, 301.0], "device"),

@@ -1,6 +1,7 @@
 //! What makes two runs runs of the same workload: what they were asked to do, and where. Measured runs are told apart by their language, their
-//! executed workload without seed, name and notes, host, mount point and the settings of a sweep or a comparison; imported ones by program and
-//! command line, or where none is told by program and file. Directories of files are no part of it: a CI has a new one every night.
+//! executed workload without seed, name and notes, host, mount point and the settings of a sweep or a comparison; surveys by directory and
+//! length instead of the workload; imported ones by program and command line, or where none is told by program and file. Directories of
+//! files are no part of the workload: a CI has a new one every night.
 
 use fathom_record::same_work::{base, without_names};
 use fathom_record::store::{Made, Past, PastRun, hash_of_text, name_of_hash};
@@ -178,7 +179,10 @@ fn identity(run: &PastRun, model: &str) -> String {
             parts.push(run.argv.iter().map(|w| base(w)).collect::<Vec<_>>().join(" "));
         }
         None => {
-            parts.push(model.to_owned());
+            match survey(run) {
+                Some(words) => parts.extend(words),
+                None => parts.push(model.to_owned()),
+            }
             parts.extend(
                 [&run.made.host, &run.made.mount_point, &run.made.cold]
                     .map(|p| p.clone().unwrap_or_default()),
@@ -187,6 +191,13 @@ fn identity(run: &PastRun, model: &str) -> String {
         }
     }
     parts.join("\n\0")
+}
+
+/// What a survey was asked for: where, and how long. What it executed follows from that, and from what the place was like on the day.
+fn survey(run: &PastRun) -> Option<Vec<String>> {
+    const ASKED: [&str; 3] = ["--quick", "--thorough", "--dense"];
+    let asked = run.argv.iter().filter(|word| ASKED.contains(&word.as_str())).cloned();
+    (run.made.dialect == "survey").then(|| [run.made.directory.clone()].into_iter().chain(asked).collect())
 }
 
 /// The language, or the program without its release.
@@ -254,7 +265,12 @@ fn place(run: &PastRun) -> String {
         .as_ref()
         .map(|reach| if reach == "files" { "cold".to_string() } else { format!("cold ({reach})") });
     let settings = Some(settings(run)).filter(|s| !s.is_empty()).map(|s| format!("with {}", s.join(" ")));
-    [host, run.made.mount_point.clone(), cold, settings].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    let asked = survey(run).map(|words| words.join(" "));
+    [host, asked.or_else(|| run.made.mount_point.clone()), cold, settings]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 #[cfg(test)]
@@ -375,6 +391,31 @@ mod tests {
             "names mean the plain runs"
         );
         assert_eq!(all[0].id().len(), 8);
+    }
+
+    #[test]
+    fn surveys_of_one_directory_and_length_are_one_history() {
+        let of = |id: &str, workload: i64, directory: &str, argv: &[&str]| PastRun {
+            argv: argv.iter().map(|w| (*w).to_owned()).collect(),
+            ..as_made(id, workload, Made { dialect: "survey".into(), directory: directory.into(), ..made() })
+        };
+        let workloads: Vec<(i64, String)> =
+            (1..=5).map(|n| (n, format!("[[fileset]]\nname = \"f\"\nsize = \"{n}MiB\"\n"))).collect();
+        let past = Past {
+            runs: vec![
+                of("a1", 1, "/data", &["fathom", "survey", "/data"]),
+                of("a2", 2, "/data", &["/usr/bin/fathom", "survey"]),
+                of("a3", 3, "/data", &["fathom", "survey", "--quick"]),
+                of("a4", 4, "/other", &["fathom", "survey"]),
+                of("a5", 5, "/data", &["fathom", "survey", "-o", "x.html"]),
+            ],
+            ..Past::default()
+        };
+        let known = identities(&past, &workloads);
+        let all = known.groups(&past);
+        assert_eq!(ids(&all), [vec!["a3"], vec!["a4"], vec!["a1", "a2", "a5"]]);
+        assert_eq!(all[0].workload().place, "host db1, /data --quick");
+        assert_eq!(all[2].workload().place, "host db1, /data");
     }
 
     #[test]

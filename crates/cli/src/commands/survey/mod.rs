@@ -108,8 +108,7 @@ fn tell(finished: &Finished, earlier: Option<&Run>, page: Option<&PathBuf>) {
     if finished.run.phases.is_empty() {
         return console::out(&fathom_report::terminal::summary(&finished.run, width, colour));
     }
-    let answer =
-        fathom_report::survey::Answer::of(&finished.run, earlier, fathom_observe::findings::is_cause);
+    let answer = fathom_report::survey::Answer::of(&finished.run, earlier);
     let page = page.map(|page| format!("Page {}", page.display()));
     let more = finished.stored.then(|| "All of it: fathom show last   Why: fathom why last".to_owned());
     let after: Vec<String> = [page, more].into_iter().flatten().collect();

@@ -100,3 +100,9 @@ fn files_fit_the_place() {
         .sum();
     assert!(bytes < 1_300 << 10, "{bytes}");
 }
+
+#[test]
+fn what_an_answer_calls_limits_are_rules_that_find_causes() {
+    let causes = fathom_report::survey::LIMITS.iter().filter(|rule| fathom_observe::findings::is_cause(rule));
+    assert_eq!(causes.count(), fathom_report::survey::LIMITS.len());
+}

@@ -1,0 +1,80 @@
+//! The first screen of a survey's page: tiles with its main figures, the ladder of latencies beside the curve of depths, what the storage is
+//! good for, and what to know about it. Everything else is folded away below.
+
+use super::{Page, View};
+use crate::survey::{Answer, Grade, LADDER, UseVerdict, depths};
+use crate::{
+    latency, section,
+    story::clean,
+    svg::{self, escape},
+};
+use fathom_record::{OpKind, Phase, Run};
+use std::fmt::Write as _;
+
+/// Writes it.
+pub(super) fn write(page: &mut Page, view: &View<'_>) {
+    let answer = Answer::of(view.run, None);
+    for words in &answer.limits {
+        let _ = writeln!(page.body, "<p class=\"trouble\" role=\"note\">{}</p>", escape(&clean(words)));
+    }
+    for words in &answer.first {
+        let _ = writeln!(page.body, "<p class=\"first\" role=\"note\">{}</p>", escape(&clean(words)));
+    }
+    page.body.push_str("<ul class=\"tiles\">\n");
+    for tile in &answer.tiles {
+        let _ = writeln!(
+            page.body,
+            "<li><strong>{}</strong><span>{}</span><small>{}</small></li>",
+            escape(&tile.figure),
+            escape(&tile.what),
+            escape(&tile.beside)
+        );
+    }
+    page.body.push_str("</ul>\n<div class=\"pair\">\n");
+    if let Some(picture) = svg::latency(&ladder(view.run)) {
+        page.picture(&picture, "");
+    }
+    if let Some(picture) = svg::depth_curve(&depths(view.run)) {
+        page.picture(&picture, "");
+    }
+    page.body.push_str("</div>\n<table class=\"uses\"><caption>Good for</caption><tbody>\n");
+    for verdict in &answer.uses {
+        let (grade, words) = (verdict.grade.word(), judged(verdict));
+        let _ = writeln!(
+            page.body,
+            "<tr><th scope=\"row\">{}</th><td><strong class=\"grade g-{grade}\">{grade}</strong></td><td>{words}</td></tr>",
+            verdict.of
+        );
+    }
+    page.body.push_str("</tbody></table>\n<dl class=\"facts\">\n");
+    let mut fact = |term: &str, words: &str| {
+        let _ = writeln!(page.body, "<div><dt>{term}</dt><dd>{}</dd></div>", escape(&clean(words)));
+    };
+    if answer.limits.is_empty() {
+        fact("Limits", answer.no_limits());
+    }
+    fact("Doubts", &answer.doubts_in_words());
+    page.body.push_str("</dl>\n");
+}
+
+/// Latencies of the ladder: of the operation that a step is about.
+fn ladder(run: &Run) -> Vec<latency::Row> {
+    let of_ladder = |p: &&Phase| section::stage(p) == Some(LADDER);
+    let rows = |p: &Phase| {
+        let op = |op: OpKind| (op == OpKind::Sync) == (p.name == "write and fsync");
+        latency::rows(&[p]).into_iter().filter(move |row| op(row.op)).collect::<Vec<_>>()
+    };
+    run.phases.iter().filter(of_ladder).flat_map(rows).collect()
+}
+
+/// The figures of a use, the one that decided first, each with its threshold.
+fn judged(verdict: &UseVerdict) -> String {
+    let mut figures: Vec<_> = verdict.figures.iter().filter(|f| f.value.is_some()).collect();
+    figures.sort_by_key(|f| std::cmp::Reverse(f.grade));
+    let words: Vec<String> = figures.iter().map(|f| escape(&f.words_with_threshold())).collect();
+    match (verdict.note, verdict.grade) {
+        (Some(note), _) => escape(note),
+        (None, Grade::Unknown) => String::new(),
+        (None, _) => words.join("; "),
+    }
+}
