@@ -50,8 +50,8 @@ pub(super) fn write(page: &mut Page, view: &View<'_>) {
     let mut fact = |term: &str, words: &str| {
         let _ = writeln!(page.body, "<div><dt>{term}</dt><dd>{}</dd></div>", escape(&clean(words)));
     };
-    if answer.limits.is_empty() {
-        fact("Limits", answer.no_limits());
+    if let Some(words) = answer.other_limits() {
+        fact("Limits", &words);
     }
     fact("Doubts", &answer.doubts_in_words());
     page.body.push_str("</dl>\n");

@@ -7,7 +7,7 @@ use super::verdicts::{UseVerdict, best_reads, of_run as verdicts, slowest_tenth,
 use crate::story::{DoubtGroup, Story};
 use crate::{Kind, Machine, units};
 use fathom_compare::summary::median;
-use fathom_record::{Phase, Run};
+use fathom_record::{Phase, Run, Status};
 use std::collections::BTreeMap;
 
 /// What a survey says in a few lines.
@@ -29,6 +29,8 @@ pub struct Answer {
     pub doubts: Vec<String>,
     /// Settings and limits that hold the storage back.
     pub limits: Vec<String>,
+    /// Those that held few phases.
+    pub passing_limits: Vec<String>,
     /// Whether the device is known. Otherwise limits of it are not, either.
     pub device_known: bool,
     /// What changed since the survey before.
@@ -59,20 +61,19 @@ pub struct Tile {
     pub beside: String,
 }
 
-/// A figure that surveys are compared by.
-type Headline = (&'static str, fn(&Run) -> Option<f64>);
-
-const HEADLINES: [Headline; 3] =
-    [("fsyncs", fsyncs), ("random reads", best_reads), ("cold read", streaming_read)];
+/// A figure that surveys are compared by, and whether two of them can be.
+type Headline = (&'static str, fn(&Run) -> Option<f64>, bool);
 
 impl Answer {
     /// The answer of a survey; `before` is an earlier one of the same place and length.
     #[must_use]
     pub fn of(run: &Run, before: Option<&Run>) -> Self {
         let story = Story::of(run);
-        let mut first = story.trouble.clone();
-        first.extend(rough(run));
+        // What explains figures comes before what ended the survey, which the command says by itself.
+        let mut first: Vec<String> = rough(run).into_iter().collect();
         first.extend(place(run).into_iter().map(|finding| capital(&finding.sentence)));
+        first.extend(story.trouble.iter().cloned());
+        let (limits, passing_limits) = limits(run);
         let rows = rows(run);
         Self {
             place: places(run),
@@ -82,7 +83,8 @@ impl Answer {
             more: more(run),
             uses: verdicts(run),
             doubts: story.doubts.iter().filter(|doubt| can_be_helped(doubt)).map(words).collect(),
-            limits: limits(run),
+            limits,
+            passing_limits,
             device_known: in_memory(run)
                 || run.phases.iter().flat_map(|p| &p.repetitions).any(|r| !r.physical.devices.is_empty()),
             since: before.and_then(|before| since(run, before)),
@@ -112,13 +114,17 @@ fn capital(sentence: &str) -> String {
 }
 
 impl Answer {
-    /// What is said of limits where none was found.
+    /// What is said of limits beside those that are told first.
     #[must_use]
-    pub fn no_limits(&self) -> &'static str {
-        match self.device_known {
+    pub fn other_limits(&self) -> Option<String> {
+        if !self.passing_limits.is_empty() {
+            return Some(self.passing_limits.join("; "));
+        }
+        let none = match self.device_known {
             true => "no setting and no control group was found to hold it back",
             false => "not known, as the device is not",
-        }
+        };
+        self.limits.is_empty().then(|| none.to_owned())
     }
 
     /// The doubts on one line.
@@ -249,51 +255,73 @@ pub const LIMITS: [&str; 13] = [
     "held-back",
 ];
 
-/// What holds the storage back, each once: as it is told of the phase that it held longest.
-fn limits(run: &Run) -> Vec<String> {
-    let mut found: BTreeMap<&str, (u64, usize, &str)> = BTreeMap::new();
+/// A limit that held fewer phases is no headline.
+const HEADLINE: f64 = 0.05;
+
+/// What holds the storage back, each once and as it is told of the phase that it held longest: what held many phases, and what held few.
+fn limits(run: &Run) -> (Vec<String>, Vec<String>) {
+    let mut found: BTreeMap<usize, (u64, usize, &str)> = BTreeMap::new();
     for phase in &run.phases {
-        let mut here: BTreeMap<&str, (u64, &str)> = BTreeMap::new();
+        let mut here: BTreeMap<usize, (u64, &str)> = BTreeMap::new();
         for repetition in &phase.repetitions {
             for finding in &repetition.findings {
-                if LIMITS.contains(&finding.rule.as_str()) {
-                    here.insert(&finding.rule, (repetition.elapsed_ns, &finding.sentence));
+                if let Some(rank) = LIMITS.iter().position(|rule| *rule == finding.rule) {
+                    here.insert(rank, (repetition.elapsed_ns, &finding.sentence));
                 }
             }
         }
-        for (rule, (elapsed_ns, sentence)) in here {
-            let entry = found.entry(rule).or_insert((0, 0, sentence));
+        for (rank, (elapsed_ns, sentence)) in here {
+            let entry = found.entry(rank).or_insert((0, 0, sentence));
             entry.1 += 1;
             if elapsed_ns > entry.0 {
                 (entry.0, entry.2) = (elapsed_ns, sentence);
             }
         }
     }
-    let mut found: Vec<_> = found.into_values().collect();
-    found.sort_by_key(|(_, phases, _)| std::cmp::Reverse(*phases));
     let all = run.phases.len();
-    let found =
-        found.into_iter().map(|(_, phases, words)| format!("Limited in {phases} of {all} phases: {words}"));
+    let words = |(_, phases, sentence): (u64, usize, &str)| match phases {
+        1 => format!("Limited in 1 of {all} phases: {sentence}"),
+        _ => format!("Limited in {phases} of {all} phases: {sentence}"),
+    };
+    let many = |limit: &(u64, usize, &str)| limit.1 as f64 >= all as f64 * HEADLINE;
+    let (many, few): (Vec<_>, Vec<_>) = found.into_values().partition(many);
+    let mut many: Vec<String> = many.into_iter().map(words).collect();
     // A rate that no depth exceeds may be a limit, whoever sets it.
-    let found: Vec<String> = found.collect();
-    if found.is_empty() { limit(run).into_iter().map(|f| capital(&f.sentence)).collect() } else { found }
+    if many.is_empty() {
+        many.extend(limit(run).map(|found| capital(&found.sentence)));
+    }
+    (many, few.into_iter().map(words).collect())
 }
 
 fn fsyncs(run: &Run) -> Option<f64> {
     named(run, "ladder", "write and fsync")?.ops_per_s()
 }
 
-/// What changed, of figures that both surveys have.
+/// What changed, of figures that both surveys have and that mean the same in both.
 fn since(run: &Run, before: &Run) -> Option<String> {
-    let changes: Vec<String> = HEADLINES
+    let whole = [run, before].iter().all(|run| run.status == Status::Completed);
+    let deep = [run, before].iter().all(|run| !of_stage(run, "depth").is_empty());
+    let same_file = largest(run) == largest(before);
+    let headlines: [Headline; 3] = [
+        ("fsyncs", fsyncs, true),
+        ("random reads", best_reads, deep),
+        ("cold read", streaming_read, same_file),
+    ];
+    let changes: Vec<String> = headlines
         .iter()
-        .filter_map(|(name, value)| {
+        .filter(|(_, _, comparable)| *comparable)
+        .filter_map(|(name, value, _)| {
             let (now, then) = (value(run)?, value(before).filter(|then| *then > 0.0)?);
             Some(format!("{name} {:+.0} %", (now / then - 1.0) * 100.0))
         })
         .collect();
-    let then = before.started_at.get(..19)?.parse::<jiff::civil::DateTime>().ok()?.strftime("%-d %b %H:%M");
-    (!changes.is_empty()).then(|| format!("{then}: {} (one run each)", changes.join(", ")))
+    if !whole || changes.is_empty() {
+        return None;
+    }
+    let then = before.started_at.get(..19)?.parse::<jiff::civil::DateTime>().ok()?;
+    let now = run.started_at.get(..4).and_then(|year| year.parse::<i16>().ok());
+    let then = then.strftime(if now == Some(then.year()) { "%-d %b %H:%M" } else { "%-d %b %Y" });
+    Some(format!("{then}: {} (one run each)", changes.join(", ")))
 }
 
 /// Whether a user can do something about a doubt. The others follow from how a survey works.

@@ -3,7 +3,7 @@
 use super::{Answer, CRITERIA, Grade, findings, json, verdicts};
 use fathom_record::{
     Axes, DeviceDelta, Doubt, Finding, Histogram, OpKind, OpStat, Phase, Physical, Repetition, Row, Run,
-    Worker,
+    Status, Worker,
 };
 
 /// A phase whose operations of one kind all took `ns`, `ops` of them in a second.
@@ -406,7 +406,9 @@ fn a_limit_is_told_once_and_one_without_a_name_too() {
             phase.repetitions[0].findings =
                 vec![finding.clone(), Finding { rule: "journal".into(), ..finding }];
         }
-        answer(&run, None).limits
+        let found = answer(&run, None);
+        assert!(found.passing_limits.is_empty());
+        found.limits
     };
     assert_eq!(held(2), ["Limited in 2 of 3 phases: A control group holds reads of vda to 20 MiB/s."]);
     assert_eq!(held(0), [""; 0]);
@@ -435,14 +437,29 @@ fn doubts_that_a_survey_makes_itself_are_not_in_the_short_answer() {
 
 #[test]
 fn what_changed_since_the_survey_before_is_told_with_its_date() {
-    let mut before =
-        run(vec![synced(1, 500), phase("ladder", "direct random read", OpKind::Read, (9000, 85_000))]);
-    before.started_at = "2026-11-25T23:13:56+01:00".into();
-    let now = run(vec![synced(1, 250), phase("ladder", "direct random read", OpKind::Read, (9100, 85_000))]);
+    let of = |syncs: u64, reads: u64, started_at: &str| {
+        let mut phases = vec![synced(1, syncs)];
+        phases.extend(deep(&[(1, reads, 85_000), (8, reads * 4, 170_000)], 900));
+        Run { started_at: started_at.into(), status: Status::Completed, ..run(phases) }
+    };
+    let before = of(500, 9000, "2026-11-25T23:13:56+01:00");
+    let now = of(250, 9100, "2026-11-26T09:00:00+01:00");
+    let told = |now: &Run, before: &Run| answer(now, Some(before)).since;
     assert_eq!(
-        answer(&now, Some(&before)).since.as_deref(),
+        told(&now, &before).as_deref(),
         Some("25 Nov 23:13: fsyncs -50 %, random reads +1 % (one run each)")
     );
+    let old = of(500, 9000, "2025-11-25T23:13:56+01:00");
+    assert_eq!(
+        told(&now, &old).as_deref(),
+        Some("25 Nov 2025: fsyncs -50 %, random reads +1 % (one run each)")
+    );
+    // What one of them did not measure, or not to its end, is not compared.
+    let mut shallow = before.clone();
+    shallow.phases.truncate(1);
+    assert_eq!(told(&now, &shallow).as_deref(), Some("25 Nov 23:13: fsyncs -50 % (one run each)"));
+    let broken_off = Run { status: Status::Interrupted, ..now.clone() };
+    assert_eq!(told(&broken_off, &before), None);
     assert_eq!(answer(&now, Some(&run(vec![synced(1, 0)]))).since, None);
 }
 

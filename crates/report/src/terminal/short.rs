@@ -12,6 +12,10 @@ const NAME: usize = 16;
 const GRADE: usize = 6;
 /// The table of figures has all its columns from here on.
 const WIDE: usize = 76;
+/// It has the median and p99 from here on.
+const MIDDLE: usize = 58;
+/// Room of the column of rates.
+const PER_S: usize = 13;
 
 /// Lays an answer out for a terminal of `width` columns; `after` are the lines that say what to type next.
 #[must_use]
@@ -19,16 +23,26 @@ pub fn short(answer: &Answer, after: &[String], width: usize, colour: bool) -> S
     let layout = width.max(NARROWEST);
     let mut page = Page { lines: Vec::new(), width, paint: Paint { on: colour } };
     page.line(Style::Bold, &cut(&clean(&answer.place.join("   ")), layout));
+    let more = match answer.limits.len() {
+        0 | 1 => String::new(),
+        n => format!(" (and {} more: see the page)", n - 1),
+    };
     if let Some(limit) = answer.limits.first() {
-        told(&mut page, Style::Bad, "", limit, layout, 2);
+        told(&mut page, Style::Bad, "", &format!("{limit}{more}"), layout, 2);
     }
-    let first = if answer.limits.is_empty() { 2 } else { 1 };
-    for words in answer.first.iter().take(first) {
+    for words in answer.first.iter().take(2) {
         told(&mut page, Style::Warn, "", words, layout, 2);
     }
-    // Doubts, that there are no limits, the head of the table and the blank before it have a line each.
-    let uses = answer.uses.len() + usize::from(answer.since.is_some()) + after.len();
-    let needed = page.lines.len() + answer.more.len() + uses + 3 + usize::from(answer.limits.is_empty());
+    let named: Vec<(&str, String)> = [
+        ("Limits", answer.other_limits()),
+        ("Doubts", Some(answer.doubts_in_words())),
+        ("Since", answer.since.clone()),
+    ]
+    .into_iter()
+    .filter_map(|(name, words)| Some((name, words?)))
+    .collect();
+    // The head of the table and the blank before it have a line each, and so has what is named.
+    let needed = page.lines.len() + 2 + answer.more.len() + answer.uses.len() + named.len() + after.len();
     let shown = answer.rows.len().min(LINES.saturating_sub(needed));
     let mut spare = LINES.saturating_sub(needed + shown);
     let mut one_more = |wanted: bool| {
@@ -36,9 +50,12 @@ pub fn short(answer: &Answer, after: &[String], width: usize, colour: bool) -> S
         spare -= usize::from(given);
         given
     };
+    // What changed is read to its end first, then doubts; blanks come last.
+    let wraps = |words: &str| wrapped(&clean(words), layout.saturating_sub(NAME + 1).max(8)).len() > 1;
+    let mut lines: Vec<usize> =
+        named.iter().rev().map(|(_, words)| 1 + usize::from(one_more(wraps(words)))).collect();
+    lines.reverse();
     let blanks = [one_more(true), one_more(true)];
-    let since_lines = 1 + usize::from(one_more(answer.since.is_some()));
-    let doubt_lines = 1 + usize::from(one_more(true));
 
     rows(&mut page, &answer.rows[..shown], layout);
     for (name, words) in &answer.more {
@@ -53,12 +70,8 @@ pub fn short(answer: &Answer, after: &[String], width: usize, colour: bool) -> S
     if blanks[1] {
         page.line(Style::Plain, "");
     }
-    if answer.limits.is_empty() {
-        told(&mut page, Style::Plain, "Limits", answer.no_limits(), layout, 1);
-    }
-    told(&mut page, Style::Plain, "Doubts", &answer.doubts_in_words(), layout, doubt_lines);
-    if let Some(since) = &answer.since {
-        told(&mut page, Style::Plain, "Since", since, layout, since_lines);
+    for ((name, words), lines) in named.iter().zip(lines) {
+        told(&mut page, Style::Plain, name, words, layout, lines);
     }
     for line in after {
         page.line(Style::Dim, &cut(line, layout));
@@ -83,15 +96,20 @@ fn rows(page: &mut Page, rows: &[Row], layout: usize) {
     if rows.is_empty() {
         return;
     }
-    let columns = if layout < WIDE { 4 } else { 6 };
+    let (columns, name) = match layout {
+        WIDE.. => (6, layout),
+        MIDDLE.. => (4, layout),
+        _ => (2, layout.saturating_sub(PER_S)),
+    };
     let mut table = plain_table(layout);
-    let heads = ["4 KiB at random places", "per s", "p50", "p99", "p99.9", "served by"];
+    let head = cut("4 KiB at random places", name);
+    let heads = [head.as_str(), "per s", "p50", "p99", "p99.9", "served by"];
     table.set_header(heads.into_iter().take(columns));
     for row in rows {
         let time = |ns: Option<f64>| ns.map_or("-".to_string(), units::time_ns);
         let [p50, p99, p999] = row.ns.map(time);
         let per_s = units::count(row.per_s.round() as u64);
-        let cells = [clean(&row.what), per_s, p50, p99, p999, row.served.to_string()];
+        let cells = [cut(&clean(&row.what), name), per_s, p50, p99, p999, row.served.to_string()];
         table.add_row(cells.into_iter().take(columns));
     }
     right_aligned(&mut table, 1..=columns.min(5) - 1);
@@ -172,13 +190,17 @@ mod tests {
             uses: uses(),
             doubts: Vec::new(),
             limits: Vec::new(),
+            passing_limits: Vec::new(),
             device_known: true,
             since: None,
         }
     }
 
     fn after() -> Vec<String> {
-        vec!["Page fathom-x.html".into(), "All of it: fathom show last   Why: fathom why last".into()]
+        vec![
+            "Page fathom-x.html".into(),
+            "More: fathom show 20261127T212028-35ace5, fathom why 20261127T212028-35ace5".into(),
+        ]
     }
 
     #[test]
@@ -198,16 +220,32 @@ mod tests {
             since: Some(long),
             ..answer()
         };
-        for width in [80, 60, 200] {
+        for width in [80, 76, 60, 58, 57, 40, 24, 200] {
             let text = short(&worst, &after(), width, false);
             assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
             assert!(text.lines().count() <= LINES, "{width}: {text}");
-            assert!(
-                text.contains("Limited in 12") && text.contains("Doubts") && text.contains("Since"),
-                "{text}"
-            );
-            assert!(text.trim_end().ends_with("Why: fathom why last"), "{text}");
+            for words in ["Limited in 12", "Doubts", "Since", "Page fathom"] {
+                assert!(text.contains(words), "{words} at {width}: {text}");
+            }
         }
+    }
+
+    #[test]
+    fn a_second_survey_says_what_changed_to_its_end() {
+        let since = "27 Nov 21:26: fsyncs +694 %, random reads -4 %, cold read -25 % (one run each)";
+        let second = Answer { since: Some(since.into()), ..answer() };
+        let text = short(&second, &after(), 80, false);
+        insta::assert_snapshot!(text);
+        assert!(text.contains("each)"), "{text}");
+        assert!(text.lines().count() <= LINES, "{text}");
+    }
+
+    #[test]
+    fn limits_that_held_few_phases_stand_below_and_others_are_counted() {
+        let limit = |n: u32| format!("Limited in {n} of 80 phases: A control group holds reads.");
+        let held = Answer { limits: vec![limit(9), limit(8)], passing_limits: vec![limit(1)], ..answer() };
+        let text = short(&held, &[], 80, false);
+        assert!(text.contains("(and 1 more") && text.contains(" Limits          Limited in 1"), "{text}");
     }
 
     #[test]

@@ -29,7 +29,7 @@ use fathom_record::Run;
 use guide::Guide;
 use place::{Async, Place};
 use plan::Plan;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 pub fn run(options: &Survey, common: &Common) -> anyhow::Result<ExitCode> {
@@ -69,9 +69,12 @@ pub fn run(options: &Survey, common: &Common) -> anyhow::Result<ExitCode> {
     if options.json {
         console::out(&fathom_report::survey::json(&finished.run));
         super::run::tell_end(&finished);
+        if written.is_ok() {
+            console::note(&format!("page: {}", page.display()));
+        }
     } else {
         let earlier = finished.stored.then(|| earlier::of(&finished.run, common)).flatten();
-        tell(&finished, earlier.as_ref(), written.is_ok().then_some(&page));
+        tell(&finished, earlier.as_ref(), written.is_ok().then_some(&page), common.store.as_deref());
         super::run::tell_early_end(&finished);
     }
     // The measurement is not lost with the page: it is in the store and on the terminal.
@@ -103,14 +106,18 @@ fn several_in_flight(engine: &Engine, place: &mut Place, effort: Effort) -> Opti
 }
 
 /// Prints the short answer, and where the rest is.
-fn tell(finished: &Finished, earlier: Option<&Run>, page: Option<&PathBuf>) {
+fn tell(finished: &Finished, earlier: Option<&Run>, page: Option<&PathBuf>, store: Option<&Path>) {
     let (width, colour) = (console::width(), console::colour());
     if finished.run.phases.is_empty() {
         return console::out(&fathom_report::terminal::summary(&finished.run, width, colour));
     }
     let answer = fathom_report::survey::Answer::of(&finished.run, earlier);
     let page = page.map(|page| format!("Page {}", page.display()));
-    let more = finished.stored.then(|| "All of it: fathom show last   Why: fathom why last".to_owned());
+    let id = &finished.run.id;
+    let more = finished.stored.then(|| match store {
+        Some(store) => format!("More: fathom show {id} --store {}", store.display()),
+        None => format!("More: fathom show {id}, fathom why {id}"),
+    });
     let after: Vec<String> = [page, more].into_iter().flatten().collect();
     console::out(&fathom_report::terminal::short(&answer, &after, width, colour));
 }

@@ -33,13 +33,17 @@ impl Loose {
         // It ends where the order and the draw do not find a block, and where a direction of a mix comes to its end.
         let odd = has(&["--bs=3k", "--io_size="]) || loops;
         let uneven = odd || has(&["--size=100k", "--nrfiles=3"]);
-        let drawn_end = has(&["--percentage_random="]) && uneven || loops && mixed;
+        // How much a mix writes is drawn, and what is read back of it decides whether another pass begins.
+        let passes = mixed && verifies && has(&["--io_size="]);
+        let drawn_end = has(&["--percentage_random="]) && uneven || loops && mixed || passes;
         // Whether a mix draws the direction that has no block left comes first or last.
         let one_block_each = has(&["--rw=rw"]) && has(&["--size=100k"]) && has(&["--bs=64k"]);
         // Blocks of changing sizes behind the end of a file end where one is drawn that is cut off.
         let cut_off = has(&["--file_append=1"]) && has(&["--rw=rand"]) && has(&["bsrange", "bssplit"]);
         // How many places differ that are drawn one by one is chance; of zones that are gone round again fio reads back the last block alone.
         let places = verifies && has(&["--norandommap", "--zonemode=", "zoned:", "--blockalign="]);
+        // A mix whose file is not there yet reads less where it was not written yet.
+        let grows = mixed && has(&["--create_on_open"]);
         // fio ends without the last writes of a queue that syncs, and counts one of them or not.
         let abandons = has(&["--number_ios="]) && has(&["sync=", "--write_barrier="]) && has(&["--iodepth="]);
         // Which zones the LFSR finds a place in, and which of several files have room for the next size, is drawn.
@@ -62,6 +66,7 @@ impl Loose {
                 || zones
                 || has(&["--number_ios="]) && has(&["bsrange", "bssplit"])
                 || gathers
+                || grows
                 || abandons
                 || has(&["--io_submit_mode=offload"]) && has(&["--loops=", "--io_size=", "--number_ios="])
                 || has(&["--offset=25%"])
@@ -119,7 +124,8 @@ pub fn differences(line: &str, fio: &Came, fathom: &Came, older: bool) -> Vec<St
     let gathered = has(&["--ioengine=vsync"]);
     let drawn = has(&["--fallocate=none", "--fallocate=keep", "--create_on_open"])
         && (has(&["--rw=rand"]) || loose.sizes || gathered)
-        && (has(&["--norandommap", "--number_ios", "--io_size", "--random_distribution"]) || gathered);
+        && (has(&["--norandommap", "--number_ios", "--io_size", "--random_distribution", "--rw=randrw"])
+            || gathered);
     let grows = loose.timed || shares || drawn || loose.sizes && line.contains("file_append");
     if fio.files != fathom.files && !grows {
         found.push(format!("files: {:?}, here {:?}", fio.files, fathom.files));

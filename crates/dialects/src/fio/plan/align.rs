@@ -27,7 +27,8 @@ pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream, notes: &mut Notes
         return Ok(());
     }
     let once_each = stream.access == Access::Permuted;
-    if once_each && s.word("random_generator") == Some("lfsr") {
+    let drawn_alike = once_each || stream.access == Access::Uniform;
+    if drawn_alike && s.word("random_generator") == Some("lfsr") {
         return Err(s
             .wrong(NAME, format!("{NAME}: with random_generator=lfsr it is not supported"))
             .hint("leave one of them out"));
@@ -108,6 +109,7 @@ mod tests {
             ("--rw=randread --ba=4k --percentage_random=50", "percentage_random"),
             ("--rw=randread --ba=4k,8k", "the same alignment"),
             ("--rw=randread --ba=4k --random_generator=lfsr", "lfsr"),
+            ("--rw=randread --bsrange=1k-4k --ba=8k --random_generator=lfsr", "lfsr"),
         ] {
             let why = refused(&format!("--name=a --size=1m --bs=512 {args}"));
             assert!(why.contains(what), "{args}: {why}");

@@ -143,6 +143,7 @@ pub fn read_back(group: &mut Group, writer: &Writer<'_>) -> Unwritten {
         stream.access = Access::Listed(list);
         // The list says where it works, and in which file, and is gone through once.
         (stream.start, stream.length, stream.turns, stream.evict_passes) = (Bytes(0), None, None, false);
+        stream.align = Bytes(0);
     }
     all
 }
@@ -299,6 +300,7 @@ mod tests {
             "--rw=write --number_ios=10",
             "--rw=randwrite --norandommap --io_size=1536k",
             "--rw=randwrite --norandommap --nrfiles=3",
+            "--rw=randwrite --ba=8k",
         ] {
             let args = format!("--name=a --size=768k --bs=4k --verify=crc32c {args}");
             let writer = planned(&args);

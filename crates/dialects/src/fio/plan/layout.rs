@@ -1,4 +1,4 @@
-//! Jobs that lay out their files and do nothing else: `create_only`, and those whose files or zones hold no block.
+//! Jobs that lay out their files and do nothing else: `create_only`, and those that have no place for a block.
 
 use super::super::Wrong;
 use super::files::{Make, Memory};
@@ -9,12 +9,15 @@ const WORD: &str = "create_only";
 
 /// Takes from such a job whatever it would do with its files.
 pub fn apply(job: &mut Job, notes: &mut Notes) -> Result<(), Wrong> {
-    let (word, holds_none) = if job.settings.on(WORD, false) {
-        (WORD, "")
+    let block = format!("holds a block of {} bytes", job.stream.record.unit().0);
+    let (word, why) = if job.settings.on(WORD, false) {
+        (WORD, String::new())
     } else if !holds_a_block(job) {
-        ("nrfiles", "file")
+        ("nrfiles", format!("no file {block}"))
     } else if zones_hold_none(&job.stream) {
-        ("zonemode", "zone")
+        ("zonemode", format!("no zone {block}"))
+    } else if job.stream.align.0 > 0 && job.parts.iter().all(|part| part.length < job.stream.align.0) {
+        ("ba", "its part of the file is shorter than ba".into())
     } else {
         return Ok(());
     };
@@ -32,11 +35,7 @@ pub fn apply(job: &mut Job, notes: &mut Notes) -> Result<(), Wrong> {
         );
     }
     if word != WORD {
-        notes.say(format!(
-            "job {}: no {holds_none} holds a block of {} bytes, so nothing is read or written",
-            job.name,
-            job.stream.record.unit().0
-        ));
+        notes.say(format!("job {}: {why}, so nothing is read or written, as in fio", job.name));
     }
     job.only_lays_out = true;
     job.ready.memory = Memory::AsFound;
@@ -85,6 +84,7 @@ mod tests {
                 "--rw=randwrite --create_only=0 --bs=64k --loops=3 --verify=md5 --zonesize=16k --zonerange=32k",
                 Action::Reserve("a".into()),
             ),
+            ("--rw=randwrite --create_only=0 --ba=2m", Action::Reserve("a".into())),
             (
                 "--rw=randwrite --create_only=0 --bsrange=64k-128k --time_based --runtime=1 --zonesize=16k",
                 Action::Reserve("a".into()),

@@ -6,7 +6,7 @@ use super::super::settings::Settings;
 use super::files::Laid;
 use super::{backlog, loops};
 use fathom_workload::ops::{OpKind, Place, Region, bytes_of_a_pass};
-use fathom_workload::{Access, Amount, Direction, RateOf, Record, Stream, Verify};
+use fathom_workload::{Access, Amount, Bytes, Direction, RateOf, Record, Stream, Verify};
 
 /// How much is written, and whether several passes are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,6 +201,8 @@ impl Fills {
         let alone = [start + stream.length.map_or(0, |length| length.0)];
         let parts: Vec<Region> = sizes.unwrap_or(&alone).iter().map(region).collect();
         let pass = bytes_of_a_pass(stream, &parts);
+        // Nothing is begun for what is less than a block.
+        let enough = self.bytes.saturating_sub(stream.record.largest().0.saturating_sub(1));
         let (mut passes, mut moved, mut left) = (0, 0_u64, pass);
         for op in backlog::operations(&endless, sizes, seed, place) {
             let bytes = u64::from(op.bytes);
@@ -208,12 +210,16 @@ impl Fills {
             left = left.saturating_sub(bytes);
             if left == 0 {
                 (passes, left) = (passes + 1, pass);
-                if moved >= self.bytes && passes >= self.loops {
+                if moved >= enough {
                     break;
                 }
             }
         }
-        stream.amount = Amount::Passes(passes.max(1));
+        let passes = passes.max(self.loops);
+        // What is read back tells how many passes there are; the reads and writes of the mix itself end at io_size.
+        let most = self.bytes.saturating_mul(self.loops);
+        let whole = pass.saturating_mul(passes) <= most;
+        stream.amount = if whole { Amount::Passes(passes) } else { Amount::Bytes(Bytes(most)) };
     }
 }
 
@@ -239,7 +245,7 @@ impl Passes {
             return Err(unknown(s, loops, "beside trim_backlog"));
         }
         if !backlog::paces_what_checks(stream, stream.pace.rate) {
-            return Err(unknown(s, loops, "with a flow or a latency target"));
+            return Err(unknown(s, loops, "with a flow, a latency target or a rate of one kind of a mix"));
         }
         kept.each_pass = true;
         kept.forgets_sync = loops::queues(s, stream);
@@ -403,6 +409,13 @@ mod tests {
             assert!(of.contains(&drawn), "{percent}: {drawn}");
         }
         assert_eq!(passes("--io_size=3m --loops=99"), 99);
+        assert_eq!(passes("--io_size=3m --loops=9999999"), 9_999_999, "nobody counts loops");
+        // Counts of fio 3.42: 42 and 25 operations of the mix; 16 where nothing is begun for the 8 KiB that are left.
+        let bytes = |kib: u64| Amount::Bytes(Bytes(kib << 10));
+        assert_eq!(streams("--io_size=168k --rwmixread=99")[0].amount, bytes(168));
+        assert_eq!(streams("--io_size=100k --rwmixread=99")[0].amount, bytes(100));
+        let rest = &streams("--io_size=136k --rwmixread=99 --bsrange=4k-16k")[0];
+        assert_eq!(rest.amount, Amount::Passes(2));
         assert_eq!(passes("--loops=3 --bsrange=4k-16k"), 3);
         assert!((24..48).contains(&passes("--io_size=3m --bsrange=4k-16k")));
         assert!((24..48).contains(&passes("--io_size=3m --nrfiles=2 --verify_backlog=4")));
