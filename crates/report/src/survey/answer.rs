@@ -103,7 +103,7 @@ fn rough(run: &Run) -> Option<String> {
     })
 }
 
-/// A sentence of its own begins with a capital; what begins with the name of a device does not.
+/// A sentence with a capital, unless it begins with the name of a device.
 fn capital(sentence: &str) -> String {
     let word = sentence.split(' ').next().unwrap_or_default();
     if word.chars().any(|c| c.is_ascii_digit()) {
@@ -255,10 +255,12 @@ pub const LIMITS: [&str; 13] = [
     "held-back",
 ];
 
-/// A limit that held fewer phases is no headline.
+/// This many rules at the head of [`LIMITS`] find limits of control groups: they are headlines, however few phases they held.
+const GROUPS: usize = 3;
+/// Another limit that held a smaller share of the phases is none.
 const HEADLINE: f64 = 0.05;
 
-/// What holds the storage back, each once and as it is told of the phase that it held longest: what held many phases, and what held few.
+/// What holds the storage back, each limit once, in the words of the phase that it held longest: headlines, and the others.
 fn limits(run: &Run) -> (Vec<String>, Vec<String>) {
     let mut found: BTreeMap<usize, (u64, usize, &str)> = BTreeMap::new();
     for phase in &run.phases {
@@ -279,12 +281,14 @@ fn limits(run: &Run) -> (Vec<String>, Vec<String>) {
         }
     }
     let all = run.phases.len();
-    let words = |(_, phases, sentence): (u64, usize, &str)| match phases {
+    let words = |(_, (_, phases, sentence)): (usize, (u64, usize, &str))| match phases {
         1 => format!("Limited in 1 of {all} phases: {sentence}"),
         _ => format!("Limited in {phases} of {all} phases: {sentence}"),
     };
-    let many = |limit: &(u64, usize, &str)| limit.1 as f64 >= all as f64 * HEADLINE;
-    let (many, few): (Vec<_>, Vec<_>) = found.into_values().partition(many);
+    let many = |(rank, (_, phases, _)): &(usize, (u64, usize, &str))| {
+        *rank < GROUPS || *phases as f64 >= all as f64 * HEADLINE
+    };
+    let (many, few): (Vec<_>, Vec<_>) = found.into_iter().partition(many);
     let mut many: Vec<String> = many.into_iter().map(words).collect();
     // A rate that no depth exceeds may be a limit, whoever sets it.
     if many.is_empty() {

@@ -422,6 +422,24 @@ fn a_limit_is_told_once_and_one_without_a_name_too() {
 }
 
 #[test]
+fn a_limit_of_a_control_group_comes_first_though_it_held_few_phases() {
+    let held = |rule: &str| {
+        let mut run = run((0..81).map(|_| synced(1, 500)).collect());
+        for phase in &mut run.phases[..4] {
+            let finding = Finding { rule: rule.into(), sentence: "It is held.".into(), ..Finding::default() };
+            phase.repetitions[0].findings = vec![finding];
+        }
+        let found = answer(&run, None);
+        (found.limits, found.passing_limits)
+    };
+    let told = vec!["Limited in 4 of 81 phases: It is held.".to_owned()];
+    for rule in ["io-limit", "cpu-quota", "memory-limit"] {
+        assert_eq!(held(rule), (told.clone(), Vec::new()), "{rule}");
+    }
+    assert_eq!(held("discard"), (Vec::new(), told));
+}
+
+#[test]
 fn doubts_that_a_survey_makes_itself_are_not_in_the_short_answer() {
     let doubt =
         |code: &str, sentence: &str| Doubt { code: code.into(), phase: None, sentence: sentence.into() };
