@@ -31,7 +31,7 @@ mod state;
 mod sweeper;
 
 use clap::Parser as _;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
 /// The program `fathom`.
@@ -62,19 +62,8 @@ fn command() -> ExitCode {
         console::error(&wrong);
         return ExitCode::from(exit::USAGE);
     }
-    // Called by the name of a program it stands in for, through a link.
-    let name = words.first().map(std::path::Path::new).and_then(|p| p.file_name()).unwrap_or_default();
-    if name == "iozone" {
-        return commands::iozone::run("iozone", &words[1..], &line::Common::default());
-    }
-    if name == "sysbench" {
-        return commands::sysbench::run("sysbench", &words[1..], &line::Common::default());
-    }
-    if name == "filebench" {
-        return commands::filebench::run("filebench", &words[1..], &line::Common::default());
-    }
-    if name == "fio" {
-        return commands::fio::run("fio", &words[1..], &line::Common::default());
+    if let Some(code) = drop_in(&words) {
+        return code;
     }
     let line = match line::Line::try_parse_from(&words) {
         Ok(line) => line,
@@ -91,4 +80,30 @@ fn command() -> ExitCode {
             ExitCode::from(exit::of(&error))
         }
     }
+}
+
+/// Runs a drop-in that is called by the name of its program, through a link, or as a command without options of ours. Building our whole
+/// command line would take longer than a short job of fio.
+fn drop_in(words: &[OsString]) -> Option<ExitCode> {
+    let name = |word: &OsString| std::path::Path::new(word).file_name().map(|name| name.to_owned());
+    let ours = |word: &OsString| {
+        let word = word.to_string_lossy();
+        ["--store", "--observe", "--no-store"].iter().any(|option| word.starts_with(option))
+    };
+    let linked = words.first().and_then(name)?;
+    let run = |program: &OsStr, prefix: &str, args: &[OsString]| {
+        let common = line::Common::default();
+        let as_called = |name| format!("{prefix}{name}");
+        Some(match program.to_str()? {
+            "iozone" => commands::iozone::run(&as_called("iozone"), args, &common),
+            "sysbench" => commands::sysbench::run(&as_called("sysbench"), args, &common),
+            "filebench" => commands::filebench::run(&as_called("filebench"), args, &common),
+            "fio" => commands::fio::run(&as_called("fio"), args, &common),
+            _ => return None,
+        })
+    };
+    run(&linked, "", &words[1..]).or_else(|| {
+        let (program, args) = words.get(1..)?.split_first()?;
+        if args.iter().any(ours) { None } else { run(program, "fathom ", args) }
+    })
 }

@@ -2,7 +2,7 @@
 //! Only what this crate needs is here; absence of a file is an ordinary answer.
 
 use std::ffi::CString;
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
@@ -85,6 +85,20 @@ pub trait KernelFiles {
     }
 }
 
+/// The bytes of a file of sysfs. An attribute comes in one piece and is at most a page long, so one call reads nearly all of them; an
+/// environment has hundreds.
+fn attribute(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = std::fs::File::open(path)?;
+    let mut bytes = vec![0; 4096];
+    let length = file.read(&mut bytes)?;
+    let is_whole = length < bytes.len();
+    bytes.truncate(length);
+    if !is_whole {
+        file.read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}
+
 /// The running machine.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Live;
@@ -92,7 +106,8 @@ pub struct Live;
 impl KernelFiles for Live {
     fn read(&self, path: &Path) -> io::Result<String> {
         // Some sysfs attributes hold bytes of the hardware's choosing.
-        std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+        let bytes = if path.starts_with("/sys") { attribute(path) } else { std::fs::read(path) };
+        bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     }
 
     fn read_link(&self, path: &Path) -> io::Result<PathBuf> {
@@ -178,6 +193,17 @@ mod tests {
         Live.mount_of(dir.path()).expect("statx");
         assert!(Live.trimmed(Path::new("/proc/self/stat")).is_some());
         assert_eq!(Live.trimmed(Path::new("/proc/no such file")), None);
+    }
+
+    #[test]
+    fn an_attribute_is_read_whole() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("attribute");
+        for length in [0, 5, 4095, 4096, 4097, 10_000] {
+            let text = "a".repeat(length);
+            std::fs::write(&path, &text).expect("written");
+            assert_eq!(attribute(&path).expect("read"), text.as_bytes(), "{length}");
+        }
     }
 
     #[test]

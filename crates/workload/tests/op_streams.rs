@@ -227,7 +227,7 @@ proptest! {
         let (stream, region) = (the_stream(&w), region(&w));
         // A shuffle is a list in memory: checked up to 2^32 records, which is no size for a test.
         let remembers = |access: &Access| {
-            matches!(access, Access::Shuffled { .. } | Access::Preconditioning { .. } | Access::ZonesInTurn { random: true, .. })
+            matches!(access, Access::Shuffled { .. } | Access::Preconditioning { .. } | Access::ZonesInTurn { .. })
         };
         let shuffled = remembers(&stream.access) || stream.fills();
         prop_assume!(!shuffled || region.length / stream.record.unit().0 < 1 << 16);

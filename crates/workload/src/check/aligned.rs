@@ -1,15 +1,19 @@
 //! Whether offsets can be multiples of what a stream asks for: in orders that draw each record by itself, on one file.
 
-use crate::{Data, Pick, Sequence, Stream, Verify};
+use crate::{Access, Data, Pick, Sequence, Stream, Verify};
 
 /// What is wrong with the alignment of a stream.
 pub(super) fn error(stream: &Stream) -> Option<String> {
     if stream.align.0 == 0 {
         return None;
     }
-    if !stream.access.draws_each() {
+    let order = match &stream.access {
+        Access::PartlyRandom { order, .. } => order,
+        order => order,
+    };
+    if !order.draws_each() {
         return Some(
-            "align goes with orders that draw each record by itself: uniform, zipf, pareto, normal, around and zoned"
+            "align goes with orders that draw each record by itself: uniform, zipf, pareto, normal, around and zoned, also those of a partly-random one"
                 .into(),
         );
     }

@@ -192,7 +192,8 @@ fn region_errors(stream: &Stream, file: &Sizing) -> Vec<String> {
             "{records} units are too many to remember which of them belong to a record; take one record size"
         ));
     }
-    if let Access::ZonesInTurn { range, random: true, .. } = &stream.access
+    if let Access::ZonesInTurn { range, inside, .. } = &stream.access
+        && inside.remembers_in_zones()
         && range.0.min(region.0) / stream.record.unit().0.max(1) > MOST_SHUFFLED
     {
         errors.push(format!(
@@ -285,10 +286,17 @@ fn access_error(access: &Access, record: &Record) -> Option<String> {
         {
             Some("this order of access needs a fixed record size".into())
         }
-        Access::ZonesInTurn { range, gap, moved, random }
+        Access::ZonesInTurn { inside, .. } if !inside.fits_in_zones() => Some(
+            "inside zones records are sequential, permuted, uniform, zipf, pareto, normal, around, zoned or partly-random"
+                .into(),
+        ),
+        Access::ZonesInTurn { inside, .. } if access_error(inside, record).is_some() => {
+            access_error(inside, record)
+        }
+        Access::ZonesInTurn { range, gap, moved, inside }
             if moved.0 == 0
                 || range.0 == 0
-                || *random && range.0 < record.largest().0
+                || **inside != Access::Sequential && range.0 < record.largest().0
                 || range.0.checked_add(gap.0).is_none()
                 || matches!(record, Record::ByKind { .. }) =>
         {

@@ -113,10 +113,10 @@ pub enum Access {
         gap: Bytes,
         /// Bytes that are moved on a visit, above 0.
         moved: Bytes,
-        /// No order inside a zone, but no byte twice on a visit while there is room. Otherwise reads and writes each begin at the zone's
-        /// first byte.
+        /// The order inside a zone. In sequence reads and writes each begin at the zone's first byte; permuted: no byte twice on a visit
+        /// while there is room; others draw each record, or each by its share.
         #[serde(default, skip_serializing_if = "is_default")]
-        random: bool,
+        inside: Box<Access>,
     },
     /// A pass that leaves an SSD as long random writes do: each record once, in no order, in rounds. Each round begins by writing some of
     /// an earlier one again; the round that is written first has the most of them, the last one none. A pass ends when each record had
@@ -162,6 +162,23 @@ impl Access {
     pub fn draws_each(&self) -> bool {
         use Access::{Around, Normal, Pareto, Uniform, Zipf, Zoned};
         matches!(self, Uniform | Zipf { .. } | Pareto { .. } | Normal { .. } | Zoned(_) | Around { .. })
+    }
+
+    /// Whether it may be the order inside zones.
+    pub(crate) fn fits_in_zones(&self) -> bool {
+        match self {
+            Self::Sequential | Self::Permuted => true,
+            Self::PartlyRandom { order, .. } => **order == Self::Permuted || order.draws_each(),
+            order => order.draws_each(),
+        }
+    }
+
+    /// Whether inside zones it remembers what had its turn.
+    pub(crate) fn remembers_in_zones(&self) -> bool {
+        match self {
+            Self::PartlyRandom { order, .. } => **order == Self::Permuted,
+            order => *order == Self::Permuted,
+        }
     }
 
     /// Whether it is a list of operations that says when each is due.

@@ -247,14 +247,9 @@ impl StreamOps {
                     Source::Striped(stripes()?)
                 }
             }
-            (Access::ZonesInTurn { range, gap, moved, random }, _) => {
+            (Access::ZonesInTurn { range, gap, moved, inside }, _) => {
                 let zone = (range.0, gap.0, moved.0);
-                Source::Zones(Box::new(Zones::new(
-                    zone,
-                    unit,
-                    region.length,
-                    random.then_some((seed, place)),
-                )?))
+                Source::Zones(Box::new(Zones::new(zone, unit, region.length, inside, (seed, place))?))
             }
             (Access::PartlyRandom { order, reads_percent, writes_percent }, _) => {
                 Source::PartlyRandom(Box::new(PartlyRandom {

@@ -1,7 +1,11 @@
 //! Zones one after the other: a zone is left when so many bytes were moved in it.
 
+use super::order::{FOR_SHARE, Order, below};
 use super::tiles::Tiles;
-use super::{Place, Region};
+use super::{Place, Region, derive_seed};
+use crate::Access;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::SeedableRng as _;
 
 /// Where it is, in bytes from the start of the region.
 pub(super) struct Zones {
@@ -12,32 +16,62 @@ pub(super) struct Zones {
     length: u64,
     start: u64,
     done: u64,
-    inside: Inside,
+    /// Where in the zone the next read and the next write come, in sequence.
+    cursors: [u64; 2],
+    drawn: Option<Drawn>,
 }
 
-/// The order inside a zone.
-enum Inside {
-    /// A cursor of the reads and one of the writes.
-    InOrder([u64; 2]),
+/// What does not come in sequence.
+struct Drawn {
+    places: Places,
+    /// The percentage of the reads and of the writes that are drawn.
+    percent: [u8; 2],
+    rng: Xoshiro256PlusPlus,
+}
+
+enum Places {
     /// Anywhere that nothing was on this visit.
-    Random(Tiles),
+    OnceEach(Tiles),
+    /// Of so many units.
+    WithRepeats(Order, u64),
+}
+
+impl Drawn {
+    /// `None` if a zone has no room for a unit; `Some(None)` if nothing is drawn.
+    fn new(inside: &Access, unit: u64, zone: Region, seed: u64, place: Place) -> Option<Option<Self>> {
+        let (order, percent) = match inside {
+            Access::Sequential => return Some(None),
+            Access::PartlyRandom { order, reads_percent, writes_percent } => {
+                (&**order, [*reads_percent, *writes_percent])
+            }
+            order => (order, [100; 2]),
+        };
+        let units = zone.length.checked_div(unit).filter(|&units| units > 0)?;
+        let places = match order {
+            Access::Permuted => Places::OnceEach(Tiles::anywhere(unit, zone, seed, place)?),
+            order => Places::WithRepeats(Order::new(order, units, seed, place)?, units),
+        };
+        let rng = Xoshiro256PlusPlus::seed_from_u64(derive_seed(seed, place, FOR_SHARE));
+        Some(Some(Self { places, percent, rng }))
+    }
+
+    /// Whether the next operation of a kind is drawn.
+    fn draws(&mut self, kind: usize) -> bool {
+        self.percent[kind] >= 100 || below(&mut self.rng, 100) < u64::from(self.percent[kind])
+    }
 }
 
 impl Zones {
-    /// Zones of `range` bytes with `gap` bytes between them. `None` if a zone has nothing, or no room for a unit at random.
+    /// Zones of `range` bytes with `gap` bytes between them. `None` if a zone has nothing, or no room for a unit that is drawn.
     pub fn new(
         (range, gap, moved): (u64, u64, u64),
         unit: u64,
         length: u64,
-        random: Option<(u64, Place)>,
+        inside: &Access,
+        (seed, place): (u64, Place),
     ) -> Option<Self> {
-        let inside = match random {
-            None => Inside::InOrder([0; 2]),
-            Some((seed, place)) => {
-                let zone = Region { start: 0, length: range.min(length) };
-                Inside::Random(Tiles::anywhere(unit, zone, seed, place)?)
-            }
-        };
+        let zone = Region { start: 0, length: range.min(length) };
+        let drawn = Drawn::new(inside, unit, zone, seed, place)?;
         let period = range.checked_add(gap)?;
         (range > 0 && moved > 0).then_some(Self {
             range,
@@ -47,7 +81,8 @@ impl Zones {
             length,
             start: 0,
             done: 0,
-            inside,
+            cursors: [0; 2],
+            drawn,
         })
     }
 
@@ -56,50 +91,47 @@ impl Zones {
         if self.done >= self.moved {
             self.enter(self.start.saturating_add(self.period));
         }
-        if self.left(kind) == 0 {
+        let is_drawn = self.drawn.as_mut().is_some_and(|drawn| drawn.draws(kind));
+        if self.left(kind, is_drawn) == 0 {
             self.enter(0);
         }
-        if let Inside::InOrder(cursors) = &mut self.inside
-            && cursors[kind] >= self.range
-        {
-            cursors[kind] = 0;
+        if self.cursors[kind] >= self.range {
+            self.cursors[kind] = 0;
         }
-        let left = self.left(kind);
-        let (inside, size) = match &mut self.inside {
-            Inside::InOrder(cursors) => {
-                let size = u32::try_from(left).map_or(size, |left| left.min(size));
-                cursors[kind] += u64::from(size);
-                (cursors[kind] - u64::from(size), size)
+        let left = self.left(kind, is_drawn);
+        let most = |offset: u64| u32::try_from(left - offset).unwrap_or(u32::MAX);
+        let (inside, size) = match self.drawn.as_mut().filter(|_| is_drawn).map(|drawn| &mut drawn.places) {
+            None => (self.cursors[kind], size.min(most(0))),
+            Some(Places::WithRepeats(order, units)) => {
+                let offset = order.next(*units) * self.unit;
+                (offset, size.min(most(offset)))
             }
-            Inside::Random(tiles) => {
+            Some(Places::OnceEach(tiles)) => {
                 let (offset, free) = tiles.next(size);
                 // What had its turn on this visit cuts a record short, and so does the end of the region; the end of the zone does not.
                 let ends_zone = offset + u64::from(free) == self.range.min(left) / self.unit * self.unit;
-                let most = u32::try_from(left - offset).unwrap_or(u32::MAX);
-                (offset, if ends_zone { size.min(most) } else { free })
+                (offset, if ends_zone { size.min(most(offset)) } else { free })
             }
         };
+        self.cursors[kind] = inside + u64::from(size);
         self.done += u64::from(size);
         (self.start + inside, size)
     }
 
-    /// Bytes from the next place to the end of the region, in whole units. In order the last zone may be cut by that end.
-    fn left(&self, kind: usize) -> u64 {
-        let from = match &self.inside {
-            Inside::InOrder(cursors) => self.start.saturating_add(cursors[kind] % self.range),
-            Inside::Random(_) if self.start.saturating_add(self.range) > self.length && self.start > 0 => {
-                return 0;
-            }
-            Inside::Random(_) => self.start,
+    /// Bytes from the next place to the end of the region, in whole units. In sequence the last zone may be cut by that end.
+    fn left(&self, kind: usize, is_drawn: bool) -> u64 {
+        let from = match is_drawn {
+            false => self.start.saturating_add(self.cursors[kind] % self.range),
+            true if self.start.saturating_add(self.range) > self.length && self.start > 0 => return 0,
+            true => self.start,
         };
         self.length.saturating_sub(from) / self.unit * self.unit
     }
 
     fn enter(&mut self, start: u64) {
-        (self.start, self.done) = (start, 0);
-        match &mut self.inside {
-            Inside::InOrder(cursors) => *cursors = [0; 2],
-            Inside::Random(tiles) => tiles.renew(self.length.min(self.range)),
+        (self.start, self.done, self.cursors) = (start, 0, [0; 2]);
+        if let Some(Drawn { places: Places::OnceEach(tiles), .. }) = &mut self.drawn {
+            tiles.renew(self.length.min(self.range));
         }
     }
 }
@@ -129,7 +161,36 @@ mod tests {
 
     fn zones(range: u64, gap: u64, moved: u64, unit: u64, length: u64, random: bool) -> Zones {
         let [range, gap, moved, unit, length] = [range, gap, moved, unit, length].map(|kib| kib << 10);
-        Zones::new((range, gap, moved), unit, length, random.then_some((1, Place::default()))).unwrap()
+        let inside = if random { Access::Permuted } else { Access::Sequential };
+        Zones::new((range, gap, moved), unit, length, &inside, (1, Place::default())).unwrap()
+    }
+
+    #[test]
+    fn inside_a_zone_places_are_drawn_from_any_distribution() {
+        let zone = |operations_percent, region_percent| crate::Zone { operations_percent, region_percent };
+        let mostly_first = Access::Zoned(vec![zone(90.0, 25.0), zone(10.0, 75.0)]);
+        let of = |inside: &Access| {
+            let [range, gap, moved, unit, length] = [16u64, 16, 16, 4, 64].map(|kib| kib << 10);
+            let mut zones =
+                Zones::new((range, gap, moved), unit, length, inside, (1, Place::default())).unwrap();
+            places(&mut zones, 400, 4)
+        };
+        let found = of(&mostly_first);
+        assert!(found.chunks(4).enumerate().all(|(n, visit)| visit.iter().all(|at| at / 32 == n as u64 % 2)));
+        let first = found.iter().filter(|at| *at % 32 == 0).count();
+        assert!((330..390).contains(&first) && found.iter().all(|at| at % 32 < 16), "{first}");
+        // In sequence behind the last one, and round the zone, but for the half that is drawn.
+        let partly = |order, percent| Access::PartlyRandom {
+            order: Box::new(order),
+            reads_percent: percent,
+            writes_percent: percent,
+        };
+        assert_eq!(of(&partly(Access::Permuted, 0))[..9], [0, 4, 8, 12, 32, 36, 40, 44, 0]);
+        let found = of(&partly(Access::Uniform, 50));
+        let follows =
+            found.chunks(4).flat_map(|visit| visit.windows(2)).filter(|w| w[1] % 32 == (w[0] + 4) % 32 % 16);
+        // Half of them, and a quarter of the others.
+        assert!((170..205).contains(&follows.count()));
     }
 
     #[test]

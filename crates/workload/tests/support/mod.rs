@@ -410,6 +410,21 @@ fn steady_groups() -> BoxedStrategy<SteadyGroups> {
     (vec(any::<u32>(), 0..3), steady()).prop_map(|(groups, rule)| SteadyGroups { groups, rule }).boxed()
 }
 
+fn inside_zones() -> impl Strategy<Value = Box<Access>> {
+    let partly =
+        |order| Access::PartlyRandom { order: Box::new(order), reads_percent: 50, writes_percent: 20 };
+    prop_oneof![
+        Just(Access::Sequential),
+        Just(Access::Permuted),
+        Just(Access::Uniform),
+        Just(Access::Zipf { theta: 1.2 }),
+        Just(Access::Normal { deviation_percent: 10.0 }),
+        Just(partly(Access::Permuted)),
+        Just(partly(Access::Uniform)),
+    ]
+    .prop_map(Box::new)
+}
+
 pub fn access() -> BoxedStrategy<Access> {
     prop_oneof![
         Just(Access::Sequential),
@@ -428,8 +443,8 @@ pub fn access() -> BoxedStrategy<Access> {
             writes_percent
         }),
         any::<i64>().prop_map(|records| Access::Skipping { records }),
-        (bytes(), bytes(), bytes(), any::<bool>())
-            .prop_map(|(range, gap, moved, random)| { Access::ZonesInTurn { range, gap, moved, random } }),
+        (bytes(), bytes(), bytes(), inside_zones())
+            .prop_map(|(range, gap, moved, inside)| { Access::ZonesInTurn { range, gap, moved, inside } }),
         (bytes(), bytes(), any::<bool>()).prop_map(|(run, gap, by_kind)| Access::Striped {
             run,
             gap,

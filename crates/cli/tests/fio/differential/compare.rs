@@ -48,7 +48,8 @@ impl Loose {
         let abandons = has(&["--number_ios="]) && has(&["sync=", "--write_barrier="]) && has(&["--iodepth="]);
         // Which zones the LFSR finds a place in, and which of several files have room for the next size, is drawn.
         let zones = (has(&["zoned:"]) && has(&["lfsr"]) && loops)
-            || (has(&["--zonemode="]) && has(&["--nrfiles="]) && has(&["bsrange", "bssplit"]));
+            || (has(&["--zonemode="]) && has(&["--nrfiles="]) && has(&["bsrange", "bssplit"]))
+            || (has(&["--zonemode="]) && uneven && has(&["zoned:"]));
         let gathers = has(&["--ioengine=vsync"]) && has(&["--iodepth=", "--number_ios="]);
         Self {
             timed: has(&["--runtime=", "--flow=", "--latency_target="]) || has(&["--exitall"]) && ends_others,

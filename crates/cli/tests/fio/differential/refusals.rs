@@ -8,7 +8,6 @@ const REFUSALS: &[(&str, &str)] = &[
     ("bs_is_seq_rand", "block sizes by the order of single operations"),
     ("so buffer_pattern has no place", "verify together with buffers that compress to a pattern"),
     ("has nothing that could be read or written over", "create_on_open of a job that reads"),
-    ("with zonemode=strided it is not supported", "a distribution in strided zones"),
     ("steadystate", "a steady state that cannot be judged in so short a time"),
     ("a rate for rw=trimwrite", "rates of trimwrite"),
 ];

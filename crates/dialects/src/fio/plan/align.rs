@@ -5,7 +5,7 @@ use super::super::lenient;
 use super::super::settings::Settings;
 use super::Notes;
 use super::what::Direction;
-use fathom_workload::{Access, Bytes, Data, Stream};
+use fathom_workload::{Access, Bytes, Data, Record, Stream};
 
 const NAME: &str = "ba";
 
@@ -26,20 +26,27 @@ pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream, notes: &mut Notes
     if reads == stream.record.unit().0 {
         return Ok(());
     }
-    let once_each = stream.access == Access::Permuted;
-    let drawn_alike = once_each || stream.access == Access::Uniform;
+    // What comes in sequence has to stay on its multiples.
+    let stays = matches!(stream.record, Record::Fixed(size) if reads.is_multiple_of(size.0.max(1)));
+    let order = match &mut stream.access {
+        Access::PartlyRandom { order, .. } if stays => &mut **order,
+        order => order,
+    };
+    let once_each = *order == Access::Permuted;
+    let drawn_alike = once_each || *order == Access::Uniform;
     if drawn_alike && s.word("random_generator") == Some("lfsr") {
         return Err(s
             .wrong(NAME, format!("{NAME}: with random_generator=lfsr it is not supported"))
             .hint("leave one of them out"));
     }
     if once_each {
-        stream.access = Access::Uniform;
+        *order = Access::Uniform;
         notes.say(format!("job {}: with {NAME}, places are drawn with repeats, as in fio", s.job));
     }
-    if !stream.access.draws_each() {
+    if !order.draws_each() {
+        let what = "with rw=...:N, zonemode, or percentage_random and larger blocks,";
         return Err(s
-            .wrong(NAME, format!("{NAME}: with percentage_random, rw=...:N or zonemode it is not supported"))
+            .wrong(NAME, format!("{NAME}: {what} it is not supported"))
             .hint("leave one of them out"));
     }
     stream.align = Bytes(reads);
@@ -95,6 +102,11 @@ mod tests {
         let found = of("--rw=randwrite --bs=4k --ba=4k");
         assert_eq!((found.align, found.access), (Bytes(0), Access::Permuted));
         assert_eq!(of("--rw=write --bs=512 --ba=4k").align, Bytes(0));
+        // What is not random of a job goes on in sequence.
+        let found = of("--rw=randread --bs=4k --ba=8k --percentage_random=50");
+        let order = Box::new(Access::Uniform);
+        let access = Access::PartlyRandom { order, reads_percent: 50, writes_percent: 50 };
+        assert_eq!((found.align, found.access), (Bytes(8192), access));
         // What is verified begins at a block that has a header.
         assert_eq!(of("--rw=randwrite --bs=4k --ba=8k --verify=crc32c").align, Bytes(8192));
     }
@@ -106,7 +118,7 @@ mod tests {
             ("--rw=randwrite --bs=8k --ba=4k --verify=crc32c --do_verify=0", "multiples of 8192 bytes"),
             ("--rw=randread --ba=4k --nrfiles=2", "several files"),
             ("--rw=randread:4 --ba=4k", "rw=...:N"),
-            ("--rw=randread --ba=4k --percentage_random=50", "percentage_random"),
+            ("--rw=randread --bs=8k --ba=4k --percentage_random=50", "percentage_random"),
             ("--rw=randread --ba=4k,8k", "the same alignment"),
             ("--rw=randread --ba=4k --random_generator=lfsr", "lfsr"),
             ("--rw=randread --bsrange=1k-4k --ba=8k --random_generator=lfsr", "lfsr"),

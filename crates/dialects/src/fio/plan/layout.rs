@@ -55,7 +55,8 @@ fn holds_a_block(job: &Job) -> bool {
 
 /// Whether places are drawn in zones that are shorter than a block. In order, blocks run on behind the end of a zone.
 fn zones_hold_none(stream: &Stream) -> bool {
-    matches!(stream.access, Access::ZonesInTurn { range, random: true, .. } if range < stream.record.unit())
+    matches!(&stream.access, Access::ZonesInTurn { range, inside, .. }
+        if **inside != Access::Sequential && *range < stream.record.unit())
 }
 
 #[cfg(test)]

@@ -234,7 +234,7 @@ fn job(
     let rw = replay.as_ref().map_or_else(|| what::direction(s), |replay| Ok(replay.rw))?;
     let mut stream = replay.as_ref().map_or_else(|| what::stream(s, rw), |replay| Ok(replay.stream()))?;
     if replay.is_none() {
-        sequence::apply(s, rw, &mut stream)?;
+        sequence::apply(s, rw, &mut stream, notes)?;
         align::apply(s, rw, &mut stream, notes)?;
         sprandom::order(s, rw, &mut stream)?;
     }

@@ -4,14 +4,14 @@ use super::super::Wrong;
 use super::super::number;
 use super::super::settings::Settings;
 use super::what::Direction;
-use super::{Part, backward, engine};
+use super::{Notes, Part, backward, engine};
 use fathom_workload::{Access, Bytes, Record, Stream};
 
 /// The most zones that fio 3.42 can be told to keep open.
 const MOST_OPEN_ZONES: u64 = 4096;
 
 /// Changes the order of a stream as a job wants it.
-pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream) -> Result<(), Wrong> {
+pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream, notes: &mut Notes) -> Result<(), Wrong> {
     let same = s.word("rw_sequencer") == Some("identical");
     let steps = s.after_colon("rw").map(str::trim);
     if let Some(zones) = zones(s)? {
@@ -21,6 +21,14 @@ pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream) -> Result<(), Wro
                 .hint("one of them"));
         }
         stream.access = in_turn(s, rw, stream, zones)?;
+        if let Access::ZonesInTurn { inside, .. } = &stream.access
+            && is_drawn_by_rank(inside)
+        {
+            notes.say(format!(
+                "job {}: the distribution is drawn inside each zone; fio draws it from the whole file and ends behind it",
+                s.job
+            ));
+        }
         return Ok(());
     }
     if let Some(access) = backward::access(s, rw, &stream.record)? {
@@ -69,8 +77,11 @@ pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream) -> Result<(), Wro
 /// The order of a job that has zones.
 fn in_turn(s: &Settings, rw: Direction, stream: &Stream, zones: Zones) -> Result<Access, Wrong> {
     let wrong = |name: &'static str, why: String, hint: &str| Err(s.wrong(name, why).hint(hint));
-    let distribution = s.word("random_distribution").unwrap_or("random");
-    if rw.random && distribution != "random" {
+    let inside = if rw.random { stream.access.clone() } else { Access::Sequential };
+    let of_blocks = |order: &Access| matches!(order, Access::Cycle { .. });
+    let of_bytes = |order: &Access| *order == Access::Zoned(Vec::new());
+    if of_blocks(&inside) || of_bytes(&inside) {
+        let distribution = s.word("random_distribution").unwrap_or("random");
         let why = format!("random_distribution={distribution}: with zonemode=strided it is not supported");
         return wrong("random_distribution", why, "leave one of the two out");
     }
@@ -86,7 +97,16 @@ fn in_turn(s: &Settings, rw: Direction, stream: &Stream, zones: Zones) -> Result
         return wrong(name, why, "zonesize=1m, for example");
     }
     let Zones { range, gap, moved } = zones;
-    Ok(Access::ZonesInTurn { range, gap, moved, random: rw.random })
+    Ok(Access::ZonesInTurn { range, gap, moved, inside: Box::new(inside) })
+}
+
+/// Whether some places come more often than others, and not by parts of a zone.
+fn is_drawn_by_rank(order: &Access) -> bool {
+    match order {
+        Access::PartlyRandom { order, .. } => is_drawn_by_rank(order),
+        Access::Zoned(_) | Access::Uniform => false,
+        order => order.draws_each(),
+    }
 }
 
 /// What zones look like.
@@ -199,19 +219,20 @@ impl Stretch {
                 let stops = cut || ends || gap.0 > 0 && (place < self.real || back);
                 stops.then(|| whole.saturating_mul(run.0 / size).saturating_add(rest.min(run.0) / size))
             }
-            Access::ZonesInTurn { range, gap, moved, random } => {
+            Access::ZonesInTurn { range, gap, moved, inside } => {
+                let random = **inside != Access::Sequential;
                 let visit = moved.0.div_ceil(size).max(1);
                 let places = range.0 / size;
                 // Of zones that are whole blocks it goes round.
-                if *random && places < visit && !range.0.is_multiple_of(size) && !s.on("norandommap", false) {
+                if random && places < visit && !range.0.is_multiple_of(size) && !s.on("norandommap", false) {
                     return Some(places);
                 }
                 let period = range.0.saturating_add(gap.0).max(1);
                 let span =
-                    if *random { range.0 } else { visit.saturating_mul(size).min(range.0.max(moved.0)) };
+                    if random { range.0 } else { visit.saturating_mul(size).min(range.0.max(moved.0)) };
                 let whole = length.checked_sub(span).map_or(0, |rest| rest / period + 1);
                 let left = length.checked_sub(whole.saturating_mul(period)).filter(|left| *left > 0)?;
-                let rest = if *random { 0 } else { left / size };
+                let rest = if random { 0 } else { left / size };
                 // As much as the part is long ends a pass, too, and then it begins again.
                 Some(whole.saturating_mul(visit).saturating_add(rest))
                     .filter(|once| *once < length.div_ceil(size))
@@ -362,6 +383,30 @@ mod tests {
         let zones: Vec<u64> = found.iter().map(|block| block / 2).collect();
         assert_eq!(zones, [0, 0, 2, 2, 4, 4, 6, 6, 0, 0, 2, 2, 4, 4, 6, 6]);
         assert!(found.chunks(2).all(|pair| pair[0] != pair[1]), "{found:?}");
+    }
+
+    #[test]
+    fn inside_zones_a_share_is_random_or_from_a_distribution() {
+        // Counts of fio 3.42.
+        let zones = "--rw=randread --zonemode=strided --zonesize=16k --zoneskip=16k";
+        for (args, count) in [
+            ("--size=256k --percentage_random=50", 64),
+            ("--size=256k --random_distribution=zoned:50/10:50/90", 64),
+            ("--size=256k --norandommap", 64),
+            ("--size=1m --percentage_random=50 --loops=2", 512),
+            ("--size=1m --percentage_random=50 --io_size=2m", 512),
+            ("--size=1m --percentage_random=30,70 --number_ios=20", 20),
+        ] {
+            let found = blocks(&format!("{args} {zones}"));
+            assert_eq!(found.len(), count, "{args}");
+            assert!(found.iter().all(|block| block % 8 < 4), "{args}: {found:?}");
+        }
+        let plan = planned(&format!("--name=a --size=256k {zones} --random_distribution=zipf:1.2"));
+        assert!(plan.notes.iter().any(|note| note.contains("inside each zone")), "{:?}", plan.notes);
+        for of in ["sequence:1,2", "zoned_abs:50/8k:50/8k"] {
+            let why = refused(&format!("--name=a --size=256k {zones} --random_distribution={of}"));
+            assert!(why.contains("with zonemode=strided it is not supported"), "{why}");
+        }
     }
 
     #[test]

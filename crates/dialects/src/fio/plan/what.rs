@@ -214,12 +214,9 @@ fn possible(s: &Settings, name: &'static str, record: &Record) -> Result<(), Wro
 fn access(s: &Settings, rw: Direction) -> Result<Access, Wrong> {
     let order = order(s, rw)?;
     let Some([reads, writes, trims]) = shares(s)?.filter(|_| rw.random) else { return Ok(order) };
-    if s.word("zonemode") == Some("strided") || s.after_colon("rw").is_some() {
+    if s.after_colon("rw").is_some() {
         return Err(s
-            .wrong(
-                "percentage_random",
-                "percentage_random: with zonemode=strided, or a number behind rw, it is not supported",
-            )
+            .wrong("percentage_random", "percentage_random: with a number behind rw it is not supported")
             .hint("leave one of the two out"));
     }
     if matches!(order, Access::Cycle { .. }) {
@@ -399,7 +396,7 @@ pub fn amount(s: &Settings, stream: &Stream, part: &Part) -> Result<Amount, Wron
     let region = part.length;
     let cut = match &stream.access {
         Access::Striped { by_kind, .. } => *by_kind && uneven.is_some(),
-        Access::ZonesInTurn { random: false, .. } => {
+        Access::ZonesInTurn { inside, .. } if **inside == Access::Sequential => {
             stream.direction.reads() && stream.direction.writes() && stops.is_some()
         }
         _ => false,

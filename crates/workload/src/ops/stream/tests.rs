@@ -202,6 +202,21 @@ fn listed_operations_may_say_what_they_do_and_where() {
     assert_eq!(kinds, [pass, pass].concat());
 }
 
+fn inside_zones() -> impl Strategy<Value = Box<Access>> {
+    let partly =
+        |order| Access::PartlyRandom { order: Box::new(order), reads_percent: 50, writes_percent: 20 };
+    prop_oneof![
+        Just(Access::Sequential),
+        Just(Access::Permuted),
+        Just(Access::Uniform),
+        Just(Access::Zipf { theta: 1.2 }),
+        Just(Access::Normal { deviation_percent: 10.0 }),
+        Just(partly(Access::Permuted)),
+        Just(partly(Access::Uniform)),
+    ]
+    .prop_map(Box::new)
+}
+
 fn access() -> impl Strategy<Value = Access> {
     prop_oneof![
         Just(Access::Sequential),
@@ -228,10 +243,10 @@ fn access() -> impl Strategy<Value = Access> {
             by_kind
         }),
         any::<i64>().prop_map(|records| Access::Skipping { records }),
-        (8192u64..999_999, 0u64..99_999, 1u64..99_999, any::<bool>()).prop_map(
-            |(range, gap, moved, random)| {
+        (8192u64..999_999, 0u64..99_999, 1u64..99_999, inside_zones()).prop_map(
+            |(range, gap, moved, inside)| {
                 let [range, gap, moved] = [range, gap, moved].map(Bytes);
-                Access::ZonesInTurn { range, gap, moved, random }
+                Access::ZonesInTurn { range, gap, moved, inside }
             }
         ),
         (0.0f64..1.6, 1u32..99, 1u32..9).prop_map(|(spare, rounds, apart)| Access::Preconditioning {
