@@ -474,7 +474,7 @@ fn what_is_not_supported_says_why_and_what_is() {
         "--name=a --size=1m --rw=trimwrite --rate_iops=5",
         "--name=a --size=1m --rw=randread --bsrange=1k-4k --zonesize=2k --zoneskip=64k",
         "--name=a --size=1m --rw=rw --bs=4k,8k --verify=md5",
-        "--name=a --size=8k --nrfiles=4 --bsrange=1k-4k",
+        "--name=a --size=8k --nrfiles=4 --bsrange=1k-4k --rw=randread --norandommap",
         "--name=a --size=1m --ioengine=guasi",
         "--name=a --size=1m --rate=1m --rate_iops=5",
         "--name=a --size=1m --random_distribution=normal:0 --rw=randread",

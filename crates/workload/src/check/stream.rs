@@ -169,8 +169,9 @@ fn region_errors(stream: &Stream, file: &Sizing) -> Vec<String> {
         Sizing::Variable(_) => None,
     });
     let Some(region) = region else { return errors };
-    if region < stream.record.largest() {
-        errors.push(format!("record size {} is larger than the region of {region}", stream.record.largest()));
+    let least = stream.least_region();
+    if region < least {
+        errors.push(format!("record size {least} is larger than the region of {region}"));
     }
     if start.checked_add(region.0).is_none_or(|end| end > LARGEST_OFFSET) {
         errors.push(format!(

@@ -214,6 +214,15 @@ impl Stream {
                 Record::Between { .. } | Record::Split(_) => true,
             }
     }
+
+    /// The fewest bytes that it can work on: the largest record, or the least one where records are cut to what is left.
+    #[must_use]
+    pub fn least_region(&self) -> Bytes {
+        let changing = matches!(self.record, Record::Between { .. } | Record::Split(_));
+        let in_sequence = matches!(self.access, Access::Sequential | Access::SequentialByKind);
+        let cuts = changing && (in_sequence || self.fills());
+        if cuts { self.record.unit() } else { self.record.largest() }
+    }
 }
 
 /// Which file of its set a worker uses.

@@ -214,17 +214,17 @@ impl StreamOps {
         let unit = stream.record.unit().0.max(1);
         let largest = stream.record.largest().0.max(1);
         let listed = matches!(stream.access, Access::Listed(_));
-        if region.length < largest && !listed {
+        if region.length < stream.least_region().0 && !listed {
             return None;
         }
         // Offsets are multiples of the unit such that the largest record still fits.
-        let records = if listed { 1 } else { (region.length - largest) / unit + 1 };
+        let records = if listed { 1 } else { region.length.saturating_sub(largest) / unit + 1 };
         // Where they are multiples of something else, a pass moves as much.
         let step = if stream.align.0 == 0 { unit } else { stream.align.0 };
         let places = match by_kind::places(&stream.record, region.length) {
             _ if listed => 1,
             Some(places) => places,
-            None => (region.length - largest) / step + 1,
+            None => region.length.saturating_sub(largest) / step + 1,
         };
         let sizes = sizes_of(&stream.record, FOR_SIZE, seed, place)?;
         let source = match (&stream.access, &sizes) {
@@ -441,7 +441,12 @@ impl StreamOps {
                         partly.cursors[kind] = offset + u64::from(size);
                         (offset, size)
                     }
-                    None => advance(&mut partly.cursors[kind], size, self.unit, self.region.length),
+                    None => advance(
+                        &mut partly.cursors[kind],
+                        (size, &mut self.sizes),
+                        self.unit,
+                        self.region.length,
+                    ),
                 };
                 (self.region.start + offset, size, 0)
             }
@@ -459,12 +464,12 @@ impl StreamOps {
                 (self.region.start + stripes.next(size.into()), size, 0)
             }
             Source::Cursor(at) => {
-                let (offset, size) = advance(at, size, self.unit, self.region.length);
+                let (offset, size) = advance(at, (size, &mut self.sizes), self.unit, self.region.length);
                 (self.region.start + offset, size, 0)
             }
             Source::Cursors { read, write } => {
                 let at = if read_next { read } else { write };
-                let (offset, size) = advance(at, size, self.unit, self.region.length);
+                let (offset, size) = advance(at, (size, &mut self.sizes), self.unit, self.region.length);
                 (self.region.start + offset, size, 0)
             }
             // What is listed was handed out before anything is drawn.
@@ -516,15 +521,24 @@ impl StreamOps {
     }
 }
 
-/// Where a record goes that was drawn with `size`, and how long it is: the last before the end has what is left, in whole units, and the
-/// next begins anew. The cursor stands behind it.
-fn advance(at: &mut u64, size: u32, unit: u64, length: u64) -> (u64, u32) {
+/// Sizes that are drawn for the last place of a pass before it takes what is left.
+const MOST_DRAWN: u32 = 64;
+
+/// Where a record goes that was drawn with `size`, and how long it is. Another size is drawn where it would go beyond the end, and the next
+/// record begins anew. The cursor stands behind it.
+fn advance(at: &mut u64, (mut size, sizes): (u32, &mut Sizes), unit: u64, length: u64) -> (u64, u32) {
     let left = |at: u64| length.saturating_sub(at) / unit * unit;
     if left(*at) == 0 {
         *at = 0;
     }
     let offset = *at;
-    let size = u32::try_from(left(offset)).map_or(size, |left| left.min(size));
+    let left = u32::try_from(left(offset)).unwrap_or(u32::MAX);
+    let mut drawn = 0;
+    while size > left && drawn < MOST_DRAWN {
+        size = sizes.draw();
+        drawn += 1;
+    }
+    let size = size.min(left);
     *at += u64::from(size);
     (offset, size)
 }

@@ -67,7 +67,7 @@ pub fn of(
         whole = sum;
         sizes.push(bytes);
     }
-    let block = stream.record.largest().0;
+    let block = stream.least_region().0;
     let short = sizes.iter().position(|end| end.saturating_sub(start) < block);
     // Where none holds a block nothing is done.
     let none = sizes.iter().all(|end| end.saturating_sub(start) < stream.record.unit().0);
@@ -315,9 +315,20 @@ mod tests {
     }
 
     #[test]
+    fn files_may_be_smaller_than_the_largest_block() {
+        for args in ["--rw=write", "--rw=randread", "--rw=write --verify=md5"] {
+            let plan = planned(&format!("--name=a --nrfiles=8 --size=64k --bsrange=4k-16k {args}"));
+            assert!(plan.workload.check().is_ok(), "{args}");
+        }
+    }
+
+    #[test]
     fn what_several_files_cannot_have_is_refused() {
         for (args, what) in [
-            ("--nrfiles=4 --size=8k --bsrange=1k-4k", "has 2048 bytes to work on"),
+            (
+                "--nrfiles=4 --size=8k --bsrange=1k-4k --rw=randread --norandommap",
+                "has 2048 bytes to work on",
+            ),
             ("--filename=there:gone --size=64k --offset=10%", "a share of each of several files"),
             ("--nrfiles=4", "you need to specify size="),
             ("--nrfiles=4 --size=50%", "a percentage is one of the file's size"),

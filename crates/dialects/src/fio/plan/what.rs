@@ -416,16 +416,11 @@ pub fn amount(s: &Settings, stream: &Stream, part: &Part) -> Result<Amount, Wron
         _ => None,
     };
     let most = s.number("number_ios")?.filter(|n| *n > 0);
-    if stream.record.largest().0 > region {
+    let least = stream.least_region().0;
+    if least > region {
         let name = s.last_of(&["bs", "bsrange", "bssplit"]).unwrap_or("size");
         return Err(s
-            .wrong(
-                name,
-                format!(
-                    "a block of {} bytes is larger than what is worked on, {region} bytes",
-                    stream.record.largest().0
-                ),
-            )
+            .wrong(name, format!("a block of {least} bytes is larger than what is worked on, {region} bytes"))
             .hint("size and filesize say how much that is"));
     }
     if s.on("time_based", false) && s.time("runtime")? > 0 {

@@ -64,9 +64,9 @@ impl StreamOps {
         let (size, length) = (own.sizes.draw(), self.region.length);
         let (offset, size) = match &mut self.source {
             Source::Order(order) => (own.offset(order.next(self.places), self.places, length), size),
-            Source::Cursor(at) => advance(at, size, own.unit, length),
+            Source::Cursor(at) => advance(at, (size, &mut own.sizes), own.unit, length),
             Source::Cursors { read, write } => {
-                advance(if read_next { read } else { write }, size, own.unit, length)
+                advance(if read_next { read } else { write }, (size, &mut own.sizes), own.unit, length)
             }
             Source::PartlyRandom(partly) => {
                 let kind = usize::from(!read_next);
@@ -76,7 +76,7 @@ impl StreamOps {
                         partly.cursors[kind] = offset + u64::from(size);
                         (offset, size)
                     }
-                    None => advance(&mut partly.cursors[kind], size, own.unit, length),
+                    None => advance(&mut partly.cursors[kind], (size, &mut own.sizes), own.unit, length),
                 }
             }
             Source::Tiles(tiles) => tiles.next(size),
