@@ -5,6 +5,7 @@
 //! says what they mean.
 
 mod burst;
+mod depth_search;
 mod pace;
 mod pauses;
 mod queue;
@@ -15,6 +16,7 @@ mod turn;
 mod warm_up;
 
 pub use burst::Bursts;
+pub use depth_search::{DepthFound, DepthSearch};
 pub use pace::Pacing;
 pub use pauses::Pauses;
 pub use queue::{carried, in_flight};
