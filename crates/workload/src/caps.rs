@@ -44,16 +44,19 @@ impl Deref for Placed<'_> {
     }
 }
 
+/// A row for each thing.
+pub type Table<Asks> = &'static [Lack<Asks>];
+
 /// What an executor cannot do.
 pub struct Capabilities {
     /// The verb for its sentences: "cannot be simulated".
     pub cannot: &'static str,
     /// Of phases.
-    pub phases: &'static [Lack<fn(&Phase) -> bool>],
+    pub phases: Table<fn(&Phase) -> bool>,
     /// Of threads.
-    pub threads: &'static [Lack<fn(&Thread) -> bool>],
+    pub threads: Table<fn(&Thread) -> bool>,
     /// Of streams.
-    pub streams: &'static [Lack<fn(&Placed<'_>) -> bool>],
+    pub streams: Table<fn(&Placed<'_>) -> bool>,
 }
 
 /// Something that a workload asks for and an executor cannot do.
