@@ -63,12 +63,6 @@ impl Steadiness {
         let figure = if slope { self.slope } else { self.deviation };
         if percent { figure / self.mean * 100.0 } else { figure }
     }
-
-    /// Whether that is below a limit, without its sign.
-    #[must_use]
-    pub fn is_below(&self, limit: f64, slope: bool, percent: bool) -> bool {
-        self.figure(slope, percent).abs() < limit
-    }
 }
 
 impl SteadyState {
@@ -117,12 +111,10 @@ mod tests {
     }
 
     #[test]
-    fn one_figure_alone_is_held_against_a_limit() {
+    fn one_figure_alone_may_be_asked_for() {
         let falling = Steadiness::of(&[110.0, 105.0, 100.0, 95.0, 90.0], 5).unwrap();
         assert_eq!((falling.deviation, falling.slope), (10.0, -5.0));
         assert_eq!((falling.figure(true, true), falling.figure(false, true)), (-5.0, 10.0));
-        assert!(falling.is_below(5.1, true, false) && !falling.is_below(5.0, true, false));
-        assert!(falling.is_below(10.1, false, true) && !falling.is_below(10.0, false, true));
     }
 
     #[test]

@@ -1,62 +1,154 @@
 //! What an executor cannot do, and whether a workload asks for it.
 //!
 //! An executor declares its [`Capabilities`] as a table of what it lacks; one checker compares them with a workload. A row has the
-//! words for a user: what cannot be done, and what to do instead in the terms of every dialect that can ask for it.
+//! words for a user: what cannot be done, and what to do instead in the terms of every dialect that can ask for it. What only the
+//! machine can tell (its CPUs, its kernel) is no row.
 
-use crate::{Phase, Program, Stream, Thread, Workload};
+use crate::{FileSet, Group, Phase, Program, Stream, Thread, Workload};
+use std::fmt;
+use std::ops::Deref;
 
-/// Something that an executor cannot do.
-pub struct Lack<T> {
+/// Something that an executor cannot do. `Asks` is a function that says whether it is asked for.
+pub struct Lack<Asks> {
     /// What it is, as the subject of a sentence.
     pub what: &'static str,
-    /// What to do instead.
+    /// What to do instead. Empty: `what` is all there is to say.
     pub instead: &'static str,
     /// Whether it is asked for.
-    pub asked: fn(&T) -> bool,
+    pub asked: Asks,
 }
+
+impl<Asks: Copy> Lack<Asks> {
+    /// Something with a sentence of its own.
+    pub const fn says(sentence: &'static str, asked: Asks) -> Self {
+        Self { what: sentence, instead: "", asked }
+    }
+}
+
+/// A stream with what it is in and works on.
+#[derive(Clone, Copy)]
+pub struct Placed<'a> {
+    /// Its group.
+    pub group: &'a Group,
+    /// Itself.
+    pub stream: &'a Stream,
+    /// Its file set, if there is one of that name.
+    pub set: Option<&'a FileSet>,
+}
+
+impl Deref for Placed<'_> {
+    type Target = Stream;
+
+    fn deref(&self) -> &Stream {
+        self.stream
+    }
+}
+
+/// A row for each thing.
+pub type Table<Asks> = &'static [Lack<Asks>];
 
 /// What an executor cannot do.
 pub struct Capabilities {
     /// The verb for its sentences: "cannot be simulated".
     pub cannot: &'static str,
     /// Of phases.
-    pub phases: &'static [Lack<Phase>],
+    pub phases: Table<fn(&Phase) -> bool>,
     /// Of threads.
-    pub threads: &'static [Lack<Thread>],
+    pub threads: Table<fn(&Thread) -> bool>,
     /// Of streams.
-    pub streams: &'static [Lack<Stream>],
+    pub streams: Table<fn(&Placed<'_>) -> bool>,
+}
+
+/// Something that a workload asks for and an executor cannot do.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Lacking {
+    /// The phase and group that ask for it.
+    pub place: String,
+    /// A sentence without a full stop.
+    pub sentence: String,
+}
+
+impl fmt::Display for Lacking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.sentence)
+    }
 }
 
 impl Capabilities {
-    /// A sentence for everything that a workload asks for and the executor cannot do, with the place where it is asked for.
+    /// Everything that a workload asks for and the executor cannot do.
     #[must_use]
-    pub fn lacking(&self, workload: &Workload) -> Vec<String> {
-        let phases = workload.phases.iter().enumerate();
-        phases.flat_map(|(number, phase)| self.lacking_in(number, phase)).collect()
-    }
-
-    /// The same for one phase.
-    #[must_use]
-    pub fn lacking_in(&self, number: usize, phase: &Phase) -> Vec<String> {
-        let place = format!("phase {number} ({})", phase.name);
-        let mut sentences = self.compared(self.phases, phase, &place);
-        for group in &phase.groups {
-            let place = format!("{place}, group {}", group.name);
-            for thread in &group.threads {
-                sentences.extend(self.compared(self.threads, thread, &place));
-                if let Program::Stream(stream) = &thread.program {
-                    sentences.extend(self.compared(self.streams, stream, &place));
+    pub fn lacking(&self, workload: &Workload) -> Vec<Lacking> {
+        let mut all = Vec::new();
+        for (number, phase) in workload.phases.iter().enumerate() {
+            let place = format!("phase {number} ({})", phase.name);
+            self.compare(self.phases, |asked| asked(phase), &place, &mut all);
+            for group in &phase.groups {
+                let place = format!("{place}, group {}", group.name);
+                for thread in &group.threads {
+                    self.compare(self.threads, |asked| asked(thread), &place, &mut all);
+                    if let Program::Stream(stream) = &thread.program {
+                        let placed = Placed { group, stream, set: workload.fileset(&stream.fileset) };
+                        self.compare(self.streams, |asked| asked(&placed), &place, &mut all);
+                    }
                 }
             }
         }
         // Threads of a group may ask for the same.
         let mut told = std::collections::BTreeSet::new();
-        sentences.retain(|sentence| told.insert(sentence.clone()));
-        sentences
+        all.retain(|lacking| told.insert(lacking.clone()));
+        all
     }
 
-    fn compared<T>(&self, lacks: &[Lack<T>], asks: &T, place: &str) -> Vec<String> {
-        let asked = lacks.iter().filter(|lack| (lack.asked)(asks));
-        asked.map(|lack| format!("{place}: {} {}; {}", lack.what, self.cannot, lack.instead)).collect()
+    fn compare<Asks>(
+        &self,
+        lacks: &[Lack<Asks>],
+        is_asked: impl Fn(&Asks) -> bool,
+        place: &str,
+        all: &mut Vec<Lacking>,
+    ) {
+        all.extend(lacks.iter().filter(|lack| is_asked(&lack.asked)).map(|lack| Lacking {
+            place: place.to_owned(),
+            sentence: match lack.instead {
+                "" => lack.what.to_owned(),
+                instead => format!("{} {}; {instead}", lack.what, self.cannot),
+            },
+        }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Isolation, Share};
+
+    const TABLE: Capabilities = Capabilities {
+        cannot: "cannot be done",
+        phases: &[],
+        threads: &[Lack { what: "memory", instead: "leave it out", asked: |thread| thread.memory.0 > 0 }],
+        streams: &[Lack::says("processes do not read this set", |stream| {
+            stream.group.isolation == Isolation::Process
+                && stream.direction.reads()
+                && stream.set.is_some_and(|set| set.share == Share::WriteOnly)
+        })],
+    };
+
+    #[test]
+    fn what_is_asked_for_is_told_once_with_its_place() {
+        let thread = "[[phase.group.thread]]\nmemory = 1\n[phase.group.thread.program.stream]\nfileset = 'f'\n\
+                      direction = 'read'\nrecord = { fixed = 1 }\n";
+        let text = format!(
+            "name = 't'\n[[fileset]]\nname = 'f'\nfiles = {{ list = ['x'] }}\nshare = 'write-only'\n[[phase]]\nname = 'p'\n\
+             [[phase.group]]\nname = 'g'\nisolation = 'process'\n{thread}{thread}"
+        );
+        let told: Vec<String> =
+            TABLE.lacking(&Workload::from_toml(&text).unwrap()).iter().map(ToString::to_string).collect();
+        let place = "phase 0 (p), group g: ";
+        assert_eq!(
+            told,
+            [
+                format!("{place}memory cannot be done; leave it out"),
+                format!("{place}processes do not read this set"),
+            ]
+        );
     }
 }

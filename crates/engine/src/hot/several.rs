@@ -9,7 +9,7 @@
 //! and at a stop, what is in flight is waited for: it is done by the device, so it is recorded and counted.
 
 use super::apart::Apart;
-use super::depth::{Found, Search};
+use super::depth;
 use super::pauses::pause;
 use super::rare::{NAP_NS, SPIN_NS};
 use super::{Hot, Outcome, passed, trim};
@@ -19,7 +19,7 @@ use crate::shared::{
     Call, READ, READ_COMPLETION, READ_SUBMISSION, RESPONSE, SYNC, WRITE, WRITE_COMPLETION, WRITE_SUBMISSION,
 };
 use crate::worker::Fault;
-use fathom_workload::drive::{Pauses, WarmUp, carried};
+use fathom_workload::drive::{DepthFound, DepthSearch, Pauses, WarmUp, carried};
 use fathom_workload::ops::{Op, OpKind, Source};
 use fathom_workload::{Stream, WhenStopped};
 use rustix::io::Errno;
@@ -112,7 +112,7 @@ pub(crate) fn run<B: AsyncBackend, S: Source, const PLAIN: bool>(
     stream: &Stream,
     batch: u32,
 ) -> Result<Outcome, Fault> {
-    let search = stream.adaptive_depth.map(|how| Search::new(how, hot.memory.len(), hot.clock));
+    let search = depth::search(hot, stream);
     let searches = search.is_some();
     let uncounted = hot.warm_up.is_some() || search.as_ref().is_some_and(|search| !search.goes_on());
     if uncounted {
@@ -180,7 +180,7 @@ struct How {
 /// What has to be over before counting begins.
 struct Warm<'a> {
     up: Option<WarmUp<'a>>,
-    search: Option<Search>,
+    search: Option<DepthSearch>,
     /// Workers of the phase that look for a depth.
     searching: u32,
 }
@@ -220,7 +220,7 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
             most = warming(hot, source, warm, places.held.as_ref(), now, depth);
         }
         if RARE && let Some(search) = warm.search.as_mut().filter(|search| search.goes_on()) {
-            let found = search.look(hot.stats, hot.clock, now);
+            let found = depth::look(hot, search, now);
             most = search.go_on(found);
             hot.figures.settled_depth = most as u32;
         }
@@ -578,9 +578,9 @@ fn warming(
     depth: usize,
 ) -> usize {
     if let Some(search) = warm.search.as_mut().filter(|search| !search.goes_on()) {
-        match search.look(hot.stats, hot.clock, now) {
-            Found::Trying(depth) => return depth,
-            Found::Settled(depth) => {
+        match depth::look(hot, search, now) {
+            DepthFound::Trying(depth) => return depth,
+            DepthFound::Settled(depth) => {
                 hot.figures.settled_depth = depth as u32;
                 hot.control.settled.fetch_add(1, Ordering::AcqRel);
                 warm.search = None;

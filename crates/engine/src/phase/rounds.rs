@@ -5,6 +5,7 @@ use super::watch::counting;
 use crate::engine::instances;
 use crate::shared::{KindStat, READ, STOP_RULE, STOP_SOME, Shared, TRIM, WRITE};
 use fathom_record::{Repetition, SteadyGroup, SteadyState};
+use fathom_workload::drive::Sums;
 use fathom_workload::{Phase, Steady, SteadyFigure};
 use std::sync::atomic::Ordering;
 
@@ -24,14 +25,6 @@ pub(super) struct Rounds {
     state: SteadyState,
     /// All figures of every round, for groups.
     told: SteadyGroup,
-}
-
-/// What the workers did so far.
-#[derive(Clone, Copy, Default)]
-struct Sums {
-    ops: u64,
-    bytes: u64,
-    latency_ns: u64,
 }
 
 impl Rounds {
@@ -94,7 +87,7 @@ impl Rounds {
         if !std::mem::replace(&mut self.waited, true) {
             return self.rule.round.0;
         }
-        self.round(last, now, passed_ns);
+        self.round(now.since(last), passed_ns);
         if self.over && (self.state.reached || self.only.is_none()) {
             self.end(shared);
         }
@@ -107,31 +100,18 @@ impl Rounds {
         self.only.as_ref().is_some_and(|only| only.iter().any(ended))
     }
 
-    fn round(&mut self, last: Sums, now: Sums, passed_ns: u64) {
-        let ops = now.ops.saturating_sub(last.ops);
-        let bytes = now.bytes.saturating_sub(last.bytes);
-        let latency_ns = now.latency_ns.saturating_sub(last.latency_ns);
-        let per_second = |gained: u64| gained as f64 * 1e9 / passed_ns as f64;
-        let latency = (ops > 0).then(|| latency_ns as f64 / ops as f64);
+    fn round(&mut self, gained: Sums, passed_ns: u64) {
+        let figure = |of| gained.figure(of, passed_ns);
         if self.only.is_some() {
-            self.told.operations.push(per_second(ops));
-            self.told.bytes.push(per_second(bytes));
-            self.told.latencies.push(latency.unwrap_or(0.0));
+            self.told.operations.extend(figure(SteadyFigure::Operations));
+            self.told.bytes.extend(figure(SteadyFigure::Bytes));
+            self.told.latencies.push(figure(SteadyFigure::Latency).unwrap_or(0.0));
         }
-        let figure = match self.rule.of {
-            SteadyFigure::Operations => Some(per_second(ops)),
-            SteadyFigure::Bytes => Some(per_second(bytes)),
-            SteadyFigure::Latency => latency,
-        };
+        let (rule, figure) = (self.rule, figure(self.rule.of));
         self.empty += usize::from(figure.is_none());
-        let rule = self.rule;
-        self.state.add(figure, |found| match rule.criterion {
-            None => found.within(rule.range_percent, rule.slope_percent),
-            Some(how) => found.is_below(how.limit().number(), how.is_slope(), how.limit().is_percent()),
-        });
-        let most = self.rule.most_rounds as usize;
-        let given_up = most > 0 && self.state.rounds.len() + self.empty >= most;
-        self.over = self.state.reached || given_up;
+        self.state.add(figure, |w| rule.holds(w.range_percent, w.slope_percent, |s, p| w.figure(s, p)));
+        let rounds = self.state.rounds.len() + self.empty;
+        self.over = self.state.reached || rule.is_given_up_after(rounds);
     }
 
     /// Tells the workers.
@@ -150,9 +130,7 @@ impl Rounds {
         let mut add = |worker: usize| {
             let (ops, bytes) = shared.totals(worker);
             let of_kinds = [READ, WRITE, TRIM].map(|kind| &shared.stats(worker)[kind]);
-            sums.ops += ops;
-            sums.bytes += bytes;
-            sums.latency_ns += of_kinds.into_iter().map(KindStat::sum_ns).sum::<u64>();
+            sums.add(ops, bytes, of_kinds.into_iter().map(KindStat::sum_ns).sum());
         };
         match &self.only {
             None => counting(shared, count).for_each(&mut add),
@@ -225,12 +203,9 @@ mod tests {
             ..Steady::default()
         };
         let mut rounds = Rounds::new(rule, Some(vec![0]));
-        let mut sums = Sums::default();
         for (ops, over) in [(100, false), (130, false), (100, false), (110, false), (110, true)] {
-            let next = Sums { ops: sums.ops + ops, bytes: sums.bytes + 4096 * ops, latency_ns: 0 };
-            rounds.round(sums, next, 1_000_000_000);
+            rounds.round(Sums { ops, bytes: 4096 * ops, latency_ns: 0 }, 1_000_000_000);
             assert_eq!(rounds.over, over, "{ops}");
-            sums = next;
         }
         let mut repetition = Repetition::default();
         rounds.tell(&mut repetition);

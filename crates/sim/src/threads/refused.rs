@@ -17,7 +17,8 @@ pub(crate) fn refusals(workload: &Workload) -> Vec<String> {
     if let Err(errors) = workload.check() {
         return errors.iter().map(|e| format!("{}: {}", e.place, e.message)).collect();
     }
-    let mut refused = CAPABILITIES.lacking(workload);
+    let lacking = CAPABILITIES.lacking(workload);
+    let mut refused: Vec<String> = lacking.iter().map(ToString::to_string).collect();
     for (number, phase) in workload.phases.iter().enumerate() {
         for group in &phase.groups {
             let flows = group.threads.iter().filter_map(|thread| match &thread.program {
@@ -93,7 +94,7 @@ const CAPABILITIES: Capabilities = Capabilities {
         Lack {
             what: "a trim (what a device makes of one is not modelled)",
             instead: "write instead, or leave it out (fio: rw=write for trimwrite, trim_percentage)",
-            asked: Stream::trims,
+            asked: |stream| stream.trims(),
         },
         Lack {
             what: "calls about files and directories (allocate, truncate, move-extents, create, stat, remove, make-directory, remove-directory)",

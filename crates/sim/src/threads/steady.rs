@@ -3,7 +3,8 @@
 //! stop, before what comes after it is counted.
 
 use fathom_record::SteadyState;
-use fathom_workload::{Steady, SteadyFigure};
+use fathom_workload::Steady;
+use fathom_workload::drive::Sums;
 
 /// The rounds of a phase.
 pub(super) struct Rounds {
@@ -12,10 +13,8 @@ pub(super) struct Rounds {
     missing: usize,
     /// When the round that goes on began.
     began_ns: Option<u64>,
-    /// What has ended in it: operations, their bytes, and the sum of their latencies.
-    ops: u64,
-    bytes: u64,
-    latency_ns: u64,
+    /// What has ended in it.
+    gained: Sums,
     /// Rounds without a figure.
     empty: usize,
     over: bool,
@@ -32,17 +31,7 @@ impl Rounds {
             window: rule.window,
             ..SteadyState::default()
         };
-        Self {
-            rule,
-            missing: workers,
-            began_ns: None,
-            ops: 0,
-            bytes: 0,
-            latency_ns: 0,
-            empty: 0,
-            over: false,
-            state,
-        }
+        Self { rule, missing: workers, began_ns: None, gained: Sums::default(), empty: 0, over: false, state }
     }
 
     /// One more worker counts.
@@ -57,9 +46,7 @@ impl Rounds {
     pub fn counted(&mut self, now: u64, latency_ns: u64, bytes: u64) {
         self.look(now);
         if self.began_ns.is_some_and(|began_ns| began_ns < now || self.rule.after.0 == 0) {
-            self.ops += 1;
-            self.bytes += bytes;
-            self.latency_ns = self.latency_ns.saturating_add(latency_ns);
+            self.gained.add(1, bytes, latency_ns);
         }
     }
 
@@ -75,22 +62,12 @@ impl Rounds {
     }
 
     fn judge(&mut self, round_ns: u64) {
-        let (ops, bytes) = (std::mem::take(&mut self.ops), std::mem::take(&mut self.bytes));
-        let latency_ns = std::mem::take(&mut self.latency_ns);
-        let per_second = |gained: u64| Some(gained as f64 * 1e9 / round_ns as f64);
-        let figure = match self.rule.of {
-            SteadyFigure::Operations => per_second(ops),
-            SteadyFigure::Bytes => per_second(bytes),
-            SteadyFigure::Latency => (ops > 0).then(|| latency_ns as f64 / ops as f64),
-        };
-        self.empty += usize::from(figure.is_none());
         let rule = self.rule;
-        self.state.add(figure, |found| match rule.criterion {
-            None => found.within(rule.range_percent, rule.slope_percent),
-            Some(how) => found.is_below(how.limit().number(), how.is_slope(), how.limit().is_percent()),
-        });
+        let figure = std::mem::take(&mut self.gained).figure(rule.of, round_ns);
+        self.empty += usize::from(figure.is_none());
+        self.state.add(figure, |w| rule.holds(w.range_percent, w.slope_percent, |s, p| w.figure(s, p)));
         let rounds = self.state.rounds.len() + self.empty;
-        self.over = self.state.reached || rounds >= self.rule.most_rounds as usize;
+        self.over = self.state.reached || rule.is_given_up_after(rounds);
     }
 
     /// What came of it.
@@ -102,7 +79,7 @@ impl Rounds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_workload::{Criterion, Duration, Limit};
+    use fathom_workload::{Criterion, Duration, Limit, SteadyFigure};
 
     fn rounds(of: SteadyFigure, workers: usize) -> Rounds {
         let rule = Steady { of, round: Duration(1000), window: 3, most_rounds: 6, ..Steady::default() };

@@ -5,20 +5,24 @@
 //! says what they mean.
 
 mod burst;
+mod depth_search;
 mod pace;
 mod pauses;
 mod queue;
 mod quota;
+mod rounds;
 mod schedule;
 mod think;
 mod turn;
 mod warm_up;
 
 pub use burst::Bursts;
+pub use depth_search::{DepthFound, DepthSearch};
 pub use pace::Pacing;
 pub use pauses::Pauses;
 pub use queue::{carried, in_flight};
 pub use quota::{Quota, Taken};
+pub use rounds::Sums;
 pub use schedule::Schedule;
 pub use think::Thinking;
 pub use turn::{AWAY, Turn};

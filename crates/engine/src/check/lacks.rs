@@ -1,0 +1,213 @@
+//! What this engine cannot execute on any machine, as a table.
+
+use fathom_workload::Backend::{Aio, Mmap, Null, Posix, Pvsync2, Uring};
+use fathom_workload::caps::{Capabilities, Lack};
+use fathom_workload::{
+    Access, Amount, Data, FileSet, Isolation, Lock, MapFlush, Program, Pvsync2 as Pvsync2Flags, Record,
+    Share, Stream, Uring as UringFlags, Verify,
+};
+
+/// Most operations in flight: twice as many buffers may be registered, and the kernel takes 16384.
+const MAX_DEPTH: u32 = 4096;
+
+pub(super) const ALWAYS: Capabilities = Capabilities {
+    cannot: "cannot be executed",
+    phases: &[],
+    threads: &[Lack::says("memory belongs to flows; streams have buffer_area", |thread| {
+        thread.memory.0 > 0 && matches!(thread.program, Program::Stream(_))
+    })],
+    streams: &[
+        Lack::says("its file set is read-only, and the stream opens it for writing", |s| {
+            has(s.set, |set| set.share == Share::ReadOnly) && (s.changes_files() || s.open.read_write)
+        }),
+        Lack::says("its file set is write-only, and the stream reads it", |s| {
+            has(s.set, |set| set.share == Share::WriteOnly) && (s.direction.reads() || s.open.read_write)
+        }),
+        Lack::says(
+            "preallocated_percent below 100 belongs to flows, which create the missing files; streams need all files of their set",
+            |s| has(s.set, |set| set.preallocated_percent != 100),
+        ),
+        Lack::says("its file set has no file (leaf directories belong to flows)", |s| {
+            has(s.set, |set| set.files.count() == 0)
+        }),
+        Lack::says("queue_depth is above 4096", |s| s.queue_depth > MAX_DEPTH),
+        Lack::says(
+            "this back-end does one operation after the other; queue_depth above 1 needs uring, aio, posix or null",
+            |s| s.queue_depth > 1 && !s.backend.is_asynchronous() && s.backend != Null,
+        ),
+        Lack::says("completion_polling works only with direct = true", |s| {
+            matches!(s.backend, Uring(o) if o.completion_polling) && !s.open.direct
+        }),
+        Lack::says(
+            "submission_cpu is the CPU of the thread of submission_polling",
+            |s| matches!(s.backend, Uring(o) if o.submission_cpu.is_some() && !o.submission_polling),
+        ),
+        Lack::says(
+            "pauses outside the clock (think without counted = true), bursts, purging, record locks and disturbed reads are executed only one operation after the other (psync, pvsync2, stdio, mmap)",
+            |s| goes_alone(s) && (s.backend.is_asynchronous() || s.queue_depth > 1),
+        ),
+        Lack::says("verify = \"marks\" needs marked data", |s| {
+            s.verify == Verify::Marks && !matches!(s.data, Data::Marked { .. })
+        }),
+        Lack::says(
+            "unique data cannot be verified in full (only its stamps are known); use data = { positioned = { tag = 1 } }",
+            |s| s.verify == Verify::Full && matches!(s.data, Data::Unique | Data::Reducible { .. }),
+        ),
+        Lack::says(
+            "opening inside the clock excludes sync_before and warm_first_record, which come after opening",
+            |s| s.timed.open && (s.sync_before || s.warm_first_record),
+        ),
+        Lack::says("a list of operations says where it works; start and length do not go with it", |s| {
+            matches!(s.access, Access::Listed(_)) && (s.start.0 > 0 || s.length.is_some())
+        }),
+        Lack::says("flush_every needs flush = \"async\" or \"sync\"; without it nothing is flushed", |s| {
+            matches!(s.backend, Mmap { flush: MapFlush::No, flush_every: 2.., .. })
+        }),
+        Lack::says(
+            "high_priority polls for completions of the device, which only direct = true waits for",
+            |s| matches!(s.backend, Pvsync2(o) if o.high_priority) && !s.open.direct,
+        ),
+        Lack::says("atomic writes need direct = true", |s| is_atomic(s) && !s.open.direct),
+        Lack::says(
+            "uncached is about the page cache, which direct = true goes around; take one of the two",
+            |s| matches!(s.backend, Pvsync2(o) if o.uncached) && s.open.direct,
+        ),
+        Lack::says("a rate lies above 0 and at most at 1e9 operations per second", |s| {
+            s.pace.rate.is_some_and(|r| !(r.operations_per_s > 0.0 && r.operations_per_s <= 1e9))
+        }),
+        Lack::says(
+            "the C library's asynchronous I/O (posix) is done by threads that no process inherits; isolation = \"thread\" is needed",
+            |s| s.backend == Posix && s.group.isolation == Isolation::Process,
+        ),
+    ],
+};
+
+/// Where operations are not written down while they are done, but afterwards.
+pub(super) const UNSPOOLED: Capabilities = Capabilities {
+    streams: &[Lack::says(
+        "log_operations needs a known number of operations; give amount = { operations = N }",
+        |s| s.log_operations && !is_counted(s),
+    )],
+    threads: &[],
+    ..ALWAYS
+};
+
+fn has(set: Option<&FileSet>, what: impl FnOnce(&FileSet) -> bool) -> bool {
+    set.is_some_and(what)
+}
+
+/// Whether a stream asks for something that needs one operation after the other.
+fn goes_alone(stream: &Stream) -> bool {
+    stream.pace.think.is_some_and(|think| !think.counted)
+        || stream.pace.burst.is_some()
+        || stream.purge.0 > 0
+        || stream.lock == Lock::Record
+        || stream.disturb_every > 0
+        || matches!(&stream.access, Access::Listed(list) if list.iter().any(|op| op.think.0 > 0))
+}
+
+fn is_atomic(stream: &Stream) -> bool {
+    matches!(
+        stream.backend,
+        Pvsync2(Pvsync2Flags { atomic: true, .. })
+            | Aio { atomic: true, .. }
+            | Uring(UringFlags { atomic: true, .. })
+    )
+}
+
+/// Whether the number of its operations is known before.
+fn is_counted(stream: &Stream) -> bool {
+    let counted = match (stream.amount, &stream.access) {
+        (Amount::Endless, _) => false,
+        (Amount::Operations(_), _) => true,
+        (amount, Access::Listed(_)) => !matches!(amount, Amount::Bytes(_)),
+        _ => matches!(stream.record, Record::Fixed(_)),
+    };
+    let reads_back = stream.written_by.is_some() || stream.keep_written.is_some_and(|kept| kept.reads_back());
+    counted && !reads_back
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_workload::Workload;
+
+    /// What is lacking for a stream with these keys, in a group or thread and on a set with these.
+    fn said(group: &str, set: &str, stream: &str) -> Vec<String> {
+        let text = format!(
+            "name = 't'\n[[fileset]]\nname = 'f'\n{set}\n[[phase]]\nname = 'p'\n[[phase.group]]\nname = 'g'\n{group}\n\
+             [phase.group.thread.program.stream]\nfileset = 'f'\nrecord = {{ fixed = '4KiB' }}\n{stream}"
+        );
+        let workload = Workload::from_toml(&text).unwrap();
+        assert_eq!(workload.check(), Ok(()), "{group} {set} {stream}: it makes no sense to any executor");
+        let mut all = ALWAYS.lacking(&workload);
+        all.extend(UNSPOOLED.lacking(&workload));
+        assert!(all.iter().all(|lacking| lacking.place == "phase 0 (p), group g"), "{all:?}");
+        all.into_iter().map(|lacking| lacking.sentence).collect()
+    }
+
+    const THREAD: &str = "[[phase.group.thread]]";
+    const SIZE: &str = "files = { list = ['x'] }\nsize = { fixed = '1MiB' }";
+
+    #[test]
+    fn what_a_stream_lacks_is_said() {
+        for (stream, words) in [
+            ("queue_depth = 4097\nbackend = { uring = {} }", "queue_depth is above 4096"),
+            ("queue_depth = 2", "this back-end does one operation after the other"),
+            ("backend = { uring = { completion_polling = true } }", "completion_polling works only"),
+            ("backend = { uring = { submission_cpu = 0 } }", "submission_cpu is the CPU"),
+            ("backend = { aio = {} }\npurge = '1MiB'", "pauses outside the clock"),
+            ("backend = { aio = {} }\nlock = 'record'", "pauses outside the clock"),
+            ("backend = { aio = {} }\npace = { think = { time = '1ms' } }", "pauses outside the clock"),
+            ("verify = 'marks'", "verify = \"marks\" needs marked data"),
+            ("verify = 'full'\ndata = 'unique'", "unique data cannot be verified in full"),
+            ("timed = { open = true }\nsync_before = true", "opening inside the clock excludes"),
+            (
+                "start = '4KiB'\naccess = { listed = [{ offset = 0, bytes = 512 }] }",
+                "a list of operations says",
+            ),
+            ("backend = { mmap = { flush_every = 2 } }", "flush_every needs flush"),
+            ("backend = { pvsync2 = { high_priority = true } }", "high_priority polls"),
+            ("backend = { pvsync2 = { atomic = true } }", "atomic writes need"),
+            ("backend = { aio = { atomic = true } }", "atomic writes need"),
+            ("backend = { uring = { atomic = true } }", "atomic writes need"),
+            ("backend = { pvsync2 = { uncached = true } }\nopen = { direct = true }", "uncached is about"),
+            ("pace = { rate = { operations_per_s = 2e9 } }", "a rate lies above 0"),
+            (
+                "log_operations = true\namount = { bytes = 512 }\naccess = { listed = [{ offset = 0, bytes = 512 }] }",
+                "log_operations needs a known number",
+            ),
+        ] {
+            let said = said(THREAD, SIZE, &format!("direction = 'read'\n{stream}"));
+            assert!(said.len() == 1 && said[0].starts_with(words), "{stream}: {said:?}");
+        }
+    }
+
+    #[test]
+    fn what_it_lacks_with_its_set_or_group_is_said() {
+        for (set, stream, words) in [
+            ("share = 'read-only'", "direction = 'write'", "its file set is read-only"),
+            ("share = 'write-only'", "direction = 'read'", "its file set is write-only"),
+            ("preallocated_percent = 50", "direction = 'read'", "preallocated_percent below 100"),
+        ] {
+            let said = said(THREAD, &format!("{SIZE}\n{set}"), stream);
+            assert!(said.len() == 1 && said[0].starts_with(words), "{set}: {said:?}");
+        }
+        let leaves = "size = { fixed = '1MiB' }\n\
+             files = { tree = { root = 't', entries = 0, leaf_directories = 2, width = { fixed = 2 } } }";
+        assert!(said(THREAD, leaves, "direction = 'read'")[0].starts_with("its file set has no file"));
+        let said = |group| said(group, SIZE, "direction = 'read'\nbackend = 'posix'");
+        assert!(said(THREAD).is_empty());
+        let processes = said("isolation = 'process'\n[[phase.group.thread]]");
+        assert!(processes[0].starts_with("the C library's asynchronous I/O (posix)"));
+        let memory = said("[[phase.group.thread]]\nmemory = '1MiB'");
+        assert!(memory[0].starts_with("memory belongs to flows"));
+    }
+
+    #[test]
+    fn plain_streams_lack_nothing() {
+        for stream in ["", "backend = { uring = {} }\nqueue_depth = 4096", "log_operations = true"] {
+            assert!(said(THREAD, SIZE, &format!("direction = 'read'\n{stream}")).is_empty(), "{stream}");
+        }
+    }
+}
