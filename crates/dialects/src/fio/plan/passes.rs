@@ -231,7 +231,7 @@ pub(super) fn unknown(s: &Settings, loops: u64, what: &str) -> Wrong {
 #[cfg(test)]
 mod tests {
     use super::super::super::tests::{planned, refused};
-    use fathom_workload::{Amount, Bytes, Program, Stream};
+    use fathom_workload::{Amount, Program};
 
     /// Writes of 4 KiB, and after how many of them something is read back.
     fn writes(args: &str) -> (u64, (u64, bool), bool) {
