@@ -87,6 +87,8 @@ fn a_file_grows_by_what_is_appended() {
     }
     let append = "--name=a --size=16k --bs=4k --rw=write --file_append=1";
     leave_the_same(&[append, append, "--name=a --size=8k --rw=write", append]);
+    let two = format!("{append} --size=64k --nrfiles=2");
+    leave_the_same(&[&two, &two, &format!("{two} --rw=randwrite --verify=crc32c")]);
     leave_the_same(&[append, &format!("{append} --fallocate=none --loops=3 --offset=4k")]);
     leave_the_same(&[
         "--name=b --filename=f --size=20k --rw=write",

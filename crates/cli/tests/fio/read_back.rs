@@ -114,6 +114,14 @@ fn every_pass_is_read_back_and_counts() {
         ("--rw=write --loops=2 --fsync=5", [32, 32, 6]),
         ("--rw=randwrite --number_ios=10 --verify_backlog=4", [6, 6, 0]),
         ("--rw=randwrite --number_ios=10 --verify_backlog=8 --ioengine=io_uring", [8, 8, 0]),
+        ("--rw=write --number_ios=5 --continue_on_error=io", [5, 5, 0]),
+        // What is called a mix: its reads are not checked, and in order it makes no passes.
+        ("--rw=randrw --rwmixread=100", [16, 0, 0]),
+        ("--rw=rw --rwmixread=100 --loops=2", [32, 0, 0]),
+        ("--rw=randrw --rwmixread=100 --io_size=256k --do_verify=0", [16, 0, 0]),
+        ("--rw=rw --rwmixread=100 --io_size=256k --do_verify=0", [64, 0, 0]),
+        ("--rw=rw --rwmixread=0 --io_size=256k --verify_backlog=5", [64, 64, 0]),
+        ("--rw=randrw --rwmixread=0 --io_size=256k", [32, 32, 0]),
         ("--rw=write --io_size=512k --do_verify=0", [0, 16, 0]),
         ("--rw=write --io_size=512k --do_verify=0 --ioengine=libaio", [0, 128, 0]),
         ("--rw=randwrite --io_size=160k --do_verify=0 --ioengine=libaio --iodepth=4", [0, 40, 0]),
@@ -129,6 +137,17 @@ fn every_pass_is_read_back_and_counts() {
         let [reads, writes] = done(&document, 0);
         assert!(reads == 48 && writes > 8, "{rw}: {reads} {writes}");
     }
+    // Where one kind has a rate the other goes on, and nothing keeps back what is read back at the end of a pass.
+    for (rate, few, many) in [("rate_iops=,100", 1, 8), ("rate_iops=100,", 24, 31), ("rate=,1m", 1, 16)] {
+        let document =
+            ours(&format!("--name=a --bs=4k --size=64k --rw=randrw --loops=2 --verify=md5 --{rate}"));
+        let [reads, writes] = done(&document, 0);
+        assert!(reads == 32 && (few..=many).contains(&writes), "{rate}: {reads} {writes}");
+    }
+    // number_ios of both loops counts what is read back before.
+    let document = ours("--name=a --bs=4k --size=64k --rw=randrw --loops=2 --number_ios=14 --verify=md5");
+    let [reads, writes] = done(&document, 0);
+    assert!((17..32).contains(&reads) && reads + writes < 64, "{reads} {writes}");
     // Blocks of changing sizes, which are drawn: four passes.
     for more in ["--rw=randwrite", "--rw=write --ioengine=libaio --iodepth=4"] {
         let line = format!("--name=a --bsrange=4k-16k --size=64k --io_size=512k --verify=md5 {more}");

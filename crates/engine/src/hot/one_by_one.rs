@@ -263,6 +263,7 @@ fn before<B: Backend>(
     let Some(rare) = &mut hot.rare else { return Ok(Waited::Enough) };
     // A sync belongs to the write before it.
     let pace = &mut rare.pace;
+    pace.comes(pauses);
     let think_ns = match op.kind {
         OpKind::Sync { .. } => 0,
         _ if !pauses => 0,

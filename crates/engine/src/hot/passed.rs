@@ -81,8 +81,12 @@ mod tests {
 
     #[test]
     fn an_error_is_passed_over_by_its_kind_and_its_number() {
-        let rules =
-            PassOver { reads: vec![ErrorNumber::IO], writes: vec![ErrorNumber::NO_SPACE], wrong_data: true };
+        let rules = PassOver {
+            reads: vec![ErrorNumber::IO],
+            writes: vec![ErrorNumber::NO_SPACE],
+            wrong_data: true,
+            enough: 0,
+        };
         let fault = |call, errno| Fault { errno, ..Fault::short(call, 4096, 512, 0) };
         for (call, errno, borne) in [
             (Call::Read, libc::EIO, true),

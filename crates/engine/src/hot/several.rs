@@ -288,7 +288,11 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
             }
             let mut op_due = 0;
             if RARE && (!syncs || hot.rare.as_ref().is_some_and(|r| r.pace.syncs_are_due)) {
-                let paced = hot.rare.as_mut().filter(|r| r.pace.is_due_by_schedule(&op));
+                let mut paced = hot.rare.as_mut();
+                if let Some(r) = &mut paced {
+                    r.pace.comes(source.pauses(&op));
+                }
+                let paced = paced.filter(|r| r.pace.is_due_by_schedule(&op));
                 if let Some(schedule) = paced.and_then(|r| r.pace.schedule.as_mut()) {
                     now = hot.clock.now();
                     stamp = now;

@@ -4,7 +4,7 @@ use super::{Drive, Fault, Plan};
 use crate::backend::Handle;
 use crate::hot::{Hot, Outcome};
 use fathom_workload::ops::{
-    Extent, Kept, Passes, Plain, PoolOps, Region, Source, StreamOps, TurnOps, bytes_of_a_pass,
+    Enough, Extent, Kept, Passes, Plain, PoolOps, Region, Source, StreamOps, TurnOps, bytes_of_a_pass,
 };
 use fathom_workload::{Direction, Stream, Verify, WhenStopped};
 
@@ -28,7 +28,8 @@ impl<'a> Operations<'a> {
     /// from one source to the end.
     pub fn of(plan: &Plan<'a>, rare: bool) -> Option<Self> {
         let stream = plan.stream;
-        if !stream.evict_passes && stream.keep_written.is_none() {
+        let enough = stream.pass_over.enough;
+        if !stream.evict_passes && stream.keep_written.is_none() && enough == 0 {
             return Self::drawn(plan, rare);
         }
         // None of them is a plain one: those tell nobody what is done.
@@ -38,6 +39,9 @@ impl<'a> Operations<'a> {
             Self::Turns(ops) => ops,
             Self::Plain(..) | Self::Wrapped(_) => return None,
         };
+        if enough > 0 {
+            ops = Box::new(Enough::new(ops, enough));
+        }
         if stream.evict_passes {
             ops = Box::new(Passes::new(ops, stream, &parts(plan)));
         }

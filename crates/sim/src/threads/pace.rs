@@ -71,6 +71,7 @@ impl<'a> Pace<'a> {
         deadline_ns: u64,
         paused: &mut Paused,
     ) -> Waited {
+        self.rules.comes(pauses);
         let mut due_ns = self.due_ns();
         let think_ns = match op.kind {
             OpKind::Sync { .. } => 0,

@@ -240,6 +240,7 @@ enum Before {
 
 async fn before(hot: &mut Hot<'_, '_>, (op, pauses): (&Op, bool), flights: &mut Flights) -> Before {
     let (machine, plan, together) = (hot.machine, hot.plan, hot.together);
+    hot.pace.rules.comes(pauses);
     let paced = hot.pace.rules.is_due_by_schedule(op);
     if let Some(due_ns) = hot.pace.due_ns().filter(|_| paced) {
         if due_ns > machine.now() && flights.count > 0 {

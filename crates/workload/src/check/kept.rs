@@ -33,12 +33,16 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
             "keep_written has a batch, and after how many writes is missing",
         );
         wrong(
-            kept.after == 0 && kept.most > 0,
+            !kept.reads_back() && kept.most > 0,
             "keep_written.most counts what is read back while the stream writes, and after how many writes is missing",
         );
         wrong(
             kept.each_pass && (kept.trim.is_some() || stream.sync_series.is_some()),
             "keep_written.each_pass goes neither with keep_written.trim nor with sync_series",
+        );
+        wrong(
+            (kept.moves.0 > 0 || kept.passes > 0) && !kept.each_pass,
+            "keep_written.moves and passes say how many passes there are, and each_pass is missing",
         );
         wrong(
             kept.forgets_sync && !kept.each_pass,

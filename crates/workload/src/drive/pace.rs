@@ -22,6 +22,8 @@ pub struct Pacing<'a> {
     gives_way: bool,
     /// Trims have due times: those of a stream that gives back what it wrote (`keep_written.trim`) are done at once.
     trims_are_due: bool,
+    /// The operation in hand is done without pauses, and so whenever it comes.
+    at_once: bool,
 }
 
 impl<'a> Pacing<'a> {
@@ -36,13 +38,20 @@ impl<'a> Pacing<'a> {
             rate_of: stream.rate_of(),
             gives_way: stream.pace.rate_of != RateOf::All,
             trims_are_due: stream.keep_written.is_none(),
+            at_once: false,
         }
     }
 
-    /// Whether the schedule, if there is one, says when this operation is due. A sync is due only in a list.
+    /// An operation comes, of which the source says whether it pauses.
+    pub fn comes(&mut self, pauses: bool) {
+        self.at_once = !pauses;
+    }
+
+    /// Whether the schedule, if there is one, says when this operation is due, which came last. A sync is due only in a list.
     #[must_use]
     pub fn is_due_by_schedule(&self, op: &Op) -> bool {
         match op.kind {
+            _ if self.at_once => false,
             OpKind::Sync { .. } | OpKind::Evict => self.syncs_are_due,
             OpKind::Read => self.rate_of != RateOf::Writes,
             OpKind::Write => self.rate_of != RateOf::Reads,

@@ -2,6 +2,7 @@
 //! written and not before, so a clock, another worker or a mix may end or change the writing as it likes.
 
 use super::{Access, Direction, Does, ListedOp, Mix, Pace, RateOf, Stream, is_default};
+use crate::Bytes;
 use serde::{Deserialize, Serialize};
 
 /// What a stream remembers: every extent that it has written, until it was read back. Of writes that overlap only the newest counts.
@@ -28,6 +29,13 @@ pub struct KeepWritten {
     /// back is no part of them.
     #[serde(skip_serializing_if = "is_default")]
     pub most: u64,
+    /// With `each_pass`: the stream ends with the pass after which so many bytes have been moved, with those that were read back; 0: when
+    /// its own are done.
+    #[serde(skip_serializing_if = "is_default")]
+    pub moves: Bytes,
+    /// With `moves`: passes that are made in any case.
+    #[serde(skip_serializing_if = "is_default")]
+    pub passes: u64,
     /// Blocks are given back after they were written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trim: Option<TrimWritten>,

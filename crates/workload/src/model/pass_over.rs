@@ -17,6 +17,9 @@ pub struct PassOver {
     /// What was read is not what it should be. The read itself counts.
     #[serde(skip_serializing_if = "is_default")]
     pub wrong_data: bool,
+    /// It ends when so many operations have succeeded, if its amount does not end it before; 0: its amount alone does.
+    #[serde(skip_serializing_if = "is_default")]
+    pub enough: u64,
 }
 
 /// An error number of Linux, by its name ("ENOSPC") where it has one here, else as a number.

@@ -18,7 +18,7 @@
 
 mod trims;
 
-use super::{Done, Expected, Op, OpKind, Place, Source};
+use super::{Done, Expected, Op, OpKind, Place, Source, WAIT};
 use crate::KeepWritten;
 use std::collections::{BTreeMap, VecDeque};
 use trims::Trims;
@@ -222,13 +222,14 @@ pub struct Kept<'a> {
     most: u64,
     /// Bytes of a pass, and what is left of this one, if each is read back before the next one.
     pass: Option<(u64, u64)>,
+    /// Bytes after which no pass begins, if there is such a limit, and passes that do in any case.
+    enough: (u64, u64),
+    /// Bytes moved, and passes done.
+    moved: (u64, u64),
     /// Whether a sync that is due between two passes is left out.
     forgets_sync: bool,
     trims: Option<Trims>,
 }
-
-/// Waits for all that is in flight: nothing is dropped.
-const WAIT: Op = Op { kind: OpKind::Evict, file: 0, offset: 0, bytes: 0, think_ns: 0 };
 
 impl<'a> Kept<'a> {
     /// Remembers what another source writes. Seed and place are those of the stream; `depth`: see `full_queue` of a stream.
@@ -251,6 +252,8 @@ impl<'a> Kept<'a> {
             left: (how.most > 0).then_some(how.most),
             most: how.most,
             pass: None,
+            enough: (how.moves.0, how.passes),
+            moved: (0, 0),
             forgets_sync: how.forgets_sync,
             trims: how.trim.map(|how| Trims::new(how, seed, place)),
         }
@@ -276,8 +279,15 @@ impl<'a> Kept<'a> {
             return Some(WAIT);
         }
         (self.batch_left, self.pass) = (0, Some((pass, pass)));
+        self.moved.1 += 1;
         self.latest.clear();
         None
+    }
+
+    /// Whether so much was moved that no more passes begin.
+    fn has_enough(&self) -> bool {
+        let ((bytes, passes), (moved, done)) = (self.enough, self.moved);
+        bytes > 0 && moved >= bytes && done >= passes && self.pass.is_some_and(|(pass, left)| pass == left)
     }
 
     /// What is given back now.
@@ -382,10 +392,15 @@ impl<'a> Kept<'a> {
 
 impl Source for Kept<'_> {
     fn next(&mut self, done: &Done) -> Option<Op> {
-        let op = self.between_passes().or_else(|| self.of_batch());
+        let op = self.between_passes();
+        if op.is_none() && self.has_enough() {
+            return None;
+        }
+        let op = op.or_else(|| self.of_batch());
         let op = op.or_else(|| self.trim()).or_else(|| self.drawn(done))?;
-        if let (OpKind::Read | OpKind::Write, Some(left)) = (op.kind, &mut self.left) {
-            *left = left.saturating_sub(1);
+        if matches!(op.kind, OpKind::Read | OpKind::Write) {
+            self.moved.0 = self.moved.0.saturating_add(op.bytes.into());
+            self.left = self.left.map(|left| left.saturating_sub(1));
         }
         if op.kind != OpKind::Evict {
             self.number += 1;
@@ -400,6 +415,7 @@ impl Source for Kept<'_> {
     fn refill(&mut self, drawn: Option<&Op>) {
         let trims = |op: &Op| self.trims.as_ref().is_some_and(|trims| trims.has(op));
         let own = drawn.filter(|op| **op != WAIT && !self.is_read_back(op) && !trims(op));
+        self.moved = (own.map_or(0, |op| op.bytes.into()), 0);
         self.left = self.left.map(|_| self.most.saturating_sub(own.map_or(0, |_| 1)));
         self.inner.refill(own);
     }
@@ -453,17 +469,27 @@ impl Source for Kept<'_> {
             self.written.given_back(&extent, false);
             return;
         }
+        if matches!(op.kind, OpKind::Read | OpKind::Write) {
+            // Only what succeeds counts.
+            self.left = self.left.map(|left| left.saturating_add(1));
+        }
         let writing = self.writing.iter().position(|writing| writing.extent == extent);
-        match writing.filter(|_| op.kind == OpKind::Write) {
+        match (op.kind, writing) {
             // Nobody knows what is there now: neither this write nor what stood there before is read back.
-            Some(at) => {
+            (OpKind::Write, Some(at)) => {
                 let Writing { number, .. } = self.writing.remove(at);
                 if self.written.is_as_written(&extent, number) {
                     self.written.remove(extent.begin());
                 }
                 self.inner.failed(op);
             }
-            None => self.completed(op),
+            (OpKind::Read, _) if !self.is_read_back(op) => {
+                if let Some(at) = self.others.iter().position(|other| *other == extent) {
+                    self.others.swap_remove(at);
+                }
+                self.inner.failed(op);
+            }
+            _ => self.completed(op),
         }
     }
 

@@ -6,6 +6,7 @@
 //! An op stream is fed with completions ([`Done`]) because some mixes depend on what has finished; it never looks at a clock.
 
 mod arrivals;
+mod enough;
 mod feistel;
 pub mod generators;
 mod kept;
@@ -21,6 +22,7 @@ mod turns;
 mod zones;
 
 pub use arrivals::Arrivals;
+pub use enough::Enough;
 pub use kept::{Extent, Kept, ReadBack};
 pub use mt19937_64::Mt19937_64;
 pub use order::PURPOSES;
@@ -32,6 +34,9 @@ pub use random::{Drawing, Sampler};
 pub(crate) use random::{StandardGamma, unit_of};
 pub use stream::{Done, Early, Op, OpKind, Region, StreamOps};
 pub use turns::TurnOps;
+
+/// Waits for all that is in flight: nothing is dropped.
+const WAIT: Op = Op { kind: OpKind::Evict, file: 0, offset: 0, bytes: 0, think_ns: 0 };
 
 /// Which worker's stream it is. Streams of different places are independent of each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -401,8 +401,8 @@ fn priority_share() -> BoxedStrategy<PriorityShare> {
 
 fn pass_over() -> BoxedStrategy<PassOver> {
     let errors = || vec((1..200i32).prop_map(ErrorNumber), 0..3);
-    (errors(), errors(), any::<bool>())
-        .prop_map(|(reads, writes, wrong_data)| PassOver { reads, writes, wrong_data })
+    (errors(), errors(), any::<bool>(), number())
+        .prop_map(|(reads, writes, wrong_data, enough)| PassOver { reads, writes, wrong_data, enough })
         .boxed()
 }
 
@@ -670,14 +670,17 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
     });
     let trim = (number(), number(), any::<u8>(), any::<bool>())
         .prop_map(|(after, batch, percent, zeros)| TrimWritten { after, batch, percent, zeros });
-    let kept = (any::<[bool; 3]>(), number(), number(), number(), option::of(trim)).prop_map(
-        |([by_offset, each_pass, forgets_sync], after, batch, most, trim)| KeepWritten {
+    let limits = (number(), bytes(), number());
+    let kept = (any::<[bool; 3]>(), number(), number(), limits, option::of(trim)).prop_map(
+        |([by_offset, each_pass, forgets_sync], after, batch, (most, moves, passes), trim)| KeepWritten {
             by_offset,
             each_pass,
             forgets_sync,
             after,
             batch,
             most,
+            moves,
+            passes,
             trim,
         },
     );

@@ -5,7 +5,8 @@ use super::super::number::Size;
 use super::super::settings::Settings;
 use super::super::{Found, Wrong};
 use super::files::Laid;
-use super::{Job, Notes, Part, parts};
+use super::several::Several;
+use super::{Job, Notes, Part, errors, parts};
 use fathom_workload::{Amount, Bytes, Record, Stream};
 
 const WORD: &str = "file_append";
@@ -21,6 +22,45 @@ pub fn part(
     stream: &Stream,
     (clone, shared): (u32, bool),
     found: Option<Found>,
+    notes: &mut Notes,
+) -> Result<Part, Wrong> {
+    let mut part = behind(s, stream, (clone, shared), (found, 0, 1), notes)?;
+    part.amount = amount(s, stream, &part, 1)?;
+    Ok(part)
+}
+
+/// The parts of a clone that has several files, which share its `size` and end at the same byte.
+pub fn several(
+    s: &Settings,
+    stream: &Stream,
+    (clone, shared): (u32, bool),
+    found: &[Option<Found>],
+    notes: &mut Notes,
+) -> Result<Several, Wrong> {
+    let count = found.len().max(1) as u64;
+    let each = (0..)
+        .zip(found)
+        .map(|(file, found)| behind(s, stream, (clone, shared), (*found, file, count), notes));
+    let each = each.collect::<Result<Vec<Part>, Wrong>>()?;
+    let alike = each.windows(2).all(|pair| pair[0] == pair[1]);
+    let Some(one) = each.first().copied().filter(|_| alike && !shared) else {
+        return Err(s
+            .wrong(WORD, format!("{WORD}: several files that end at different bytes, or that clones share, are not supported"))
+            .hint("instead: one file for each clone (numjobs)"));
+    };
+    let mut part = one;
+    part.length = one.length.saturating_mul(count);
+    part.size = part.length;
+    part.amount = amount(s, stream, &part, count)?;
+    Ok(Several { part, sizes: vec![one.file; each.len()] })
+}
+
+/// One of the `count` files of a clone, which is `found`, or is made.
+fn behind(
+    s: &Settings,
+    stream: &Stream,
+    (clone, shared): (u32, bool),
+    (found, file, count): (Option<Found>, u32, u64),
     notes: &mut Notes,
 ) -> Result<Part, Wrong> {
     // The engine null counts what it is given, from the start.
@@ -40,10 +80,10 @@ pub fn part(
         }
     }
     let there = found.map_or(0, |f| f.bytes);
-    let whole = parts::file_size(s, stream, (clone, 0))?;
+    let whole = parts::file_size(s, stream, (clone, file))?;
     let size = match s.size("size")?.filter(|size| *size != Size::Bytes(0) && *size != Size::Percent(0)) {
         None => None,
-        Some(Size::Bytes(bytes)) => Some(bytes),
+        Some(Size::Bytes(bytes)) => Some(bytes / count),
         Some(Size::Percent(_)) => {
             return Err(s
                 .wrong(
@@ -74,25 +114,25 @@ pub fn part(
             .hint("size is what is written behind the end"));
     }
     let file = start.checked_add(length).ok_or_else(|| parts::too_far(s))?;
-    let mut part = Part { start, length, file, real: file, size: length, amount: Amount::Pass };
-    part.amount = amount(s, stream, &part)?;
-    Ok(part)
+    Ok(Part { start, length, file, real: file, size: length, amount: Amount::Pass })
 }
 
-/// One pass, or less.
-fn amount(s: &Settings, stream: &Stream, part: &Part) -> Result<Amount, Wrong> {
+/// One pass over so many files, or less.
+fn amount(s: &Settings, stream: &Stream, part: &Part, files: u64) -> Result<Amount, Wrong> {
     let largest = stream.record.largest().0;
-    if largest > part.length {
+    let each = part.length / files;
+    if largest > each {
         return Err(s.wrong(
             s.last_of(&["bs", "bsrange", "bssplit"]).unwrap_or("size"),
-            format!("a block of {largest} bytes is larger than what is worked on, {} bytes", part.length),
+            format!("a block of {largest} bytes is larger than what is worked on, {each} bytes"),
         ));
     }
     let least = s.size("io_size")?.map(|size| size.of(part.size)).filter(|bytes| *bytes < part.length);
-    match (s.number("number_ios")?.filter(|n| *n > 0), &stream.record) {
+    match (errors::most(s)?, &stream.record) {
         (None, _) => Ok(least.map_or(Amount::Pass, |bytes| Amount::Bytes(Bytes(bytes.max(1))))),
         (Some(n), Record::Fixed(block)) => {
-            let all = least.unwrap_or(part.length) / block.0.max(1);
+            let block = block.0.max(1);
+            let all = least.map_or(each / block * files, |bytes| bytes / block);
             Ok(Amount::Operations(n.min(all).max(1)))
         }
         // It may end sooner, which shows later.
@@ -107,14 +147,6 @@ pub fn check(s: &Settings, laid: &Laid, replays: bool, before: &[Job]) -> Result
     }
     if replays {
         return Err(s.wrong(WORD, format!("{WORD}: a trace says where it works")).hint("leave it out"));
-    }
-    if laid.several {
-        return Err(s
-            .wrong(
-                WORD,
-                format!("{WORD}: several files, of which each has an end of its own, are not supported"),
-            )
-            .hint("instead: one file for each clone (numjobs)"));
     }
     let same = |job: &&Job| {
         job.files.iter().flatten().any(|path| laid.files.iter().flatten().any(|own| own == path))
@@ -171,6 +203,28 @@ mod tests {
     }
 
     #[test]
+    fn several_files_share_the_size() {
+        // Operations of fio 3.42.
+        let k = |kib: u64| kib << 10;
+        for (args, part, amount) in [
+            ("--size=64k", (0, k(64), k(32)), Amount::Pass),
+            ("--size=66k", (0, k(66), k(33)), Amount::Pass),
+            ("--size=64k --filesize=24k", (0, k(48), k(24)), Amount::Pass),
+            ("--filesize=32k --loops=2", (0, k(64), k(32)), Amount::Pass),
+            ("--size=64k --io_size=32k", (0, k(64), k(32)), Amount::Bytes(Bytes(k(32)))),
+            ("--size=64k --number_ios=5", (0, k(64), k(32)), Amount::Operations(5)),
+            ("--size=66k --number_ios=99", (0, k(66), k(33)), Amount::Operations(16)),
+        ] {
+            assert_eq!(parts(&format!("--nrfiles=2 {args}")), [part], "{args}");
+            let plan = planned(&format!("--name=a --bs=4k --rw=write --file_append=1 --nrfiles=2 {args}"));
+            let job = &plan.jobs[0];
+            assert_eq!((job.parts[0].amount, &job.sizes[0][..]), (amount, &[part.2; 2][..]), "{args}");
+        }
+        let clones = parts("--nrfiles=2 --size=64k --numjobs=2");
+        assert_eq!(clones, [(0, k(64), k(32)); 2]);
+    }
+
+    #[test]
     fn one_pass_is_done_at_most() {
         let amount = |args: &str| {
             let plan = planned(&format!(
@@ -196,7 +250,8 @@ mod tests {
             ("--filename=there --rw=write", "how large its files are is not said"),
             ("--filename=there --rw=write --size=50%", "nothing is there to take a share of"),
             ("--filename=there --rw=write --filesize=64k", "ends before"),
-            ("--size=64k --rw=write --nrfiles=2", "several files"),
+            ("--size=64k --rw=write --filename=there:new", "end at different bytes"),
+            ("--size=64k --rw=write --filename=a:b --numjobs=2", "that clones share"),
             ("--size=64k --rw=write --ioengine=falloc", "moves no data"),
             ("--read_iolog=trace.log", "a trace says where it works"),
         ] {

@@ -39,8 +39,8 @@ pub fn kept(s: &Settings, stream: &Stream) -> Result<KeepWritten, Wrong> {
 /// Whether what holds a stream back, beside its `rate`, may hold for the reads that check, too: pauses, least rates and the longest
 /// latency, which are of all reads in fio as well.
 pub fn paces_what_checks(stream: &Stream, rate: Option<Rate>) -> bool {
-    let Pace { think, least, longest, .. } = stream.pace;
-    stream.pace == Pace { rate, think, least, longest, ..Pace::default() }
+    let Pace { rate_of, think, least, longest, .. } = stream.pace;
+    stream.pace == Pace { rate, rate_of, think, least, longest, ..Pace::default() }
 }
 
 /// The blocks that a job gives back after writing them, which it reads back as zeros. Nothing is given back without `trim_backlog`.

@@ -5,7 +5,7 @@ use super::super::Wrong;
 use super::super::settings::Settings;
 use super::Notes;
 use fathom_record::OpError;
-use fathom_workload::{Backend, ErrorNumber, PassOver, Stream, Verify};
+use fathom_workload::{Amount, Backend, Direction, ErrorNumber, PassOver, Stream, Verify};
 
 const KINDS: &str = "continue_on_error";
 const LISTS: &str = "ignore_error";
@@ -49,13 +49,7 @@ pub(super) fn apply(
     notes: &mut Notes,
 ) -> Result<Counted, Wrong> {
     let lists = lists(s)?;
-    let named = s.word(KINDS).unwrap_or("none");
-    let with = |words: &[&str]| words.contains(&named);
-    let counted = Counted {
-        reads: with(&["read", "io", "all", "1"]) || !lists[0].is_empty(),
-        writes: with(&["write", "io", "all", "1"]) || !lists[1].is_empty(),
-        checks: with(&["verify", "all", "1"]) || !lists[2].is_empty(),
-    };
+    let counted = counted(s, &lists);
     if !counted.any() {
         return Ok(counted);
     }
@@ -78,6 +72,12 @@ pub(super) fn apply(
         reads: or(counted.reads, reads, ErrorNumber::IO),
         writes: or(counted.writes, writes, ErrorNumber::IO),
         wrong_data: or(counted.checks, checks, WRONG_DATA).contains(&WRONG_DATA),
+        enough: match (stream.amount, enough(s)?) {
+            (Amount::Endless, _) | (_, None) => 0,
+            // It counts blocks, of which each is given back and written.
+            (_, Some(n)) if stream.direction == Direction::TrimWrite => n.saturating_mul(2),
+            (_, Some(n)) => n,
+        },
     };
     if passed.wrong_data && checked && s.on("verify_fatal", false) {
         return Err(s
@@ -91,6 +91,34 @@ pub(super) fn apply(
     }
     stream.pass_over = passed;
     Ok(counted)
+}
+
+fn counted(s: &Settings, lists: &[Vec<ErrorNumber>; 3]) -> Counted {
+    let named = s.word(KINDS).unwrap_or("none");
+    let with = |words: &[&str]| words.contains(&named);
+    Counted {
+        reads: with(&["read", "io", "all", "1"]) || !lists[0].is_empty(),
+        writes: with(&["write", "io", "all", "1"]) || !lists[1].is_empty(),
+        checks: with(&["verify", "all", "1"]) || !lists[2].is_empty(),
+    }
+}
+
+/// `number_ios`, where it limits what a job begins. See [`enough`].
+pub(super) fn most(s: &Settings) -> Result<Option<u64>, Wrong> {
+    Ok(if enough(s)?.is_some() { None } else { s.number("number_ios")?.filter(|n| *n > 0) })
+}
+
+/// `number_ios` of all loops, where it says how much has to succeed: in a job that goes on behind errors, as in fio 3.42. What checks are
+/// passed over counts in any case, and so does what is never done.
+fn enough(s: &Settings) -> Result<Option<u64>, Wrong> {
+    let counted = counted(s, &lists(s)?);
+    let never_done = s.on("verify_only", false);
+    let in_memory = s.word("ioengine") == Some("mmap");
+    if !(counted.reads || counted.writes) || never_done || in_memory {
+        return Ok(None);
+    }
+    let loops = s.number("loops")?.unwrap_or(1).max(1);
+    Ok(s.number("number_ios")?.filter(|n| *n > 0).map(|n| n.saturating_mul(loops)))
 }
 
 /// What cannot go on behind an error.
@@ -109,16 +137,6 @@ fn refuse(s: &Settings, option: &'static str, stream: &Stream) -> Result<(), Wro
                 "error_dump: of errors that are passed over, how many and the first are told",
             )
             .hint("error_dump=0"));
-    }
-    if s.text("number_ios").is_some() {
-        return Err(s
-            .wrong(
-                "number_ios",
-                format!(
-                    "number_ios: with {option}, fio counts only what succeeds, and here what fails counts"
-                ),
-            )
-            .hint("io_size or size"));
     }
     Ok(())
 }

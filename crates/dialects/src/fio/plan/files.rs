@@ -132,7 +132,11 @@ pub fn lay(
             parts.push(part);
         } else {
             let found: Vec<_> = files.iter().map(find).collect();
-            let mut of_clone = several::of(s, stream, clone, &found, notes)?;
+            let mut of_clone = if append::asked(s) {
+                append::several(s, stream, (clone, shared), &found, notes)?
+            } else {
+                several::of(s, stream, clone, &found, notes)?
+            };
             if by_name {
                 of_clone.part.amount = calls::one_each(s, stream, files.len(), of_clone.part.amount)?;
             }

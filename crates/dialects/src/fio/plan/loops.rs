@@ -4,8 +4,8 @@
 
 use super::super::Wrong;
 use super::super::settings::Settings;
-use super::backlog;
 use super::files::Laid;
+use super::{backlog, errors};
 use fathom_workload::ops::Place;
 use fathom_workload::{Access, Amount, Direction, Mix, Record, Stream};
 
@@ -76,7 +76,7 @@ pub fn sync_the_last(s: &Settings, stream: &mut Stream, laid: &Laid) -> Result<(
     let (Some(part), Record::Fixed(size)) = (laid.parts.first(), &stream.record) else { return Ok(()) };
     let (size, blocks) = (size.0, laid.blocks(stream));
     let loops = s.number("loops")?.unwrap_or(1).max(1);
-    let limit = s.number("number_ios")?.filter(|n| *n > 0).unwrap_or(u64::MAX).saturating_mul(loops);
+    let limit = errors::most(s)?.unwrap_or(u64::MAX).saturating_mul(loops);
     let done = match stream.amount {
         Amount::Pass => blocks,
         Amount::Passes(n) => blocks.saturating_mul(n),
@@ -112,7 +112,7 @@ pub fn at_most(s: &Settings, stream: &Stream) -> Result<Option<u64>, Wrong> {
     const NAME: &str = "number_ios";
     /// Counting takes some 50 ns each.
     const MOST: u64 = 1 << 24;
-    let given = s.number(NAME)?.filter(|n| *n > 0 && !matches!(stream.record, Record::Fixed(_)));
+    let given = errors::most(s)?.filter(|_| !matches!(stream.record, Record::Fixed(_)));
     let all = given.map(|n| n.saturating_mul(s.number("loops").ok().flatten().unwrap_or(1).max(1)));
     let clones = u64::from(s.count("numjobs", 1, 1)?);
     match all {

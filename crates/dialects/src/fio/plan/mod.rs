@@ -25,6 +25,7 @@ mod logged;
 mod logs;
 mod loops;
 mod merged;
+mod mixes;
 mod names;
 mod pace;
 mod parts;
@@ -122,8 +123,6 @@ pub struct Job {
     pub unwritten: Vec<backlog::Unwritten>,
     /// Most operations of a clone, where block sizes change; whether it has more is found out clone by clone.
     pub at_most: Option<u64>,
-    /// What the passes of a mix have to move; how many that takes is found out clone by clone.
-    pub fills: Option<passes::Fills>,
     /// Writes to check of each clone, as an earlier run saved them; empty: all.
     pub up_to: Vec<u64>,
     /// It leaves how far it came, for later runs.
@@ -299,7 +298,6 @@ fn job(
         unwritten: Vec::new(),
         up_to: Vec::new(),
         at_most: loops::at_most(s, &stream)?.filter(|_| stream.amount != Amount::Endless),
-        fills: checks.fills,
         saves: state::saves(s, rw, verified::family(s) != "0" && !checks.only),
         backlog: checks.backlog,
         only_reads_back: checks.only,
@@ -343,7 +341,8 @@ const MOST_CLONES: u32 = 4096;
 
 /// Whether a job may not write all that it is to: something ends it, or it passes over writes that fail.
 fn may_leave_out(job: &Job, jobs: &[Job]) -> bool {
-    !job.stream.pass_over.writes.is_empty() || may_be_ended(job, jobs)
+    let passed = &job.stream.pass_over;
+    !passed.writes.is_empty() || passed.enough > 0 || may_be_ended(job, jobs)
 }
 
 /// Whether another job that runs beside one, one of its own clones, or a steady state may end it.

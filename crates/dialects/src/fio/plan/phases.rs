@@ -238,8 +238,6 @@ fn group(job: &Job, sets: &Sets, clone: u32, back: bool, (seed, place): (u64, op
         if stream.keep_written.is_some() {
             backlog::written_by(&mut stream, WrittenBy { phase: place.phase, worker: place.worker });
         }
-    } else if let Some(fills) = job.fills {
-        fills.amount(&mut stream, sizes, seed, place);
     } else if let Some(most) = job.at_most {
         loops::end_after(&mut stream, most, sizes, seed, place);
     }

@@ -9,7 +9,7 @@ use super::super::{World, Wrong};
 use super::files::{self, Laid, Make, Memory, Ready};
 use super::merged::{self, Merged};
 use super::what::{Direction, Trims};
-use super::{Notes, Part, blocks, names};
+use super::{Notes, Part, blocks, errors, names};
 use fathom_workload::{Access, Amount, Bytes, Does, Duration, ListedOp, Mix, Pick, Stream};
 use std::path::{Path, PathBuf};
 
@@ -79,7 +79,7 @@ pub fn of(s: &Settings, clones: u32, world: &World<'_>, notes: &mut Notes) -> Re
     let list = list(s, &options, &entries)?;
     let passes = s.number("loops")?.unwrap_or(1).max(1);
     let all = (list.len() as u64).saturating_mul(passes);
-    let amount = match s.number("number_ios")?.filter(|n| *n > 0) {
+    let amount = match errors::most(s)? {
         Some(n) => Amount::Operations(n.min(all)),
         None if s.on("time_based", false) && s.time("runtime")? > 0 => Amount::Endless,
         None if passes == 1 => Amount::Pass,

@@ -4,7 +4,7 @@ use super::super::number::{self, Size};
 use super::super::settings::Settings;
 use super::super::{Found, Wrong};
 use super::sequence::Stretch;
-use super::{Notes, Part, parts, verified};
+use super::{Notes, Part, errors, parts, verified};
 use fathom_workload::{Access, Amount, Backend, Bytes, Direction, Pick, Record, Stream, Turns};
 
 /// The files of a clone.
@@ -104,7 +104,7 @@ fn amount(
 ) -> Result<Amount, Wrong> {
     let loops = s.number("loops")?.unwrap_or(1).max(1);
     let io_size = s.size("io_size")?.map(|size| size.of(most.unwrap_or(whole)));
-    let limit = s.number("number_ios")?.filter(|n| *n > 0);
+    let limit = errors::most(s)?;
     let endless = s.on("time_based", false) && s.time("runtime")? > 0;
     if most.is_some() && io_size.is_none() && (endless || loops > 1) {
         return Err(s

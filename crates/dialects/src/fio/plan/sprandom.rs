@@ -4,7 +4,7 @@ use super::super::settings::Settings;
 use super::super::{World, Wrong};
 use super::files::Laid;
 use super::what::{Direction, Trims};
-use super::{Notes, verified};
+use super::{Notes, errors, verified};
 use fathom_workload::ops::{Place, Region, StreamOps};
 use fathom_workload::{Access, Amount, Record, Stream};
 
@@ -145,7 +145,7 @@ pub fn amount(
         let all =
             StreamOps::new(&pass, whole, 1, Place::default()).and_then(|ops| ops.remaining_operations());
         let all = all.ok_or_else(|| s.wrong(NAME, format!("{NAME}: not one block fits into each region")))?;
-        let most = s.number("number_ios")?.filter(|&n| n > 0).unwrap_or(u64::MAX);
+        let most = errors::most(s)?.unwrap_or(u64::MAX);
         part.amount = Amount::Operations(all.min(most));
     }
     Ok(())

@@ -3,8 +3,8 @@
 use super::super::Wrong;
 use super::super::settings::Settings;
 use super::super::{lenient, number};
-use super::Part;
 use super::sequence::Stretch;
+use super::{Part, errors};
 use fathom_workload::{Access, Amount, Bytes, Mix, Record, Stream, Zone};
 
 /// What a job does, in the words of fio.
@@ -415,7 +415,7 @@ pub fn amount(s: &Settings, stream: &Stream, part: &Part) -> Result<Amount, Wron
         Record::Fixed(size) => Some(region / size.0.max(1)),
         _ => None,
     };
-    let most = s.number("number_ios")?.filter(|n| *n > 0);
+    let most = errors::most(s)?;
     let least = stream.least_region().0;
     if least > region {
         let name = s.last_of(&["bs", "bsrange", "bssplit"]).unwrap_or("size");

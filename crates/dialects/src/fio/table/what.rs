@@ -90,7 +90,7 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "file_append",
         Bool,
-        "work behind the end of a file as it is found, for one pass; of one file, nobody working on it before",
+        "work behind the end of a file as it is found, for one pass; nobody working on it before",
     ),
     also(
         done("fill_device", Bool, "write until there is no space, which ends the job without an error"),

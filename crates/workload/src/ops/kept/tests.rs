@@ -157,6 +157,32 @@ fn each_pass_is_read_back_before_the_next_one() {
 }
 
 #[test]
+fn passes_end_when_enough_was_moved_with_what_is_read_back() {
+    let how = |moves, passes| KeepWritten {
+        each_pass: true,
+        moves: Bytes(moves * BLOCK),
+        passes,
+        ..KeepWritten::default()
+    };
+    let stream = Stream { amount: Amount::Passes(9), ..writing(Access::Sequential) };
+    let pass = "W0 W1 R0 R1 ";
+    for (how, passes) in [(how(1, 0), 1), (how(4, 0), 1), (how(5, 1), 2), (how(1, 3), 3), (how(999, 0), 9)] {
+        assert_eq!(told(kept(&stream, 2, how), 99), format!("{}|", pass.repeat(passes)), "{how:?}");
+    }
+    // So many operations end one anywhere, and what is left of it is read back; fio 3.42 with number_ios.
+    let most = KeepWritten { most: 5, ..how(999, 0) };
+    assert_eq!(told(kept(&stream, 2, most), 99), "W0 W1 R0 R1 W0 R0 |");
+    // After a warm-up it begins anew.
+    let mut ops = kept(&stream, 2, how(5, 0));
+    for _ in 0..4 {
+        let op = ops.next(&Done::default()).unwrap();
+        ops.completed(&op);
+    }
+    ops.refill(None);
+    assert_eq!(told(ops, 99), format!("{}|", pass.repeat(2)));
+}
+
+#[test]
 fn a_sync_between_passes_may_be_left_out() {
     let how = KeepWritten { each_pass: true, ..KeepWritten::default() };
     let sync_every = Some(SyncEvery { writes: 2, ..SyncEvery::default() });
@@ -440,4 +466,17 @@ fn a_write_that_failed_is_not_read_back_and_no_more_is_what_it_may_have_overwrit
     assert_eq!(number, 8);
     let left: Vec<u64> = ops.left_to_read().unwrap().iter().map(|extent| extent.offset / BLOCK).collect();
     assert_eq!(left, [1, 3]);
+}
+
+#[test]
+fn what_failed_does_not_count_towards_the_most() {
+    let how = KeepWritten { most: 4, ..backlog(1, 0) };
+    let mut ops = kept(&writing(Access::Sequential), 9, how);
+    let mut words = String::new();
+    while let Some(op) = ops.next(&Done::default()) {
+        words.push(if op.kind == OpKind::Write { 'W' } else { 'R' });
+        // The first write, and the first read back.
+        if [1, 3].contains(&words.len()) { ops.failed(&op) } else { ops.completed(&op) }
+    }
+    assert_eq!(words, "WWRWRWR");
 }
