@@ -30,7 +30,6 @@ mod small;
 mod state;
 mod sweeper;
 
-use clap::Parser as _;
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
@@ -65,7 +64,7 @@ fn command() -> ExitCode {
     if let Some(code) = drop_in(&words) {
         return code;
     }
-    let line = match line::Line::try_parse_from(&words) {
+    let line = match line::Line::read(&words) {
         Ok(line) => line,
         Err(error) => {
             let code = if error.use_stderr() { exit::USAGE } else { exit::DONE };

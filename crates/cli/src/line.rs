@@ -1,5 +1,7 @@
 //! The command line, one definition an option: parsing and help come from it.
 
+mod shown;
+
 use crate::observing::Observe;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
@@ -54,13 +56,13 @@ pub struct Line {
 #[derive(Clone, Debug, Default, Args)]
 pub struct Common {
     /// The SQLite file that keeps the runs
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Global options")]
     pub store: Option<PathBuf>,
     /// How closely the block layer is watched while phases run [default: $FATHOM_OBSERVE, else auto]
-    #[arg(long, global = true, value_name = "HOW")]
+    #[arg(long, global = true, value_name = "HOW", help_heading = "Global options")]
     pub observe: Option<Observe>,
     /// Do not keep this run
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = "Global options")]
     pub no_store: bool,
     /// What a sweep or a comparison says of the runs it makes
     #[arg(skip)]
@@ -456,7 +458,7 @@ pub struct Report {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  fathom list                      all runs, the newest last
+  fathom list                      all runs, the newest first
   fathom list -n 10                the ten newest
   fathom list --json --limit 1     for a program")]
 pub struct List {

@@ -4,7 +4,7 @@
 use crate::console;
 use crate::exit::Usage;
 use crate::line::Line;
-use clap::{Args, CommandFactory as _};
+use clap::Args;
 use clap_complete::Shell;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -31,7 +31,7 @@ pub struct ManPages {
 /// Prints the script of a shell.
 pub fn run(options: &Completions) -> ExitCode {
     let mut script = Vec::new();
-    clap_complete::generate(options.shell, &mut Line::command(), "fathom", &mut script);
+    clap_complete::generate(options.shell, &mut Line::shown(), "fathom", &mut script);
     console::out(&String::from_utf8_lossy(&script));
     ExitCode::SUCCESS
 }
@@ -41,9 +41,7 @@ pub fn man_pages(options: &ManPages) -> anyhow::Result<ExitCode> {
     if !options.dir.is_dir() {
         return Err(Usage(format!("{} is not a directory", options.dir.display())).into());
     }
-    let mut command = Line::command();
-    command.build();
-    write_pages(&command, "fathom", &options.dir)?;
+    write_pages(&Line::shown(), "fathom", &options.dir)?;
     Ok(ExitCode::SUCCESS)
 }
 

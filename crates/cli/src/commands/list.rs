@@ -1,4 +1,4 @@
-//! `fathom list`: the stored runs, newest last.
+//! `fathom list`: the stored runs, newest first.
 
 use crate::line::{Common, List};
 use crate::{console, state};
@@ -19,11 +19,13 @@ pub fn run(options: &List, common: &Common) -> anyhow::Result<ExitCode> {
             text += &indented(&run);
         } else {
             if !any {
-                text += &line("run", "started", "status", "phases", "by", "directory");
+                text += &line("run", "started", "by", "status", "storage", "directory, label");
             }
-            let started = run.started_at.get(..19).unwrap_or(&run.started_at).replace('T', " ");
-            let phases = run.phases.to_string();
-            text += &line(&run.id, &started, run.status_word(), &phases, &run.dialect, &run.directory);
+            let started = run.started_at.get(..16).unwrap_or(&run.started_at).replace('T', " ");
+            let has_label = !run.label.is_empty() && run.label != run.dialect;
+            let label = if has_label { format!("  {}", run.label) } else { String::new() };
+            let place = format!("{}{label}", run.directory);
+            text += &line(&run.id, &started, &run.dialect, run.status_word(), &run.storage(), &place);
         }
         any = true;
         if text.len() > AT_ONCE {
@@ -46,8 +48,8 @@ pub fn run(options: &List, common: &Common) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn line(id: &str, started: &str, status: &str, phases: &str, by: &str, directory: &str) -> String {
-    format!("{id:<22} {started:<19} {status:<11} {phases:>6}  {by:<10} {directory}\n")
+fn line(id: &str, started: &str, by: &str, status: &str, storage: &str, place: &str) -> String {
+    format!("{id:<22} {started:<16} {by:<9} {status:<11} {storage:<14} {place}\n")
 }
 
 /// A run as an element of a list.

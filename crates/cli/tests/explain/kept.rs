@@ -79,7 +79,7 @@ fn several_are_removed_together_or_not_at_all() {
 }
 
 #[test]
-fn the_newest_runs_are_listed_last() {
+fn the_newest_runs_are_listed_first() {
     let fathom = Fathom::new();
     let ids = ["a", "b", "c"].map(|name| measure(&fathom, name));
     let listed: Vec<String> = runs(&fathom).iter().map(|r| r["id"].as_str().expect("an id").into()).collect();

@@ -88,7 +88,7 @@ impl Text {
 pub fn runs(fathom: &Fathom) -> Vec<Value> {
     let listed = fathom.run(["list", "--json"]).expect_code(0);
     match serde_json::from_str(&listed.stdout) {
-        Ok(Value::Array(runs)) => runs,
+        Ok(Value::Array(runs)) => runs.into_iter().rev().collect(),
         other => panic!("`fathom list --json` did not print an array: {other:?}"),
     }
 }

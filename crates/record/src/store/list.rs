@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 const PAGE: usize = if cfg!(test) { 2 } else { 1000 };
 
 /// The filter's condition.
-const PASSES: &str = "(?1 IS NULL OR label = ?1) AND (?2 IS NULL OR dialect = ?2) AND (?3 IS NULL OR substr(id, 1, length(?3)) = ?3)";
+const PASSES: &str = "(?1 IS NULL OR label = ?1) AND (?2 IS NULL OR dialect = ?2) AND (?3 IS NULL OR substr(run.id, 1, length(?3)) = ?3)";
 
 /// What to list. The default is everything.
 #[derive(Clone, Debug, Default)]
@@ -57,9 +57,23 @@ pub struct RunSummary {
     pub error: Option<String>,
     /// It was simulated: nothing was measured.
     pub simulated: bool,
+    /// The file system it worked on, if known.
+    pub file_system: Option<String>,
+    /// The device below that.
+    pub device: Option<String>,
 }
 
 impl RunSummary {
+    /// What it worked on: "ext4 on vda".
+    #[must_use]
+    pub fn storage(&self) -> String {
+        match (&self.file_system, &self.device) {
+            _ if self.simulated => String::new(),
+            (Some(file_system), Some(device)) => format!("{file_system} on {device}"),
+            (one, other) => one.as_ref().or(other.as_ref()).cloned().unwrap_or_default(),
+        }
+    }
+
     /// The word for the status column: the stored status, or "killed"; of a simulation "simulated", with the status if it was not
     /// completed.
     #[must_use]
@@ -79,65 +93,51 @@ impl Store {
     pub fn list(&self, filter: &Filter) -> Result<Vec<RunSummary>, StoreError> {
         let mut all = Vec::new();
         self.each_listed(filter, |run| all.push(run))?;
+        all.reverse();
         Ok(all)
     }
 
-    /// Shows them one by one. No statement is open while one is shown: who prints may have to wait, as for a pager, and nobody could
-    /// write to the store meanwhile.
+    /// Shows them one by one, newest first. No statement is open while one is shown: who prints may have to wait, as for a pager, and
+    /// nobody could write to the store meanwhile.
     pub fn each_listed(&self, filter: &Filter, mut see: impl FnMut(RunSummary)) -> Result<(), StoreError> {
         let mut left = filter.limit.unwrap_or(usize::MAX);
-        if left == 0 {
-            return Ok(());
-        }
-        let mut from = self.first_listed(filter)?;
-        let mut compare = ">=";
-        loop {
-            let mut page = self.page(filter, compare, &from)?;
-            let is_last = page.len() < PAGE;
-            // A run may have begun since the first one was looked for.
-            page.truncate(left);
+        let mut before: Option<String> = None;
+        while left > 0 {
+            let wanted = left.min(PAGE);
+            let page = self.page(filter, before.as_deref(), wanted)?;
+            let is_last = page.len() < wanted;
             left -= page.len();
-            if let Some(last) = page.last() {
-                from.clone_from(&last.id);
-            }
+            before = page.last().map(|run| run.id.clone());
             page.into_iter().for_each(&mut see);
-            if is_last || left == 0 {
-                return Ok(());
+            if is_last {
+                break;
             }
-            compare = ">";
         }
+        Ok(())
     }
 
-    /// The id from which on runs are shown: the newest are asked for, and shown from their oldest on.
-    fn first_listed(&self, filter: &Filter) -> Result<String, StoreError> {
-        let Some(most) = filter.limit else { return Ok(String::new()) };
-        let offset = i64::try_from(most.saturating_sub(1)).unwrap_or(i64::MAX);
-        let from: Option<String> = self
-            .connection()?
-            .query_row(
-                &format!("SELECT id FROM run WHERE {PASSES} ORDER BY id DESC LIMIT 1 OFFSET ?4"),
-                params![filter.label, filter.dialect, filter.id_prefix, offset],
-                |r| r.get(0),
-            )
-            .optional()
-            .map_err(|e| explain(&self.path, e))?;
-        Ok(from.unwrap_or_default())
-    }
-
-    /// The next runs from an id on, with it (">=") or without it (">").
-    fn page(&self, filter: &Filter, compare: &str, from: &str) -> Result<Vec<RunSummary>, StoreError> {
+    /// So many runs, newest first, of those that are older than one.
+    fn page(
+        &self,
+        filter: &Filter,
+        before: Option<&str>,
+        most: usize,
+    ) -> Result<Vec<RunSummary>, StoreError> {
         let failed = |e| explain(&self.path, e);
         let mut statement = self
             .connection()?
             .prepare_cached(&format!(
-                "SELECT id, label, dialect, started_at, coalesce(ended_at, ''), status, directory, host, version,
+                "SELECT run.id, label, dialect, started_at, coalesce(ended_at, ''), status, directory, host, version,
                      (SELECT count(*) FROM phase WHERE run_id = run.id), (SELECT count(*) FROM doubt WHERE run_id = run.id),
                      error, boot_id, pid_namespace, pid, pid_started_ticks,
-                     EXISTS (SELECT 1 FROM simulation WHERE run_id = run.id)
-                 FROM run WHERE {PASSES} AND id {compare} ?4 ORDER BY id LIMIT {PAGE}"
+                     EXISTS (SELECT 1 FROM simulation WHERE run_id = run.id),
+                     json_extract(doc, '$.filesystem.type'), json_extract(doc, '$.devices[0].name')
+                 FROM run LEFT JOIN environment ON environment.id = environment_id
+                 WHERE {PASSES} AND (?4 IS NULL OR run.id < ?4) ORDER BY run.id DESC LIMIT ?5"
             ))
             .map_err(failed)?;
-        let wanted = params![filter.label, filter.dialect, filter.id_prefix, from];
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let wanted = params![filter.label, filter.dialect, filter.id_prefix, before, most];
         statement.query_map(wanted, summary).map_err(failed)?.collect::<Result<_, _>>().map_err(failed)
     }
 
@@ -223,5 +223,7 @@ fn summary(row: &Row) -> rusqlite::Result<RunSummary> {
         doubts: uint(row.get(10)?),
         error: row.get(11)?,
         simulated: row.get(16)?,
+        file_system: row.get(17)?,
+        device: row.get(18)?,
     })
 }

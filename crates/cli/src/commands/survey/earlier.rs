@@ -23,7 +23,7 @@ pub fn of(run: &Run, common: &Common) -> Option<Run> {
         }
     };
     store.each_listed(&filter, see).ok()?;
-    ids.iter().rev().take(MOST).filter_map(|id| store.load(id).ok()).find(|other| same(run, other))
+    ids.iter().take(MOST).filter_map(|id| store.load(id).ok()).find(|other| same(run, other))
 }
 
 fn same(run: &Run, other: &Run) -> bool {

@@ -3,7 +3,7 @@
 
 /// A piece of the message, and why.
 const REFUSALS: &[(&str, &str)] = &[
-    ("sync_file_range with ", "fio fails with io_uring, and lets the other sync come first"),
+    ("sync_file_range with ", "fio lets the other sync come first"),
     ("vsync gathers", "vsync gathers the blocks of a batch in sequence into one call"),
     ("bs_is_seq_rand", "block sizes by the order of single operations"),
     ("so buffer_pattern has no place", "verify together with buffers that compress to a pattern"),

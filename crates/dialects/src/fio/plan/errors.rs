@@ -68,10 +68,12 @@ pub(super) fn apply(
         (true, true) => vec![usual],
         _ => list,
     };
+    // It ends the job at the first wrong block all the same.
+    let goes_on = !(checked && s.on("verify_fatal", false));
     let passed = PassOver {
         reads: or(counted.reads, reads, ErrorNumber::IO),
         writes: or(counted.writes, writes, ErrorNumber::IO),
-        wrong_data: or(counted.checks, checks, WRONG_DATA).contains(&WRONG_DATA),
+        wrong_data: goes_on && or(counted.checks, checks, WRONG_DATA).contains(&WRONG_DATA),
         enough: match (stream.amount, enough(s)?) {
             (Amount::Endless, _) | (_, None) => 0,
             // It counts blocks, of which each is given back and written.
@@ -79,11 +81,6 @@ pub(super) fn apply(
             (_, Some(n)) => n,
         },
     };
-    if passed.wrong_data && checked && s.on("verify_fatal", false) {
-        return Err(s
-            .wrong("verify_fatal", "verify_fatal: a wrong block cannot end the job and be passed over")
-            .hint("leave it out, or continue_on_error=io"));
-    }
     if stream.until_full && passed.writes.contains(&ErrorNumber::NO_SPACE) {
         return Err(s
             .wrong("fill_device", "fill_device ends the job at ENOSPC, which ignore_error has it pass over")

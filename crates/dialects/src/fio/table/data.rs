@@ -79,7 +79,7 @@ pub(super) static ROWS: &[Row] = &[
         "verify_fatal",
         Bool,
         "end at the first wrong block",
-        "the first wrong block ends the job, unless continue_on_error or ignore_error has it go on; then it is refused",
+        "the first wrong block ends the job, unless continue_on_error or ignore_error has it go on; with both it ends",
     ),
     done(
         "verify_dump",

@@ -149,7 +149,7 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "sync_file_range",
         Text,
-        "sync_file_range over what was written since, after so many writes: wait_before, write, wait_after, `,` between them, and `:N`; with libaio and posixaio an fsync, with mmap an msync, as in fio 3.42, in which io_uring fails",
+        "sync_file_range over what was written since, after so many writes: wait_before, write, wait_after, `,` between them, and `:N`; with libaio, posixaio and io_uring an fsync, with mmap an msync",
     ),
     done("end_fsync", Bool, "fsync at the end, inside the time"),
     done(

@@ -1,0 +1,91 @@
+//! Which of the options of every command a command's help shows: those that mean something there.
+
+use super::Line;
+use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _};
+use std::ffi::OsString;
+
+/// Commands that measure.
+const MEASURE: [&str; 8] = ["survey", "run", "iozone", "sysbench", "filebench", "fio", "sweep", "compare"];
+/// Others that keep runs, or read kept ones.
+const STORE: [&str; 10] =
+    ["sim", "history", "import", "report", "list", "show", "why", "export", "rm", "reproduce"];
+
+impl Line {
+    /// The command line as its help shows it.
+    pub fn shown() -> Command {
+        let mut command = Self::command();
+        // Only then have all commands the options of every command.
+        command.build();
+        let names: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+        names.into_iter().fold(command, |command, name| {
+            let (measures, keeps) = (MEASURE.contains(&&*name), STORE.contains(&&*name));
+            command.mut_subcommand(name.clone(), |sub| {
+                hide(sub, &|option| match option {
+                    "observe" => !measures,
+                    "no_store" => !measures && name != "sim",
+                    "store" => !measures && !keeps,
+                    _ => false,
+                })
+            })
+        })
+    }
+
+    /// Reads a command line.
+    pub fn read(words: &[OsString]) -> Result<Self, clap::Error> {
+        let mut command = Self::shown();
+        let mut matches: ArgMatches = command.try_get_matches_from_mut(words)?;
+        Self::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+    }
+}
+
+fn hide(command: Command, is_hidden: &dyn Fn(&str) -> bool) -> Command {
+    let names: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+    let command = command.mut_args(|arg| if is_hidden(arg.get_id().as_str()) { arg.hide(true) } else { arg });
+    names.into_iter().fold(command, |command, name| command.mut_subcommand(name, |sub| hide(sub, is_hidden)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn help(words: &[&str]) -> String {
+        let words: Vec<OsString> = ["fathom"].iter().chain(words).map(OsString::from).collect();
+        Line::read(&words).expect_err("help ends it").to_string()
+    }
+
+    #[test]
+    fn a_command_shows_the_options_that_mean_something_there() {
+        for (command, shown) in [
+            (&["list", "-h"][..], &["--store"][..]),
+            (&["doctor", "-h"], &[]),
+            (&["survey", "-h"], &["--store", "--observe", "--no-store"]),
+            (&["sim", "run", "-h"], &["--store", "--no-store"]),
+            (&["iso", "ls", "-h"], &[]),
+        ] {
+            let help = help(command);
+            for option in ["--store", "--observe", "--no-store"] {
+                assert_eq!(help.contains(option), shown.contains(&option), "{command:?} {option}: {help}");
+            }
+        }
+    }
+
+    #[test]
+    fn they_stand_last() {
+        let help = help(&["survey", "-h"]);
+        let (own, global) = help.split_once("Global options:").expect("a heading");
+        assert!(
+            own.contains("--quick") && !own.contains("--store ") && global.contains("--store "),
+            "{help}"
+        );
+    }
+
+    #[test]
+    fn every_command_is_read_as_before() {
+        let words = ["fathom", "--store", "x.db", "list", "-n", "3", "--json"].map(OsString::from);
+        let line = Line::read(&words).expect("a command line");
+        assert_eq!(line.common.store.as_deref(), Some(std::path::Path::new("x.db")));
+        assert!(
+            Line::read(&["fathom", "lst"].map(OsString::from)).expect_err("no").to_string().contains("list")
+        );
+    }
+}
