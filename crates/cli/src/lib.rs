@@ -103,6 +103,8 @@ fn drop_in(words: &[OsString]) -> Option<ExitCode> {
     };
     run(&linked, "", &words[1..]).or_else(|| {
         let (program, args) = words.get(1..)?.split_first()?;
-        if args.iter().any(ours) { None } else { run(program, "fathom ", args) }
+        // Two dashes at the beginning end our own options.
+        let is_ended = args.first().is_some_and(|word| word == "--");
+        if is_ended || args.iter().any(ours) { None } else { run(program, "fathom ", args) }
     })
 }

@@ -85,7 +85,7 @@ pub trait KernelFiles {
     }
 }
 
-/// The bytes of a file of sysfs. An attribute comes in one piece and is at most a page long, so one call reads nearly all of them; an
+/// The bytes of an attribute of sysfs. It comes in one piece and is at most a page long, so one call reads nearly all of them; an
 /// environment has hundreds.
 fn attribute(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = std::fs::File::open(path)?;
@@ -106,7 +106,9 @@ pub struct Live;
 impl KernelFiles for Live {
     fn read(&self, path: &Path) -> io::Result<String> {
         // Some sysfs attributes hold bytes of the hardware's choosing.
-        let bytes = if path.starts_with("/sys") { attribute(path) } else { std::fs::read(path) };
+        let has_attributes = ["/sys/block", "/sys/class", "/sys/dev", "/sys/devices", "/sys/fs"];
+        let is_attribute = has_attributes.iter().any(|dir| path.starts_with(dir));
+        let bytes = if is_attribute { attribute(path) } else { std::fs::read(path) };
         bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     }
 

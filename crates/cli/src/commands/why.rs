@@ -48,9 +48,9 @@ fn wanted(store: &Store, named: &str) -> anyhow::Result<String> {
 }
 
 fn newest_below(store: &Store, path: &Path) -> anyhow::Result<Option<String>> {
-    let mut newest = None;
+    let mut newest: Option<String> = None;
     store.each_listed(&Filter::default(), |run| {
-        if PathBuf::from(&run.directory).starts_with(path) {
+        if newest.is_none() && PathBuf::from(&run.directory).starts_with(path) {
             newest = Some(run.id);
         }
     })?;

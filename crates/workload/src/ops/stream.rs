@@ -521,7 +521,7 @@ impl StreamOps {
     }
 }
 
-/// Sizes that are drawn for the last place of a pass before it takes what is left.
+/// Sizes that are drawn for the last place of a pass before it takes the least.
 const MOST_DRAWN: u32 = 64;
 
 /// Where a record goes that was drawn with `size`, and how long it is. Another size is drawn where it would go beyond the end, and the next
@@ -538,7 +538,10 @@ fn advance(at: &mut u64, (mut size, sizes): (u32, &mut Sizes), unit: u64, length
         size = sizes.draw();
         drawn += 1;
     }
-    let size = size.min(left);
+    if size > left {
+        // The least one always fits.
+        size = u32::try_from(unit).unwrap_or(left).min(left);
+    }
     *at += u64::from(size);
     (offset, size)
 }

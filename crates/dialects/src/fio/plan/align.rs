@@ -44,9 +44,8 @@ pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream, notes: &mut Notes
         notes.say(format!("job {}: with {NAME}, places are drawn with repeats, as in fio", s.job));
     }
     if !order.draws_each() {
-        let what = "with rw=...:N, zonemode, or percentage_random and larger blocks,";
         return Err(s
-            .wrong(NAME, format!("{NAME}: {what} it is not supported"))
+            .wrong(NAME, format!("{NAME}: with percentage_random it has to be a multiple of the block size, and with rw=...:N or zonemode it is not supported"))
             .hint("leave one of them out"));
     }
     stream.align = Bytes(reads);

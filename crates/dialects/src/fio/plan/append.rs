@@ -7,7 +7,7 @@ use super::super::{Found, Wrong};
 use super::files::Laid;
 use super::several::Several;
 use super::{Job, Notes, Part, errors, parts};
-use fathom_workload::{Amount, Bytes, Record, Stream};
+use fathom_workload::{Access, Amount, Bytes, Record, Stream};
 
 const WORD: &str = "file_append";
 
@@ -119,13 +119,18 @@ fn behind(
 
 /// One pass over so many files, or less.
 fn amount(s: &Settings, stream: &Stream, part: &Part, files: u64) -> Result<Amount, Wrong> {
-    let largest = stream.record.largest().0;
+    let block = stream.least_region().0;
     let each = part.length / files;
-    if largest > each {
+    if block > each {
         return Err(s.wrong(
             s.last_of(&["bs", "bsrange", "bssplit"]).unwrap_or("size"),
-            format!("a block of {largest} bytes is larger than what is worked on, {each} bytes"),
+            format!("a block of {block} bytes is larger than what is worked on, {each} bytes"),
         ));
+    }
+    if matches!(stream.access, Access::ZonesInTurn { .. } | Access::Striped { .. }) {
+        return Err(s
+            .wrong(WORD, format!("{WORD}: with rw=...:N or zonemode=strided it is not supported"))
+            .hint("leave one of the two out"));
     }
     let least = s.size("io_size")?.map(|size| size.of(part.size)).filter(|bytes| *bytes < part.length);
     match (errors::most(s)?, &stream.record) {

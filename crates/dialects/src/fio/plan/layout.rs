@@ -2,7 +2,7 @@
 
 use super::super::Wrong;
 use super::files::{Make, Memory};
-use super::{Job, Notes};
+use super::{Job, Notes, Part};
 use fathom_workload::{Access, Stream};
 
 const WORD: &str = "create_only";
@@ -14,7 +14,7 @@ pub fn apply(job: &mut Job, notes: &mut Notes) -> Result<(), Wrong> {
         (WORD, String::new())
     } else if !holds_a_block(job) {
         ("nrfiles", format!("no file {block}"))
-    } else if zones_hold_none(&job.stream) {
+    } else if zones_hold_none(&job.stream, longest(job)) {
         ("zonemode", format!("no zone {block}"))
     } else if job.stream.align.0 > 0 && job.parts.iter().all(|part| part.length < job.stream.align.0) {
         ("ba", "its part of the file is shorter than ba".into())
@@ -53,10 +53,24 @@ fn holds_a_block(job: &Job) -> bool {
     })
 }
 
-/// Whether places are drawn in zones that are shorter than a block. In order, blocks run on behind the end of a zone.
-fn zones_hold_none(stream: &Stream) -> bool {
-    matches!(&stream.access, Access::ZonesInTurn { range, inside, .. }
-        if **inside != Access::Sequential && *range < stream.record.unit())
+/// The longest stretch that is worked on in one file.
+fn longest(job: &Job) -> u64 {
+    let of = |(clone, part): (usize, &Part)| match job.sizes.get(clone).map(Vec::as_slice) {
+        None | Some([]) => part.length,
+        Some(ends) => ends.iter().map(|end| end.saturating_sub(part.start)).max().unwrap_or(0),
+    };
+    job.parts.iter().enumerate().map(of).max().unwrap_or(0)
+}
+
+/// Whether places are drawn in zones that are shorter than a block, or once each in one that is longer than the part. In sequence, blocks
+/// run on behind the end of a zone.
+fn zones_hold_none(stream: &Stream, length: u64) -> bool {
+    let Access::ZonesInTurn { range, inside, .. } = &stream.access else { return false };
+    match **inside {
+        Access::Sequential => false,
+        Access::Permuted => range.0 < stream.record.unit().0 || range.0 > length,
+        _ => *range < stream.record.unit(),
+    }
 }
 
 #[cfg(test)]

@@ -77,7 +77,9 @@ pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream, notes: &mut Notes
 /// The order of a job that has zones.
 fn in_turn(s: &Settings, rw: Direction, stream: &Stream, zones: Zones) -> Result<Access, Wrong> {
     let wrong = |name: &'static str, why: String, hint: &str| Err(s.wrong(name, why).hint(hint));
-    let inside = if rw.random { stream.access.clone() } else { Access::Sequential };
+    let in_sequence =
+        matches!(stream.access, Access::PartlyRandom { reads_percent: 0, writes_percent: 0, .. });
+    let inside = if rw.random && !in_sequence { stream.access.clone() } else { Access::Sequential };
     let of_blocks = |order: &Access| matches!(order, Access::Cycle { .. });
     let of_bytes = |order: &Access| *order == Access::Zoned(Vec::new());
     if of_blocks(&inside) || of_bytes(&inside) {
@@ -180,10 +182,10 @@ impl Stretch {
     /// other.
     ///
     /// fio begins again where the next stripe would lie behind the end, and goes on until it did as much as the part is long.
-    pub fn uneven(self, s: &Settings, stream: &Stream, loops: u64) -> Option<u64> {
+    pub fn uneven(self, stream: &Stream, loops: u64) -> Option<u64> {
         let Record::Fixed(size) = stream.record else { return None };
         let (size, length) = (size.0.max(1), self.length);
-        let stops = self.stops_after(s, stream);
+        let stops = self.stops_after(stream);
         let even = match &stream.access {
             Access::Striped { run, gap, .. } => {
                 stops.is_none() && length.is_multiple_of(run.0.saturating_add(gap.0).max(1))
@@ -206,7 +208,7 @@ impl Stretch {
     /// Operations after which fio finds no block: where a stripe or zone is cut short, where `rw=read:N` comes to the very end or to a
     /// place between the part and the end of the file, and where a zone has fewer places than a random job does on a visit. Otherwise it
     /// begins again.
-    pub fn stops_after(self, s: &Settings, stream: &Stream) -> Option<u64> {
+    pub fn stops_after(self, stream: &Stream) -> Option<u64> {
         let Record::Fixed(size) = stream.record else { return None };
         let (size, length) = (size.0.max(1), self.length);
         match &stream.access {
@@ -224,8 +226,12 @@ impl Stretch {
                 let visit = moved.0.div_ceil(size).max(1);
                 let places = range.0 / size;
                 // Of zones that are whole blocks it goes round.
-                if random && places < visit && !range.0.is_multiple_of(size) && !s.on("norandommap", false) {
+                if **inside == Access::Permuted && places < visit && !range.0.is_multiple_of(size) {
                     return Some(places);
+                }
+                // Who draws with repeats finds a place.
+                if random && range.0 > length {
+                    return None;
                 }
                 let period = range.0.saturating_add(gap.0).max(1);
                 let span =
@@ -400,6 +406,17 @@ mod tests {
             let found = blocks(&format!("{args} {zones}"));
             assert_eq!(found.len(), count, "{args}");
             assert!(found.iter().all(|block| block % 8 < 4), "{args}: {found:?}");
+        }
+        // Zones that are not whole blocks.
+        for (args, count) in [
+            ("--zonesize=18k --zoneskip=14k --percentage_random=50", 256),
+            ("--zonesize=18k --zoneskip=14k --percentage_random=50 --loops=2", 512),
+            ("--zonesize=18k --zoneskip=14k --random_distribution=zoned:50/50:50/50", 256),
+            ("--zonesize=2k --zoneskip=2k --percentage_random=0", 256),
+            ("--zonesize=18k --zoneskip=14k", 4),
+        ] {
+            let found = blocks(&format!("--size=1m --rw=randread --zonemode=strided {args}"));
+            assert_eq!(found.len(), count, "{args}");
         }
         let plan = planned(&format!("--name=a --size=256k {zones} --random_distribution=zipf:1.2"));
         assert!(plan.notes.iter().any(|note| note.contains("inside each zone")), "{:?}", plan.notes);

@@ -58,7 +58,7 @@ pub fn of(
         let Some(bytes) = bytes else { return Err(parts::too_far(s)) };
         let length = bytes.saturating_sub(start);
         let stretch = Stretch { start, length, real: there.max(bytes) };
-        if stretch.uneven(s, stream, 1).is_some() || stretch.begins_elsewhere(stream) {
+        if stretch.uneven(stream, 1).is_some() || stretch.begins_elsewhere(stream) {
             return Err(s
                 .wrong("nrfiles", format!("what is left out does not come out even in {length} bytes of file {} of {count}, which is not supported for several", file + 1))
                 .hint("instead: whole files whose size is a multiple of what is worked on and what is left out together, or one file"));

@@ -391,7 +391,7 @@ fn zones(text: &str) -> Result<Vec<Zone>, String> {
 pub fn amount(s: &Settings, stream: &Stream, part: &Part) -> Result<Amount, Wrong> {
     let loops = s.number("loops")?.unwrap_or(1).max(1);
     let stretch = Stretch::of(part);
-    let (uneven, stops) = (stretch.uneven(s, stream, loops), stretch.stops_after(s, stream));
+    let (uneven, stops) = (stretch.uneven(stream, loops), stretch.stops_after(stream));
     let io_size = part.asked(s)?;
     let region = part.length;
     let cut = match &stream.access {
@@ -427,8 +427,13 @@ pub fn amount(s: &Settings, stream: &Stream, part: &Part) -> Result<Amount, Wron
         // Its loops go on, each with as many as number_ios says.
         return Ok(Amount::Endless);
     }
+    let whole = match &stream.record {
+        Record::Fixed(_) => region,
+        // What is less than the least block is never touched.
+        record => region / record.unit().0.max(1) * record.unit().0.max(1),
+    };
     let bytes = io_size.map_or_else(
-        || region.saturating_mul(loops),
+        || whole.saturating_mul(loops),
         |io_size| super::loops::bytes(s, stream, io_size, (region, per_pass.unwrap_or(0), stops), loops),
     );
     let by_bytes = super::loops::counted_by_bytes(stream, region, per_pass.unwrap_or(0), loops);

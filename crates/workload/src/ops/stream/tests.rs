@@ -352,3 +352,12 @@ fn reads_that_are_drawn_and_writes_in_a_row() {
     let follow = half.windows(2).filter(|two| two[0].offset + 4096 == two[1].offset).count();
     assert!((1900..2200).contains(&follow), "{follow} of 4096");
 }
+
+#[test]
+fn the_last_records_of_a_pass_have_sizes_of_the_list() {
+    let mut s = stream(Direction::Read, 4096);
+    s.record = Record::Split(vec![(Bytes(4096), 1.0), (Bytes(65536), 99.0)]);
+    s.amount = Amount::Passes(5);
+    let sizes: Vec<u32> = ops(&s, 60 << 10, 1, 99).iter().map(|op| op.bytes).collect();
+    assert_eq!(sizes, [4096; 75]);
+}
