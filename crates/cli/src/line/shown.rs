@@ -7,8 +7,7 @@ use std::ffi::OsString;
 /// Commands that measure.
 const MEASURE: [&str; 8] = ["survey", "run", "iozone", "sysbench", "filebench", "fio", "sweep", "compare"];
 /// Others that keep runs, or read kept ones.
-const STORE: [&str; 10] =
-    ["sim", "history", "import", "report", "list", "show", "why", "export", "rm", "reproduce"];
+const STORE: [&str; 9] = ["sim", "history", "import", "report", "list", "show", "why", "export", "rm"];
 
 impl Line {
     /// The command line as its help shows it.

@@ -119,19 +119,13 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ("why", &["[RUN|PATH]", "--phase", "--json", "--store"]),
     ("export", &["[RUN]...", "--format", "json", "csv", "--store"]),
     ("rm", &["<RUN>...", "--json", "--store"]),
-    ("doctor", &["[PATH]", "--json", "--all", "Severities:", "Exit code:", "fathom backends", "--store"]),
-    (
-        "watch",
-        &["[PATH|DEVICE]", "--interval", "--count", "--json", "--queue", "--plain", "--counters", "--store"],
-    ),
-    ("trace", &["record", "summary", "export", "--store"]),
-    (
-        "trace record",
-        &["<PATH|DEVICE>", "[COMMAND]...", "--output", "--force", "--full", "--seconds", "--store"],
-    ),
-    ("trace summary", &["<FILE>...", "--from", "--device", "--json", "--store"]),
-    ("trace export", &["<FILE>...", "--from", "--format", "--output", "--force", "--store"]),
-    ("iso", &["ls", "stat", "cat", "check", "extract", "compare", "Examples:", "Exit code:", "--store"]),
+    ("doctor", &["[PATH]", "--json", "--all", "Severities:", "Exit code:", "fathom backends"]),
+    ("watch", &["[PATH|DEVICE]", "--interval", "--count", "--json", "--queue", "--plain", "--counters"]),
+    ("trace", &["record", "summary", "export"]),
+    ("trace record", &["<PATH|DEVICE>", "[COMMAND]...", "--output", "--force", "--full", "--seconds"]),
+    ("trace summary", &["<FILE>...", "--from", "--device", "--json"]),
+    ("trace export", &["<FILE>...", "--from", "--format", "--output", "--force"]),
+    ("iso", &["ls", "stat", "cat", "check", "extract", "compare", "Examples:", "Exit code:"]),
     (
         "iso ls",
         &[
@@ -147,13 +141,12 @@ const COMMANDS: &[(&str, &[&str])] = &[
             "--zisofs-by-magic",
             "--direct",
             "--backend",
-            "--store",
         ],
     ),
-    ("iso stat", &["<IMAGE>", "[PATH]", "--json", "--session", "--backend", "--store"]),
-    ("iso cat", &["<IMAGE>", "<PATHS>...", "--counters", "--session", "--policy", "--scheduler", "--store"]),
-    ("iso check", &["<IMAGE>", "--json", "--session", "--backend", "--store"]),
-    ("iso extract", &["<IMAGE>", "<INTO>", "--from", "--counters", "--session", "--policy", "--store"]),
+    ("iso stat", &["<IMAGE>", "[PATH]", "--json", "--session", "--backend"]),
+    ("iso cat", &["<IMAGE>", "<PATHS>...", "--counters", "--session", "--policy", "--scheduler"]),
+    ("iso check", &["<IMAGE>", "--json", "--session", "--backend"]),
+    ("iso extract", &["<IMAGE>", "<INTO>", "--from", "--counters", "--session", "--policy"]),
     (
         "iso compare",
         &[
@@ -170,7 +163,6 @@ const COMMANDS: &[(&str, &[&str])] = &[
             "--backend",
             "Examples:",
             "Exit code:",
-            "--store",
         ],
     ),
     (
@@ -212,7 +204,6 @@ const COMMANDS: &[(&str, &[&str])] = &[
             "--helpers",
             "Examples:",
             "Exit code:",
-            "--store",
         ],
     ),
     ("sim", &["run", "sweep", "replay", "agree", "calibrate", "profiles", "--store"]),
@@ -324,12 +315,9 @@ const COMMANDS: &[(&str, &[&str])] = &[
         ],
     ),
     ("sim profiles", &["--store"]),
-    (
-        "reproduce",
-        &["<TABLE>", "--seeds", "--ablation", "--output", "--json", "Examples:", "Exit code:", "--store"],
-    ),
-    ("backends", &["[DIR]", "--json", "States:", "--store"]),
-    ("completions", &["<SHELL>", "bash", "zsh", "fish", "Examples:", "--store"]),
+    ("reproduce", &["<TABLE>", "--seeds", "--ablation", "--output", "--json", "Examples:", "Exit code:"]),
+    ("backends", &["[DIR]", "--json", "States:"]),
+    ("completions", &["<SHELL>", "bash", "zsh", "fish", "Examples:"]),
 ];
 
 fn help(fathom: &Fathom, command: &str) -> String {

@@ -119,7 +119,8 @@ fn behind(
 
 /// One pass over so many files, or less.
 fn amount(s: &Settings, stream: &Stream, part: &Part, files: u64) -> Result<Amount, Wrong> {
-    let block = stream.least_region().0;
+    // Behind the end of a file no other size is drawn.
+    let block = stream.record.largest().0;
     let each = part.length / files;
     if block > each {
         return Err(s.wrong(
