@@ -536,7 +536,7 @@ fn check_and_doubt_name_the_same_worst() {
     }
     let seen = Seen { steal: (0..5).map(|n| (n, 0.02 + 0.01 * f64::from(n % 4))).collect(), ..seen() };
     let (list, doubts) = (of(&run, &Value::Null, &seen), doubts::of(&run, &Value::Null, &seen));
-    for (trust, doubt, worst) in [("neighbours", "foreign-io", "8.3 %"), ("machine", "steal", "5.0 %")] {
+    for (trust, doubt, worst) in [("neighbours", "foreign-io", "9 MiB"), ("machine", "steal", "5.0 %")] {
         let told = list.iter().find(|t| t.code == trust).expect("in the list");
         let reason = doubts.iter().find(|d| d.code == doubt).expect("a reason");
         assert!(told.sentence.contains(worst) && reason.sentence.contains(worst), "{told:?} {reason:?}");
