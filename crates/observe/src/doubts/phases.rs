@@ -9,7 +9,7 @@ use fathom_record::origin::bytes_words;
 use fathom_record::{Doubt, Ending, Phase, Regime, Run, Status};
 
 /// Below this a phase is as long as a scheduler's tick or a timer's slack.
-const SHORT_NS: u64 = 10_000_000;
+pub(crate) const SHORT_NS: u64 = 10_000_000;
 
 pub(super) fn of(run: &Run, seen: &Seen) -> Vec<Doubt> {
     [
@@ -81,7 +81,7 @@ fn no_counters(run: &Run) -> Option<Doubt> {
 }
 
 /// Length of the shortest repetition of a phase.
-fn shortest_ns(phase: &Phase) -> Option<u64> {
+pub(crate) fn shortest_ns(phase: &Phase) -> Option<u64> {
     phase.repetitions.iter().map(|r| r.elapsed_ns).filter(|&ns| ns > 0).min()
 }
 

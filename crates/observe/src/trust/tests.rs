@@ -454,6 +454,11 @@ fn repeats_overload_and_start_are_told() {
     let mut apart = good();
     apart.phases[0].repetitions[1].workers[0].elapsed_ns *= 2;
     expect(&apart, "repeats", Verdict::Doubtful, "read: 2 repetitions, least to most 67 % of the median");
+    // A tick of the scheduler is as long: "least to most 936 % of the median".
+    apart.phases.truncate(1);
+    apart.phases[0].repetitions[0].elapsed_ns = 9_000_000;
+    expect(&apart, "repeats", Verdict::Unknown, "2 repetitions, too short to judge their spread");
+    assert!(doubts::of(&apart, &Value::Null, &seen()).iter().all(|d| d.code != "spread"));
     let late = |ns| change(0, move |r| r.workers[0].behind_ns = ns);
     let only = |run: Run| Run { phases: run.phases.into_iter().take(1).collect(), ..run };
     expect(&late(300), "overload", Verdict::Good, "The rate was kept: behind for up to 300 ns");
