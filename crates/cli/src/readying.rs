@@ -2,12 +2,12 @@
 //! wants it. Observe looks, the engine acts; here they meet. What was found and intended goes into the record; what the page cache
 //! really holds is measured at the start itself (`run_loop`).
 
-use crate::cold;
+use crate::{cold, run_loop};
 use fathom_engine::{Engine, EngineError, interrupted_by};
 use fathom_observe::cache::cold::Reach;
 use fathom_observe::extents;
 use fathom_record::{CacheIntent, Cold, Extents, Repetition};
-use fathom_workload::{CacheState, Holes, Phase, Workload};
+use fathom_workload::{Action, CacheState, Direction, Holes, Phase, Stream, Workload};
 
 /// What was found and done.
 #[derive(Clone, Debug, Default)]
@@ -38,6 +38,8 @@ pub fn ready(
     let extents = without_holes(engine, workload, phase)?;
     let wanted = reach.is_some() && cold::may_be(phase);
     let (cache, cold) = match phase.cache {
+        // A step before it read the files for that: whether they stayed is to be judged.
+        CacheState::AsFound if !wanted && warmed(phase) => (CacheIntent::Warm, None),
         CacheState::AsFound if !wanted => (CacheIntent::AsFound, None),
         CacheState::Warm => {
             engine.warm(&engine.paths(workload, phase))?;
@@ -49,6 +51,16 @@ pub fn ready(
         }
     };
     Ok(Ready { extents, cache, cold })
+}
+
+/// Whether the phase only reads through the page cache, and all that it reads was read for that right before.
+fn warmed(phase: &Phase) -> bool {
+    let streams = || run_loop::streams(std::iter::once(phase));
+    let of_it = |set: &str| {
+        let cached = |s: &Stream| s.direction == Direction::Read && !s.open.direct && s.fileset == set;
+        streams().next().is_some() && streams().all(cached)
+    };
+    matches!(phase.before.last(), Some(Action::Warm(set)) if of_it(set))
 }
 
 /// Looks at what will be read, and fills what is no data if that is wanted and the files are ours. `None` where nothing is read or the

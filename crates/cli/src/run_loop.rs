@@ -26,6 +26,7 @@ use fathom_workload::{Access, Act, Direction, FlowOp, OpenSync, Pick, Pinning, P
 use left::{compressed_share, laid_out, left_of, writer_of};
 use places::{Place, places_of};
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 /// What a run is called and where it happens.
 pub struct Head {
@@ -357,6 +358,8 @@ fn measure(
         writes,
         start: None,
         stop: None,
+        began: Instant::now(),
+        window: Duration::ZERO,
         course,
         listener,
         watch,
@@ -370,10 +373,10 @@ fn measure(
     measured.physical = counters.until(&later);
     measured.physical.machine_cpu_ns = readings.stop.as_ref().and_then(|(now, _)| counters.busy_ns(now));
     let at_stop = readings.stop.as_ref().and_then(|(_, at_stop)| *at_stop);
+    let about = described(phase, number);
     measured.physical.written_in_clock_bytes = readings.stop.and_then(|(now, at_stop)| {
-        let in_clock = counters.until(&now);
-        let device = written::to_storage(&in_clock)?;
-        Some(device.min(written::ours_at_most(&measured, before, at_stop)))
+        let ends = written::Ends { before, at_stop, window: readings.window };
+        written::in_clock(&about, &measured, &counters.until(&now), ends)
     });
     if let Some(steal) = counters.steal_share(&later) {
         seen.steal.push((number as u32, steal));
@@ -383,7 +386,6 @@ fn measure(
     measured.physical.waiting = cache::waiting(&paths, &stack, before, at_stop, measured.resident_after);
     measured.physical.compression = stack.compression();
     measured.course = readings.course.finish();
-    let about = described(phase, number);
     watched.explain((&about, asked(phase)), environment, &mut measured, engine.take_calls(), &stack);
     Ok(measured)
 }
@@ -396,6 +398,9 @@ struct Readings<'a> {
     writes: bool,
     start: Option<(Snapshot, Option<Residency>)>,
     stop: Option<(Snapshot, Option<Residency>)>,
+    /// When the counters of the start were read, and how long after that those of the stop.
+    began: Instant,
+    window: Duration,
     course: Sampler,
     listener: &'a mut dyn Listener,
     watch: PhaseWatch<'a>,
@@ -407,6 +412,7 @@ impl Moments for Readings<'_> {
         self.watch.begin();
         let resident = residency::of(self.paths);
         self.start = Some((Counters::read(self.stack), resident));
+        self.began = Instant::now();
         self.course.start();
         self.listener.starts();
     }
@@ -439,6 +445,7 @@ impl Moments for Readings<'_> {
         // What the warm-up moved belongs to nothing that is counted, and what it left in the cache is what counting begins with. The
         // workers count already: what reading the counters late would miss is not made more by looking at the cache first.
         let counters = Counters::read(self.stack);
+        self.began = Instant::now();
         self.start = Some((counters, residency::of(self.paths)));
         self.course.start();
     }
@@ -473,6 +480,7 @@ impl Moments for Readings<'_> {
 
     fn clocks_stopped(&mut self) {
         let counted = Counters::read(self.stack);
+        self.window = self.began.elapsed();
         self.stop = Some((counted, self.writes.then(|| residency::of(self.paths)).flatten()));
         self.listener.stopped();
     }

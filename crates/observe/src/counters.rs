@@ -289,14 +289,15 @@ impl Snapshot {
         Some(later.cpu?.busy.saturating_sub(self.cpu?.busy).saturating_mul(TICK_NS))
     }
 
-    /// Share of the CPU time that the hypervisor gave to others, 0..=1. The kernel counts in ticks of 10 ms, so over less than a
-    /// second this is coarse; `None` where no tick passed or the kernel does not tell.
+    /// Share of the CPU time that the hypervisor gave to others at least, 0..=1. The kernel counts in ticks of 10 ms, and one of them
+    /// may belong to the time before. `None` over less than ten, which tell nothing, and where the kernel does not tell.
     #[must_use]
     pub fn steal_share(&self, later: &Self) -> Option<f64> {
         let (before, after) = (self.cpu?, later.cpu?);
-        let all = after.all.checked_sub(before.all).filter(|&n| n > 0)?;
+        const FEWEST_TICKS: u64 = 10;
+        let all = after.all.checked_sub(before.all).filter(|&n| n >= FEWEST_TICKS)?;
         let steal = after.steal.checked_sub(before.steal)?;
-        Some(steal as f64 / all as f64)
+        Some(steal.saturating_sub(1) as f64 / all as f64)
     }
 
     /// Share of the time during which at least one task of the machine waited for I/O, 0..=1; `None` where the kernel has no
@@ -408,12 +409,20 @@ mod tests {
         fake.put("/proc/uptime", "101.00 90.00\n");
         fake.put("/proc/pressure/io", "some avg10=0.00 total=251000\nfull avg10=0.00 total=100500\n");
         let after = Counters::read_with(&fake, &stack);
-        assert_eq!(before.steal_share(&after), Some(0.3));
+        assert_eq!(before.steal_share(&after), Some(0.29), "one tick may belong to the time before");
         assert_eq!(before.busy_ns(&after), Some(400_000_000));
         let near = |share: Option<f64>, wanted: f64| (share.expect("told") - wanted).abs() < 1e-6;
         assert!(near(before.io_pressure_share(&after), 0.25));
         assert!(near(before.io_stall_share(&after), 0.1));
         assert_eq!(before.steal_share(&before), None, "no tick passed");
+        // A phase of milliseconds: one tick of three was called 33 %.
+        let ticks = |busy: u64, steal: u64| {
+            let text = format!("cpu  {busy} 0 10 100 5 0 0 {steal} 3 0\n");
+            Snapshot { cpu: CpuTicks::parse(&text), ..Snapshot::default() }
+        };
+        assert_eq!(ticks(50, 35).steal_share(&ticks(52, 36)), None);
+        assert_eq!(ticks(50, 35).steal_share(&ticks(69, 36)), Some(0.0));
+        assert_eq!(ticks(50, 35).steal_share(&ticks(68, 37)), Some(0.05));
     }
 
     #[test]

@@ -21,21 +21,25 @@ pub struct Foreign {
 }
 
 impl Foreign {
+    /// All that others moved.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.read_bytes.saturating_add(self.write_bytes)
+    }
+
     /// The others' share of the device's bytes, 0..=1.
     #[must_use]
     pub fn share(&self) -> f64 {
         if self.device_bytes == 0 {
             return 0.0;
         }
-        self.read_bytes.saturating_add(self.write_bytes) as f64 / self.device_bytes as f64
+        (self.bytes() as f64 / self.device_bytes as f64).min(1.0)
     }
-}
 
-impl Foreign {
     /// Whether it is enough to change a figure.
     #[must_use]
     pub fn matters(&self) -> bool {
-        self.share() > SHARE && self.read_bytes.saturating_add(self.write_bytes) >= LEAST_BYTES
+        self.share() > SHARE && self.bytes() >= LEAST_BYTES
     }
 }
 
@@ -61,7 +65,9 @@ pub fn of(repetition: &Repetition) -> Option<Foreign> {
     let written_back: u64 =
         device.issuers.iter().filter(|i| i.kind == IssuerKind::Writeback).map(|i| i.write_bytes).sum();
     let write_bytes = counted.write_bytes.min(issued.saturating_add(written_back)).max(issued);
-    Some(Foreign { read_bytes, write_bytes, ..counted })
+    // Requests are watched for a little longer than the counters span: the whole holds what was seen of its parts.
+    let seen: u64 = device.issuers.iter().map(|i| i.read_bytes.saturating_add(i.write_bytes)).sum();
+    Some(Foreign { read_bytes, write_bytes, device_bytes: counted.device_bytes.max(seen) })
 }
 
 /// Calls that change names, which are written by the journal and are charged to nobody.
@@ -183,6 +189,72 @@ mod tests {
             vec![issuer(IssuerKind::Writeback, MIB), issuer(IssuerKind::Journal, 69 * MIB)],
         );
         assert_eq!(written(&repetition), MIB, "the journal is nobody's");
+    }
+
+    /// A read of 4 KiB beside a program that wrote, as counters and block events told of it: the events span more.
+    fn beside_a_writer() -> (Phase, Repetition) {
+        let issuer = |kind, read_bytes, write_bytes| Issuer {
+            kind,
+            name: "dd".into(),
+            read_bytes,
+            write_bytes,
+            ..Issuer::default()
+        };
+        let device = DeviceActivity {
+            name: "sda".into(),
+            issuers: vec![
+                issuer(IssuerKind::Own, 488 << 10, 0),
+                issuer(IssuerKind::Other, 0, (1669 << 10) + 512),
+            ],
+            ..DeviceActivity::default()
+        };
+        let repetition = Repetition {
+            elapsed_ns: 100_000_000,
+            physical: physical((488 << 10, 0), (488 << 10, 0), Some(0)),
+            block: Some(fathom_record::BlockLayer { devices: vec![device], ..Default::default() }),
+            ..Repetition::default()
+        };
+        let phase = crate::doubts::test_runs::phase("read", 488 << 10, 488 << 10);
+        (phase, repetition)
+    }
+
+    #[test]
+    fn no_share_is_above_one_though_events_span_more_than_counters() {
+        let (_, repetition) = beside_a_writer();
+        let found = of(&repetition).expect("known");
+        assert_eq!((found.bytes(), found.device_bytes), ((1669 << 10) + 512, (2157 << 10) + 512));
+        let odd = Foreign { read_bytes: 10 * MIB, write_bytes: 0, device_bytes: MIB };
+        assert_eq!(odd.share(), 1.0);
+    }
+
+    /// The finding, the reason for doubt and the check of trust speak of the same bytes.
+    #[test]
+    fn one_answer_is_given_everywhere() {
+        let (phase, repetition) = beside_a_writer();
+        let facts = crate::findings::Facts {
+            phase: &phase,
+            repetition: &repetition,
+            asked: crate::findings::Asked::default(),
+            environment: &serde_json::Value::Null,
+            joined: None,
+        };
+        let finding = crate::findings::of(&facts).remove(0).sentence;
+        let workers = phase.repetitions[0].workers.clone();
+        let measured = Repetition { workers, ..repetition.clone() };
+        let run = crate::doubts::test_runs::run_of(vec![Phase { repetitions: vec![measured], ..phase }]);
+        let seen = crate::doubts::Seen::default();
+        let doubts = crate::doubts::of(&run, &serde_json::Value::Null, &seen);
+        let doubt = doubts.iter().find(|d| d.code == "foreign-io").expect("a doubt").sentence.clone();
+        let trust = crate::trust::of(&run, &serde_json::Value::Null, &seen);
+        let trust = trust.iter().find(|t| t.code == "neighbours").expect("a check").sentence.clone();
+        for sentence in [&finding, &doubt, &trust] {
+            assert!(sentence.contains("1.6 MiB") && sentence.contains("2.1 MiB"), "{sentence}");
+        }
+        assert!(
+            doubt.contains("they moved at least 1.6 MiB (0 B read, 1.6 MiB written) of the 2.1 MiB"),
+            "{doubt}"
+        );
+        assert!(!doubt.contains('%'), "bytes of both say it: {doubt}");
     }
 
     #[test]

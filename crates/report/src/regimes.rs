@@ -198,6 +198,20 @@ impl Mapped {
         Summary::of(&values)
     }
 
+    /// The figure of the largest file that was served so, with the largest record up to a MiB, or the least above.
+    #[must_use]
+    pub fn largest_of(&self, kind: Kind) -> Option<f64> {
+        const RECORD: u64 = 1 << 20;
+        let mut columns: Vec<(usize, u64)> = self.surface.record_bytes.iter().copied().enumerate().collect();
+        columns.sort_by_key(|&(_, record)| {
+            (record > RECORD, if record > RECORD { record } else { u64::MAX - record })
+        });
+        let rows = self.surface.cells.iter().enumerate().rev();
+        let mut cells =
+            rows.flat_map(|(i, row)| columns.iter().filter_map(move |&(j, _)| Some((i, row[j].as_ref()?))));
+        cells.find(|(i, cell)| self.kind_of(*i, cell) == kind).map(|(_, cell)| cell.value)
+    }
+
     /// The band a row belongs to.
     #[must_use]
     pub fn band_of(&self, row: usize) -> Option<&Band> {
@@ -329,6 +343,28 @@ mod tests {
         let mapped = Mapped::of(surface, &Machine::default());
         assert_eq!(mapped.band_of(14).map(|b| b.kind), Some(Kind::Device));
         assert!(mapped.rates_of(Kind::Device).expect("others").max < 1e9);
+    }
+
+    #[test]
+    fn the_figure_to_quote_is_the_largest_files_whatever_the_grid() {
+        let surface = Surface::of_run(&samples::auto_run()).remove(2);
+        let column = surface.record_bytes.iter().position(|r| *r == 1 << 20).expect("records of a MiB");
+        let last = surface.file_bytes.len() - 1;
+        let wanted = surface.cells[last][column].as_ref().expect("measured").value;
+        let mapped = Mapped::of(surface.clone(), &Machine::default());
+        assert_eq!(mapped.largest_of(Kind::Device), Some(wanted));
+        assert_eq!(mapped.largest_of(Kind::Unknown), None);
+        // Without the smaller files and the largest records it is the same; a median is not.
+        let mut coarse = surface;
+        coarse.cells.drain(..8);
+        coarse.file_bytes.drain(..8);
+        coarse.record_bytes.truncate(column + 1);
+        coarse.cells.iter_mut().for_each(|row| row.truncate(column + 1));
+        let coarse = Mapped::of(coarse, &Machine::default());
+        assert_eq!(coarse.largest_of(Kind::Device), Some(wanted));
+        assert_eq!(coarse.largest_of(Kind::PageCache), mapped.largest_of(Kind::PageCache));
+        let median = |mapped: &Mapped| mapped.rates_of(Kind::PageCache).expect("told").median;
+        assert_ne!(median(&coarse), median(&mapped));
     }
 
     #[test]

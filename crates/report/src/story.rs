@@ -60,6 +60,8 @@ pub struct FigureRow {
     pub single: bool,
     /// Throughput by regime, bytes/s. Empty where no file data was moved.
     pub by_kind: BTreeMap<Kind, Summary>,
+    /// The figure to quote of each, bytes/s: of a surface that of the largest file, which no choice of sizes moves, else the median.
+    pub quoted: BTreeMap<Kind, f64>,
     /// Operations per second of a phase that moved no file data, nor meant to: then they are the figure to quote.
     pub ops: Option<Summary>,
     /// The phase's error, where it failed.
@@ -200,6 +202,7 @@ fn figures(run: &Run, mapped: &[Mapped]) -> Vec<FigureRow> {
         does: m.surface.does,
         single: false,
         by_kind: Kind::ALL.into_iter().filter_map(|k| Some((k, m.rates_of(k)?))).collect(),
+        quoted: Kind::ALL.into_iter().filter_map(|k| Some((k, m.largest_of(k)?))).collect(),
         ops: None,
         error: None,
     });
@@ -209,7 +212,9 @@ fn figures(run: &Run, mapped: &[Mapped]) -> Vec<FigureRow> {
         };
         let metadata = phase.is_metadata_only();
         let bytes = if metadata { None } else { rates(Repetition::bytes_per_s) };
-        let by_kind = bytes.map(|s| (phase.origin().regime.into(), s)).into_iter().collect();
+        let by_kind: BTreeMap<Kind, Summary> =
+            bytes.map(|s| (phase.origin().regime.into(), s)).into_iter().collect();
+        let quoted = by_kind.iter().map(|(kind, s)| (*kind, s.median)).collect();
         let error = phase.repetitions.iter().find_map(|r| r.error()).map(|e| e.message.clone());
         // A rate of a phase that broke off stands on part of the work; its name says so in every format.
         let failed = if error.is_some() { " (failed part way)" } else { "" };
@@ -218,6 +223,7 @@ fn figures(run: &Run, mapped: &[Mapped]) -> Vec<FigureRow> {
             does: Does::of(&[phase]),
             single: true,
             by_kind,
+            quoted,
             ops: if metadata { rates(Repetition::ops_per_s) } else { None },
             error,
         }
@@ -288,9 +294,7 @@ fn verdicts(run: &Run, machine: &Machine, figures: &[FigureRow]) -> Vec<Verdict>
     }
     if count(&[Kind::Unknown]) > 0 {
         let n = count(&[Kind::Unknown]);
-        let sentence = format!(
-            "For {n} of {total} the kernel did not tell where the data was; take them for cache numbers."
-        );
+        let sentence = format!("For {n} of {total} it is not known whether memory or a device answered.");
         found.push(Verdict::of(Kind::Unknown, sentence));
     }
     found.extend(with_fsync(run));

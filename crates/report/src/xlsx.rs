@@ -102,9 +102,9 @@ fn pair(sheet: &mut Worksheet, row: u32, term: &str, words: &str, look: &Look) -
     Ok(row + 1)
 }
 
-/// Test, regime, median, lowest, highest: one figure a row, its origin beside it.
+/// Test, regime, the figure to quote, lowest, highest: one figure a row, its origin beside it.
 fn main_figures(sheet: &mut Worksheet, mut row: u32, story: &Story, look: &Look) -> Result<u32, XlsxError> {
-    let heads = ["Test", "Served by", "Median kB/s", "Lowest kB/s", "Highest kB/s", "Cells"];
+    let heads = ["Test", "Served by", "kB/s", "Lowest kB/s", "Highest kB/s", "Cells"];
     for (column, head) in (0u16..).zip(heads) {
         sheet.write_with_format(row, column, head, &look.bold)?;
     }
@@ -113,7 +113,8 @@ fn main_figures(sheet: &mut Worksheet, mut row: u32, story: &Story, look: &Look)
             row += 1;
             sheet.write(row, 0, clean(&figure.title))?;
             sheet.write(row, 1, kind.words())?;
-            for (column, rate) in (2u16..).zip([s.median, s.min, s.max]) {
+            let quoted = figure.quoted.get(kind).copied().unwrap_or(s.median);
+            for (column, rate) in (2u16..).zip([quoted, s.min, s.max]) {
                 sheet.write_with_format(row, column, kib(rate), &look.whole)?;
             }
             sheet.write(row, 5, s.n as f64)?;

@@ -4,6 +4,7 @@ mod cold;
 mod direct;
 mod documented;
 mod extents;
+mod first_minute;
 mod history;
 mod kept;
 mod statements;

@@ -46,9 +46,14 @@ fn not_warm(run: &Run) -> Option<Doubt> {
     let cold = phases_where(run, |p| missed_by(p, CacheIntent::Warm).is_some());
     let least = cold.iter().filter_map(|p| missed_by(p, CacheIntent::Warm)).min_by(f64::total_cmp)?;
     let text = format!(
-        "{} should have begun with a warm cache, and only {} of the files lay in it: one miss in a hundred can double the mean. Use smaller files, or free memory.",
+        "{} should have begun with a warm cache, and only {} of the files lay in it: one miss in a hundred can double the mean. {}",
         which(run, &cold),
-        percent(least)
+        percent(least),
+        if least > 0.0 {
+            "Use smaller files, or free memory."
+        } else {
+            "Of files that were just read nothing stays in memory: this file system does not use the page cache for them (as one of a program may, with direct_io)."
+        }
     );
     Some(grouped("not-warm", &cold, &text))
 }

@@ -8,7 +8,7 @@
 mod conditions;
 mod impossible;
 mod machine;
-mod phases;
+pub(crate) mod phases;
 
 use crate::words::sentence;
 use fathom_record::{Doubt, Phase, Run};

@@ -9,7 +9,7 @@ use fathom_record::origin::bytes_words;
 use fathom_record::{Doubt, Ending, Phase, Regime, Run, Status};
 
 /// Below this a phase is as long as a scheduler's tick or a timer's slack.
-const SHORT_NS: u64 = 10_000_000;
+pub(crate) const SHORT_NS: u64 = 10_000_000;
 
 pub(super) fn of(run: &Run, seen: &Seen) -> Vec<Doubt> {
     [
@@ -73,14 +73,15 @@ fn no_counters(run: &Run) -> Option<Doubt> {
     });
     let why = blind.first()?.origin().evidence;
     let text = format!(
-        "for {} it is not known whether the data came from memory or from a device: {why}. Compare with a run that uses O_DIRECT.",
-        which(run, &blind)
+        "for {} it is not known whether the data came from memory or from a device: {why}.{}",
+        which(run, &blind),
+        if run.phases.iter().any(|p| p.direct) { "" } else { " Compare with a run that uses O_DIRECT." }
     );
     Some(grouped("no-counters", &blind, &text))
 }
 
 /// Length of the shortest repetition of a phase.
-fn shortest_ns(phase: &Phase) -> Option<u64> {
+pub(crate) fn shortest_ns(phase: &Phase) -> Option<u64> {
     phase.repetitions.iter().map(|r| r.elapsed_ns).filter(|&ns| ns > 0).min()
 }
 
@@ -114,12 +115,12 @@ fn foreign_io(run: &Run) -> Option<Doubt> {
     let disturbed: Vec<&Phase> = found.iter().map(|(phase, _)| *phase).collect();
     let worst = found.iter().map(|(_, f)| *f).max_by(|a, b| a.share().total_cmp(&b.share()))?;
     let text = format!(
-        "during {} other programs used the device: in the worst case at least {} of its {} ({} read, {} written) were not ours. Stop what else uses it (pidstat -d 1 names it) and repeat.",
+        "during {} other programs used the device: at worst they moved at least {} ({} read, {} written) of the {} that it moved in all. Stop what else uses it (pidstat -d 1 names it) and repeat.",
         which(run, &disturbed),
-        percent(worst.share()),
-        bytes_words(worst.device_bytes),
+        bytes_words(worst.bytes()),
         bytes_words(worst.read_bytes),
-        bytes_words(worst.write_bytes)
+        bytes_words(worst.write_bytes),
+        bytes_words(worst.device_bytes)
     );
     Some(grouped("foreign-io", &disturbed, &text))
 }
@@ -267,7 +268,7 @@ mod tests {
         run.phases[0].repetitions[0].physical.devices[0].read_bytes += 8 * MIB;
         let doubt = code(&run, &Seen::default(), "foreign-io");
         assert!(
-            doubt.sentence.contains("9.1 % of its 110 MiB (10 MiB read, 0 B written)"),
+            doubt.sentence.contains("at least 10 MiB (10 MiB read, 0 B written) of the 110 MiB"),
             "{}",
             doubt.sentence
         );

@@ -2,9 +2,12 @@
 
 use crate::join::Joined;
 use crate::residency::page_bytes;
-use fathom_record::block::{DeviceActivity, RequestClass, RequestStats};
+use fathom_record::block::{DeviceActivity, Issuer, IssuerKind, RequestClass, RequestStats};
 use fathom_record::{BlockLayer, OpKind, Phase, Repetition, Worker};
 use serde_json::Value;
+
+/// With a larger share of other programs the requests at a device tell of them as much as of us.
+const MOST_OTHERS: f64 = 0.05;
 
 /// What a workload says of a phase, as far as rules ask.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,6 +57,38 @@ impl<'a> Facts<'a> {
     /// Requests of a class at that device, if there were any.
     pub(super) fn class(&self, class: RequestClass) -> Option<&'a RequestStats> {
         self.device()?.class(class).filter(|c| c.issued > 0)
+    }
+
+    /// Whether the phase asks for requests of a class at all.
+    pub(super) fn asks_for(&self, class: RequestClass) -> bool {
+        match class {
+            RequestClass::Read => self.phase.reads,
+            RequestClass::Write => self.phase.writes,
+            _ => true,
+        }
+    }
+
+    /// Whether what the device did was done for this phase: there were requests of the kind it asks for, and at most a few of other
+    /// programs, in number and in bytes. A device of which no issuers are known is believed.
+    pub(super) fn requests_are_ours(&self) -> bool {
+        let Some(device) = self.device().filter(|d| !d.issuers.is_empty()) else { return true };
+        let [reads, writes] = match (self.phase.reads, self.phase.writes) {
+            (false, false) => [true, true],
+            asked => asked.into(),
+        };
+        let asked = |i: &Issuer| u64::from(reads) * i.reads + u64::from(writes) * i.writes;
+        let all = |i: &Issuer| i.reads + i.writes;
+        let bytes = |i: &Issuer| i.read_bytes.saturating_add(i.write_bytes);
+        let others = |of: fn(&Issuer) -> u64| {
+            let theirs = device.issuers.iter().filter(|i| i.kind == IssuerKind::Other);
+            let (theirs, everybody) =
+                (theirs.map(of).sum::<u64>(), device.issuers.iter().map(of).sum::<u64>());
+            theirs as f64 <= MOST_OTHERS * everybody as f64
+        };
+        // What the kernel wrote back may be others', too.
+        let written_back = crate::foreign::of(self.repetition).is_none_or(|f| f.share() <= MOST_OTHERS);
+        let some = device.issuers.iter().filter(|i| i.kind != IssuerKind::Other).any(|i| asked(i) > 0);
+        some && others(all) && others(bytes) && written_back
     }
 
     /// Counted calls of a kind, and the bytes they moved.

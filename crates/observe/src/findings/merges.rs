@@ -14,7 +14,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let (class, merged, bios) = device
         .requests
         .iter()
-        .filter(|r| matches!(r.class, RequestClass::Read | RequestClass::Write))
+        .filter(|r| matches!(r.class, RequestClass::Read | RequestClass::Write) && facts.asks_for(r.class))
         .filter_map(|r| {
             let merged = r.back_merges? + r.front_merges? + r.request_merges?;
             Some((r, merged, r.bios?))

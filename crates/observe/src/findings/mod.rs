@@ -85,6 +85,9 @@ const SYMPTOMS: [Rule; 14] = [
 
 /// Symptoms that have other causes: they are shown even beside a cause.
 const BESIDE_A_CAUSE: [&str; 2] = ["others", "fsync-others"];
+/// Symptoms that are told from all of a device's requests: nothing of ours is known where others' are among them.
+const OF_ALL_REQUESTS: [&str; 7] =
+    ["journal", "splits", "scattered", "depth", "queue-wait", "idle-device", "merges"];
 /// More are not read.
 const MOST: usize = 3;
 
@@ -124,7 +127,10 @@ pub fn of(facts: &Facts<'_>) -> Vec<Finding> {
     let causes = if facts.keeps_its_pace() { [].iter() } else { CAUSES.iter() };
     let mut all: Vec<Finding> = causes.filter_map(found).collect();
     let explained = !all.is_empty();
-    let told = SYMPTOMS.iter().filter(|(rule, _)| !explained || BESIDE_A_CAUSE.contains(rule));
+    let ours = facts.requests_are_ours();
+    let told = SYMPTOMS.iter().filter(|(rule, _)| {
+        (!explained || BESIDE_A_CAUSE.contains(rule)) && (ours || !OF_ALL_REQUESTS.contains(rule))
+    });
     all.extend(told.filter_map(found));
     all.truncate(MOST);
     all

@@ -25,20 +25,19 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
 }
 
 fn of_device(device: &DeviceActivity, counted: Option<&Foreign>, notable: f64) -> Option<Finding> {
-    let all: u64 = device.issuers.iter().map(bytes).sum();
+    let seen: u64 = device.issuers.iter().map(bytes).sum();
     let mut others: Vec<&Issuer> = device.issuers.iter().filter(|i| i.kind == IssuerKind::Other).collect();
     let issued: u64 = others.iter().map(|i| bytes(i)).sum();
-    // What the kernel wrote back for them is in no program's name.
-    let moved = counted.map_or(0, |f| f.read_bytes.saturating_add(f.write_bytes)).min(all);
-    let theirs = issued.max(moved);
+    // What the kernel wrote back for them is in no program's name. Where there are counters, too, every part of a report says the same.
+    let (theirs, all) = counted.map_or((issued, seen), |f| (f.bytes(), f.device_bytes));
     if theirs < foreign::LEAST_BYTES || (theirs as f64) < notable * all as f64 {
         return None;
     }
     others.sort_by_key(|i| std::cmp::Reverse(bytes(i)));
     let mut names: Vec<String> =
         others.iter().filter(|i| bytes(i) > 0).take(MOST_NAMES).map(|i| named(i)).collect();
-    if moved.saturating_sub(issued) >= foreign::LEAST_BYTES {
-        names.push(format!("data that the kernel wrote back for them ({})", size((moved - issued) as f64)));
+    if theirs.saturating_sub(issued) >= foreign::LEAST_BYTES {
+        names.push(format!("data that the kernel wrote back for them ({})", size((theirs - issued) as f64)));
     }
     Some(finding(
         format!(

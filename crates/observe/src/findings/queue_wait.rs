@@ -9,8 +9,10 @@ use fathom_record::block::RequestClass;
 const ENOUGH_REQUESTS: u64 = 50;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
-    let (class, queued, served) =
-        [RequestClass::Read, RequestClass::Write].into_iter().find_map(|class| {
+    let (class, queued, served) = [RequestClass::Read, RequestClass::Write]
+        .into_iter()
+        .filter(|class| facts.asks_for(*class))
+        .find_map(|class| {
             let stats = facts.class(class).filter(|c| c.issued >= ENOUGH_REQUESTS && c.q2d.count() > 0)?;
             let (queued, served) = (stats.q2d.percentile_ns(50.0)?, stats.d2c.percentile_ns(50.0)?);
             (queued > served).then_some((class, queued, served))

@@ -10,7 +10,7 @@ pub(super) fn check(run: &Run) -> Trust {
     let found = foreign::by_phase(run).into_iter().map(|(phase, worst)| {
         let (verdict, weight, words) = match worst {
             Some(f) => {
-                let moved = f.read_bytes.saturating_add(f.write_bytes);
+                let moved = f.bytes();
                 let verdict = if f.matters() { Verdict::Doubtful } else { Verdict::Good };
                 // A large share of a few metadata blocks would sound like much.
                 let share = if moved < foreign::LEAST_BYTES && moved > 0 {

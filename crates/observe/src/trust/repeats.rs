@@ -1,6 +1,7 @@
 //! How often a phase was done, and how far its figures lie apart.
 
 use super::{Found, told};
+use crate::doubts::phases::{SHORT_NS, shortest_ns};
 use crate::words::percent;
 use fathom_record::{Phase, Repetition, Run, Trust, Verdict};
 
@@ -12,8 +13,12 @@ pub(super) fn check(run: &Run) -> Trust {
     told(run, "repeats", found, (Verdict::Unknown, "nothing was timed"))
 }
 
-/// Largest minus least rate, as a share of the median; `None` of fewer than two repetitions.
+/// Largest minus least rate, as a share of the median; `None` of fewer than two repetitions, and of such short ones that a tick of the
+/// scheduler decides.
 pub(crate) fn spread(phase: &Phase) -> Option<f64> {
+    if is_short(phase) {
+        return None;
+    }
     let rates = |figure: fn(&Repetition) -> Option<f64>| -> Vec<f64> {
         phase.repetitions.iter().filter_map(figure).filter(|r| r.is_finite() && *r > 0.0).collect()
     };
@@ -30,10 +35,17 @@ pub(crate) fn spread(phase: &Phase) -> Option<f64> {
     Some((most - least) / median)
 }
 
+fn is_short(phase: &Phase) -> bool {
+    shortest_ns(phase).is_some_and(|ns| ns < SHORT_NS)
+}
+
 fn found(phase: &Phase) -> Option<Found<'_>> {
     let (verdict, weight, words) = match (phase.repetitions.len(), spread(phase)) {
         (0, _) => return None,
         (1, _) => (Verdict::Unknown, 0.0, "done once: the spread is not known".to_string()),
+        (n, None) if is_short(phase) => {
+            (Verdict::Unknown, 0.0, format!("{n} repetitions, too short to judge their spread"))
+        }
         (n, None) => (Verdict::Unknown, 0.0, format!("{n} repetitions without rates")),
         (n, Some(spread)) => {
             let words = format!("{n} repetitions, least to most {} of the median", percent(spread));

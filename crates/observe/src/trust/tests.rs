@@ -454,6 +454,11 @@ fn repeats_overload_and_start_are_told() {
     let mut apart = good();
     apart.phases[0].repetitions[1].workers[0].elapsed_ns *= 2;
     expect(&apart, "repeats", Verdict::Doubtful, "read: 2 repetitions, least to most 67 % of the median");
+    // A tick of the scheduler is as long: "least to most 936 % of the median".
+    apart.phases.truncate(1);
+    apart.phases[0].repetitions[0].elapsed_ns = 9_000_000;
+    expect(&apart, "repeats", Verdict::Unknown, "2 repetitions, too short to judge their spread");
+    assert!(doubts::of(&apart, &Value::Null, &seen()).iter().all(|d| d.code != "spread"));
     let late = |ns| change(0, move |r| r.workers[0].behind_ns = ns);
     let only = |run: Run| Run { phases: run.phases.into_iter().take(1).collect(), ..run };
     expect(&late(300), "overload", Verdict::Good, "The rate was kept: behind for up to 300 ns");
@@ -536,7 +541,7 @@ fn check_and_doubt_name_the_same_worst() {
     }
     let seen = Seen { steal: (0..5).map(|n| (n, 0.02 + 0.01 * f64::from(n % 4))).collect(), ..seen() };
     let (list, doubts) = (of(&run, &Value::Null, &seen), doubts::of(&run, &Value::Null, &seen));
-    for (trust, doubt, worst) in [("neighbours", "foreign-io", "8.3 %"), ("machine", "steal", "5.0 %")] {
+    for (trust, doubt, worst) in [("neighbours", "foreign-io", "9 MiB"), ("machine", "steal", "5.0 %")] {
         let told = list.iter().find(|t| t.code == trust).expect("in the list");
         let reason = doubts.iter().find(|d| d.code == doubt).expect("a reason");
         assert!(told.sentence.contains(worst) && reason.sentence.contains(worst), "{told:?} {reason:?}");

@@ -167,10 +167,15 @@ fn main_figures(page: &mut Page, view: &View<'_>, several: bool) {
     if kinds.is_empty() && story.figures.iter().all(nothing) {
         return;
     }
-    let caption = if several {
-        format!("Main figures of {}: median throughput by what served it", clean(&story.title))
+    let of_surfaces = if story.figures.iter().all(|f| f.single) {
+        ""
     } else {
-        "Main figures: median throughput by what served it".to_string()
+        "; of a surface the largest file's, with records of up to 1 MiB"
+    };
+    let caption = if several {
+        format!("Main figures of {}: throughput by what served it{}", clean(&story.title), of_surfaces)
+    } else {
+        format!("Main figures: throughput by what served it{of_surfaces}")
     };
     let mut head = heads(&["Test"]);
     head.extend(kinds.iter().map(|k| k.words().to_string()));
@@ -194,7 +199,8 @@ fn main_figures(page: &mut Page, view: &View<'_>, several: bool) {
 fn figure_cell(row: &FigureRow, kind: Kind) -> String {
     match (row.by_kind.get(&kind), &row.error) {
         (Some(rates), _) => {
-            format!("{} {}{}", units::rate(rates.median), badge(kind), range(rates, units::rate))
+            let quoted = row.quoted.get(&kind).copied().unwrap_or(rates.median);
+            format!("{} {}{}", units::rate(quoted), badge(kind), range(rates, units::rate))
         }
         (None, Some(error)) if row.by_kind.is_empty() => {
             format!("<span class=\"failed\">{}</span>", escape(error))

@@ -15,7 +15,6 @@ use crate::{
     surface::on_surfaces,
     units, writes,
 };
-use fathom_compare::Summary;
 use fathom_record::{Phase, Run};
 use std::fmt::Write as _;
 
@@ -103,7 +102,11 @@ fn figures(out: &mut String, story: &Story) {
     if kinds.is_empty() && !some_without_data {
         return;
     }
-    let mut heads = vec!["Median throughput"];
+    let mut heads = vec![if story.figures.iter().all(|f| f.single) {
+        "Throughput"
+    } else {
+        "Throughput (surfaces: largest file)"
+    }];
     heads.extend(kinds.iter().map(|k| k.words()));
     heads.extend(some_without_data.then_some("no file data: operations"));
     let without = |figure: &crate::story::FigureRow| {
@@ -112,9 +115,9 @@ fn figures(out: &mut String, story: &Story) {
     };
     let cell = |figure: &crate::story::FigureRow, k| {
         figure
-            .by_kind
+            .quoted
             .get(&k)
-            .map_or("–".to_string(), |s: &Summary| format!("{} ({})", units::rate(s.median), k.words()))
+            .map_or("–".to_string(), |rate| format!("{} ({})", units::rate(*rate), k.words()))
     };
     let rows: Vec<Vec<String>> = story
         .figures

@@ -22,7 +22,7 @@ use crate::{
     surface::on_surfaces,
     svg::Course,
     units,
-    writes::Row,
+    writes::{Row, Synced},
 };
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use fathom_record::doubt::STOOD_STILL;
@@ -227,12 +227,21 @@ fn singles(page: &mut Page, run: &Run, layout: usize) {
         return;
     }
     let time = |ns: Option<u64>| ns.map_or("-".to_string(), |ns| units::time_ns(ns as f64));
+    // Rates to the last write and rates to the fsync in one column are not to be taken for the same.
+    let with_fsync = |p: &Phase| {
+        Row::of(p).is_some_and(|row| matches!(row.to_fsync, Synced::Rate(_)) && !row.fsync_untimed)
+    };
+    let shown = || timed.iter().take(MOST_FIGURES).filter(|p| p.writes);
+    let mixed = shown().any(|p| with_fsync(p)) && shown().any(|p| !with_fsync(p));
     let mut table = plain_table(layout);
     table.set_header(["", "throughput", "per s", "p50", "p99", "served by"]);
     let names: Vec<String> = timed
         .iter()
         .take(MOST_FIGURES)
-        .map(|p| format!("{}{}", clean(&brief(p)), latency_told(p).1))
+        .map(|p| {
+            let mark = if mixed && with_fsync(p) { " +" } else { "" };
+            format!("{}{}{mark}", clean(&brief(p)), latency_told(p).1)
+        })
         .collect();
     let names = told_apart(&names, layout.saturating_sub(54).max(12));
     for (phase, name) in timed.iter().zip(names) {
@@ -257,6 +266,9 @@ fn singles(page: &mut Page, run: &Run, layout: usize) {
     }
     if timed.iter().take(MOST_FIGURES).any(|p| !latency_told(p).1.is_empty()) {
         page.line(Style::Dim, " * latency of the fsync that follows each write");
+    }
+    if mixed {
+        page.line(Style::Dim, " + rate to the return of the fsync; of other writes to the last write");
     }
 }
 
@@ -335,7 +347,8 @@ fn right_aligned(table: &mut Table, columns: std::ops::RangeInclusive<usize>) {
     }
 }
 
-/// One row per surface, one column per regime: a number stands under the name of what served it.
+/// One row per surface, one column per regime: a number stands under the name of what served it. It is the largest file's that was served
+/// so: a median over a grid tells of the grid.
 fn figures(page: &mut Page, story: &Story, layout: usize) {
     let rows: Vec<_> = story.figures.iter().filter(|f| !f.single).collect();
     let kinds: Vec<_> =
@@ -344,14 +357,14 @@ fn figures(page: &mut Page, story: &Story, layout: usize) {
         return;
     }
     let mut table = plain_table(layout);
-    let mut head = vec!["median of".to_string()];
+    let mut head = vec!["largest file".to_string()];
     head.extend(kinds.iter().map(|k| k.words().to_string()));
     table.set_header(head);
     for figure in rows.iter().take(MOST_FIGURES) {
         // A name that wraps would cost lines the page does not have.
         let mut row = vec![cut(&clean(&figure.title), layout.saturating_sub(14 * kinds.len() + 2).max(12))];
         row.extend(
-            kinds.iter().map(|k| figure.by_kind.get(k).map_or("-".to_string(), |s| units::rate(s.median))),
+            kinds.iter().map(|k| figure.quoted.get(k).map_or("-".to_string(), |rate| units::rate(*rate))),
         );
         table.add_row(row);
     }
@@ -603,6 +616,25 @@ mod tests {
         assert_eq!(line(" write x1"), "write x1 128 MiB/s 64.0 MiB/s 64.0 MiB/s");
         assert_eq!(line(" write without"), "write without fsync x1 128 MiB/s no fsync 128 MiB/s");
         assert!(line(" O_SYNC").contains("while writing"));
+    }
+
+    #[test]
+    fn rates_with_and_without_their_fsync_are_marked() {
+        let mut run = samples::synced_run();
+        let row = |text: &str, name: &str| {
+            let found = text.lines().find(|l| l.trim_start().starts_with(name));
+            found.unwrap_or_else(|| panic!("{name}: {text}")).to_owned()
+        };
+        let text = summary(&run, 100, false);
+        assert!(!text.contains(" + "), "one kind of rate: {text}");
+        run.phases[0].sync_in_clock = true;
+        let text = summary(&run, 100, false);
+        assert!(row(&text, "write x1").contains("write x1 +"), "{text}");
+        assert!(!row(&text, "write without").contains('+'), "{text}");
+        assert!(
+            text.contains(" + rate to the return of the fsync; of other writes to the last write"),
+            "{text}"
+        );
     }
 
     #[test]
