@@ -8,6 +8,7 @@ use std::fs::OpenOptions;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 const PAGE_CACHE: &str = "page cache";
 const DEVICE: &str = "device";
@@ -186,6 +187,7 @@ fn cached_evicted_and_direct_reads_are_told_apart() {
 fn a_neighbours_writes_do_not_turn_a_cache_number_into_a_device_number() {
     let name = "a_neighbours_writes_do_not_turn_a_cache_number_into_a_device_number";
     let Some(fs) = disk(name) else { return };
+    let _alone = SYNCS.lock().unwrap_or_else(PoisonError::into_inner);
     let fathom = Fathom::new();
     // A tenth of a second at least, so that the neighbour gets its megabytes down meanwhile.
     let text = Text::new("two tenants").file("data", &fs.path().join("data"), "1MiB", "").phase(
@@ -200,6 +202,9 @@ fn a_neighbours_writes_do_not_turn_a_cache_number_into_a_device_number() {
     let verdicts: Vec<String> = (0..5).map(|_| beside_a_neighbour(&fathom, &fs, &workload)).collect();
     assert!(verdicts.iter().any(|v| v == PAGE_CACHE), "{verdicts:?}");
 }
+
+/// Held by who must not have the whole machine synced meanwhile, and by who does that again and again, as IOzone before each test.
+static SYNCS: Mutex<()> = Mutex::new(());
 
 /// Ends the neighbour, also while the test panics.
 struct Ends<'a>(&'a AtomicBool);
@@ -216,6 +221,7 @@ impl Drop for Ends<'_> {
 fn a_neighbours_writes_do_not_make_rewrites_in_memory_the_devices() {
     let name = "a_neighbours_writes_do_not_make_rewrites_in_memory_the_devices";
     let Some(fs) = disk(name) else { return };
+    let _alone = SYNCS.lock().unwrap_or_else(PoisonError::into_inner);
     let fathom = Fathom::new().working_in(fs.path());
     let over = AtomicBool::new(false);
     let found = std::thread::scope(|scope| {

@@ -196,7 +196,7 @@ fn tiles(run: &Run, rows: &[Row]) -> Vec<Tile> {
     tiles.extend(
         long_write(run).map(|rate| Tile {
             figure: units::rate(rate),
-            what: "long write".into(),
+            what: name_of_long_write(run),
             beside: slowest_tenth(run)
                 .map_or_else(String::new, |rate| format!("slowest tenth {}", units::rate(rate))),
         }),
@@ -224,10 +224,20 @@ fn long_write(run: &Run) -> Option<f64> {
     median(&course.iter().map(|point| point.1).collect::<Vec<f64>>())
 }
 
+/// What it is called: also what took it, where that was not the device.
+fn name_of_long_write(run: &Run) -> String {
+    let served = named(run, "sustained", "sustained write").map_or("", Kind::served);
+    if served.contains("cache") && !served.contains("device") {
+        format!("long write ({served})")
+    } else {
+        "long write".into()
+    }
+}
+
 fn more(run: &Run) -> Vec<(&'static str, String)> {
     let read =
         streaming_read(run).map(|rate| format!("cold read {} ({} file)", units::rate(rate), largest(run)));
-    let write = long_write(run).map(|rate| format!("long write {}", units::rate(rate)));
+    let write = long_write(run).map(|rate| format!("{} {}", name_of_long_write(run), units::rate(rate)));
     let streams: Vec<String> = [read, write].into_iter().flatten().collect();
     let small = |name| Some(units::count(files_per_s(named(run, "small files", name)?)?.round() as u64));
     let files = small("small files").map(|n| {
