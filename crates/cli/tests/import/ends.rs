@@ -35,7 +35,12 @@ fn it_is_said_what_columns_were_taken_for_and_who_imports_decides() {
     let labels = || -> Vec<String> {
         let listed = fathom.run(["list", "--json"]).expect_code(0).stdout;
         let runs: serde_json::Value = serde_json::from_str(&listed).unwrap_or_default();
-        runs.as_array().into_iter().flatten().filter_map(|r| Some(r["label"].as_str()?.to_owned())).collect()
+        runs.as_array()
+            .into_iter()
+            .flatten()
+            .rev()
+            .filter_map(|r| Some(r["label"].as_str()?.to_owned()))
+            .collect()
     };
     let _ = fathom.run(["import", "systems.txt"]).expect_code(0).expect_stdout(
         "rows are cells, columns taken for systems, one value a cell (rc8, rc9); --columns repeats if they are one system measured again",

@@ -46,6 +46,6 @@ pub fn with_mail() -> Fathom {
 pub fn ids(fathom: &Fathom) -> Vec<String> {
     let listed = fathom.run(["list", "--json"]).expect_code(0).stdout;
     let runs: serde_json::Value = serde_json::from_str(&listed).unwrap_or_default();
-    let ids = runs.as_array().into_iter().flatten().filter_map(|r| r["id"].as_str());
+    let ids = runs.as_array().into_iter().flatten().rev().filter_map(|r| r["id"].as_str());
     ids.map(str::to_owned).collect()
 }

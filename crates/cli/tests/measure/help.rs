@@ -520,3 +520,15 @@ fn shells_complete_commands_and_options() {
         assert!(script.contains("survey") && script.contains("scheduler"), "{shell}");
     }
 }
+
+#[test]
+fn our_options_end_before_the_words_of_a_drop_in() {
+    let fathom = Fathom::new();
+    let plain = fathom.run(["sysbench", "fileio", "help"]).expect_code(0).stdout;
+    for words in [&["sysbench", "--", "fileio", "help"][..], &["--no-store", "sysbench", "fileio", "help"]] {
+        assert_eq!(fathom.run(words).expect_code(0).stdout, plain, "{words:?}");
+    }
+    let text = fathom.run(["iozone", "--", "-h"]).expect_code(0).stdout;
+    assert_eq!(text, fathom.run(["iozone", "-h"]).expect_code(0).stdout);
+    assert_eq!(names_in(fathom.work()), [""; 0], "nothing is measured");
+}

@@ -52,7 +52,7 @@ fn not_warm(run: &Run) -> Option<Doubt> {
         if least > 0.0 {
             "Use smaller files, or free memory."
         } else {
-            "Of files that were just read nothing stays in memory: this file system does not use the page cache for them (as one of a program may, with direct_io)."
+            "They were read just before, and nothing of them stayed in memory, as on a FUSE file system with direct_io."
         }
     );
     Some(grouped("not-warm", &cold, &text))
