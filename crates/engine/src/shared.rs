@@ -7,6 +7,7 @@ use crate::EngineError;
 use crate::calls::{Book, Page};
 use crate::usage::{ProcessorWait, Usage};
 use crate::worker::Fault;
+use fathom_record::InFlight;
 use fathom_record::histogram::{BUCKETS, bucket_of};
 use fathom_workload::drive::Taken;
 use std::cell::UnsafeCell;
@@ -396,6 +397,7 @@ pub(crate) struct Figures {
     /// Entries of the operation log in use.
     pub logged: u64,
     pub passed: Passed,
+    pub in_flight: InFlight,
 }
 
 /// Errors that a stream passed over.

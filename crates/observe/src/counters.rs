@@ -98,6 +98,9 @@ struct DiskStat {
     write_merges: u64,
     write_sectors: u64,
     busy_ms: u64,
+    read_ms: u64,
+    write_ms: u64,
+    queue_ms: u64,
     discard_ios: u64,
     flush_ios: u64,
 }
@@ -116,6 +119,9 @@ impl DiskStat {
             write_merges: at(5),
             write_sectors: at(6),
             busy_ms: at(9),
+            read_ms: at(3),
+            write_ms: at(7),
+            queue_ms: at(10),
             discard_ios: at(11),
             flush_ios: at(15),
         })
@@ -147,6 +153,9 @@ impl DiskStat {
             flush_ios: advance(self.flush_ios, later.flush_ios),
             discard_ios: advance(self.discard_ios, later.discard_ios),
             busy_ms: advance(self.busy_ms, later.busy_ms),
+            read_ms: advance(self.read_ms, later.read_ms),
+            write_ms: advance(self.write_ms, later.write_ms),
+            queue_ms: advance(self.queue_ms, later.queue_ms),
         }
     }
 }
@@ -339,6 +348,9 @@ fn sum(devices: &[DeviceDelta]) -> DeviceDelta {
         all.write_merges += d.write_merges;
         all.flush_ios += d.flush_ios;
         all.discard_ios += d.discard_ios;
+        all.read_ms += d.read_ms;
+        all.write_ms += d.write_ms;
+        all.queue_ms += d.queue_ms;
         // Devices work side by side: the busiest one bounds the time.
         all.busy_ms = all.busy_ms.max(d.busy_ms);
     }
@@ -393,6 +405,9 @@ mod tests {
             flush_ios: 4,
             discard_ios: 3,
             busy_ms: 33,
+            read_ms: 7,
+            write_ms: 9,
+            queue_ms: 40,
         };
         assert_eq!(physical.devices, [expected]);
         assert_eq!((physical.own_read_bytes, physical.own_write_bytes), (Some(40_960), Some(0)));

@@ -1,7 +1,7 @@
 //! What was measured. A [`Run`] is complete: what was asked, where it ran, what happened, what reached the device, and what
 //! makes it doubtful. Every report is drawn from it and nothing is printed that is not in it.
 //!
-//! This crate holds the types (`run`, `phase`, `passed`, `row`, `headline`, `histogram`, `physical`, `block`, `cache`, `finding`, `origin`, `steady`, `tail`,
+//! This crate holds the types (`run`, `phase`, `in_flight`, `passed`, `row`, `headline`, `histogram`, `physical`, `block`, `cache`, `finding`, `origin`, `steady`, `tail`,
 //! `doubt`, `trust`, `imported`, `same_work`, `shown`, `stood_still`, `ranks`, `simulation`, `inside`), every figure of a run as one flat list (`figures`), the SQLite store (`store`) and the
 //! exports (`export`). It measures nothing and knows neither workloads nor dialects: the workload that was executed is kept as
 //! its TOML text.
@@ -15,6 +15,7 @@ pub mod finding;
 pub mod headline;
 pub mod histogram;
 pub mod imported;
+pub mod in_flight;
 pub mod inside;
 pub mod origin;
 pub mod passed;
@@ -39,6 +40,7 @@ pub use finding::{Evidence, Finding};
 pub use headline::Headline;
 pub use histogram::Histogram;
 pub use imported::{Figure, Source};
+pub use in_flight::InFlight;
 pub use origin::{Origin, Regime};
 pub use passed::PassedOver;
 pub use phase::{

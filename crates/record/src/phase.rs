@@ -4,7 +4,7 @@
 
 use crate::cache::{CacheCourse, CacheTruth, Cold};
 use crate::imported::names;
-use crate::{BlockLayer, Figure, Finding, Histogram, Origin, PassedOver, Physical, Residency, Row};
+use crate::{BlockLayer, Figure, Finding, Histogram, InFlight, Origin, PassedOver, Physical, Residency, Row};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -160,6 +160,9 @@ pub struct Worker {
     /// Errors that did not end it, if it passed over any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed: Option<PassedOver>,
+    /// How full its queue was, of back-ends that have one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_flight: Option<InFlight>,
     /// Every single operation, if the workload asked for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub op_log: Vec<OpLogEntry>,

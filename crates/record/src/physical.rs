@@ -70,6 +70,15 @@ pub struct DeviceDelta {
     pub discard_ios: u64,
     /// Milliseconds during which something was in flight.
     pub busy_ms: u64,
+    /// Milliseconds that reads took, the sum of all.
+    #[serde(default)]
+    pub read_ms: u64,
+    /// Likewise of writes.
+    #[serde(default)]
+    pub write_ms: u64,
+    /// Milliseconds that requests of any kind were in flight, the sum of all.
+    #[serde(default)]
+    pub queue_ms: u64,
 }
 
 /// How much of the files lay in the page cache.

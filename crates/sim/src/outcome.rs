@@ -60,6 +60,10 @@ pub fn physical(layer: &BlockLayer, written_in_clock_bytes: u64, kind: &str) -> 
     let merges = |s: &fathom_record::block::RequestStats| {
         s.back_merges.unwrap_or(0) + s.front_merges.unwrap_or(0) + s.request_merges.unwrap_or(0)
     };
+    // From when it entered the scheduler's queue, as the kernel's counters have it.
+    let took_ns = |s: &fathom_record::block::RequestStats| s.q2d.sum_ns().saturating_add(s.d2c.sum_ns());
+    let milliseconds = |ns: u128| u64::try_from(ns / 1_000_000).unwrap_or(u64::MAX);
+    let took_ms = |class| of(class).map_or(0, |s| milliseconds(took_ns(s)));
     let delta = DeviceDelta {
         name: device.name.clone(),
         level: 0,
@@ -73,6 +77,9 @@ pub fn physical(layer: &BlockLayer, written_in_clock_bytes: u64, kind: &str) -> 
         flush_ios: figure(RequestClass::Flush, |s| s.completed),
         discard_ios: 0,
         busy_ms: device.busy_ns / 1_000_000,
+        read_ms: took_ms(RequestClass::Read),
+        write_ms: took_ms(RequestClass::Write),
+        queue_ms: milliseconds(device.requests.iter().map(took_ns).sum()),
     };
     let read_bytes = delta.read_bytes;
     Physical {

@@ -421,7 +421,7 @@ data = { reducible = { duplicate_percent = 100 } }
             ),
             ("\"pass\"", "\"endless\"", "it never ends: give an amount"),
             ("\"sequential\"", "{ zipf = { theta = 0.0 } }", "theta 0 is not above 0"),
-            ("\"sequential\"", "{ pareto = { h = 0.5 } }", "h 0.5 of the pareto access"),
+            ("\"sequential\"", "{ pareto = { h = 1.0 } }", "h 1 of the pareto access"),
             ("\"sequential\"", "{ pareto = { h = nan } }", "h NaN of the pareto access"),
             (
                 "\"sequential\"",
@@ -709,6 +709,7 @@ data = { reducible = { duplicate_percent = 100 } }
     fn what_is_new_in_a_stream_is_accepted() {
         let accepted = [
             ("\"sequential\"", "{ pareto = { h = 0.2 } }"),
+            ("\"sequential\"", "{ pareto = { h = 0.9 } }"),
             ("\"sequential\"", "{ normal = { deviation_percent = 100.0 } }"),
             ("\"sequential\"", "\"uniform\"\nalign = \"512B\""),
             (

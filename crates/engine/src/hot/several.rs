@@ -393,12 +393,20 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
             backend.submit(wait_for, hot.clock)
         };
         let given = given.inspect_err(|_| leave_to_the_kernel(&mut hot.memory))?;
+        let counts = how.recorded && (!RARE || hot.counting);
+        if counts {
+            hot.figures.in_flight.submitted(places.queued.len(), places.busy());
+        }
         for number in places.queued.drain(..) {
             places.flights[number as usize].given = given;
         }
         now = hot.clock.now();
         let stopped = ended.is_some_and(|e| e != Outcome::Completed);
+        let busy = places.busy();
         reap::<B, S, RARE>(hot, backend, source, &mut places, how.recorded, now, stopped)?;
+        if counts {
+            hot.figures.in_flight.completed(busy - places.busy());
+        }
         if RARE {
             emptying &= places.busy() > how.refill_at;
         }

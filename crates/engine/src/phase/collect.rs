@@ -11,7 +11,8 @@ use crate::shared::{
 };
 use crate::worker::Fault;
 use fathom_record::{
-    Ending, Histogram, Marks, OpError, OpKind, OpStat, PassedOver, Repetition, Row, ThreadCounts, Worker,
+    Ending, Histogram, InFlight, Marks, OpError, OpKind, OpStat, PassedOver, Repetition, Row, ThreadCounts,
+    Worker,
 };
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -66,6 +67,7 @@ pub(super) fn collect(
             stats: if counted { stats_of(slot, stats, &rows) } else { Vec::new() },
             ending,
             passed,
+            in_flight: (counted && slot.in_flight != InFlight::default()).then_some(slot.in_flight),
             // SAFETY: as above.
             op_log: unsafe { shared.log(index) },
             rows,

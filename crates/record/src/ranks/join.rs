@@ -153,7 +153,7 @@ fn add(all: &mut DeviceDelta, other: &DeviceDelta) {
     if all.kind != other.kind {
         all.kind.clear();
     }
-    let sums: [(&mut u64, u64); 8] = [
+    let sums: [(&mut u64, u64); 11] = [
         (&mut all.read_ios, other.read_ios),
         (&mut all.read_bytes, other.read_bytes),
         (&mut all.read_merges, other.read_merges),
@@ -162,6 +162,9 @@ fn add(all: &mut DeviceDelta, other: &DeviceDelta) {
         (&mut all.write_merges, other.write_merges),
         (&mut all.flush_ios, other.flush_ios),
         (&mut all.discard_ios, other.discard_ios),
+        (&mut all.read_ms, other.read_ms),
+        (&mut all.write_ms, other.write_ms),
+        (&mut all.queue_ms, other.queue_ms),
     ];
     for (sum, more) in sums {
         *sum = sum.saturating_add(more);

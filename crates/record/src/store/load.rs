@@ -230,6 +230,9 @@ fn device(r: &Row) -> rusqlite::Result<DeviceDelta> {
         flush_ios: count(r, "flush_ios")?,
         discard_ios: count(r, "discard_ios")?,
         busy_ms: count(r, "busy_ms")?,
+        read_ms: count(r, "read_ms")?,
+        write_ms: count(r, "write_ms")?,
+        queue_ms: count(r, "queue_ms")?,
     })
 }
 
@@ -250,8 +253,9 @@ fn workers(db: &Connection, repetition_id: i64) -> Result<Vec<Worker>, Failure> 
     let heads =
         rows(db, "SELECT * FROM worker WHERE repetition_id = ?1 ORDER BY id", repetition_id, worker_head)?;
     let mut all = Vec::with_capacity(heads.len());
-    for (id, passed, mut worker) in heads {
+    for (id, [passed, in_flight], mut worker) in heads {
         worker.passed = passed.map(|doc| json("errors that were passed over", &doc)).transpose()?;
+        worker.in_flight = in_flight.map(|doc| json("operations in flight", &doc)).transpose()?;
         worker.stats = stats(db, id)?;
         worker.rows = flow_op::load(db, id)?;
         worker.op_log = log(db, id)?;
@@ -261,8 +265,8 @@ fn workers(db: &Connection, repetition_id: i64) -> Result<Vec<Worker>, Failure> 
     Ok(all)
 }
 
-/// A worker without what stands in other tables, its number, and the text of what it passed over.
-fn worker_head(r: &Row) -> rusqlite::Result<(i64, Option<String>, Worker)> {
+/// A worker without what stands in other tables, its number, and what is kept as JSON: what it passed over and what was in flight.
+fn worker_head(r: &Row) -> rusqlite::Result<(i64, [Option<String>; 2], Worker)> {
     let ending = match r.get::<_, String>("ending")?.as_str() {
         "stopped" => Ending::Stopped,
         "interrupted" => Ending::Interrupted,
@@ -292,7 +296,7 @@ fn worker_head(r: &Row) -> rusqlite::Result<(i64, Option<String>, Worker)> {
         behind_ns: count(r, "behind_ns")?,
         ..Worker::default()
     };
-    Ok((r.get("id")?, r.get("passed")?, worker))
+    Ok((r.get("id")?, [r.get("passed")?, r.get("in_flight")?], worker))
 }
 
 fn thread_counts(r: &Row) -> rusqlite::Result<Option<ThreadCounts>> {

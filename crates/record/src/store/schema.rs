@@ -35,6 +35,11 @@ pub(super) const MIGRATIONS: &[&str] = &[
     "ALTER TABLE worker ADD COLUMN processor_wait_ns INTEGER;",
     // What of the whole machine waited to be written when a repetition began.
     "ALTER TABLE repetition ADD COLUMN dirty_before_bytes INTEGER;",
+    // How long requests took, and how full the queues of workers were (as JSON).
+    "ALTER TABLE device ADD COLUMN read_ms INTEGER NOT NULL DEFAULT 0;
+     ALTER TABLE device ADD COLUMN write_ms INTEGER NOT NULL DEFAULT 0;
+     ALTER TABLE device ADD COLUMN queue_ms INTEGER NOT NULL DEFAULT 0;
+     ALTER TABLE worker ADD COLUMN in_flight TEXT;",
 ];
 
 /// The schema version this program writes.

@@ -127,8 +127,8 @@ fn append_devices(t: &Transaction, repetition_id: i64, physical: &Physical) -> r
     }
     let mut device = t.prepare_cached(
         "INSERT INTO device (repetition_id, position, name, read_ios, read_bytes, read_merges, write_ios, write_bytes,
-             write_merges, flush_ios, discard_ios, busy_ms, level, kind)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+             write_merges, flush_ios, discard_ios, busy_ms, level, kind, read_ms, write_ms, queue_ms)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
     )?;
     for (position, d) in physical.devices.iter().enumerate() {
         device.execute(params![
@@ -146,6 +146,9 @@ fn append_devices(t: &Transaction, repetition_id: i64, physical: &Physical) -> r
             int(d.busy_ms),
             d.level,
             d.kind,
+            int(d.read_ms),
+            int(d.write_ms),
+            int(d.queue_ms),
         ])?;
     }
     Ok(())
@@ -190,9 +193,9 @@ fn append_worker(
         "INSERT INTO worker (repetition_id, group_name, number, start_ns, elapsed_ns, bytes, ops, uncounted_bytes,
              cpu_user_ns, cpu_system_ns, last_op_ns, fsync_ns, close_ns, ending, error_call, error_path, error_offset,
              error_after_ops, error_errno, error_message, drained_ops, ramp_ops, settled_depth, behind_ns, error_expected,
-             error_found, passed, switches, major_faults, minor_faults, processor_wait_ns)
+             error_found, passed, switches, major_faults, minor_faults, processor_wait_ns, in_flight)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24,
-             ?25, ?26, ?27, ?28, ?29, ?30, ?31)",
+             ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32)",
     )?
     .execute(params![
         repetition_id,
@@ -226,6 +229,7 @@ fn append_worker(
         worker.thread_counts.map(|counts| int(counts.major_faults)),
         worker.thread_counts.map(|counts| int(counts.minor_faults)),
         worker.thread_counts.and_then(|counts| counts.processor_wait_ns).map(int),
+        worker.in_flight.map(|counts| serde_json::to_string(&counts).unwrap_or_default()),
     ])?;
     let worker_id = t.last_insert_rowid();
     for stat in &worker.stats {

@@ -138,6 +138,7 @@ impl Worked {
             rows: self.rows,
             ending: self.ending,
             passed: None,
+            in_flight: None,
             op_log: self.log,
             intervals: Vec::new(),
         }

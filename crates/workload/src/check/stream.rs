@@ -229,8 +229,8 @@ fn access_error(access: &Access, record: &Record) -> Option<String> {
         Access::Zipf { theta } if !(*theta > 0.0 && theta.is_finite()) => {
             Some(format!("theta {theta} is not above 0"))
         }
-        Access::Pareto { h } if !(*h > 0.0 && *h < 0.5) => {
-            Some(format!("h {h} of the pareto access does not lie between 0 and 0.5"))
+        Access::Pareto { h } if !(*h > 0.0 && *h < 1.0) => {
+            Some(format!("h {h} of the pareto access does not lie between 0 and 1"))
         }
         Access::Normal { deviation_percent: d } if !(*d > 0.0 && *d <= WIDEST_PERCENT) => {
             Some(format!("deviation_percent {d} is not above 0 and at most {WIDEST_PERCENT}"))

@@ -44,7 +44,7 @@ pub enum Access {
     /// Self-similar: the share `1 - h` of the operations goes to the share `h` of the records (of a permutation keyed by the seed), and
     /// so on inside that share.
     Pareto {
-        /// The share, above 0 and below 0.5 (0.2 is "80 % to 20 %").
+        /// The share, above 0 and below 1 (0.2 is "80 % to 20 %", 0.5 is uniform).
         h: f64,
     },
     /// Normally distributed around the middle of the region; what falls outside is drawn again.

@@ -37,11 +37,14 @@ impl Loose {
         let passes = mixed && verifies && has(&["--io_size="]);
         let drawn_end = has(&["--percentage_random="]) && uneven || loops && mixed || passes;
         // Whether a mix draws the direction that has no block left comes first or last.
-        let one_block_each = has(&["--rw=rw"]) && has(&["--size=100k"]) && has(&["--bs=64k"]);
+        let one_block_each = has(&["--rw=rw"])
+            && has(&["--size=100k"])
+            && (has(&["--bs=64k"]) || has(&["--bs=16k"]) && has(&["--file_append=1"]));
         // Blocks of changing sizes behind the end of a file end where one is drawn that is cut off.
         let cut_off = has(&["--file_append=1"]) && has(&["--rw=rand"]) && has(&["bsrange", "bssplit"]);
         // How many places differ that are drawn one by one is chance; of zones that are gone round again fio reads back the last block alone.
-        let places = verifies && has(&["--norandommap", "--zonemode=", "zoned:", "--blockalign="]);
+        let places = verifies
+            && has(&["--norandommap", "--zonemode=", "zoned:", "--blockalign=", "--percentage_random="]);
         // A mix whose file is not there yet reads less where it was not written yet.
         let grows = mixed && has(&["--create_on_open"]);
         // fio ends without the last writes of a queue that syncs, and counts one of them or not.
@@ -116,7 +119,9 @@ pub fn differences(line: &str, fio: &Came, fathom: &Came, older: bool) -> Vec<St
         }
     }
     let (a, b) = (keys(theirs), keys(ours));
-    for key in a.symmetric_difference(&b) {
+    // What was ended before it began has no depth.
+    let unbegun = |key: &str| loose.ended && key.starts_with("/jobs[]/latency_");
+    for key in a.symmetric_difference(&b).filter(|key| !unbegun(key)) {
         found.push(format!("key {key} is {}", if a.contains(key) { "not here" } else { "here alone" }));
     }
     let shares = line.contains("--offset=25%") && line.contains("--filename=");
@@ -127,7 +132,9 @@ pub fn differences(line: &str, fio: &Came, fathom: &Came, older: bool) -> Vec<St
         && (has(&["--rw=rand"]) || loose.sizes || gathered)
         && (has(&["--norandommap", "--number_ios", "--io_size", "--random_distribution", "--rw=randrw"])
             || gathered);
-    let grows = loose.timed || shares || drawn || loose.sizes && line.contains("file_append");
+    // A mix finds its files as long as they are to be.
+    let whole = loose.mixed && has(&["--create_on_open"]);
+    let grows = loose.timed || shares || drawn || whole || loose.sizes && line.contains("file_append");
     if fio.files != fathom.files && !grows {
         found.push(format!("files: {:?}, here {:?}", fio.files, fathom.files));
     }

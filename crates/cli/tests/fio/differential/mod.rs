@@ -92,7 +92,10 @@ fn generated_jobs_do_what_they_do_in_fio() {
 fn run(line: &str, theirs: &Program, ours: &Program, older: bool) -> (Outcome, Vec<String>) {
     let fio = theirs.run(line);
     // With its LFSR it may do nothing of small files, and end with 0; and where a job of it crashes, the program ends with 0, too.
-    let gave_up = ["failed initializing LFSR", "got signal="].iter().any(|words| fio.stderr.contains(words));
+    let failed = ["failed initializing LFSR", "got signal="].iter().any(|words| fio.stderr.contains(words));
+    // A normal distribution ends a job where it draws what is left behind the last block.
+    let uneven = line.contains("=normal") && (line.contains("--bs=3k") || line.contains("--size=100k"));
+    let gave_up = failed || uneven && line.contains("--verify");
     if fio.code != Some(0) || gave_up {
         return (Outcome::FioFails, Vec::new());
     }

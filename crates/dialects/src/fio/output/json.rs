@@ -5,9 +5,9 @@ use super::super::Version;
 use super::super::plan::{Job, Plan};
 use super::super::settings::Level;
 use super::super::wrong::COMMAND_LINE;
+use super::Moment;
 use super::stats::{self, BUCKETS, DEPTHS, Entry, Side};
 use super::steady::{Told, mean};
-use super::{Moment, told_batch};
 use fathom_record::{Histogram, Run};
 
 /// A document in the making.
@@ -115,15 +115,15 @@ pub fn document(plan: &Plan, run: &Run, moment: &Moment, plus: bool) -> String {
                         }
                         json.raw("read_merges", device.read_merges);
                         json.raw("write_merges", device.write_merges);
-                        json.raw("read_ticks", 0);
-                        json.raw("write_ticks", 0);
-                        json.raw("in_queue", 0);
+                        json.raw("read_ticks", device.read_ms);
+                        json.raw("write_ticks", device.write_ms);
+                        json.raw("in_queue", device.queue_ms);
                         json.float("util", device.util_percent);
                     });
                 }
             });
         }
-        beyond(json, plan, run, !devices.is_empty());
+        beyond(json, plan, run);
     });
     json.out + "\n"
 }
@@ -206,17 +206,15 @@ fn job(json: &mut Json, plan: &Plan, entry: &Entry, (seconds, start_ms, plus): (
     json.raw("ctx", entry.counts.switches);
     json.raw("majf", entry.counts.major_faults);
     json.raw("minf", entry.counts.minor_faults);
-    let any = entry.ios() > 0;
-    let depth = stats::depths(entry.depth(job), any);
+    let [depth, submit, complete] = entry.queue();
     json.object("iodepth_level", |json| {
         for (end, share) in DEPTHS.iter().zip(depth) {
             json.float(&if *end == 64 { ">=64".to_owned() } else { end.to_string() }, share);
         }
     });
-    let batches = stats::batches(told_batch(job).filter(|_| any));
-    for key in ["iodepth_submit", "iodepth_complete"] {
+    for (key, calls) in [("iodepth_submit", submit), ("iodepth_complete", complete)] {
         json.object(key, |json| {
-            for (name, share) in ["0", "4", "8", "16", "32", "64", ">=64"].into_iter().zip(batches) {
+            for (name, share) in ["0", "4", "8", "16", "32", "64", ">=64"].into_iter().zip(calls) {
                 json.float(name, share);
             }
         });
@@ -360,7 +358,7 @@ fn latency(json: &mut Json, key: &str, h: &Histogram, percentiles: bool, job: &J
 }
 
 /// What fathom knows beyond fio.
-fn beyond(json: &mut Json, plan: &Plan, run: &Run, disks: bool) {
+fn beyond(json: &mut Json, plan: &Plan, run: &Run) {
     json.object("fathom", |json| {
         json.text("version", &run.version);
         json.text("run", &run.id);
@@ -375,13 +373,6 @@ fn beyond(json: &mut Json, plan: &Plan, run: &Run, disks: bool) {
             for note in &plan.notes {
                 json.entry(None);
                 json.out += &quoted(note);
-            }
-        });
-        json.list("not measured", |json| {
-            let disk = disks.then_some(["read_ticks", "write_ticks", "in_queue"]);
-            for name in disk.into_iter().flatten() {
-                json.entry(None);
-                json.out += &quoted(name);
             }
         });
         json.list("phases", |json| {

@@ -10,6 +10,7 @@ pub mod logs;
 pub mod normal;
 pub mod packed;
 pub mod priorities;
+pub mod queue;
 pub mod shares;
 pub mod stats;
 pub mod status;
@@ -95,17 +96,6 @@ pub fn engine_batch(job: &Job) -> Option<u32> {
     }
 }
 
-/// Operations that fio tells one submission to carry, and one completion: an engine without a queue submits one by one, too. Only the
-/// null engine without a queue hands nothing over.
-#[must_use]
-pub fn told_batch(job: &Job) -> Option<u32> {
-    let queued = || job.settings.number("iodepth").ok().flatten().is_some_and(|depth| depth > 1);
-    match job.stream.backend {
-        Backend::Null => queued().then_some(1),
-        _ => engine_batch(job).or(Some(1)),
-    }
-}
-
 /// What a disk did during the run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Disk {
@@ -123,6 +113,12 @@ pub struct Disk {
     pub read_merges: u64,
     /// See `read_merges`.
     pub write_merges: u64,
+    /// Milliseconds that requests took, the sum of all.
+    pub read_ms: u64,
+    /// See `read_ms`.
+    pub write_ms: u64,
+    /// Likewise of requests of any kind.
+    pub queue_ms: u64,
     /// Share of the time in which something was in flight.
     pub util_percent: f64,
 }
@@ -148,6 +144,9 @@ fn devices(plan: &Plan, run: &Run) -> Vec<Disk> {
         disk.write_sectors += device.write_bytes / 512;
         disk.read_merges += device.read_merges;
         disk.write_merges += device.write_merges;
+        disk.read_ms += device.read_ms;
+        disk.write_ms += device.write_ms;
+        disk.queue_ms += device.queue_ms;
         if elapsed_ms > 0.0 {
             disk.util_percent = (disk.util_percent + device.busy_ms as f64 * 100.0 / elapsed_ms).min(100.0);
         }

@@ -2,11 +2,11 @@
 
 use super::super::Version;
 use super::super::plan::{Job, Plan};
+use super::Moment;
 use super::shares::share;
 use super::stats::{self, BUCKETS, Entry, Side};
 use super::steady::Told;
 use super::units::{FIGURES, bytes, count, rate, short, time};
-use super::{Moment, told_batch};
 use fathom_record::{Histogram, Run};
 use fathom_workload::{Backend, Record};
 use std::collections::BTreeMap;
@@ -134,8 +134,13 @@ pub fn report(plan: &Plan, run: &Run, moment: &Moment) -> String {
         }
         let _ = writeln!(
             out,
-            "merge={}/{}, ticks=0/0, in_queue=0, util={:.2}%",
-            disk.read_merges, disk.write_merges, disk.util_percent
+            "merge={}/{}, ticks={}/{}, in_queue={}, util={:.2}%",
+            disk.read_merges,
+            disk.write_merges,
+            disk.read_ms,
+            disk.write_ms,
+            disk.queue_ms,
+            disk.util_percent
         );
     }
     out
@@ -195,7 +200,6 @@ fn report_of(out: &mut String, plan: &Plan, entry: &Entry, moment: &Moment) {
         "  cpu          : usr={user:3.2}%, sys={system:3.2}%, ctx={}, majf={}, minf={}",
         counts.switches, counts.major_faults, counts.minor_faults
     );
-    let any = entry.ios() > 0;
     let row = |names: [&str; 7], shares: [f64; 7]| {
         names
             .iter()
@@ -204,11 +208,10 @@ fn report_of(out: &mut String, plan: &Plan, entry: &Entry, moment: &Moment) {
             .collect::<Vec<_>>()
             .join(", ")
     };
-    let depth = stats::depths(entry.depth(job), any);
+    let [depth, submit, complete] = entry.queue();
     let _ = writeln!(out, "  IO depths    : {}", row(["1", "2", "4", "8", "16", "32", ">=64"], depth));
-    let batches = stats::batches(told_batch(job).filter(|_| any));
-    for word in ["submit    ", "complete  "] {
-        let _ = writeln!(out, "     {word}: {}", row(["0", "4", "8", "16", "32", "64", ">=64"], batches));
+    for (word, calls) in [("submit    ", submit), ("complete  ", complete)] {
+        let _ = writeln!(out, "     {word}: {}", row(["0", "4", "8", "16", "32", "64", ">=64"], calls));
     }
     let _ = writeln!(
         out,

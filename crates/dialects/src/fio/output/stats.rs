@@ -3,8 +3,11 @@
 use super::super::plan::{Job, Plan, Unified};
 use super::errors::{self, Errors};
 use super::priorities::{self, ByPriority};
+use super::queue;
 use super::windows::{self, Window};
-use fathom_record::{Ending, Histogram, OpError, OpKind, Repetition, Run, SteadyGroup, ThreadCounts, Worker};
+use fathom_record::{
+    Ending, Histogram, InFlight, OpError, OpKind, Repetition, Run, SteadyGroup, ThreadCounts, Worker,
+};
 use fathom_workload::{Access, AdaptiveDepth, Amount, DepthGoal};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,6 +50,8 @@ pub struct Entry {
     pub errors: Errors,
     /// Depth that a search settled on.
     pub depth: Option<u32>,
+    /// How full queues were.
+    pub in_flight: InFlight,
     /// What came of waiting for a steady state.
     pub steady: Option<SteadyGroup>,
     /// What its workers did in windows of bandwidth and of operations, by phase and number.
@@ -232,6 +237,7 @@ impl Entry {
                 };
             }
             self.depth = self.depth.or(worker.settled_depth);
+            self.in_flight.add(&worker.in_flight.unwrap_or_else(|| queue::planned(job, worker)));
             self.add_errors(job, worker);
             self.add_windows(place.phase, worker, job.report.windows_ns);
             let began_ns =
@@ -378,6 +384,12 @@ impl Entry {
         self.depth.unwrap_or(job.stream.queue_depth)
     }
 
+    /// Percent of the operations by depth, of the calls by what they submitted, and by what they took back.
+    #[must_use]
+    pub fn queue(&self) -> [[f64; 7]; 3] {
+        [self.in_flight.depth, self.in_flight.submit, self.in_flight.complete].map(queue::shares)
+    }
+
     /// Percent of the clocks that went to user and kernel.
     #[must_use]
     pub fn cpu_percent(&self) -> (f64, f64) {
@@ -464,17 +476,6 @@ pub fn tables(h: &Histogram) -> [Vec<f64>; 3] {
 /// Upper ends of the depth tables.
 pub const DEPTHS: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
 
-/// Shares of the depths: all operations at the depth that was asked for, which is kept full.
-#[must_use]
-pub fn depths(depth: u32, any: bool) -> [f64; 7] {
-    let mut shares = [0.0; 7];
-    let place = DEPTHS.iter().rposition(|d| u64::from(depth) >= *d).unwrap_or(0);
-    if any {
-        shares[place] = 100.0;
-    }
-    shares
-}
-
 /// The latency that a job's depth was looked for with: ns, ns of a window, percentile.
 #[must_use]
 pub fn latency_target(job: &Job) -> (u64, u64, f64) {
@@ -491,17 +492,6 @@ pub fn latency_target(job: &Job) -> (u64, u64, f64) {
             (time("latency_target"), time("latency_window"), percentile.unwrap_or(100.0))
         }
     }
-}
-
-/// Shares of how many operations were submitted at once (0, up to 4, 8, 16, 32, 64, more); nothing where none was.
-#[must_use]
-pub fn batches(batch: Option<u32>) -> [f64; 7] {
-    let mut shares = [0.0; 7];
-    if let Some(batch) = batch {
-        let place = [0, 4, 8, 16, 32, 64].iter().position(|d| batch <= *d).unwrap_or(6);
-        shares[place] = 100.0;
-    }
-    shares
 }
 
 #[cfg(test)]
@@ -521,15 +511,6 @@ mod tests {
     fn tables_count_below_their_ends() {
         let [ns, us, ms] = tables(&Histogram::from_values([1, 40, 999, 5000, 3_000_000_000]));
         assert_eq!((ns[0], ns[4], ns[9], us[2], ms[11]), (20.0, 20.0, 20.0, 20.0, 20.0));
-    }
-
-    #[test]
-    fn depths_and_batches_have_their_places() {
-        assert_eq!(depths(1, true)[0], 100.0);
-        assert_eq!(depths(32, true)[5], 100.0);
-        assert_eq!(depths(100, true)[6], 100.0);
-        assert_eq!(batches(Some(1))[1], 100.0);
-        assert_eq!(batches(None), [0.0; 7]);
     }
 
     #[test]

@@ -37,8 +37,7 @@ fn line(job: &Job, entry: &Entry, version: u8, disks: &[Disk]) -> String {
     fields.extend([format!("{user:.6}%"), format!("{system:.6}%")]);
     let counts = entry.counts;
     fields.extend([counts.switches, counts.major_faults, counts.minor_faults].map(|n| n.to_string()));
-    let any = entry.ios() > 0;
-    fields.extend(stats::depths(entry.depth(job), any).map(|d| format!("{d:.1}%")));
+    fields.extend(entry.queue()[0].map(|d| format!("{d:.1}%")));
     let [ns, us, ms] = entry.tables(job);
     // There is no table of nanoseconds: they are below two microseconds.
     let below: f64 = ns.iter().sum();
@@ -48,8 +47,9 @@ fn line(job: &Job, entry: &Entry, version: u8, disks: &[Disk]) -> String {
     fields.extend(ms.iter().map(|share| format!("{share:.2}%")));
     for disk in disks {
         fields.push(disk.name.clone());
-        let counts = [disk.read_ios, disk.write_ios, disk.read_merges, disk.write_merges, 0, 0, 0];
-        fields.extend(counts.map(|n| n.to_string()));
+        let counts = [disk.read_ios, disk.write_ios, disk.read_merges, disk.write_merges];
+        let times = [disk.read_ms, disk.write_ms, disk.queue_ms];
+        fields.extend(counts.into_iter().chain(times).map(|n| n.to_string()));
         fields.push(format!("{:.2}%", disk.util_percent));
     }
     if let Some((total, first)) = entry.errors.told(job) {

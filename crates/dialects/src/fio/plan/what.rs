@@ -301,8 +301,11 @@ fn order(s: &Settings, rw: Direction) -> Result<Access, Wrong> {
         }
         "pareto" => {
             let h = one(0.2)?;
-            if !(h > 0.0 && h < 0.5) {
-                return refused("h lies between 0 and 0.5", "random_distribution=pareto:0.2");
+            if !(h > 0.0 && h < 1.0) {
+                return Err(s
+                    .wrong(WORD, format!("{WORD}={distribution}: h lies between 0 and 1"))
+                    .fio(format!("fio: pareto input out of range (0 < input < 1.0)\nfio: failed parsing {WORD}={distribution}:{parameters}\n"))
+                    .hint("instead: random_distribution=pareto:0.2"));
             }
             around(Access::Pareto { h })
         }

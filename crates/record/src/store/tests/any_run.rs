@@ -316,7 +316,7 @@ fn any_physical() -> BoxedStrategy<Physical> {
 fn any_device() -> impl Strategy<Value = DeviceDelta> {
     let kind = prop_oneof![words(), Just("loop".to_string()), Just("ram".to_string())];
     let level = prop_oneof![0u32..3, any::<u32>()];
-    (words(), level, kind, prop::array::uniform9(countable())).prop_map(|(name, level, kind, c)| {
+    (words(), level, kind, prop::array::uniform12(countable())).prop_map(|(name, level, kind, c)| {
         DeviceDelta {
             name,
             level,
@@ -330,6 +330,9 @@ fn any_device() -> impl Strategy<Value = DeviceDelta> {
             flush_ios: c[6],
             discard_ios: c[7],
             busy_ms: c[8],
+            read_ms: c[9],
+            write_ms: c[10],
+            queue_ms: c[11],
         }
     })
 }

@@ -116,6 +116,11 @@ pub(super) fn any_worker() -> BoxedStrategy<Worker> {
             stats,
             ending,
             passed,
+            in_flight: (c.1 % 2 == 0).then_some(InFlight {
+                depth: [c.0; 7],
+                submit: [c.1; 7],
+                complete: [c.3; 7],
+            }),
             op_log,
             intervals: Vec::new(),
         })

@@ -93,6 +93,11 @@ pub(super) fn write_phase() -> Phase {
         stats: stats.clone(),
         ending,
         passed: None,
+        in_flight: Some(InFlight {
+            depth: [1, 2, 1, 0, 0, 0, 0],
+            submit: [0, 3, 0, 0, 0, 0, 0],
+            complete: [0, 2, 0, 0, 0, 0, 0],
+        }),
         op_log: Vec::new(),
         intervals: Vec::new(),
     };
@@ -112,6 +117,8 @@ pub(super) fn write_phase() -> Phase {
         write_bytes: 524_288,
         flush_ios: 2,
         busy_ms: 2,
+        write_ms: 3,
+        queue_ms: 4,
         ..DeviceDelta::default()
     };
     let repetition = Repetition {

@@ -79,7 +79,13 @@ fn as_it_was_known(mut run: Run, version: usize) -> Run {
         }
     }
     for repetition in run.phases.iter_mut().flat_map(|phase| &mut phase.repetitions) {
-        repetition.physical.dirty_before_bytes = None;
+        if version < 13 {
+            repetition.physical.dirty_before_bytes = None;
+        }
+        for device in &mut repetition.physical.devices {
+            (device.read_ms, device.write_ms, device.queue_ms) = (0, 0, 0);
+        }
+        repetition.workers.iter_mut().for_each(|worker| worker.in_flight = None);
     }
     run
 }
@@ -105,6 +111,7 @@ fn stores_of_older_versions_are_brought_up_to_date() {
         (10, sample_run()),
         (11, sample_run()),
         (12, sample_run()),
+        (13, sample_run()),
     ] {
         let wanted = as_it_was_known(wanted, version);
         let (_dir, path) = scratch();

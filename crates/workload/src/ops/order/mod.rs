@@ -6,6 +6,7 @@ mod falling;
 mod normal;
 mod pareto;
 mod preconditioning;
+mod rising;
 mod skipping;
 mod zipf;
 mod zoned;
@@ -16,6 +17,7 @@ use self::falling::Falling;
 use self::normal::Normal;
 use self::pareto::Pareto;
 use self::preconditioning::Preconditioning;
+use self::rising::Rising;
 use self::skipping::Skipping;
 use self::zipf::Zipf;
 use super::feistel::Feistel;
@@ -49,6 +51,7 @@ pub(super) enum Order {
     Uniform { rng: Xoshiro256PlusPlus },
     Zipf { rng: Xoshiro256PlusPlus, ranks: Box<Falling<Zipf>>, map: Feistel },
     Pareto { rng: Xoshiro256PlusPlus, ranks: Box<Falling<Pareto>>, map: Feistel },
+    Rising { rng: Xoshiro256PlusPlus, ranks: Rising, map: Feistel },
     Normal { rng: Xoshiro256PlusPlus, bell: Normal },
     Zoned { rng: Xoshiro256PlusPlus, zones: Alias },
     Around { order: Box<Order>, by: u64 },
@@ -76,6 +79,9 @@ impl Order {
                 ranks: Box::new(Falling::new(Zipf::new(*theta)?, n)?),
                 map: Feistel::new(n, key),
             },
+            Access::Pareto { h } if *h >= 0.5 => {
+                Self::Rising { rng: rng(key), ranks: Rising::new(*h)?, map: Feistel::new(n, key) }
+            }
             Access::Pareto { h } => Self::Pareto {
                 rng: rng(key),
                 ranks: Box::new(Falling::new(Pareto::new(*h)?, n)?),
@@ -110,6 +116,7 @@ impl Order {
     fn favourite(&self, n: u64) -> Option<u64> {
         match self {
             Self::Zipf { map, .. } | Self::Pareto { map, .. } => Some(map.at(0)),
+            Self::Rising { map, .. } => Some(map.at(n - 1)),
             Self::Normal { .. } => Some(n / 2),
             _ => None,
         }
@@ -157,6 +164,7 @@ impl Order {
             Self::Uniform { rng } => below(rng, n),
             Self::Zipf { rng, ranks, map } => map.at(ranks.draw(rng)),
             Self::Pareto { rng, ranks, map } => map.at(ranks.draw(rng)),
+            Self::Rising { rng, ranks, map } => map.at(ranks.draw(n, rng)),
             Self::Normal { rng, bell } => bell.draw(n, rng),
             Self::Zoned { rng, zones } => zones.draw(rng).1,
             Self::Around { order, by } => {
@@ -283,6 +291,7 @@ pub(super) mod tests {
         for order in [
             Access::Zipf { theta: 1.2 },
             Access::Pareto { h: 0.1 },
+            Access::Pareto { h: 0.9 },
             Access::Normal { deviation_percent: 5.0 },
         ] {
             let narrow = matches!(order, Access::Normal { .. });
@@ -323,7 +332,7 @@ pub(super) mod tests {
     fn parameters_outside_their_ranges_are_no_order() {
         let wrong = [
             Access::Zipf { theta: 0.0 },
-            Access::Pareto { h: 0.5 },
+            Access::Pareto { h: 1.0 },
             Access::Normal { deviation_percent: f64::NAN },
             Access::Zoned(vec![]),
             Access::Listed(vec![]),

@@ -225,7 +225,7 @@ fn access() -> impl Strategy<Value = Access> {
         Just(Access::Permuted),
         Just(Access::Uniform),
         (0.01f64..3.0).prop_map(|theta| Access::Zipf { theta }),
-        (0.001f64..0.499).prop_map(|h| Access::Pareto { h }),
+        (0.001f64..0.999).prop_map(|h| Access::Pareto { h }),
         (0.001f64..100.0).prop_map(|deviation_percent| Access::Normal { deviation_percent }),
         Just(Access::Zoned(vec![
             Zone { operations_percent: 90.0, region_percent: 10.0 },

@@ -1,0 +1,27 @@
+//! How full queues were, and what calls submitted and took back, as fio reports it.
+
+use crate::fio::plan::Job;
+use fathom_record::{InFlight, Worker};
+use fathom_workload::Backend;
+
+/// What a worker without counts did: its depth was full, and each call was for one operation. Only the null engine without a queue
+/// hands nothing over, as in fio.
+pub fn planned(job: &Job, worker: &Worker) -> InFlight {
+    let depth = worker.settled_depth.unwrap_or(job.stream.queue_depth) as usize;
+    let mut one = InFlight::default();
+    one.submitted(1, depth);
+    one.completed(1);
+    if job.stream.backend == Backend::Null {
+        (one.submit, one.complete) = Default::default();
+    }
+    for counts in [&mut one.depth, &mut one.submit, &mut one.complete] {
+        counts.iter_mut().for_each(|n| *n *= worker.ops);
+    }
+    one
+}
+
+/// Percent of each, of what there was at all at least a tenth.
+pub fn shares(counts: [u64; 7]) -> [f64; 7] {
+    let all: u64 = counts.iter().sum();
+    counts.map(|n| if n == 0 { 0.0 } else { (n as f64 * 100.0 / all as f64).max(0.1) })
+}
