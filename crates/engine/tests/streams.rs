@@ -485,3 +485,28 @@ fn asynchronous_writes_sync_and_stop() {
         assert!(r.latency(OpKind::Sync).count() >= 1 && only(&r).elapsed_ns >= 20_000_000);
     }
 }
+
+#[test]
+fn an_fsync_may_be_one_of_those_in_flight() {
+    let bench = Bench::new(MIB);
+    for backend in
+        [Backend::Uring(Uring::default()), Backend::Aio { batch: 0, atomic: false }, Backend::Posix]
+    {
+        let depths = |sync_in_queue| {
+            let r = bench.run(Stream {
+                backend,
+                queue_depth: 8,
+                sync_in_queue,
+                sync_every: Some(SyncEvery { writes: 1, ..SyncEvery::default() }),
+                ..Stream::new("f", Direction::Write, Bytes(4 * KIB))
+            });
+            assert_eq!(only(&r).ending, Ending::Completed, "{backend:?}");
+            let counts = [OpKind::Write, OpKind::Sync].map(|kind| r.latency(kind).count());
+            assert_eq!(counts, [256, 256], "{backend:?}");
+            only(&r).in_flight.unwrap().depth
+        };
+        assert_eq!(depths(false)[1..], [0; 6], "{backend:?}");
+        let counted = depths(true);
+        assert!(counted[3] > 0, "{backend:?}: {counted:?}");
+    }
+}

@@ -56,7 +56,8 @@ struct Places {
     completed: Vec<(u32, i32)>,
     /// An operation that has to wait: an fsync for those in flight, one with a rate for its time.
     held: Option<Op>,
-    /// An fsync covers the writes that are complete when it starts: it goes alone, and the next ones wait for it.
+    /// An fsync covers the writes that are complete when it starts: unless it is to go among them, it goes alone, and the next ones wait
+    /// for it.
     alone: bool,
     /// Where those in flight are, for streams that keep them apart.
     apart: Apart,
@@ -126,6 +127,7 @@ pub(crate) fn run<B: AsyncBackend, S: Source, const PLAIN: bool>(
         wait_for: stream.wait_for.max(1) as usize,
         refill_at: stream.refill_at.map_or(usize::MAX, |n| n as usize),
         recorded: true,
+        syncs_alone: !stream.sync_in_queue,
     };
     if !(hot.rare.is_some() || uncounted || searches) {
         return drive::<B, S, false>(hot, backend, source, how, &mut warm);
@@ -160,6 +162,7 @@ pub(crate) fn finish<B: AsyncBackend>(
         wait_for: 1,
         refill_at: usize::MAX,
         recorded: false,
+        syncs_alone: true,
     };
     drive::<B, &mut dyn Source, false>(hot, backend, &mut source, how, &mut warm).map(|_| ())
 }
@@ -175,6 +178,8 @@ struct How {
     /// How far a full queue empties before it is filled again.
     refill_at: usize,
     recorded: bool,
+    /// An fsync waits for those in flight, and the next ones for it.
+    syncs_alone: bool,
 }
 
 /// What has to be over before counting begins.
@@ -261,7 +266,8 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
                 break;
             };
             let syncs = !op.kind.is_data();
-            if syncs && places.busy() > 0 {
+            let alone = syncs && (how.syncs_alone || op.kind == OpKind::Evict);
+            if alone && places.busy() > 0 {
                 places.held = Some(op);
                 break;
             }
@@ -339,7 +345,7 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
                 trimmed = true;
                 break;
             }
-            places.alone = syncs;
+            places.alone = alone;
             let mut priority = 0;
             if RARE && let Some(priorities) = hot.rare.as_mut().and_then(|r| r.priorities.as_mut()) {
                 priority = priorities.of_operation(&op);

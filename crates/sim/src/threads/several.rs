@@ -1,5 +1,5 @@
 //! A stream with several operations in flight: each is done by a task of its own, which stands for what the kernel does with it; the
-//! worker draws, hands out, and sees what is done. An fsync goes alone, as in the engine: it waits for those in flight, and the next
+//! worker draws, hands out, and sees what is done. Unless it is to go among them, an fsync goes alone, as in the engine: it waits for those in flight, and the next
 //! ones wait for it.
 //!
 //! Past the page cache that is how it is. Through it, the kernel does what it can while operations are handed in, one after the other on
@@ -157,8 +157,8 @@ pub(super) async fn run(hot: &mut Hot<'_, '_>, source: &mut dyn Source, slots: &
                 outcome = Some(Outcome::Completed);
                 break;
             };
-            let syncs = !op.kind.is_data();
-            if syncs && flights.count > 0 {
+            let alone = !op.kind.is_data() && (!plan.stream.sync_in_queue || op.kind == Kind::Evict);
+            if alone && flights.count > 0 {
                 flights.held = Some(op);
                 break;
             }
@@ -184,7 +184,7 @@ pub(super) async fn run(hot: &mut Hot<'_, '_>, source: &mut dyn Source, slots: &
                     break;
                 }
             }
-            flights.alone = syncs;
+            flights.alone = alone;
             flights.count += 1;
             if through_the_cache {
                 call.push((op, machine.now()));
@@ -278,7 +278,7 @@ fn reap(
         let ended = slots.ended.borrow_mut().pop_front();
         let Some((op, began_ns, short)) = ended else { return };
         flights.count -= 1;
-        flights.alone = false;
+        flights.alone &= flights.count > 0;
         if let Some(short) = short {
             *outcome = Some(hot.fail(&op, short));
             continue;

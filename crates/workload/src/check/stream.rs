@@ -351,6 +351,9 @@ fn depth_errors(stream: &Stream) -> Vec<String> {
     if (stream.wait_for > 1 || stream.refill_at.is_some()) && !queues {
         errors.push("wait_for and refill_at go with the back-ends uring, aio and posix".into());
     }
+    if stream.sync_in_queue && !queues {
+        errors.push("sync_in_queue goes with the back-ends uring, aio and posix: the others do one operation after the other".into());
+    }
     if stream.refill_at.is_some_and(|at| at == 0 || at >= stream.queue_depth) {
         errors.push("refill_at is a number of operations in flight above 0 and below queue_depth".into());
     }

@@ -60,6 +60,10 @@ pub struct Stream {
     /// Operations in flight do not overlap: one that would waits until those that it overlaps are done.
     #[serde(default, skip_serializing_if = "is_default")]
     pub apart: bool,
+    /// With several in flight, an fsync is one of them: it waits for none and none for it, and it covers what was complete when it began.
+    /// Else it waits for those in flight, and the next ones for it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub sync_in_queue: bool,
     /// What the I/O buffers are made of.
     #[serde(default, skip_serializing_if = "is_default")]
     pub buffers: Buffers,
@@ -164,6 +168,7 @@ impl Stream {
             adaptive_depth: None,
             wait_for: 1,
             refill_at: None,
+            sync_in_queue: false,
             apart: false,
             buffers: Buffers::default(),
             open: Open::default(),

@@ -17,6 +17,8 @@ struct Loose {
     sizes: bool,
     /// Counts that differ between the versions of fio, of which the newer is imitated.
     counts: bool,
+    /// Several passes over a file.
+    passes: bool,
     syncs: bool,
     /// One that is done ends the others, which may not have begun.
     ended: bool,
@@ -50,11 +52,13 @@ impl Loose {
         // fio ends without the last writes of a queue that syncs, and counts one of them or not.
         let abandons = has(&["--number_ios="]) && has(&["sync=", "--write_barrier="]) && has(&["--iodepth="]);
         // Which zones the LFSR finds a place in, and which of several files have room for the next size, is drawn.
-        let zones = (has(&["zoned:"]) && has(&["lfsr"]) && loops)
+        let zones = (has(&["zoned:"]) && has(&["lfsr"]) && uneven)
+            || (has(&["bsrange", "bssplit"]) && has(&["lfsr"]) && verifies)
             || (has(&["--zonemode="]) && has(&["--nrfiles="]) && has(&["bsrange", "bssplit"]))
             || (has(&["--zonemode="]) && uneven && has(&["zoned:"]));
         let gathers = has(&["--ioengine=vsync"]) && has(&["--iodepth=", "--number_ios="]);
         Self {
+            passes: loops || has(&["--io_size="]),
             timed: has(&["--runtime=", "--flow=", "--latency_target="]) || has(&["--exitall"]) && ends_others,
             ended: has(&["--exitall"]) && ends_others,
             mixed,
@@ -79,6 +83,7 @@ impl Loose {
             // Debian's counts some syncs of a queue twice. No release counts those that are no fsync.
             syncs: mixed
                 || has(&["bsrange", "bssplit", "fsync_on_close", "--fdatasync", "--sync_file_range"])
+                || has(&["--verify_backlog="]) && has(&["--iodepth="])
                 || older && has(&["--iodepth"]),
         }
     }
@@ -156,7 +161,9 @@ fn amounts(key: &str, a: &Value, b: &Value, loose: &Loose) -> Option<String> {
     } else if loose.sizes {
         // Bytes are those of whole blocks of any size.
         let share = if loose.read_back { 0.1 } else { 0.02 };
-        if operations { near(0.25, 8.0) } else { near(share, 65536.0) }
+        // fio draws the same sizes in each pass.
+        let many = if loose.passes { 0.5 } else { 0.25 };
+        if operations { near(many, 8.0) } else { near(share, 65536.0) }
     } else if loose.mixed {
         if loose.read_back { near(0.1, if operations { 8.0 } else { 1_048_576.0 }) } else { near(0.0, 0.0) }
     } else {

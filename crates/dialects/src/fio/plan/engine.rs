@@ -122,6 +122,7 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
     stream.queue_depth = if asynchronous && engine != "null" { depth } else { 1 };
     if stream.queue_depth > 1 {
         stream.wait_for = wait_for;
+        stream.sync_in_queue = true;
         stream.refill_at = (low > 0 && low < depth).then_some(low);
     }
     let offload = s.word("io_submit_mode") == Some("offload");

@@ -134,6 +134,28 @@ fn an_amount_is_exact_and_a_sync_goes_alone_with_aio_without_o_direct() {
 }
 
 #[test]
+fn a_sync_may_be_one_of_those_in_flight() {
+    let synced = |backend: &str, more: &str| {
+        let stream = format!(
+            "direction = \"write\"\naccess = \"uniform\"\nrecord = {{ fixed = \"4KiB\" }}\namount = {{ operations = 64 }}\n\
+             open = {{ direct = true }}\nsync_every = {{ writes = 4 }}\nbackend = {{ {backend} = {{}} }}\nqueue_depth = 8\n{more}"
+        );
+        let mut s = setup("today");
+        s.device = Box::new(Constant::new(80_000_000, 8, MS, 0));
+        run(&workload(1, 1, "", &stream), s)
+    };
+    for backend in ["uring", "aio"] {
+        let (alone, among) = (synced(backend, ""), synced(backend, "sync_in_queue = true"));
+        assert_eq!(alone.inside.counts.fsyncs, among.inside.counts.fsyncs, "{backend}");
+        assert_eq!(only(&among).ops(), 64);
+        let took = [&alone, &among].map(|out| only(out).workers[0].elapsed_ns);
+        assert!(took[1] < took[0], "{backend}: {took:?}");
+    }
+    assert!(deepest(&synced("uring", "")) <= 4);
+    assert!(deepest(&synced("uring", "sync_in_queue = true")) > 4);
+}
+
+#[test]
 fn disturbing_reads_and_a_purged_cache_cost_time_and_are_in_no_latency() {
     let read = |rest: &str| {
         let stream =
