@@ -4,6 +4,7 @@
 //! * [`arrows`]: crates use only crates on floors below; lints are switched on everywhere
 //! * [`one_program`]: tests that no program names
 //! * [`source`]: opening paragraphs, stray prints, things left for later, ignored tests without a reason
+//! * [`index`]: pages of docs/ that its index does not name
 //! * [`options`]: options without documentation, in the command line and in the dialects' tables
 //! * [`tools`]: programs that tests need and no page names
 //! * [`text`]: machine paths, trailing blanks, dead links, and (as a warning) very long files
@@ -12,6 +13,7 @@
 
 mod arrows;
 mod code;
+mod index;
 mod one_program;
 mod options;
 mod source;
@@ -137,6 +139,7 @@ fn walk(root: &Path) -> Result<Vec<String>> {
 /// Every finding in a tree, by file and line.
 fn findings(tree: &Tree) -> Vec<Finding> {
     let mut found = arrows::check(tree);
+    found.extend(index::check(tree));
     found.extend(one_program::check(tree));
     found.extend(source::check(tree));
     found.extend(options::check(tree));
@@ -213,7 +216,7 @@ pub(crate) mod tests {
         let found = findings(&Tree::read(house.path()).unwrap());
         assert_eq!(
             places(&found),
-            ["crates/workload/src/a.rs:1", "crates/workload/src/a.rs:1", "docs/a.md:1"]
+            ["crates/workload/src/a.rs:1", "crates/workload/src/a.rs:1", "docs/a.md:1", "docs/a.md:1"]
         );
         assert!(!run(house.path()).unwrap());
         assert!(found.iter().all(|f| f.to_string().contains(": ")));

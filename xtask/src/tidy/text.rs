@@ -66,25 +66,32 @@ fn trailing_blanks(file: &File) -> Vec<Finding> {
 }
 
 fn dead_links(tree: &Tree, file: &File) -> Vec<Finding> {
-    let mut found = Vec::new();
+    let dead = numbered_links(file).filter(|(_, _, path)| !tree.has(path));
+    dead.map(|(line, target, path)| {
+        Finding::new(&file.path, line, format!("the link to {target} leads nowhere; mend it or add {path}"))
+    })
+    .collect()
+}
+
+/// Where the links of a page lead, as paths from the root.
+pub(super) fn links(file: &File) -> Vec<String> {
+    numbered_links(file).map(|(_, _, path)| path).collect()
+}
+
+/// Each link into the tree outside of code: its line, the target as written, and the path from the root.
+fn numbered_links(file: &File) -> impl Iterator<Item = (usize, String, String)> {
     let mut fenced = false;
-    for (number, line) in file.text.lines().enumerate() {
-        if line.trim_start().starts_with("```") {
-            fenced = !fenced;
-        }
-        if fenced {
-            continue;
-        }
-        for target in targets(&without_code(line)) {
-            if let Some(path) = resolve(&file.path, &target)
-                && !tree.has(&path)
-            {
-                let what = format!("the link to {target} leads nowhere; mend it or add {path}");
-                found.push(Finding::new(&file.path, number + 1, what));
-            }
-        }
-    }
-    found
+    let prose = file.text.lines().enumerate().filter(move |(_, line)| {
+        let fence = line.trim_start().starts_with("```");
+        fenced ^= fence;
+        !fenced && !fence
+    });
+    prose.flat_map(move |(number, line)| {
+        targets(&without_code(line)).into_iter().filter_map(move |target| {
+            let path = resolve(&file.path, &target)?;
+            Some((number + 1, target, path))
+        })
+    })
 }
 
 /// A line with its `code` spans blanked.

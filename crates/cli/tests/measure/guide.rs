@@ -1,24 +1,25 @@
-//! GUIDE.md: every command of it runs, in the order of the page and by a shell, each situation in a directory of its own. The words stay,
-//! the amount of work shrinks.
+//! GUIDE.md: every command of it runs, in the order of the page and by a shell, each situation in a directory of its own, with the small
+//! sizes that the page itself gives for trying it out.
 
+use crate::measure::shell::{in_shell, link_examples};
 use crate::measure::workloads::Text;
-use fathom_testkit::{Fathom, TestDir};
+use fathom_testkit::Fathom;
+use fathom_testkit::dir::names_in;
 use std::path::Path;
-use std::process::Stdio;
 
 const GUIDE: &str = include_str!("../../../../GUIDE.md");
 
-/// What is made smaller, and why it may be: only sizes and times.
-const SMALLER: [(&str, &str); 8] = [
-    ("-g 1g", "-g 128k"),
-    ("--file-total-size=1G", "--file-total-size=2m"),
-    ("--time=60", "--time=1"),
-    ("nfiles=50000", "nfiles=20"),
-    ("runtime=60", "runtime=1"),
-    ("fathom survey ", "fathom survey --quick "),
-    ("fathom compare --run ", "fathom compare --run --budget 2s "),
-    ("fathom sweep --vary ", "fathom sweep --rounds 1 --vary "),
-];
+/// Stands before the block that sets the sizes.
+const SMALL: &str = "<!-- guide:small -->\n```sh\n";
+
+/// The line of the page that sets directories and sizes for trying it out.
+fn small() -> &'static str {
+    GUIDE
+        .split(SMALL)
+        .nth(1)
+        .and_then(|rest| rest.lines().next())
+        .expect("the guide has a line with small sizes")
+}
 
 /// Situations with the commands of their blocks.
 fn situations() -> Vec<(&'static str, Vec<&'static str>)> {
@@ -47,39 +48,24 @@ fn answers(line: &str) -> &'static [i32] {
 }
 
 fn run_situation(name: &str, lines: &[&str]) {
-    let fathom = Fathom::new();
-    let (a, b) = (TestDir::new(), TestDir::new());
+    let fathom = Fathom::new().named("fathom");
     let text = Text::new("a workload of your own").quick_write(Path::new("")).toml();
     std::fs::write(fathom.work().join("workload.toml"), text).expect("a workload of the user");
     let mail = "Hello,\n\n1024+0 records in\n1024+0 records out\n1048576 bytes copied, 0.5 s, 2.1 MB/s\n";
     std::fs::write(fathom.work().join("mail.txt"), mail).expect("a mail of the user");
-    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
-    std::os::unix::fs::symlink(examples, fathom.work().join("examples")).expect("the examples");
-    let prepared = fathom.command(["--version"]);
-    // The second survey says nothing new of the command, and takes its seconds whatever its size.
-    for line in lines.iter().filter(|l| !l.starts_with("fathom survey /mnt/b")) {
-        let mut small = (*line).to_owned();
-        for (large, less) in SMALLER {
-            small = small.replace(large, less);
-        }
-        for (mount, dir) in [("/mnt/a", &a), ("/mnt/b", &b)] {
-            small = small.replace(mount, dir.path().to_str().expect("UTF-8"));
-        }
-        let mut shell = std::process::Command::new("sh");
-        shell.current_dir(fathom.work()).stdin(Stdio::null());
-        shell.envs(prepared.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        let script = format!("fathom() {{ \"$PROGRAM\" \"$@\"; }}\n{small}\n");
-        let out =
-            shell.arg("-c").arg(script).env("PROGRAM", prepared.get_program()).output().expect("a shell");
+    link_examples(&fathom);
+    for line in lines {
+        let out = in_shell(&fathom, &format!("{}\n{line}", small()));
         let code = out.status.code().unwrap_or(-1);
         let told = String::from_utf8_lossy(&out.stderr);
-        assert!(answers(line).contains(&code), "{name}: {small}: exit code {code}\n{told}");
-        assert!(!told.contains("panicked"), "{name}: {small}\n{told}");
+        assert!(answers(line).contains(&code), "{name}: {line}: exit code {code}\n{told}");
+        assert!(!told.contains("panicked"), "{name}: {line}\n{told}");
     }
     // What a script of Filebench makes stays, as with Filebench.
+    let made_in = |dir: &str| names_in(&fathom.work().join(dir));
     let scripted = lines.iter().any(|l| l.starts_with("fathom filebench"));
-    assert!(scripted || a.names().is_empty(), "{name} left {:?}", a.names());
-    assert_eq!(b.names(), [""; 0], "{name} left files behind");
+    assert!(scripted || made_in("a").is_empty(), "{name} left {:?}", made_in("a"));
+    assert_eq!(made_in("b"), [""; 0], "{name} left files behind");
 }
 
 #[test]

@@ -450,38 +450,6 @@ fn the_examples_run_as_printed() {
 }
 
 #[test]
-fn the_readmes_first_five_things_run_as_printed() {
-    let fathom = Fathom::new();
-    let data = TestDir::new();
-    let examples_of_the_help = examples(&help(&fathom, ""));
-    let readme = include_str!("../../../../README.md");
-    let (_, rest) =
-        readme.split_once("## The first five things to try").expect("the README has five things to try");
-    let block = rest.split("```").nth(1).expect("in a block");
-    let commands: Vec<&str> = block
-        .lines()
-        .filter(|l| l.starts_with("fathom "))
-        .map(|l| l.split('#').next().unwrap_or_default().trim())
-        .collect();
-    assert_eq!(commands.len(), 5, "{commands:?}");
-    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
-    std::os::unix::fs::symlink(examples, fathom.work().join("examples")).expect("the examples");
-    for command in commands {
-        // The survey has run among the help's examples; it takes its seconds whatever its size.
-        if command.starts_with("fathom survey") {
-            assert!(examples_of_the_help.iter().any(|e| command.starts_with(e.as_str())), "{command}");
-            continue;
-        }
-        // Heavy only by its size; a workload of seconds is checked, not run.
-        let mut words = lighter(&command.replace("512m", "2m"), &data);
-        if words[0] == "run" {
-            words.push("--plan".into());
-        }
-        let _ = fathom.run(words).expect_code(0);
-    }
-}
-
-#[test]
 fn every_example_workload_is_accepted() {
     let fathom = Fathom::new();
     let examples = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples"));

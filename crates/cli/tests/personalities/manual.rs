@@ -63,12 +63,10 @@ fn checked(text: &str) -> String {
 }
 
 #[test]
-fn the_examples_of_the_page_and_of_the_readme_are_accepted() {
-    for (text, time) in [(page(), "120s"), (include_str!("../../../../README.md").into(), "60s")] {
-        let printed = checked(&text);
-        assert!(printed.contains(&format!("time = \"{time}\"")), "{printed}");
-        assert!(printed.contains("/mnt/data/maildir") && printed.contains("entries = 50000"), "{printed}");
-    }
+fn the_example_of_the_page_is_accepted() {
+    let printed = checked(&page());
+    assert!(printed.contains("time = \"120s\""), "{printed}");
+    assert!(printed.contains("/mnt/data/maildir") && printed.contains("entries = 50000"), "{printed}");
 }
 
 #[test]
