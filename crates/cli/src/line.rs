@@ -197,11 +197,13 @@ Exit code: 0 something was imported, 2 a file holds nothing that is known. docs/
 #[command(after_help = "Examples:
   fathom survey                      this directory, in about a minute
   fathom survey --quick /mnt/usb     the same in 15 seconds
+  fathom survey --quick --line       its main figures on one line
   fathom survey --thorough           ten minutes: a long write, and more repetitions
   fathom survey /dev/sdb             a whole device, only reading it
   fathom survey --json > here.json   figures, findings and verdicts for a program
 
-docs/survey.md says what is measured and where the thresholds of the verdicts lie.")]
+It writes at most 2 GiB (--quick 1 GiB, --thorough 64 GiB) and removes that. docs/survey.md says what is
+measured and where the thresholds of the verdicts lie.")]
 pub struct Survey {
     /// Directory to measure; fathom works in a directory of its own below it. A block device is only read
     #[arg(default_value = ".", value_name = "DIR|DEVICE")]
@@ -224,6 +226,9 @@ pub struct Survey {
     /// Print JSON; docs/formats/survey.schema.json describes it
     #[arg(long)]
     pub json: bool,
+    /// Print the main figures on one line, for a chat or a script; no page, unless -o names one
+    #[arg(long, conflicts_with_all = ["json", "dense"])]
+    pub line: bool,
     #[command(flatten)]
     pub conditions: Conditions,
 }

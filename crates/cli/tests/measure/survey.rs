@@ -20,6 +20,8 @@ fn a_survey_prints_a_summary_writes_a_page_and_keeps_the_run() {
     assert!(!outcome.stdout.contains('\u{1b}'), "no colours where there is no terminal");
     assert!(outcome.stdout.contains(fathom.work().to_str().expect("UTF-8")), "{}", outcome.stdout);
     assert_eq!(lines_with(&outcome.stderr, "error:"), [""; 0]);
+    let before = lines_with(&outcome.stderr, "note:");
+    assert!(before[0].contains("takes about 15 seconds; writes at most 1.00 GiB"), "{before:?}");
 
     let listed = runs(&fathom);
     assert_eq!(listed.len(), 1);
@@ -80,6 +82,18 @@ fn complete(run: &Value) {
             }
         }
     }
+}
+
+#[test]
+fn a_survey_on_one_line_is_all_that_it_prints() {
+    let fathom = Fathom::new();
+    let outcome = fathom.run(["survey", "--quick", "--line"]).expect_code(0);
+    assert_eq!(outcome.stdout.lines().count(), 1, "{}", outcome.stdout);
+    for figure in ["fsync ", "fsync x8 ", "read ", "write ", "cold read "] {
+        assert!(outcome.stdout.contains(figure), "{figure} is missing: {}", outcome.stdout);
+    }
+    assert_eq!(names_in(fathom.work()), [""; 0], "no page");
+    assert_eq!(runs(&fathom).len(), 1);
 }
 
 #[test]

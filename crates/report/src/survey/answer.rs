@@ -42,6 +42,8 @@ pub struct Answer {
 pub struct Row {
     /// What was done.
     pub what: String,
+    /// The same in a word or two; empty of what is no figure of the storage.
+    pub brief: String,
     /// Operations a second.
     pub per_s: f64,
     /// The median, p99 and p99.9 of the latency, ns.
@@ -159,23 +161,35 @@ pub fn storage(run: &Run) -> String {
 
 fn rows(run: &Run) -> Vec<Row> {
     let ladder = |name: &str| named(run, "ladder", name);
-    let sync = ladder("write and fsync").and_then(|p| row("write 4 KiB, then fsync", p, synced));
+    let sync = ladder("write and fsync").and_then(|p| row("write 4 KiB, then fsync", "fsync", p, synced));
+    let eight = named(run, "scaling", "parallel commits").and_then(|p| {
+        let writers = p.axes.streams.unwrap_or(1);
+        row(&format!("with fsync, {writers} writers"), &format!("fsync x{writers}"), p, synced)
+    });
     let alone = ladder("direct random read").or_else(|| ladder("cold random read"));
-    let alone = alone.and_then(|p| row("random read, 1 in flight", p, latency));
+    let alone = alone.and_then(|p| row("random read, 1 in flight", "read", p, latency));
     let deep = of_stage(run, "depth").into_iter().filter(|p| p.axes.queue_depth.unwrap_or(1) > 1);
     let deep = deep.max_by(|a, b| a.ops_per_s().unwrap_or(0.0).total_cmp(&b.ops_per_s().unwrap_or(0.0)));
     let deep = deep.and_then(|p| {
-        row(&format!("random read, {} in flight", p.axes.queue_depth.unwrap_or(1)), p, latency)
+        let depth = p.axes.queue_depth.unwrap_or(1);
+        row(&format!("random read, {depth} in flight"), &format!("read x{depth}"), p, latency)
     });
-    let write = ladder("direct random write").and_then(|p| row("random write, 1 in flight", p, latency));
-    let cached = ladder("cached random read").and_then(|p| row("random read again", p, latency));
-    [sync, alone, deep, write, cached].into_iter().flatten().collect()
+    let write =
+        ladder("direct random write").and_then(|p| row("random write, 1 in flight", "write", p, latency));
+    let cached = ladder("cached random read").and_then(|p| row("random read again", "", p, latency));
+    [sync, eight, alone, deep, write, cached].into_iter().flatten().collect()
 }
 
 /// A row of a phase, with percentiles of the operation that `at` looks at.
-fn row(what: &str, phase: &Phase, at: fn(&Phase, f64) -> Option<f64>) -> Option<Row> {
+fn row(what: &str, brief: &str, phase: &Phase, at: fn(&Phase, f64) -> Option<f64>) -> Option<Row> {
     let ns = [50.0, 99.0, 99.9].map(|percentile| at(phase, percentile));
-    Some(Row { what: what.into(), per_s: phase.ops_per_s()?, ns, served: Kind::served(phase) })
+    Some(Row {
+        what: what.into(),
+        brief: brief.into(),
+        per_s: phase.ops_per_s()?,
+        ns,
+        served: Kind::served(phase),
+    })
 }
 
 /// How many of the rows have tiles: a write with its fsync, a read, reads at the best depth.
@@ -187,7 +201,8 @@ fn tiles(run: &Run, rows: &[Row]) -> Vec<Tile> {
         what: row.what.clone(),
         beside: row.ns[1].map_or_else(String::new, |ns| format!("p99 {}", units::time_ns(ns))),
     };
-    let mut tiles: Vec<Tile> = rows.iter().take(TILES).map(of_row).collect();
+    let main = rows.iter().filter(|row| !row.what.starts_with("with fsync"));
+    let mut tiles: Vec<Tile> = main.take(TILES).map(of_row).collect();
     tiles.extend(streaming_read(run).map(|rate| Tile {
         figure: units::rate(rate),
         what: "cold read".into(),

@@ -283,9 +283,12 @@ pub(super) fn streaming_read(run: &Run) -> Option<f64> {
     of_largest.filter_map(|p| p.bytes_per_s()).reduce(f64::max)
 }
 
+/// Nothing of a write that was over within a second: any stall of the machine is a tenth of it.
 pub(super) fn slowest_tenth(run: &Run) -> Option<f64> {
-    let mut rates: Vec<f64> =
-        course(named(run, "sustained", "sustained write")?).into_iter().map(|p| p.1).collect();
+    const LONG_S: f64 = 1.0;
+    let points = course(named(run, "sustained", "sustained write")?);
+    points.last().filter(|last| last.0 >= LONG_S)?;
+    let mut rates: Vec<f64> = points.into_iter().map(|p| p.1).collect();
     rates.sort_by(f64::total_cmp);
     rates.get(rates.len() / 10).copied()
 }

@@ -4,12 +4,14 @@
 
 mod block;
 mod conduct;
+mod one_line;
 mod operations;
 mod short;
 mod survey;
 mod trust;
 mod why;
 
+pub use one_line::one_line;
 pub use short::short;
 pub use why::answer;
 

@@ -168,7 +168,7 @@ mod tests {
     }
 
     fn row(what: &str, per_s: f64, us: [f64; 3], served: &'static str) -> Row {
-        Row { what: what.into(), per_s, ns: us.map(|us| Some(us * 1e3)), served }
+        Row { what: what.into(), brief: String::new(), per_s, ns: us.map(|us| Some(us * 1e3)), served }
     }
 
     fn answer() -> Answer {

@@ -3,6 +3,7 @@
 use fathom_workload::Duration;
 
 const MS: u64 = 1_000_000;
+const GIB: u64 = 1 << 30;
 
 /// What the user asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,15 +29,17 @@ pub struct Effort {
     pub sustained: Duration,
     /// Most streams at once.
     pub most_streams: u32,
+    /// Bytes that may be written.
+    pub most_written: u64,
 }
 
 impl Effort {
     pub fn of(wish: Wish, cpus: u32) -> Self {
         let most_streams = (cpus * 2).clamp(2, 8);
-        let (total, rounds, phase, cell, sustained) = match wish {
-            Wish::Quick => (14, 2, 70 * MS, 30 * MS, 1_500 * MS),
-            Wish::Ordinary => (58, 3, 250 * MS, 60 * MS, 8_000 * MS),
-            Wish::Thorough => (590, 5, 1_500 * MS, 250 * MS, 120_000 * MS),
+        let (total, rounds, phase, cell, sustained, most_written) = match wish {
+            Wish::Quick => (14, 2, 70 * MS, 30 * MS, 1_500 * MS, GIB),
+            Wish::Ordinary => (58, 3, 330 * MS, 70 * MS, 4_000 * MS, 2 * GIB),
+            Wish::Thorough => (590, 5, 1_500 * MS, 250 * MS, 120_000 * MS, 64 * GIB),
         };
         Self {
             wish,
@@ -46,6 +49,7 @@ impl Effort {
             cell: Duration(cell),
             sustained: Duration(sustained),
             most_streams,
+            most_written,
         }
     }
 

@@ -2,9 +2,9 @@
 //! everything as long as the time lasts; the long write ends the survey.
 
 use super::depth::Search;
-use super::plan::Plan;
+use super::plan::{MIB, Plan};
 use super::surface::Surfaces;
-use super::{ladder, mix, scaling, small, sustained};
+use super::{budget, ladder, mix, scaling, small, sustained};
 use crate::script::Script;
 use fathom_record::{OpError, Run};
 use fathom_workload::{Duration, Workload};
@@ -83,7 +83,10 @@ impl<'a> Guide<'a> {
                 self.queue.clear();
             }
             if let Some(number) = self.queue.pop_front() {
-                return Some(number);
+                if self.dense || budget::allows(&self.plan, number, run) {
+                    return Some(number);
+                }
+                continue;
             }
             let passed = self.started.elapsed();
             let hurry = passed >= self.plan.effort.first_round();
@@ -106,8 +109,14 @@ impl<'a> Guide<'a> {
                     surfaces.as_mut().and_then(|s| s.next(&mut self.plan, run, hurry))
                 }
             };
-            if found.is_some() {
-                return found;
+            if let Some(number) = found {
+                if budget::allows(&self.plan, number, run) {
+                    return found;
+                }
+                if let Some(Part::Surface(Some(surfaces))) = self.parts.front_mut() {
+                    surfaces.leave(&mut self.plan, number);
+                    continue;
+                }
             }
             self.parts.pop_front();
         }
@@ -123,7 +132,7 @@ impl<'a> Guide<'a> {
                 self.at += 1;
                 let fits = self.dense || self.costs.get(number).is_some_and(|cost| *cost <= left);
                 let measured = run.phases.iter().any(|p| p.seq as usize == number && !p.failed());
-                if fits && measured {
+                if fits && measured && (self.dense || budget::allows(&self.plan, number, run)) {
                     return Some(number);
                 }
             }
@@ -133,7 +142,7 @@ impl<'a> Guide<'a> {
         None
     }
 
-    fn last(&mut self) -> Option<usize> {
+    fn last(&mut self, run: &Run) -> Option<usize> {
         if std::mem::replace(&mut self.ended, true) || self.dense {
             return None;
         }
@@ -141,7 +150,8 @@ impl<'a> Guide<'a> {
         let left = self.plan.effort.total.saturating_sub(self.started.elapsed());
         let left = Duration(u64::try_from(left.as_nanos()).unwrap_or(u64::MAX));
         let time = left.clamp(Duration(planned.0 / 2), planned);
-        sustained::add(&mut self.plan, time)
+        let most = self.plan.effort.most_written.saturating_sub(budget::written(&self.plan, run)).max(MIB);
+        sustained::add(&mut self.plan, time, most)
     }
 
     fn note_cost(&mut self) {
@@ -173,7 +183,7 @@ impl Script for Guide<'_> {
             repetition = self.round;
         }
         if found.is_none() {
-            found = self.last();
+            found = self.last(run);
             repetition = 0;
         }
         let number = found?;

@@ -9,7 +9,7 @@ const STAGE: Stage = Stage(
 );
 
 pub fn add(plan: &mut Plan<'_>) {
-    let largest = plan.place.largest;
+    let written = plan.place.written();
     let time = plan.effort.phase;
     let random = |set: &str, direction| Stream {
         access: Access::Permuted,
@@ -39,20 +39,21 @@ pub fn add(plan: &mut Plan<'_>) {
     }
     let before = plan.prepare(sets::WRITTEN);
     // Dirty pages of a slow device would be written back for minutes.
-    let few = Amount::Operations(plan.place.writes_in(time));
-    let write = random(sets::WRITTEN, Direction::Write);
+    let most = plan.few_writes(1);
+    let few = Amount::Operations(plan.place.writes_in(time).min(most.0 / BLOCK.0));
+    let write = Stream { amount: Amount::Bytes(most), ..random(sets::WRITTEN, Direction::Write) };
     let buffered = Stream { sync_after: true, amount: few, ..write.clone() };
-    plan.push(step("buffered random write", buffered).sizes(largest, BLOCK.0).before(before.clone()));
+    plan.push(step("buffered random write", buffered).sizes(written, BLOCK.0).before(before.clone()));
     if plan.place.direct {
         let stream = Stream { open: plan.open_direct(), sync_after: true, ..write.clone() };
-        plan.push(step("direct random write", stream).sizes(largest, BLOCK.0).before(before.clone()));
+        plan.push(step("direct random write", stream).sizes(written, BLOCK.0).before(before.clone()));
     }
     for (name, sync) in [("O_DSYNC random write", OpenSync::Dsync), ("O_SYNC random write", OpenSync::Sync)] {
         let stream = Stream { open: Open { sync, ..Open::default() }, ..write.clone() };
-        plan.push(step(name, stream).sizes(largest, BLOCK.0).before(before.clone()));
+        plan.push(step(name, stream).sizes(written, BLOCK.0).before(before.clone()));
     }
     let every = Some(SyncEvery { writes: 1, ..SyncEvery::default() });
     plan.push(
-        step("write and fsync", Stream { sync_every: every, ..write }).sizes(largest, BLOCK.0).before(before),
+        step("write and fsync", Stream { sync_every: every, ..write }).sizes(written, BLOCK.0).before(before),
     );
 }

@@ -22,17 +22,18 @@ pub fn add(plan: &mut Plan<'_>) {
         let time = plan.effort.phase;
         let mut stream = Stream {
             access: Access::Uniform,
-            amount: Amount::Endless,
+            amount: if reads < 100 { Amount::Bytes(plan.few_writes(1)) } else { Amount::Endless },
             open: plan.open_direct(),
             sync_after: reads < 100,
             ..Stream::new(sets::WRITTEN, direction, BLOCK)
         };
         if reads < 100 && !plan.place.direct {
-            stream.amount = Amount::Operations(plan.place.writes_in(time));
+            let most = plan.few_writes(1).0 / BLOCK.0;
+            stream.amount = Amount::Operations(plan.place.writes_in(time).min(most));
         }
         let before = plan.prepare(sets::WRITTEN);
         let name = if plan.place.direct { "mixed direct" } else { "mixed buffered" };
-        let step = Step::new(STAGE, name, stream, time).sizes(plan.place.largest, BLOCK.0);
+        let step = Step::new(STAGE, name, stream, time).sizes(plan.place.written(), BLOCK.0);
         plan.push(step.tag("reads", format!("{reads} %")).before(before).cold());
     }
 }

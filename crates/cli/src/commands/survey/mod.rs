@@ -2,6 +2,7 @@
 //! writes a page. `place` is where and how large, `effort` how long, `guide` what comes next; each part of the survey has a file of its own;
 //! what the figures say is `fathom_report::survey`'s.
 
+mod budget;
 mod depth;
 mod earlier;
 mod effort;
@@ -27,7 +28,7 @@ use effort::{Effort, Wish};
 use fathom_engine::Engine;
 use fathom_record::Run;
 use guide::Guide;
-use place::{Async, Place};
+use place::{Async, Place, Subject};
 use plan::Plan;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -47,6 +48,9 @@ pub fn run(options: &Survey, common: &Common) -> anyhow::Result<ExitCode> {
     if !place.direct {
         console::note("O_DIRECT is refused here; the parts that need it are left out");
     }
+    if !(options.json || options.line) {
+        console::note(&beforehand(&place, effort));
+    }
     let plan = Plan::new(&place, effort, options.seed);
     let mut guide = if options.dense { Guide::dense(plan) } else { Guide::new(plan) };
     let head = Head {
@@ -63,18 +67,23 @@ pub fn run(options: &Survey, common: &Common) -> anyhow::Result<ExitCode> {
         console::out(&fathom_report::survey::dense(&finished.run));
         return Ok(code(&finished));
     }
-    let page =
-        options.output.clone().unwrap_or_else(|| PathBuf::from(format!("fathom-{}.html", finished.run.id)));
-    let written = write::runs(&[&finished.run], &page, false);
+    let by_default = || PathBuf::from(format!("fathom-{}.html", finished.run.id));
+    let page = options.output.clone().or_else(|| (!options.line).then(by_default));
+    let written = page.as_deref().map(|page| write::runs(&[&finished.run], page, false)).transpose();
+    let page = page.filter(|_| written.is_ok());
     if options.json {
         console::out(&fathom_report::survey::json(&finished.run));
         super::run::tell_end(&finished);
-        if written.is_ok() {
+        if let Some(page) = &page {
             console::note(&format!("page: {}", page.display()));
         }
+    } else if options.line {
+        let answer = fathom_report::survey::Answer::of(&finished.run, None);
+        console::out(&format!("{}\n", fathom_report::terminal::one_line(&answer)));
+        super::run::tell_early_end(&finished);
     } else {
         let earlier = finished.stored.then(|| earlier::of(&finished.run, common)).flatten();
-        tell(&finished, earlier.as_ref(), written.is_ok().then_some(&page), common.store.as_deref());
+        tell(&finished, earlier.as_ref(), page.as_ref(), common.store.as_deref());
         super::run::tell_early_end(&finished);
     }
     // The measurement is not lost with the page: it is in the store and on the terminal.
@@ -92,6 +101,22 @@ fn wish(options: &Survey) -> Wish {
         (true, _) => Wish::Quick,
         (_, true) => Wish::Thorough,
         _ => Wish::Ordinary,
+    }
+}
+
+/// What it costs, before it begins.
+fn beforehand(place: &Place, effort: Effort) -> String {
+    let time = match effort.wish {
+        Wish::Quick => "15 seconds",
+        Wish::Ordinary => "a minute",
+        Wish::Thorough => "ten minutes",
+    };
+    match place.subject {
+        Subject::Device { .. } => format!("takes about {time}; the device is only read"),
+        Subject::Directory { .. } => {
+            let most = fathom_record::origin::bytes_words(effort.most_written);
+            format!("takes about {time}; writes at most {most}, in files that it removes")
+        }
     }
 }
 

@@ -85,14 +85,14 @@ impl Place {
         let in_memory = fathom_observe::device::stack_of(target).devices.is_empty();
         let (wanted, seconds) = match effort.wish {
             Wish::Quick => (32 * MIB, 0.25),
-            Wish::Ordinary => (256 * MIB, 1.0),
+            Wish::Ordinary => (128 * MIB, 1.0),
             Wish::Thorough => (1024 * MIB, 5.0),
         };
         let by_rate = ((rates.bytes_per_s * seconds) as u64).max(MIB);
         let largest = step(wanted.min(room).min(by_rate));
         let long = match effort.wish {
             Wish::Quick => 256 * MIB,
-            Wish::Ordinary => 2048 * MIB,
+            Wish::Ordinary => 1024 * MIB,
             Wish::Thorough => 32 * 1024 * MIB,
         };
         let sustained = if in_memory { largest } else { step(free / 8).min(long).max(largest) };
@@ -144,6 +144,21 @@ impl Place {
         }
     }
 
+    /// The file that is written in place, and read from memory.
+    pub fn written(&self) -> u64 {
+        (self.largest / 2).max(LEAST).min(self.largest)
+    }
+
+    /// The largest file that is made anew for a cell of a surface.
+    pub fn made_anew(&self) -> u64 {
+        (self.largest / 4).max(LEAST).min(self.largest)
+    }
+
+    /// The file of one who commits.
+    pub fn committed(&self) -> u64 {
+        (self.largest / 128).clamp(4 * KIB, MIB)
+    }
+
     /// The file that stays in memory: no CPU cache holds it, and it is read in no time.
     pub fn cached(&self) -> u64 {
         self.largest.min(64 * MIB)
@@ -152,12 +167,17 @@ impl Place {
     /// The file of each stream: all of them together are written in a phase's time.
     pub fn each_stream(&self, streams: u32) -> u64 {
         let by_rate = self.rates.bytes_per_s * 0.5 / f64::from(streams.max(1));
-        step((self.largest / 4).min((by_rate as u64).max(MIB)).max(16 * KIB))
+        step((self.largest / 8).min((by_rate as u64).max(MIB)).max(16 * KIB))
+    }
+
+    /// How long it may take to write this much.
+    pub fn takes_ns(&self, bytes: u64) -> u64 {
+        (bytes as f64 / self.rates.bytes_per_s * 1e9) as u64
     }
 
     /// Random writes that are on the device in about that time.
     pub fn writes_in(&self, time: Duration) -> u64 {
-        ((self.rates.syncs_per_s * 4.0 * time.0 as f64 / 1e9) as u64).clamp(64, 50_000)
+        ((self.rates.syncs_per_s * 4.0 * time.0 as f64 / 1e9) as u64).max(64)
     }
 }
 
@@ -265,6 +285,6 @@ mod tests {
             Place { rates, ..Place::for_test(true, 64 * MIB, false) }.each_stream(4)
         };
         assert_eq!((at(90e6), at(110e6)), (8 * MIB, 8 * MIB));
-        assert_eq!(at(1e9), 16 * MIB);
+        assert_eq!(at(1e9), 8 * MIB);
     }
 }

@@ -16,6 +16,9 @@ pub const MIB: u64 = 1 << 20;
 /// What one operation of most parts moves.
 pub const BLOCK: Bytes = Bytes(4 * KIB);
 
+/// This many write and sync at once, where several do.
+pub const COMMITTERS: u32 = 8;
+
 /// Tag of a part, and the sentence that explains it.
 #[derive(Clone, Copy)]
 pub struct Stage(pub &'static str, pub &'static str);
@@ -30,6 +33,8 @@ pub mod sets {
     pub const WRITTEN: &str = "written";
     /// One file that is made anew for each cell of a surface.
     pub const CELL: &str = "cell";
+    /// A file for each of those that commit at once.
+    pub const COMMITTED: &str = "committed";
     /// A file for each stream.
     pub const STREAMS: &str = "streams";
     /// A file for each stream, made anew.
@@ -184,6 +189,16 @@ impl<'a> Plan<'a> {
         matches!(self.place.subject, Subject::Directory { .. })
     }
 
+    /// The file set of that name.
+    pub fn set(&self, name: &str) -> Option<&FileSet> {
+        self.workload.filesets.iter().find(|set| set.name == name)
+    }
+
+    /// What each of so many that write at random may write in a phase.
+    pub fn few_writes(&self, writers: u32) -> Bytes {
+        Bytes(self.effort.most_written / 64 / u64::from(writers))
+    }
+
     /// The calls that keep several operations in flight, if there are any.
     pub fn several_in_flight(&self) -> Option<Backend> {
         match self.place.several? {
@@ -243,8 +258,9 @@ fn filesets(place: &Place, effort: Effort) -> Vec<FileSet> {
     let mut all = vec![
         set(sets::READ, 1, place.largest, Existing::Reuse),
         set(sets::CACHED, 1, place.cached(), Existing::Reuse),
-        set(sets::WRITTEN, 1, place.largest, Existing::Reuse),
-        set(sets::CELL, 1, place.largest, Existing::Refuse),
+        set(sets::WRITTEN, 1, place.written(), Existing::Reuse),
+        set(sets::COMMITTED, COMMITTERS, place.committed(), Existing::Reuse),
+        set(sets::CELL, 1, place.made_anew(), Existing::Refuse),
         set(sets::STREAMS, streams, each, Existing::Reuse),
         set(sets::STREAMS_NEW, streams, each, Existing::Refuse),
         set(sets::SUSTAINED, 1, place.sustained, Existing::Reuse),

@@ -1,12 +1,13 @@
 //! The same work by one, two and more streams at once, through the page cache and past it.
 
-use super::plan::{BLOCK, MIB, Plan, Stage, Step, sets};
-use fathom_workload::{Access, Action, Amount, Bytes, Direction, Stream, Timed};
+use super::plan::{BLOCK, COMMITTERS, MIB, Plan, Stage, Step, sets};
+use fathom_workload::{Access, Action, Amount, Bytes, Direction, Stream, SyncEvery, Timed};
 
 const STAGE: Stage =
     Stage("scaling", "The same work by one, two and more streams at once, each on a file of its own.");
 
 pub fn add(plan: &mut Plan<'_>) {
+    commits(plan);
     let each = if plan.writes() {
         plan.place.each_stream(plan.effort.most_streams)
     } else {
@@ -42,4 +43,20 @@ pub fn add(plan: &mut Plan<'_>) {
         let step = Step::new(STAGE, "parallel writers", write, time).sizes(each, record).streams(streams);
         plan.push(step.before(vec![Action::Recreate(sets::STREAMS_NEW.into())]));
     }
+}
+
+/// Several that each write and sync a file of their own: does one flush of the journal or the device serve them all?
+fn commits(plan: &mut Plan<'_>) {
+    if !plan.writes() {
+        return;
+    }
+    let write = Plan::by_worker(Stream {
+        access: Access::Permuted,
+        amount: Amount::Bytes(plan.few_writes(COMMITTERS)),
+        sync_every: Some(SyncEvery { writes: 1, ..SyncEvery::default() }),
+        ..Stream::new(sets::COMMITTED, Direction::Write, BLOCK)
+    });
+    let step = Step::new(STAGE, "parallel commits", write, plan.effort.phase);
+    let step = step.sizes(plan.place.committed(), BLOCK.0).streams(COMMITTERS);
+    plan.push(step.before(plan.prepare(sets::COMMITTED)));
 }

@@ -33,6 +33,7 @@ impl Kind {
 
 struct Test {
     kind: Kind,
+    lattice: Lattice,
     sampler: Sampler,
     /// The cell that is measured now, and its phase.
     asked: Option<(Node, usize)>,
@@ -40,7 +41,6 @@ struct Test {
 
 /// All surfaces of a survey.
 pub struct Surfaces {
-    lattice: Lattice,
     tests: Vec<Test>,
     turn: usize,
 }
@@ -48,21 +48,26 @@ pub struct Surfaces {
 impl Surfaces {
     /// `None` where files are too small for a surface.
     pub fn new(plan: &Plan<'_>) -> Option<Self> {
-        let lattice = Lattice::of(plan.place.largest)?;
+        let place = plan.place;
         let kinds: &[Kind] =
             if plan.writes() { &[Kind::Write, Kind::Cold, Kind::Cached] } else { &[Kind::Cold] };
-        let tests: Option<Vec<Test>> = kinds
-            .iter()
-            .map(|&kind| Some(Test { kind, sampler: lattice.sampler(TOLERANCE)?, asked: None }))
-            .collect();
-        Some(Self { lattice, tests: tests?, turn: 0 })
+        let test = |&kind: &Kind| {
+            let lattice = Lattice::of(match kind {
+                Kind::Write => place.made_anew(),
+                Kind::Cold => place.largest,
+                Kind::Cached => place.written(),
+            })?;
+            Some(Test { kind, sampler: lattice.sampler(TOLERANCE)?, lattice, asked: None })
+        };
+        let tests: Option<Vec<Test>> = kinds.iter().map(test).collect();
+        Some(Self { tests: tests?, turn: 0 })
     }
 
     /// The phase of the next cell; `None` when every test is content, or in a hurry when each has its first cells.
     pub fn next(&mut self, plan: &mut Plan<'_>, run: &Run, hurry: bool) -> Option<usize> {
         for _ in 0..self.tests.len() {
-            let at = self.turn;
-            self.turn = (at + 1) % self.tests.len();
+            let at = self.turn % self.tests.len();
+            self.turn = at + 1;
             let test = self.tests.get_mut(at)?;
             if let Some((node, number)) = test.asked.take() {
                 let phase = run.phases.iter().find(|p| p.seq as usize == number && !p.failed());
@@ -71,20 +76,26 @@ impl Surfaces {
             }
             let begun = test.sampler.expected_error().is_some();
             let Some(node) = test.sampler.next_node().filter(|_| !(hurry && begun)) else { continue };
-            let number = cell(plan, test.kind, &self.lattice, node);
+            let number = cell(plan, test.kind, &test.lattice, node);
             test.asked = Some((node, number?));
             return number;
         }
         None
     }
 
+    /// A phase that was given last cannot be executed, and no other of its test can.
+    pub fn leave(&mut self, plan: &mut Plan<'_>, number: usize) {
+        self.tests.retain(|test| test.asked.is_none_or(|(_, asked)| asked != number));
+        plan.workload.phases.truncate(number);
+    }
+
     /// Every cell of every surface, for the comparison with sampling.
     pub fn all(&self, plan: &mut Plan<'_>) -> Vec<usize> {
         let mut numbers = Vec::new();
         for test in &self.tests {
-            for row in 0..self.lattice.rows.len() {
-                for column in 0..self.lattice.columns.len() {
-                    numbers.extend(cell(plan, test.kind, &self.lattice, (column, row)));
+            for row in 0..test.lattice.rows.len() {
+                for column in 0..test.lattice.columns.len() {
+                    numbers.extend(cell(plan, test.kind, &test.lattice, (column, row)));
                 }
             }
         }

@@ -10,14 +10,14 @@ const STAGE: Stage = Stage(
 /// Points of the course over time.
 const POINTS: u64 = 60;
 
-/// Adds it, `time` long, and gives its number.
-pub fn add(plan: &mut Plan<'_>, time: Duration) -> Option<usize> {
+/// Adds it, `time` long or until `most` bytes are written, and gives its number.
+pub fn add(plan: &mut Plan<'_>, time: Duration, most: u64) -> Option<usize> {
     if !plan.writes() {
         return None;
     }
     let record = MIB.min(plan.place.sustained);
     let mut stream = Stream {
-        amount: Amount::Endless,
+        amount: Amount::Bytes(Bytes(most)),
         open: plan.open_direct(),
         sync_after: true,
         ..Stream::new(sets::SUSTAINED, Direction::Write, Bytes(record))
@@ -34,7 +34,8 @@ pub fn add(plan: &mut Plan<'_>, time: Duration) -> Option<usize> {
     let step = Step::new(STAGE, "sustained write", stream, time).sizes(plan.place.sustained, record);
     let number = plan.push(step);
     if let Some(phase) = plan.workload.phases.last_mut() {
-        phase.interval = Duration(time.0 / POINTS).max(Duration(100_000_000));
+        let shortest = Duration(10_000_000);
+        phase.interval = Duration(time.0.min(plan.place.takes_ns(most)) / POINTS).max(shortest);
     }
     Some(number)
 }

@@ -5,19 +5,40 @@ use super::guide::Guide;
 use super::place::Place;
 use super::plan::{MIB, Plan};
 use crate::script::Script;
-use fathom_record::{Axes, Phase, Repetition, Run, Worker};
-use fathom_workload::{Program, Workload};
+use fathom_record::{Axes, Histogram, OpKind, OpStat, Phase, Repetition, Run, Worker};
+use fathom_workload::{Action, Amount, Program, Sizing, Workload};
 use std::collections::BTreeSet;
 
 /// Runs a script as the run loop does, with phases that all have the same figures; gives the workload and what was executed.
 fn followed(place: &Place, wish: Wish) -> (Workload, Vec<(usize, u32)>) {
+    let (workload, turns, _) = followed_writing(place, wish, |_| 0);
+    (workload, turns)
+}
+
+/// Likewise, with what each worker of a phase writes; gives the sum of that, too.
+fn followed_writing(
+    place: &Place,
+    wish: Wish,
+    writes: impl Fn(&fathom_workload::Phase) -> u64,
+) -> (Workload, Vec<(usize, u32)>, u64) {
+    let mut written = 0;
     let effort = Effort::of(wish, 2);
     let mut guide = Guide::new(Plan::new(place, effort, 1));
     let (mut run, mut turns) = (Run::default(), Vec::new());
     while let Some((number, n)) = guide.next(&run) {
         assert_eq!(guide.workload().check(), Ok(()));
-        let worker = Worker { ops: 100, bytes: 409_600, elapsed_ns: 1_000_000_000, ..Worker::default() };
-        let repetition = Repetition { n, workers: vec![worker], ..Repetition::default() };
+        let phase = &guide.workload().phases[number];
+        let stat = OpStat { op: OpKind::Write, bytes: writes(phase), ops: 1, latency: Histogram::default() };
+        let worker = Worker {
+            ops: 100,
+            bytes: 409_600,
+            elapsed_ns: 1_000_000_000,
+            stats: vec![stat.clone()],
+            ..Worker::default()
+        };
+        let workers = vec![worker; phase.groups[0].instances as usize];
+        written += stat.bytes * workers.len() as u64;
+        let repetition = Repetition { n, workers, ..Repetition::default() };
         let here = run.phases.iter_mut().find(|p| p.seq as usize == number);
         match here {
             Some(phase) => phase.repetitions.push(repetition),
@@ -35,7 +56,7 @@ fn followed(place: &Place, wish: Wish) -> (Workload, Vec<(usize, u32)>) {
         turns.push((number, n));
         assert!(turns.len() < 2000, "it ends");
     }
-    (guide.workload().clone(), turns)
+    (guide.workload().clone(), turns, written)
 }
 
 fn stages(workload: &Workload) -> BTreeSet<&str> {
@@ -44,8 +65,10 @@ fn stages(workload: &Workload) -> BTreeSet<&str> {
 
 #[test]
 fn every_survey_makes_sense_and_measures_every_part() {
-    for (direct, largest) in [(true, 256 * MIB), (false, 256 * MIB), (true, 192 << 10), (false, 64 << 10)] {
+    for (direct, largest) in [(true, 128 * MIB), (false, 128 * MIB), (true, 192 << 10), (false, 64 << 10)] {
         for wish in [Wish::Quick, Wish::Ordinary, Wish::Thorough] {
+            // Quick surveys have smaller files.
+            let largest = if wish == Wish::Quick { largest.min(32 * MIB) } else { largest };
             let place = Place::for_test(direct, largest, false);
             let (workload, turns) = followed(&place, wish);
             let mut wanted =
@@ -105,4 +128,45 @@ fn files_fit_the_place() {
 fn what_an_answer_calls_limits_are_rules_that_find_causes() {
     let causes = fathom_report::survey::LIMITS.iter().filter(|rule| fathom_observe::findings::is_cause(rule));
     assert_eq!(causes.count(), fathom_report::survey::LIMITS.len());
+}
+
+/// What each worker of a phase writes if nothing is too slow for it.
+fn as_much_as_it_may(phase: &fathom_workload::Phase) -> u64 {
+    let Program::Stream(stream) = &phase.groups[0].threads[0].program else { return 4 * MIB };
+    match (stream.amount, stream.length) {
+        _ if !stream.direction.writes() => 0,
+        (Amount::Bytes(bytes), _) => bytes.0,
+        (Amount::Operations(n), _) => n * stream.record.largest().0,
+        (_, Some(length)) => length.0,
+        (other, None) => {
+            assert_eq!((other, phase.name.as_str()), (Amount::Pass, "parallel writers"));
+            16 * MIB
+        }
+    }
+}
+
+#[test]
+fn a_survey_writes_no_more_than_it_may() {
+    for (wish, most) in [(Wish::Quick, 32), (Wish::Ordinary, 128), (Wish::Thorough, 1024)] {
+        for (direct, largest) in [(true, most * MIB), (false, most * MIB), (true, MIB)] {
+            let may_write = Effort::of(wish, 2).most_written;
+            let place = Place::for_test(direct, largest, false);
+            let (workload, turns, written) = followed_writing(&place, wish, as_much_as_it_may);
+            let (mut there, mut laid_out) = (BTreeSet::new(), 0);
+            for action in turns.iter().flat_map(|(number, _)| &workload.phases[*number].before) {
+                let Action::Prepare(name) = action else { continue };
+                let set = workload.filesets.iter().find(|set| set.name == *name).expect("a set");
+                let Sizing::Fixed(each) = set.size else { panic!("files of many sizes") };
+                // The tree is made anew each time, the other files stay.
+                if name == "small" {
+                    laid_out += each.0 * set.files.count() / 2;
+                } else if there.insert(name) {
+                    laid_out += each.0 * set.files.count();
+                }
+            }
+            let all = written + laid_out;
+            assert!(all <= may_write, "{all} of {}: {wish:?} {largest}", may_write);
+            assert!(all > may_write / 2, "{all} of {}: {wish:?} {largest}", may_write);
+        }
+    }
 }
