@@ -9,7 +9,17 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ("", &["--store", "--no-store", "--observe", "--help", "--version"]),
     (
         "survey",
-        &["[DIR|DEVICE]", "--output", "--quick", "--thorough", "--seed", "--json", "--store", "--no-store"],
+        &[
+            "[DIR|DEVICE]",
+            "--output",
+            "--quick",
+            "--thorough",
+            "--seed",
+            "--json",
+            "--line",
+            "--store",
+            "--no-store",
+        ],
     ),
     ("run", &["<FILE>", "--plan", "--cold", "--output", "--json", "--store", "--no-store"]),
     (

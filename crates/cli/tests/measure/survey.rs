@@ -21,7 +21,7 @@ fn a_survey_prints_a_summary_writes_a_page_and_keeps_the_run() {
     assert!(outcome.stdout.contains(fathom.work().to_str().expect("UTF-8")), "{}", outcome.stdout);
     assert_eq!(lines_with(&outcome.stderr, "error:"), [""; 0]);
     let before = lines_with(&outcome.stderr, "note:");
-    assert!(before[0].contains("takes about 15 seconds; writes at most 1.00 GiB"), "{before:?}");
+    assert!(before[0].contains("takes about 15 seconds; writes at most 1 GiB"), "{before:?}");
 
     let listed = runs(&fathom);
     assert_eq!(listed.len(), 1);
