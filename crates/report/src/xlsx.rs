@@ -87,14 +87,17 @@ fn fit(sheet: &mut Worksheet, columns: usize) -> Done {
 const SENTENCE: usize = 90;
 
 fn summary(sheet: &mut Worksheet, runs: &[&Run], look: &Look) -> Done {
-    sheet.set_name("Summary")?.set_column_width(0, 46)?.set_column_width(1, SENTENCE as f64)?;
+    sheet.set_name("Summary")?.set_column_width(1, SENTENCE as f64)?;
     for column in 2..9 {
         sheet.set_column_width(column, 16)?;
     }
     sheet.set_landscape().set_print_fit_to_pages(1, 0);
     let mut row = 0;
+    let mut longest = 0;
     for run in runs {
         let story = Story::of(run);
+        let titles = story.figures.iter().map(|figure| figure.title.chars().count());
+        longest = titles.chain([longest]).max().unwrap_or(0);
         sheet.write_with_format(row, 0, clean(&story.title), &look.bold)?;
         sheet.write(row, 1, run.status.word())?;
         row += 1;
@@ -114,6 +117,7 @@ fn summary(sheet: &mut Worksheet, runs: &[&Run], look: &Look) -> Done {
         }
         row = main_figures(sheet, row + 1, &story, look)? + 1;
     }
+    sheet.set_column_width(0, (longest as f64 + 2.0).clamp(30.0, 80.0))?;
     Ok(())
 }
 
@@ -146,7 +150,7 @@ fn main_figures(sheet: &mut Worksheet, mut row: u32, story: &Story, look: &Look)
     for figure in &story.figures {
         for (kind, s) in &figure.by_kind {
             row += 1;
-            sheet.write_with_format(row, 0, clean(&figure.title), &look.wrap)?.write(row, 1, kind.words())?;
+            sheet.write(row, 0, clean(&figure.title))?.write(row, 1, kind.words())?;
             let quoted = figure.quoted.get(kind).copied().unwrap_or(s.median);
             for (column, rate) in (2u16..).zip([quoted, s.min, s.max]) {
                 sheet.write_with_format(row, column, mib(rate), &look.ratio)?;
@@ -155,11 +159,7 @@ fn main_figures(sheet: &mut Worksheet, mut row: u32, story: &Story, look: &Look)
         }
         if let Some(s) = &figure.ops {
             row += 1;
-            sheet.write_with_format(row, 0, clean(&figure.title), &look.wrap)?.write(
-                row,
-                1,
-                "no file data",
-            )?;
+            sheet.write(row, 0, clean(&figure.title))?.write(row, 1, "no file data")?;
             for (column, rate) in (5u16..).zip([s.median, s.min, s.max]) {
                 sheet.write_with_format(row, column, rate, &look.whole)?;
             }

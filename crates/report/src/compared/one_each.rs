@@ -5,8 +5,8 @@ use super::notices::spelled;
 use super::{Compared, Design};
 use fathom_compare::paired::geometric_mean;
 use fathom_compare::wording::{self, short};
+use fathom_record::Run;
 use fathom_record::imported::names;
-use fathom_record::{Run, Source};
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -129,7 +129,7 @@ pub(super) fn again(a: &[&Run], b: &[&Run]) -> String {
 fn typed(a: &Run, b: &Run) -> Option<String> {
     const DROP_INS: [&str; 4] = ["iozone", "sysbench", "fio", "filebench"];
     let measured = |run: &Run| -> Option<Vec<String>> {
-        let is_measured = run.source == None::<Source> && run.simulation.is_none();
+        let is_measured = run.source.is_none() && run.simulation.is_none();
         let plain = |word: &String| {
             !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c))
         };
@@ -166,6 +166,7 @@ mod tests {
         );
         assert!(text.contains("For a verdict: measure both"), "{text}");
         assert!(!text.contains("interval"), "{text}");
+        insta::assert_snapshot!(text);
     }
 
     #[test]

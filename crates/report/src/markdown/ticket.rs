@@ -109,8 +109,10 @@ fn doubts(story: &Story) -> Vec<String> {
         format!("Doubt: {}{more}", escape(doubt.sentences.first().map_or("", String::as_str)))
     });
     let mut told: Vec<String> = told.collect();
-    if all.len() > MOST {
-        told.push(format!("{} more kinds of doubt", all.len() - MOST));
+    match all.len().saturating_sub(MOST) {
+        0 => {}
+        1 => told.push("1 more kind of doubt".into()),
+        n => told.push(format!("{n} more kinds of doubt")),
     }
     told
 }

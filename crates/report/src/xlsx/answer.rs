@@ -38,14 +38,19 @@ pub(super) fn write(book: &mut Workbook, runs: &[&Run], look: &Look) -> Done {
 /// Table and chart; returns the row below.
 fn table(sheet: &mut Worksheet, head: u32, lines: &[Line], look: &Look) -> Result<u32, XlsxError> {
     for (column, words) in (0u16..).zip(HEADS) {
-        let format = if (1..6).contains(&column) { &look.head } else { &look.bold };
-        sheet.write_with_format(head, column, words, format)?;
+        let format = match column {
+            0 => look.bold.clone(),
+            6 => look.bold.clone().set_indent(1),
+            _ => look.head.clone(),
+        };
+        sheet.write_with_format(head, column, words, &format)?;
     }
     let tenths = Format::new().set_num_format("#,##0.0");
+    let beside = Format::new().set_indent(1);
     let mut row = head;
     for line in lines {
         row += 1;
-        sheet.write(row, 0, line.what.as_str())?.write(row, 6, line.served)?;
+        sheet.write(row, 0, line.what.as_str())?.write_with_format(row, 6, line.served, &beside)?;
         let [p50, p99, p999] = line.ns.map(|ns| ns.map(|ns| ns / 1e3));
         let mib = line.bytes_per_s.map(|rate| rate / 1_048_576.0);
         for (column, number) in (1u16..).zip([mib, line.per_s, p50, p99, p999]) {
@@ -55,7 +60,7 @@ fn table(sheet: &mut Worksheet, head: u32, lines: &[Line], look: &Look) -> Resul
             }
         }
     }
-    match chart(head, row, lines) {
+    match chart(head, lines) {
         Some(chart) => {
             sheet.insert_chart(row + 2, 0, &chart)?;
             Ok(row + 2 + CHART_ROWS)
@@ -65,25 +70,25 @@ fn table(sheet: &mut Worksheet, head: u32, lines: &[Line], look: &Look) -> Resul
 }
 
 /// Bars of the rate that most lines have, on a logarithmic axis: memory is thousands of times as fast as a disk.
-fn chart(head: u32, last: u32, lines: &[Line]) -> Option<Chart> {
-    let positive = |value: Option<f64>| value.is_some_and(|v| v > 0.0);
-    let bytes = lines.iter().filter(|line| positive(line.bytes_per_s)).count();
-    let operations = lines.iter().filter(|line| positive(line.per_s)).count();
-    if bytes.max(operations) == 0 {
-        return None;
-    }
-    let column: u16 = if operations >= bytes { 2 } else { 1 };
+fn chart(head: u32, lines: &[Line]) -> Option<Chart> {
+    let with = |rate: fn(&Line) -> Option<f64>| -> Vec<u32> {
+        let rows = (head + 1..).zip(lines);
+        rows.filter(|(_, line)| rate(line).is_some_and(|v| v > 0.0)).map(|(row, _)| row).collect()
+    };
+    let (bytes, operations) = (with(|line| line.bytes_per_s), with(|line| line.per_s));
+    let (column, rows) = if operations.len() >= bytes.len() { (2, operations) } else { (1, bytes) };
+    let (first, last) = (*rows.first()?, *rows.last()?);
     let mut chart = Chart::new(ChartType::Bar);
     chart
         .add_series()
         .set_name((NAME, head, column))
-        .set_categories((NAME, head + 1, 0, last, 0))
-        .set_values((NAME, head + 1, column, last, column));
+        .set_categories((NAME, first, 0, last, 0))
+        .set_values((NAME, first, column, last, column));
     chart.title().set_name(HEADS[usize::from(column)]);
     chart.legend().set_hidden();
-    // The first line is at the top; zero does not exist on a logarithmic axis.
-    chart.x_axis().set_reverse();
-    chart.y_axis().set_log_base(10).set_crossing(ChartAxisCrossing::Min);
+    // Of bars the axis of names is the vertical one. The first line is at the top; zero does not exist on a logarithmic axis.
+    chart.y_axis().set_reverse();
+    chart.x_axis().set_log_base(10).set_crossing(ChartAxisCrossing::Min);
     chart.set_width(760).set_height(320);
     Some(chart)
 }
