@@ -222,9 +222,13 @@ fn every_form_of_output_is_written() {
     }
     let beside: Vec<String> = names_in(fathom.work()).into_iter().filter(|n| n.ends_with("svg")).collect();
     assert_eq!(beside, ["out.svg"], "one picture and no other");
-    let _ = fathom.run(["report", "last", "-o", "pictures/"]).expect_code(0).expect_stderr("wrote pictures/");
+    let _ = fathom
+        .run(["report", "last", "-o", "pictures/"])
+        .expect_code(0)
+        .expect_stderr("pictures/latency.svg");
     let all = names_in(&fathom.work().join("pictures"));
-    assert_eq!(all, ["latency.svg"], "named after what it shows");
+    // What reached a device has pictures, too, if anything did.
+    assert!(all.contains(&"latency.svg".into()) && all.iter().all(|name| name.ends_with(".svg")), "{all:?}");
     let again = fathom.run(["report", "last", "-o", "pictures"]).expect_code(2);
     let _ = again.expect_stderr("--force overwrites it");
     let _ = fathom.run(["report", "last", "-o", "pictures", "--force"]).expect_code(0);
