@@ -447,15 +447,20 @@ pub enum ImportKind {
   fathom report last -o run.html                  the page of the newest run
   fathom report 20261121T2105 last -o both.html   two runs side by side, with their ratio
   fathom report last -o run.xlsx                  tables and charts; IOzone's sheets for IOzone
-  fathom report last -o run.md                    for an issue or a pull request
+  fathom report last -o run.md                    25 lines for a ticket; --full has everything
+  fathom report last -o run.svg                   the picture that answers; -o pictures/ has all
   fathom report last -o metrics.prom              for the node exporter's text files")]
 pub struct Report {
     /// Runs by id, by the beginning of an id, or "last"
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<String>,
-    /// Where to write it; the ending says what: .html .xlsx .md .svg .json .csv .parquet .prom
+    /// Where to write it, by its ending: .html .xlsx .md .svg (one picture) .json .csv .parquet .prom;
+    /// DIR/ gets every picture as a file
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
+    /// Write everything into a .md, which otherwise has at most 25 lines
+    #[arg(long)]
+    pub full: bool,
     /// Overwrite the file if it exists
     #[arg(long)]
     pub force: bool,

@@ -183,22 +183,42 @@ pub fn noise_gate(gate: &NoiseGate) -> String {
     said
 }
 
-/// Two single runs: their ratio B/A and, where there are control cells, what these are and by how much they differ at most.
+/// One run of each side.
 #[must_use]
-pub fn single_runs(names: Names, ratio: f64, controls: Option<(&str, f64)>) -> String {
+pub fn one_run_each(names: Names, ratio: f64, higher_is_better: Option<bool>) -> String {
+    format!("{} (one run each; not a verdict).", times_than(names, ratio, higher_is_better))
+}
+
+/// "B is 2.1× faster than A".
+#[must_use]
+pub fn times_than(names: Names, ratio: f64, higher_is_better: Option<bool>) -> String {
     let Names { a, b, .. } = names;
-    let ratio = significant(ratio);
-    match controls {
-        Some((what, largest)) => {
-            let largest = effect_percent(largest);
-            format!(
-                "Single runs: {b}/{a} = {ratio}. No interval can be given. Control cells ({what}) differ by at most {largest}."
-            )
-        }
-        None => format!(
-            "Single runs: {b}/{a} = {ratio}. No interval can be given; 3 quads or more would allow a verdict."
-        ),
+    match times(names, ratio, higher_is_better) {
+        Some(times) => format!("{b} is {times} than {a}"),
+        None => format!("{b} and {a} differ by less than 0.5 %"),
     }
+}
+
+/// "2.1× faster": how many times, from the ratio of B to A, in three digits at most; `None` where these would call it 1.
+#[must_use]
+pub fn times(names: Names, ratio: f64, higher_is_better: Option<bool>) -> Option<String> {
+    let (factor, is_more) = if ratio < 1.0 { (1.0 / ratio, false) } else { (ratio, true) };
+    let word = match is_more == higher_is_better.unwrap_or(true) {
+        true => names.better,
+        false => names.worse,
+    };
+    let factor = short(factor);
+    (factor != "1").then(|| format!("{factor}× {word}"))
+}
+
+/// A cell of single runs beside control cells.
+#[must_use]
+pub fn single_runs(names: Names, ratio: f64, (what, largest): (&str, f64)) -> String {
+    let Names { a, b, .. } = names;
+    let (ratio, largest) = (significant(ratio), effect_percent(largest));
+    format!(
+        "Single runs: {b}/{a} = {ratio}. No interval can be given. Control cells ({what}) differ by at most {largest}."
+    )
 }
 
 /// Several cells of single runs against control cells.

@@ -47,13 +47,18 @@ fn inconclusive() {
 #[test]
 fn single_runs_and_controls() {
     assert_eq!(
-        single_runs(AB, 9.232769, Some(("direct I/O", 0.079300))),
+        single_runs(AB, 9.232769, ("direct I/O", 0.079300)),
         "Single runs: B/A = 9.23. No interval can be given. Control cells (direct I/O) differ by at most 7.9 %."
     );
+    let names = Names::of_speed("old", "new");
     assert_eq!(
-        single_runs(Names::of_speed("old", "new"), 0.569913, None),
-        "Single runs: new/old = 0.570. No interval can be given; 3 quads or more would allow a verdict."
+        one_run_each(names, 0.569913, Some(true)),
+        "new is 1.75× slower than old (one run each; not a verdict)."
     );
+    assert_eq!(times(names, 0.5, Some(false)).as_deref(), Some("2× faster"), "of a latency");
+    assert_eq!(times(names, 123.456, None).as_deref(), Some("123× faster"));
+    assert_eq!(times(names, 1.0012, Some(false)), None);
+    assert_eq!(times_than(names, 0.9988, Some(true)), "new and old differ by less than 0.5 %");
     let found =
         crate::single::against_controls(&[1.624712, 9.232769, 5.140114], &[0.999017, 1.079300, 1.003254]);
     assert_eq!(

@@ -112,6 +112,24 @@ pub fn paced(rows: &[Row], row: &Row) -> bool {
     rows.iter().any(|r| r.op == OpKind::Response && r.title == row.title)
 }
 
+/// The latency that tells most about a phase: where every write was followed by its own fsync, that of the fsync, which is marked.
+pub(crate) fn told(phase: &Phase) -> (Histogram, &'static str) {
+    if phase.is_metadata_only() {
+        // Of several kinds of operation none stands for the others.
+        return (Histogram::default(), "");
+    }
+    let latency = phase.latency();
+    let mut syncs = Histogram::default();
+    for repetition in &phase.repetitions {
+        syncs.merge(&repetition.latency(OpKind::Sync));
+    }
+    if phase.writes && !phase.reads && syncs.count() * 2 > latency.count() {
+        (syncs, " *")
+    } else {
+        (latency, "")
+    }
+}
+
 fn rows_of(phase: &Phase) -> Vec<Row> {
     let origin = phase.origin().regime;
     let flow = phase.repetitions.iter().flat_map(|r| &r.workers).any(|w| !w.rows.is_empty());

@@ -2,7 +2,7 @@
 //! Markdown summary and a page of terminal text. It measures nothing, opens no store and prints nothing; it returns text or
 //! writes the one file it is told to.
 //!
-//! Order of reading: `section`, `surface`, `streams`, `latency`, `operations`, `writes`, `conduct` and `imported` take figures out of a run; `regimes` finds (and `band` says) what is
+//! Order of reading: `section`, `surface`, `streams`, `latency`, `operations`, `writes`, `conduct` and `imported` take figures out of a run, `heading` where it was made and `results` its short table; `regimes` finds (and `band` says) what is
 //! disk and what is memory; `block` what reached a device, `truth` what of it is memory's and `finding` why, `budget` where the time of an operation goes, and `why` gives the answer; `survey` what a survey says of a storage; `text` draws that as plain text; `story` says it in words, `trust` what it is worth; `svg`, `html`, `xlsx`, `markdown` and `terminal` lay it out; `units`, `spark` and `colour`
 //! serve them all; `comparison` divides two runs, `compared` judges two sides, `history` all runs of one workload, `sweep` draws many of one workload under different settings, `calibrated` what a device's profile was fitted to, `reproduced` a published table beside its simulation.
 
@@ -16,6 +16,7 @@ pub mod comparison;
 pub mod conduct;
 pub mod counters;
 pub mod finding;
+pub mod heading;
 pub mod history;
 pub mod html;
 pub mod imported;
@@ -28,6 +29,7 @@ pub mod parquet;
 mod passed;
 pub mod regimes;
 pub mod reproduced;
+pub mod results;
 pub mod section;
 pub mod spark;
 pub mod story;

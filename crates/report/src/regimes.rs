@@ -201,15 +201,23 @@ impl Mapped {
     /// The figure of the largest file that was served so, with the largest record up to a MiB, or the least above.
     #[must_use]
     pub fn largest_of(&self, kind: Kind) -> Option<f64> {
+        self.largest_cell_of(kind).map(|(_, _, value)| value)
+    }
+
+    /// The sizes of that file and of its records, and the figure.
+    #[must_use]
+    pub fn largest_cell_of(&self, kind: Kind) -> Option<(u64, u64, f64)> {
         const RECORD: u64 = 1 << 20;
         let mut columns: Vec<(usize, u64)> = self.surface.record_bytes.iter().copied().enumerate().collect();
         columns.sort_by_key(|&(_, record)| {
             (record > RECORD, if record > RECORD { record } else { u64::MAX - record })
         });
         let rows = self.surface.cells.iter().enumerate().rev();
-        let mut cells =
-            rows.flat_map(|(i, row)| columns.iter().filter_map(move |&(j, _)| Some((i, row[j].as_ref()?))));
-        cells.find(|(i, cell)| self.kind_of(*i, cell) == kind).map(|(_, cell)| cell.value)
+        let mut cells = rows.flat_map(|(i, row)| {
+            columns.iter().filter_map(move |&(j, record)| Some((i, record, row[j].as_ref()?)))
+        });
+        let (i, record, cell) = cells.find(|(i, _, cell)| self.kind_of(*i, cell) == kind)?;
+        Some((self.surface.file_bytes[i], record, cell.value))
     }
 
     /// The band a row belongs to.

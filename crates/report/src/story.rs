@@ -99,7 +99,7 @@ impl Story {
 }
 
 /// The run's name; nobody is to take a simulated run for measured, so it is part of that.
-fn title(run: &Run) -> String {
+pub(crate) fn title(run: &Run) -> String {
     let name = if run.label.is_empty() { &run.id } else { &run.label };
     if run.simulation.is_some() { format!("{name} (simulated)") } else { name.clone() }
 }

@@ -1,4 +1,4 @@
-//! The workbook: a summary, the surfaces in the layout IOzone users know (per test a title, a row of record sizes in kB, one row
+//! The workbook: the answer with a chart, a summary, the surfaces in the layout IOzone users know (per test a title, a row of record sizes in kB, one row
 //! per file size, throughput in kB/s) with a three-colour scale and native line charts, throughput by streams, what reached the devices, the environment,
 //! and one tidy sheet with an observation a row for those who compute further. What was not measured is an empty cell.
 
@@ -12,6 +12,7 @@ use rust_xlsxwriter::{
     FormatAlign, Workbook, Worksheet, XlsxError,
 };
 
+mod answer;
 mod block;
 mod operations;
 
@@ -53,9 +54,10 @@ fn build(book: &mut Workbook, runs: &[&Run]) -> Done {
         bold: Format::new().set_bold(),
         head: Format::new().set_bold().set_align(FormatAlign::Right),
         whole: Format::new().set_num_format("#,##0"),
-        ratio: Format::new().set_num_format("0.000"),
+        ratio: Format::new().set_num_format("#,##0.000"),
         wrap: Format::new().set_text_wrap().set_align(FormatAlign::Top),
     };
+    answer::write(book, runs, &look)?;
     summary(book.add_worksheet(), runs, &look)?;
     for (i, run) in runs.iter().enumerate() {
         let name =
@@ -69,11 +71,33 @@ fn build(book: &mut Workbook, runs: &[&Run]) -> Done {
     observations(book.add_worksheet(), runs, &look)
 }
 
+/// Columns as wide as the numbers in them with their thousands separators, and as text up to a limit; one page wide on paper.
+fn fit(sheet: &mut Worksheet, columns: usize) -> Done {
+    const NUMBER: f64 = 18.0;
+    const WIDEST_PIXELS: u32 = 480;
+    for column in 0..columns as u16 {
+        sheet.set_column_width(column, NUMBER)?;
+    }
+    sheet.set_autofit_max_width(WIDEST_PIXELS).autofit();
+    sheet.set_landscape().set_print_fit_to_pages(1, 0);
+    Ok(())
+}
+
+/// Letters of a sentence on one line of the summary.
+const SENTENCE: usize = 90;
+
 fn summary(sheet: &mut Worksheet, runs: &[&Run], look: &Look) -> Done {
-    sheet.set_name("Summary")?.set_column_width(0, 24)?.set_column_width(1, 90)?;
+    sheet.set_name("Summary")?.set_column_width(1, SENTENCE as f64)?;
+    for column in 2..9 {
+        sheet.set_column_width(column, 16)?;
+    }
+    sheet.set_landscape().set_print_fit_to_pages(1, 0);
     let mut row = 0;
+    let mut longest = 0;
     for run in runs {
         let story = Story::of(run);
+        let titles = story.figures.iter().map(|figure| figure.title.chars().count());
+        longest = titles.chain([longest]).max().unwrap_or(0);
         sheet.write_with_format(row, 0, clean(&story.title), &look.bold)?;
         sheet.write(row, 1, run.status.word())?;
         row += 1;
@@ -81,7 +105,7 @@ fn summary(sheet: &mut Worksheet, runs: &[&Run], look: &Look) -> Done {
             row = pair(sheet, row, "Trouble", trouble, look)?;
         }
         for verdict in &story.verdicts {
-            row = pair(sheet, row, verdict.kind.map_or("hint", crate::Kind::words), &verdict.sentence, look)?;
+            row = pair(sheet, row, verdict.mark, &verdict.sentence, look)?;
         }
         for doubt in &story.doubts {
             for sentence in doubt.sentences.iter().take(5) {
@@ -93,43 +117,53 @@ fn summary(sheet: &mut Worksheet, runs: &[&Run], look: &Look) -> Done {
         }
         row = main_figures(sheet, row + 1, &story, look)? + 1;
     }
+    sheet.set_column_width(0, (longest as f64 + 2.0).clamp(30.0, 80.0))?;
     Ok(())
 }
 
 fn pair(sheet: &mut Worksheet, row: u32, term: &str, words: &str, look: &Look) -> Result<u32, XlsxError> {
-    sheet.write(row, 0, clean(term))?;
+    const LINE: f64 = 15.0;
+    sheet.write_with_format(row, 0, clean(term), &look.wrap)?;
     sheet.write_with_format(row, 1, clean(words), &look.wrap)?;
+    let lines = words.chars().count().div_ceil(SENTENCE).max(1);
+    sheet.set_row_height(row, LINE * lines as f64)?;
     Ok(row + 1)
 }
 
 /// Test, regime, the figure to quote, lowest, highest: one figure a row, its origin beside it.
 fn main_figures(sheet: &mut Worksheet, mut row: u32, story: &Story, look: &Look) -> Result<u32, XlsxError> {
-    let heads = ["Test", "Served by", "kB/s", "Lowest kB/s", "Highest kB/s", "Cells"];
+    let heads = [
+        "Test",
+        "Served by",
+        "MiB/s",
+        "Lowest MiB/s",
+        "Highest MiB/s",
+        "Operations/s",
+        "Lowest/s",
+        "Highest/s",
+        "Cells",
+    ];
     for (column, head) in (0u16..).zip(heads) {
-        sheet.write_with_format(row, column, head, &look.bold)?;
+        sheet.write_with_format(row, column, head, if column < 2 { &look.bold } else { &look.head })?;
     }
+    let mib = |rate: f64| rate / 1_048_576.0;
     for figure in &story.figures {
         for (kind, s) in &figure.by_kind {
             row += 1;
-            sheet.write(row, 0, clean(&figure.title))?;
-            sheet.write(row, 1, kind.words())?;
+            sheet.write(row, 0, clean(&figure.title))?.write(row, 1, kind.words())?;
             let quoted = figure.quoted.get(kind).copied().unwrap_or(s.median);
             for (column, rate) in (2u16..).zip([quoted, s.min, s.max]) {
-                sheet.write_with_format(row, column, kib(rate), &look.whole)?;
+                sheet.write_with_format(row, column, mib(rate), &look.ratio)?;
             }
-            sheet.write(row, 5, s.n as f64)?;
+            sheet.write(row, 8, s.n as f64)?;
         }
         if let Some(s) = &figure.ops {
             row += 1;
-            sheet.write(row, 0, clean(&figure.title))?.write(
-                row,
-                1,
-                "no file data: operations per second",
-            )?;
-            for (column, rate) in (2u16..).zip([s.median, s.min, s.max]) {
+            sheet.write(row, 0, clean(&figure.title))?.write(row, 1, "no file data")?;
+            for (column, rate) in (5u16..).zip([s.median, s.min, s.max]) {
                 sheet.write_with_format(row, column, rate, &look.whole)?;
             }
-            sheet.write(row, 5, s.n as f64)?;
+            sheet.write(row, 8, s.n as f64)?;
         }
     }
     Ok(row + 1)
@@ -151,8 +185,11 @@ fn surfaces(book: &mut Workbook, name: &str, run: &Run, look: &Look) -> Done {
     sheet.write(1, 0, " ")?;
     sheet.write(2, 0, "The top row is records sizes, the left column is file sizes")?;
     // The three lines above name the sheet; file sizes and they stay in sight.
-    sheet.set_freeze_panes(3, 1)?;
+    sheet.set_freeze_panes(3, 1)?.set_landscape().set_print_fit_to_pages(1, 0);
     let chart_column = all.iter().map(|m| m.surface.record_bytes.len()).max().unwrap_or(0) as u16 + 3;
+    for column in 1..chart_column {
+        sheet.set_column_width(column, 14)?;
+    }
     let mut row = 3;
     let mut chart_row = 3;
     for mapped in &all {
@@ -256,8 +293,13 @@ fn streams(book: &mut Workbook, name: &str, run: &Run, look: &Look) -> Done {
     for (column, n) in (2u16..).zip(&counts) {
         sheet.write_with_format(4, column, *n as f64, &look.head)?;
     }
-    sheet.set_freeze_panes(5, 1)?;
+    sheet.set_freeze_panes(5, 1)?.set_landscape().set_print_fit_to_pages(1, 0);
     let last_column = counts.len() as u16 + 1;
+    for column in 1..=last_column {
+        sheet.set_column_width(column, 16)?;
+    }
+    let longest = all.iter().map(|s| s.title.chars().count() + ", slowest stream".len()).max().unwrap_or(0);
+    sheet.set_column_width(0, (longest as f64).clamp(34.0, 80.0))?;
     let mut chart = Chart::new(ChartType::Line);
     let mut row = 5;
     for series in &all {
@@ -303,11 +345,7 @@ fn stream_figures() -> [(&'static str, PointFigure); 4] {
 }
 
 fn environment(sheet: &mut Worksheet, runs: &[&Run], look: &Look) -> Done {
-    sheet
-        .set_name("Environment")?
-        .set_column_width(0, 26)?
-        .set_column_width(1, 40)?
-        .set_column_width(2, 60)?;
+    sheet.set_name("Environment")?;
     for (column, head) in (0u16..).zip(["run", "name", "value"]) {
         sheet.write_with_format(0, column, head, &look.bold)?;
     }
@@ -319,7 +357,7 @@ fn environment(sheet: &mut Worksheet, runs: &[&Run], look: &Look) -> Done {
             row += 1;
         }
     }
-    Ok(())
+    fit(sheet, 3)
 }
 
 /// Heads of the tidy sheet; a unit in each name that has one.
@@ -370,7 +408,7 @@ fn observations(sheet: &mut Worksheet, runs: &[&Run], look: &Look) -> Done {
     if row > 0 {
         sheet.autofilter(0, 0, row, TIDY.len() as u16 - 1)?;
     }
-    Ok(())
+    fit(sheet, TIDY.len())
 }
 
 fn observation(sheet: &mut Worksheet, row: u32, run: &Run, phase: &Phase, n: usize, look: &Look) -> Done {
@@ -430,7 +468,7 @@ mod tests {
     #[test]
     fn the_surfaces_stand_in_iozones_layout() {
         let mut book = written(&[&samples::auto_run()]);
-        assert_eq!(book.sheet_names(), ["Summary", "Surfaces", "Environment", "Observations"]);
+        assert_eq!(book.sheet_names(), ["Answer", "Summary", "Surfaces", "Environment", "Observations"]);
         let sheet = book.worksheet_range("Surfaces").expect("sheet");
         let at = |row, column| sheet.get_value((row, column)).cloned().unwrap_or(Data::Empty);
         assert_eq!(at(0, 0), Data::String("iozone -Ra -g 1g".into()));
@@ -458,9 +496,29 @@ mod tests {
     }
 
     #[test]
+    fn the_first_sheet_is_the_answer_with_a_chart() {
+        let run = samples::sysbench_run();
+        let mut book = written(&[&run]);
+        let sheet = book.worksheet_range("Answer").expect("sheet");
+        let at = |row, column| sheet.get_value((row, column)).cloned().unwrap_or(Data::Empty);
+        assert_eq!(at(3, 1), Data::String("MiB/s".into()));
+        let line = &crate::results::of_run(&run)[0];
+        assert_eq!(at(4, 0), Data::String(line.what.clone()));
+        assert_eq!(at(4, 1), Data::Float(line.bytes_per_s.expect("data") / 1_048_576.0));
+        assert_eq!(at(4, 4), Data::Float(line.ns[1].expect("timed") / 1e3));
+        // Names of parts stand in a zip as they are.
+        let part = |run: &Run, name: &str| {
+            let book = bytes(&[run]).expect("written");
+            book.windows(name.len()).any(|window| window == name.as_bytes())
+        };
+        assert!(part(&run, "xl/charts/chart1.xml"));
+        assert!(!part(&Run::default(), "xl/charts/chart1.xml"), "nothing to draw");
+    }
+
+    #[test]
     fn operations_have_a_sheet_of_their_own() {
         let mut book = written(&[&samples::filebench_run()]);
-        assert_eq!(book.sheet_names(), ["Summary", "Operations", "Environment", "Observations"]);
+        assert_eq!(book.sheet_names(), ["Answer", "Summary", "Operations", "Environment", "Observations"]);
         let sheet = book.worksheet_range("Operations").expect("sheet");
         assert_eq!((sheet.height(), sheet.width()), (1 + 7 + 4, operations::HEADS.len()));
         let at = |column| sheet.get_value((5, column)).cloned().unwrap_or(Data::Empty);
@@ -474,7 +532,7 @@ mod tests {
     fn what_reached_the_devices_has_sheets_of_its_own() {
         let mut book = written(&[&samples::observed_run()]);
         let names = book.sheet_names();
-        assert_eq!(names[1..5], ["Requests", "Sizes", "Intervals", "Findings"], "{names:?}");
+        assert_eq!(names[2..6], ["Requests", "Sizes", "Intervals", "Findings"], "{names:?}");
         let rows = |book: &mut Xlsx<_>, name: &str| {
             let sheet = book.worksheet_range(name).expect("sheet");
             (sheet.height(), sheet.width())

@@ -11,6 +11,10 @@ fn pictures() {
         let picture = pictures.iter().find(|p| p.slug == slug).unwrap_or_else(|| panic!("no picture {slug}"));
         insta::assert_snapshot!(slug, picture.standalone());
     }
+    insta::assert_snapshot!(
+        "answer-sysbench",
+        svg::answer(&[&samples::sysbench_run()]).unwrap_or_else(|| panic!("no picture")).standalone()
+    );
     let survey = svg::of_run(&samples::survey_run());
     let latency = survey.iter().find(|p| p.slug == "latency").unwrap_or_else(|| panic!("no latency chart"));
     insta::assert_snapshot!("latency", latency.standalone());
@@ -73,6 +77,16 @@ fn markdown_summaries() {
     insta::assert_snapshot!("markdown-filebench", markdown::summary(&[&mail, &mail_changed]));
     insta::assert_snapshot!("markdown-sysbench", markdown::summary(&[&samples::sysbench_run()]));
     insta::assert_snapshot!("markdown-compared", markdown::summary(&[&auto, &changed]));
+}
+
+#[test]
+fn tickets() {
+    let (auto, changed) = (samples::auto_run(), samples::auto_run_changed());
+    insta::assert_snapshot!("ticket-auto", markdown::ticket(&[&auto]));
+    insta::assert_snapshot!("ticket-survey", markdown::ticket(&[&samples::survey_run()]));
+    insta::assert_snapshot!("ticket-sysbench", markdown::ticket(&[&samples::sysbench_run()]));
+    insta::assert_snapshot!("ticket-imported", markdown::ticket(&[&samples::imported_run()]));
+    insta::assert_snapshot!("ticket-compared", markdown::ticket(&[&auto, &changed]));
 }
 
 #[test]

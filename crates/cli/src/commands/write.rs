@@ -2,8 +2,11 @@
 
 use crate::exit::Usage;
 use crate::output;
+use anyhow::Context as _;
 use fathom_record::Run;
 use fathom_report::svg::Picture;
+use rustix::fs::{Access, access};
+use rustix::io::Errno;
 use std::path::{Path, PathBuf};
 
 /// The endings, for messages.
@@ -12,19 +15,31 @@ const ENDINGS: &str = ".html, .xlsx, .md, .svg, .json, .csv, .parquet, .prom";
 /// Writes the runs to `path` and gives the names of the files written. An existing file is overwritten only if `replace` says so.
 pub fn runs(runs: &[&Run], path: &Path, replace: bool) -> anyhow::Result<Vec<PathBuf>> {
     let form = Form::of(path)?;
-    must_be_free(path, replace)?;
+    check_drawing(path, replace)?;
     let owned = || runs.iter().map(|r| (*r).clone()).collect::<Vec<_>>();
     let text = match form {
         Form::Html => fathom_report::html::page(runs),
-        Form::Markdown => fathom_report::markdown::summary(runs),
+        Form::Markdown => fathom_report::markdown::ticket(runs),
         Form::Json => runs.iter().map(|r| fathom_record::export::json(r)).collect(),
         Form::Csv => fathom_record::export::csv(&owned()),
         Form::Parquet => return put_one(path, fathom_report::parquet::bytes(runs)?, replace),
         Form::Prometheus => fathom_record::export::prometheus(&owned()),
-        Form::Svg => return pictures(runs, path, replace),
+        Form::Svg => return picture(fathom_report::svg::answer(runs), path, replace),
+        Form::Pictures => return pictures_into(&all_pictures(runs), path, replace),
         Form::Xlsx => return put_one(path, fathom_report::xlsx::bytes(runs)?, replace),
     };
     put_one(path, text, replace)
+}
+
+/// Writes all that Markdown can say of the runs, where [`runs`] writes what a ticket has room for.
+pub fn full_markdown(runs: &[&Run], path: &Path, replace: bool) -> anyhow::Result<Vec<PathBuf>> {
+    check(path, replace)?;
+    put_one(path, fathom_report::markdown::summary(runs), replace)
+}
+
+/// Whether a file is Markdown.
+pub fn is_markdown(path: &Path) -> bool {
+    Form::of(path).is_ok_and(|form| matches!(form, Form::Markdown))
 }
 
 fn put_one(path: &Path, contents: impl AsRef<[u8]>, replace: bool) -> anyhow::Result<Vec<PathBuf>> {
@@ -48,45 +63,47 @@ pub fn tell(files: &[PathBuf]) {
     }
 }
 
-/// One picture goes to the file itself; several to files named after what they show: out.svg becomes out.heat-map-read.svg, with
-/// the number of the run before it where there are several runs.
-fn pictures(runs: &[&Run], path: &Path, replace: bool) -> anyhow::Result<Vec<PathBuf>> {
+/// All pictures of the runs, with the number of the run where there are several.
+fn all_pictures(runs: &[&Run]) -> Vec<Picture> {
     let mut pictures = Vec::new();
     for (i, run) in runs.iter().enumerate() {
-        let number = if runs.len() > 1 { format!("{}-", i + 1) } else { String::new() };
-        for picture in fathom_report::svg::of_run(run) {
-            pictures.push((path.with_extension(format!("{number}{}.svg", picture.slug)), picture));
+        for mut picture in fathom_report::svg::of_run(run) {
+            if runs.len() > 1 {
+                picture.slug = format!("{}-{}", i + 1, picture.slug);
+            }
+            pictures.push(picture);
         }
     }
-    if let [only] = &mut pictures[..] {
-        only.0 = path.to_owned();
-    }
-    if pictures.is_empty() {
-        return Err(Usage("these runs hold nothing that could be drawn".into()).into());
-    }
-    put(pictures, replace)
+    pictures
 }
 
-/// The same of pictures that are there: one goes to the file itself, several to files named after what they show.
-pub fn pictures_to(pictures: Vec<Picture>, path: &Path, replace: bool) -> anyhow::Result<Vec<PathBuf>> {
-    let several = pictures.len() > 1;
-    let name =
-        |p: &Picture| if several { path.with_extension(format!("{}.svg", p.slug)) } else { path.to_owned() };
-    let pictures: Vec<(PathBuf, Picture)> = pictures.into_iter().map(|p| (name(&p), p)).collect();
-    if pictures.is_empty() {
-        return Err(Usage("there are too few runs for a picture".into()).into());
-    }
-    put(pictures, replace)
+/// One picture as a file.
+pub fn picture(picture: Option<Picture>, path: &Path, replace: bool) -> anyhow::Result<Vec<PathBuf>> {
+    let picture = picture.ok_or_else(|| Usage(NOTHING.into()))?;
+    put_one(path, picture.standalone(), replace)
 }
 
-fn put(pictures: Vec<(PathBuf, Picture)>, replace: bool) -> anyhow::Result<Vec<PathBuf>> {
-    for (name, _) in pictures.iter().filter(|_| !replace) {
-        must_not_exist(name, FORCE)?;
+/// Pictures as files of a directory, each named after what it shows. The directory is made if it is not there.
+pub fn pictures_into(pictures: &[Picture], directory: &Path, replace: bool) -> anyhow::Result<Vec<PathBuf>> {
+    if pictures.is_empty() {
+        return Err(Usage(NOTHING.into()).into());
     }
-    for (name, picture) in &pictures {
-        output::put(name, picture.standalone(), replace)?;
+    let files: Vec<PathBuf> = pictures.iter().map(|p| directory.join(format!("{}.svg", p.slug))).collect();
+    files.iter().try_for_each(|file| must_be_free(file, replace))?;
+    if !directory.is_dir() {
+        std::fs::create_dir(directory).with_context(|| format!("cannot make {}", directory.display()))?;
     }
-    Ok(pictures.into_iter().map(|p| p.0).collect())
+    for (file, picture) in files.iter().zip(pictures) {
+        output::put(file, picture.standalone(), replace)?;
+    }
+    Ok(files)
+}
+
+const NOTHING: &str = "there is nothing that could be drawn: no run has enough figures";
+
+/// Whether a path names a directory: one that is there, or one with a slash at its end.
+pub fn is_directory(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().ends_with(b"/") || path.is_dir()
 }
 
 #[derive(Clone, Copy)]
@@ -95,6 +112,8 @@ enum Form {
     Xlsx,
     Markdown,
     Svg,
+    /// A directory of pictures.
+    Pictures,
     Json,
     Csv,
     Parquet,
@@ -103,6 +122,9 @@ enum Form {
 
 impl Form {
     fn of(path: &Path) -> Result<Self, Usage> {
+        if is_directory(path) {
+            return Ok(Self::Pictures);
+        }
         Ok(match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
             Some("html" | "htm") => Self::Html,
             Some("xlsx") => Self::Xlsx,
@@ -114,7 +136,7 @@ impl Form {
             Some("prom") => Self::Prometheus,
             _ => {
                 return Err(Usage(format!(
-                    "{}: the ending says what is written; it is one of {ENDINGS}",
+                    "{}: the file's ending is not known; use one of {ENDINGS}, or DIR/ for all pictures",
                     path.display()
                 )));
             }
@@ -128,24 +150,50 @@ pub fn check_ending(path: &Path) -> Result<(), Usage> {
 }
 
 /// Checks a file that will be written when the measurement is over, before anything is measured: it has a known ending, a
-/// directory to be in, and takes no other file's place.
+/// directory to be in that can be written, and takes no other file's place.
 pub fn check_before(path: &Path) -> Result<(), Usage> {
     check_ending(path)?;
-    must_not_exist(path, "choose another name or remove it first")?;
-    let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if parent.is_dir() {
+    if !is_directory(path) {
+        must_not_exist(path, "choose another name or remove it first")?;
+    }
+    can_be_made(path)
+}
+
+/// Checks a file that a command with --force will write: it is free or may be replaced, and its directory can be written.
+pub fn check(path: &Path, replace: bool) -> Result<(), Usage> {
+    if path.is_dir() {
+        return Err(Usage(format!("{} is a directory; name a file", path.display())));
+    }
+    must_be_free(path, replace)?;
+    can_be_made(path)
+}
+
+/// The same where a directory gets all pictures.
+pub fn check_drawing(path: &Path, replace: bool) -> Result<(), Usage> {
+    if is_directory(path) { can_be_made(path) } else { check(path, replace) }
+}
+
+/// Whether files can be made where it will be. What is neither file nor directory (a pipe, a device) is written as it is.
+fn can_be_made(path: &Path) -> Result<(), Usage> {
+    if path.symlink_metadata().is_ok_and(|about| !about.is_file() && !about.is_dir()) {
         return Ok(());
     }
-    Err(Usage(format!("{} cannot be written: there is no directory {}", path.display(), parent.display())))
+    let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let directory = if path.is_dir() { path } else { parent };
+    let why = match directory.metadata() {
+        Ok(about) if about.is_dir() => match access(directory, Access::WRITE_OK | Access::EXEC_OK) {
+            Ok(()) => return Ok(()),
+            Err(Errno::ROFS) => format!("the file system of {} is read-only", directory.display()),
+            Err(_) => format!("you may not write in {}", directory.display()),
+        },
+        _ => format!("there is no directory {}", directory.display()),
+    };
+    Err(Usage(format!("{} cannot be written: {why}", path.display())))
 }
 
-/// Checks a file that a command with --force will write.
-pub fn must_be_free(path: &Path, replace: bool) -> Result<(), Usage> {
-    if replace { Ok(()) } else { must_not_exist(path, FORCE) }
+fn must_be_free(path: &Path, replace: bool) -> Result<(), Usage> {
+    if replace { Ok(()) } else { must_not_exist(path, "--force overwrites it") }
 }
-
-/// What to do about an existing file where there is an option for it.
-const FORCE: &str = "--force overwrites it";
 
 fn must_not_exist(path: &Path, advice: &str) -> Result<(), Usage> {
     if path.symlink_metadata().is_ok() {

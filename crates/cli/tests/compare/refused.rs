@@ -14,7 +14,7 @@ fn what_cannot_be_compared_is_said() {
         "{\n  \"schema\": \"fathom-record/1\",\n  \"id\": 1\n}\n",
     )
     .expect("a file");
-    let refused: [(&[&str], &str); 15] = [
+    let refused: [(&[&str], &str); 18] = [
         (&[], "two sides are needed"),
         (&["last"], "two sides are needed"),
         (&["before", "after"], "\"before\" is neither the id nor the label of a run"),
@@ -33,6 +33,12 @@ fn what_cannot_be_compared_is_said() {
             "--metric page faults: no cell of both sides has it; they have ",
         ),
         (&["-o", "page.pdf", "last", "last"], "a comparison is drawn as a page, .html"),
+        (
+            &["-o", "gone/page.html", "last", "last"],
+            "gone/page.html cannot be written: there is no directory gone",
+        ),
+        (&["--run", "-o", "gone/page.svg", "a.toml", "b.toml"], "there is no directory gone"),
+        (&["-o", ".", "last", "last"], ". is a directory; name a file"),
     ];
     for (words, sentence) in refused {
         let mut line = vec!["compare"];

@@ -79,7 +79,7 @@ fn every_run_is_told_with_all_checks() {
     }
     assert!(shown.lines().all(|l| l.chars().count() <= 80), "{shown}");
     let _ = fathom.run(["report", "last", "-o", "page.html"]).expect_code(0);
-    let _ = fathom.run(["report", "last", "-o", "page.md"]).expect_code(0);
+    let _ = fathom.run(["report", "last", "--full", "-o", "page.md"]).expect_code(0);
     let read = |name: &str| std::fs::read_to_string(fathom.work().join(name)).expect("written");
     let (page, markdown) = (read("page.html"), read("page.md"));
     for code in CODES {

@@ -39,8 +39,7 @@ fn the_five_documents_are_imported_whole() {
     assert!(mib("files fit memory, small ones L2: 64 KiB to 1 GiB, median 206 MiB/s"));
     // The same by compare: both hosts drawn beside their ratio, and 1872 ratios summed up by operation.
     let outcome = fathom.run(["compare", &ids[all - 2], &ids[all - 1], "-o", "compared.html"]).expect_code(0);
-    let outcome = outcome
-        .expect_stdout("Single runs: no interval can be given; 3 quads or more would allow a verdict.");
+    let outcome = outcome.expect_stdout("One run each; not a verdict. --json and the page have every cell.");
     assert!(
         outcome.stdout.lines().any(|l| l.starts_with("write: throughput") && l.contains("  144  ")),
         "{}",

@@ -213,22 +213,36 @@ fn every_form_of_output_is_written() {
         let name = format!("out.{ending}");
         let outcome = run_text(&fathom, &two_phases().toml(), &["-o", &name]).expect_code(0);
         assert!(outcome.stderr.contains("wrote"), "{}", outcome.stderr);
-        // Several pictures are numbered.
-        let written: Vec<String> =
-            names_in(fathom.work()).into_iter().filter(|n| n.ends_with(ending)).collect();
-        assert!(!written.is_empty(), "{ending}: {:?}", names_in(fathom.work()));
-        for name in written {
-            let bytes = std::fs::read(fathom.work().join(&name)).expect("written");
-            assert!(
-                looks_like(ending, &bytes),
-                "{name} is no {ending}: {:?}",
-                String::from_utf8_lossy(&bytes[..40])
-            );
-        }
+        let bytes = std::fs::read(fathom.work().join(&name)).expect("written");
+        assert!(
+            looks_like(ending, &bytes),
+            "{name} is no {ending}: {:?}",
+            String::from_utf8_lossy(&bytes[..40])
+        );
     }
+    let beside: Vec<String> = names_in(fathom.work()).into_iter().filter(|n| n.ends_with("svg")).collect();
+    assert_eq!(beside, ["out.svg"], "one picture and no other");
+    let _ = fathom
+        .run(["report", "last", "-o", "pictures/"])
+        .expect_code(0)
+        .expect_stderr("pictures/latency.svg");
+    let all = names_in(&fathom.work().join("pictures"));
+    // What reached a device has pictures, too, if anything did.
+    assert!(all.contains(&"latency.svg".into()) && all.iter().all(|name| name.ends_with(".svg")), "{all:?}");
+    let again = fathom.run(["report", "last", "-o", "pictures"]).expect_code(2);
+    let _ = again.expect_stderr("--force overwrites it");
+    let _ = fathom.run(["report", "last", "-o", "pictures", "--force"]).expect_code(0);
     let outcome = run_text(&fathom, &two_phases().toml(), &["-o", "out.pdf"]).expect_code(2);
     assert!(outcome.stderr.contains("out.pdf") && outcome.stderr.contains(".html"), "{}", outcome.stderr);
-    assert_eq!(runs(&fathom).len(), 6, "the wrong ending was said before anything was measured");
+    let nowhere = run_text(&fathom, &two_phases().toml(), &["-o", "gone/out.html"]).expect_code(2);
+    let _ = nowhere.expect_stderr("gone/out.html cannot be written: there is no directory gone");
+    let full = fathom.run(["report", "last", "--full", "-o", "full.svg"]).expect_code(2);
+    let _ = full.expect_stderr("--full belongs to a file that ends in .md");
+    let _ = fathom.run(["report", "last", "--full", "-o", "full.md"]).expect_code(0);
+    let lines =
+        |name: &str| std::fs::read_to_string(fathom.work().join(name)).expect("written").lines().count();
+    assert!(lines("out.md") <= 25 && lines("full.md") > lines("out.md"), "{}", lines("out.md"));
+    assert_eq!(runs(&fathom).len(), 6, "what was wrong was said before anything was measured");
 }
 
 fn looks_like(ending: &str, bytes: &[u8]) -> bool {

@@ -4,6 +4,8 @@
 use crate::figures::{self, Series};
 use crate::imported::{names, units};
 use crate::{OpKind, Run, shown_lines};
+use serde_json::Value;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -25,15 +27,15 @@ pub fn prometheus(runs: &[Run]) -> String {
         let mut add = |family, labels: &Labels, value| {
             families.entry(family).or_default().insert(labels.text(), value);
         };
-        let own = Labels::default().with("label", &run.label).with("dialect", &run.dialect);
+        let own = Labels::of(run);
         add(INFO, &own.clone().with("run_id", &run.id), 1.0);
         if let Ok(at) = run.started_at.parse::<jiff::Timestamp>() {
             add(STARTED, &own, at.as_second() as f64);
         }
         for series in figures::of(run) {
-            let (family, labels, scale) = named(&series, own.clone());
+            let (family, labels, unit) = named(&series, own.clone());
             if let Some(median) = median(&series) {
-                add(family, &labels, median * scale);
+                add(family, &labels, median / unit);
             }
         }
     }
@@ -47,7 +49,7 @@ pub fn prometheus(runs: &[Run]) -> String {
     text
 }
 
-/// Family, labels, and what a value is multiplied by.
+/// Family, labels, and what a value is divided by: a product with 1e-9 is off in its last digit.
 fn named(series: &Series, own: Labels) -> (Family, Labels, f64) {
     let (cell, axes) = (&series.cell, &series.cell.axes);
     let mut labels = own.with("phase", &cell.operation).with("direct", &cell.direct.to_string());
@@ -72,7 +74,7 @@ fn named(series: &Series, own: Labels) -> (Family, Labels, f64) {
         return (OPERATIONS, labels, 1.0);
     }
     if let Some((operation, quantile)) = percentile(series) {
-        return (LATENCY, labels.with("operation", operation).with("quantile", &quantile), 1e-9);
+        return (LATENCY, labels.with("operation", operation).with("quantile", &quantile), 1e9);
     }
     (OTHER, labels.with("figure", &series.metric).with("unit", &series.unit), 1.0)
 }
@@ -106,6 +108,18 @@ fn identifier(text: &str) -> String {
 struct Labels(BTreeMap<String, String>);
 
 impl Labels {
+    /// What tells runs of several machines and storages apart.
+    fn of(run: &Run) -> Self {
+        let known = |pointer: &str| run.environment.pointer(pointer).and_then(Value::as_str).unwrap_or("");
+        Self::default()
+            .with("label", &run.label)
+            .with("dialect", &run.dialect)
+            .with("host", known("/hostname"))
+            .with("directory", &run.directory)
+            .with("file_system", known("/filesystem/type"))
+            .with("device", known("/devices/0/name"))
+    }
+
     /// One without a value says nothing and is left out.
     fn with(mut self, name: &str, value: &str) -> Self {
         if !value.is_empty() {
@@ -170,6 +184,31 @@ mod tests {
         let text = prometheus(&[imported(&[2e6], units::NS, "read p99.9")]);
         assert!(text.contains("operation=\"read\",phase=\"write\",quantile=\"0.999\""), "{text}");
         assert!(text.contains("} 0.002\n"), "{text}");
+    }
+
+    #[test]
+    fn every_metric_says_whose_it_is() {
+        let environment = serde_json::json!({
+            "hostname": "db1", "filesystem": {"type": "ext4"}, "devices": [{"name": "vda"}, {"name": "vdb"}],
+        });
+        let run = Run {
+            environment,
+            directory: "/mnt/a".into(),
+            started_at: "2026-11-21T21:05:31+01:00".into(),
+            ..imported(&[2.0], units::BYTES_PER_S, names::THROUGHPUT)
+        };
+        let text = prometheus(&[run]);
+        let samples: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+        assert_eq!(samples.len(), 3, "{text}");
+        for label in ["host=\"db1\"", "directory=\"/mnt/a\"", "file_system=\"ext4\"", "device=\"vda\""] {
+            assert!(samples.iter().all(|sample| sample.contains(label)), "{label}: {text}");
+        }
+    }
+
+    #[test]
+    fn times_have_no_digits_that_the_division_made() {
+        let text = prometheus(&[imported(&[4837.0], units::NS, "read p50")]);
+        assert!(text.contains("} 0.000004837\n"), "{text}");
     }
 
     #[test]

@@ -304,7 +304,7 @@ fn single(row: &mut Row) -> Judged {
     let (a, b) = (row.a[0], row.b[0]);
     if a > 0.0 && b > 0.0 {
         row.effect = Some(Effect { scale: RATIO, estimate: b / a, low: None, high: None, confidence: None });
-        row.sentence = wording::single_runs(row.names(), b / a, None);
+        row.sentence = wording::one_run_each(row.names(), b / a, row.higher_is_better);
     } else {
         let scale = "difference";
         row.effect = Some(Effect { scale, estimate: b - a, low: None, high: None, confidence: None });
@@ -367,7 +367,7 @@ pub(super) fn controls(rows: &mut [Row]) {
             continue;
         };
         let mut sentence =
-            wording::single_runs(rows[i].names(), ratio, Some(("direct I/O", found.largest_control)));
+            wording::single_runs(rows[i].names(), ratio, ("direct I/O", found.largest_control));
         if cells.len() > 1 {
             sentence = format!("{sentence} {}", wording::against_controls(&found));
         }

@@ -18,6 +18,7 @@ mod layout;
 mod metric;
 mod notices;
 mod obstacles;
+mod one_each;
 mod samples;
 mod session;
 mod simulated;
@@ -133,6 +134,15 @@ pub struct Compared {
     /// Why the gate must not let it pass, whatever the figures say.
     #[serde(skip)]
     pub(crate) obstacles: Vec<String>,
+    /// Whether all runs are surveys.
+    #[serde(skip)]
+    pub(crate) are_surveys: bool,
+    /// Whether the figures were chosen by name.
+    #[serde(skip)]
+    pub(crate) is_chosen: bool,
+    /// How both sides are measured in turn.
+    #[serde(skip)]
+    pub(crate) again: String,
     /// The surfaces of both sides, where each is one run: the page draws them beside their ratio.
     #[serde(skip)]
     pub(crate) surfaces: [Surfaces; 2],
@@ -195,6 +205,9 @@ impl Compared {
             only_b: taken.only_b,
             lost: taken.lost,
             obstacles: obstacles::of(a, b, &layout),
+            are_surveys: a.runs.iter().chain(&b.runs).all(|run| crate::survey::is_survey(run)),
+            is_chosen: !asked.metrics.is_empty(),
+            again: one_each::again(&a.runs, &b.runs),
             surfaces: [a, b].map(Surfaces::of),
             rows,
             families,

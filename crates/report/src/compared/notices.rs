@@ -16,6 +16,7 @@ use fathom_compare::quads::{self, carry_over::carry_over};
 use fathom_compare::series::lag1;
 use fathom_compare::summary::median;
 use fathom_compare::verdict::Rules;
+use fathom_compare::wording::short as digits;
 use fathom_record::imported::units;
 use fathom_record::{Phase, Regime, Run, Status, figures};
 use serde::Serialize;
@@ -105,9 +106,12 @@ fn means(layout: &Layout, taken: &Taken) -> Vec<Notice> {
         let mean = geometric_mean(&ratios).ok().filter(|_| ratios.len() > 1)?;
         let (low, high) = ratios.iter().fold((f64::INFINITY, 0.0_f64), |(l, h), r| (l.min(*r), h.max(*r)));
         let sentence = format!(
-            "{figure}: the geometric mean of the {} ratios B/A is {mean:.4} (they are {low:.4} to {high:.4}). Cells are different systems and no \
+            "{figure}: the geometric mean of the {} ratios B/A is {} (they are {} to {}). Cells are different systems and no \
              repeats: it tells of all of them together, and nothing of the noise of a run",
-            ratios.len()
+            ratios.len(),
+            digits(mean),
+            digits(low),
+            digits(high)
         );
         Some(Notice { code: "geometric-mean", cell: None, sentence })
     };

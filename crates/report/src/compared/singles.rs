@@ -3,6 +3,7 @@
 
 use super::{Compared, Design, MOST_SINGLES, Row};
 use fathom_compare::Summary;
+use fathom_compare::wording::short;
 
 /// The ratios of one figure of one operation.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,12 +49,16 @@ fn operation(row: &Row) -> String {
 }
 
 impl Singles {
-    /// "write: throughput: B/A of 144 cells is 0.0552 to 0.690, median 0.121."
+    /// "write: throughput: B/A of 144 cells is 0.0552 to 0.69, median 0.121 (one run each; not a verdict)."
     pub(crate) fn sentence(&self) -> String {
         let Summary { n, min, median, max, .. } = &self.ratios;
         format!(
-            "{}: {}: B/A of {n} cells is {min:.4} to {max:.4}, median {median:.4}. Single runs: no interval can be given.",
-            self.operation, self.metric
+            "{}: {}: B/A of {n} cells is {} to {}, median {} (one run each; not a verdict).",
+            self.operation,
+            self.metric,
+            short(*min),
+            short(*max),
+            short(*median)
         )
     }
 }

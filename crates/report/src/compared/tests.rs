@@ -228,10 +228,7 @@ fn single_runs_have_a_ratio_and_controls_show_how_far_runs_differ() {
          Outside what the control cells show: every cell moved by 62.5 % or more, controls by at most 7.9 %; \
          one run each, so no confidence level."
     );
-    assert_eq!(
-        found.rows[4].sentence,
-        "Single runs: B/A = 1.08. No interval can be given; 3 quads or more would allow a verdict."
-    );
+    assert_eq!(found.rows[4].sentence, "B is 1.08× faster than A (one run each; not a verdict).");
     assert!(found.rows.iter().all(|r| r.verdict == Word::Single && r.p.is_none()));
     assert_eq!(Gate::of(&found, &[]).outcome, Outcome::NotEnoughData);
 }

@@ -3,10 +3,10 @@
 
 use super::judge::{Row, Word};
 use super::notices::spelled;
-use super::{Compared, MANY, Part, Session, Told};
+use super::{Compared, Design, MANY, Part, Session, Told, one_each};
 use crate::units;
 use fathom_compare::summary::median;
-use fathom_compare::wording::p_value;
+use fathom_compare::wording::{p_value, short};
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -26,12 +26,16 @@ pub fn text(compared: &Compared) -> String {
         text += &measured_by(session);
     }
     text.push('\n');
-    match super::singles(compared) {
-        Some(singles) => text += &by_operation(&singles),
-        None => {
+    match (super::singles(compared), one_each::text(compared)) {
+        (Some(singles), _) => text += &by_operation(&singles),
+        (None, Some(one_each)) => text += &one_each,
+        (None, None) => {
             text += &table(compared);
             text += &sentences(compared);
         }
+    }
+    if compared.design == Design::Single {
+        text += &one_each::advice(compared);
     }
     for family in compared.families.iter().filter(|f| f.cells >= MANY && f.p.is_some()) {
         let _ = writeln!(text, "\n{}: {}", family.metric, family.sentence);
@@ -48,6 +52,22 @@ pub fn text(compared: &Compared) -> String {
             let _ = writeln!(text, "  {}: {} | {}", d.name, d.a, d.b);
         }
         more(&mut text, all.len());
+    }
+    text += &only_in_one(compared);
+    text
+}
+
+/// Cells without one to be compared with. Surveys choose theirs as they go: of two of them only how many is told.
+fn only_in_one(compared: &Compared) -> String {
+    let mut text = String::new();
+    let (only_a, only_b) = (compared.only_a.len(), compared.only_b.len());
+    if compared.are_surveys && only_a + only_b > 0 {
+        let mut cells: Vec<&str> = compared.rows.iter().map(|row| row.cell.as_str()).collect();
+        cells.dedup();
+        return format!(
+            "\nDifferent surveys: {} cells are in both and are compared; {only_a} are only in A, {only_b} only in B (--json lists them).\n",
+            cells.len()
+        );
     }
     for (letter, other, all) in [("A", "B", &compared.only_a), ("B", "A", &compared.only_b)] {
         if !all.is_empty() {
@@ -143,15 +163,15 @@ fn by_operation(singles: &[super::singles::Singles]) -> String {
     for s in singles {
         let _ = writeln!(
             text,
-            "{:width$}  {:>5}  {:>10.4}  {:>8.4}  {:>8.4}",
+            "{:width$}  {:>5}  {:>10}  {:>8}  {:>8}",
             format!("{}: {}", s.operation, s.metric),
             s.ratios.n,
-            s.ratios.median,
-            s.ratios.min,
-            s.ratios.max
+            short(s.ratios.median),
+            short(s.ratios.min),
+            short(s.ratios.max)
         );
     }
-    text += "\nSingle runs: no interval can be given; 3 quads or more would allow a verdict. --json and the page have every cell.\n";
+    text += "\nOne run each; not a verdict. --json and the page have every cell.\n";
     text
 }
 
@@ -202,7 +222,14 @@ fn table(compared: &Compared) -> String {
 /// A figure as a table has it: cell, figure, A, B, their ratio, its interval, p, and the word.
 pub(crate) fn cells(row: &Row) -> [String; 8] {
     let value = |values: &[f64]| median(values).map_or("-".into(), |v| spelled(v, &row.unit));
+    // Digits that the interval does not reach are noise.
+    const WIDE: f64 = 0.1;
+    let is_wide = |e: &super::Effect| match (e.low, e.high) {
+        (Some(low), Some(high)) => high - low > WIDE * e.estimate.abs(),
+        _ => true,
+    };
     let number = |v: f64| match row.ratio() {
+        Some(_) if row.effect.as_ref().is_some_and(is_wide) => short(v),
         Some(_) => format!("{v:.4}"),
         None => spelled(v, &row.unit),
     };
@@ -246,15 +273,18 @@ fn sentences(compared: &Compared) -> String {
 
 fn notices(compared: &Compared) -> String {
     let mut text = String::new();
-    if !compared.notices.is_empty() {
+    // Of few cells the answer above says it.
+    let told = |code: &str| code == "geometric-mean" && super::singles(compared).is_none();
+    let notices: Vec<_> = compared.notices.iter().filter(|notice| !told(notice.code)).collect();
+    if !notices.is_empty() {
         text += "\nTo know:\n";
     }
-    for notice in compared.notices.iter().take(MOST_NOTICES) {
+    for notice in notices.iter().take(MOST_NOTICES) {
         let _ = match &notice.cell {
             Some(cell) => writeln!(text, "  {cell}: {}", notice.sentence),
             None => writeln!(text, "  {}", notice.sentence),
         };
     }
-    more(&mut text, compared.notices.len());
+    more(&mut text, notices.len());
     text
 }

@@ -249,6 +249,14 @@ fn name_of_long_write(run: &Run) -> String {
     }
 }
 
+/// Rates of long reads and writes, bytes a second.
+#[must_use]
+pub fn streams(run: &Run) -> Vec<(String, f64)> {
+    let read = streaming_read(run).map(|rate| (format!("cold read, {} file", largest(run)), rate));
+    let write = long_write(run).map(|rate| (name_of_long_write(run), rate));
+    [read, write].into_iter().flatten().collect()
+}
+
 fn more(run: &Run) -> Vec<(&'static str, String)> {
     let read =
         streaming_read(run).map(|rate| format!("cold read {} ({} file)", units::rate(rate), largest(run)));

@@ -2,8 +2,9 @@
 //! with the threshold as a band around "no change" and twice the threshold, within which sides count as the same, as dashed lines. What
 //! a verdict rests on is seen at once: whether an interval leaves out 1, and whether its point leaves the band.
 
-use super::{Anchor, Picture, heat_map::shortened, line, text};
+use super::{Anchor, Picture, heat_map::shortened, line, sheet, text};
 use crate::compared::{Compared, Row, Word};
+use crate::story::clean;
 use std::fmt::Write as _;
 
 const WIDTH: f64 = 900.0;
@@ -49,6 +50,17 @@ pub fn forest(compared: &Compared) -> Option<Picture> {
     }
     let described = description(compared, &rows);
     Some(Picture::new("intervals", "B over A, with intervals", described, WIDTH, bottom + 44.0, body))
+}
+
+/// The pictures of comparisons, each under the names of its sides; `None` where none has a ratio.
+#[must_use]
+pub fn comparison(all: &[Compared]) -> Option<Picture> {
+    let named = |compared: &Compared| {
+        let sides = format!("{} (B) against {} (A)", compared.b.name, compared.a.name);
+        let how = format!("measured as {}", compared.design_words);
+        Some(([sides, how].map(|line| clean(&line)), vec![forest(compared)?]))
+    };
+    sheet("comparison", all.iter().filter_map(named).collect())
 }
 
 /// What stands below it.

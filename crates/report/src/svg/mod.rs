@@ -2,6 +2,7 @@
 //! page (where they stand in for the turning surface on paper, without WebGL and without scripts), in a README, and alone.
 //! A picture is described in words for those who cannot see it; colours follow light and dark by the viewer's setting.
 
+mod answer;
 mod bars;
 mod block;
 mod block_series;
@@ -20,15 +21,17 @@ mod lines;
 mod paired;
 mod ranks;
 mod series;
+mod sheet;
 mod streams;
 mod surface;
 
+pub use answer::answer;
 pub use block::{depths, device_latency, seeks, sizes};
 pub use block_series::block_series;
 pub use cache::cache_course;
 pub use depth_curve::depth_curve;
 pub use fitted::{fitted, residuals, response_times};
-pub use forest::{forest, forest_caption};
+pub use forest::{comparison, forest, forest_caption};
 pub(crate) use grid_map::{GridCell, GridMap};
 pub use heat_map::heat_map;
 pub(crate) use heat_map::shortened;
@@ -40,6 +43,8 @@ pub use paired::paired;
 pub use ranks::ranks;
 pub(crate) use series::Course;
 pub use series::series;
+pub(crate) use sheet::sheet;
+pub use sheet::stacked;
 pub use streams::streams;
 pub use surface::surface;
 pub(crate) use surface::ticks as surface_ticks;

@@ -1,7 +1,7 @@
 //! The sheets of what reached the devices, each a tidy table: requests by class, their sizes, the intervals, and the findings with a row
 //! for each figure that proves them. Every repetition that was watched is in them; a figure nobody watched is an empty cell.
 
-use super::{Done, Look};
+use super::{Done, Look, fit};
 use crate::{
     block::{Depth, Requests, interval_device},
     section::title,
@@ -222,7 +222,7 @@ fn sheet(
         return Ok(());
     }
     let sheet = book.add_worksheet();
-    sheet.set_name(name)?.set_column_width(3, 30)?;
+    sheet.set_name(name)?;
     for (column, head) in (0u16..).zip(LEAD.iter().chain(heads)) {
         sheet.write_with_format(0, column, *head, &look.bold)?;
     }
@@ -237,7 +237,7 @@ fn sheet(
         last = line;
     }
     sheet.autofilter(0, 0, last, (LEAD.len() + heads.len()) as u16 - 1)?;
-    Ok(())
+    fit(sheet, LEAD.len() + heads.len())
 }
 
 fn put(sheet: &mut Worksheet, line: u32, column: u16, cell: Cell, look: &Look) -> Done {

@@ -1,7 +1,7 @@
 //! The sheet of operations: one operation of a flow (or one kind, where a phase reads and writes at once) a row, all workers and
 //! repetitions together.
 
-use super::{Done, Look};
+use super::{Done, Look, fit};
 use crate::{Breakdown, story::clean};
 use fathom_record::{Phase, Run};
 use rust_xlsxwriter::{Workbook, Worksheet};
@@ -39,7 +39,7 @@ pub(super) fn write(book: &mut Workbook, runs: &[&Run], look: &Look) -> Done {
         return Ok(());
     }
     let sheet = book.add_worksheet();
-    sheet.set_name("Operations")?.set_column_width(3, 30)?.set_column_width(4, 22)?;
+    sheet.set_name("Operations")?;
     for (column, head) in (0u16..).zip(HEADS) {
         sheet.write_with_format(0, column, head, &look.bold)?;
     }
@@ -54,7 +54,7 @@ pub(super) fn write(book: &mut Workbook, runs: &[&Run], look: &Look) -> Done {
         }
     }
     sheet.autofilter(0, 0, line, HEADS.len() as u16 - 1)?;
-    Ok(())
+    fit(sheet, HEADS.len())
 }
 
 fn operation(

@@ -80,7 +80,7 @@ pub struct Compare {
     /// Print what the gate says as annotations of GitHub Actions
     #[arg(long, requires = "gate")]
     pub github: bool,
-    /// Write the page of the comparison (.html)
+    /// Write the page of the comparison (.html), or its ratios as a picture (.svg)
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Overwrite files that exist

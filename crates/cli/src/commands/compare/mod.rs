@@ -13,6 +13,7 @@ use crate::console;
 use crate::exit::{self, Usage};
 use crate::line::Common;
 use fathom_report::compared::{self, Asked, Compared, Gate, Metric, Outcome, Part, SessionMark};
+use fathom_report::svg;
 use line::Compare;
 use sides::Chosen;
 use std::collections::BTreeSet;
@@ -28,7 +29,7 @@ pub fn run(options: &Compare, common: &Common) -> anyhow::Result<ExitCode> {
             Usage("--cold belongs to --run: runs that are stored were made as they were".into()).into()
         );
     }
-    must_be_free(options)?;
+    check_files(options)?;
     // Before anything is looked for: a slip of the keyboard is told first.
     let _ = asked(options, None)?;
     let chosen = sides::choose(options, &mut sides::Runs::new(common))?;
@@ -81,11 +82,11 @@ fn planned_threshold(chosen: &Chosen) -> Option<f64> {
 }
 
 /// Whether the files that are to be written can be.
-fn must_be_free(options: &Compare) -> Result<(), Usage> {
+fn check_files(options: &Compare) -> Result<(), Usage> {
     [&options.output, &options.junit]
         .into_iter()
         .flatten()
-        .try_for_each(|path| write::must_be_free(path, options.force))
+        .try_for_each(|path| write::check(path, options.force))
 }
 
 /// Prints and writes what came of it; the answer is the exit code. `gated` is whether the gate decides over it.
@@ -107,12 +108,42 @@ fn tell(options: &Compare, all: &[Compared], gated: bool) -> anyhow::Result<u8> 
         if options.json { console::error_raw(&lines) } else { console::out_raw(&lines) }
     }
     if let Some(path) = &options.output {
-        keep(path, &fathom_report::html::comparison_page(all, told), options.force)?;
+        draw(path, all, told, options.force)?;
     }
     if let Some(path) = options.junit.as_ref().filter(|_| gated) {
         keep(path, &compared::junit(all, &gates), options.force)?;
     }
     Ok(if gated { code(&gates) } else { exit::DONE })
+}
+
+/// What is drawn.
+#[derive(Clone, Copy)]
+enum Form {
+    Page,
+    Picture,
+}
+
+impl Form {
+    fn of(path: &Path) -> Result<Self, Usage> {
+        match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
+            Some("html" | "htm") => Ok(Self::Page),
+            Some("svg") => Ok(Self::Picture),
+            _ => Err(Usage(format!(
+                "--output {}: a comparison is drawn as a page, .html, or as its ratios alone, .svg; --json prints the figures",
+                path.display()
+            ))),
+        }
+    }
+}
+
+fn draw(path: &Path, all: &[Compared], gates: Option<&[Gate]>, replace: bool) -> anyhow::Result<()> {
+    match Form::of(path)? {
+        Form::Page => keep(path, &fathom_report::html::comparison_page(all, gates), replace),
+        Form::Picture => {
+            write::tell(&write::picture(svg::comparison(all), path, replace)?);
+            Ok(())
+        }
+    }
 }
 
 fn keep(path: &Path, text: &str, replace: bool) -> anyhow::Result<()> {
@@ -140,14 +171,7 @@ fn asked(options: &Compare, planned: Option<f64>) -> Result<Asked, Usage> {
         (None, None) => asked.rules.threshold,
     };
     asked.metrics = options.metric.iter().map(|m| Metric::of_word(m)).collect();
-    if let Some(path) = &options.output
-        && !path.extension().is_some_and(|e| e.eq_ignore_ascii_case("html") || e.eq_ignore_ascii_case("htm"))
-    {
-        return Err(Usage(format!(
-            "--output {}: a comparison is drawn as a page, .html; --json prints the figures",
-            path.display()
-        )));
-    }
+    options.output.as_deref().map_or(Ok(()), |path| Form::of(path).map(|_| ()))?;
     Ok(asked)
 }
 

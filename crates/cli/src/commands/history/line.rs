@@ -67,7 +67,7 @@ pub struct History {
     /// Let the exit code tell whether the latest level of some figure is worse than the one before
     #[arg(long, requires = "workload")]
     pub gate: bool,
-    /// Also write it; the ending says what: .html .md .svg .csv
+    /// Also write it, by its ending: .html .md .svg (one picture) .csv; DIR/ gets a picture of each figure
     #[arg(short, long, value_name = "FILE", requires = "workload")]
     pub output: Option<PathBuf>,
     /// Overwrite the file if it exists

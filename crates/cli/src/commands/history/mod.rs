@@ -27,7 +27,7 @@ pub fn run(options: &History, common: &Common) -> anyhow::Result<ExitCode> {
     let asked = asked(options)?;
     let form = options.output.as_deref().map(Form::of).transpose()?;
     if let Some(path) = &options.output {
-        write::must_be_free(path, options.force)?;
+        write::check_drawing(path, options.force)?;
     }
     let store = state::store(common.store.as_deref())?;
     let past = store.past()?;
@@ -125,11 +125,16 @@ enum Form {
     Html,
     Markdown,
     Svg,
+    /// A directory of pictures.
+    Pictures,
     Csv,
 }
 
 impl Form {
     fn of(path: &Path) -> Result<Self, Usage> {
+        if write::is_directory(path) {
+            return Ok(Self::Pictures);
+        }
         Ok(match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
             Some("html" | "htm") => Self::Html,
             Some("md") => Self::Markdown,
@@ -137,7 +142,7 @@ impl Form {
             Some("csv") => Self::Csv,
             _ => {
                 return Err(Usage(format!(
-                    "--output {}: the ending says what is written; it is one of .html .md .svg .csv, and --json prints JSON",
+                    "--output {}: the file's ending is not known; use one of .html .md .svg .csv, or DIR/ for all pictures; --json prints JSON",
                     path.display()
                 )));
             }
@@ -166,8 +171,12 @@ fn keep(
             return Ok(());
         }
         Form::Svg => {
-            let files = write::pictures_to(history::pictures(found), path, replace)?;
-            write::tell(&files);
+            let one = fathom_report::svg::stacked("history", history::pictures(found));
+            write::tell(&write::picture(one, path, replace)?);
+            return Ok(());
+        }
+        Form::Pictures => {
+            write::tell(&write::pictures_into(&history::pictures(found), path, replace)?);
             return Ok(());
         }
     };

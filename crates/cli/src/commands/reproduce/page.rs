@@ -1,7 +1,7 @@
 //! A reproduced table as a page (`--output`): what the pages of all tables have in common.
 
 use super::Reproduce;
-use crate::commands::write::must_be_free;
+use crate::commands::write;
 use crate::console;
 use crate::exit::Usage;
 use fathom_report::html::reproduction_page;
@@ -14,7 +14,7 @@ pub(super) fn check(output: &Path) -> Result<(), Usage> {
     if !matches!(output.extension().and_then(|e| e.to_str()), Some("html" | "htm")) {
         return Err(Usage(format!("{}: a reproduced table is written as .html", output.display())));
     }
-    must_be_free(output, false)
+    write::check(output, false)
 }
 
 /// Writes it, if it is asked for.

@@ -1,6 +1,6 @@
 //! A file of events that a command makes of others: whole or not at all, compressed if its name says so.
 
-use crate::commands::write::must_be_free;
+use crate::commands::write;
 use crate::output::Whole;
 use anyhow::Context as _;
 use fathom_record::block::log::LogFile;
@@ -22,7 +22,7 @@ struct Out(Rc<RefCell<BufWriter<LogFile>>>);
 impl<'p> EventFile<'p> {
     /// One that is there is replaced only if `replace` says so.
     pub fn begin(path: &'p Path, replace: bool) -> anyhow::Result<Self> {
-        must_be_free(path, replace)?;
+        write::check(path, replace)?;
         let mut whole = Whole::begin(path, replace)?;
         let file = whole.file().try_clone().and_then(|file| LogFile::new(file, path));
         let out = Rc::new(RefCell::new(BufWriter::new(file.with_context(|| cannot_write(path))?)));

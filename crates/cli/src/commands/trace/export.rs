@@ -4,7 +4,7 @@ use super::event_file::{EventFile, cannot_write};
 use super::input;
 use super::options::Export;
 use super::{summary, writer};
-use crate::commands::write::must_be_free;
+use crate::commands::write;
 use crate::exit::{self, Usage};
 use crate::{console, output};
 use anyhow::Context as _;
@@ -46,7 +46,7 @@ fn export(options: &Export) -> anyhow::Result<ExitCode> {
         if to_stdout(options) {
             console::out(&text);
         } else {
-            must_be_free(&options.output, options.force)?;
+            write::check(&options.output, options.force)?;
             output::put(&options.output, text, options.force)?;
         }
         tell(options, None);

@@ -31,8 +31,12 @@ fn the_ending_says_what_is_written() {
     let _ = again.expect_stderr("nightly.md exists; --force overwrites it");
     let _ = fathom.run(["history", "cold read", "-o", "nightly.md", "--force"]).expect_code(0);
     let several = fathom.run(["history", "cold read", "--figure", "throughput,p50", "-o", "two.svg"]);
+    let _ = several.expect_code(0).expect_stderr("wrote two.svg");
+    let two = std::fs::read_to_string(fathom.work().join("two.svg")).expect("written");
+    assert_eq!((two.matches("<svg").count(), two.matches("<circle").count()), (1, 2 * RATES.len()), "{two}");
+    let each = fathom.run(["history", "cold read", "--figure", "throughput,p50", "-o", "each/"]);
     let _ =
-        several.expect_code(0).expect_stderr("wrote 2 files, two.history-read-record-128-kib-throughput.svg");
+        each.expect_code(0).expect_stderr("wrote 2 files, each/history-read-record-128-kib-throughput.svg");
 }
 
 #[test]

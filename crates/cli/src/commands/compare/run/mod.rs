@@ -10,7 +10,7 @@ mod wish;
 mod words;
 
 use super::line::Compare;
-use super::{asked, keep, must_be_free, tell};
+use super::{asked, check_files, keep, tell};
 use crate::commands::sweep::guard;
 use crate::console;
 use crate::exit;
@@ -22,7 +22,7 @@ use wish::Wish;
 
 pub fn run(options: &Compare, common: &Common) -> anyhow::Result<ExitCode> {
     let asked = asked(options, None)?;
-    must_be_free(options)?;
+    check_files(options)?;
     let wish = Wish::read(options, asked.rules.threshold)?;
     let common = &common.under(&options.measure.conditions);
     let mut going = Going::begin(&wish, asked, common)?;

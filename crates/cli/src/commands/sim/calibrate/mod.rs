@@ -8,7 +8,7 @@ mod page;
 use super::super::trace::input::{self, Input};
 use super::line::{Calibrate, ProfileKind};
 use super::traced;
-use crate::commands::write::must_be_free;
+use crate::commands::write;
 use crate::console;
 use crate::exit::{self, Usage};
 use anyhow::Context as _;
@@ -66,7 +66,7 @@ pub fn run(o: &Calibrate) -> anyhow::Result<ExitCode> {
     }
     if let Some(page) = &o.page {
         page::check(page)?;
-        must_be_free(page, o.force)?;
+        write::check(page, o.force)?;
     }
     let fitting = fitting(o)?;
     let input = traced::one(&o.source)?;
