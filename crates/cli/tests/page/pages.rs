@@ -104,6 +104,10 @@ fn the_page_of_a_survey_answers_on_its_first_screen() {
         assert!(colours > 10 && most_percent < BLANK_PERCENT, "{colours} colours, {most_percent:.1} %");
     }
     open(&mut browser, &page, DESK, false);
+    let bytes = std::fs::metadata(&page).expect("the page").len();
+    assert!(bytes <= 600_000, "{bytes} bytes");
+    let sheets = browser.sheets();
+    assert!(sheets <= 4, "{sheets} sheets of paper");
     for (what, least) in [(".tiles li", 4), ("figure svg", 1), (".uses tr", 5)] {
         let seen = format!(
             "[...document.querySelectorAll({what:?})].filter(e => e.getBoundingClientRect().bottom <= innerHeight).length"

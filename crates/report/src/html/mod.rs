@@ -3,7 +3,7 @@
 //! library travels compressed inside the page and is unpacked by the browser (see `build.rs`).
 //!
 //! `answer` writes the first screen of a survey, `overview` the summary of any run with the list `trust`, `leads` the links from its figures to what lies behind them, `surfaces` the surfaces and their ratio, `blocks` the flat figures and tables, `block`
-//! the requests that reached the devices, `operations` what each operation did, `imported` what another program printed, `compared` the page of verdicts, `history` that of changes, `calibrated` that of a fitted device, `reproduced` that of a published table, `conduct` how phases went, `counted` what simulations counted, `ranks` when the ranks of a run were at work, `plotly` the figure data for the script, `raw` the figures as JSON. Every user string passes `escape` or `json_in_script`.
+//! the requests that reached the devices, `requests` those of a survey, `operations` what each operation did, `imported` what another program printed, `compared` the page of verdicts, `history` that of changes, `calibrated` that of a fitted device, `reproduced` that of a published table, `conduct` how phases went, `counted` what simulations counted, `ranks` when the ranks of a run were at work, `plotly` the figure data for the script, `raw` the figures as JSON. Every user string passes `escape` or `json_in_script`.
 
 mod answer;
 mod block;
@@ -22,6 +22,7 @@ mod plotly;
 mod ranks;
 mod raw;
 mod reproduced;
+mod requests;
 mod surfaces;
 mod table;
 mod trust;
@@ -123,7 +124,11 @@ fn behind(page: &mut Page, shown: &[(&View<'_>, &Section<'_>)], level: u8) {
     conduct::write(page, shown, level);
     blocks::series(page, shown, level);
     blocks::device(page, shown, level);
-    block::write(page, shown, level);
+    if page.flat {
+        requests::write(page, shown, level);
+    } else {
+        block::write(page, shown, level);
+    }
 }
 
 /// The survey's stages in words for a heading; others as they are, with a capital.
