@@ -119,6 +119,25 @@ fn rows_of(phase: &Phase) -> Vec<Row> {
     SHOWN.iter().chain(more).filter_map(|&op| Row::of(phase, op, &phase.latency_of(op), origin)).collect()
 }
 
+/// The latency that tells most about a phase, and whether it is that of the fsync: it is where every write was followed by its own.
+#[must_use]
+pub fn telling(phase: &Phase) -> (Histogram, bool) {
+    if phase.is_metadata_only() {
+        // Of several kinds of operation none stands for the others.
+        return (Histogram::default(), false);
+    }
+    let latency = phase.latency();
+    let mut syncs = Histogram::default();
+    for repetition in &phase.repetitions {
+        syncs.merge(&repetition.latency(OpKind::Sync));
+    }
+    if phase.writes && !phase.reads && syncs.count() * 2 > latency.count() {
+        (syncs, true)
+    } else {
+        (latency, false)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -145,8 +145,7 @@ fn places(run: &Run) -> Vec<String> {
 }
 
 /// "ext4 on vda, 256 GiB".
-#[must_use]
-pub fn storage(run: &Run) -> String {
+fn storage(run: &Run) -> String {
     let machine = Machine::of(run);
     let size = run.environment["devices"][0]["size_bytes"].as_u64().filter(|_| !in_memory(run));
     let kind = machine.filesystem.unwrap_or_else(|| "unknown file system".into());

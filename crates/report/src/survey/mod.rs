@@ -10,7 +10,7 @@ pub mod lattice;
 mod map;
 mod verdicts;
 
-pub use answer::{Answer, LIMITS, Row, Tile, depths, storage};
+pub use answer::{Answer, LIMITS, Row, Tile, depths};
 pub use dense::dense;
 pub use document::json;
 pub use facts::{LADDER, is_survey};

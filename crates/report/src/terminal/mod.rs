@@ -16,6 +16,7 @@ pub use why::answer;
 use crate::{
     Mapped, Story,
     colour::Scale,
+    latency,
     section::{brief, full_title},
     spark,
     story::clean,
@@ -26,7 +27,7 @@ use crate::{
 };
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use fathom_record::doubt::STOOD_STILL;
-use fathom_record::{Headline, Histogram, OpKind, Phase, Run};
+use fathom_record::{Headline, Phase, Run};
 use std::fmt::Write as _;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -240,12 +241,13 @@ fn singles(page: &mut Page, run: &Run, layout: usize) {
         .take(MOST_FIGURES)
         .map(|p| {
             let mark = if mixed && with_fsync(p) { " +" } else { "" };
-            format!("{}{}{mark}", clean(&brief(p)), latency_told(p).1)
+            let fsync = if latency::telling(p).1 { " *" } else { "" };
+            format!("{}{fsync}{mark}", clean(&brief(p)))
         })
         .collect();
     let names = told_apart(&names, layout.saturating_sub(54).max(12));
     for (phase, name) in timed.iter().zip(names) {
-        let latency = latency_told(phase).0;
+        let latency = latency::telling(phase).0;
         table.add_row([
             name,
             match phase.headline() {
@@ -264,29 +266,11 @@ fn singles(page: &mut Page, run: &Run, layout: usize) {
     if timed.len() > MOST_FIGURES {
         page.line(Style::Dim, &format!(" ... and {} more", timed.len() - MOST_FIGURES));
     }
-    if timed.iter().take(MOST_FIGURES).any(|p| !latency_told(p).1.is_empty()) {
+    if timed.iter().take(MOST_FIGURES).any(|p| latency::telling(p).1) {
         page.line(Style::Dim, " * latency of the fsync that follows each write");
     }
     if mixed {
         page.line(Style::Dim, " + rate to the return of the fsync; of other writes to the last write");
-    }
-}
-
-/// The latency that tells most about a phase: where every write was followed by its own fsync, that of the fsync.
-fn latency_told(phase: &Phase) -> (Histogram, &'static str) {
-    if phase.is_metadata_only() {
-        // Of several kinds of operation none stands for the others.
-        return (Histogram::default(), "");
-    }
-    let latency = phase.latency();
-    let mut syncs = Histogram::default();
-    for repetition in &phase.repetitions {
-        syncs.merge(&repetition.latency(OpKind::Sync));
-    }
-    if phase.writes && !phase.reads && syncs.count() * 2 > latency.count() {
-        (syncs, " *")
-    } else {
-        (latency, "")
     }
 }
 
