@@ -481,6 +481,7 @@ mod tests {
         let html = page(&[&samples::auto_run(), &samples::auto_run_changed()]);
         assert!(html.contains("ratio"));
         assert!(html.contains("single runs"));
+        assert_eq!(html.matches("class=\"tiles\"").count(), 2, "the answer of each");
     }
 
     #[test]

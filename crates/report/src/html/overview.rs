@@ -10,6 +10,7 @@ use crate::{
     comparison::SINGLE_RUNS,
     finding,
     story::{FigureRow, Story, clean},
+    survey::{self, Answer},
     svg::escape,
     units,
 };
@@ -21,7 +22,7 @@ const MOST_FINDINGS: usize = 6;
 
 pub(super) fn write(page: &mut Page, views: &[View<'_>]) {
     if let [view] = views
-        && crate::survey::is_survey(view.run)
+        && survey::is_survey(view.run)
     {
         answer::write(page, view);
         page.fold("What this rests on: findings, doubts, main figures", |page| whole(page, views));
@@ -35,10 +36,11 @@ pub(super) fn write(page: &mut Page, views: &[View<'_>]) {
     whole(page, views);
 }
 
-/// The answer of a run that is no survey: what it ended with, its main figures, and what was found and is doubtful.
+/// The answer of a run, unless it is a survey that has the page for itself: what it ended with, its main figures, and what was found and is doubtful.
 fn answered(page: &mut Page, view: &View<'_>) {
     troubles(page, view);
-    let (main, more) = tiles::of_run(view);
+    let (main, more) =
+        if survey::is_survey(view.run) { (Answer::of(view.run, None).tiles, 0) } else { tiles::of_run(view) };
     tiles::write(page, &main);
     if more > 0 {
         let _ = writeln!(
@@ -70,8 +72,11 @@ fn whole(page: &mut Page, views: &[View<'_>]) {
         let _ = writeln!(page.body, "<section class=\"run\">");
         if views.len() > 1 {
             let _ = writeln!(page.body, "<h3>{}</h3>", escape(&view.story.title));
+            answered(page, view);
+            page.fold("Command, machine, date", |page| facts(page, &view.story));
+        } else {
+            one(page, view);
         }
-        one(page, view);
         page.body.push_str("</section>\n");
     }
     page.body.push_str("</div>\n");
@@ -90,8 +95,11 @@ fn whole(page: &mut Page, views: &[View<'_>]) {
         compared(page, a, b);
     }
     // Thirteen rows a run: they stand below the figures that they are about.
-    for view in views {
-        page.body.push_str(&trust::table(view.run));
+    let checks: String = views.iter().map(|view| trust::table(view.run)).collect();
+    if views.len() > 1 && !checks.is_empty() {
+        page.body.push_str(&folded("What the results are worth", &checks));
+    } else {
+        page.body.push_str(&checks);
     }
 }
 
