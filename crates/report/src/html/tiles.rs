@@ -74,7 +74,7 @@ fn of_phase(phase: &Phase) -> Vec<Tile> {
         }
     }
     if !phase.is_metadata_only() {
-        tiles.push(tile(Kind::served(phase).into(), "served the data", String::new()));
+        tiles.push(tile(served(phase).into(), "served the data", String::new()));
     }
     tiles
 }
@@ -90,16 +90,24 @@ fn of_test(phase: &Phase) -> Tile {
         Some(rate) if !phase.is_metadata_only() => (units::rate(rate), ops),
         _ => (ops.unwrap_or_else(|| "–".into()), None),
     };
-    let served = (!phase.failed()).then(|| Kind::served(phase).to_owned());
+    let served = (!phase.failed()).then(|| served(phase).to_owned());
     let beside: Vec<String> = [ops, p99, served].into_iter().flatten().collect();
     Tile { figure, what: shortened(&clean(&brief(phase)), MOST_LETTERS), beside: beside.join(", ") }
+}
+
+/// What served a phase: a tile has room for all of its words.
+fn served(phase: &Phase) -> &'static str {
+    match phase.is_metadata_only() {
+        true => "metadata",
+        false => Kind::from(phase.origin().regime).words(),
+    }
 }
 
 /// A test over file and record size: the figure of its largest file that a device served, else of its largest file.
 fn of_surface(row: &FigureRow) -> Option<Tile> {
     let kinds = [Kind::Device, Kind::Mixed].into_iter().chain(Kind::ALL);
     let (kind, rate) = kinds.into_iter().find_map(|kind| Some((kind, *row.quoted.get(&kind)?)))?;
-    let beside = format!("largest file, {}", kind.short());
+    let beside = format!("largest file, {}", kind.words());
     Some(Tile { figure: units::rate(rate), what: shortened(&clean(&row.title), MOST_LETTERS), beside })
 }
 
@@ -130,6 +138,16 @@ mod tests {
         assert!(all.iter().all(|t| t[0].ends_with("/s") && t[2].contains("p99")), "{all:?}");
         let surfaces = tiles(&samples::auto_run());
         assert!(surfaces.iter().all(|t| t[2].starts_with("largest file, ")), "{surfaces:?}");
+    }
+
+    #[test]
+    fn what_served_it_is_told_in_full() {
+        let mut run = samples::observed_run();
+        for phase in &mut run.phases {
+            phase.repetitions[0].physical = fathom_record::Physical::default();
+        }
+        let all = tiles(&run);
+        assert!(all.iter().any(|t| t[2].ends_with("origin unknown")), "{all:?}");
     }
 
     #[test]
