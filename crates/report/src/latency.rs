@@ -112,11 +112,19 @@ pub fn paced(rows: &[Row], row: &Row) -> bool {
     rows.iter().any(|r| r.op == OpKind::Response && r.title == row.title)
 }
 
-/// The latency that tells most about a phase: where every write was followed by its own fsync, that of the fsync, which is marked.
-pub(crate) fn told(phase: &Phase) -> (Histogram, &'static str) {
+fn rows_of(phase: &Phase) -> Vec<Row> {
+    let origin = phase.origin().regime;
+    let flow = phase.repetitions.iter().flat_map(|r| &r.workers).any(|w| !w.rows.is_empty());
+    let more: &[OpKind] = if flow || phase.is_metadata_only() { &HOUSEKEEPING } else { &[] };
+    SHOWN.iter().chain(more).filter_map(|&op| Row::of(phase, op, &phase.latency_of(op), origin)).collect()
+}
+
+/// The latency that tells most about a phase, and whether it is that of the fsync: it is where every write was followed by its own.
+#[must_use]
+pub fn telling(phase: &Phase) -> (Histogram, bool) {
     if phase.is_metadata_only() {
         // Of several kinds of operation none stands for the others.
-        return (Histogram::default(), "");
+        return (Histogram::default(), false);
     }
     let latency = phase.latency();
     let mut syncs = Histogram::default();
@@ -124,17 +132,10 @@ pub(crate) fn told(phase: &Phase) -> (Histogram, &'static str) {
         syncs.merge(&repetition.latency(OpKind::Sync));
     }
     if phase.writes && !phase.reads && syncs.count() * 2 > latency.count() {
-        (syncs, " *")
+        (syncs, true)
     } else {
-        (latency, "")
+        (latency, false)
     }
-}
-
-fn rows_of(phase: &Phase) -> Vec<Row> {
-    let origin = phase.origin().regime;
-    let flow = phase.repetitions.iter().flat_map(|r| &r.workers).any(|w| !w.rows.is_empty());
-    let more: &[OpKind] = if flow || phase.is_metadata_only() { &HOUSEKEEPING } else { &[] };
-    SHOWN.iter().chain(more).filter_map(|&op| Row::of(phase, op, &phase.latency_of(op), origin)).collect()
 }
 
 #[cfg(test)]

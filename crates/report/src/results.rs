@@ -68,8 +68,8 @@ fn of_tests(run: &Run) -> Vec<Line> {
 
 fn of_phase(phase: &Phase) -> Option<Line> {
     let headline = phase.headline()?;
-    let (latency, mark) = latency::told(phase);
-    let fsync = if mark.is_empty() { "" } else { " (latency of its fsync)" };
+    let (latency, of_syncs) = latency::telling(phase);
+    let fsync = if of_syncs { " (latency of its fsync)" } else { "" };
     Some(Line {
         what: format!("{}{fsync}", clean(&brief(phase))),
         bytes_per_s: match headline {

@@ -198,6 +198,16 @@ impl Browser {
         answer["result"]["value"].clone()
     }
 
+    /// Sheets of A4 that the page is printed on.
+    #[track_caller]
+    pub fn sheets(&mut self) -> u64 {
+        let a4 = json!({ "paperWidth": 8.27, "paperHeight": 11.69, "printBackground": true });
+        let printed = self.must("Page.printToPDF", a4);
+        let pdf = printed["data"].as_str().expect("a document");
+        let pages = self.value(&format!("atob('{pdf}').match(/\\/Type\\s*\\/Page\\b/g).length"));
+        pages.as_u64().expect("a number of pages")
+    }
+
     /// Waits until an expression is true.
     #[track_caller]
     pub fn wait_for(&mut self, expression: &str) {

@@ -1,4 +1,4 @@
-//! Pages of a survey, of IOzone's automatic mode and of two runs side by side: nothing is asked of a network, nothing complains,
+//! Pages of a survey, of a job of fio, of IOzone's automatic mode and of two runs side by side: nothing is asked of a network, nothing complains,
 //! nothing sticks out at the side, and the surfaces are really drawn.
 
 use crate::measure::workloads::runs;
@@ -104,6 +104,10 @@ fn the_page_of_a_survey_answers_on_its_first_screen() {
         assert!(colours > 10 && most_percent < BLANK_PERCENT, "{colours} colours, {most_percent:.1} %");
     }
     open(&mut browser, &page, DESK, false);
+    let bytes = std::fs::metadata(&page).expect("the page").len();
+    assert!(bytes <= 600_000, "{bytes} bytes");
+    let sheets = browser.sheets();
+    assert!(sheets <= 4, "{sheets} sheets of paper");
     for (what, least) in [(".tiles li", 4), ("figure svg", 1), (".uses tr", 5)] {
         let seen = format!(
             "[...document.querySelectorAll({what:?})].filter(e => e.getBoundingClientRect().bottom <= innerHeight).length"
@@ -117,7 +121,7 @@ fn the_page_of_a_survey_answers_on_its_first_screen() {
         assert_eq!(seen, true, "{words} is not in the page");
     }
     // What is folded away opens with the keyboard, and is in order, too.
-    let opened = "(() => { const s = document.querySelector('details.screen > summary'); s.focus(); s.click(); return s.parentElement.open; })()";
+    let opened = "(() => { const s = document.querySelector('details > summary'); s.focus(); s.click(); return s.parentElement.open; })()";
     assert_eq!(browser.value(opened), true);
     browser.value("document.querySelectorAll('details').forEach(d => d.open = true)");
     nothing_sticks_out(&mut browser, DESK.0);
@@ -155,6 +159,34 @@ fn the_page_of_two_runs_has_their_ratio() {
     open(&mut browser, &page, DESK, false);
     surface_is_drawn(&mut browser, DESK.0);
     assert_eq!(browser.value("document.body.innerText.toLowerCase().includes('ratio')"), true);
+}
+
+#[test]
+fn the_page_of_a_run_begins_with_the_answer() {
+    let Some(mut browser) = Browser::start("the_page_of_a_run_begins_with_the_answer") else { return };
+    let fathom = Fathom::new();
+    let line = "fio --name=log --rw=randwrite --bs=4k --size=256k --fsync=1";
+    let _ = fathom.run_line(line).expect_code(0);
+    let page = report(&fathom, &["last"]);
+    for (window, dark) in [(DESK, false), (DESK, true), (TELEPHONE, false), (TELEPHONE, true)] {
+        open(&mut browser, &page, window, dark);
+    }
+    open(&mut browser, &page, DESK, false);
+    let tiles = browser.value(
+        "[...document.querySelectorAll('.tiles li')].filter(e => e.getBoundingClientRect().bottom <= innerHeight).map(e => e.innerText).join('|')",
+    );
+    let tiles = tiles.as_str().expect("text").to_lowercase();
+    for what in
+        ["throughput", "operations", "latency, median", "latency, p99", "of the fsync", "served the data"]
+    {
+        assert!(tiles.contains(what), "{what} is not on the first screen: {tiles}");
+    }
+    let sheets = browser.sheets();
+    assert!(sheets <= 4, "{sheets} sheets of paper");
+    // What is folded away is in order, too.
+    browser.value("(() => { document.querySelectorAll('details').forEach(d => d.open = true); })()");
+    nothing_sticks_out(&mut browser, DESK.0);
+    assert_eq!(browser.complaints, [""; 0]);
 }
 
 #[test]

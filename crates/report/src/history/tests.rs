@@ -209,6 +209,27 @@ fn many_figures_bring_false_alarms_and_a_table() {
 }
 
 #[test]
+fn the_page_begins_with_the_level_of_now_and_the_one_before() {
+    let tiles = |found: &History| {
+        let html = crate::html::history_page(found, None);
+        let tiles = html.split("<ul class=\"tiles\">").nth(1).expect("tiles").to_owned();
+        tiles[..tiles.find("</ul>").expect("their end")].to_owned()
+    };
+    let found = history();
+    let [before, now] = &found.series[0].segments[..] else { panic!("a change") };
+    let told = tiles(&found);
+    for level in [before, now] {
+        let level = crate::compared::spelled(level.median, &found.series[0].unit);
+        assert!(told.contains(&level), "{level} is missing: {told}");
+    }
+    assert!(told.contains("<small>median since ") && told.contains(" before</small>"), "{told}");
+    let few = History::of(&input(&RATES[..3]), &Asked::default());
+    assert!(tiles(&few).contains("median of 3 runs, too few to find a change"));
+    let calm = History::of(&input(&RATES[12..]), &Asked::default());
+    assert!(tiles(&calm).contains("no change found"), "{}", tiles(&calm));
+}
+
+#[test]
 fn a_hostile_name_stays_text() {
     let mut hostile = input(&RATES);
     hostile.workload.name = "</script><b>\u{1b}[31m".into();

@@ -1,7 +1,7 @@
 //! The first screen of a survey's page: tiles with its main figures, the ladder of latencies beside the curve of depths, what the storage is
 //! good for, and what to know about it. Everything else is folded away below.
 
-use super::{Page, View};
+use super::{Page, View, tiles};
 use crate::survey::{Answer, Grade, LADDER, UseVerdict, depths};
 use crate::{
     latency, section,
@@ -14,23 +14,15 @@ use std::fmt::Write as _;
 /// Writes it.
 pub(super) fn write(page: &mut Page, view: &View<'_>) {
     let answer = Answer::of(view.run, None);
+    page.body.push_str("<section class=\"answer\">\n");
     for words in &answer.limits {
         let _ = writeln!(page.body, "<p class=\"trouble\" role=\"note\">{}</p>", escape(&clean(words)));
     }
     for words in &answer.first {
         let _ = writeln!(page.body, "<p class=\"first\" role=\"note\">{}</p>", escape(&clean(words)));
     }
-    page.body.push_str("<ul class=\"tiles\">\n");
-    for tile in &answer.tiles {
-        let _ = writeln!(
-            page.body,
-            "<li><strong>{}</strong><span>{}</span><small>{}</small></li>",
-            escape(&tile.figure),
-            escape(&tile.what),
-            escape(&tile.beside)
-        );
-    }
-    page.body.push_str("</ul>\n<div class=\"pair\">\n");
+    tiles::write(page, &answer.tiles);
+    page.body.push_str("<div class=\"pair\">\n");
     if let Some(picture) = svg::latency(&ladder(view.run)) {
         page.picture(&picture, "");
     }
@@ -54,7 +46,7 @@ pub(super) fn write(page: &mut Page, view: &View<'_>) {
         fact("Limits", &words);
     }
     fact("Doubts", &answer.doubts_in_words());
-    page.body.push_str("</dl>\n");
+    page.body.push_str("</dl>\n</section>\n");
 }
 
 /// Latencies of the ladder: of the operation that a step is about.

@@ -15,7 +15,7 @@ use crate::{
     },
     counters,
     finding::{self, Told},
-    section::full_title,
+    section::{Section, full_title},
     story::clean,
     surface::on_surfaces,
     svg::{self, escape},
@@ -33,18 +33,7 @@ const MOST_SHUT: usize = 60;
 
 pub(super) fn write(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
     for (view, section) in shown {
-        let (_, single) = on_surfaces(&section.phases);
-        let told: Vec<&Phase> = section
-            .phases
-            .iter()
-            .copied()
-            .filter(|p| {
-                let alone = || single.iter().any(|s| s.seq == p.seq);
-                let watched = shown_repetition(p).is_some() || !finding::of_phase(p).is_empty();
-                // Cells of a surface are hundreds: what is memory and what is disk is said of them together.
-                watched || (alone() && (truth::statement(p).is_some() || truth::cold(p).is_some()))
-            })
-            .collect();
+        let told = told(section);
         if told.is_empty() {
             continue;
         }
@@ -71,11 +60,28 @@ pub(super) fn write(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
     }
 }
 
+/// Phases of which there is anything to tell.
+pub(super) fn told<'r>(section: &Section<'r>) -> Vec<&'r Phase> {
+    let (_, single) = on_surfaces(&section.phases);
+    let alone = |p: &Phase| single.iter().any(|s| s.seq == p.seq);
+    let anything = |p: &&Phase| {
+        let watched = shown_repetition(p).is_some() || !finding::of_phase(p).is_empty();
+        // Cells of a surface are hundreds: what is memory and what is disk is said of them together.
+        watched || (alone(p) && (truth::statement(p).is_some() || truth::cold(p).is_some()))
+    };
+    section.phases.iter().copied().filter(anything).collect()
+}
+
+/// That figures are no totals, where events were lost.
+pub(super) fn lost(phase: &Phase) -> String {
+    let words = shown_repetition(phase).and_then(|(_, layer)| lost_words(layer));
+    words
+        .map_or(String::new(), |words| format!("<p class=\"trouble\" role=\"note\">{}</p>\n", escape(&words)))
+}
+
 fn open(page: &mut Page, run: &Run, phase: &Phase) {
     let watched = shown_repetition(phase);
-    if let Some(lost) = watched.and_then(|(_, layer)| lost_words(layer)) {
-        let _ = writeln!(page.body, "<p class=\"trouble\" role=\"note\">{}</p>", escape(&lost));
-    }
+    page.body.push_str(&lost(phase));
     page.body.push_str(&statements(phase));
     page.body.push_str(&counted(phase));
     if let Some((repetition, layer)) = watched {
@@ -126,8 +132,7 @@ fn shut(page: &mut Page, phase: &Phase) {
     let html =
         statements(phase) + &counted(phase) + &memory_or_device(phase) + &findings(phase) + &as_text(phase);
     let summary = format!("What reached the device: {}", clean(&full_title(phase)));
-    // On paper dozens of them would bury the rest.
-    page.body.push_str(&folded(&summary, &html).replacen("<details>", "<details class=\"screen\">", 1));
+    page.body.push_str(&folded(&summary, &html));
 }
 
 /// The main figures of the device that tells most.
@@ -174,7 +179,7 @@ fn cards(layer: &BlockLayer, device: &DeviceActivity) -> String {
 }
 
 /// Memory or device in a sentence, and what was done to make the files cold.
-fn statements(phase: &Phase) -> String {
+pub(super) fn statements(phase: &Phase) -> String {
     let cold = truth::cold(phase).map(|c| clean(&c.sentence));
     truth::statement(phase).into_iter().chain(cold).fold(String::new(), |mut html, sentence| {
         let _ = writeln!(html, "<p>{}</p>", escape(&sentence));

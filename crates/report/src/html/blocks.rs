@@ -4,6 +4,7 @@
 use super::{
     Page, View, badge,
     leads::Lead,
+    raw,
     table::{Table, folded, heads},
 };
 use crate::{
@@ -22,6 +23,9 @@ pub(super) type Shown<'a, 'r> = (&'a View<'r>, &'a Section<'r>);
 
 /// More charts over time than this are left to the raw data.
 const MOST_SERIES: usize = 24;
+
+/// The same of a part of a survey, which has many of them.
+const MOST_OF_A_PART: usize = 6;
 
 /// Names the run a block belongs to, when there are several.
 pub(super) fn whose(page: &mut Page, shown: &[Shown<'_, '_>], view: &View<'_>) {
@@ -206,16 +210,23 @@ pub(super) fn series(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
         return;
     }
     page.heading(level, "Over time");
-    let left_out = charts.len().saturating_sub(MOST_SERIES);
+    let most = if page.flat { MOST_OF_A_PART } else { MOST_SERIES };
+    let left_out = charts.len().saturating_sub(most);
     if left_out > 0 {
         // The longest phases are the ones whose course can be judged.
         charts.sort_by_key(|(_, p, _)| std::cmp::Reverse(p.repetitions.iter().map(|r| r.elapsed_ns).max()));
-        charts.truncate(MOST_SERIES);
+        charts.truncate(most);
         charts.sort_by_key(|(_, p, _)| p.seq);
+        let elsewhere = if page.flat { "left out" } else { "in the raw data" };
         let _ = writeln!(
             page.body,
-            "<p class=\"note\">{MOST_SERIES} charts, of the longest phases; {left_out} more are in the raw data.</p>"
+            "<p class=\"note\">{most} charts, of the longest phases; {left_out} more are {elsewhere}.</p>"
         );
+        if let [(view, _)] = shown
+            && page.flat
+        {
+            page.body.push_str(&raw::intervals_elsewhere(&view.run.id));
+        }
     }
     page.body.push_str("<div class=\"pair\">\n");
     for (view, phase, picture) in &charts {

@@ -4,12 +4,15 @@
 use super::{
     Page, surfaces,
     table::{Table, folded, heads},
+    tiles,
 };
 use crate::compared::{
-    Compared, Difference, Gate, Outcome, Part, Row, Session, Surfaces, Word, cells, side_words, singles,
-    too_few,
+    Compared, Difference, Gate, Outcome, Part, Row, Session, Surfaces, Told, Word, cells, side_words,
+    singles, too_few,
 };
+use crate::history::{counted, moment};
 use crate::surface::{Cell, Does, Quantity, Surface};
+use crate::survey::Tile;
 use crate::{
     Machine, Mapped,
     colour::Scale,
@@ -21,23 +24,77 @@ use std::fmt::Write as _;
 /// What stands below a picture of ratios.
 const CAPTION: &str = "B over A; 1 is no change.";
 
+/// Figures that have a tile.
+const MOST_TILES: usize = 8;
+
 /// The page of one or more comparisons with the same baseline; of a gate also what it says.
 #[must_use]
 pub fn page(all: &[Compared], gates: Option<&[Gate]>) -> String {
     let mut page = Page::default();
     for (i, compared) in all.iter().enumerate() {
-        page.heading(2, &format!("{} against {}", compared.b.name, compared.a.name));
+        // The title has the sides of a single comparison.
+        if all.len() > 1 {
+            page.heading(2, &against(compared));
+        }
         if let Some(gate) = gates.and_then(|g| g.get(i)) {
             let class = if gate.outcome == Outcome::Passed { "note" } else { "trouble" };
             let _ = writeln!(page.body, "<p class=\"{class}\">{}</p>", escape(&gate.sentence));
         }
         one(&mut page, compared);
     }
-    let baseline = all.first().map_or("", |c| c.a.name.as_str());
-    page.close(&format!("Compared with {baseline}"), "Two sides of runs, judged figure by figure")
+    let (title, lead) = head(all);
+    page.close(&title, &lead)
+}
+
+/// What was compared with what, and when it was measured.
+fn head(all: &[Compared]) -> (String, String) {
+    let [one] = all else {
+        let baseline = all.first().map_or("", |c| c.a.name.as_str());
+        return (format!("Compared with {baseline}"), format!("{} comparisons", all.len()));
+    };
+    let sides = [&one.a, &one.b];
+    let mut labels = sides.iter().flat_map(|side| &side.runs).map(|run| run.label.as_str());
+    let shared = labels.next().filter(|first| !first.is_empty() && labels.all(|label| label == *first));
+    // Two ids in a title say nothing that the sides below it do not.
+    let by_id = sides.iter().all(|side| matches!(side.runs.as_slice(), [run] if run.id == side.name));
+    let title = match shared {
+        Some(label) if by_id => format!("{label}: B against A"),
+        Some(label) => format!("{label}: {}", against(one)),
+        None => against(one),
+    };
+    let measured = |letter: &str, side: &Told| {
+        let day = side.runs.first().map(|run| moment(&run.started_at)).filter(|day| !day.is_empty());
+        format!(
+            "{letter}: {}{}",
+            counted(side.runs.len(), "run"),
+            day.map_or(String::new(), |day| format!(" from {day}"))
+        )
+    };
+    (title, [measured("A", &one.a), measured("B", &one.b)].join(" · "))
+}
+
+fn against(compared: &Compared) -> String {
+    format!("{} against {}", compared.b.name, compared.a.name)
+}
+
+/// How far B is from A, of the figures that cells are quoted by; what changed comes first.
+fn tiles(compared: &Compared) -> Vec<Tile> {
+    let quoted: Vec<&Row> = compared.rows.iter().filter(|r| r.headline && r.effect.is_some()).collect();
+    let (changed, calm): (Vec<&Row>, Vec<&Row>) = quoted.into_iter().partition(changed);
+    let tile = |row: &Row| {
+        let [cell, metric, a, b, difference, _, _, verdict] = cells(row);
+        let figure = row.ratio().map_or(difference, |ratio| format!("{:+.1} %", (ratio - 1.0) * 100.0));
+        Tile { figure, what: format!("{metric}, {cell}"), beside: format!("{a} to {b}, {verdict}") }
+    };
+    changed.into_iter().chain(calm).take(MOST_TILES).map(tile).collect()
+}
+
+fn changed(row: &&Row) -> bool {
+    matches!(row.verdict, Word::Worse | Word::Better | Word::Differs | Word::Suspect)
 }
 
 fn one(page: &mut Page, compared: &Compared) {
+    tiles::write(page, &tiles(compared));
     for (letter, told) in [("A", &compared.a), ("B", &compared.b)] {
         let _ = writeln!(page.body, "<p class=\"whose\">{letter}: {}</p>", escape(&side_words(told)));
     }
@@ -85,7 +142,6 @@ fn said(compared: &Compared) -> Vec<String> {
     if let Some(singles) = singles(compared) {
         return singles.iter().map(|s| s.sentence()).collect();
     }
-    let changed = |r: &&Row| matches!(r.verdict, Word::Worse | Word::Better | Word::Differs | Word::Suspect);
     let quoted: Vec<&Row> = compared.rows.iter().filter(|r| r.headline).collect();
     let mut order: Vec<&Row> = quoted.iter().copied().filter(changed).collect();
     order.extend(quoted.iter().copied().filter(|r| !changed(r)));
@@ -211,4 +267,27 @@ fn differences(page: &mut Page, what: &str, all: &[Difference]) {
         table.row(&d.name, &[text(&d.a), text(&d.b)]);
     }
     page.body.push_str(&folded(&format!("{what} differ ({})", all.len()), &table.finish()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compared::{Asked, Side};
+    use crate::samples;
+
+    #[test]
+    fn the_page_begins_with_how_far_b_is_from_a() {
+        let (mut a, mut b) = (samples::filebench_run(), samples::filebench_run_changed());
+        (a.label, b.label) = ("mail".into(), "mail".into());
+        let side = |name: &str, run| Side { name: name.into(), runs: vec![run] };
+        let compared = Compared::of(&side("before", &a), &side("after", &b), &Asked::default());
+        let html = page(std::slice::from_ref(&compared), None);
+        assert!(html.contains("<h1>mail: after against before</h1>"), "{html:.2000}");
+        assert!(html.contains("A: 1 run from 20"));
+        let all = tiles(&compared);
+        assert!(!all.is_empty() && all.len() <= MOST_TILES);
+        let row = compared.rows.iter().find(|r| r.headline && r.ratio().is_some()).expect("a ratio");
+        let percent = format!("{:+.1} %", (row.ratio().expect("a ratio") - 1.0) * 100.0);
+        assert!(all.iter().any(|t| t.figure == percent && t.beside.ends_with("single runs")), "{all:?}");
+    }
 }

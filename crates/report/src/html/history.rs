@@ -4,14 +4,19 @@
 use super::{
     Page,
     table::{Table, folded, heads},
+    tiles,
 };
 use crate::compared::{Difference, Outcome, spelled};
 use crate::history::{Gate, History, Series, counted, moment, noise_words, overview_words, picture};
+use crate::survey::Tile;
 use crate::svg::escape;
 use std::fmt::Write as _;
 
 /// Runs that are in a table, the newest; a page of ten thousand rows opens in nobody's browser.
 const MOST_RUNS: usize = 500;
+
+/// Figures that have a tile.
+const MOST_TILES: usize = 8;
 
 /// The page of one history; of a gate also what it says.
 #[must_use]
@@ -25,7 +30,9 @@ pub fn page(history: &History, gate: Option<&Gate>) -> String {
     // What changed stands first.
     let (changed, calm): (Vec<&Series>, Vec<&Series>) =
         history.series.iter().partition(|s| !s.changes.is_empty());
-    for series in changed.into_iter().chain(calm) {
+    let ordered: Vec<&Series> = changed.into_iter().chain(calm).collect();
+    tiles::write(&mut page, &ordered.iter().take(MOST_TILES).filter_map(|s| tile(s)).collect::<Vec<_>>());
+    for series in ordered {
         one(&mut page, series);
     }
     let workload = &history.workload;
@@ -36,6 +43,23 @@ pub fn page(history: &History, gate: Option<&Gate>) -> String {
     let parts = [workload.by.clone(), workload.place.clone(), counted(history.runs, "run"), span];
     let lead: Vec<String> = parts.into_iter().filter(|p| !p.is_empty() && p != " to ").collect();
     page.close(&format!("History of {}", workload.name), &lead.join(" · "))
+}
+
+/// The level that a figure has now, and since when.
+fn tile(series: &Series) -> Option<Tile> {
+    let now = series.segments.last()?;
+    let spelled = |value: f64| spelled(value, &series.unit);
+    let beside = match series.segments.as_slice() {
+        [.., before, _] => {
+            let since = moment(&series.points[now.first].run.started_at);
+            format!("median since {since}, {} before", spelled(before.median))
+        }
+        _ if series.needed.is_some() => {
+            format!("median of {}, too few to find a change", counted(now.runs, "run"))
+        }
+        _ => format!("median of {}, no change found", counted(now.runs, "run")),
+    };
+    Some(Tile { figure: spelled(now.median), what: series.title(), beside })
 }
 
 fn one(page: &mut Page, series: &Series) {

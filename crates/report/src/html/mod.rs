@@ -2,8 +2,8 @@
 //! needs no script; every figure is a still SVG until the reader comes near it, then surfaces become turning Plotly figures. The
 //! library travels compressed inside the page and is unpacked by the browser (see `build.rs`).
 //!
-//! `answer` writes the first screen of a survey, `overview` the summary of any run with the list `trust`, `leads` the links from its figures to what lies behind them, `surfaces` the surfaces and their ratio, `blocks` the flat figures and tables, `block`
-//! the requests that reached the devices, `operations` what each operation did, `imported` what another program printed, `compared` the page of verdicts, `history` that of changes, `calibrated` that of a fitted device, `reproduced` that of a published table, `conduct` how phases went, `counted` what simulations counted, `ranks` when the ranks of a run were at work, `plotly` the figure data for the script, `raw` the figures as JSON. Every user string passes `escape` or `json_in_script`.
+//! `head` has the title and what stands below it, `answer` writes the first screen of a survey, `overview` the summary of any run with the list `trust`, both with `tiles`, `leads` the links from its figures to what lies behind them, `surfaces` the surfaces and their ratio, `blocks` the flat figures and tables, `block`
+//! the requests that reached the devices, `requests` those of a survey, `operations` what each operation did, `imported` what another program printed, `compared` the page of verdicts, `history` that of changes, `calibrated` that of a fitted device, `reproduced` that of a published table, `conduct` how phases went, `counted` what simulations counted, `ranks` when the ranks of a run were at work, `plotly` the figure data for the script, `raw` the figures as JSON. Every user string passes `escape` or `json_in_script`.
 
 mod answer;
 mod block;
@@ -13,6 +13,7 @@ mod compared;
 mod conduct;
 mod counted;
 mod environment;
+mod head;
 mod history;
 mod imported;
 mod leads;
@@ -22,8 +23,10 @@ mod plotly;
 mod ranks;
 mod raw;
 mod reproduced;
+mod requests;
 mod surfaces;
 mod table;
+mod tiles;
 mod trust;
 
 pub use calibrated::page as calibration_page;
@@ -52,6 +55,7 @@ pub fn page(runs: &[&Run]) -> String {
     let mut page = Page { flat: survey, ..Page::default() };
     overview::write(&mut page, &views);
     figures(&mut page, &views);
+    overview::behind(&mut page, &views);
     counted::write(&mut page, &views);
     ranks::write(&mut page, &views);
     environment::write(&mut page, &views);
@@ -111,19 +115,24 @@ fn of_stage(page: &mut Page, shown: &[(&View<'_>, &Section<'_>)], level: u8) {
     imported::write(page, shown, level);
     operations::write(page, shown, level);
     blocks::latency(page, shown, level);
-    if page.flat {
-        page.fold("How it went, and what reached the device", |page| behind(page, shown, level));
-    } else {
-        behind(page, shown, level);
+    if !page.flat {
+        blocks::series(page, shown, level);
     }
+    page.fold("How it went, and what reached the device", |page| behind(page, shown, level));
 }
 
 /// What figures rest on.
 fn behind(page: &mut Page, shown: &[(&View<'_>, &Section<'_>)], level: u8) {
     conduct::write(page, shown, level);
-    blocks::series(page, shown, level);
+    if page.flat {
+        blocks::series(page, shown, level);
+    }
     blocks::device(page, shown, level);
-    block::write(page, shown, level);
+    if page.flat {
+        requests::write(page, shown, level);
+    } else {
+        block::write(page, shown, level);
+    }
 }
 
 /// The survey's stages in words for a heading; others as they are, with a capital.
@@ -176,11 +185,7 @@ impl Page {
         write(self);
         let written = self.body.split_off(begin);
         if !written.is_empty() {
-            let summary = escape(summary);
-            let _ = writeln!(
-                self.body,
-                "<details class=\"screen\"><summary>{summary}</summary>\n{written}</details>"
-            );
+            self.body.push_str(&table::folded(summary, &written));
         }
     }
 
@@ -241,17 +246,11 @@ impl Page {
     }
 
     fn finish(self, views: &[View<'_>]) -> String {
-        let title = match views {
-            [] => "fathom".to_string(),
-            [one] if self.flat => survey::storage(one.run),
-            [one] => one.story.title.clone(),
-            many => title_of(&many.iter().map(|v| v.story.title.as_str()).collect::<Vec<_>>()),
-        };
         let lead = match views {
-            [one] => one_line(one),
+            [one] => head::lead(one),
             _ => side_by_side(views),
         };
-        self.close(&title, &lead)
+        self.close(&head::title(views), &lead)
     }
 
     fn close(self, title: &str, lead: &str) -> String {
@@ -297,16 +296,6 @@ fn side_by_side(views: &[View<'_>]) -> String {
     }
 }
 
-fn one_line(view: &View<'_>) -> String {
-    let day: String = view.run.started_at.chars().take(16).collect();
-    let storage = [view.machine.filesystem.clone(), view.machine.device.clone().map(|d| format!("on {d}"))];
-    let storage: Vec<String> = storage.into_iter().flatten().collect();
-    // A survey's title has the storage.
-    let what = if survey::is_survey(view.run) { "survey".to_owned() } else { storage.join(" ") };
-    let parts = [view.run.directory.clone(), what, day.replace('T', " "), view.run.status.word().to_string()];
-    parts.into_iter().filter(|p| !p.is_empty()).collect::<Vec<_>>().join(" · ")
-}
-
 fn figcaption(words: &str) -> String {
     if words.is_empty() { String::new() } else { format!("<figcaption>{}</figcaption>", escape(words)) }
 }
@@ -333,16 +322,6 @@ fn base64(bytes: &[u8]) -> String {
         }
     }
     out
-}
-
-/// Runs that a title names; of more it names the first and counts the others.
-const MOST_NAMED: usize = 4;
-
-fn title_of(runs: &[&str]) -> String {
-    match runs {
-        many if many.len() > MOST_NAMED => format!("{} and {} more runs", many[0], many.len() - 1),
-        few => few.join(" / "),
-    }
 }
 
 #[cfg(test)]
@@ -373,12 +352,6 @@ mod tests {
             ("lossy twice", page(&[&samples::lossy_run(), &samples::lossy_run()])),
             ("nothing", page(&[])),
         ]
-    }
-
-    #[test]
-    fn a_title_names_few_runs_and_counts_many() {
-        assert_eq!(title_of(&["a", "b"]), "a / b");
-        assert_eq!(title_of(&["a"; 42]), "a and 41 more runs");
     }
 
     #[test]
@@ -508,6 +481,7 @@ mod tests {
         let html = page(&[&samples::auto_run(), &samples::auto_run_changed()]);
         assert!(html.contains("ratio"));
         assert!(html.contains("single runs"));
+        assert_eq!(html.matches("class=\"tiles\"").count(), 2, "the answer of each");
     }
 
     #[test]

@@ -3,13 +3,14 @@
 use super::{
     Page, View, answer, badge,
     table::{Table, folded, heads},
-    trust,
+    tiles, trust,
 };
 use crate::{
     Comparison, Kind,
     comparison::SINGLE_RUNS,
     finding,
     story::{FigureRow, Story, clean},
+    survey::{self, Answer},
     svg::escape,
     units,
 };
@@ -21,14 +22,48 @@ const MOST_FINDINGS: usize = 6;
 
 pub(super) fn write(page: &mut Page, views: &[View<'_>]) {
     if let [view] = views
-        && crate::survey::is_survey(view.run)
+        && survey::is_survey(view.run)
     {
         answer::write(page, view);
         page.fold("What this rests on: findings, doubts, main figures", |page| whole(page, views));
         return;
     }
+    if let [view] = views {
+        answered(page, view);
+        return;
+    }
     page.heading(2, "What this says");
     whole(page, views);
+}
+
+/// The answer of a run, unless it is a survey that has the page for itself: what it ended with, its main figures, and what was found and is doubtful.
+fn answered(page: &mut Page, view: &View<'_>) {
+    troubles(page, view);
+    let (main, more) =
+        if survey::is_survey(view.run) { (Answer::of(view.run, None).tiles, 0) } else { tiles::of_run(view) };
+    tiles::write(page, &main);
+    if more > 0 {
+        let _ = writeln!(
+            page.body,
+            "<p class=\"note\">{more} more tests are in the table of main figures, below.</p>"
+        );
+    }
+    verdicts(page, &view.story);
+    why(page, view.run);
+    doubts(page, &view.story);
+}
+
+/// What the answer of a run that is no survey rests on.
+pub(super) fn behind(page: &mut Page, views: &[View<'_>]) {
+    if let [view] = views
+        && !page.flat
+    {
+        page.fold("What this rests on: command, machine, main figures, checks", |page| {
+            facts(page, &view.story);
+            main_figures(page, view, false);
+            page.body.push_str(&trust::table(view.run));
+        });
+    }
 }
 
 fn whole(page: &mut Page, views: &[View<'_>]) {
@@ -37,8 +72,11 @@ fn whole(page: &mut Page, views: &[View<'_>]) {
         let _ = writeln!(page.body, "<section class=\"run\">");
         if views.len() > 1 {
             let _ = writeln!(page.body, "<h3>{}</h3>", escape(&view.story.title));
+            answered(page, view);
+            page.fold("Command, machine, date", |page| facts(page, &view.story));
+        } else {
+            one(page, view);
         }
-        one(page, view);
         page.body.push_str("</section>\n");
     }
     page.body.push_str("</div>\n");
@@ -57,8 +95,11 @@ fn whole(page: &mut Page, views: &[View<'_>]) {
         compared(page, a, b);
     }
     // Thirteen rows a run: they stand below the figures that they are about.
-    for view in views {
-        page.body.push_str(&trust::table(view.run));
+    let checks: String = views.iter().map(|view| trust::table(view.run)).collect();
+    if views.len() > 1 && !checks.is_empty() {
+        page.body.push_str(&folded("What the results are worth", &checks));
+    } else {
+        page.body.push_str(&checks);
     }
 }
 
@@ -80,25 +121,34 @@ fn side_by_side(page: &mut Page, parallel: &crate::Parallel) {
 }
 
 fn one(page: &mut Page, view: &View<'_>) {
-    let story = &view.story;
-    if let Some(simulation) = &view.run.simulation {
-        let _ =
-            writeln!(page.body, "<p class=\"trouble\" role=\"note\">{}</p>", escape(&simulation.sentence()));
-    }
-    for trouble in &story.trouble {
-        let _ = writeln!(page.body, "<p class=\"trouble\" role=\"note\">{}</p>", escape(trouble));
-    }
-    if !story.verdicts.is_empty() {
-        page.body.push_str("<ul class=\"verdicts\">\n");
-        for verdict in &story.verdicts {
-            let plain = || format!("<span class=\"badge hint\">{}</span>", verdict.mark);
-            let mark = verdict.kind.map_or_else(plain, badge);
-            let _ = writeln!(page.body, "<li>{mark} {}</li>", graded(&verdict.sentence));
-        }
-        page.body.push_str("</ul>\n");
-    }
+    troubles(page, view);
+    verdicts(page, &view.story);
     why(page, view.run);
-    doubts(page, story);
+    doubts(page, &view.story);
+    facts(page, &view.story);
+}
+
+fn troubles(page: &mut Page, view: &View<'_>) {
+    let simulated = view.run.simulation.as_ref().map(|s| s.sentence());
+    for words in simulated.iter().chain(&view.story.trouble) {
+        let _ = writeln!(page.body, "<p class=\"trouble\" role=\"note\">{}</p>", escape(words));
+    }
+}
+
+fn verdicts(page: &mut Page, story: &Story) {
+    if story.verdicts.is_empty() {
+        return;
+    }
+    page.body.push_str("<ul class=\"verdicts\">\n");
+    for verdict in &story.verdicts {
+        let plain = || format!("<span class=\"badge hint\">{}</span>", verdict.mark);
+        let mark = verdict.kind.map_or_else(plain, badge);
+        let _ = writeln!(page.body, "<li>{mark} {}</li>", graded(&verdict.sentence));
+    }
+    page.body.push_str("</ul>\n");
+}
+
+fn facts(page: &mut Page, story: &Story) {
     page.body.push_str("<dl class=\"facts\">\n");
     for (term, words) in &story.facts {
         let _ = writeln!(page.body, "<div><dt>{term}</dt><dd>{}</dd></div>", escape(words));

@@ -1,14 +1,19 @@
-//! The figures behind the page as JSON, one phase a line, units in the keys. Histograms are not in it (the stored run has them);
-//! everything the page draws is.
+//! The figures behind the page as JSON, one phase a line, units in the keys. Histograms are not in it (the stored run has them), and of a
+//! survey no intervals; everything else that the page draws is.
 
 use super::{
     Page, View,
     leads::Lead,
     table::{folded, preformatted},
 };
-use crate::{Breakdown, latency, story::clean, svg::p99_ns, units};
+use crate::{
+    Breakdown, latency,
+    story::clean,
+    svg::{escape, p99_ns},
+    units,
+};
 use fathom_record::{Mark, Phase, Run, Tail};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 pub(super) fn write(page: &mut Page, views: &[View<'_>]) {
     if views.iter().all(|v| v.run.phases.is_empty()) {
@@ -19,10 +24,22 @@ pub(super) fn write(page: &mut Page, views: &[View<'_>]) {
         page.leads.whole(Lead::Raw, &view.run.id, &id);
     }
     for view in views {
-        let text = figures(view.run);
+        let text = figures(view.run, !page.flat);
         let summary = format!("{} as JSON ({})", clean(&view.story.title), units::bytes(text.len() as u64));
-        page.body.push_str(&folded(&summary, &preformatted(&summary, &in_element(&text))));
+        let mut html = preformatted(&summary, &in_element(&text));
+        if page.flat {
+            html += &intervals_elsewhere(&view.run.id);
+        }
+        page.body.push_str(&folded(&summary, &html));
     }
+}
+
+/// Where the courses of a survey's phases are: they would make up half of its figures.
+pub(super) fn intervals_elsewhere(run: &str) -> String {
+    format!(
+        "<p class=\"note\">Rates and latencies over time, from the stored run: <code>fathom export {} --format intervals</code></p>\n",
+        escape(&clean(run))
+    )
 }
 
 /// Escaped for an element's text only: quotes may stay, and JSON is full of them.
@@ -30,9 +47,9 @@ fn in_element(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// One run's figures.
-fn figures(run: &Run) -> String {
-    let phases: Vec<String> = run.phases.iter().map(|p| phase(p).to_string()).collect();
+/// One run's figures, with the intervals of each phase or without.
+fn figures(run: &Run, intervals: bool) -> String {
+    let phases: Vec<String> = run.phases.iter().map(|p| phase(p, intervals).to_string()).collect();
     let legend = json!({
         "latency": ["operations", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns"],
         "bytes_per_s_to": ["last_op", "fsync", "close"],
@@ -50,7 +67,7 @@ fn figures(run: &Run) -> String {
     format!("{{\"run\": {head},\n\"legend\": {legend},\n\"phases\": [\n{}\n]}}", phases.join(",\n"))
 }
 
-fn phase(phase: &Phase) -> Value {
+fn phase(phase: &Phase, intervals: bool) -> Value {
     let origin = phase.origin();
     let last = phase.repetitions.last();
     let mut value = json!({
@@ -90,20 +107,8 @@ fn phase(phase: &Phase) -> Value {
         map.insert("clock_ns".into(), one.clock_ns.into());
         map.insert("operations".into(), one.rows.iter().map(row).collect());
     }
-    if let Some(last) = last.filter(|r| r.intervals.iter().any(|i| !i.moved.is_empty())) {
-        map.insert("interval_moved".into(), last.intervals.iter().map(|i| json!(i.moved)).collect());
-    }
-    let intervals: Vec<Value> = last
-        .map(|r| r.intervals.iter().map(|i| json!([i.end_ns, i.width_ns, i.ops, i.bytes])).collect())
-        .unwrap_or_default();
-    if !intervals.is_empty() {
-        map.insert("intervals".into(), intervals.into());
-    }
-    let p99: Vec<(u64, u64)> = last
-        .map(|r| r.intervals.iter().filter_map(|i| Some((i.end_ns, p99_ns(phase, i)?))).collect())
-        .unwrap_or_default();
-    if !p99.is_empty() {
-        map.insert("interval_p99".into(), json!(p99));
+    if intervals {
+        over_time(map, phase);
     }
     let Some(last) = last else { return value };
     if last.ramp_ns > 0 {
@@ -117,4 +122,22 @@ fn phase(phase: &Phase) -> Value {
         map.insert("tail_beside_stalls_ns".into(), json!(figures));
     }
     value
+}
+
+/// What it did interval by interval.
+fn over_time(map: &mut Map<String, Value>, phase: &Phase) {
+    let Some(last) = phase.repetitions.last() else { return };
+    if last.intervals.iter().any(|i| !i.moved.is_empty()) {
+        map.insert("interval_moved".into(), last.intervals.iter().map(|i| json!(i.moved)).collect());
+    }
+    let intervals: Vec<Value> =
+        last.intervals.iter().map(|i| json!([i.end_ns, i.width_ns, i.ops, i.bytes])).collect();
+    if !intervals.is_empty() {
+        map.insert("intervals".into(), intervals.into());
+    }
+    let p99: Vec<(u64, u64)> =
+        last.intervals.iter().filter_map(|i| Some((i.end_ns, p99_ns(phase, i)?))).collect();
+    if !p99.is_empty() {
+        map.insert("interval_p99".into(), json!(p99));
+    }
 }

@@ -243,12 +243,13 @@ fn singles(page: &mut Page, run: &Run, layout: usize) {
         .take(MOST_FIGURES)
         .map(|p| {
             let mark = if mixed && with_fsync(p) { " +" } else { "" };
-            format!("{}{}{mark}", clean(&brief(p)), latency::told(p).1)
+            let fsync = if latency::telling(p).1 { " *" } else { "" };
+            format!("{}{fsync}{mark}", clean(&brief(p)))
         })
         .collect();
     let names = told_apart(&names, layout.saturating_sub(54).max(12));
     for (phase, name) in timed.iter().zip(names) {
-        let (latency, _) = latency::told(phase);
+        let latency = latency::telling(phase).0;
         table.add_row([
             name,
             match phase.headline() {
@@ -267,7 +268,7 @@ fn singles(page: &mut Page, run: &Run, layout: usize) {
     if timed.len() > MOST_FIGURES {
         page.line(Style::Dim, &format!(" ... and {} more", timed.len() - MOST_FIGURES));
     }
-    if timed.iter().take(MOST_FIGURES).any(|p| !latency::told(p).1.is_empty()) {
+    if timed.iter().take(MOST_FIGURES).any(|p| latency::telling(p).1) {
         page.line(Style::Dim, " * latency of the fsync that follows each write");
     }
     if mixed {
