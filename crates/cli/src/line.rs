@@ -202,8 +202,8 @@ Exit code: 0 something was imported, 2 a file holds nothing that is known. docs/
   fathom survey /dev/sdb             a whole device, only reading it
   fathom survey --json > here.json   figures, findings and verdicts for a program
 
-It writes at most 2 GiB (--quick 1 GiB, --thorough 64 GiB) and removes that. docs/survey.md says what is
-measured and where the thresholds of the verdicts lie.")]
+It writes at most 2 GiB (--quick 1 GiB, --thorough 64 GiB), and removes its files.
+docs/survey.md says what is measured and where the thresholds of the verdicts lie.")]
 pub struct Survey {
     /// Directory to measure; fathom works in a directory of its own below it. A block device is only read
     #[arg(default_value = ".", value_name = "DIR|DEVICE")]
