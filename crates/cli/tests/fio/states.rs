@@ -68,7 +68,15 @@ fn a_writer_that_was_ended_is_checked_as_far_as_it_came() {
 
 #[test]
 fn what_no_sync_made_safe_can_be_left_out() {
-    for (syncs, writes) in [("", 0), ("--fsync=5", 15), ("--fdatasync=16", 0), ("--end_fsync=1", 16)] {
+    let queue = "--ioengine=libaio --iodepth=4";
+    for (syncs, writes) in [
+        ("", 0),
+        ("--fsync=5", 15),
+        ("--fdatasync=16", 0),
+        ("--end_fsync=1", 16),
+        (&*format!("{queue} --fsync=5"), 0),
+        (&*format!("{queue} --fsync=5 --end_fsync=1"), 16),
+    ] {
         let dir = TestDir::new();
         let fathom = Fathom::new().working_in(dir.path());
         let line = "--name=a --size=64k --bs=4k --verify=md5 --rw=write";

@@ -210,7 +210,9 @@ pub fn lay(
         Memory::AsFound
     };
     let _ = (s.on("pre_read", false), s.on("invalidate", true));
+    // The kernel drops no page that is mapped, and fio keeps its mappings: every pass but the first is served from memory.
     stream.evict_passes = memory == Memory::Dropped
+        && !matches!(stream.backend, Backend::Mmap { .. })
         && !stream.direction.trims()
         && parts.iter().any(|part| goes_over_it_again(stream, part));
     let keep = !s.on("unlink", false);

@@ -289,7 +289,8 @@ mod tests {
             ("--rw=rw --io_size=256k", true),
             ("--rw=randread --nrfiles=2 --loops=3", true),
             ("--rw=randread --ioengine=libaio --iodepth=4 --loops=3", true),
-            ("--rw=randread --ioengine=mmap --loops=3", true),
+            // What is mapped stays (counted by the reads of the disk in 3.42).
+            ("--rw=randread --ioengine=mmap --loops=3", false),
             ("--rw=randread --norandommap --loops=3", false),
             ("--rw=randread --random_distribution=zipf:1.2 --io_size=256k", false),
             ("--rw=randread --pre_read=1 --loops=2", false),

@@ -80,8 +80,9 @@ fn synced(stream: &Stream, came: Came) -> u64 {
     if came.ended && (stream.sync_after || stream.timed.fsync || stream.timed.syncfs) {
         return came.writes;
     }
-    // One of several files that take turns is synced at a time.
-    let each = stream.sync_every.filter(|every| every.range.is_none() && stream.turns.is_none());
+    // One of several files that take turns is synced at a time, and a write in flight beside a sync may be any.
+    let counts = stream.turns.is_none() && !stream.sync_in_queue;
+    let each = stream.sync_every.filter(|every| every.range.is_none() && counts);
     let Some(every) = each else { return 0 };
     // None comes behind the last write, if that is left out.
     let followed = came.writes.saturating_sub(u64::from(every.between));
