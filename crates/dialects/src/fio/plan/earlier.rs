@@ -4,17 +4,31 @@ use super::super::settings::Settings;
 use super::super::{Found, Wrong};
 use super::Job;
 use super::files::Make;
+use std::collections::HashMap;
 use std::path::Path;
 
-/// What is at a path when all jobs before have laid out their files, if `now` is what is there at present.
-pub(super) fn found(before: &[Job], path: &Path, now: Option<Found>) -> Option<Found> {
-    let made = before.iter().filter(|job| lays_out(job)).filter_map(|job| size_of(job, path)).max();
-    match (now, made) {
-        (Some(now), Some(bytes)) if !now.device && !now.bottomless => {
-            Some(Found { bytes: now.bytes.max(bytes), ..now })
+/// The files that jobs lay out, and how large they make them.
+pub(super) struct Made<'j>(HashMap<&'j Path, u64>);
+
+impl<'j> Made<'j> {
+    pub(super) fn by(before: &'j [Job]) -> Self {
+        let mut sizes = HashMap::new();
+        for (path, bytes) in before.iter().filter(|job| lays_out(job)).flat_map(files_of) {
+            let largest = sizes.entry(path).or_insert(bytes);
+            *largest = bytes.max(*largest);
         }
-        (None, Some(bytes)) => Some(Found { bytes, device: false, bottomless: false }),
-        (now, _) => now,
+        Self(sizes)
+    }
+
+    /// What is at a path when all of them are laid out, if `now` is what is there at present.
+    pub(super) fn found(&self, path: &Path, now: Option<Found>) -> Option<Found> {
+        match (now, self.0.get(path).copied()) {
+            (Some(now), Some(bytes)) if !now.device && !now.bottomless => {
+                Some(Found { bytes: now.bytes.max(bytes), ..now })
+            }
+            (None, Some(bytes)) => Some(Found { bytes, device: false, bottomless: false }),
+            (now, _) => now,
+        }
     }
 }
 
@@ -23,14 +37,14 @@ fn lays_out(job: &Job) -> bool {
     matches!(job.ready.make, Make::Write | Make::Reserve | Make::Extend) && !job.stream.until_full
 }
 
-/// How large a job needs a file to be, if it works on it.
-fn size_of(job: &Job, path: &Path) -> Option<u64> {
-    let of_clone = |(clone, files): (usize, &Vec<std::path::PathBuf>)| {
-        let at = files.iter().position(|file| file == path)?;
-        let of_several = job.sizes.get(clone).and_then(|sizes| sizes.get(at)).copied();
-        of_several.or_else(|| job.parts.get(clone).map(|part| part.file))
-    };
-    job.files.iter().enumerate().filter_map(of_clone).max()
+/// The files that a job works on, and how large it needs each to be.
+fn files_of(job: &Job) -> impl Iterator<Item = (&Path, u64)> {
+    job.files.iter().enumerate().flat_map(|(clone, files)| {
+        let of_several = job.sizes.get(clone);
+        let of_one = job.parts.get(clone).map(|part| part.file);
+        let size = move |at| of_several.and_then(|sizes| sizes.get(at)).copied().or(of_one);
+        files.iter().enumerate().filter_map(move |(at, file)| Some((file.as_path(), size(at)?)))
+    })
 }
 
 /// What is wrong with the files of a job, told to who waits for a job that fills the device: how much that will be is not known yet.
@@ -86,5 +100,15 @@ mod tests {
         );
         let wrong = refused(&format!("{write} --fill_device=1 --name=r --stonewall --rw=read"));
         assert!(wrong.contains("how much the job w will have written"), "{wrong}");
+    }
+
+    #[test]
+    fn files_of_many_clones_are_found_in_one_look() {
+        // Found by fuzzing: each clone of each job looked through those of every job before, for minutes.
+        let jobs =
+            "--name=a --name=b --name=c --name=d --name=e".replace("--name", "--rw=read --size=1m --name");
+        let plan = planned(&format!("--filename=f --numjobs=4096 {jobs} --size=2m"));
+        assert_eq!(plan.jobs.iter().map(|job| job.parts.len()).sum::<usize>(), 5 * 4096);
+        assert_eq!(plan.jobs[4].parts[4095].length, 2 << 20);
     }
 }

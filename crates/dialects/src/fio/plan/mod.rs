@@ -244,7 +244,8 @@ fn job(
     let mut laid = match &replay {
         Some(replay) => replay.lay(s, &stream, clones, general, world)?,
         None => {
-            let find = |path: &Path| earlier::found(before, path, (world.find)(path));
+            let made = earlier::Made::by(before);
+            let find = |path: &Path| made.found(path, (world.find)(path));
             let later = World { find: &find, ..*world };
             files::lay(s, &mut stream, rw, clones, general, &later, notes)
                 .map_err(|wrong| earlier::explained(wrong, s, before))?
