@@ -159,6 +159,31 @@ fn every_pass_is_read_back_and_counts() {
 }
 
 #[test]
+fn a_job_that_goes_round_for_a_time_reads_back_each_time_round() {
+    // In fio 3.42 also the reads come near to the writes, or to their places where no map says which blocks are left.
+    let line = "--name=a --bs=4k --size=64k --verify=crc32c --time_based --runtime=500ms --iodepth=4";
+    for (more, share) in [
+        ("--rw=write --ioengine=libaio", 0.9),
+        ("--rw=randwrite --ioengine=io_uring", 0.9),
+        ("--rw=randwrite --ioengine=posixaio --bsrange=4k-8k", 0.9),
+        ("--rw=randwrite --ioengine=libaio --nrfiles=2 --fsync=8", 0.9),
+        ("--rw=randwrite --ioengine=libaio --norandommap", 0.5),
+    ] {
+        let [reads, writes] = done(&ours(&format!("{line} {more}")), 0);
+        let (reads, writes) = (reads as f64, writes as f64);
+        assert!(writes > 64.0 && reads >= share * writes && reads <= writes, "{more}: {reads} of {writes}");
+    }
+    // Of clones that share a file one would find what another is just writing.
+    let [reads, writes] =
+        done(&ours(&format!("{line} --rw=randwrite --ioengine=libaio --numjobs=2 --filename=f")), 0);
+    assert!(reads == 16 && writes > 64, "{reads} of {writes}");
+    // Beside a latency target, of which the last window is counted.
+    let target = "--latency_target=50ms --latency_window=50ms --latency_percentile=90";
+    let [reads, writes] = done(&ours(&format!("{line} --rw=randwrite --ioengine=libaio {target}")), 0);
+    assert!(reads > 16 && writes > 16, "{reads} of {writes}");
+}
+
+#[test]
 fn a_pause_counts_what_is_read_back_meanwhile() {
     // fio 3.42: 16 pauses in 128 operations, 8 with twice as many blocks.
     for (blocks, pauses) in [(8, 16), (16, 8)] {

@@ -4,7 +4,7 @@ use super::super::general::General;
 use super::super::settings::Settings;
 use super::super::{Found, World, Wrong};
 use super::what::{self, Direction};
-use super::{Notes, Part, append, calls, names, parts, several};
+use super::{Notes, Part, append, backlog, calls, names, parts, several};
 use fathom_workload::{Access, Amount, Backend, FileCall, Stream};
 use std::path::{Path, PathBuf};
 
@@ -214,6 +214,7 @@ pub fn lay(
     stream.evict_passes = memory == Memory::Dropped
         && !matches!(stream.backend, Backend::Mmap { .. })
         && !stream.direction.trims()
+        && backlog::trim(s)?.is_none()
         && parts.iter().any(|part| goes_over_it_again(stream, part));
     let keep = !s.on("unlink", false);
     let ready = Ready { make, memory, keep, foreign };

@@ -54,6 +54,9 @@ pub fn settle(
     reads_back: bool,
 ) -> Result<Option<Passes>, Wrong> {
     let mixes = matches!(stream.direction, Direction::Mix(_));
+    if reads_back && goes_round(s, stream, laid)? {
+        return Ok(Some(Passes::SEVERAL));
+    }
     let has_passes = match stream.access {
         Access::Permuted => true,
         Access::Sequential => reads_back || !mixes,
@@ -164,6 +167,32 @@ pub fn settle(
         }
     }
     Ok(Some(if writes > blocks { Passes::SEVERAL } else { Passes::ONE }))
+}
+
+/// Whether a job checks pass by pass until a clock or `loops` end it, without a count: with `time_based`, or where no map says which blocks
+/// are left. That is so with engines that queue; with others all of it is one pass in fio, too. Where clones share files, one would
+/// check what another one writes.
+fn goes_round(s: &Settings, stream: &Stream, laid: &Laid) -> Result<bool, Wrong> {
+    let endless = stream.amount == Amount::Endless;
+    let (loops, region) = (s.number("loops")?.unwrap_or(1), laid.bytes_of_a_pass());
+    let in_full = laid.parts.first().map(|part| part.asked(s)).transpose()?.flatten().unwrap_or(0) <= region;
+    let without_map = stream.access == Access::Uniform
+        && (endless || loops > 1 && in_full && s.number("number_ios")?.unwrap_or(0) == 0)
+        && s.number("verify_backlog")?.unwrap_or(0) == 0;
+    let with_one =
+        endless && matches!(stream.access, Access::Permuted | Access::Sequential | Access::SequentialByKind);
+    let mut files: Vec<_> = laid.files.iter().flatten().collect();
+    let all = files.len();
+    files.sort_unstable();
+    files.dedup();
+    let alone = files.len() == all;
+    Ok((with_one || without_map)
+        && loops::queues(s, stream)
+        && alone
+        && !s.on("verify_only", false)
+        && stream.sync_series.is_none()
+        && backlog::trim(s)?.is_none()
+        && backlog::paces_what_checks(stream, stream.pace.rate))
 }
 
 /// How much all clones do.
@@ -324,6 +353,37 @@ mod tests {
             ("--io_size=512k --number_ios=10", 10),
         ] {
             assert_eq!(writes(&format!("--do_verify=0 {args}")), (count, (0, false), false), "{args}");
+        }
+    }
+
+    #[test]
+    fn who_goes_round_checks_each_time_round_with_an_engine_that_queues() {
+        // fio 3.42, by the reads and writes that it counts.
+        for (args, each) in [
+            ("--time_based --ioengine=libaio", true),
+            ("--time_based --ioengine=io_uring --rw=randwrite", true),
+            ("--time_based --ioengine=posixaio --rw=randrw", true),
+            ("--time_based --ioengine=libaio --rw=rw", true),
+            ("--time_based --ioengine=libaio --bsrange=4k-8k", true),
+            ("--time_based --ioengine=libaio --number_ios=3", true),
+            ("--time_based --ioengine=libaio --rw=randwrite --norandommap", true),
+            ("--time_based --ioengine=libaio --numjobs=2", true),
+            ("--loops=3 --ioengine=libaio --rw=randwrite --norandommap", true),
+            ("--loops=3 --ioengine=libaio --rw=randwrite --norandommap --io_size=32k", true),
+            ("--loops=3 --rw=randwrite --norandommap", false),
+            ("--time_based", false),
+            ("--time_based --rw=randwrite", false),
+            ("--time_based --ioengine=libaio --do_verify=0", false),
+            ("--time_based --ioengine=libaio --flow=2", false),
+            ("--time_based --ioengine=libaio --filename=f --numjobs=2", false),
+            ("--time_based --ioengine=libaio --trim_backlog=4 --trim_percentage=10", false),
+            ("--ioengine=libaio", false),
+        ] {
+            let plan = planned(&format!(
+                "--name=a --bs=4k --size=64k --rw=write --verify=crc32c --runtime=1 {args}"
+            ));
+            let kept = plan.jobs[0].stream.keep_written;
+            assert_eq!(kept.is_some_and(|kept| kept.each_pass), each, "{args}");
         }
     }
 

@@ -232,7 +232,7 @@ fn group(job: &Job, sets: &Sets, clone: u32, back: bool, (seed, place): (u64, op
         stream.direction = Direction::Read;
         stream.verify = backlog::check_of(&stream);
         stream.amount = fathom_workload::Amount::Pass;
-        stream.sync_every = None;
+        (stream.sync_every, stream.adaptive_depth) = (None, None);
         stream.timed = fathom_workload::Timed::default();
         stream.pace = fathom_workload::Pace::default();
         if stream.keep_written.is_some() {
