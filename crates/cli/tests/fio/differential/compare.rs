@@ -157,7 +157,10 @@ fn amounts(key: &str, a: &Value, b: &Value, loose: &Loose) -> Option<String> {
     let near = |share: f64, more: f64| (all - here).abs() <= share * all + more;
     let same = if loose.timed || loose.counts {
         // What was written until then is read back here, and not in fio.
-        loose.mixed || loose.ended || theirs.iter().zip(&ours).all(|(x, y)| *x == 0 || *y > 0)
+        loose.mixed
+            || loose.ended
+            || theirs.iter().zip(&ours).all(|(x, y)| *x == 0 || *y > 0)
+                && (!operations || reads_along(&theirs, &ours))
     } else if loose.sizes {
         // Bytes are those of whole blocks of any size.
         let share = if loose.read_back { 0.1 } else { 0.02 };
@@ -170,6 +173,13 @@ fn amounts(key: &str, a: &Value, b: &Value, loose: &Loose) -> Option<String> {
         theirs == ours
     };
     (!same).then(|| format!("{key}: {theirs:?}, here {ours:?}"))
+}
+
+/// Whether who reads back while it writes does so here as in fio, as far as can be told of a job that ends by the clock.
+fn reads_along(theirs: &[u64], ours: &[u64]) -> bool {
+    let ([their_reads, their_writes, ..], [reads, writes, ..]) = (theirs, ours) else { return true };
+    let many = *their_writes >= 200 && *writes >= 200;
+    !many || 4 * reads * their_writes >= their_reads * writes
 }
 
 /// The keys of a document, but those that name disks, percentiles, options, or are our own.
