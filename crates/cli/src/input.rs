@@ -103,7 +103,10 @@ pub fn read(path: impl AsRef<Path>) -> Result<Vec<u8>> {
 /// Likewise, as text.
 pub fn read_to_string(path: impl AsRef<Path>) -> Result<String> {
     let mut text = String::new();
-    open(path)?.read_to_string(&mut text)?;
+    open(path)?.read_to_string(&mut text).map_err(|e| match e.kind() {
+        ErrorKind::InvalidData => Error::new(ErrorKind::InvalidData, "it is not text (UTF-8)"),
+        _ => e,
+    })?;
     Ok(text)
 }
 

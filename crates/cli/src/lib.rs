@@ -17,6 +17,7 @@ mod input;
 mod keeper;
 mod line;
 mod mark;
+mod native;
 mod observing;
 mod output;
 mod printing;
@@ -75,10 +76,23 @@ fn command() -> ExitCode {
     match commands::dispatch(line) {
         Ok(code) => code,
         Err(error) => {
-            console::error(&format!("{error:#}"));
+            console::error(&told(&error));
             ExitCode::from(exit::of(&error))
         }
     }
+}
+
+/// An error and what caused it; a cause that stands in the words above it is not told again.
+fn told(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.ends_with(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
 }
 
 /// Runs a drop-in that is called by the name of its program, through a link, or as a command without options of ours. Building our whole
@@ -107,4 +121,14 @@ fn drop_in(words: &[OsString]) -> Option<ExitCode> {
         let is_ended = args.first().is_some_and(|word| word == "--");
         if is_ended || args.iter().any(ours) { None } else { run(program, "fathom ", args) }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_cause_is_told_once() {
+        let twice = anyhow::anyhow!("no room").context("cannot write x: no room").context("the page");
+        assert_eq!(super::told(&twice), "the page: cannot write x: no room");
+        assert_eq!(super::told(&anyhow::anyhow!("no room").context("the page")), "the page: no room");
+    }
 }

@@ -182,7 +182,7 @@ fn an_overlay_is_seen_through() {
 }
 
 /// What an ordinary user is told; `None`, with the skip recorded, if this machine cannot run a program as one.
-fn as_nobody(test: &str, arguments: &[&str]) -> Option<std::process::Output> {
+pub fn as_nobody(test: &str, arguments: &[&str]) -> Option<std::process::Output> {
     const NOBODY: u32 = 65_534;
     if !need_root(test) {
         return None;

@@ -72,6 +72,15 @@ fn what_is_not_there_is_said_in_a_sentence() {
 }
 
 #[test]
+fn a_directory_is_no_image() {
+    let fathom = with_image();
+    for command in ["ls", "check"] {
+        let outcome = fathom.run(["iso", command, "."]).expect_code(2);
+        assert_eq!(outcome.stderr, "error: . is a directory; an image must be a file or a block device\n");
+    }
+}
+
+#[test]
 fn a_check_tells_by_its_exit_code() {
     let fathom = with_image();
     let clean = fathom.run(["iso", "check", "disc.iso"]).expect_code(0);

@@ -19,6 +19,9 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+/// How IOzone ends when it cannot write its worksheet.
+const UNWRITTEN: i32 = 255;
+
 /// Runs the drop-in. `program` is the name it was called by.
 pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
     let args: Vec<String> = args.iter().map(|a| a.to_string_lossy().into_owned()).collect();
@@ -30,6 +33,12 @@ pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
     };
     for note in &parsed.notes {
         console::note(note);
+    }
+    if let Some(sheet) = &parsed.outputs.worksheet
+        && let Err(why) = write::check(sheet, true)
+    {
+        console::error(&format!("-b: {why}"));
+        return code(UNWRITTEN);
     }
     let mut engine = Engine::new(state::ledger());
     fathom_engine::watch_signals();
@@ -223,9 +232,9 @@ fn conclude(live: &mut Live, finished: &Finished, engine: &mut Engine) -> ExitCo
         all_written &= sheets(live, finished, path, engine);
     }
     epilogue::say(finished, "-I, -e, or larger files");
-    // IOzone ends so, too, when it cannot write its worksheet; what went wrong before that says more.
+    // What went wrong before that says more.
     let complete = finished.signal.is_none() && finished.failure.is_none();
-    if complete && !all_written { code(255) } else { result }
+    if complete && !all_written { code(UNWRITTEN) } else { result }
 }
 
 /// The worksheet of -b, and an xlsx beside it unless that name is taken by somebody else's file. Answers whether the worksheet,

@@ -7,7 +7,7 @@ use crate::exit::{self, Usage};
 use crate::input;
 use crate::line::{Common, RunFile};
 use crate::run_loop::{self, Finished, Head, Listener};
-use crate::{console, state};
+use crate::{console, native, state};
 use anyhow::Context as _;
 use fathom_engine::Engine;
 use fathom_workload::Workload;
@@ -28,7 +28,7 @@ pub fn run(options: &RunFile, common: &Common) -> anyhow::Result<ExitCode> {
         _ => {}
     }
     let (name, text) = read(&options.file)?;
-    let workload = Workload::from_toml(&text).map_err(|d| Usage(d.render(&name, &text)))?;
+    let workload = native::read(&name, &text)?;
     if let Err(errors) = workload.check_to_run() {
         let lines: Vec<String> = errors.iter().map(|e| format!("{name}: {e}")).collect();
         return Err(Usage(lines.join("\n")).into());
@@ -193,7 +193,13 @@ pub fn read(file: &Path) -> anyhow::Result<(String, String)> {
             .map_err(|e| Usage(format!("cannot read the workload from stdin: {e}")))?;
         return Ok(("stdin".into(), text));
     }
-    let text = input::read_to_string(file).map_err(|e| Usage(format!("cannot read {}: {e}", file.display())));
+    let text = input::read_to_string(file).map_err(|e| match e.kind() {
+        std::io::ErrorKind::InvalidData => Usage(format!(
+            "{} is not text; a workload in TOML, a script of Filebench or a job file of fio is expected",
+            file.display()
+        )),
+        _ => Usage(format!("cannot read {}: {e}", file.display())),
+    });
     Ok((file.display().to_string(), text.context("the workload")?))
 }
 

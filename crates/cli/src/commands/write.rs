@@ -168,6 +168,11 @@ pub fn check(path: &Path, replace: bool) -> Result<(), Usage> {
     can_be_made(path)
 }
 
+/// Checks a file that a command writes though nobody named it; `advice` says what to do if it cannot be.
+pub fn check_default(path: &Path, advice: &str) -> Result<(), Usage> {
+    can_be_made(&fathom_state::absolute(path)).map_err(|Usage(why)| Usage(format!("{why}; {advice}")))
+}
+
 /// The same where a directory gets all pictures.
 pub fn check_drawing(path: &Path, replace: bool) -> Result<(), Usage> {
     if is_directory(path) { can_be_made(path) } else { check(path, replace) }

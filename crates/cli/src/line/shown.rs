@@ -1,6 +1,7 @@
 //! Which of the options of every command a command's help shows: those that mean something there.
 
 use super::Line;
+use clap::error::{ContextKind, ErrorKind};
 use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _};
 use std::ffi::OsString;
 
@@ -32,7 +33,13 @@ impl Line {
     /// Reads a command line.
     pub fn read(words: &[OsString]) -> Result<Self, clap::Error> {
         let mut command = Self::shown();
-        let mut matches: ArgMatches = command.try_get_matches_from_mut(words)?;
+        let mut matches: ArgMatches = command.try_get_matches_from_mut(words).map_err(|mut error| {
+            // "To pass '--sise' as a value, use '-- --sise'": nobody who mistypes an option wants a file of that name.
+            if error.kind() == ErrorKind::UnknownArgument {
+                error.remove(ContextKind::Suggested);
+            }
+            error
+        })?;
         Self::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
     }
 }
@@ -86,5 +93,15 @@ mod tests {
         assert!(
             Line::read(&["fathom", "lst"].map(OsString::from)).expect_err("no").to_string().contains("list")
         );
+    }
+
+    #[test]
+    fn an_unknown_option_is_no_file_name() {
+        let said = |option: &str| {
+            let words = ["fathom", "run", option, "x", "w.toml"].map(OsString::from);
+            Line::read(&words).expect_err("no such option").to_string()
+        };
+        assert!(!said("--bak").contains("as a value"), "{}", said("--bak"));
+        assert!(said("--oberve").contains("'--observe'"), "{}", said("--oberve"));
     }
 }

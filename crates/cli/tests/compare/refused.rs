@@ -14,7 +14,7 @@ fn what_cannot_be_compared_is_said() {
         "{\n  \"schema\": \"fathom-record/1\",\n  \"id\": 1\n}\n",
     )
     .expect("a file");
-    let refused: [(&[&str], &str); 18] = [
+    let refused: [(&[&str], &str); 19] = [
         (&[], "two sides are needed"),
         (&["last"], "two sides are needed"),
         (&["before", "after"], "\"before\" is neither the id nor the label of a run"),
@@ -39,6 +39,7 @@ fn what_cannot_be_compared_is_said() {
         ),
         (&["--run", "-o", "gone/page.svg", "a.toml", "b.toml"], "there is no directory gone"),
         (&["-o", ".", "last", "last"], ". is a directory; name a file"),
+        (&["--full", "-o", "page.html", "last", "last"], "--full belongs to a file that ends in .md"),
     ];
     for (words, sentence) in refused {
         let mut line = vec!["compare"];

@@ -4,6 +4,22 @@ use crate::compare::{GOLDEN, SAME, SLOWER, file, runs, with};
 use fathom_testkit::{Fathom, seed};
 
 #[test]
+fn as_markdown_it_fits_a_ticket_and_in_full_it_is_whole() {
+    let fathom = with(&runs(&SLOWER, false));
+    let written = |file: &str, full: &[&str]| {
+        let line = [&["compare", "--gate", "before", "after", "-o", file], full].concat();
+        let _ = fathom.run(line).expect_code(1);
+        std::fs::read_to_string(fathom.work().join(file)).expect("written")
+    };
+    let short = written("short.md", &[]);
+    assert!(short.lines().count() <= 25, "{short}");
+    assert!(short.starts_with("## after compared with before\n"), "{short}");
+    assert!(short.contains("**Regression: ") && short.contains("B is 2.7 % slower than A"), "{short}");
+    let whole = written("whole.md", &["--full"]);
+    assert!(whole.contains("B is 2.7 % slower than A") && !whole.contains("--full"), "{whole}");
+}
+
+#[test]
 fn a_sweep_of_known_figures_gets_the_golden_sentence_and_a_page() {
     let fathom = with(&runs(&SLOWER, true));
     let outcome = fathom.run(["compare", "--sweep", "last", "-o", "page.html"]).expect_code(0);

@@ -92,3 +92,11 @@ fn a_dump_overwrites_no_file_of_others() {
         assert!(dump.starts_with("Flowop totals:\n") && dump.contains("uscpu/op"), "{dump}");
     }
 }
+
+#[test]
+fn what_is_no_text_is_no_script() {
+    let fathom = Fathom::new();
+    fs::write(fathom.work().join("program.f"), b"\x7fELF\0\0\n\x01{\n").unwrap();
+    let outcome = fathom.run(["filebench", "-f", "program.f"]).expect_code(1);
+    assert_eq!(outcome.stderr, "program.f is not text; a script of Filebench is expected\n");
+}

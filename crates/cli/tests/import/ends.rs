@@ -15,6 +15,20 @@ fn a_file_without_any_output_is_told_with_what_is_known() {
 }
 
 #[test]
+fn an_empty_file_and_json_that_was_cut_off_are_told_as_that() {
+    let fathom = with_mail();
+    std::fs::write(fathom.work().join("empty.log"), "").expect("a file");
+    std::fs::write(fathom.work().join("cut.json"), "{\n  \"fio version\": \"fio-3.36\",\n  \"jo")
+        .expect("a file");
+    let _ = fathom
+        .run(["import", "empty.log", "cut.json"])
+        .expect_code(2)
+        .expect_stderr("empty.log is empty; a log or an output of another program is expected")
+        .expect_stderr("cut.json begins as JSON and is broken or cut off: EOF while parsing")
+        .expect_stderr("at line 3 column");
+}
+
+#[test]
 fn a_file_that_is_not_there_keeps_nothing_of_the_others() {
     let fathom = with_mail();
     let _ = fathom

@@ -91,6 +91,39 @@ fn an_error_names_line_and_column() {
 }
 
 #[test]
+fn a_misspelt_key_is_told_with_the_one_that_was_meant() {
+    let fathom = Fathom::new();
+    let misspelt = |right: &str, wrong: &str| {
+        let text = two_phases().toml();
+        assert!(text.contains(right), "{text}");
+        run_text(&fathom, &text.replacen(right, wrong, 1), &[]).expect_code(2).stderr
+    };
+    for (right, wrong, meant) in [
+        ("[[phase]]", "[[phaes]]", "if it is a section in double brackets, one above it is misspelt"),
+        ("[[fileset]]", "[[filset]]", "did you mean `fileset`?"),
+        ("direction =", "direktion =", "did you mean `direction`?"),
+        ("direction = \"read\"", "direction = \"raed\"", "did you mean `read`?"),
+    ] {
+        let said = misspelt(right, wrong);
+        assert!(said.contains(meant), "{said}");
+    }
+}
+
+#[test]
+fn what_is_no_text_and_what_is_empty_is_told_as_that() {
+    let fathom = Fathom::new();
+    std::fs::write(fathom.work().join("image"), [0xff, 0, 1, 2]).expect("a file");
+    std::fs::write(fathom.work().join("empty.toml"), "\n").expect("a file");
+    for (file, words) in [
+        ("image", "image is not text; a workload in TOML, a script of Filebench or a job file of fio"),
+        ("empty.toml", "error: empty.toml is empty; a workload is expected"),
+    ] {
+        let outcome = fathom.run(["run", file]).expect_code(2).expect_stderr(words);
+        assert_eq!(outcome.stderr.lines().count(), 1, "{}", outcome.stderr);
+    }
+}
+
+#[test]
 fn nonsense_is_refused_with_every_reason() {
     let fathom = Fathom::new();
     let text = two_phases().toml().replace("fileset = \"first\"", "fileset = \"frist\"");

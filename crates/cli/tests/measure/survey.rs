@@ -156,6 +156,17 @@ fn no_directory_is_a_usage_error() {
     assert!(!fathom.store().exists(), "nothing was measured");
 }
 
+#[test]
+fn where_its_page_cannot_be_written_nothing_is_measured() {
+    let test = "where_its_page_cannot_be_written_nothing_is_measured";
+    let Some(output) = crate::doctor::as_nobody(test, &["survey", "--quick", "/tmp"]) else { return };
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(said.starts_with("error: /fathom-ID.html cannot be written: you may not write in /;"), "{said}");
+    assert!(said.contains("-o FILE names another"), "{said}");
+    assert!(output.stdout.is_empty() && said.lines().count() == 1, "{output:?}");
+}
+
 /// As docs/formats/survey.schema.json says it.
 fn as_published(document: &Value) {
     let schema = include_str!("../../../../docs/formats/survey.schema.json");

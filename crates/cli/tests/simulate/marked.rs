@@ -59,7 +59,12 @@ fn the_same_line_gives_the_same_figures() {
 #[test]
 fn what_cannot_be_simulated_is_an_error_that_says_so() {
     let (fathom, path) = simulated();
+    std::fs::write(fathom.work().join("photo"), [0xff, 0xd8]).expect("a file");
     for (args, words) in [
+        (
+            vec!["sim", "run", path.as_str(), "--device", "./photo"],
+            "cannot read ./photo: it is not text (UTF-8)",
+        ),
         (vec!["sim", "run", path.as_str(), "--host", "atari"], "no host profile \"atari\""),
         (vec!["sim", "run", path.as_str(), "--device", "drum"], "drum"),
         (vec!["sim", "run", path.as_str(), "--scheduler", "lottery"], "no elevator \"lottery\""),

@@ -18,7 +18,10 @@ fn a_value_that_the_knob_cannot_have_names_those_it_can() {
         ("nomerges=0,3", &["\"3\" is no value for nomerges", "one of 0, 1, 2"]),
         ("read_ahead_kb=lots", &["\"lots\" is no value for read_ahead_kb", "a whole number from 0"]),
         ("max_sectors_kb=4,99999999", &["max_sectors_kb", "max_hw_sectors_kb"]),
-        ("skeduler=none", &["skeduler is no setting that fathom knows", "scheduler, nr_requests"]),
+        (
+            "skeduler=none",
+            &["skeduler is no setting that fathom knows; did you mean scheduler?", "scheduler, nr_requests"],
+        ),
         ("scheduler", &["SETTING=VALUE,VALUE"]),
     ] {
         let outcome = stand.fathom.run(sweep(&["--vary", vary], &file)).expect_code(2);
@@ -27,6 +30,16 @@ fn a_value_that_the_knob_cannot_have_names_those_it_can() {
     assert_eq!(stand.all(), before);
     assert!(journals(&stand.fathom).is_empty());
     assert_eq!(names_in(stand.fs.path()), ["lost+found"]);
+}
+
+#[test]
+fn a_time_has_its_unit() {
+    let fathom = Fathom::new();
+    let file = workload(&fathom, "", "");
+    for option in ["--budget", "--settle"] {
+        let outcome = fathom.run(sweep(&["--vary", "record=4KiB,8KiB", option, "5"], &file)).expect_code(2);
+        one_error(&outcome, &[&format!("{option} 5: a time with its unit is expected, such as 500ms, 90s")]);
+    }
 }
 
 #[test]

@@ -44,7 +44,7 @@ pub(crate) use samples::{Lost, merged};
 pub use session::{KEY, Noise, NoiseOf, Part, Plan, Scatter, Session, SessionMark, Stopping, first_look};
 pub(crate) use singles::singles;
 pub use text::text;
-pub(crate) use text::{cells, side as side_words, too_few};
+pub(crate) use text::{answer, cells, side as side_words, too_few};
 
 use crate::{Machine, Mapped};
 use fathom_compare::verdict::Rules;

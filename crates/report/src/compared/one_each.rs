@@ -67,7 +67,7 @@ fn is_controlled(compared: &Compared) -> bool {
 }
 
 /// How many times as fast B is over all cells, and where they lie.
-fn headline(compared: &Compared) -> Option<String> {
+pub(super) fn headline(compared: &Compared) -> Option<String> {
     if is_controlled(compared) {
         return None;
     }

@@ -81,6 +81,27 @@ fn only_in_one(compared: &Compared) -> String {
     text
 }
 
+/// What came of it in sentences: of single runs how many times as fast B is, of many cells how many changed, of few cells each.
+pub(crate) fn answer(compared: &Compared) -> Vec<String> {
+    if let Some(singles) = super::singles(compared) {
+        return singles.iter().map(super::singles::Singles::sentence).collect();
+    }
+    if compared.design == Design::Single
+        && let Some(line) = one_each::headline(compared)
+    {
+        return vec![line];
+    }
+    if let Some(line) = super::tally::tally(compared, MOST_SENTENCES) {
+        return vec![line];
+    }
+    let quoted: Vec<&Row> = compared.rows.iter().filter(|row| row.headline).collect();
+    let one = |row: &&Row| match quoted.len() {
+        1 => row.sentence.clone(),
+        _ => format!("{}: {}", row.cell, row.sentence),
+    };
+    quoted.iter().map(one).collect()
+}
+
 /// When a comparison looked at the figures, and how far single runs scatter.
 fn measured_by(session: &Session) -> String {
     let mut text = match session.part {

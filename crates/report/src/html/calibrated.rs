@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 /// The page.
 #[must_use]
 pub fn page(of: &Calibrated) -> String {
-    let mut page = Page { unstored: true, ..Page::default() };
+    let mut page = Page::default();
     let judged = match &of.judged {
         None => "The second half of the trace has no request: nothing was held out, and nothing judges this profile.".to_string(),
         Some(j) => format!(

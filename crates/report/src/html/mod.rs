@@ -161,8 +161,6 @@ struct Page {
     turning: usize,
     /// Where what lies behind each main figure stands.
     leads: leads::Leads,
-    /// What it shows is in no store.
-    unstored: bool,
     /// Surfaces are heat maps alone.
     flat: bool,
 }
@@ -263,8 +261,6 @@ impl Page {
         } else {
             String::new()
         };
-        let redrawn =
-            if self.unstored { "" } else { "; every figure in it can be redrawn from the stored run" };
         let page = format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -272,7 +268,7 @@ impl Page {
              <title>{title} · fathom</title>\n<style>{page_style}{svg_style}</style>\n</head>\n<body>\n\
              <a class=\"skip\" href=\"#main\">Skip to the figures</a>\n\
              <header><h1>{title}</h1><p class=\"lead\">{lead}</p>\n<nav aria-label=\"Contents\"><ul>{contents}</ul></nav></header>\n\
-             <main id=\"main\" tabindex=\"-1\">\n{body}</main>\n<footer><p>Made by fathom {version}. This file needs no network{redrawn}.</p></footer>\n{library}<script>{script}</script>\n</body>\n</html>\n",
+             <main id=\"main\" tabindex=\"-1\">\n{body}</main>\n<footer><p>Made by fathom {version}. This file needs no network.</p></footer>\n{library}<script>{script}</script>\n</body>\n</html>\n",
             title = escape(title),
             lead = escape(lead),
             page_style = include_str!("style.css"),

@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 /// The page.
 #[must_use]
 pub fn page(of: &Reproduced) -> String {
-    let mut page = Page { unstored: true, ..Page::default() };
+    let mut page = Page::default();
     let misses = of.checks.iter().filter(|c| !c.holds).count();
     let (class, sentence) = match misses {
         0 => ("note", format!("All {} stated tolerances hold.", of.checks.len())),

@@ -1,12 +1,14 @@
-//! A run, or several, as Markdown: `ticket` is what an issue or a pull request has room for, the other modules have all of it: what is disk and what is memory, the main figures, streams,
+//! A run, several, or a comparison of sides (`compared`) as Markdown: `ticket` is what an issue or a pull request has room for, the other modules have all of it: what is disk and what is memory, the main figures, streams,
 //! latencies, how phases went, what it is worth, warnings. User strings are escaped so that they can neither break a table nor become markup.
 
 mod block;
+mod compared;
 mod conduct;
 mod imported;
 mod operations;
 mod ticket;
 
+pub use compared::{comparison, comparison_in_full};
 pub use ticket::ticket;
 
 use crate::{

@@ -53,7 +53,7 @@ fn one(run: &Run) -> String {
 }
 
 /// What the last line offers.
-fn rest(left_out: usize) -> String {
+pub(super) fn rest(left_out: usize) -> String {
     match left_out {
         0 => "Details".to_string(),
         1 => "1 more row and details".into(),
@@ -170,7 +170,7 @@ fn printed(run: &Run, most: usize) -> (String, usize) {
     (without_last_blank(out), all.len().saturating_sub(most))
 }
 
-fn without_last_blank(mut text: String) -> String {
+pub(super) fn without_last_blank(mut text: String) -> String {
     if text.ends_with("\n\n") {
         text.pop();
     }

@@ -80,9 +80,12 @@ pub struct Compare {
     /// Print what the gate says as annotations of GitHub Actions
     #[arg(long, requires = "gate")]
     pub github: bool,
-    /// Write the page of the comparison (.html), or its ratios as a picture (.svg)
+    /// Write the page of the comparison (.html), its text for a ticket (.md), or its ratios as a picture (.svg)
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Write everything into a .md, which otherwise has at most 25 lines
+    #[arg(long, requires = "output")]
+    pub full: bool,
     /// Overwrite files that exist
     #[arg(long)]
     pub force: bool,

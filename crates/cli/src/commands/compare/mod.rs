@@ -13,7 +13,7 @@ use crate::console;
 use crate::exit::{self, Usage};
 use crate::line::Common;
 use fathom_report::compared::{self, Asked, Compared, Gate, Metric, Outcome, Part, SessionMark};
-use fathom_report::svg;
+use fathom_report::{markdown, svg};
 use line::Compare;
 use sides::Chosen;
 use std::collections::BTreeSet;
@@ -108,7 +108,7 @@ fn tell(options: &Compare, all: &[Compared], gated: bool) -> anyhow::Result<u8> 
         if options.json { console::error_raw(&lines) } else { console::out_raw(&lines) }
     }
     if let Some(path) = &options.output {
-        draw(path, all, told, options.force)?;
+        draw(path, all, told, options)?;
     }
     if let Some(path) = options.junit.as_ref().filter(|_| gated) {
         keep(path, &compared::junit(all, &gates), options.force)?;
@@ -120,6 +120,7 @@ fn tell(options: &Compare, all: &[Compared], gated: bool) -> anyhow::Result<u8> 
 #[derive(Clone, Copy)]
 enum Form {
     Page,
+    Markdown,
     Picture,
 }
 
@@ -127,18 +128,24 @@ impl Form {
     fn of(path: &Path) -> Result<Self, Usage> {
         match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
             Some("html" | "htm") => Ok(Self::Page),
+            Some("md") => Ok(Self::Markdown),
             Some("svg") => Ok(Self::Picture),
             _ => Err(Usage(format!(
-                "--output {}: a comparison is drawn as a page, .html, or as its ratios alone, .svg; --json prints the figures",
+                "--output {}: a comparison is drawn as a page, .html, as Markdown, .md, or as its ratios alone, .svg; --json prints the figures",
                 path.display()
             ))),
         }
     }
 }
 
-fn draw(path: &Path, all: &[Compared], gates: Option<&[Gate]>, replace: bool) -> anyhow::Result<()> {
+fn draw(path: &Path, all: &[Compared], gates: Option<&[Gate]>, options: &Compare) -> anyhow::Result<()> {
+    let replace = options.force;
     match Form::of(path)? {
         Form::Page => keep(path, &fathom_report::html::comparison_page(all, gates), replace),
+        Form::Markdown => {
+            let text = if options.full { markdown::comparison_in_full } else { markdown::comparison };
+            keep(path, &text(all, gates), replace)
+        }
         Form::Picture => {
             write::tell(&write::picture(svg::comparison(all), path, replace)?);
             Ok(())
@@ -171,7 +178,10 @@ fn asked(options: &Compare, planned: Option<f64>) -> Result<Asked, Usage> {
         (None, None) => asked.rules.threshold,
     };
     asked.metrics = options.metric.iter().map(|m| Metric::of_word(m)).collect();
-    options.output.as_deref().map_or(Ok(()), |path| Form::of(path).map(|_| ()))?;
+    let form = options.output.as_deref().map(Form::of).transpose()?;
+    if options.full && !matches!(form, Some(Form::Markdown)) {
+        return Err(Usage("--full belongs to a file that ends in .md; other forms are always whole".into()));
+    }
     Ok(asked)
 }
 

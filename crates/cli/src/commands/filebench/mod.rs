@@ -200,6 +200,10 @@ fn planned(name: &str, text: &str, options: &Options) -> Option<Plan> {
 fn read(file: Option<&Path>) -> Result<(String, String), String> {
     match file {
         Some(file) => match input::read(file) {
+            // A script has no such byte; an error for each line of a program or an image would help nobody.
+            Ok(bytes) if bytes.contains(&0) => {
+                Err(format!("{} is not text; a script of Filebench is expected", file.display()))
+            }
             Ok(bytes) => Ok((file.display().to_string(), String::from_utf8_lossy(&bytes).into_owned())),
             Err(_) => Err(format!("Cannot open file {}!", file.display())),
         },

@@ -138,9 +138,31 @@ impl Told {
 }
 
 fn nothing(name: &str, options: &Import) -> String {
+    if let Some(why) = broken(name) {
+        return format!("{name} {why}");
+    }
     let known: Vec<&str> = Kind::ALL.into_iter().map(Kind::word).collect();
     let only = options.kind.map_or(String::new(), |k| format!(" of {}", kind(k).word()));
     format!("{name} holds no output{only} that is known; known are those of {}", known.join(", "))
+}
+
+/// Why a file can hold no output at all; `None` also for what was read from stdin.
+fn broken(name: &str) -> Option<String> {
+    /// JSON beyond this is not looked through again.
+    const MOST: u64 = 64 << 20;
+    let about = std::fs::metadata(name).ok().filter(|about| about.is_file() && name != "-")?;
+    if about.len() == 0 {
+        return Some("is empty; a log or an output of another program is expected".into());
+    }
+    if about.len() > MOST {
+        return None;
+    }
+    let bytes = crate::input::read(name).ok()?;
+    if !bytes.trim_ascii_start().starts_with(b"{") {
+        return None;
+    }
+    let error = serde_json::from_slice::<serde::de::IgnoredAny>(&bytes).err()?;
+    Some(format!("begins as JSON and is broken or cut off: {error}"))
 }
 
 /// "1-9, 26, 30-36".

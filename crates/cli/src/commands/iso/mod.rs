@@ -92,6 +92,9 @@ fn file_of(source: &Source, policy: &Policy) -> anyhow::Result<ImageFile> {
         Ok(file)
     });
     let file = file.map_err(|e| Usage(format!("{name}: cannot be opened: {e}")))?;
+    if file.metadata().is_ok_and(|about| about.is_dir()) {
+        return Err(Usage(format!("{name} is a directory; an image must be a file or a block device")).into());
+    }
     let file = FileSource::new(file)
         .map_err(|e| Usage(format!("{name}: {e}; an image must be a file or a block device")))?;
     Ok(source.backend.of(file, policy)?)

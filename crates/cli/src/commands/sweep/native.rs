@@ -33,7 +33,7 @@ pub fn names() -> Vec<&'static str> {
 
 /// The workload of a text with these settings in it.
 pub fn with(file: &str, text: &str, settings: &[(String, String)]) -> Result<Workload, Usage> {
-    let read = |text: &str| Workload::from_toml(text).map_err(|d| Usage(d.render(file, text)));
+    let read = |text: &str| crate::native::read(file, text);
     let workload = read(text)?;
     if settings.is_empty() {
         return Ok(workload);

@@ -4,6 +4,7 @@
 use super::native;
 use super::subject::Subject;
 use crate::exit::Usage;
+use fathom_dialects::filebench::nearest;
 use fathom_observe::knobs::{Knob, catalogue};
 
 /// A setting with its values.
@@ -142,8 +143,10 @@ fn owner(name: &str, subjects: &[Subject]) -> Result<Of, Usage> {
             "--vary {name}=...: {name} is a setting of native workload files; for a drop-in write {{{name}}} where the value belongs in its arguments"
         )));
     }
+    let known = catalogue::names().into_iter().chain(native::names()).chain(["fs", "mkfs", "mount"]);
+    let end = nearest(name, known).map_or_else(|| ".".to_string(), |near| format!("; did you mean {near}?"));
     Err(Usage(format!(
-        "--vary {name}=...: {name} is no setting that fathom knows. Of the kernel there are {}; of a file system made for it fs, mkfs, mount; of a native workload {}; of a drop-in whatever stands in its arguments as {{{name}}}",
+        "--vary {name}=...: {name} is no setting that fathom knows{end} Of the kernel there are {}; of a file system made for it fs, mkfs, mount; of a native workload {}; of a drop-in whatever stands in its arguments as {{{name}}}",
         catalogue::names().join(", "),
         native::names().join(", ")
     )))
@@ -187,7 +190,10 @@ mod tests {
 
     #[test]
     fn what_cannot_be_meant_is_told() {
-        assert!(told(&["threads=1", "skeduler=none"]).contains("skeduler is no setting that fathom knows"));
+        assert!(
+            told(&["threads=1", "skeduler=none"])
+                .contains("skeduler is no setting that fathom knows; did you mean scheduler? Of the")
+        );
         assert!(told(&["threads=1", "record=4k"]).contains("write {record} where the value belongs"));
         assert!(told(&["scheduler=none"]).contains("{threads} stands in the arguments"));
         assert!(told(&["threads=1", "threads=2"]).contains("varied twice"));

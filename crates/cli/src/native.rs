@@ -1,0 +1,69 @@
+//! A workload file of the native format, read; what is wrong with it is told with the word that was probably meant. Where the text comes from
+//! and what becomes of the workload is the commands' matter.
+
+use crate::exit::Usage;
+use fathom_dialects::filebench::nearest;
+use fathom_workload::{Diagnostic, Workload};
+
+/// Reads the text of the file `name`.
+pub fn read(name: &str, text: &str) -> Result<Workload, Usage> {
+    if text.trim().is_empty() {
+        return Err(Usage(format!(
+            "{name} is empty; a workload is expected, as docs/formats/workload.md describes it"
+        )));
+    }
+    Workload::from_toml(text).map_err(|wrong| Usage(with_hint(wrong).render(name, text)))
+}
+
+/// What the reader of TOML says where `[a.b]` stands and `[[a]]`, which begins each element of a list, does not.
+const NO_ELEMENT: &str = "invalid type: map, expected a sequence";
+
+/// What it says of a key that is there twice, and of `[[a]]` after `[a.b]` under a misspelt `[[a]]`.
+const TWICE: &str = "duplicate key";
+
+/// The reader of TOML names the word it does not know first and those that may stand there after it, each between backticks.
+fn with_hint(mut wrong: Diagnostic) -> Diagnostic {
+    let mut words = wrong.message.split('`').skip(1).step_by(2);
+    if wrong.message.starts_with("unknown ")
+        && let Some(word) = words.next()
+        && let Some(near) = nearest(word, words)
+    {
+        let help = wrong.help.map_or_else(String::new, |help| format!("; {help}"));
+        wrong.help = Some(format!("did you mean `{near}`?{help}"));
+    } else if wrong.message == NO_ELEMENT {
+        wrong.help = Some(
+            "a section in double brackets is missing before it or is misspelt, as [[phase.group]] before [[phase.group.thread]]"
+                .into(),
+        );
+    } else if wrong.message == TWICE {
+        wrong.help = Some(
+            "this name stands above, too; if it is a section in double brackets, one above it is misspelt and [phase...] below that began a \
+             table instead"
+                .into(),
+        );
+    }
+    wrong
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read;
+
+    #[test]
+    fn a_misspelt_word_is_told_with_the_one_that_was_meant() {
+        let said = |text: &str| read("w.toml", text).expect_err("wrong").0;
+        for (text, meant) in [
+            ("nmae = \"x\"\n", "did you mean `name`?"),
+            ("name = \"x\"\n[[filset]]\nname = \"a\"\n", "did you mean `fileset`?"),
+            ("name = \"x\"\n[[phase]]\nname = \"a\"\ncahce = \"cold\"\n", "did you mean `cache`?"),
+            ("name = \"x\"\n[[phase]]\nname = \"a\"\ncache = \"clod\"\n", "did you mean `cold`?"),
+        ] {
+            assert!(said(text).contains(meant), "{}", said(text));
+        }
+        let orphan = said("name = \"x\"\n[[phase]]\nname = \"a\"\n[[phase.grup]]\n[[phase.group.thread]]\n");
+        assert!(orphan.contains("a section in double brackets is missing before it"), "{orphan}");
+        let strange = said("name = \"x\"\nquite_another_word = 1\n");
+        assert!(strange.contains("unknown field") && !strange.contains("did you mean"), "{strange}");
+        assert!(said(" \n").starts_with("w.toml is empty; a workload is expected"), "{}", said(" \n"));
+    }
+}

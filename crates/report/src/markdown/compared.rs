@@ -1,0 +1,167 @@
+//! A comparison for a ticket, at most [`LINES`] lines: the sides, the answer, the figures that changed before the others, what else one has to
+//! know. The whole of it has every figure, every sentence and what differs between the sides.
+
+use super::ticket::{LINES, rest, without_last_blank};
+use super::{escape, text_table};
+use crate::compared::{self, Compared, Difference, Gate, Row, Word};
+use std::fmt::Write as _;
+
+/// Sentences of one kind that are told.
+const MOST: usize = 3;
+const HEADS: [&str; 8] = ["cell", "figure", "A", "B", "B/A", "interval", "p", "verdict"];
+/// What a cell of the table says where there is nothing.
+const NONE: &str = "-";
+
+/// Every comparison alone, with what its gate says.
+#[must_use]
+pub fn comparison(all: &[Compared], gates: Option<&[Gate]>) -> String {
+    join(all, gates, short)
+}
+
+/// The same, whole.
+#[must_use]
+pub fn comparison_in_full(all: &[Compared], gates: Option<&[Gate]>) -> String {
+    join(all, gates, whole)
+}
+
+fn join(all: &[Compared], gates: Option<&[Gate]>, one: fn(&Compared, Option<&Gate>) -> String) -> String {
+    let gate = |i: usize| gates.and_then(|gates| gates.get(i));
+    let texts: Vec<String> = all.iter().enumerate().map(|(i, c)| one(c, gate(i))).collect();
+    texts.join("\n")
+}
+
+fn short(compared: &Compared, gate: Option<&Gate>) -> String {
+    let top = head(compared);
+    let answers = answers(compared, gate, MOST);
+    let notices = notices(compared, MOST);
+    let all = rows(compared);
+    // A blank line stands before each part, two lines make the head of the table, and the last says where the rest is.
+    let used = top.lines().count() + answers.len() + notices.len() + 2 + 1 + 4;
+    let told = &all[..all.len().min(LINES.saturating_sub(used))];
+    let last = format!("{}: the same command with `--full`\n", rest(all.len() - told.len()));
+    parts(vec![top, list(&answers), figures(told), list(&notices), last])
+}
+
+fn whole(compared: &Compared, gate: Option<&Gate>) -> String {
+    let differ = |words: &str, all: &[Difference]| {
+        let line = |d: &Difference| format!("{}: {} | {}", d.name, d.a, d.b);
+        named(words, &all.iter().map(line).collect::<Vec<_>>())
+    };
+    parts(vec![
+        head(compared),
+        list(&answers(compared, gate, usize::MAX)),
+        figures(&rows(compared)),
+        compared::too_few(compared).map_or_else(String::new, |line| escape(&line) + "\n"),
+        list(&notices(compared, usize::MAX)),
+        differ("The environments differ (A | B):", &compared.environment),
+        differ("What was asked for differs (A | B):", &compared.workload),
+        named("Only A has these:", &compared.only_a),
+        named("Only B has these:", &compared.only_b),
+    ])
+}
+
+fn parts(all: Vec<String>) -> String {
+    all.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+fn head(compared: &Compared) -> String {
+    let mut out = format!("## {} compared with {}\n\n", escape(&compared.b.name), escape(&compared.a.name));
+    for (letter, side) in [("A", &compared.a), ("B", &compared.b)] {
+        let _ = writeln!(out, "- {letter}: {}", escape(&compared::side_words(side)));
+    }
+    let _ = writeln!(out, "- Measured as {}", escape(&compared.design_words));
+    out
+}
+
+/// What the gate says, and what came of the comparison, as sentences.
+fn answers(compared: &Compared, gate: Option<&Gate>, most: usize) -> Vec<String> {
+    let gate = gate.map(|gate| format!("**{}**", escape(&gate.sentence)));
+    let all = compared::answer(compared);
+    let more = all.len().saturating_sub(most);
+    let told = all.iter().take(most).map(|sentence| escape(sentence));
+    let more = (more > 0).then(|| format!("{more} more such sentences"));
+    gate.into_iter().chain(told).chain(more).collect()
+}
+
+fn notices(compared: &Compared, most: usize) -> Vec<String> {
+    let one = |notice: &compared::Notice| match &notice.cell {
+        Some(cell) => escape(&format!("To know: {cell}: {}", notice.sentence)),
+        None => escape(&format!("To know: {}", notice.sentence)),
+    };
+    // Of few cells the answer above says it.
+    let told = |code: &str| code == "geometric-mean" && compared::singles(compared).is_none();
+    let all: Vec<_> = compared.notices.iter().filter(|notice| !told(notice.code)).collect();
+    let more = all.len().saturating_sub(most);
+    let more = (more > 0).then(|| format!("{more} more to know"));
+    all.into_iter().take(most).map(one).chain(more).collect()
+}
+
+/// All figures that were compared: first what changed, then those that cells are quoted by.
+fn rows(compared: &Compared) -> Vec<&Row> {
+    let mut all: Vec<&Row> = compared.rows.iter().filter(|row| !row.has_too_few()).collect();
+    all.sort_by_key(|row| match row.verdict {
+        Word::Better | Word::Worse | Word::Differs | Word::Suspect => 0,
+        _ if row.headline => 1,
+        _ => 2,
+    });
+    all
+}
+
+/// The table; what no row has is no column.
+fn figures(rows: &[&Row]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let all: Vec<[String; 8]> = rows.iter().map(|row| compared::cells(row)).collect();
+    let kept: Vec<usize> = (0..HEADS.len()).filter(|i| all.iter().any(|row| row[*i] != NONE)).collect();
+    let heads: Vec<&str> = kept.iter().map(|i| HEADS[*i]).collect();
+    let cells = |row: &[String; 8]| kept.iter().map(|i| escape(&row[*i])).collect::<Vec<_>>();
+    let mut out = String::new();
+    text_table(&mut out, &heads, &all.iter().map(cells).collect::<Vec<_>>());
+    without_last_blank(out)
+}
+
+fn list(items: &[String]) -> String {
+    items.iter().map(|item| format!("- {item}\n")).collect()
+}
+
+/// A list under its name; nothing if it is empty.
+fn named(words: &str, items: &[String]) -> String {
+    let items: Vec<String> = items.iter().map(|item| escape(item)).collect();
+    if items.is_empty() { String::new() } else { format!("{words}\n\n{}", list(&items)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LINES, comparison, comparison_in_full};
+    use crate::compared::{Gate, tests_of_examples::*};
+
+    #[test]
+    fn a_comparison_fits_and_the_rest_is_counted() {
+        for cells in [1, 3, 14, 60] {
+            let compared = slower_in_cells(cells);
+            let gate = Gate::of(&compared, &[]);
+            let text = comparison(std::slice::from_ref(&compared), Some(&[gate]));
+            assert!(text.lines().count() <= LINES, "{}: {text}", text.lines().count());
+            assert!(text.starts_with("## ") && text.contains("- **Regression: "), "{text}");
+            assert!(text.ends_with("`--full`\n"), "{text}");
+            assert_eq!(text.contains(" more rows and details: "), cells > 1, "{text}");
+        }
+    }
+
+    #[test]
+    fn two_single_runs_have_no_columns_of_dashes() {
+        let text = comparison(&[single(100.0, 210.0)], None);
+        assert!(!text.contains("| p |") && text.lines().count() <= LINES, "{text}");
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn in_full_every_figure_is_there() {
+        let compared = slower_in_cells(60);
+        let text = comparison_in_full(std::slice::from_ref(&compared), None);
+        let rows = text.lines().filter(|line| line.starts_with("| ")).count();
+        assert_eq!(rows, 1 + compared.rows.iter().filter(|row| !row.has_too_few()).count(), "{text}");
+        assert!(!text.contains("--full"), "{text}");
+    }
+}
