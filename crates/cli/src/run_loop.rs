@@ -372,9 +372,12 @@ fn measure(
     let Some((counters, before)) = readings.start else { return Ok(measured) };
     measured.physical = counters.until(&later);
     measured.physical.machine_cpu_ns = readings.stop.as_ref().and_then(|(now, _)| counters.busy_ns(now));
-    let at_stop = readings.stop.as_ref().and_then(|(_, at_stop)| *at_stop);
+    let waits = |residency: Residency| written::without_rest_of_folios(residency, &measured);
+    let at_stop = readings.stop.as_ref().and_then(|(_, at_stop)| *at_stop).map(waits);
+    let after = residency::of(&paths);
+    let waits_after = after.map(waits);
     let about = described(phase, number);
-    measured.physical.written_in_clock_bytes = readings.stop.and_then(|(now, at_stop)| {
+    measured.physical.written_in_clock_bytes = readings.stop.and_then(|(now, _)| {
         let ends = written::Ends { before, at_stop, window: readings.window };
         written::in_clock(&about, &measured, &counters.until(&now), ends)
     });
@@ -382,8 +385,8 @@ fn measure(
         seen.steal.push((number as u32, steal));
     }
     measured.resident_before = before;
-    measured.resident_after = residency::of(&paths);
-    measured.physical.waiting = cache::waiting(&paths, &stack, before, at_stop, measured.resident_after);
+    measured.resident_after = after;
+    measured.physical.waiting = cache::waiting(&paths, &stack, before, at_stop, waits_after);
     measured.physical.compression = stack.compression();
     measured.course = readings.course.finish();
     watched.explain((&about, asked(phase)), environment, &mut measured, engine.take_calls(), &stack);

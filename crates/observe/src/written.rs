@@ -25,6 +25,28 @@ pub fn in_clock(phase: &Phase, measured: &Repetition, in_clock: &Physical, ends:
     Some(if waits_for_nothing(phase, measured) { ours.min(lazily(measured, device, ends)) } else { ours })
 }
 
+/// What waits to be written, without what lies beside it in its folios. The kernel holds a folio (of up to 2 MiB) dirty as a whole, also in
+/// the count of what a process dirtied, which so tells how much of a folio was written.
+#[must_use]
+pub fn without_rest_of_folios(waits: Residency, measured: &Repetition) -> Residency {
+    let written = moved(measured);
+    let dirtied = measured.physical.own_write_bytes.unwrap_or(0);
+    if written == 0 || dirtied <= written {
+        return waits;
+    }
+    let filled = |pages: u64| (pages as f64 * (written as f64 / dirtied as f64)).ceil() as u64;
+    Residency {
+        dirty_pages: filled(waits.dirty_pages),
+        writeback_pages: filled(waits.writeback_pages),
+        ..waits
+    }
+}
+
+/// File data of all workers, counted or not.
+fn moved(measured: &Repetition) -> u64 {
+    measured.workers.iter().map(|w| w.bytes.saturating_add(w.uncounted_bytes)).sum()
+}
+
 /// Whether data was written into the page cache and nothing waited for the device, but for a sync after the clock.
 fn waits_for_nothing(phase: &Phase, measured: &Repetition) -> bool {
     let syncs = measured.workers.iter().flat_map(|w| &w.stats).filter(|s| s.op == OpKind::Sync);
@@ -49,12 +71,11 @@ fn lazily(measured: &Repetition, device: u64, ends: Ends) -> u64 {
 /// a device number. `u64::MAX` where the kernel did not tell, or nothing waits.
 fn ours_at_most(measured: &Repetition, before: Option<Residency>, at_stop: Option<Residency>) -> u64 {
     let (Some(before), Some(at_stop)) = (before, at_stop) else { return u64::MAX };
-    let moved: u64 = measured.workers.iter().map(|w| w.bytes.saturating_add(w.uncounted_bytes)).sum();
     // A page may be dirty and under write-back at once: each sum errs to the side of the device.
     let waited = (before.dirty_pages + before.writeback_pages).saturating_mul(page_bytes());
     let waits = at_stop.dirty_pages.max(at_stop.writeback_pages).saturating_mul(page_bytes());
     // Nothing waits: all of ours was written, and what is more is metadata and journal, which belong to the cost.
-    if waits == 0 { u64::MAX } else { moved.saturating_add(waited).saturating_sub(waits) }
+    if waits == 0 { u64::MAX } else { moved(measured).saturating_add(waited).saturating_sub(waits) }
 }
 
 /// What the file system's own device wrote; of a loop device no more than reached the disk below it, because its backing file may
@@ -88,7 +109,7 @@ mod tests {
         assert_eq!(to_storage(&on(vec![])), None);
     }
 
-    fn moved(pages: u64) -> Repetition {
+    fn wrote(pages: u64) -> Repetition {
         let worker = Worker { bytes: pages * page_bytes(), ..Worker::default() };
         Repetition { workers: vec![worker], ..Repetition::default() }
     }
@@ -99,9 +120,9 @@ mod tests {
 
     #[test]
     fn what_waits_in_the_cache_was_not_written() {
-        assert_eq!(ours_at_most(&moved(100), dirty(0), dirty(100)), 0);
-        assert_eq!(ours_at_most(&moved(100), dirty(0), dirty(30)), 70 * page_bytes());
-        assert_eq!(ours_at_most(&moved(100), dirty(20), dirty(100)), 20 * page_bytes());
+        assert_eq!(ours_at_most(&wrote(100), dirty(0), dirty(100)), 0);
+        assert_eq!(ours_at_most(&wrote(100), dirty(0), dirty(30)), 70 * page_bytes());
+        assert_eq!(ours_at_most(&wrote(100), dirty(20), dirty(100)), 20 * page_bytes());
     }
 
     /// A MiB written in a tenth of a millisecond, 17 times as fast as the device; it wrote as much for others until somebody looked.
@@ -154,7 +175,21 @@ mod tests {
 
     #[test]
     fn where_nothing_waits_or_nobody_tells_there_is_no_bound() {
-        assert_eq!(ours_at_most(&moved(100), dirty(0), dirty(0)), u64::MAX);
-        assert_eq!(ours_at_most(&moved(100), None, dirty(5)), u64::MAX);
+        assert_eq!(ours_at_most(&wrote(100), dirty(0), dirty(0)), u64::MAX);
+        assert_eq!(ours_at_most(&wrote(100), None, dirty(5)), u64::MAX);
+    }
+
+    #[test]
+    fn what_lies_beside_it_in_its_folio_does_not_wait() {
+        // 1010 pages, each in a folio of 1 MiB; the last ten wait.
+        let mut measured = wrote(1010);
+        measured.physical.own_write_bytes = Some(1010 << 20);
+        let folios = Residency { dirty_pages: 2560, ..dirty(0).unwrap() };
+        assert_eq!(without_rest_of_folios(folios, &measured).dirty_pages, 10);
+        // Pages that were written again and again were dirtied once.
+        measured.physical.own_write_bytes = Some(page_bytes());
+        assert_eq!(without_rest_of_folios(folios, &measured), folios);
+        measured.physical.own_write_bytes = None;
+        assert_eq!(without_rest_of_folios(folios, &measured), folios);
     }
 }
