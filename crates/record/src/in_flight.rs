@@ -1,11 +1,12 @@
-//! How full a worker's queue was, and how much its calls submitted and took back: counts by powers of two.
+//! How full a worker's queue was, and how much its calls submitted and took back: counts by powers of two. As fio counts, a completion is
+//! taken when its place is needed, or when there is a wait for everything; until then it is in flight.
 
 use serde::{Deserialize, Serialize};
 
 /// The counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InFlight {
-    /// Operations by how many were in flight when they were submitted, themselves included: 1, from 2, from 4, 8, 16, 32, from 64.
+    /// Operations by how many were in flight when their call was made, with all that it submitted: 1, from 2, from 4, 8, 16, 32, from 64.
     pub depth: [u64; 7],
     /// Calls by the operations that they submitted: none, up to 4, 8, 16, 32, 64, more.
     pub submit: [u64; 7],
@@ -21,12 +22,7 @@ impl InFlight {
             return;
         }
         self.submit[of_call(n)] += 1;
-        let first = (busy + 1).saturating_sub(n).max(1);
-        if level(first) == level(busy) {
-            self.depth[level(busy)] += n as u64;
-        } else {
-            (first..=busy).for_each(|depth| self.depth[level(depth)] += 1);
-        }
+        self.depth[level(busy)] += n as u64;
     }
 
     /// `n` completions were taken at once.
@@ -68,12 +64,12 @@ mod tests {
         counts.submitted(5, 5);
         counts.submitted(1, 64);
         counts.submitted(3, 15);
-        assert_eq!(counts.depth, [1, 2, 2, 3, 0, 0, 1]);
+        assert_eq!(counts.depth, [0, 0, 5, 3, 0, 0, 1]);
         assert_eq!(counts.submit, [0, 2, 1, 0, 0, 0, 0]);
         [0, 1, 4, 5, 8, 9, 16, 17, 32, 33, 64, 65, 1000].iter().for_each(|n| counts.completed(*n));
         assert_eq!(counts.complete, [0, 2, 2, 2, 2, 2, 2]);
         let mut sum = counts;
         sum.add(&counts);
-        assert_eq!(sum.depth, [2, 4, 4, 6, 0, 0, 2]);
+        assert_eq!(sum.depth, [0, 0, 10, 6, 0, 0, 2]);
     }
 }

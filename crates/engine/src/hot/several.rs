@@ -208,6 +208,8 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
     let mut ended = None;
     // The queue was full, and empties as far as it is to.
     let mut emptying = false;
+    // Operations in flight as far as a program knows that takes completions only when it needs a place.
+    let mut taken = 0;
     // How often a worker with nothing in flight has looked in vain whether it is its turn.
     let mut tries = 0;
     loop {
@@ -342,6 +344,10 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
                     pauses.issued(hot.clock, || hot.clock.now());
                     pauses.done(hot.clock, || hot.clock.now());
                 }
+                if how.recorded && (!RARE || hot.counting) {
+                    hot.figures.in_flight.submitted(1, places.busy() + 1);
+                    hot.figures.in_flight.completed(1);
+                }
                 trimmed = true;
                 break;
             }
@@ -401,18 +407,31 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
         let given = given.inspect_err(|_| leave_to_the_kernel(&mut hot.memory))?;
         let counts = how.recorded && (!RARE || hot.counting);
         if counts {
-            hot.figures.in_flight.submitted(places.queued.len(), places.busy());
+            if places.alone && !places.queued.is_empty() {
+                // It waited for all before it.
+                hot.figures.in_flight.completed(taken);
+                taken = 0;
+            }
+            taken = places.busy().max((taken + places.queued.len()).min(most));
+            hot.figures.in_flight.submitted(places.queued.len(), taken);
         }
         for number in places.queued.drain(..) {
             places.flights[number as usize].given = given;
         }
         now = hot.clock.now();
         let stopped = ended.is_some_and(|e| e != Outcome::Completed);
-        let busy = places.busy();
-        reap::<B, S, RARE>(hot, backend, source, &mut places, how.recorded, now, stopped)?;
+        let reaped = reap::<B, S, RARE>(hot, backend, source, &mut places, how.recorded, now, stopped);
         if counts {
-            hot.figures.in_flight.completed(busy - places.busy());
+            // What comes next waits for its time, or for what is in flight.
+            let waits = places.held.is_some() || places.alone || ended.is_some();
+            let all = waits || RARE && how.refill_at < most;
+            let least = if taken < most { taken } else { taken.saturating_sub(how.wait_for) };
+            let left =
+                if all || RARE && places.is_pausing() { places.busy() } else { places.busy().max(least) };
+            hot.figures.in_flight.completed(taken - left);
+            taken = left;
         }
+        reaped?;
         if RARE {
             emptying &= places.busy() > how.refill_at;
         }

@@ -22,7 +22,7 @@ pub mod windows;
 
 use super::general::Format;
 use super::plan::{Job, Plan};
-use fathom_record::{Histogram, OpKind, Phase, Run};
+use fathom_record::{DeviceDelta, Histogram, OpKind, Phase, Run};
 use fathom_workload::{Backend, ops};
 use stats::Side;
 use std::fmt::Write as _;
@@ -125,14 +125,19 @@ pub struct Disk {
 
 /// The disks below the files, unless no job wants them told. As in fio, calls that name files have none.
 fn devices(plan: &Plan, run: &Run) -> Vec<Disk> {
-    let are_told = |j: &Job| j.settings.on("disk_util", true) && !j.stream.backend.is_by_name();
+    // fio knows the disk of files that are there when it begins.
+    let are_there = |j: &Job| matches!(j.settings.word("ioengine"), Some("filestat" | "filedelete"));
+    let has_files = |j: &Job| !j.stream.backend.is_by_name() || are_there(j);
+    let are_told = |j: &Job| j.settings.on("disk_util", true) && has_files(j);
     if !plan.jobs.iter().any(are_told) {
         return Vec::new();
     }
     let mut disks: Vec<Disk> = Vec::new();
     let repetitions = || run.phases.iter().filter_map(|p| p.repetitions.first());
     let elapsed_ms = repetitions().map(|r| r.elapsed_ns).sum::<u64>() as f64 / 1e6;
-    for device in repetitions().flat_map(|r| r.physical.devices.iter()).filter(|d| d.level == 0) {
+    // Of several there is a sum, too.
+    let is_disk = |d: &&DeviceDelta| d.level == 0 && !d.name.contains('+');
+    for device in repetitions().flat_map(|r| r.physical.devices.iter()).filter(is_disk) {
         let at = disks.iter().position(|d| d.name == device.name).unwrap_or_else(|| {
             disks.push(Disk { name: device.name.clone(), ..Disk::default() });
             disks.len() - 1

@@ -267,7 +267,7 @@ fn side(out: &mut String, job: &Job, name: &str, side: &Side) {
         rate(per_s, other(kb), figures, job.report.bits),
         bytes(side.bytes, kb, figures),
         side.runtime_ms(),
-        if name == "write" { "; 0 zone resets" } else { "" }
+        if name == "write" && job.report.version < Version::V3_42 { "; 0 zone resets" } else { "" }
     );
     let r = &job.report;
     if r.slat && side.slat.count() > 0 {

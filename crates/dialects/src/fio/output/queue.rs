@@ -7,11 +7,14 @@ use fathom_workload::Backend;
 /// What a worker without counts did: its depth was full, and each call was for one operation. Only the null engine without a queue
 /// hands nothing over, as in fio.
 pub fn planned(job: &Job, worker: &Worker) -> InFlight {
-    let depth = worker.settled_depth.unwrap_or(job.stream.queue_depth) as usize;
+    // Trims are done one after the other.
+    let most = if job.stream.direction.trims() { 1 } else { job.stream.queue_depth };
+    let depth = worker.settled_depth.unwrap_or(most) as usize;
     let mut one = InFlight::default();
     one.submitted(1, depth);
     one.completed(1);
-    if job.stream.backend == Backend::Null {
+    let queues = matches!(job.settings.number("iodepth"), Ok(Some(2..)));
+    if job.stream.backend == Backend::Null && !queues {
         (one.submit, one.complete) = Default::default();
     }
     for counts in [&mut one.depth, &mut one.submit, &mut one.complete] {

@@ -26,12 +26,22 @@ fn polling_cpu(s: &Settings, polling: bool, notes: &mut Notes) -> Result<Option<
 
 /// Engine, depth, flags and syncs.
 pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes) -> Result<(), Wrong> {
-    let depth = s.count("iodepth", 1, 1)?;
+    let asked_depth = s.count("iodepth", 1, 1)?;
+    let least = s.count("iodepth_batch_complete_min", 0, 1)?;
+    let most = s.count("iodepth_batch_complete_max", 0, 0)?;
+    // Measured in fio 3.33 and 3.42, with each engine that queues.
+    let depth = if least == 0 && most == 0 { 1 } else { asked_depth };
+    if depth < asked_depth {
+        notes.say(format!(
+            "job {}: iodepth_batch_complete_min=0 without iodepth_batch_complete_max: one operation is in flight at a time, as in fio, whatever iodepth says",
+            s.called()
+        ));
+    }
     let batch = match s.count("iodepth_batch", 0, 1)? {
         0 => depth,
         n => n.min(depth),
     };
-    let wait_for = s.count("iodepth_batch_complete_min", 0, 1)?.clamp(1, depth.max(1));
+    let wait_for = least.clamp(1, depth.max(1));
     let low = s.count("iodepth_low", 0, 0)?;
     let engine = s.word("ioengine").unwrap_or("psync").to_owned();
     known_to(s, &engine, notes)?;

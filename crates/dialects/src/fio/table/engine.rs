@@ -115,7 +115,7 @@ pub(super) static ROWS: &[Row] = &[
         done(
             "iodepth_batch_complete_min",
             Number,
-            "completions that are waited for when the queue is full; 0: none while there is room",
+            "completions that are waited for when the queue is full; 0 without iodepth_batch_complete_max: one operation is in flight at a time, as in fio",
         ),
         &["iodepth_batch_complete"],
     ),
