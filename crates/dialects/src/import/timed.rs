@@ -4,7 +4,7 @@
 use super::Block;
 use super::cell::{add, cell, figure, run};
 use super::context::Context;
-use super::lines::{Lines, leading, number};
+use super::lines::{Lines, leading, leading_decimal, number};
 use super::{context, dd};
 use fathom_record::imported::units::{COUNT, NS};
 use fathom_record::{Phase, Status};
@@ -42,7 +42,7 @@ fn read(lines: &Lines, at: usize) -> Option<Read> {
     let (mut timed, mut skipped) = (false, Vec::new());
     for n in at + usize::from(command.is_some())..lines.len().min(at + 2 * MOST_OUTPUT) {
         let line = lines.trimmed(n);
-        if timed && (line.is_empty() || !time(&mut cell(""), line, n)) {
+        if timed && (line.is_empty() || !time(&mut cell(""), line, n)) || dd::is_of_next(&phase, line) {
             break;
         }
         let is_time = time(&mut phase, line, n);
@@ -158,7 +158,7 @@ fn seconds(text: &str) -> Option<f64> {
     let mut sum = 0.0;
     let mut rest = text;
     while !rest.is_empty() {
-        let (value, _, behind) = leading(rest)?;
+        let (value, _, behind) = leading_decimal(rest)?;
         let (factor, used) = match behind.chars().next() {
             Some('h') => (3600.0, 1),
             Some('m') => (60.0, 1),
@@ -195,8 +195,8 @@ mod tests {
         assert_eq!(program("sync; time sh -c \"dd if=/dev/zero;sync\""), "dd");
         assert_eq!(program("time /bin/cp a b"), "cp");
         assert_eq!(
-            (seconds("6m3.944s"), seconds("0.05"), seconds("1h0m1s"), seconds("x")),
-            (Some(363.944), Some(0.05), Some(3601.0), None)
+            (seconds("6m3.944s"), seconds("0m3,254s"), seconds("1h0m1s"), seconds("x")),
+            (Some(363.944), Some(3.254), Some(3601.0), None)
         );
         assert_eq!(
             (size("1024k"), size("8192"), size("1MB"), size("1x")),

@@ -37,7 +37,7 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
         }
         let Some(Place { key, of, name, phase }) = place(&leaf, &all) else { return };
         let Ok(value) = leaf.text.parse::<f64>() else { return };
-        let (name, unit) = meaning(&name);
+        let Some((name, unit)) = meaning(&name, &all.age) else { return };
         let is_of_device = key.1 == DEVICE;
         let phase = phases.entry(key).or_insert(phase);
         let name = format!("{of}{name}");
@@ -77,6 +77,14 @@ struct Jobs {
     priorities: BTreeMap<[String; 3], Priority>,
     /// Names of devices by their position.
     devices: BTreeMap<String, String>,
+    age: Age,
+}
+
+/// What tells how old a fio wrote the document: 2.x knew neither of these keys, and meant KiB by its bytes.
+#[derive(Default)]
+struct Age {
+    has_io_kbytes: bool,
+    has_bw_bytes: bool,
 }
 
 /// A priority whose latencies are told by themselves.
@@ -101,6 +109,8 @@ impl Priority {
 impl Jobs {
     fn see(&mut self, leaf: &Leaf) {
         let path: Vec<&str> = leaf.path.iter().map(String::as_str).collect();
+        self.age.has_io_kbytes |= path.last() == Some(&"io_kbytes");
+        self.age.has_bw_bytes |= path.last() == Some(&"bw_bytes");
         match path.as_slice() {
             ["global options", key] => self.all.option(key, &leaf.text),
             ["jobs" | "client_stats", n, direction, "prios", k, key] => {
@@ -183,25 +193,33 @@ fn place(leaf: &Leaf, all: &Jobs) -> Option<Place> {
     }
 }
 
-/// Name and unit of a number by its path.
-fn meaning(path: &str) -> (String, Unit) {
+/// Name and unit of a number by its path; `None` if it only fills a place.
+fn meaning(path: &str, age: &Age) -> Option<(String, Unit)> {
     let unit = |base, factor| Unit { base, factor };
     let (first, rest) = path.split_once('.').unwrap_or((path, ""));
+    // Without "_ns" they are 2.x's, in microseconds.
     let latency = match first {
-        "lat_ns" => Some("latency"),
-        "clat_ns" => Some("completion latency"),
-        "slat_ns" => Some("submission latency"),
+        "lat_ns" => Some(("latency", 1.0)),
+        "clat_ns" => Some(("completion latency", 1.0)),
+        "slat_ns" => Some(("submission latency", 1.0)),
+        "lat" => Some(("latency", 1e3)),
+        "clat" => Some(("completion latency", 1e3)),
+        "slat" => Some(("submission latency", 1e3)),
         _ => None,
     };
-    if let Some(latency) = latency {
+    if let Some((latency, ns)) = latency {
         return match rest.split_once('.') {
-            Some(("percentile", p)) => (format!("{latency} p{}", percentile(p)), unit(NS, 1.0)),
-            Some(("bins", ns)) => (format!("{latency}, operations near {ns} ns"), unit(COUNT, 1.0)),
-            _ if rest == "N" => (format!("{latency}, operations"), unit(COUNT, 1.0)),
-            _ => (format!("{latency} {}", if rest == "mean" { "avg" } else { rest }), unit(NS, 1.0)),
+            // 2.x has twenty places for percentiles.
+            Some(("percentile", "0.00")) => None,
+            Some(("percentile", p)) => Some((format!("{latency} p{}", percentile(p)), unit(NS, ns))),
+            Some(("bins", bin)) => Some((format!("{latency}, operations near {bin} ns"), unit(COUNT, 1.0))),
+            _ if rest == "N" => Some((format!("{latency}, operations"), unit(COUNT, 1.0))),
+            _ => Some((format!("{latency} {}", if rest == "mean" { "avg" } else { rest }), unit(NS, ns))),
         };
     }
-    match path {
+    Some(match path {
+        "bw" if !age.has_bw_bytes => (THROUGHPUT.into(), unit(BYTES_PER_S, 1024.0)),
+        "io_bytes" if !(age.has_io_kbytes || age.has_bw_bytes) => (path.into(), unit(BYTES, 1024.0)),
         "bw_bytes" => (THROUGHPUT.into(), unit(BYTES_PER_S, 1.0)),
         "iops" => (OPERATIONS.into(), unit(OPS_PER_S, 1.0)),
         "runtime" => (TIME.into(), unit(NS, 1e6)),
@@ -235,7 +253,7 @@ fn meaning(path: &str) -> (String, Unit) {
             (path.into(), unit(PERCENT, 1.0))
         }
         _ => (path.into(), unit(COUNT, 1.0)),
-    }
+    })
 }
 
 /// "99.000000" is "99", "99.900000" is "99.9".

@@ -5,6 +5,7 @@ use super::{Imported, import, told};
 use crate::import::{Kind, Outputs};
 use crate::iozone::worksheet::{self, Sheet, SheetCell, Value};
 use fathom_record::Phase;
+use fathom_record::imported::names::{THROUGHPUT, TIME};
 
 fn fixture(name: &str) -> String {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/import").join(name);
@@ -92,6 +93,16 @@ fn fio_for_machines() {
 }
 
 #[test]
+fn fio_2_counts_bytes_and_times_in_other_units() {
+    let imported = all_understood("fio-2.json");
+    let phase = &imported.found[0].runs[0].phases[0];
+    let of = |name: &str| phase.repetitions[0].figure(name).expect(name).value;
+    assert_eq!(of("io_bytes") / of("total_ios"), phase.axes.record_bytes.expect("bs") as f64);
+    assert_eq!(of(THROUGHPUT), 153_412.0 * 1024.0);
+    assert_eq!(of("completion latency p99"), 60_160_000.0);
+}
+
+#[test]
 fn fio_logs() {
     let latencies = all_understood("job_lat.1.log");
     let reads = &latencies.found[0].runs[0].phases[0];
@@ -135,6 +146,31 @@ fn an_error_ends_the_outputs_and_names_the_limit() {
 #[test]
 fn dd_of_both_kinds() {
     assert_eq!(all_understood("dd.txt").found.len(), 3);
+}
+
+#[test]
+fn dd_in_the_words_of_other_languages() {
+    let runs: Vec<_> = all_understood("dd-locales.txt").found.into_iter().flat_map(|f| f.runs).collect();
+    for run in &runs {
+        let r = &run.phases[0].repetitions[0];
+        let of = |name: &str| r.figure(name).expect(name).value;
+        assert!(r.figures.len() >= 5, "{:?}", r.figures);
+        let rate = of("bytes copied") / (of(TIME) / 1e9);
+        assert!((rate / of(THROUGHPUT) - 1.0).abs() < 0.06, "{rate}: {:?}", r.figures);
+    }
+    assert_eq!(runs.len(), 6);
+}
+
+#[test]
+fn what_dd_says_of_its_progress_is_no_second_figure() {
+    let said = "2177499136 bytes (2.2 GB, 2.0 GiB) copied, 1 s, 2.2 GB/s";
+    let end = "2621440000 bytes (2.6 GB, 2.4 GiB) copied, 3.1 s, 841 MB/s";
+    for between in ["\r", "\n"] {
+        let text = format!("{said}{between}{said}\n40000+0 records in\n40000+0 records out\n{end}\n");
+        let figures = import("-", text.as_bytes(), None).found.remove(0).runs.remove(0).phases.remove(0);
+        let printed: Vec<String> = figures.repetitions[0].figures.iter().map(|f| f.printed.clone()).collect();
+        assert_eq!(printed, ["40000+0", "40000+0", "2621440000 bytes", "3.1 s", "841 MB/s"]);
+    }
 }
 
 #[test]
