@@ -18,6 +18,7 @@ mod filebench;
 mod fio;
 mod iostat;
 mod iozone;
+mod json_leaves;
 mod lines;
 mod notices;
 mod outputs;
@@ -52,7 +53,7 @@ pub enum Kind {
     Dd,
     /// A command under the shell's `time`.
     Time,
-    /// `iostat -x`.
+    /// `iostat` in any form.
     Iostat,
     /// dtrace's aggregations.
     Dtrace,

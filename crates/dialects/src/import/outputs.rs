@@ -46,7 +46,7 @@ pub enum ImportError {
     Read(#[from] std::io::Error),
     /// A document is too long. A part of it would be taken for all of it.
     #[error(
-        "line {line}: the JSON of fio that begins here is longer than {limit}, and is not read; split it by jobs"
+        "line {line}: the JSON that begins here is longer than {limit}, and is not read; split it by jobs"
     )]
     TooLong {
         /// Where it begins.

@@ -3,10 +3,10 @@
 
 use super::super::Block;
 use super::super::cell::{add, cell, converted, run};
+use super::super::json_leaves::{Leaf, scan};
 use super::super::lines::Lines;
 use super::super::units::Unit;
 use super::names::Job;
-use super::scan::{Leaf, scan};
 use fathom_record::Phase;
 use fathom_record::imported::names::{OPERATIONS, THROUGHPUT, TIME};
 use fathom_record::imported::units::{BYTES, BYTES_PER_S, COUNT, NS, OPS_PER_S, PERCENT};

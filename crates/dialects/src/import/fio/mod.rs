@@ -5,7 +5,6 @@ mod json;
 mod logs;
 mod names;
 mod normal;
-mod scan;
 mod terse;
 
 pub(super) use logs::{Cut, Log};

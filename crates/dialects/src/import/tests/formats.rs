@@ -179,6 +179,25 @@ fn iostat_of_both_ages() {
 }
 
 #[test]
+fn iostat_in_its_other_forms() {
+    let found = all_understood("iostat-forms.txt").found;
+    let of = |output: usize, device: &str, name: &str| {
+        let phases = &found[output].runs[0].phases;
+        let phase = phases.iter().find(|p| p.name == device).expect(device);
+        phase.repetitions[0].figure(name).expect(name).value
+    };
+    assert_eq!(found.len(), 5);
+    assert_eq!((of(0, "vda", "kB/s"), of(0, "vda", "await")), (4279.22 * 1024.0, 12e6));
+    // The tables of one report are one repetition, and the unit behind a value is its own.
+    assert_eq!((of(1, "vda", "rkB/s"), of(1, "vda", "w/s")), (2.1 * 1_048_576.0, 60.5));
+    assert_eq!((of(2, "vda", "r/s"), of(2, "processors", "%user")), (120.0, 1.51));
+    assert_eq!((of(3, "vda", "kB_wrtn/s"), of(3, "vda", "kB_read")), (4096.0, 26.4 * 1_073_741_824.0));
+    assert_eq!(found[4].runs[0].phases[1].repetitions.len(), 2);
+    let json = all_understood("iostat.json");
+    assert_eq!(json.found[0].runs[0].phases[1].repetitions.len(), 2);
+}
+
+#[test]
 fn dtrace_distributions() {
     all_understood("dtrace.txt");
 }
