@@ -40,9 +40,9 @@ fn has(phase: &Phase, name: &str) -> bool {
     phase.repetitions.last().is_some_and(|r| r.figure(name).is_some())
 }
 
-/// The whole records of "8192+0 records in", "8192+0 registros leidos".
+/// The whole records of "8192+0 records in", "8192+0 registros leidos". In French the blank is one that keeps words together.
 fn count_of_records(line: &str) -> Option<(u64, &str)> {
-    let (count, words) = line.split_once(' ')?;
+    let (count, words) = line.split_once(char::is_whitespace)?;
     let (whole, part) = count.split_once('+')?;
     let _: u64 = part.parse().ok()?;
     let are_words = words.split_whitespace().count() <= 3 && !words.contains(|c: char| c.is_ascii_digit());

@@ -149,6 +149,8 @@ struct Block {
     runs: Vec<Run>,
     /// Lines up to the last one that mean nothing to the parser.
     left: Vec<usize>,
+    /// Lines of which only a part was read.
+    partly: Vec<usize>,
     /// What it tells of the workload, for tables that follow.
     parameters: Vec<(String, String)>,
     /// What it tells of hosts, for outputs that follow.
@@ -175,7 +177,9 @@ pub fn import(name: &str, bytes: &[u8], only: Option<Kind>) -> Imported {
         match piece {
             Piece::Found(found) => imported.found.push(found),
             Piece::Prose(line) => imported.prose.push(line),
-            Piece::NotUnderstood(line, words) => imported.not_understood.push((line, words)),
+            Piece::NotUnderstood(line, words) | Piece::Partly(line, words) => {
+                imported.not_understood.push((line, words));
+            }
             Piece::PassedOver { line, bytes } => imported.passed_over.push((line, bytes)),
         }
     }

@@ -7,9 +7,9 @@ use super::super::json_leaves::{Leaf, scan};
 use super::super::lines::Lines;
 use super::super::units::Unit;
 use super::names::Job;
-use fathom_record::Phase;
 use fathom_record::imported::names::{OPERATIONS, THROUGHPUT, TIME};
 use fathom_record::imported::units::{BYTES, BYTES_PER_S, COUNT, NS, OPS_PER_S, PERCENT};
+use fathom_record::{Phase, Status};
 use std::collections::BTreeMap;
 
 /// A document that begins at this line.
@@ -58,10 +58,20 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
         return None;
     }
     run.argv.clear();
+    if let Some(failed) = all.jobs.values().find(|job| job.error != 0) {
+        // What fio said of it stands before the document.
+        let said = (at.saturating_sub(MOST_BEFORE)..at).rev().map(|n| lines.trimmed(n));
+        let said = said.take_while(|line| line.starts_with("fio: ")).find(|line| line.contains(" error="));
+        run.status = Status::Failed;
+        run.error = Some(super::error(&failed.name, failed.error, said));
+    }
     let cut = if scanned.whole { "" } else { ", cut off" };
     let what = format!("fio JSON, {count} job{}{cut}", if count == 1 { "" } else { "s" });
     Some(Block { last: at + scanned.last, what, runs: vec![run], is_document: true, ..Block::default() })
 }
+
+/// Lines before a document in which fio may have said why a job ended early.
+const MOST_BEFORE: usize = 8;
 
 /// Where the cells of a job stand: its directions first, then these.
 const SYNC: u8 = 4;
@@ -128,6 +138,7 @@ impl Jobs {
                 let job = self.jobs.entry(n).or_insert_with(|| self.all.clone());
                 match rest {
                     ["jobname"] => job.name.clone_from(&leaf.text),
+                    ["error"] => job.error = leaf.text.parse().unwrap_or(0),
                     ["job options", key] => job.option(key, &leaf.text),
                     _ => {}
                 }
@@ -175,8 +186,9 @@ fn place(leaf: &Leaf, all: &Jobs) -> Option<Place> {
                     }
                 }
                 ["sync", name @ ..] => at(SYNC, String::new(), name, job.cell("sync")),
-                // What was asked for; and a number, a point in time and a guess.
-                ["job options", ..] | ["groupid" | "job_start" | "eta"] => None,
+                // What was asked for; a number, a point in time, a guess; and why it ended, which is told of the run.
+                ["job options", ..]
+                | ["groupid" | "job_start" | "eta" | "error" | "total_err" | "first_error"] => None,
                 name => at(JOB, String::new(), name, job.cell("job")),
             }
         }

@@ -4,8 +4,8 @@
 use super::{Imported, import, told};
 use crate::import::{Kind, Outputs};
 use crate::iozone::worksheet::{self, Sheet, SheetCell, Value};
-use fathom_record::Phase;
 use fathom_record::imported::names::{THROUGHPUT, TIME};
+use fathom_record::{Phase, Status};
 
 fn fixture(name: &str) -> String {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/import").join(name);
@@ -100,6 +100,55 @@ fn fio_2_counts_bytes_and_times_in_other_units() {
     assert_eq!(of("io_bytes") / of("total_ios"), phase.axes.record_bytes.expect("bs") as f64);
     assert_eq!(of(THROUGHPUT), 153_412.0 * 1024.0);
     assert_eq!(of("completion latency p99"), 60_160_000.0);
+}
+
+#[test]
+fn what_ended_early_says_why() {
+    let of = |text: &str| import("-", text.as_bytes(), None);
+    let head = "KB reclen write rewrite read reread\n64 4 1001 1002 1003 1004\n64 8 1001";
+    let text =
+        format!("{head}\nError reading block 28, fd= 3 Read returned 131072\n\nread: Invalid argument\n");
+    let run = of(&text).found.remove(0).runs.remove(0);
+    assert_eq!((run.status, run.phases.len()), (Status::Failed, 5));
+    assert_eq!(
+        run.error.as_deref(),
+        Some("Error reading block 28, fd= 3 Read returned 131072; read: Invalid argument")
+    );
+    let said = "fio: pid=5509, err=5/file:io_u.c:1896, func=io_u error, error=Input/output error\n";
+    let document = "{\"fio version\": \"fio-3.36\", \"jobs\": [{\"jobname\": \"a\", \"error\": 5,\n\"read\": {\"iops\": 2}}]}";
+    for text in [format!("{said}{document}"), document.to_string()] {
+        let run = of(&text).found.remove(0).runs.remove(0);
+        assert_eq!((run.status, run.phases.len()), (Status::Failed, 1));
+        assert_eq!(run.error.as_deref(), Some("fio: job a ended with error 5: Input/output error"));
+    }
+}
+
+#[test]
+fn a_figure_that_is_none_is_told_with_its_line() {
+    let head = "a: (groupid=0, jobs=1): err=17 (file:io_u.c:22, func=sync, error=Odd): pid=7: Mon Jun  2 16:36:56 2025";
+    let absurd = format!("    clat (usec): min=3, max=8552, avg=-{}.00, stdev=  inf", "18".repeat(60));
+    let text = format!("{head}\n  read: IOPS=22.4k, BW=175MiB/s (184MB/s)(438MiB/2497msec)\n{absurd}\n");
+    let mut imported = import("-", text.as_bytes(), None);
+    assert_eq!(imported.not_understood, [(3, absurd.trim().to_string())]);
+    let run = imported.found.remove(0).runs.remove(0);
+    assert_eq!(run.error.as_deref(), Some("fio: job a ended with error 17: Odd"));
+    let reads = &run.phases[0].repetitions[0];
+    assert_eq!(reads.figure("completion latency max").map(|f| f.value), Some(8_552_000.0));
+    assert!(reads.figure("completion latency avg").is_none());
+}
+
+#[test]
+fn percentiles_are_of_the_latency_above_them() {
+    let text = "a: (groupid=0, jobs=1): err= 0: pid=7: Mon Jun  2 16:36:56 2025\n  read: IOPS=22.4k, BW=175MiB/s (184MB/s)(438MiB/2497msec)\n    lat percentiles (usec):\n     |  1.00th=[    5]\n  fsync/fdatasync/sync_file_range:\n    sync percentiles (msec):\n     | 99.00th=[    7]\n";
+    let run = import("-", text.as_bytes(), None).found.remove(0).runs.remove(0);
+    let of = |n: usize, name: &str| run.phases[n].repetitions[0].figure(name).map(|f| f.value);
+    assert_eq!((of(0, "latency p1"), of(1, "latency p99")), (Some(5000.0), Some(7e6)));
+}
+
+#[test]
+fn other_tests_of_sysbench_are_not_taken_for_its_test_of_files() {
+    let text = "sysbench 1.0.20 (using system LuaJIT)\n\nNumber of threads: 1\n\nCPU speed:\n    events per second:  5224.85\n\nLatency (ms):\n    avg:   0.19\n";
+    assert_eq!(import("-", text.as_bytes(), None).found.len(), 0);
 }
 
 #[test]
