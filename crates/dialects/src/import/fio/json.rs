@@ -43,7 +43,7 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
         let name = format!("{of}{name}");
         let mut figure = converted(&name, value, unit, leaf.text.clone(), at + leaf.line);
         // Only rates and latencies are good or bad; a spread, a count of bytes, a share, or how long a device was busy are not.
-        if is_of_device || ["stddev", "deviation", "duration"].iter().any(|word| name.contains(word)) {
+        if is_of_device || NEITHER.iter().any(|word| name.contains(word)) {
             figure.higher_is_better = None;
         }
         add(phase, figure);
@@ -69,6 +69,9 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
     let what = format!("fio JSON, {count} job{}{cut}", if count == 1 { "" } else { "s" });
     Some(Block { last: at + scanned.last, what, runs: vec![run], is_document: true, ..Block::default() })
 }
+
+/// In names of figures that are neither good nor bad.
+const NEITHER: [&str; 6] = ["stddev", "deviation", "duration", "elapsed", "job_runtime", "bw_dev"];
 
 /// Lines before a document in which fio may have said why a job ended early.
 const MOST_BEFORE: usize = 8;

@@ -63,6 +63,9 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
         } else if part == Part::Figures && is_error(line) {
             errors.push(line.into());
             true
+        } else if !errors.is_empty() {
+            // It says nothing more.
+            break;
         } else if throughput::takes(&mut phases, &head, line, n) {
             part = Part::Figures;
             true

@@ -106,8 +106,9 @@ fn fio_2_counts_bytes_and_times_in_other_units() {
 fn what_ended_early_says_why() {
     let of = |text: &str| import("-", text.as_bytes(), None);
     let head = "KB reclen write rewrite read reread\n64 4 1001 1002 1003 1004\n64 8 1001";
-    let text =
-        format!("{head}\nError reading block 28, fd= 3 Read returned 131072\n\nread: Invalid argument\n");
+    let text = format!(
+        "{head}\nError reading block 28, fd= 3 Read returned 131072\n\nread: Invalid argument\nAnother one:\n64 4 1001 1002\n"
+    );
     let run = of(&text).found.remove(0).runs.remove(0);
     assert_eq!((run.status, run.phases.len()), (Status::Failed, 5));
     assert_eq!(
