@@ -224,6 +224,7 @@ fn kind(kind: ImportKind) -> Kind {
         ImportKind::Dd => Kind::Dd,
         ImportKind::Time => Kind::Time,
         ImportKind::Iostat => Kind::Iostat,
+        ImportKind::Hyperfine => Kind::Hyperfine,
         ImportKind::Dtrace => Kind::Dtrace,
         ImportKind::Table => Kind::Table,
     }

@@ -16,6 +16,7 @@ mod doubts;
 mod dtrace;
 mod filebench;
 mod fio;
+mod hyperfine;
 mod iostat;
 mod iozone;
 mod json_leaves;
@@ -55,6 +56,8 @@ pub enum Kind {
     Time,
     /// `iostat` in any form.
     Iostat,
+    /// `hyperfine --export-json`.
+    Hyperfine,
     /// dtrace's aggregations.
     Dtrace,
     /// Tables of figures that a person wrote.
@@ -63,7 +66,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order they are tried.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Iozone,
         Self::Sysbench,
         Self::Filebench,
@@ -72,6 +75,7 @@ impl Kind {
         Self::Dd,
         Self::Time,
         Self::Iostat,
+        Self::Hyperfine,
         Self::Table,
     ];
 
@@ -86,6 +90,7 @@ impl Kind {
             Self::Dd => "dd",
             Self::Time => "time",
             Self::Iostat => "iostat",
+            Self::Hyperfine => "hyperfine",
             Self::Dtrace => "dtrace",
             Self::Table => "table",
         }
@@ -100,6 +105,7 @@ impl Kind {
             Self::Dd => timed::parse_dd,
             Self::Time => timed::parse,
             Self::Iostat => iostat::parse,
+            Self::Hyperfine => hyperfine::parse,
             Self::Dtrace => dtrace::parse,
             Self::Table => table::parse,
         }

@@ -1,5 +1,5 @@
 //! JSON and JSON+: every number of a job's directions is a figure; those that mean the same in every program get the common names.
-//! Latencies of one priority have its class and level in their names, and devices their own.
+//! Of the states of one run only the last one is read. Latencies of one priority have its class and level in their names, and devices their own.
 
 use super::super::Block;
 use super::super::cell::{add, cell, converted, run};
@@ -29,6 +29,10 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
     let version = version?;
     if !scanned.whole && !scanned.broken && lines.document_is_cut() {
         return Some(Block { last: at, too_long: true, ..Block::default() });
+    }
+    if let Some(next) = super::states::next(lines, at, at + scanned.last) {
+        // With --status-interval: the last document holds what those before it hold.
+        return parse(lines, next);
     }
     let mut phases: BTreeMap<(usize, u8, String), Phase> = BTreeMap::new();
     scan(lines.document(at), |leaf| {

@@ -5,6 +5,7 @@ mod json;
 mod logs;
 mod names;
 mod normal;
+mod states;
 mod terse;
 
 pub(super) use logs::{Cut, Log};

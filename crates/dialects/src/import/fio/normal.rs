@@ -23,6 +23,8 @@ struct Report {
     direction: bool,
     /// Of what the percentiles that follow are, and their unit.
     percentiles: Option<(&'static str, Unit)>,
+    /// Heads of the jobs that were told.
+    heads: Vec<String>,
     /// Why a job ended early.
     error: Option<String>,
     /// Lines of which not all was read.
@@ -137,6 +139,14 @@ impl Report {
     fn head(&mut self, line: &str) -> bool {
         let name = line.split(": (groupid=").next().unwrap_or("").to_string();
         self.job = self.told.get(&name).cloned().unwrap_or(Job { name, ..Job::default() });
+        // Told again, with --status-interval: what was told before is a part of this.
+        let head = line.split("pid=").map(|part| part.split(':').next().unwrap_or(part)).collect::<String>();
+        if self.heads.contains(&head) {
+            self.heads.clear();
+            self.phases.clear();
+            self.jobs = 0;
+        }
+        self.heads.push(head);
         self.job.jobs = line.split("jobs=").nth(1).and_then(leading).map(|(n, _, _)| n as u64);
         self.jobs += 1;
         let code = line.split("err=").nth(1).and_then(leading).map_or(0.0, |(code, ..)| code);

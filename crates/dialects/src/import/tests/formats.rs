@@ -153,6 +153,38 @@ fn other_tests_of_sysbench_are_not_taken_for_its_test_of_files() {
 }
 
 #[test]
+fn of_the_states_of_one_run_of_fio_the_last_is_read() {
+    let document = |timestamp: u32, elapsed: u32, iops: u32| {
+        format!(
+            "{{\"fio version\": \"fio-3.33\",\n\"timestamp\": {timestamp},\n\"jobs\": [{{\"jobname\": \"a\", \"elapsed\": {elapsed},\n\"read\": {{\"iops\": {iops}}}}}]}}\n"
+        )
+    };
+    let of = |documents: [String; 3]| {
+        let found = import("-", documents.concat().as_bytes(), None).found;
+        let iops = |f: &crate::import::Found| f.runs[0].phases[0].repetitions[0].figures[0].value;
+        found.iter().map(|f| (f.first_line, f.last_line, iops(f))).collect::<Vec<_>>()
+    };
+    assert_eq!(of([document(100, 1, 11), document(101, 2, 12), document(101, 3, 13)]), [(1, 12, 13.0)]);
+    // The same job again, three times.
+    assert_eq!(of([document(100, 1, 11), document(101, 1, 12), document(102, 1, 13)]).len(), 3);
+    let state = |iops: u32| {
+        format!(
+            "a: (groupid=0, jobs=1): err= 0: pid=7: Mon Jun  2 16:36:5{iops} 2025\n  read: IOPS={iops}, BW=175MiB/s (184MB/s)(438MiB/2497msec)\n"
+        )
+    };
+    let text = format!("{}\n{}", state(4), state(5));
+    let run = import("-", text.as_bytes(), None).found.remove(0).runs.remove(0);
+    assert_eq!((run.phases.len(), run.phases[0].repetitions[0].figures[0].value), (1, 5.0));
+}
+
+#[test]
+fn times_of_other_shells_and_programs() {
+    assert_eq!(all_understood("times.txt").found.len(), 4);
+    let phases = all_understood("hyperfine.json").found.remove(0).runs.remove(0).phases;
+    assert_eq!((phases.len(), phases[0].repetitions.len()), (2, 3));
+}
+
+#[test]
 fn fio_logs() {
     let latencies = all_understood("job_lat.1.log");
     let reads = &latencies.found[0].runs[0].phases[0];
