@@ -436,7 +436,7 @@ pub enum ImportKind {
     Time,
     /// iostat of Linux and Solaris
     Iostat,
-    /// hyperfine --export-json
+    /// The JSON that hyperfine exports
     Hyperfine,
     /// Aggregations and distributions
     Dtrace,
