@@ -432,10 +432,12 @@ pub enum ImportKind {
     Fio,
     /// dd, also under time
     Dd,
-    /// Commands under the shell's time
+    /// Commands under the time of a shell or of GNU
     Time,
-    /// iostat -x of Linux and Solaris
+    /// iostat of Linux and Solaris
     Iostat,
+    /// The JSON that hyperfine exports
+    Hyperfine,
     /// Aggregations and distributions
     Dtrace,
     /// Tables that people wrote

@@ -105,7 +105,10 @@ impl<'o> Reading<'o> {
                 }
                 Some(Ok(Piece::Prose(line))) => self.told.prose(line),
                 Some(Ok(Piece::NotUnderstood(line, words))) => {
-                    self.told.not_understood(line, &words);
+                    self.told.not_understood(line, "looks like figures and was not understood", &words);
+                }
+                Some(Ok(Piece::Partly(line, words))) => {
+                    self.told.not_understood(line, "was read only in part", &words);
                 }
                 Some(Ok(Piece::PassedOver { line, bytes })) => console::warning(&format!(
                     "{name}, line {line} was passed over: it has {bytes} bytes, more than a line of any output that is known"
@@ -221,6 +224,7 @@ fn kind(kind: ImportKind) -> Kind {
         ImportKind::Dd => Kind::Dd,
         ImportKind::Time => Kind::Time,
         ImportKind::Iostat => Kind::Iostat,
+        ImportKind::Hyperfine => Kind::Hyperfine,
         ImportKind::Dtrace => Kind::Dtrace,
         ImportKind::Table => Kind::Table,
     }

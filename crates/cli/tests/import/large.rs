@@ -96,7 +96,7 @@ fn a_document_that_is_too_long_is_refused_and_nothing_is_kept() {
     let _ = fathom
         .run(["import", "fio.json"])
         .expect_code(2)
-        .expect_stderr("fio.json, line 5: the JSON of fio that begins here is longer than 64 MiB");
+        .expect_stderr("fio.json, line 5: the JSON that begins here is longer than 64 MiB");
     assert!(ids(&fathom).is_empty());
 }
 

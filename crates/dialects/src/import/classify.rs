@@ -43,7 +43,10 @@ fn count(line: &str) -> Counts {
     let mut counts = Counts::default();
     let mut after_number = None;
     let mut after_key = false;
-    for raw in line.split([' ', '\t', '|', ';']).filter(|w| !w.is_empty()) {
+    // Where commas stand without blanks they are between fields, unless they group the digits of a number.
+    let is_of_fields = line.matches(',').count() >= 3 && !line.contains(", ");
+    let separates = |c: char| matches!(c, ' ' | '\t' | '|' | ';') || is_of_fields && c == ',';
+    for raw in line.split(separates).filter(|w| !w.is_empty()) {
         let word = raw.trim_matches(['(', ')', '[', ']', ',', '"', '~']);
         let key_follows = after_key;
         after_key = raw.ends_with(['=', ':']);
@@ -89,6 +92,7 @@ mod tests {
             "rc9  12.5  13.5",
             "42.17",
             "seq 1 2 3",
+            "sleep 0.1,0.100996,0.0011,0.0217,0,0.000263,0.021",
         ] {
             assert!(looks_like_figures(line), "{line}");
         }

@@ -1,7 +1,7 @@
 //! The lines of dd: records in and out, and what GNU's and BSD's add about bytes and time.
 
 use super::cell::{add, converted, figure};
-use super::lines::{leading, unit as word_of};
+use super::lines::{leading_decimal, unit as word_of};
 use super::units::{Prefix, unit};
 use fathom_record::Phase;
 use fathom_record::imported::names::{THROUGHPUT, TIME};
@@ -27,37 +27,79 @@ pub(super) fn takes(phase: &mut Phase, said: &mut Said, line: &str, n: usize) ->
     taken
 }
 
-/// "8192+0 records in".
+/// Whether a line is the first one that another dd says.
+pub(super) fn is_of_next(phase: &Phase, line: &str) -> bool {
+    has(phase, RECORDS_OUT) && count_of_records(line).is_some()
+}
+
+const RECORDS_IN: &str = "records in";
+const RECORDS_OUT: &str = "records out";
+const COPIED: &str = "bytes copied";
+
+fn has(phase: &Phase, name: &str) -> bool {
+    phase.repetitions.last().is_some_and(|r| r.figure(name).is_some())
+}
+
+/// The whole records of "8192+0 records in", "8192+0 registros leidos". In French the blank is one that keeps words together.
+fn count_of_records(line: &str) -> Option<(u64, &str)> {
+    let (count, words) = line.split_once(char::is_whitespace)?;
+    let (whole, part) = count.split_once('+')?;
+    let _: u64 = part.parse().ok()?;
+    let are_words = words.split_whitespace().count() <= 3 && !words.contains(|c: char| c.is_ascii_digit());
+    Some((whole.parse().ok()?, count)).filter(|_| are_words)
+}
+
+/// What was read is said first, in any language.
 fn records(phase: &mut Phase, line: &str, n: usize) -> bool {
-    let mut words = line.split_whitespace();
-    let (Some(count), Some("records" | "record"), Some(way @ ("in" | "out")), None) =
-        (words.next(), words.next(), words.next(), words.next())
-    else {
-        return false;
-    };
-    let Some((whole, part)) = count.split_once('+') else { return false };
-    let (Ok(whole), Ok(_)) = (whole.parse::<u64>(), part.parse::<u64>()) else { return false };
-    add(phase, figure(&format!("records {way}"), whole as f64, COUNT, count.into(), n));
+    let Some((whole, count)) = count_of_records(line) else { return false };
+    let is_out = line.ends_with(" out") || has(phase, RECORDS_IN);
+    let name = if is_out { RECORDS_OUT } else { RECORDS_IN };
+    add(phase, figure(name, whole as f64, COUNT, count.into(), n));
     true
 }
 
-/// "8589934592 bytes (8.6 GB) copied, 120.797 seconds, 71.1 MB/s", "... (8.6 GB, 8.0 GiB) copied, 120.8 s, 71.1 MB/s", "8589934592
-/// bytes transferred in 120.797 secs (71111111 bytes/sec)".
+/// "8589934592 bytes (8.6 GB) copied, 120.797 seconds, 71.1 MB/s", in any language: "1073741824 Bytes (1,1 GB, 1,0 GiB) kopiert, 2,17486 s,
+/// 494 MB/s"; "8589934592 bytes transferred in 120.797 secs (71111111 bytes/sec)".
 fn copied(phase: &mut Phase, line: &str, n: usize) -> bool {
-    let Some((bytes, word, rest)) = leading(line) else { return false };
-    let Some(rest) = rest.trim_start().strip_prefix("bytes") else { return false };
-    let behind = |key: &str| rest.find(key).map(|at| &rest[at + key.len()..]);
-    let Some(rest) = behind("copied,").or_else(|| behind("transferred in")) else { return false };
-    add(phase, figure("bytes copied", bytes, BYTES, format!("{word} bytes"), n));
-    let Some((seconds, word, rest)) = leading(rest) else { return true };
-    let name = word_of(rest);
-    add(phase, figure(TIME, seconds * 1e9, NS, format!("{word} {name}"), n));
-    let rest =
-        rest.trim_start().trim_start_matches(|c: char| c.is_alphabetic()).trim_start_matches([',', ' ', '(']);
-    if let Some((rate, word, rest)) = leading(rest)
-        && let Some(unit) = unit(word_of(rest), Prefix::Decimal).filter(|u| u.base == BYTES_PER_S)
-    {
-        add(phase, converted(THROUGHPUT, rate, unit, format!("{word} {}", word_of(rest)), n));
+    let Some((bytes, word, rest)) = leading_decimal(line) else { return false };
+    // Behind the number of bytes stands the word for them.
+    if word.contains([',', '.']) || !rest.trim_start().starts_with(char::is_alphabetic) {
+        return false;
+    }
+    let Some((seconds, rate)) = halves(rest) else { return false };
+    let Some((value, of_time, behind)) = leading_decimal(seconds) else { return false };
+    let name = word_of(behind);
+    let Some(time) = unit(name, Prefix::Decimal).filter(|u| u.base == NS) else { return false };
+    forget_progress(phase);
+    add(phase, figure(COPIED, bytes, BYTES, format!("{word} bytes"), n));
+    add(phase, converted(TIME, value, time, format!("{of_time} {name}"), n));
+    if let Some((value, word, behind)) = leading_decimal(rate) {
+        // GNU's has a blank before its unit; the dd of BusyBox has none, and counts in powers of two.
+        let prefix = if behind.starts_with(' ') { Prefix::Decimal } else { Prefix::Binary };
+        let blank = if behind.starts_with(' ') { " " } else { "" };
+        let name = word_of(behind);
+        if let Some(unit) = unit(name, prefix).filter(|u| u.base == BYTES_PER_S) {
+            add(phase, converted(THROUGHPUT, value, unit, format!("{word}{blank}{name}"), n));
+        }
     }
     true
+}
+
+/// The time and the rate, with what follows each.
+fn halves(rest: &str) -> Option<(&str, &str)> {
+    if let Some((_, behind)) = rest.split_once("transferred in ") {
+        return Some(behind.split_once('(').unwrap_or((behind, "")));
+    }
+    // A comma before decimals has no blank behind it; Chinese has a comma that needs none.
+    let separator = if rest.contains('\u{ff0c}') { "\u{ff0c}" } else { ", " };
+    let mut parts = rest.rsplitn(3, separator);
+    let (rate, seconds, _) = (parts.next()?, parts.next()?, parts.next()?);
+    Some((seconds, rate))
+}
+
+/// What status=progress said before is a part of what is said at last.
+fn forget_progress(phase: &mut Phase) {
+    if let Some(r) = phase.repetitions.last_mut() {
+        r.figures.retain(|f| ![COPIED, TIME, THROUGHPUT].contains(&f.name.as_str()));
+    }
 }

@@ -238,6 +238,35 @@ pub(super) fn leading(text: &str) -> Option<(f64, &str, &str)> {
     number(word).map(|value| (value, word, &text[word.len()..]))
 }
 
+/// A number of a program that groups no digits: the locale decides whether a point or a comma stands before its decimals. With an
+/// exponent, if it has one.
+pub(super) fn decimal(word: &str) -> Option<f64> {
+    let (mantissa, exponent) = word.split_once(['e', 'E']).unwrap_or((word, "0"));
+    let digits = mantissa.strip_prefix(['-', '+']).unwrap_or(mantissa);
+    let (whole, part) = digits.split_once(['.', ',']).unwrap_or((digits, "0"));
+    let all = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
+    let power: i32 = exponent.parse().ok()?;
+    if !all(whole) || !all(part) || word.len() > 40 || power.abs() > 30 {
+        return None;
+    }
+    word.replace(',', ".").parse().ok()
+}
+
+/// As `leading`, of a program that groups no digits.
+pub(super) fn leading_decimal(text: &str) -> Option<(f64, &str, &str)> {
+    let text = text.trim_start();
+    let is_of_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '-' | '+' | 'e' | 'E');
+    let mut word = &text[..text.find(|c| !is_of_number(c)).unwrap_or(text.len())];
+    // What follows may begin with an "E" or a comma.
+    while !word.is_empty() {
+        if let Some(value) = decimal(word) {
+            return Some((value, word, &text[word.len()..]));
+        }
+        word = &word[..word.len() - 1];
+    }
+    None
+}
+
 /// What follows `key` and an optional "=" or ":" in a text, without blanks at its beginning.
 pub(super) fn after<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     let at = text.find(key)?;
@@ -276,6 +305,19 @@ mod tests {
         for no in ["2.6.24", "-847,8", "1,2", "inf", "NaN", "", "-", ".", "12s", "1e9", "5."] {
             assert_eq!(number(no), None, "{no}");
         }
+    }
+
+    #[test]
+    fn a_comma_before_decimals_is_none_of_groups() {
+        assert_eq!(
+            (decimal("3,254"), decimal("77,2809"), decimal("3.9048e-05")),
+            (Some(3.254), Some(77.2809), Some(3.9048e-5))
+        );
+        for no in ["1,073,741", "1e400", "inf", "", ",5", "12s"] {
+            assert_eq!(decimal(no), None, "{no}");
+        }
+        assert_eq!(leading_decimal(" 3,254 s, 330"), Some((3.254, "3,254", " s, 330")));
+        assert_eq!(leading_decimal("12, 3"), Some((12.0, "12", ", 3")));
     }
 
     #[test]

@@ -16,8 +16,10 @@ mod doubts;
 mod dtrace;
 mod filebench;
 mod fio;
+mod hyperfine;
 mod iostat;
 mod iozone;
+mod json_leaves;
 mod lines;
 mod notices;
 mod outputs;
@@ -52,8 +54,10 @@ pub enum Kind {
     Dd,
     /// A command under the shell's `time`.
     Time,
-    /// `iostat -x`.
+    /// `iostat` in any form.
     Iostat,
+    /// `hyperfine --export-json`.
+    Hyperfine,
     /// dtrace's aggregations.
     Dtrace,
     /// Tables of figures that a person wrote.
@@ -62,7 +66,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order they are tried.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Iozone,
         Self::Sysbench,
         Self::Filebench,
@@ -71,6 +75,7 @@ impl Kind {
         Self::Dd,
         Self::Time,
         Self::Iostat,
+        Self::Hyperfine,
         Self::Table,
     ];
 
@@ -85,6 +90,7 @@ impl Kind {
             Self::Dd => "dd",
             Self::Time => "time",
             Self::Iostat => "iostat",
+            Self::Hyperfine => "hyperfine",
             Self::Dtrace => "dtrace",
             Self::Table => "table",
         }
@@ -99,6 +105,7 @@ impl Kind {
             Self::Dd => timed::parse_dd,
             Self::Time => timed::parse,
             Self::Iostat => iostat::parse,
+            Self::Hyperfine => hyperfine::parse,
             Self::Dtrace => dtrace::parse,
             Self::Table => table::parse,
         }
@@ -148,6 +155,8 @@ struct Block {
     runs: Vec<Run>,
     /// Lines up to the last one that mean nothing to the parser.
     left: Vec<usize>,
+    /// Lines of which only a part was read.
+    partly: Vec<usize>,
     /// What it tells of the workload, for tables that follow.
     parameters: Vec<(String, String)>,
     /// What it tells of hosts, for outputs that follow.
@@ -174,7 +183,9 @@ pub fn import(name: &str, bytes: &[u8], only: Option<Kind>) -> Imported {
         match piece {
             Piece::Found(found) => imported.found.push(found),
             Piece::Prose(line) => imported.prose.push(line),
-            Piece::NotUnderstood(line, words) => imported.not_understood.push((line, words)),
+            Piece::NotUnderstood(line, words) | Piece::Partly(line, words) => {
+                imported.not_understood.push((line, words));
+            }
             Piece::PassedOver { line, bytes } => imported.passed_over.push((line, bytes)),
         }
     }

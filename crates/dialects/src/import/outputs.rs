@@ -29,6 +29,8 @@ pub enum Piece {
     Prose(u64),
     /// A line that looks like figures and was not understood, with its text.
     NotUnderstood(u64, String),
+    /// A line of an output, with its text, of which only a part was read.
+    Partly(u64, String),
     /// A line that is too long for any output.
     PassedOver {
         /// Its number.
@@ -46,7 +48,7 @@ pub enum ImportError {
     Read(#[from] std::io::Error),
     /// A document is too long. A part of it would be taken for all of it.
     #[error(
-        "line {line}: the JSON of fio that begins here is longer than {limit}, and is not read; split it by jobs"
+        "line {line}: the JSON that begins here is longer than {limit}, and is not read; split it by jobs"
     )]
     TooLong {
         /// Where it begins.
@@ -134,6 +136,8 @@ impl<'i> Outputs<'i> {
             block = self.read_to_its_end(log, block.last)?;
         }
         self.context.learn(&block);
+        let mut partly = std::mem::take(&mut block.partly);
+        partly.dedup();
         let mut left = std::mem::take(&mut block.left);
         left.sort_unstable();
         left.dedup();
@@ -146,6 +150,9 @@ impl<'i> Outputs<'i> {
         left.into_iter()
             .filter(|&n| !self.lines.is_blank(n))
             .for_each(|n| self.pieces.push_back(piece(&self.lines, n)));
+        for n in partly {
+            self.pieces.push_back(Piece::Partly(n as u64 + 1, self.lines.trimmed(n).to_string()));
+        }
         for n in at + 1..=last {
             self.context.pass(&self.lines, n);
         }

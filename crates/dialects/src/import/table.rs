@@ -119,13 +119,14 @@ fn bars(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
 }
 
 fn is_dashes(cell: &str) -> bool {
-    cell.starts_with('-') && cell.chars().all(|c| "-:+ ".contains(c))
+    cell.contains('-') && cell.chars().all(|c| "-:+ ".contains(c))
 }
 
 /// A number, with or without a unit behind it.
 fn value(cell: &str) -> Option<(f64, &str)> {
     let (value, _, rest) = leading(cell)?;
-    let rest = rest.trim();
+    // A spread behind it: "10.0 \u{b1} 3.0".
+    let rest = rest.split('\u{b1}').next().unwrap_or(rest).trim();
     let is_unit = rest.is_empty() || (word_of(rest) == rest && unit(rest, Prefix::Binary).is_some());
     is_unit.then_some((value, cell))
 }

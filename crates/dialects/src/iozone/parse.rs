@@ -4,7 +4,7 @@
 use super::exit::{bad_argument, mix, unknown, unknown_plus};
 use super::options::Options;
 use super::table::{Argument, Row, State, find};
-use super::words::{Words, number, size_kb};
+use super::words::{Words, has_more, number, size_kb};
 use super::{Exit, help, useless};
 use std::path::PathBuf;
 
@@ -65,6 +65,9 @@ pub(super) fn parse(args: &[String], uname: &str) -> Result<Options, Exit> {
             parser.plain(letter, &mut words)?;
         }
     }
+    for word in &words.passed_over {
+        parser.options.notes.push(format!("{word:?} is no option and was not used; -f names the file"));
+    }
     parser.finish()
 }
 
@@ -88,6 +91,13 @@ impl Parser<'_> {
             Some(words.argument().ok_or_else(missing)?)
         };
         let value = read_value(row, word)?;
+        if let (Value::SizeKb(kb), Some(word)) = (&value, word)
+            && has_more(word)
+        {
+            let note =
+                format!("{word} is taken as {kb} kB; only a number and k, m or g as the last letter count");
+            self.note(row, &note);
+        }
         if self.state(row) {
             self.set_plain(row, &value, words)?;
         }
@@ -200,6 +210,19 @@ mod tests {
 
     fn code(line: &str) -> i32 {
         of(line).unwrap_err().code
+    }
+
+    #[test]
+    fn what_is_not_read_as_it_was_meant_is_told() {
+        let args = ["-r", "512b", "-s", "4m", "."].map(str::to_owned);
+        let options = parse(&args, "").expect("options");
+        assert_eq!(
+            options.notes,
+            [
+                "-r: 512b is taken as 512 kB; only a number and k, m or g as the last letter count",
+                "\".\" is no option and was not used; -f names the file"
+            ]
+        );
     }
 
     #[test]

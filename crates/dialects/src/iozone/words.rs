@@ -8,11 +8,13 @@ pub(super) struct Words<'a> {
     at: usize,
     /// What is left of a word of glued letters.
     rest: &'a str,
+    /// Words that are no options and of which nothing came.
+    pub(super) passed_over: Vec<&'a str>,
 }
 
 impl<'a> Words<'a> {
     pub(super) fn new(words: &'a [String]) -> Self {
-        Self { words, at: 0, rest: "" }
+        Self { words, at: 0, rest: "", passed_over: Vec::new() }
     }
 
     /// The next option letter.
@@ -28,6 +30,8 @@ impl<'a> Words<'a> {
                 && let Some(letters) = word.strip_prefix('-')
             {
                 self.rest = letters;
+            } else {
+                self.passed_over.push(word);
             }
         }
         let mut letters = self.rest.chars();
@@ -86,6 +90,13 @@ pub(super) fn size_kb(word: &str) -> Option<u64> {
         _ => 1,
     };
     Some(value.saturating_mul(factor))
+}
+
+/// Whether something stands between the number and its letter, or a letter that is no unit: "512b", "1.5m".
+pub(super) fn has_more(word: &str) -> bool {
+    let behind =
+        word.trim_start().trim_start_matches(['-', '+']).trim_start_matches(|c: char| c.is_ascii_digit());
+    !matches!(behind, "" | "k" | "K" | "m" | "M" | "g" | "G")
 }
 
 #[cfg(test)]

@@ -21,18 +21,18 @@ pub(super) fn number(given: &Given) -> Result<i32, Exit> {
     })
 }
 
-/// Bytes, with a letter for powers of 1024; 0 for what is no size.
+/// Bytes, with a letter for powers of 1024 (what follows it is passed over, as in SysBench: "500MB"); 0 for what is no size.
 pub(super) fn size(given: &Given) -> u64 {
     let text = given.text().trim_start();
     let end = text.bytes().take_while(u8::is_ascii_digit).count();
     let Ok(n) = text[..end].parse::<u64>() else { return 0 };
-    let shift = match &text[end..] {
-        "" => 0,
-        "k" | "K" => 10,
-        "m" | "M" => 20,
-        "g" | "G" => 30,
-        "t" | "T" => 40,
-        _ => return 0,
+    let shift = match text[end..].chars().next() {
+        None => 0,
+        Some('k' | 'K') => 10,
+        Some('m' | 'M') => 20,
+        Some('g' | 'G') => 30,
+        Some('t' | 'T') => 40,
+        Some(_) => return 0,
     };
     n.checked_mul(1 << shift).unwrap_or(0)
 }
@@ -85,6 +85,9 @@ mod tests {
             ("4k", 4096),
             ("3G", 3 << 30),
             ("1t", 1 << 40),
+            ("64MB", 64 << 20),
+            ("64mib", 64 << 20),
+            ("40Mx", 40 << 20),
             ("40x", 0),
             ("-1M", 0),
             ("1.5M", 0),

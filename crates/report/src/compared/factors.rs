@@ -1,11 +1,15 @@
 //! What tells the sides apart in the cells themselves: a coordinate that has one value in all cells of A and another one in all of B, such
 //! as the record size in a sweep of record sizes. It is what is compared and no coordinate: it is taken out of the cells, which
-//! otherwise would have nothing in common, and told as a difference.
+//! otherwise would have nothing in common, and told as a difference. The names of jobs are taken out likewise where cells meet without
+//! them: it is what was done that is compared.
 
 use super::Difference;
 use crate::units;
 use fathom_record::figures::{Cell, Series};
 use std::collections::BTreeSet;
+
+/// The tag that holds the name of a job.
+const JOB: &str = "job";
 
 /// Coordinates that tell the sides apart.
 #[derive(Clone, Debug, Default)]
@@ -82,7 +86,42 @@ impl Factors {
             let values = [only(&axis, 0)?, only(&axis, 1)?];
             (values[0] != values[1]).then_some(Factor { axis, values })
         };
-        Self { all: axes.into_iter().filter_map(factor).collect() }
+        let mut factors = Self { all: axes.into_iter().filter_map(factor).collect() };
+        factors.all.extend(factors.names_of_jobs(series));
+        factors
+    }
+
+    /// The names of jobs, where more cells are in common without them, and none of those that are in common by their names are thrown
+    /// together.
+    fn names_of_jobs(&self, series: &[Vec<Vec<Series>>; 2]) -> Option<Factor> {
+        let axis = Axis::Tag(JOB.into());
+        let named = series.each_ref().map(|side| self.distinct(side, None));
+        let nameless = series.each_ref().map(|side| self.distinct(side, Some(&axis)));
+        let common = |[a, b]: &[Vec<Cell>; 2]| a.iter().filter(|cell| b.contains(cell)).count();
+        let are_told_apart = (0..2).all(|side| nameless[side].len() == named[side].len());
+        let (with, without) = (common(&named), common(&nameless));
+        let names = |side: usize| {
+            let names: BTreeSet<String> = named[side].iter().filter_map(|cell| axis.value(cell)).collect();
+            Some(names.into_iter().collect::<Vec<_>>().join(", "))
+        };
+        (without > with && (with == 0 || are_told_apart))
+            .then(|| Factor { values: [names(0), names(1)], axis: axis.clone() })
+    }
+
+    /// The cells of a side without what tells the sides apart, and without one coordinate more.
+    fn distinct(&self, side: &[Vec<Series>], without: Option<&Axis>) -> Vec<Cell> {
+        let mut distinct: Vec<Cell> = Vec::new();
+        for series in side.iter().flatten() {
+            // Figures of a cell follow each other.
+            let mut cell = self.without(series.cell.clone());
+            if let Some(axis) = without {
+                axis.take_out(&mut cell);
+            }
+            if distinct.last() != Some(&cell) && !distinct.contains(&cell) {
+                distinct.push(cell);
+            }
+        }
+        distinct
     }
 
     /// A cell by the coordinates that both sides share.

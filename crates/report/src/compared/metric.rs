@@ -1,7 +1,7 @@
 //! Which figures are compared: chosen by a word that means the same for all programs, or by the figure's own name.
 
 use fathom_record::OpKind;
-use fathom_record::figures::Series;
+use fathom_record::figures::{PERCENTILES, Series};
 use fathom_record::imported::names;
 
 /// A choice of figures.
@@ -79,11 +79,15 @@ pub(super) fn kind_of(metric: &str) -> Option<OpKind> {
     OpKind::ALL.into_iter().find(|op| op.word() == operation)
 }
 
-/// Whether a reader who did not choose wants this figure: rates, time, and latencies of whole operations. Operations per second say
-/// nothing new beside a throughput.
+/// Whether a reader who did not choose wants this figure: rates, time, and three percentiles of the latency of whole operations. Operations
+/// per second say nothing new beside a throughput. Of a program that prints others, its percentiles are wanted.
 pub(super) fn is_usual(series: &Series, all: &[Series]) -> bool {
-    if percentile(&series.metric).is_some() {
-        return !kind_of(&series.metric).is_some_and(OpKind::is_part);
+    if let Some((operation, _)) = percentile(&series.metric) {
+        let of_the_same = |s: &&Series| {
+            s.cell == series.cell && percentile(&s.metric).is_some_and(|(of, _)| of == operation)
+        };
+        let is_part = kind_of(&series.metric).is_some_and(OpKind::is_part);
+        return !is_part && (is_common(series) || !all.iter().filter(of_the_same).any(is_common));
     }
     match series.metric.as_str() {
         names::THROUGHPUT | names::TIME => true,
@@ -94,6 +98,11 @@ pub(super) fn is_usual(series: &Series, all: &[Series]) -> bool {
         }),
         _ => series.higher_is_better.is_some() && !has_usual(series, all),
     }
+}
+
+/// Whether it is one of the percentiles that are told of every operation.
+fn is_common(series: &Series) -> bool {
+    percent_of(&series.metric).is_some_and(|p| PERCENTILES.contains(&p))
 }
 
 /// Whether a throughput has one digit at most: Filebench prints tenths of MB/s, so that ten small reads a second are "0.1mb/s" or none at
@@ -109,7 +118,8 @@ pub(super) fn is_coarse(mut bytes_per_s: impl Iterator<Item = f64>) -> bool {
 fn has_usual(series: &Series, all: &[Series]) -> bool {
     all.iter().any(|s| {
         s.cell == series.cell
-            && [names::THROUGHPUT, names::OPERATIONS, names::TIME].contains(&s.metric.as_str())
+            && ([names::THROUGHPUT, names::OPERATIONS, names::TIME].contains(&s.metric.as_str())
+                || is_common(s))
     })
 }
 

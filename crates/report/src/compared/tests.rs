@@ -392,6 +392,50 @@ fn what_only_the_sides_differ_in_is_no_coordinate() {
 }
 
 #[test]
+fn cells_meet_by_what_was_done_and_not_by_the_names_of_jobs() {
+    let named = |names: [&str; 2]| {
+        let mut run = run(1, vec![phase(0, "read", 4096, 100.0), phase(1, "read", 65536, 200.0)]);
+        for (phase, name) in run.phases.iter_mut().zip(names) {
+            phase.axes.tags.insert("job".into(), name.into());
+        }
+        vec![run]
+    };
+    let found = compared(&[named(["small", "large"]), named(["one", "two"])]);
+    assert!(found.only_a.is_empty() && found.only_b.is_empty(), "{:?}", found.only_a);
+    let cells: Vec<&str> =
+        found.rows.iter().filter(|r| r.metric == "throughput").map(|r| r.cell.as_str()).collect();
+    assert_eq!(cells, ["read, record 4 KiB", "read, record 64 KiB"]);
+    assert_eq!((found.workload[0].a.as_str(), found.workload[0].b.as_str()), ("large, small", "one, two"));
+    // Names that both sides have are kept.
+    let found = compared(&[named(["a", "b"]), named(["a", "b"])]);
+    assert_eq!((found.workload.len(), headline(&found).cell.contains("job")), (0, true));
+}
+
+#[test]
+fn of_many_percentiles_three_are_told() {
+    let mut one = run(1, vec![phase(0, "read", 4096, 100.0)]);
+    let percentiles = ["1", "50", "90", "99", "99.9", "99.99"];
+    let r = &mut one.phases[0].repetitions[0];
+    r.figures = std::iter::once(("throughput".to_owned(), "bytes/s", 1e6))
+        .chain(percentiles.map(|p| (format!("completion latency p{p}"), "ns", 1e5)))
+        .map(|(name, unit, value)| Figure {
+            name,
+            value,
+            unit: unit.into(),
+            printed: String::new(),
+            higher_is_better: Some(unit != "ns"),
+            line: 1,
+        })
+        .collect();
+    let found = compared(&[vec![one.clone()], vec![one]]);
+    let told: Vec<&str> = found.rows.iter().map(|r| r.metric.as_str()).collect();
+    assert_eq!(
+        told,
+        ["throughput", "completion latency p50", "completion latency p99", "completion latency p99.9"]
+    );
+}
+
+#[test]
 fn the_page_draws_the_ratio_over_file_and_record_size() {
     let mut sides = sides_of(&SLOWER, 8);
     for run in sides.iter_mut().flatten() {

@@ -66,16 +66,13 @@ impl Told {
         }
     }
 
-    /// Warns of a line, unless so many were named before.
-    pub fn not_understood(&mut self, line: u64, words: &str) {
+    /// Warns of a line and says how it is with it, unless so many were named before.
+    pub fn not_understood(&mut self, line: u64, how: &str, words: &str) {
         let Some(of) = self.files.last_mut() else { return };
         of.not_understood += 1;
         of.last_not_understood = line;
         if self.verbose || of.not_understood <= MOST_NOT_UNDERSTOOD {
-            console::warning(&format!(
-                "{}, line {line} looks like figures and was not understood: {words}",
-                of.name
-            ));
+            console::warning(&format!("{}, line {line} {how}: {words}", of.name));
         }
     }
 
@@ -94,7 +91,9 @@ impl Told {
             [id] => format!(", {figures} figures -> run {id}"),
             ids => format!(", {figures} figures -> runs {}", ids.join(", ")),
         };
-        let line = format!("  {place}: {}{end}\n", found.what);
+        let failed = found.runs.iter().find_map(|r| r.error.as_ref());
+        let failed = failed.map_or(String::new(), |error| format!(", ended early ({error})"));
+        let line = format!("  {place}: {}{failed}{end}\n", found.what);
         of.bytes += line.len() as u64;
         self.lines.write_all(line.as_bytes())
     }

@@ -1,15 +1,15 @@
 //! JSON and JSON+: every number of a job's directions is a figure; those that mean the same in every program get the common names.
-//! Latencies of one priority have its class and level in their names, and devices their own.
+//! Of the states of one run only the last one is read. Latencies of one priority have its class and level in their names, and devices their own.
 
 use super::super::Block;
 use super::super::cell::{add, cell, converted, run};
+use super::super::json_leaves::{Leaf, scan};
 use super::super::lines::Lines;
 use super::super::units::Unit;
 use super::names::Job;
-use super::scan::{Leaf, scan};
-use fathom_record::Phase;
 use fathom_record::imported::names::{OPERATIONS, THROUGHPUT, TIME};
 use fathom_record::imported::units::{BYTES, BYTES_PER_S, COUNT, NS, OPS_PER_S, PERCENT};
+use fathom_record::{Phase, Status};
 use std::collections::BTreeMap;
 
 /// A document that begins at this line.
@@ -30,6 +30,10 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
     if !scanned.whole && !scanned.broken && lines.document_is_cut() {
         return Some(Block { last: at, too_long: true, ..Block::default() });
     }
+    if let Some(next) = super::states::next(lines, at, at + scanned.last) {
+        // With --status-interval: the last document holds what those before it hold.
+        return parse(lines, next);
+    }
     let mut phases: BTreeMap<(usize, u8, String), Phase> = BTreeMap::new();
     scan(lines.document(at), |leaf| {
         if !leaf.number {
@@ -37,13 +41,13 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
         }
         let Some(Place { key, of, name, phase }) = place(&leaf, &all) else { return };
         let Ok(value) = leaf.text.parse::<f64>() else { return };
-        let (name, unit) = meaning(&name);
+        let Some((name, unit)) = meaning(&name, &all.age) else { return };
         let is_of_device = key.1 == DEVICE;
         let phase = phases.entry(key).or_insert(phase);
         let name = format!("{of}{name}");
         let mut figure = converted(&name, value, unit, leaf.text.clone(), at + leaf.line);
         // Only rates and latencies are good or bad; a spread, a count of bytes, a share, or how long a device was busy are not.
-        if is_of_device || ["stddev", "deviation", "duration"].iter().any(|word| name.contains(word)) {
+        if is_of_device || NEITHER.iter().any(|word| name.contains(word)) {
             figure.higher_is_better = None;
         }
         add(phase, figure);
@@ -58,10 +62,23 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
         return None;
     }
     run.argv.clear();
+    if let Some(failed) = all.jobs.values().find(|job| job.error != 0) {
+        // What fio said of it stands before the document.
+        let said = (at.saturating_sub(MOST_BEFORE)..at).rev().map(|n| lines.trimmed(n));
+        let said = said.take_while(|line| line.starts_with("fio: ")).find(|line| line.contains(" error="));
+        run.status = Status::Failed;
+        run.error = Some(super::error(&failed.name, failed.error, said));
+    }
     let cut = if scanned.whole { "" } else { ", cut off" };
     let what = format!("fio JSON, {count} job{}{cut}", if count == 1 { "" } else { "s" });
     Some(Block { last: at + scanned.last, what, runs: vec![run], is_document: true, ..Block::default() })
 }
+
+/// In names of figures that are neither good nor bad.
+const NEITHER: [&str; 6] = ["stddev", "deviation", "duration", "elapsed", "job_runtime", "bw_dev"];
+
+/// Lines before a document in which fio may have said why a job ended early.
+const MOST_BEFORE: usize = 8;
 
 /// Where the cells of a job stand: its directions first, then these.
 const SYNC: u8 = 4;
@@ -77,6 +94,14 @@ struct Jobs {
     priorities: BTreeMap<[String; 3], Priority>,
     /// Names of devices by their position.
     devices: BTreeMap<String, String>,
+    age: Age,
+}
+
+/// What tells how old a fio wrote the document: 2.x knew neither of these keys, and meant KiB by its bytes.
+#[derive(Default)]
+struct Age {
+    has_io_kbytes: bool,
+    has_bw_bytes: bool,
 }
 
 /// A priority whose latencies are told by themselves.
@@ -101,6 +126,8 @@ impl Priority {
 impl Jobs {
     fn see(&mut self, leaf: &Leaf) {
         let path: Vec<&str> = leaf.path.iter().map(String::as_str).collect();
+        self.age.has_io_kbytes |= path.last() == Some(&"io_kbytes");
+        self.age.has_bw_bytes |= path.last() == Some(&"bw_bytes");
         match path.as_slice() {
             ["global options", key] => self.all.option(key, &leaf.text),
             ["jobs" | "client_stats", n, direction, "prios", k, key] => {
@@ -118,6 +145,7 @@ impl Jobs {
                 let job = self.jobs.entry(n).or_insert_with(|| self.all.clone());
                 match rest {
                     ["jobname"] => job.name.clone_from(&leaf.text),
+                    ["error"] => job.error = leaf.text.parse().unwrap_or(0),
                     ["job options", key] => job.option(key, &leaf.text),
                     _ => {}
                 }
@@ -165,8 +193,9 @@ fn place(leaf: &Leaf, all: &Jobs) -> Option<Place> {
                     }
                 }
                 ["sync", name @ ..] => at(SYNC, String::new(), name, job.cell("sync")),
-                // What was asked for; and a number, a point in time and a guess.
-                ["job options", ..] | ["groupid" | "job_start" | "eta"] => None,
+                // What was asked for; a number, a point in time, a guess; and why it ended, which is told of the run.
+                ["job options", ..]
+                | ["groupid" | "job_start" | "eta" | "error" | "total_err" | "first_error"] => None,
                 name => at(JOB, String::new(), name, job.cell("job")),
             }
         }
@@ -183,25 +212,33 @@ fn place(leaf: &Leaf, all: &Jobs) -> Option<Place> {
     }
 }
 
-/// Name and unit of a number by its path.
-fn meaning(path: &str) -> (String, Unit) {
+/// Name and unit of a number by its path; `None` if it only fills a place.
+fn meaning(path: &str, age: &Age) -> Option<(String, Unit)> {
     let unit = |base, factor| Unit { base, factor };
     let (first, rest) = path.split_once('.').unwrap_or((path, ""));
+    // Without "_ns" they are 2.x's, in microseconds.
     let latency = match first {
-        "lat_ns" => Some("latency"),
-        "clat_ns" => Some("completion latency"),
-        "slat_ns" => Some("submission latency"),
+        "lat_ns" => Some(("latency", 1.0)),
+        "clat_ns" => Some(("completion latency", 1.0)),
+        "slat_ns" => Some(("submission latency", 1.0)),
+        "lat" => Some(("latency", 1e3)),
+        "clat" => Some(("completion latency", 1e3)),
+        "slat" => Some(("submission latency", 1e3)),
         _ => None,
     };
-    if let Some(latency) = latency {
+    if let Some((latency, ns)) = latency {
         return match rest.split_once('.') {
-            Some(("percentile", p)) => (format!("{latency} p{}", percentile(p)), unit(NS, 1.0)),
-            Some(("bins", ns)) => (format!("{latency}, operations near {ns} ns"), unit(COUNT, 1.0)),
-            _ if rest == "N" => (format!("{latency}, operations"), unit(COUNT, 1.0)),
-            _ => (format!("{latency} {}", if rest == "mean" { "avg" } else { rest }), unit(NS, 1.0)),
+            // 2.x has twenty places for percentiles.
+            Some(("percentile", "0.00")) => None,
+            Some(("percentile", p)) => Some((format!("{latency} p{}", percentile(p)), unit(NS, ns))),
+            Some(("bins", bin)) => Some((format!("{latency}, operations near {bin} ns"), unit(COUNT, 1.0))),
+            _ if rest == "N" => Some((format!("{latency}, operations"), unit(COUNT, 1.0))),
+            _ => Some((format!("{latency} {}", if rest == "mean" { "avg" } else { rest }), unit(NS, ns))),
         };
     }
-    match path {
+    Some(match path {
+        "bw" if !age.has_bw_bytes => (THROUGHPUT.into(), unit(BYTES_PER_S, 1024.0)),
+        "io_bytes" if !(age.has_io_kbytes || age.has_bw_bytes) => (path.into(), unit(BYTES, 1024.0)),
         "bw_bytes" => (THROUGHPUT.into(), unit(BYTES_PER_S, 1.0)),
         "iops" => (OPERATIONS.into(), unit(OPS_PER_S, 1.0)),
         "runtime" => (TIME.into(), unit(NS, 1e6)),
@@ -235,7 +272,7 @@ fn meaning(path: &str) -> (String, Unit) {
             (path.into(), unit(PERCENT, 1.0))
         }
         _ => (path.into(), unit(COUNT, 1.0)),
-    }
+    })
 }
 
 /// "99.000000" is "99", "99.900000" is "99.9".

@@ -5,7 +5,7 @@ mod json;
 mod logs;
 mod names;
 mod normal;
-mod scan;
+mod states;
 mod terse;
 
 pub(super) use logs::{Cut, Log};
@@ -20,4 +20,18 @@ pub(super) fn parse(lines: &Lines, at: usize, context: &Context) -> Option<Block
         .or_else(|| terse::parse(lines, at))
         .or_else(|| normal::parse(lines, at))
         .or_else(|| logs::parse(lines, at, context))
+}
+
+/// Why a job ended early: in fio's words ("..., error=Input/output error"), if a line has them, else by its number.
+fn error(job: &str, code: i64, said: Option<&str>) -> String {
+    let words = said.and_then(|line| line.split_once(" error=")).map(|(_, words)| words);
+    // The head of a job goes on behind it.
+    let words = words.map(|words| words.split("): pid=").next().unwrap_or(words).trim().to_owned());
+    let known = || {
+        let code = i32::try_from(code).ok()?;
+        let words = std::io::Error::from_raw_os_error(code).to_string();
+        Some(words.split(" (os error").next()?.to_owned())
+    };
+    let words = words.or_else(known).unwrap_or_default();
+    format!("fio: job {job} ended with error {code}: {words}").trim_end_matches([':', ' ']).to_owned()
 }

@@ -15,6 +15,8 @@ pub(super) struct Job {
     pub(super) jobs: Option<u64>,
     pub(super) depth: Option<u64>,
     pub(super) direct: bool,
+    /// Its error's number, if it ended early.
+    pub(super) error: i64,
 }
 
 impl Job {

@@ -6,9 +6,9 @@ use super::super::cell::{add, cell, converted, figure, run};
 use super::super::lines::{Lines, leading};
 use super::super::units::{Prefix, Unit, unit};
 use super::names::Job;
-use fathom_record::Phase;
 use fathom_record::imported::names::{OPERATIONS, THROUGHPUT, TIME};
 use fathom_record::imported::units::{BYTES, BYTES_PER_S, COUNT, NS, OPS_PER_S, PERCENT};
+use fathom_record::{Phase, Status};
 use std::collections::BTreeMap;
 
 /// What a report's lines add to.
@@ -21,8 +21,14 @@ struct Report {
     phases: Vec<Phase>,
     /// Whether `phases` ends with a direction's cell.
     direction: bool,
-    /// The unit of the percentiles that follow.
-    percentiles: Option<Unit>,
+    /// Of what the percentiles that follow are, and their unit.
+    percentiles: Option<(&'static str, Unit)>,
+    /// Heads of the jobs that were told.
+    heads: Vec<String>,
+    /// Why a job ended early.
+    error: Option<String>,
+    /// Lines of which not all was read.
+    partly: Vec<usize>,
     /// Whether lines tell of devices.
     disks: bool,
     jobs: usize,
@@ -57,11 +63,15 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
         }
     }
     let jobs = report.jobs;
-    let run =
+    let mut run =
         run("fio", if report.version.is_empty() { "fio".into() } else { report.version }, report.phases);
     if run.phases.is_empty() {
         return None;
     }
+    if let Some(error) = report.error {
+        (run.status, run.error) = (Status::Failed, Some(error));
+    }
+    block.partly = report.partly;
     block.what = format!("fio report, {jobs} job{}", if jobs == 1 { "" } else { "s" });
     block.runs.push(run);
     Some(block)
@@ -129,8 +139,20 @@ impl Report {
     fn head(&mut self, line: &str) -> bool {
         let name = line.split(": (groupid=").next().unwrap_or("").to_string();
         self.job = self.told.get(&name).cloned().unwrap_or(Job { name, ..Job::default() });
+        // Told again, with --status-interval: what was told before is a part of this.
+        let head = line.split("pid=").map(|part| part.split(':').next().unwrap_or(part)).collect::<String>();
+        if self.heads.contains(&head) {
+            self.heads.clear();
+            self.phases.clear();
+            self.jobs = 0;
+        }
+        self.heads.push(head);
         self.job.jobs = line.split("jobs=").nth(1).and_then(leading).map(|(n, _, _)| n as u64);
         self.jobs += 1;
+        let code = line.split("err=").nth(1).and_then(leading).map_or(0.0, |(code, ..)| code);
+        if code != 0.0 && self.error.is_none() {
+            self.error = Some(super::error(&self.job.name, code as i64, Some(line)));
+        }
         self.direction = false;
         self.disks = false;
         self.phases.push(self.job.cell("job"));
@@ -148,8 +170,9 @@ impl Report {
             ("slat" | "clat" | "lat" | "sync", Some(kind)) if rest.contains("min=") => {
                 self.latency(word, kind, rest, n)
             }
-            ("clat" | "lat", Some("percentiles")) => {
-                self.percentiles = name.split(['(', ')']).nth(1).and_then(|u| unit(u, Prefix::Binary));
+            ("clat" | "lat" | "slat" | "sync", Some("percentiles")) => {
+                let of = name.split(['(', ')']).nth(1).and_then(|u| unit(u, Prefix::Binary));
+                self.percentiles = of.map(|unit| (kind_of_latency(word), unit));
                 self.percentiles.is_some()
             }
             ("lat", Some("nsec" | "usec" | "msec")) => self.shares(name, rest, n),
@@ -220,14 +243,13 @@ impl Report {
     /// "clat (usec): min=46, max=8017, avg=109.80, stdev=305.99".
     fn latency(&mut self, word: &str, kind: &str, rest: &str, n: usize) -> bool {
         let Some(unit) = unit(kind, Prefix::Binary).filter(|u| u.base == NS) else { return false };
-        let name = match word {
-            "slat" => "submission latency",
-            "clat" => "completion latency",
-            _ => "latency",
-        };
-        let Some(phase) = self.current() else { return false };
+        let name = kind_of_latency(word);
+        let Some(phase) = self.phases.last_mut() else { return false };
         for (key, value) in keyed(rest) {
-            let Some((number, text, _)) = scaled(value) else { return false };
+            let Some((number, text, _)) = scaled(value) else {
+                self.partly.push(n);
+                continue;
+            };
             let mut figure = converted(&format!("{name} {key}"), number, unit, format!("{text} {kind}"), n);
             if key == "stdev" {
                 figure.higher_is_better = None;
@@ -239,14 +261,14 @@ impl Report {
 
     /// "|  1.00th=[   57],  5.00th=[   63],".
     fn percentile_line(&mut self, line: &str, n: usize) -> bool {
-        let Some(unit) = self.percentiles else { return false };
+        let Some((name, unit)) = self.percentiles else { return false };
         let Some(phase) = self.current() else { return false };
         let mut any = false;
         for part in line.trim_start_matches('|').split("],") {
             let Some((p, value)) = part.split_once("th=[") else { continue };
             let Some((value, text, _)) = leading(value) else { continue };
             let p = p.trim().trim_end_matches('0').trim_end_matches('.');
-            add(phase, converted(&format!("completion latency p{p}"), value, unit, text.into(), n));
+            add(phase, converted(&format!("{name} p{p}"), value, unit, text.into(), n));
             any = true;
         }
         any
@@ -259,9 +281,12 @@ impl Report {
             "iops" => Unit { base: OPS_PER_S, factor: 1.0 },
             _ => unit(kind, Prefix::Binary).unwrap_or(Unit { base: BYTES_PER_S, factor: 1024.0 }),
         };
-        let Some(phase) = self.current() else { return false };
+        let Some(phase) = self.phases.last_mut() else { return false };
         for (key, value) in keyed(rest) {
-            let Some((number, text, behind)) = scaled(value) else { return false };
+            let Some((number, text, behind)) = scaled(value) else {
+                self.partly.push(n);
+                continue;
+            };
             let of = match key {
                 "samples" => Unit { base: COUNT, factor: 1.0 },
                 "per" => Unit { base: PERCENT, factor: 1.0 },
@@ -349,6 +374,15 @@ impl Report {
         }
         self.phases.push(phase);
         true
+    }
+}
+
+/// The name of a latency by its first word.
+fn kind_of_latency(word: &str) -> &'static str {
+    match word {
+        "slat" => "submission latency",
+        "clat" => "completion latency",
+        _ => "latency",
     }
 }
 

@@ -6,7 +6,7 @@ use super::super::cell::run;
 use super::super::lines::Lines;
 use super::head::{BANNER, END, Head};
 use super::{report, rows, throughput};
-use fathom_record::Phase;
+use fathom_record::{Phase, Status};
 
 /// Lines without a word that is known before a log has ended without saying so.
 const MOST_UNKNOWN: usize = 3;
@@ -32,6 +32,7 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
     let mut part = if banner { Part::Head } else { Part::Figures };
     let mut table = false;
     let mut unknown = Vec::new();
+    let mut errors: Vec<String> = Vec::new();
     let mut n = at;
     while n < lines.len() && unknown.len() <= MOST_UNKNOWN {
         let line = lines.trimmed(n);
@@ -59,6 +60,12 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
             (n, block.last) = (read.last + 1, read.last);
             part = Part::Figures;
             continue;
+        } else if part == Part::Figures && is_error(line) {
+            errors.push(line.into());
+            true
+        } else if !errors.is_empty() {
+            // It says nothing more.
+            break;
         } else if throughput::takes(&mut phases, &head, line, n) {
             part = Part::Figures;
             true
@@ -87,8 +94,26 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
     let mut run = run("iozone", program(&head), phases);
     run.argv.clone_from(&head.command);
     run.started_at.clone_from(&head.began);
+    if !errors.is_empty() {
+        (run.status, run.error) = (Status::Failed, Some(errors.join("; ")));
+    }
     block.runs.push(run);
     Some(block)
+}
+
+/// What IOzone says when it ends early, in its own words or by perror(3).
+fn is_error(line: &str) -> bool {
+    const CALLS: [&str; 14] = [
+        "read", "write", "fread", "fwrite", "pread", "pwrite", "open", "close", "fsync", "lseek", "mmap",
+        "creat", "fopen", "fdopen",
+    ];
+    line.starts_with("Error ")
+        || line.starts_with("Seeked to ")
+        || line.starts_with("Can not ")
+        || line.starts_with("iozone: interrupted")
+        || line
+            .split_once(": ")
+            .is_some_and(|(call, why)| CALLS.contains(&call) && why.starts_with(char::is_uppercase))
 }
 
 /// The line of words over a table whose banner is missing.

@@ -57,7 +57,8 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
         }
     }
     reports.complete(&mut phase);
-    if figures(&phase) == 0 {
+    // Its other tests begin and end in the same words.
+    if figures(&phase) == 0 || !(at..=block.last).any(|n| is_of_files(lines.trimmed(n))) {
         return None;
     }
     let streams =
@@ -75,6 +76,15 @@ fn begins(line: &str) -> bool {
         || ["Running the test with following options:", "File operations:", "Operations performed:"]
             .iter()
             .any(|b| line.starts_with(b))
+}
+
+/// A line that only the test of files has.
+fn is_of_files(line: &str) -> bool {
+    ["File operations:", "Operations performed:", "Extra file open flags", "Block size"]
+        .iter()
+        .any(|b| line.starts_with(b))
+        || line.contains("fsyncs/s:")
+        || (line.contains("reads: ") && line.contains("writes: "))
 }
 
 fn is_banner(line: &str) -> bool {

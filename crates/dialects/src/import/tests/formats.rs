@@ -4,7 +4,8 @@
 use super::{Imported, import, told};
 use crate::import::{Kind, Outputs};
 use crate::iozone::worksheet::{self, Sheet, SheetCell, Value};
-use fathom_record::Phase;
+use fathom_record::imported::names::{THROUGHPUT, TIME};
+use fathom_record::{Phase, Status};
 
 fn fixture(name: &str) -> String {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/import").join(name);
@@ -92,6 +93,98 @@ fn fio_for_machines() {
 }
 
 #[test]
+fn fio_2_counts_bytes_and_times_in_other_units() {
+    let imported = all_understood("fio-2.json");
+    let phase = &imported.found[0].runs[0].phases[0];
+    let of = |name: &str| phase.repetitions[0].figure(name).expect(name).value;
+    assert_eq!(of("io_bytes") / of("total_ios"), phase.axes.record_bytes.expect("bs") as f64);
+    assert_eq!(of(THROUGHPUT), 153_412.0 * 1024.0);
+    assert_eq!(of("completion latency p99"), 60_160_000.0);
+}
+
+#[test]
+fn what_ended_early_says_why() {
+    let of = |text: &str| import("-", text.as_bytes(), None);
+    let head = "KB reclen write rewrite read reread\n64 4 1001 1002 1003 1004\n64 8 1001";
+    let text = format!(
+        "{head}\nError reading block 28, fd= 3 Read returned 131072\n\nread: Invalid argument\nAnother one:\n64 4 1001 1002\n"
+    );
+    let run = of(&text).found.remove(0).runs.remove(0);
+    assert_eq!((run.status, run.phases.len()), (Status::Failed, 5));
+    assert_eq!(
+        run.error.as_deref(),
+        Some("Error reading block 28, fd= 3 Read returned 131072; read: Invalid argument")
+    );
+    let said = "fio: pid=5509, err=5/file:io_u.c:1896, func=io_u error, error=Input/output error\n";
+    let document = "{\"fio version\": \"fio-3.36\", \"jobs\": [{\"jobname\": \"a\", \"error\": 5,\n\"read\": {\"iops\": 2}}]}";
+    for text in [format!("{said}{document}"), document.to_string()] {
+        let run = of(&text).found.remove(0).runs.remove(0);
+        assert_eq!((run.status, run.phases.len()), (Status::Failed, 1));
+        assert_eq!(run.error.as_deref(), Some("fio: job a ended with error 5: Input/output error"));
+    }
+}
+
+#[test]
+fn a_figure_that_is_none_is_told_with_its_line() {
+    let head = "a: (groupid=0, jobs=1): err=17 (file:io_u.c:22, func=sync, error=Odd): pid=7: Mon Jun  2 16:36:56 2025";
+    let absurd = format!("    clat (usec): min=3, max=8552, avg=-{}.00, stdev=  inf", "18".repeat(60));
+    let text = format!("{head}\n  read: IOPS=22.4k, BW=175MiB/s (184MB/s)(438MiB/2497msec)\n{absurd}\n");
+    let mut imported = import("-", text.as_bytes(), None);
+    assert_eq!(imported.not_understood, [(3, absurd.trim().to_string())]);
+    let run = imported.found.remove(0).runs.remove(0);
+    assert_eq!(run.error.as_deref(), Some("fio: job a ended with error 17: Odd"));
+    let reads = &run.phases[0].repetitions[0];
+    assert_eq!(reads.figure("completion latency max").map(|f| f.value), Some(8_552_000.0));
+    assert!(reads.figure("completion latency avg").is_none());
+}
+
+#[test]
+fn percentiles_are_of_the_latency_above_them() {
+    let text = "a: (groupid=0, jobs=1): err= 0: pid=7: Mon Jun  2 16:36:56 2025\n  read: IOPS=22.4k, BW=175MiB/s (184MB/s)(438MiB/2497msec)\n    lat percentiles (usec):\n     |  1.00th=[    5]\n  fsync/fdatasync/sync_file_range:\n    sync percentiles (msec):\n     | 99.00th=[    7]\n";
+    let run = import("-", text.as_bytes(), None).found.remove(0).runs.remove(0);
+    let of = |n: usize, name: &str| run.phases[n].repetitions[0].figure(name).map(|f| f.value);
+    assert_eq!((of(0, "latency p1"), of(1, "latency p99")), (Some(5000.0), Some(7e6)));
+}
+
+#[test]
+fn other_tests_of_sysbench_are_not_taken_for_its_test_of_files() {
+    let text = "sysbench 1.0.20 (using system LuaJIT)\n\nNumber of threads: 1\n\nCPU speed:\n    events per second:  5224.85\n\nLatency (ms):\n    avg:   0.19\n";
+    assert_eq!(import("-", text.as_bytes(), None).found.len(), 0);
+}
+
+#[test]
+fn of_the_states_of_one_run_of_fio_the_last_is_read() {
+    let document = |timestamp: u32, elapsed: u32, iops: u32| {
+        format!(
+            "{{\"fio version\": \"fio-3.33\",\n\"timestamp\": {timestamp},\n\"jobs\": [{{\"jobname\": \"a\", \"elapsed\": {elapsed},\n\"read\": {{\"iops\": {iops}}}}}]}}\n"
+        )
+    };
+    let of = |documents: [String; 3]| {
+        let found = import("-", documents.concat().as_bytes(), None).found;
+        let iops = |f: &crate::import::Found| f.runs[0].phases[0].repetitions[0].figures[0].value;
+        found.iter().map(|f| (f.first_line, f.last_line, iops(f))).collect::<Vec<_>>()
+    };
+    assert_eq!(of([document(100, 1, 11), document(101, 2, 12), document(101, 3, 13)]), [(1, 12, 13.0)]);
+    // The same job again, three times.
+    assert_eq!(of([document(100, 1, 11), document(101, 1, 12), document(102, 1, 13)]).len(), 3);
+    let state = |iops: u32| {
+        format!(
+            "a: (groupid=0, jobs=1): err= 0: pid=7: Mon Jun  2 16:36:5{iops} 2025\n  read: IOPS={iops}, BW=175MiB/s (184MB/s)(438MiB/2497msec)\n"
+        )
+    };
+    let text = format!("{}\n{}", state(4), state(5));
+    let run = import("-", text.as_bytes(), None).found.remove(0).runs.remove(0);
+    assert_eq!((run.phases.len(), run.phases[0].repetitions[0].figures[0].value), (1, 5.0));
+}
+
+#[test]
+fn times_of_other_shells_and_programs() {
+    assert_eq!(all_understood("times.txt").found.len(), 4);
+    let phases = all_understood("hyperfine.json").found.remove(0).runs.remove(0).phases;
+    assert_eq!((phases.len(), phases[0].repetitions.len()), (2, 3));
+}
+
+#[test]
 fn fio_logs() {
     let latencies = all_understood("job_lat.1.log");
     let reads = &latencies.found[0].runs[0].phases[0];
@@ -138,8 +231,52 @@ fn dd_of_both_kinds() {
 }
 
 #[test]
+fn dd_in_the_words_of_other_languages() {
+    let runs: Vec<_> = all_understood("dd-locales.txt").found.into_iter().flat_map(|f| f.runs).collect();
+    for run in &runs {
+        let r = &run.phases[0].repetitions[0];
+        let of = |name: &str| r.figure(name).expect(name).value;
+        assert!(r.figures.len() >= 5, "{:?}", r.figures);
+        let rate = of("bytes copied") / (of(TIME) / 1e9);
+        assert!((rate / of(THROUGHPUT) - 1.0).abs() < 0.06, "{rate}: {:?}", r.figures);
+    }
+    assert_eq!(runs.len(), 6);
+}
+
+#[test]
+fn what_dd_says_of_its_progress_is_no_second_figure() {
+    let said = "2177499136 bytes (2.2 GB, 2.0 GiB) copied, 1 s, 2.2 GB/s";
+    let end = "2621440000 bytes (2.6 GB, 2.4 GiB) copied, 3.1 s, 841 MB/s";
+    for between in ["\r", "\n"] {
+        let text = format!("{said}{between}{said}\n40000+0 records in\n40000+0 records out\n{end}\n");
+        let figures = import("-", text.as_bytes(), None).found.remove(0).runs.remove(0).phases.remove(0);
+        let printed: Vec<String> = figures.repetitions[0].figures.iter().map(|f| f.printed.clone()).collect();
+        assert_eq!(printed, ["40000+0", "40000+0", "2621440000 bytes", "3.1 s", "841 MB/s"]);
+    }
+}
+
+#[test]
 fn iostat_of_both_ages() {
     all_understood("iostat.txt");
+}
+
+#[test]
+fn iostat_in_its_other_forms() {
+    let found = all_understood("iostat-forms.txt").found;
+    let of = |output: usize, device: &str, name: &str| {
+        let phases = &found[output].runs[0].phases;
+        let phase = phases.iter().find(|p| p.name == device).expect(device);
+        phase.repetitions[0].figure(name).expect(name).value
+    };
+    assert_eq!(found.len(), 5);
+    assert_eq!((of(0, "vda", "kB/s"), of(0, "vda", "await")), (4279.22 * 1024.0, 12e6));
+    // The tables of one report are one repetition, and the unit behind a value is its own.
+    assert_eq!((of(1, "vda", "rkB/s"), of(1, "vda", "w/s")), (2.1 * 1_048_576.0, 60.5));
+    assert_eq!((of(2, "vda", "r/s"), of(2, "processors", "%user")), (120.0, 1.51));
+    assert_eq!((of(3, "vda", "kB_wrtn/s"), of(3, "vda", "kB_read")), (4096.0, 26.4 * 1_073_741_824.0));
+    assert_eq!(found[4].runs[0].phases[1].repetitions.len(), 2);
+    let json = all_understood("iostat.json");
+    assert_eq!(json.found[0].runs[0].phases[1].repetitions.len(), 2);
 }
 
 #[test]

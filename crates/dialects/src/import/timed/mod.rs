@@ -1,16 +1,21 @@
 //! A command of a shell, typed behind a prompt: what `time` said of it, and what dd said if it was one. The command line names the
 //! cell ("dd", "tar | cat"), so that the same command on two systems is one cell.
 
+mod one_line;
+mod verbose;
+
 use super::Block;
 use super::cell::{add, cell, figure, run};
 use super::context::Context;
-use super::lines::{Lines, leading, number};
+use super::lines::{Lines, leading, leading_decimal, number};
 use super::{context, dd};
 use fathom_record::imported::units::{COUNT, NS};
 use fathom_record::{Phase, Status};
 
 /// Lines that a command may print before its times.
 const MOST_OUTPUT: usize = 12;
+/// And those with its times.
+const MOST_TIMES: usize = 24;
 
 /// Times of a command, whatever it was.
 pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
@@ -40,9 +45,9 @@ fn read(lines: &Lines, at: usize) -> Option<Read> {
     said = dd::Said::default();
     let mut block = Block { last: at, ..Block::default() };
     let (mut timed, mut skipped) = (false, Vec::new());
-    for n in at + usize::from(command.is_some())..lines.len().min(at + 2 * MOST_OUTPUT) {
+    for n in at + usize::from(command.is_some())..lines.len().min(at + MOST_OUTPUT + MOST_TIMES) {
         let line = lines.trimmed(n);
-        if timed && (line.is_empty() || !time(&mut cell(""), line, n)) {
+        if timed && (line.is_empty() || !time(&mut cell(""), line, n)) || dd::is_of_next(&phase, line) {
             break;
         }
         let is_time = time(&mut phase, line, n);
@@ -63,6 +68,7 @@ fn read(lines: &Lines, at: usize) -> Option<Read> {
             skipped.push(n);
         }
     }
+    let is_named = phase.name != "command";
     if phase.name == "command" && said.any {
         phase.name = "dd".into();
     }
@@ -72,6 +78,7 @@ fn read(lines: &Lines, at: usize) -> Option<Read> {
     let dialect = if said.any { "dd" } else { "time" };
     block.what = match command {
         Some(_) => format!("{} under a shell", phase.name),
+        None if is_named => format!("{} and its times", phase.name),
         None => format!("{} without its command", phase.name),
     };
     let mut run = run(dialect, phase.name.clone(), vec![phase]);
@@ -135,8 +142,20 @@ fn size(text: &str) -> Option<u64> {
     Some((value * f64::from(factor)) as u64)
 }
 
-/// "real    6m3.944s", "user 0.05": the three lines of `time`.
+/// A line of `time`, of any shell or of GNU's.
 fn time(phase: &mut Phase, line: &str, n: usize) -> bool {
+    of_shell(phase, line, n) || one_line::takes(phase, line, n) || verbose::takes(phase, line, n)
+}
+
+/// The command that was timed, where its times tell it.
+fn named(phase: &mut Phase, command: &str) {
+    if phase.name == "command" {
+        phase.name = program(command);
+    }
+}
+
+/// "real    6m3.944s", "user 0.05": the three lines of a shell.
+fn of_shell(phase: &mut Phase, line: &str, n: usize) -> bool {
     let mut words = line.split_whitespace();
     let (Some(key), Some(value), None) = (words.next(), words.next(), words.next()) else { return false };
     let name = match key {
@@ -158,7 +177,7 @@ fn seconds(text: &str) -> Option<f64> {
     let mut sum = 0.0;
     let mut rest = text;
     while !rest.is_empty() {
-        let (value, _, behind) = leading(rest)?;
+        let (value, _, behind) = leading_decimal(rest)?;
         let (factor, used) = match behind.chars().next() {
             Some('h') => (3600.0, 1),
             Some('m') => (60.0, 1),
@@ -195,8 +214,8 @@ mod tests {
         assert_eq!(program("sync; time sh -c \"dd if=/dev/zero;sync\""), "dd");
         assert_eq!(program("time /bin/cp a b"), "cp");
         assert_eq!(
-            (seconds("6m3.944s"), seconds("0.05"), seconds("1h0m1s"), seconds("x")),
-            (Some(363.944), Some(0.05), Some(3601.0), None)
+            (seconds("6m3.944s"), seconds("0m3,254s"), seconds("1h0m1s"), seconds("x")),
+            (Some(363.944), Some(3.254), Some(3601.0), None)
         );
         assert_eq!(
             (size("1024k"), size("8192"), size("1MB"), size("1x")),

@@ -25,7 +25,7 @@ pub(super) struct Scan {
     pub(super) broken: bool,
 }
 
-/// Deeper than any output of fio.
+/// Deeper than any output that is known.
 const DEEPEST: usize = 32;
 
 /// An object or an array that is open: the key that is meant, or the position.

@@ -1,0 +1,76 @@
+//! `hyperfine --export-json`: a cell for each command, a repetition for each time that it was run.
+
+use super::cell::{cell, figure, run};
+use super::context::Context;
+use super::json_leaves::scan;
+use super::lines::Lines;
+use super::{Block, several};
+use fathom_record::imported::names::TIME;
+use fathom_record::imported::units::{BYTES, NS};
+use fathom_record::{Phase, Repetition};
+
+/// A document that begins at this line.
+pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
+    if !lines.document(at).next()?.trim_start().starts_with('{') {
+        return None;
+    }
+    let mut phases: Vec<Phase> = Vec::new();
+    let mut summary: Vec<Vec<fathom_record::Figure>> = Vec::new();
+    let scanned = scan(lines.document(at), |leaf| {
+        let path: Vec<&str> = leaf.path.iter().map(String::as_str).collect();
+        let ["results", _, rest @ ..] = path.as_slice() else { return };
+        if rest == ["command"] {
+            let mut phase = cell(&leaf.text);
+            phase.repetitions.clear();
+            phases.push(phase);
+            summary.push(Vec::new());
+            return;
+        }
+        let (Some(phase), Some(summary)) = (phases.last_mut(), summary.last_mut()) else { return };
+        let value = leaf.text.parse::<f64>().ok().filter(|_| leaf.number);
+        let seconds =
+            |name: &str| value.map(|s| figure(name, s * 1e9, NS, format!("{} s", leaf.text), at + leaf.line));
+        match rest {
+            ["times", n] => {
+                let n = n.parse().unwrap_or(0);
+                phase.repetitions.push(Repetition {
+                    n,
+                    figures: seconds(TIME).into_iter().collect(),
+                    ..Repetition::default()
+                });
+            }
+            ["memory_usage_byte", n] => {
+                let repetition = n.parse().ok().and_then(|n: usize| phase.repetitions.get_mut(n));
+                if let (Some(r), Some(bytes)) = (repetition, value) {
+                    r.figures.push(figure("memory", bytes, BYTES, leaf.text.clone(), at + leaf.line));
+                }
+            }
+            ["parameters", key] => drop(phase.axes.tags.insert((*key).to_owned(), leaf.text)),
+            ["mean"] => summary.extend(seconds("time avg")),
+            ["stddev"] => {
+                summary.extend(seconds("time stddev").map(|mut f| {
+                    f.higher_is_better = None;
+                    f
+                }));
+            }
+            ["median" | "min" | "max"] => summary.extend(seconds(&format!("time {}", rest[0]))),
+            ["user"] => summary.extend(seconds("user CPU time")),
+            ["system"] => summary.extend(seconds("system CPU time")),
+            _ => {}
+        }
+    });
+    // Over all times: said once, with the last.
+    for (phase, summary) in phases.iter_mut().zip(summary) {
+        if phase.repetitions.is_empty() {
+            phase.repetitions.push(Repetition::default());
+        }
+        phase.repetitions.last_mut()?.figures.extend(summary);
+    }
+    if phases.is_empty() {
+        return None;
+    }
+    let cut = if scanned.whole { "" } else { ", cut off" };
+    let what = format!("hyperfine, {}{cut}", several(phases.len(), "command"));
+    let runs = vec![run("hyperfine", "hyperfine".into(), phases)];
+    Some(Block { last: at + scanned.last, what, runs, is_document: true, ..Block::default() })
+}

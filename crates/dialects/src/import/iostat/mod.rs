@@ -1,0 +1,206 @@
+//! `iostat` of Linux (any sysstat, any of its forms) and of Solaris: a cell for each device and one for the processors, a repetition for
+//! each report. The names of the columns tell their units.
+
+mod json;
+
+use super::cell::{cell, converted, run};
+use super::context::Context;
+use super::lines::{Lines, leading_decimal};
+use super::units::Unit;
+use super::{Block, several};
+use fathom_record::imported::units::{BYTES, BYTES_PER_S, COUNT, NS, OPS_PER_S, PERCENT};
+use fathom_record::{Figure, Phase, Repetition, Run};
+
+/// Lines after which the next report is another run.
+const MOST_LINES: usize = 20_000;
+/// And after which heads without a row are no report.
+const MOST_HEADS: usize = 50;
+const PROCESSORS: &str = "processors";
+const SOLARIS: &str = "extended device statistics";
+
+/// A table that was begun.
+enum Table {
+    None,
+    /// Columns, and whether the device comes last.
+    Devices(Vec<String>, bool),
+    Processors(Vec<String>),
+}
+
+/// Reports from this line on.
+pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
+    if !is_opening(lines, at) {
+        return json::parse(lines, at);
+    }
+    let mut block = Block { last: at, ..Block::default() };
+    let mut phases: Vec<Phase> = Vec::new();
+    let mut table = Table::None;
+    let mut n = at;
+    while n < lines.len() {
+        let line = lines.trimmed(n);
+        let is_of_next = is_host(line) && !phases.is_empty() || n - at >= MOST_LINES && is_opening(lines, n);
+        if is_of_next || phases.is_empty() && n - at >= MOST_HEADS {
+            break;
+        }
+        let words: Vec<&str> = line.split_whitespace().collect();
+        if let Some(next) = heads(&words) {
+            table = next;
+        } else if line == SOLARIS || line == "cpu" || line == "..." || is_banner(line) {
+        } else if line.is_empty() {
+            n += 1;
+            continue;
+        } else if let Some((name, values)) = row(&table, &words) {
+            let columns = match &table {
+                Table::Devices(columns, _) | Table::Processors(columns) => columns.as_slice(),
+                Table::None => &[],
+            };
+            let figures = columns.iter().zip(values).map(|(c, w)| column(c, w, n)).collect();
+            push(&mut phases, name, figures);
+        } else {
+            break;
+        }
+        block.last = n;
+        n += 1;
+    }
+    // "..." at the end may be anybody's.
+    while block.last > at && matches!(lines.trimmed(block.last), "..." | "cpu" | SOLARIS) {
+        block.last -= 1;
+    }
+    (block.what, block.runs) = finished(phases)?;
+    Some(block)
+}
+
+/// What was read, in words and as a run.
+fn finished(phases: Vec<Phase>) -> Option<(String, Vec<Run>)> {
+    let reports = phases.iter().map(|p| p.repetitions.len()).max()?;
+    let devices = phases.iter().filter(|p| p.name != PROCESSORS).count();
+    let what = format!("iostat, {} of {}", several(reports, "report"), several(devices, "device"));
+    Some((what, vec![run("iostat", "iostat".into(), phases)]))
+}
+
+/// A head, or a line that one follows.
+fn is_opening(lines: &Lines, at: usize) -> bool {
+    let head = |n: usize| heads(&lines.trimmed(n).split_whitespace().collect::<Vec<_>>());
+    match head(at) {
+        Some(Table::Devices(..)) => true,
+        Some(_) => lines
+            .find(at + 1, 5, |l| {
+                matches!(heads(&l.split_whitespace().collect::<Vec<_>>()), Some(Table::Devices(..)))
+            })
+            .is_some(),
+        None if lines.trimmed(at) == SOLARIS => head(at + 1).is_some(),
+        None => is_banner(lines.trimmed(at)) && (at + 1..at + 4).any(|n| head(n).is_some()),
+    }
+}
+
+/// "Linux 6.1.0 (host)  11/22/26  _x86_64_  (2 CPU)", and the time of a report, as the locale writes it.
+fn is_banner(line: &str) -> bool {
+    let is_of_time = |c: char| c.is_ascii_digit() || ":./-+ TAPM".contains(c);
+    is_host(line)
+        || (line.len() < 28
+            && line.starts_with(|c: char| c.is_ascii_digit())
+            && line.matches(':').count() == 2
+            && line.contains(['/', '-', '.'])
+            && line.chars().all(is_of_time))
+}
+
+fn is_host(line: &str) -> bool {
+    line.starts_with("Linux ") && line.ends_with("CPU)")
+}
+
+fn heads(words: &[&str]) -> Option<Table> {
+    let owned = |words: &[&str]| words.iter().map(|w| (*w).to_string()).collect();
+    match words {
+        ["Device" | "Device:", columns @ ..] if are_columns(columns) => {
+            Some(Table::Devices(owned(columns), false))
+        }
+        [columns @ .., "device" | "Device"] if are_columns(columns) => {
+            Some(Table::Devices(owned(columns), true))
+        }
+        ["avg-cpu:", columns @ ..] => Some(Table::Processors(owned(columns))),
+        ["us", "sy", ..] if words.iter().all(|w| matches!(*w, "us" | "sy" | "wt" | "id" | "st")) => {
+            Some(Table::Processors(owned(words)))
+        }
+        _ => None,
+    }
+}
+
+/// Whether words head the columns of devices: of all requests, of one kind of them, or of what is the same for all.
+fn are_columns(words: &[&str]) -> bool {
+    words.contains(&"r/s") || matches!(words, ["tps" | "w/s" | "d/s" | "f/s", ..] | ["aqu-sz", "%util"])
+}
+
+type Row<'t> = (&'t str, Vec<&'t str>);
+
+fn row<'t>(table: &Table, words: &[&'t str]) -> Option<Row<'t>> {
+    let (name, cells, columns) = match table {
+        Table::None => return None,
+        Table::Devices(columns, true) => (*words.last()?, &words[..words.len() - 1], columns),
+        Table::Devices(columns, false) => (*words.first()?, &words[1..], columns),
+        Table::Processors(columns) => (PROCESSORS, words, columns),
+    };
+    let all_are_values = cells.iter().all(|w| value(w).is_some());
+    (all_are_values && cells.len() == columns.len() && !cells.is_empty()).then(|| (name, cells.to_vec()))
+}
+
+/// A value, and the bytes of the unit behind it where --human wrote one: "2.1M" is 2.1 MiB whatever the head says.
+fn value(word: &str) -> Option<(f64, Option<f64>)> {
+    let (value, _, behind) = leading_decimal(word)?;
+    let bytes = match behind {
+        "" | "%" => None,
+        "s" => Some(512.0),
+        "B" => Some(1.0),
+        "k" => Some(1024.0),
+        "M" => Some(1_048_576.0),
+        "G" => Some(1_073_741_824.0),
+        "T" => Some(1_099_511_627_776.0),
+        _ => return None,
+    };
+    Some((value, bytes))
+}
+
+/// A value in base units, by the name of its column.
+fn column(name: &str, word: &str, n: usize) -> Figure {
+    let (value, bytes) = value(word).unwrap_or_default();
+    let (base, factor) =
+        match name {
+            "kr/s" | "kw/s" | "rkB/s" | "wkB/s" | "dkB/s" | "kB/s" | "kB_read/s" | "kB_wrtn/s"
+            | "kB_dscd/s" => (BYTES_PER_S, 1024.0),
+            "Mr/s" | "Mw/s" | "rMB/s" | "wMB/s" | "dMB/s" | "MB/s" | "MB_read/s" | "MB_wrtn/s"
+            | "MB_dscd/s" => (BYTES_PER_S, 1_048_576.0),
+            "rsec/s" | "wsec/s" | "Blk_read/s" | "Blk_wrtn/s" | "Blk_dscd/s" => (BYTES_PER_S, 512.0),
+            "kB_read" | "kB_wrtn" | "kB_dscd" => (BYTES, 1024.0),
+            "MB_read" | "MB_wrtn" | "MB_dscd" => (BYTES, 1_048_576.0),
+            "avgrq-sz" | "Blk_read" | "Blk_wrtn" | "Blk_dscd" => (BYTES, 512.0),
+            "rareq-sz" | "wareq-sz" | "dareq-sz" | "areq-sz" => (BYTES, 1024.0),
+            "svctm" | "await" | "r_await" | "w_await" | "d_await" | "f_await" | "wsvc_t" | "asvc_t"
+            | "svc_t" => (NS, 1e6),
+            "us" | "sy" | "wt" | "id" | "st" => (PERCENT, 1.0),
+            name if name.starts_with('%') => (PERCENT, 1.0),
+            "tps" => (OPS_PER_S, 1.0),
+            name if name.ends_with("/s") => (OPS_PER_S, 1.0),
+            _ => (COUNT, 1.0),
+        };
+    let factor = bytes.unwrap_or(factor);
+    // What a device was asked for is neither good nor bad, only how long it took.
+    let mut figure = converted(name, value, Unit { base, factor }, word.into(), n);
+    figure.higher_is_better = figure.higher_is_better.filter(|better| !better);
+    figure
+}
+
+/// Adds a row; -h spreads one report over several tables.
+fn push(phases: &mut Vec<Phase>, name: &str, figures: Vec<Figure>) {
+    let at = phases.iter().position(|p| p.name == name).unwrap_or_else(|| {
+        let mut phase = cell(name);
+        phase.repetitions.clear();
+        phases.push(phase);
+        phases.len() - 1
+    });
+    let repetitions = &mut phases[at].repetitions;
+    let goes_on = |r: &&mut Repetition| figures.first().is_some_and(|f| r.figure(&f.name).is_none());
+    if let Some(last) = repetitions.last_mut().filter(goes_on) {
+        last.figures.extend(figures);
+        return;
+    }
+    let n = u32::try_from(repetitions.len()).unwrap_or(u32::MAX);
+    repetitions.push(Repetition { n, figures, ..Repetition::default() });
+}
