@@ -30,6 +30,34 @@ fn the_text_has_the_lines_that_scripts_look_for() {
 }
 
 #[test]
+fn depths_are_counted_as_in_fio() {
+    // 64 reads: 1, 2, 2 at 2 and 3, 4 at 4 to 7, and 57 in a full queue. Shares of fio 3.42.
+    let queue = "--name=a --rw=randread --size=256k --bs=4k --ioengine=libaio --iodepth=8";
+    for (more, level, share) in [
+        ("", "8", 57.0 * 100.0 / 64.0),
+        ("--iodepth_batch=8 --iodepth_batch_complete_min=8", "8", 100.0),
+        ("--iodepth_batch_complete_min=0", "1", 100.0),
+        ("--iodepth_batch_complete_min=0 --ioengine=io_uring", "1", 100.0),
+        ("--ioengine=null", "1", 100.0),
+        ("--ioengine=psync --iodepth=1", "1", 100.0),
+    ] {
+        let dir = TestDir::new();
+        let document = json(&Fathom::new().working_in(dir.path()), &format!("{queue} {more}"));
+        let job = &document["jobs"][0];
+        let counted = job["iodepth_level"][level].as_f64().unwrap();
+        assert!((counted - share).abs() < 0.1, "{more}: {}", job["iodepth_level"]);
+        let single = if more.contains("batch=8") { "8" } else { "4" };
+        let calls = job["iodepth_submit"][single].as_f64().unwrap();
+        assert!((calls - 100.0).abs() < 0.1, "{more}: {}", job["iodepth_submit"]);
+    }
+    // Without a queue the null engine hands nothing over.
+    let dir = TestDir::new();
+    let document =
+        json(&Fathom::new().working_in(dir.path()), "--name=a --rw=randread --size=256k --ioengine=null");
+    assert_eq!(document["jobs"][0]["iodepth_submit"]["4"], 0.0);
+}
+
+#[test]
 fn bins_add_up_to_the_percentiles() {
     let dir = TestDir::new();
     let fathom = Fathom::new().working_in(dir.path());
