@@ -187,8 +187,7 @@ impl AsyncBackend for Uring {
                 entry = entry.flags(squeue::Flags::ASYNC);
             }
         }
-        // SAFETY: the target stays valid and unshared until the completion is reaped (see `Target`). There is room: the ring has
-        // at least queue-depth entries and the caller queues no more before it submits.
+        // SAFETY: the target stays valid and unshared until the completion is reaped (see `Target`).
         unsafe { self.ring.push(&entry) };
     }
 
@@ -219,12 +218,30 @@ impl Held {
     /// Queues an entry.
     ///
     /// # Safety
-    /// The queue has room, and what the entry points to stays valid and unshared until its completion is reaped.
+    /// What the entry points to stays valid and unshared until its completion is reaped.
     #[inline(always)]
     unsafe fn push(&mut self, entry: &squeue::Entry) {
         // SAFETY: by the caller's promise.
-        let pushed = unsafe { self.ring.submission().push(entry) };
-        debug_assert!(pushed.is_ok(), "the submission queue has room for the queue depth");
+        while unsafe { self.ring.submission().push(entry) }.is_err() {
+            if self.make_room().is_err() {
+                // No entry gets through any more, and the next submission says why.
+                return;
+            }
+        }
+    }
+
+    /// Waits until the kernel's submission thread has taken an entry: an operation can be complete before the queue's head shows that
+    /// its entry was taken.
+    #[cold]
+    fn make_room(&mut self) -> Result<(), Fault> {
+        self.submit(0)?;
+        if self.ring.params().is_setup_sqpoll() {
+            match self.ring.submitter().squeue_wait() {
+                Err(e) if e.raw_os_error() != Some(libc::EINTR) => return Err(submit_fault(&e)),
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     #[inline(always)]
@@ -577,6 +594,27 @@ pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_entry_waits_for_room_in_the_queue() {
+        for polling in [false, true] {
+            let ring = ring(|b| drop(polling.then(|| b.setup_sqpoll(POLL_IDLE_MS)))).unwrap();
+            let mut held = Held { ring, file: false, buffers: false };
+            let mut done = Vec::new();
+            for number in 0..10_000 {
+                // SAFETY: it points to nothing.
+                unsafe { held.push(&opcode::Nop::new().build().user_data(number)) };
+                held.reap(&mut done);
+            }
+            while done.len() < 10_000 {
+                held.submit(1).unwrap();
+                held.reap(&mut done);
+            }
+            let mut numbers: Vec<_> = done.into_iter().map(|(number, _)| number).collect();
+            numbers.sort_unstable();
+            assert!(numbers.into_iter().eq(0..10_000), "polling: {polling}");
+        }
+    }
 
     #[test]
     fn a_sysctl_is_named_only_if_it_is_to_blame() {

@@ -38,6 +38,7 @@ mod report;
 mod sequence;
 mod sets;
 mod several;
+mod shared;
 mod sprandom;
 pub mod state;
 pub mod steady;
@@ -185,6 +186,7 @@ pub fn make(
         let job = job(settings, &jobs, &general, world, &mut notes)?;
         jobs.push(job);
     }
+    shared::read_back_at_the_end(&mut jobs)?;
     steps::exit_all(&mut jobs)?;
     jobs.iter().try_for_each(|job| steps::ends(job, &jobs))?;
     jobs.iter().try_for_each(|job| steps::ends_with_io(job, &jobs))?;

@@ -4,8 +4,9 @@
 use super::super::Wrong;
 use super::super::settings::Settings;
 use super::files::Laid;
+use super::sequence::Stretch;
 use super::{backlog, loops, mixes};
-use fathom_workload::{Access, Amount, Bytes, Direction, Record, Stream, Verify};
+use fathom_workload::{Access, Amount, Backend, Bytes, Direction, Record, Stream, Verify};
 
 /// How much is written, and whether several passes are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,9 +65,16 @@ pub fn settle(
         _ => false,
     };
     let leaves_out = matches!(stream.access, Access::Striped { .. } | Access::ZonesInTurn { .. });
-    if leaves_out && reads_back {
-        let asked = laid.parts.first().map(|part| part.asked(s)).transpose()?.flatten();
-        if asked.is_some_and(|io_size| io_size > laid.bytes_of_a_pass()) {
+    if let Some(part) = laid.parts.first().filter(|_| leaves_out && reads_back) {
+        let region = laid.bytes_of_a_pass();
+        let asked = part.asked(s)?.unwrap_or(region);
+        let again = match Stretch::of(part).stops_after(stream) {
+            Some(once) if matches!(stream.access, Access::Striped { .. }) && laid.sizes.is_empty() => {
+                once.saturating_mul(2 * stream.record.unit().0) < asked && stream.amount != Amount::Endless
+            }
+            _ => asked > region,
+        };
+        if again {
             return Err(unknown(s, 1, "where blocks are left out"));
         }
     }
@@ -170,8 +178,8 @@ pub fn settle(
 }
 
 /// Whether a job checks pass by pass until a clock or `loops` end it, without a count: with `time_based`, or where no map says which blocks
-/// are left. That is so with engines that queue; with others all of it is one pass in fio, too. Where clones share files, one would
-/// check what another one writes.
+/// are left. That is so with engines that queue. With others all of it is one pass in fio, too, unless a pass in order leaves some bytes
+/// that are less than a block.
 fn goes_round(s: &Settings, stream: &Stream, laid: &Laid) -> Result<bool, Wrong> {
     let endless = stream.amount == Amount::Endless;
     let (loops, region) = (s.number("loops")?.unwrap_or(1), laid.bytes_of_a_pass());
@@ -179,16 +187,20 @@ fn goes_round(s: &Settings, stream: &Stream, laid: &Laid) -> Result<bool, Wrong>
     let without_map = stream.access == Access::Uniform
         && (endless || loops > 1 && in_full && s.number("number_ios")?.unwrap_or(0) == 0)
         && s.number("verify_backlog")?.unwrap_or(0) == 0;
-    let with_one =
-        endless && matches!(stream.access, Access::Permuted | Access::Sequential | Access::SequentialByKind);
-    let mut files: Vec<_> = laid.files.iter().flatten().collect();
-    let all = files.len();
-    files.sort_unstable();
-    files.dedup();
-    let alone = files.len() == all;
-    Ok((with_one || without_map)
-        && loops::queues(s, stream)
-        && alone
+    let in_order = match stream.access {
+        Access::Sequential | Access::SequentialByKind => true,
+        Access::PartlyRandom { reads_percent, writes_percent, .. } => reads_percent + writes_percent == 0,
+        _ => false,
+    };
+    let fixed = matches!(stream.record, Record::Fixed(_));
+    let leaves_a_rest = in_order
+        && fixed
+        && stream.access != Access::SequentialByKind
+        && laid.blocks(stream) * stream.record.unit().0 < region;
+    let with_one = endless
+        && (in_order || matches!(stream.access, Access::Permuted | Access::Striped { by_kind: false, .. }));
+    Ok((loops::queues(s, stream) && (with_one || without_map) || endless && leaves_a_rest)
+        && stream.backend != Backend::Null
         && !s.on("verify_only", false)
         && stream.sync_series.is_none()
         && backlog::trim(s)?.is_none()
@@ -376,13 +388,27 @@ mod tests {
             ("--time_based --ioengine=libaio --do_verify=0", false),
             ("--time_based --ioengine=libaio --flow=2", false),
             ("--time_based --ioengine=libaio --filename=f --numjobs=2", false),
+            ("--time_based --ioengine=libaio --filename=f --numjobs=2 --offset_increment=64k", true),
+            ("--time_based --ioengine=libaio --filename=f --name=b", false),
+            ("--time_based --ioengine=libaio --filename=f --name=b --offset=64k", true),
+            ("--time_based --ioengine=libaio --filename=f --stonewall --name=b", true),
+            ("--time_based --ioengine=libaio --filename=f --name=b --rw=read --verify=0", true),
+            ("--time_based --ioengine=libaio --rw=randwrite --percentage_random=0", true),
+            ("--time_based --ioengine=libaio --rw=write:8k", true),
+            ("--time_based --ioengine=null", false),
+            ("--time_based --bs=3k", true),
+            ("--time_based --bs=3k --rw=rw --ioengine=libaio", true),
+            ("--time_based --bs=3k --rw=randwrite", false),
+            ("--time_based --bs=3k --rw=randwrite --percentage_random=0", true),
+            ("--time_based --size=66k", true),
+            ("--time_based --nrfiles=3", true),
+            ("--time_based --bs=3k --numjobs=2 --filename=f", false),
             ("--time_based --ioengine=libaio --trim_backlog=4 --trim_percentage=10", false),
             ("--ioengine=libaio", false),
         ] {
-            let plan = planned(&format!(
-                "--name=a --bs=4k --size=64k --rw=write --verify=crc32c --runtime=1 {args}"
-            ));
-            let kept = plan.jobs[0].stream.keep_written;
+            let global = "--bs=4k --size=64k --rw=write --verify=crc32c --runtime=1";
+            let plan = planned(&format!("{global} {args} --name=a"));
+            let kept = plan.jobs.last().and_then(|job| job.stream.keep_written);
             assert_eq!(kept.is_some_and(|kept| kept.each_pass), each, "{args}");
         }
     }
@@ -458,6 +484,7 @@ mod tests {
             "--io_size=1m --rw=rw --size=66k",
             "--io_size=1m --rw=rw --ioengine=libaio --verify_backlog=4",
             "--io_size=1m --rw=rw --bsrange=4k-8k",
+            "--rw=write:8k",
             "--loops=2 --flow=2",
             "--io_size=1m --rw=write:4k",
             "--loops=2 --verify_only",
@@ -467,6 +494,7 @@ mod tests {
             let why = refused(&format!("--name=a --size=64k --rw=write --verify=crc32c {args}"));
             assert!(why.contains("each pass is read back"), "{args}: {why}");
         }
+        planned("--name=a --rw=write:8k --bs=4k --size=64k --io_size=48k --verify=crc32c");
         // The last block of a mix in order is begun within its one pass.
         planned("--name=a --rw=rw --bs=3k --size=64k --verify=crc32c");
     }

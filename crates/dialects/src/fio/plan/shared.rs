@@ -1,0 +1,70 @@
+//! Blocks that several clones or jobs write at the same time. Who reads back after each pass would find what another one is writing, and
+//! call it wrong; in fio 3.42 such jobs end with an error of verification. Here they read back when they have written all.
+
+use super::super::Wrong;
+use super::{Job, backlog};
+use fathom_workload::{Access, Amount, Direction, Mix, Verify};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Lets jobs without a number of passes read back at their end if they share blocks.
+pub(super) fn read_back_at_the_end(jobs: &mut [Job]) -> Result<(), Wrong> {
+    for number in sharing(jobs) {
+        let job = &mut jobs[number];
+        let stream = &mut job.stream;
+        let goes_round = stream.amount == Amount::Endless || stream.access == Access::Uniform;
+        if !(goes_round && stream.keep_written.is_some_and(|kept| kept.each_pass)) {
+            continue;
+        }
+        let kept = backlog::kept(&job.settings, stream)?;
+        stream.keep_written = Some(kept);
+        job.reads_back = true;
+        if kept.after == 0 {
+            job.backlog = false;
+            stream.verify = Verify::No;
+            if stream.direction == Direction::Mix(Mix::ReadPercent(0)) && !job.rw.mixed {
+                stream.direction = Direction::Write;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A range of a file, and who writes it.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Written<'a> {
+    step: u32,
+    path: &'a Path,
+    start: u64,
+    end: u64,
+    job: usize,
+}
+
+/// Jobs that write what another clone, or a job that runs at the same time, writes too.
+fn sharing(jobs: &[Job]) -> BTreeSet<usize> {
+    let mut all: Vec<Written<'_>> = Vec::new();
+    for (number, job) in jobs.iter().enumerate().filter(|(_, job)| job.rw.writes() && !job.only_reads_back) {
+        for (clone, (files, part)) in job.files.iter().zip(&job.parts).enumerate() {
+            let sizes = job.sizes.get(clone);
+            all.extend(files.iter().enumerate().map(|(file, path)| {
+                let end = sizes.and_then(|sizes| sizes.get(file)).copied();
+                let end = end.unwrap_or(part.start.saturating_add(part.length));
+                Written { step: job.step, path, start: part.start, end, job: number }
+            }));
+        }
+    }
+    all.sort_unstable();
+    let mut found = BTreeSet::new();
+    // The range that reaches farthest so far.
+    let mut farthest: Option<&Written<'_>> = None;
+    for one in &all {
+        let before = farthest.filter(|f| (f.step, f.path) == (one.step, one.path));
+        if let Some(before) = before.filter(|before| one.start < before.end) {
+            found.extend([before.job, one.job]);
+        }
+        if before.is_none_or(|before| before.end < one.end) {
+            farthest = Some(one);
+        }
+    }
+    found
+}
