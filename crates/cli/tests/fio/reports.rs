@@ -36,6 +36,12 @@ fn depths_are_counted_as_in_fio() {
     for (more, level, share) in [
         ("", "8", 57.0 * 100.0 / 64.0),
         ("--iodepth_batch=8 --iodepth_batch_complete_min=8", "8", 100.0),
+        ("--iodepth_low=4", "8", 15.0 * 100.0 / 64.0),
+        ("--iodepth_low=2", "4", 41.0 * 100.0 / 64.0),
+        ("--iodepth_batch_complete_min=8", "8", 8.0 * 100.0 / 64.0),
+        // Completions are seen when the queue is full, and count towards the next pause.
+        ("--thinktime=1 --thinktime_blocks=5", "1", 11.0 * 100.0 / 64.0),
+        ("--thinktime=1 --thinktime_blocks=5 --ioengine=io_uring", "1", 11.0 * 100.0 / 64.0),
         ("--iodepth_batch_complete_min=0", "1", 100.0),
         ("--iodepth_batch_complete_min=0 --ioengine=io_uring", "1", 100.0),
         ("--ioengine=null", "1", 100.0),

@@ -61,6 +61,7 @@ impl<'a> Rare<'a> {
             && s.priorities.is_empty()
             && !s.apart
             && s.refill_at.is_none()
+            && s.take_at_most.is_none()
             && plan.quota == Quota::default();
         if none {
             return Ok(None);

@@ -102,6 +102,11 @@ impl Places {
     fn busy(&self) -> usize {
         self.flights.len() - self.free.len()
     }
+
+    /// Those of them that the kernel works on.
+    fn in_kernel(&self) -> usize {
+        self.busy() - self.completed.len()
+    }
 }
 
 /// Runs the warm-up, if there is one, and the counted part of a stream. `PLAIN`: such a stream has no rare features, and no loop is compiled
@@ -126,6 +131,7 @@ pub(crate) fn run<B: AsyncBackend, S: Source, const PLAIN: bool>(
         batch,
         wait_for: stream.wait_for.max(1) as usize,
         refill_at: stream.refill_at.map_or(usize::MAX, |n| n as usize),
+        take_at_most: stream.take_at_most.map(|n| n as usize),
         recorded: true,
         syncs_alone: !stream.sync_in_queue,
     };
@@ -161,6 +167,7 @@ pub(crate) fn finish<B: AsyncBackend>(
         batch,
         wait_for: 1,
         refill_at: usize::MAX,
+        take_at_most: None,
         recorded: false,
         syncs_alone: true,
     };
@@ -177,9 +184,28 @@ struct How {
     wait_for: usize,
     /// How far a full queue empties before it is filled again.
     refill_at: usize,
+    /// Completions that are looked at at a time, when nothing more may begin; without it all there are, after every call.
+    take_at_most: Option<usize>,
     recorded: bool,
     /// An fsync waits for those in flight, and the next ones for it.
     syncs_alone: bool,
+}
+
+impl How {
+    /// Completions that a program takes at a time, so long as it does not wait for more.
+    fn takes(self) -> usize {
+        self.take_at_most.unwrap_or(self.wait_for)
+    }
+}
+
+/// Counts completions that are taken so many at a time.
+fn took(hot: &mut Hot, completions: usize, at_a_time: usize) {
+    let mut left = completions;
+    while left > 0 {
+        let taken = left.min(at_a_time.max(1));
+        hot.figures.in_flight.completed(taken);
+        left -= taken;
+    }
 }
 
 /// What has to be over before counting begins.
@@ -337,7 +363,7 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
                     trim::at_once::<B, S, RARE>(hot, backend, source, &op, op_due, how.recorded)
                     && let Err(fault) = passed::over(hot, source, op, fault)
                 {
-                    drain(hot, backend, places.busy());
+                    drain(hot, backend, places.in_kernel());
                     return Err(fault);
                 }
                 if RARE && let Some(pauses) = &mut places.pauses {
@@ -375,7 +401,13 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
             now = hot.clock.now();
             continue;
         }
+        let counts = how.recorded && (!RARE || hot.counting);
         if places.busy() == 0 {
+            if counts {
+                let at_a_time = if ended.is_some() { taken } else { how.takes() };
+                took(hot, taken, at_a_time);
+                taken = 0;
+            }
             if places.held.is_some() && ended.is_none() {
                 if RARE && due > now {
                     now = nap(hot, due, now);
@@ -397,15 +429,14 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
             emptying |= full && how.refill_at < most;
             full |= emptying || places.is_pausing();
         }
-        let given = if RARE && due > 0 && !full {
+        let nothing_new = places.queued.is_empty();
+        let given = if RARE && due > 0 && !full && places.completed.is_empty() {
             backend.submit_for(hot.clock.between(now, due), hot.clock)
         } else {
-            let nothing_new = places.queued.is_empty();
             let wait_for = if full { how.wait_for.min(places.busy()) } else { usize::from(nothing_new) };
-            backend.submit(wait_for, hot.clock)
+            backend.submit(wait_for.saturating_sub(places.completed.len()), hot.clock)
         };
         let given = given.inspect_err(|_| leave_to_the_kernel(&mut hot.memory))?;
-        let counts = how.recorded && (!RARE || hot.counting);
         if counts {
             if places.alone && !places.queued.is_empty() {
                 // It waited for all before it.
@@ -420,15 +451,28 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
         }
         now = hot.clock.now();
         let stopped = ended.is_some_and(|e| e != Outcome::Completed);
-        let reaped = reap::<B, S, RARE>(hot, backend, source, &mut places, how.recorded, now, stopped);
-        if counts {
-            // What comes next waits for its time, or for what is in flight.
-            let waits = places.held.is_some() || places.alone || ended.is_some();
-            let all = waits || RARE && how.refill_at < most;
+        // What comes next waits for its time, or for what is in flight.
+        let mut waits_for_all = places.held.is_some() || places.alone || ended.is_some();
+        if RARE {
+            waits_for_all |= places.is_pausing() || nothing_new && !full;
+        }
+        let look_at = match how.take_at_most {
+            Some(most) if RARE && !waits_for_all => {
+                if full {
+                    most
+                } else {
+                    0
+                }
+            }
+            _ => usize::MAX,
+        };
+        let look = Look { most: look_at, recorded: how.recorded, now, stopped };
+        let reaped = reap::<B, S, RARE>(hot, backend, source, &mut places, &look);
+        if counts && ended.is_none() {
             let least = if taken < most { taken } else { taken.saturating_sub(how.wait_for) };
-            let left =
-                if all || RARE && places.is_pausing() { places.busy() } else { places.busy().max(least) };
-            hot.figures.in_flight.completed(taken - left);
+            let all = waits_for_all || RARE && (emptying || how.take_at_most.is_some());
+            let left = if all { places.busy() } else { places.busy().max(least) };
+            took(hot, taken - left, how.takes());
             taken = left;
         }
         reaped?;
@@ -439,28 +483,40 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
             && hot.counting
             && let Err(fault) = super::limits::look(hot, now)
         {
-            drain(hot, backend, places.busy());
+            drain(hot, backend, places.in_kernel());
             return Err(fault);
         }
     }
 }
 
-/// Takes every completion there is.
+/// A look at what is done.
+struct Look {
+    /// Completions that are taken at most.
+    most: usize,
+    recorded: bool,
+    now: u64,
+    stopped: bool,
+}
+
+/// Takes the completions there are.
 #[inline(always)]
 fn reap<B: AsyncBackend, S: Source, const RARE: bool>(
     hot: &mut Hot,
     backend: &mut B,
     source: &mut S,
     places: &mut Places,
-    recorded: bool,
-    now: u64,
-    stopped: bool,
+    look: &Look,
 ) -> Result<(), Fault> {
+    let &Look { most, recorded, now, stopped } = look;
+    if RARE && most == 0 {
+        return Ok(());
+    }
     let mut alike = Alike::default();
     let mut completed = std::mem::take(&mut places.completed);
     backend.reap(&mut completed);
+    let taken = if RARE { completed.len().min(most) } else { completed.len() };
     let mut fault = None;
-    for &(number, result) in &completed {
+    for &(number, result) in &completed[..taken] {
         let flight = &places.flights[number as usize];
         places.free.push(number);
         if RARE {
@@ -504,12 +560,12 @@ fn reap<B: AsyncBackend, S: Source, const RARE: bool>(
         }
     }
     alike.record(hot, now);
-    completed.clear();
+    completed.drain(..taken);
     places.completed = completed;
     match fault {
         None => Ok(()),
         Some(fault) => {
-            drain(hot, backend, places.busy());
+            drain(hot, backend, places.in_kernel());
             Err(fault)
         }
     }

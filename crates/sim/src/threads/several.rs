@@ -146,6 +146,7 @@ pub(super) async fn run(hot: &mut Hot<'_, '_>, source: &mut dyn Source, slots: &
             outcome = Some(Outcome::Stopped);
         }
         let mut due_ns = None;
+        let had = flights.count;
         let carried = carried(plan.stream.backend.batch(), flights.count as usize, depth as usize);
         while outcome.is_none()
             && flights.count < depth
@@ -197,16 +198,29 @@ pub(super) async fn run(hot: &mut Hot<'_, '_>, source: &mut dyn Source, slots: &
             break;
         }
         let is_full = flights.count >= depth || flights.alone || outcome.is_some();
+        // The next one waits for its time, or for those in flight.
+        let waits_for_all = flights.held.is_some() || flights.alone || outcome.is_some();
         flights.emptying |= is_full && plan.stream.refill_at.is_some();
         let nothing_may_begin = is_full || flights.emptying;
         let wait_for =
             if nothing_may_begin { plan.stream.wait_for.clamp(1, flights.count.max(1)) } else { 1 };
-        let mut waits = flights.count > 0;
+        // Whoever handed something in and has room for more goes on.
+        let mut waits = flights.count > 0 && (nothing_may_begin || due_ns.is_some() || flights.count == had);
         while waits && slots.ended.borrow().len() < wait_for as usize {
             slots.until_one_ends(machine, due_ns).await;
             waits = nothing_may_begin;
         }
-        reap(hot, source, slots, &mut flights, &mut outcome);
+        let most = match plan.stream.take_at_most {
+            Some(most) if !waits_for_all => {
+                if nothing_may_begin {
+                    most
+                } else {
+                    0
+                }
+            }
+            _ => u32::MAX,
+        };
+        reap(hot, source, slots, &mut flights, &mut outcome, most);
         flights.emptying &= plan.stream.refill_at.is_some_and(|at| flights.count > at);
     }
     if let Some(op) = flights.held {
@@ -266,15 +280,16 @@ async fn before(hot: &mut Hot<'_, '_>, (op, pauses): (&Op, bool), flights: &mut 
     Before::Go
 }
 
-/// Sees what has ended.
+/// Sees what has ended, `most` operations at most.
 fn reap(
     hot: &mut Hot<'_, '_>,
     source: &mut dyn Source,
     slots: &Slots,
     flights: &mut Flights,
     outcome: &mut Option<Outcome>,
+    most: u32,
 ) {
-    loop {
+    for _ in 0..most {
         let ended = slots.ended.borrow_mut().pop_front();
         let Some((op, began_ns, short)) = ended else { return };
         flights.count -= 1;

@@ -348,8 +348,11 @@ fn depth_errors(stream: &Stream) -> Vec<String> {
         errors.push("wait_for is a number of completions from 1 to queue_depth".into());
     }
     let queues = matches!(stream.backend, Backend::Uring(_) | Backend::Aio { .. } | Backend::Posix);
-    if (stream.wait_for > 1 || stream.refill_at.is_some()) && !queues {
-        errors.push("wait_for and refill_at go with the back-ends uring, aio and posix".into());
+    if (stream.wait_for > 1 || stream.refill_at.is_some() || stream.take_at_most.is_some()) && !queues {
+        errors.push("wait_for, refill_at and take_at_most go with the back-ends uring, aio and posix".into());
+    }
+    if stream.take_at_most.is_some_and(|most| most < stream.wait_for) {
+        errors.push("take_at_most is a number of completions, wait_for or more".into());
     }
     if stream.sync_in_queue && !queues {
         errors.push("sync_in_queue goes with the back-ends uring, aio and posix: the others do one operation after the other".into());

@@ -57,6 +57,10 @@ pub struct Stream {
     /// Once the queue was full nothing begins until no more than so many are in flight; without it, as soon as there is room.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refill_at: Option<u32>,
+    /// What is done is looked at when nothing more may begin, and at most so many of them at a time; without it, all there are at every
+    /// call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub take_at_most: Option<u32>,
     /// Operations in flight do not overlap: one that would waits until those that it overlaps are done.
     #[serde(default, skip_serializing_if = "is_default")]
     pub apart: bool,
@@ -168,6 +172,7 @@ impl Stream {
             adaptive_depth: None,
             wait_for: 1,
             refill_at: None,
+            take_at_most: None,
             sync_in_queue: false,
             apart: false,
             buffers: Buffers::default(),

@@ -790,6 +790,7 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
                 adaptive_depth,
                 wait_for,
                 refill_at,
+                take_at_most: refill_at.map(|at| at.max(wait_for)),
                 sync_in_queue: apart && wait_for % 2 == 0,
                 apart,
                 buffers,

@@ -24,6 +24,16 @@ fn polling_cpu(s: &Settings, polling: bool, notes: &mut Notes) -> Result<Option<
     Ok(polling.then_some(cpu))
 }
 
+/// When completions are taken, of a job whose pace is known. fio takes one when it needs a place; where several are taken together, where the
+/// queue empties first, or where a pause counts them, that changes what is done.
+pub fn takes(s: &Settings, stream: &mut Stream) -> Result<(), Wrong> {
+    let most = s.count("iodepth_batch_complete_max", 0, 0)?.min(stream.queue_depth).max(stream.wait_for);
+    let counts = stream.pace.think.is_some_and(|think| !think.by_issue && think.every > 1);
+    let lazily = most > 1 || stream.refill_at.is_some() || counts;
+    stream.take_at_most = Some(most).filter(|_| stream.queue_depth > 1 && lazily);
+    Ok(())
+}
+
 /// Engine, depth, flags and syncs.
 pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes) -> Result<(), Wrong> {
     let asked_depth = s.count("iodepth", 1, 1)?;

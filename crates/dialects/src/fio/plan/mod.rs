@@ -260,6 +260,7 @@ fn job(
     append::check(s, &laid, replay.is_some(), before)?;
     let mut times = pace::times(s, &mut stream, notes)?;
     pace::apply(s, &mut stream, rw)?;
+    engine::takes(s, &mut stream)?;
     limits::apply(s, &mut stream, rw)?;
     calls::pause(s, &mut stream)?;
     latency::apply(s, &mut stream, &mut times, notes)?;
