@@ -598,7 +598,12 @@ mod tests {
     #[test]
     fn an_entry_waits_for_room_in_the_queue() {
         for polling in [false, true] {
-            let ring = ring(|b| drop(polling.then(|| b.setup_sqpoll(POLL_IDLE_MS)))).unwrap();
+            let flags = |builder: &mut Builder| {
+                if polling {
+                    builder.setup_sqpoll(POLL_IDLE_MS);
+                }
+            };
+            let ring = ring(flags).unwrap();
             let mut held = Held { ring, file: false, buffers: false };
             let mut done = Vec::new();
             for number in 0..10_000 {
