@@ -64,7 +64,8 @@ pub(super) fn split(args: &[String], old: bool) -> Words {
 }
 
 /// Whether a command line is in 0.4's language: told by --dialect, else by its form. --test and --num-threads are what 0.4 needs
-/// for a run of several threads; who knows 1.0 names the test without an option, or says --time or --events.
+/// for a run of several threads; who knows 1.0 names the test without an option, or says --time or --events. Beside --test an option that
+/// 1.0 has not tells 0.4, too, whatever the number of threads.
 ///
 /// # Errors
 /// A --dialect that is neither.
@@ -80,7 +81,9 @@ pub(super) fn is_old(args: &[String]) -> Result<bool, Exit> {
             ))),
         };
     }
-    Ok(given("test") && given("num-threads") && !given("time") && !given("events") && !given("threads"))
+    let of_old = |o: &Given| given_in(&o.name, true) && !given_in(&o.name, false);
+    let old = given("num-threads") || words.options.iter().any(of_old);
+    Ok(given("test") && old && !given("time") && !given("events") && !given("threads"))
 }
 
 /// Puts the options of --config-file where it stands; a line is `name = value` or `name`, with or without dashes.
