@@ -243,7 +243,10 @@ pub(crate) fn root<S: ReadAt>(
         let record = if volume.flavour == Flavour::HighSierra { 180 } else { 156 };
         let byte = sector.saturating_mul(SECTOR as u64).saturating_add(record);
         findings.add(Condition::Root, Place::of_byte(byte, disc.block()), || {
-            format!("the root record gives its own length as {}; it has 34 bytes, which were used", volume.root[0])
+            format!(
+                "the root record gives its own length as {}; it has 34 bytes, which were used",
+                volume.root[0]
+            )
         });
     }
     if root.bytes > 0 && !elsewhere {

@@ -208,7 +208,9 @@ fn a_root_record_of_another_length_is_read_and_told() {
         assert_eq!(image.resolve(b"a").unwrap().unwrap().size(), 1);
         let checked = fathom_isofs::check::check(&image);
         let found: Vec<String> = checked.findings.list().iter().map(ToString::to_string).collect();
-        let told = format!("block 16, byte 156: the root record gives its own length as {length}; it has 34 bytes, which were used [H20]");
+        let told = format!(
+            "block 16, byte 156: the root record gives its own length as {length}; it has 34 bytes, which were used [H20]"
+        );
         assert_eq!(found, [told]);
         assert_eq!((checked.files, checked.directories), (1, 1));
     }

@@ -1,7 +1,7 @@
 //! From arguments to words and options: which test and command are meant, which options were given in which order, and which
 //! release's language it is. Values are read in `general` and `fileio`.
 
-use super::Exit;
+use super::{Exit, table};
 use std::path::Path;
 
 /// An option as typed.
@@ -81,7 +81,7 @@ pub(super) fn is_old(args: &[String]) -> Result<bool, Exit> {
             ))),
         };
     }
-    let of_old = |o: &Given| given_in(&o.name, true) && !given_in(&o.name, false);
+    let of_old = |o: &Given| table::of_04_only(&o.name);
     let old = given("num-threads") || words.options.iter().any(of_old);
     Ok(given("test") && old && !given("time") && !given("events") && !given("threads"))
 }
@@ -147,6 +147,10 @@ mod tests {
         assert_eq!(old("--num-threads=16 --test=fileio --time=60 run"), Ok(false));
         assert_eq!(old("--num-threads=16 --test=fileio --dialect=1.0 run"), Ok(false));
         assert_eq!(old("--test=fileio --file-test-mode=rndrw run"), Ok(false));
+        assert_eq!(old("--test=fileio --init-rng=on --max-time=300 --max-requests=0 run"), Ok(true));
+        assert_eq!(old("--test=fileio --max-time=300 --max-requests=0 run"), Ok(false));
+        assert_eq!(old("--test=fileio --init-rng=on --time=300 run"), Ok(false));
+        assert_eq!(old("fileio --init-rng=on run"), Ok(false));
         assert_eq!(old("fileio --dialect=0.4 run"), Ok(true));
         assert!(old("fileio --dialect=0.5 run").is_err());
     }
