@@ -155,7 +155,7 @@ impl Parser<'_> {
         }
     }
 
-    fn note(&mut self, row: &Row, note: &str) {
+    pub(super) fn note(&mut self, row: &Row, note: &str) {
         self.options.notes.push(format!("{}: {note}", row.name()));
     }
 
@@ -322,6 +322,7 @@ mod tests {
         assert!(!o.purge && !o.multi_buffer);
         let o = of("-a -p -m").unwrap();
         assert!(o.purge && o.multi_buffer);
+        assert!(o.notes.iter().any(|note| note.starts_with("-p: memory of the size of -S is walked")));
     }
 
     #[test]
