@@ -60,6 +60,12 @@ mod tests {
         ] {
             assert!(said(text).contains(meant), "{}", said(text));
         }
+        let bare = said("name = \"x\"\n[[phase]]\nname = \"a\"\nstop = { time = \"2\" }\n");
+        assert!(
+            bare.contains("w.toml:4:17: \"2\" is a time without a unit: write \"2s\" for seconds"),
+            "{bare}"
+        );
+        assert!(bare.contains("  stop = { time = \"2\" }"), "the key: {bare}");
         let orphan = said("name = \"x\"\n[[phase]]\nname = \"a\"\n[[phase.grup]]\n[[phase.group.thread]]\n");
         assert!(orphan.contains("a section in double brackets is missing before it"), "{orphan}");
         let strange = said("name = \"x\"\nquite_another_word = 1\n");

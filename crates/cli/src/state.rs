@@ -1,6 +1,7 @@
 //! Where fathom keeps its own files: the journals of what it made and turned, and the store. Nothing of them is used that anybody else than
 //! this user and root can change.
 
+use crate::exit::Usage;
 use crate::{console, sweeper};
 use anyhow::Context as _;
 use fathom_engine::Ledger;
@@ -85,6 +86,24 @@ fn can_be_written(directory: &Path) -> Result<(), Untrusted> {
 /// Whether the user said which store: on the command line, or in the environment.
 pub fn store_is_named(named: Option<&Path>) -> bool {
     named.is_some() || std::env::var_os("FATHOM_STORE").is_some_and(|path| !path.is_empty())
+}
+
+/// Opens the store to look at what it holds, which makes no file: where there is no store yet, the usual one holds no run, and one that
+/// the command line names is an error.
+pub fn kept(named: Option<&Path>) -> anyhow::Result<Store> {
+    let path = named.map_or_else(Store::default_path, |path| Ok(path.to_owned()))?;
+    // What cannot be looked at is told by those who open it.
+    if std::fs::exists(&path).unwrap_or(true) {
+        return store(named);
+    }
+    if named.is_some() {
+        let path = path.display();
+        return Err(Usage(format!(
+            "there is no store {path}; --store names one that is there, or that a measurement makes"
+        ))
+        .into());
+    }
+    Ok(Store::not_yet(path)?)
 }
 
 /// Opens the store for reading and writing.

@@ -5,6 +5,7 @@ use crate::error::{Error, Place};
 use crate::finding::{Condition, Findings};
 use crate::format::path_table::{PathEntries, PathEntry};
 use crate::image::Image;
+use crate::node::Node;
 use crate::source::ReadAt;
 use crate::walk::{Step, Walk};
 use std::collections::HashSet;
@@ -12,7 +13,7 @@ use std::collections::HashSet;
 /// What a check went through and found.
 #[derive(Clone, Debug, Default)]
 pub struct Checked {
-    /// Files of any kind, directories included, the root not.
+    /// Files of any kind but directories.
     pub files: u64,
     /// Directories entered, the root included.
     pub directories: u64,
@@ -30,11 +31,13 @@ const PATH_TABLE_BYTES: u64 = 32 << 20;
 pub fn check<S: ReadAt>(image: &Image<S>) -> Checked {
     let mut checked = Checked { findings: image.findings().clone(), ..Checked::default() };
     let mut trouble = Findings::default();
+    let mut serials = Serials::default();
     let mut walk = Walk::new(image);
     while let Some(step) = walk.step() {
         match step {
             Step::File { node, .. } => {
-                checked.files += 1;
+                checked.files += u64::from(!node.is_directory());
+                serials.see(node);
                 if node.extents().is_some() {
                     checked.bytes = checked.bytes.saturating_add(node.size());
                 }
@@ -51,8 +54,39 @@ pub fn check<S: ReadAt>(image: &Image<S>) -> Checked {
     checked.directories = u64::try_from(walk.directories().len()).unwrap_or(u64::MAX);
     checked.findings.extend(walk.findings().clone());
     checked.findings.extend(trouble);
+    serials.judge(&mut checked.findings);
     check_path_tables(image, walk.directories(), &mut checked.findings);
     checked
+}
+
+/// The serial numbers of Rock Ridge, as far as they are recorded.
+#[derive(Default)]
+struct Serials {
+    /// Files whose number is 0, and the first of them.
+    unset: u64,
+    first: Option<Place>,
+    set: bool,
+}
+
+impl Serials {
+    fn see(&mut self, node: &Node) {
+        match node.serial {
+            Some(0) => {
+                self.unset += 1;
+                self.first.get_or_insert(node.record());
+            }
+            Some(_) => self.set = true,
+            None => {}
+        }
+    }
+
+    fn judge(&self, findings: &mut Findings) {
+        let Some(first) = self.first.filter(|_| self.unset > 1 && !self.set) else { return };
+        findings.add(Condition::SerialNumbers, first, || {
+            let all = self.unset;
+            format!("all {all} files and directories have the serial number 0 in PX: readers that go by it take them for one file")
+        });
+    }
 }
 
 /// An error without its place, which the finding has of its own.

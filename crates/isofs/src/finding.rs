@@ -44,6 +44,8 @@ pub enum Condition {
     TooLong,
     /// H23: several entries of one name; all but one got another.
     DuplicateName,
+    /// Serial numbers that are all 0, so that they tell no file from another.
+    SerialNumbers,
     /// System use entries that cannot be read as such.
     SystemUse,
     /// A file whose data are on another volume of the set.
@@ -79,7 +81,7 @@ impl Condition {
             Self::Date => "H21",
             Self::TooLong => "H22",
             Self::DuplicateName => "H23",
-            Self::SystemUse | Self::OtherVolume | Self::PathTable | Self::Boot => "-",
+            Self::SerialNumbers | Self::SystemUse | Self::OtherVolume | Self::PathTable | Self::Boot => "-",
         }
     }
 }

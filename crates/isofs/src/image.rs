@@ -192,14 +192,15 @@ impl<S: ReadAt> Image<S> {
         let Ok(root) = self.read_dir(&self.root) else { return false };
         let mut seen: HashMap<u32, (Option<u64>, u64)> = HashMap::new();
         let mut any = false;
-        for entry in root.entries.iter().filter(|entry| entry.node.serial != 0) {
-            any = true;
+        for entry in &root.entries {
             let node = &entry.node;
+            let Some(serial) = node.serial.filter(|&serial| serial != 0) else { continue };
+            any = true;
             let content = match node.directory_block() {
                 Some(block) => (Some(block), 0),
                 None => (node.extents().and_then(|e| e.first_block()), node.size),
             };
-            if *seen.entry(node.serial).or_insert(content) != content {
+            if *seen.entry(serial).or_insert(content) != content {
                 return false;
             }
         }
@@ -330,7 +331,7 @@ fn blank_root() -> Node {
         gid: 0,
         size: 0,
         inode: 0,
-        serial: 0,
+        serial: None,
         device: (0, 0),
         times: Times::default(),
         record: Place { lbn: 0, offset: 0 },

@@ -137,7 +137,8 @@ pub struct Node {
     pub(crate) gid: u32,
     pub(crate) size: u64,
     pub(crate) inode: u64,
-    pub(crate) serial: u32,
+    /// As recorded; 0 is none, too.
+    pub(crate) serial: Option<u32>,
     pub(crate) device: (u32, u32),
     pub(crate) times: Times,
     pub(crate) record: Place,

@@ -239,6 +239,16 @@ pub(crate) fn root<S: ReadAt>(
     let dot = first.get(..length).and_then(|bytes| record::parse(bytes, dialect_of(volume)).ok());
     let dot = dot.filter(|dot| dot.name == [0]);
     let elsewhere = dot.is_some_and(|dot| dot.extent.le != root.extent && dot.extent.be != root.extent);
+    if volume.root[0] != 34 {
+        let record = if volume.flavour == Flavour::HighSierra { 180 } else { 156 };
+        let byte = sector.saturating_mul(SECTOR as u64).saturating_add(record);
+        findings.add(Condition::Root, Place::of_byte(byte, disc.block()), || {
+            format!(
+                "the root record gives its own length as {}; it has 34 bytes, which were used",
+                volume.root[0]
+            )
+        });
+    }
     if root.bytes > 0 && !elsewhere {
         return Ok(root);
     }

@@ -180,6 +180,43 @@ fn serial_numbers_that_do_not_tell_files_apart_are_not_used() {
 }
 
 #[test]
+fn serial_numbers_that_are_all_nought_are_told() {
+    let told = |serials: [Option<u32>; 2]| {
+        let mut builder = Builder::new().rock_ridge("IEEE_1282");
+        for (name, serial) in ["a", "b"].into_iter().zip(serials) {
+            let mut spec = named(name, name.as_bytes());
+            spec.susp.push(susp::px(0o100_644, 1, 0, 0, serial));
+            builder = builder.add(name, spec);
+        }
+        let checked = fathom_isofs::check::check(&open(builder.build().bytes));
+        checked.findings.list().iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    };
+    let found = told([Some(0), Some(0)]);
+    assert!(found.contains("all 2 files and directories have the serial number 0 in PX"), "{found}");
+    for serials in [[Some(0), Some(5)], [None, None], [Some(6), Some(5)], [Some(0), None]] {
+        assert_eq!(told(serials), "");
+    }
+}
+
+#[test]
+fn a_root_record_of_another_length_is_read_and_told() {
+    // The discs of the CSRG archive say 68.
+    for length in [68, 0, 33, 35, 255] {
+        let mut bytes = Builder::new().rock_ridge("IEEE_1282").add("a", named("a", b"1")).build().bytes;
+        bytes[16 * 2048 + 156] = length;
+        let image = open(bytes);
+        assert_eq!(image.resolve(b"a").unwrap().unwrap().size(), 1);
+        let checked = fathom_isofs::check::check(&image);
+        let found: Vec<String> = checked.findings.list().iter().map(ToString::to_string).collect();
+        let told = format!(
+            "block 16, byte 156: the root record gives its own length as {length}; it has 34 bytes, which were used [H20]"
+        );
+        assert_eq!(found, [told]);
+        assert_eq!((checked.files, checked.directories), (1, 1));
+    }
+}
+
+#[test]
 fn links_devices_and_long_form_times() {
     let special = |entries: Vec<Vec<u8>>| Spec { susp: entries, ..Spec::default() };
     let mode = |mode| susp::px(mode, 1, 0, 0, None);

@@ -1,5 +1,5 @@
 //! Bytes, durations and seeds as people write them: `"64KiB"`, `"1.5GiB"`, `"500ms"`, `"0x2a"`, or a plain number (bytes,
-//! nanoseconds, seed). In the native format `k`, `m`, `g`, `t` with or without `iB` are powers of two; `kB`, `MB`, `GB`, `TB`
+//! nanoseconds, seed). A time in text has its unit, for nobody who writes `"2"` means nanoseconds. In the native format `k`, `m`, `g`, `t` with or without `iB` are powers of two; `kB`, `MB`, `GB`, `TB`
 //! are powers of ten. Dialects have their own rules and do not use this parser.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -84,6 +84,13 @@ impl FromStr for Bytes {
 impl FromStr for Duration {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
+        let bare = text.trim();
+        let number = bare.chars().all(|c| c.is_ascii_digit() || c == '.');
+        if number && bare.parse::<f64>().is_ok_and(|number| number != 0.0) {
+            return Err(format!(
+                "{text:?} is a time without a unit: write \"{bare}s\" for seconds, or another of ns, us, ms, s, min, h"
+            ));
+        }
         scaled(text, &TIME_UNITS, "a length of time").map(Self)
     }
 }
@@ -185,6 +192,13 @@ mod tests {
         assert_eq!("500ms".parse(), Ok(Duration(500_000_000)));
         assert_eq!("2min".parse(), Ok(Duration(120_000_000_000)));
         assert!("5 parsecs".parse::<Duration>().is_err());
+        for (text, meant) in
+            [("2", "write \"2s\" for seconds"), (" 0.5 ", "write \"0.5s\""), ("1.", "without a unit")]
+        {
+            let wrong = text.parse::<Duration>().unwrap_err();
+            assert!(wrong.contains(meant), "{wrong}");
+        }
+        assert_eq!("0".parse(), Ok(Duration(0)));
     }
 
     proptest! {

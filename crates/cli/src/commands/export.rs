@@ -5,7 +5,7 @@ use crate::{console, state};
 use std::process::ExitCode;
 
 pub fn run(options: &Export, common: &Common) -> anyhow::Result<ExitCode> {
-    let store = state::store(common.store.as_deref())?;
+    let store = state::kept(common.store.as_deref())?;
     let runs = options.runs.iter().map(|r| store.load(r)).collect::<Result<Vec<_>, _>>()?;
     match options.format {
         ExportFormat::Json => {

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 const AT_ONCE: usize = 64 << 10;
 
 pub fn run(options: &List, common: &Common) -> anyhow::Result<ExitCode> {
-    let store = state::store(common.store.as_deref())?;
+    let store = state::kept(common.store.as_deref())?;
     let filter = Filter { limit: options.limit, ..Filter::default() };
     let mut text = String::new();
     let mut any = false;

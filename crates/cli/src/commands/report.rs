@@ -14,7 +14,7 @@ pub fn run(options: &Report, common: &Common) -> anyhow::Result<ExitCode> {
             Usage("--full belongs to a file that ends in .md; other forms are always whole".into()).into()
         );
     }
-    let store = state::store(common.store.as_deref())?;
+    let store = state::kept(common.store.as_deref())?;
     let runs = options.runs.iter().map(|r| store.load(r)).collect::<Result<Vec<_>, _>>()?;
     let runs: Vec<_> = runs.iter().collect();
     let form = if options.full { write::full_markdown } else { write::runs };

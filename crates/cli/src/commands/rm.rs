@@ -5,7 +5,7 @@ use crate::{console, state};
 use std::process::ExitCode;
 
 pub fn run(options: &Rm, common: &Common) -> anyhow::Result<ExitCode> {
-    let mut store = state::store(common.store.as_deref())?;
+    let mut store = state::kept(common.store.as_deref())?;
     // Every name must be good before anything is removed; "last" means the last one now, however often it is given.
     let mut ids = options.runs.iter().map(|r| store.resolve(r)).collect::<Result<Vec<_>, _>>()?;
     ids.sort();

@@ -7,7 +7,7 @@ use fathom_record::Run;
 use std::process::ExitCode;
 
 pub fn run(options: &Show, common: &Common) -> anyhow::Result<ExitCode> {
-    let store = state::store(common.store.as_deref())?;
+    let store = state::kept(common.store.as_deref())?;
     let runs = options.runs.iter().map(|r| store.load(r)).collect::<Result<Vec<_>, _>>()?;
     let all: Vec<&Run> = runs.iter().collect();
     if !options.json

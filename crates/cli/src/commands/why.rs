@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 pub fn run(options: &Why, common: &Common) -> anyhow::Result<ExitCode> {
-    let store = state::store(common.store.as_deref())?;
+    let store = state::kept(common.store.as_deref())?;
     let run = store.load(&wanted(&store, &options.run)?)?;
     let phase = phase(&run, options.phase.as_deref())?;
     let found = fathom_report::why::Why::of(&run, phase, findings::is_cause);

@@ -89,11 +89,20 @@ fn a_survey_on_one_line_is_all_that_it_prints() {
     let fathom = Fathom::new();
     let outcome = fathom.run(["survey", "--quick", "--line"]).expect_code(0);
     assert_eq!(outcome.stdout.lines().count(), 1, "{}", outcome.stdout);
-    for figure in ["fsync ", "fsync x8 ", "read ", "write ", "cold read "] {
-        assert!(outcome.stdout.contains(figure), "{figure} is missing: {}", outcome.stdout);
-    }
     assert_eq!(names_in(fathom.work()), [""; 0], "no page");
     assert_eq!(runs(&fathom).len(), 1);
+    for figure in ["fsync ", "read ", "write "] {
+        assert!(outcome.stdout.contains(figure), "{figure} is missing: {}", outcome.stdout);
+    }
+    // A busy machine has no time for some parts.
+    let measured = phase_names(&last_run(&fathom));
+    let long = fathom.run(["show"]).expect_code(0).stdout;
+    let long = long.split_whitespace().collect::<Vec<_>>().join(" ");
+    for (phase, figure) in [("parallel commits", "| fsync x8 "), ("cold read", "| cold read ")] {
+        let there = measured.iter().any(|name| name == phase);
+        assert_eq!(outcome.stdout.contains(figure), there, "{figure}: {}", outcome.stdout);
+        assert!(there || long.contains("the time was over before these parts"), "{long}");
+    }
 }
 
 #[test]

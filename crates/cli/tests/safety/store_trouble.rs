@@ -45,6 +45,27 @@ fn a_file_that_is_no_store_is_no_success_and_stays_as_it_is() {
 }
 
 #[test]
+fn looking_for_runs_makes_no_store() {
+    let fathom = Fathom::new();
+    let looking = ["list", "history", "show", "why last", "export last", "compare last last", "rm last"];
+    let missing = fathom.dir().path().join("missing/runs.db");
+    let named = missing.to_str().expect("UTF-8");
+    for line in looking {
+        let (listing, words) = (["list", "history"].contains(&line), line.split(' '));
+        let outcome = fathom.run(words.clone().chain(["--store", named])).expect_code(2).expect_stdout("");
+        let told = format!("error: there is no store {named}; --store names one that is there");
+        assert!(outcome.stderr.starts_with(&told), "{line}: {}", outcome.stderr);
+        // Nothing was measured yet with the usual one.
+        let outcome = fathom.run(words).expect_code(if listing { 0 } else { 2 });
+        let told = if listing { "no runs in" } else { "holds no run yet" };
+        assert!(outcome.stderr.contains(told), "{line}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains(fathom.store().to_str().expect("UTF-8")), "{}", outcome.stderr);
+    }
+    assert!(!missing.parent().is_some_and(Path::exists) && !fathom.store().exists());
+    fathom.run(["list", "--json"]).expect_code(0).expect_stdout("[]\n");
+}
+
+#[test]
 fn a_store_on_a_full_disk_is_no_success() {
     let Some(fs) = TmpFs::mount("a_store_on_a_full_disk_is_no_success", 64 << 10) else { return };
     let fathom = Fathom::new();

@@ -38,7 +38,10 @@ fn a_time_has_its_unit() {
     let file = workload(&fathom, "", "");
     for option in ["--budget", "--settle"] {
         let outcome = fathom.run(sweep(&["--vary", "record=4KiB,8KiB", option, "5"], &file)).expect_code(2);
-        one_error(&outcome, &[&format!("{option} 5: a time with its unit is expected, such as 500ms, 90s")]);
+        one_error(
+            &outcome,
+            &[&format!("{option} 5: \"5\" is a time without a unit: write \"5s\" for seconds")],
+        );
     }
 }
 

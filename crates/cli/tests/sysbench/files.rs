@@ -53,6 +53,10 @@ fn another_directory_is_named_with_an_option() {
     assert_eq!(names_in(&dir), ["test_file.0", "test_file.1"]);
     let _ = run(&fathom, &format!("{common} --file-test-mode=rndrw --events=50 --file-cold=on run"))
         .expect_code(0);
+    let twice = run(&fathom, &format!("{common} --file-test-mode=seqrd --events=9999 --file-cold=on run"));
+    assert!(!twice.stderr.contains("direct, --file-cold=on, or"), "it was given: {}", twice.stderr);
+    let memory = run(&fathom, &format!("{common} --file-test-mode=seqrd --events=9999 run"));
+    assert!(!memory.stderr.contains("--file-cold=on is for the first"), "{}", memory.stderr);
     let _ = run(&fathom, &format!("{common} cleanup")).expect_code(0);
     assert!(names_in(&dir).is_empty() && names_in(fathom.work()).is_empty());
 }

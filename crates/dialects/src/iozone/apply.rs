@@ -131,6 +131,10 @@ impl Parser<'_> {
             'p' => {
                 o.purge = true;
                 self.splash("Purge Mode On");
+                self.note(
+                    row,
+                    "memory of the size of -S is walked before every operation; IOzone walks less, and its rates are higher",
+                );
             }
             'P' => {
                 let first = u32::try_from(value.count()).unwrap_or(MOST_CPUS).min(MOST_CPUS);

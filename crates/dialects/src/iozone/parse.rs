@@ -56,7 +56,7 @@ pub(super) fn parse(args: &[String], uname: &str) -> Result<Options, Exit> {
     if args.is_empty() {
         return Err(help::usage());
     }
-    let mut parser = Parser { options: Options::default(), uname, refused: None, depths: [false; 2] };
+    let mut parser = Parser { options: Options::default(), uname, refused: Vec::new(), depths: [false; 2] };
     let mut words = Words::new(args);
     while let Some(letter) = words.letter() {
         if letter == '+' {
@@ -71,12 +71,30 @@ pub(super) fn parse(args: &[String], uname: &str) -> Result<Options, Exit> {
     parser.finish()
 }
 
+/// All that is refused, so that nobody meets one refusal behind the other: options of one reason in one sentence.
+fn refusal(refused: &[(String, &str)]) -> Option<String> {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (name, why) in refused {
+        match reasons.iter_mut().find(|(reason, _)| reason == why) {
+            Some((_, names)) if names.contains(&name.as_str()) => {}
+            Some((_, names)) => names.push(name),
+            None => reasons.push((why, vec![name])),
+        }
+    }
+    let sentences = reasons.iter().map(|(why, names)| match names.split_last() {
+        Some((last, [])) => format!("{last} is refused. {why}"),
+        Some((last, others)) => format!("{} and {last} are refused. {why}", others.join(", ")),
+        None => String::new(),
+    });
+    (!reasons.is_empty()).then(|| sentences.collect::<Vec<_>>().join(" "))
+}
+
 /// The state of parsing.
 pub(super) struct Parser<'a> {
     pub(super) options: Options,
     pub(super) uname: &'a str,
-    /// The first option that cannot be honoured; told last, because IOzone's own checks come first.
-    refused: Option<Exit>,
+    /// Options that cannot be honoured, with the reason; told last, because IOzone's own checks come first.
+    refused: Vec<(String, &'static str)>,
     /// Whether -H and -k were given.
     pub(super) depths: [bool; 2],
 }
@@ -131,14 +149,13 @@ impl Parser<'_> {
                 true
             }
             State::Refused(why) => {
-                let exit = Exit::out(255, "").because(format!("{} is refused. {why}", row.name()));
-                self.refused.get_or_insert(exit);
+                self.refused.push((row.name(), why));
                 false
             }
         }
     }
 
-    fn note(&mut self, row: &Row, note: &str) {
+    pub(super) fn note(&mut self, row: &Row, note: &str) {
         self.options.notes.push(format!("{}: {note}", row.name()));
     }
 
@@ -166,8 +183,8 @@ impl Parser<'_> {
         if self.depths == [true; 2] {
             return Err(mix(20, "Can not do both -H and -k"));
         }
-        if let Some(exit) = self.refused {
-            return Err(exit);
+        if let Some(sentences) = refusal(&self.refused) {
+            return Err(Exit::out(255, "").because(sentences));
         }
         useless::tell(o);
         Ok(self.options)
@@ -267,6 +284,20 @@ mod tests {
     }
 
     #[test]
+    fn all_that_is_refused_is_told_at_once() {
+        let told = |line: &str| of(line).unwrap_err().stderr;
+        let cluster = told("-+m hosts -+h here -+m hosts -C -w -c -e -i 0 -+n -r 64k -s 2g -t 2");
+        assert!(cluster.starts_with("iozone: -+m and -+h are refused. Many machines at once"), "{cluster}");
+        assert!(cluster.contains("without the options of a cluster the same line measures this machine"));
+        let two = told("-+m hosts -+H clock -+h here -t 2");
+        assert!(
+            two.starts_with("iozone: -+m and -+h are refused.") && two.contains(" -+H is refused. "),
+            "{two}"
+        );
+        assert_eq!((two.lines().count(), cluster.lines().count()), (1, 1));
+    }
+
+    #[test]
     fn every_done_option_is_carried_out() {
         for row in OPTIONS.iter().filter(|r| !matches!(r.state, State::Refused(_))) {
             let argument = match row.argument {
@@ -291,6 +322,7 @@ mod tests {
         assert!(!o.purge && !o.multi_buffer);
         let o = of("-a -p -m").unwrap();
         assert!(o.purge && o.multi_buffer);
+        assert!(o.notes.iter().any(|note| note.starts_with("-p: memory of the size of -S is walked")));
     }
 
     #[test]

@@ -82,7 +82,7 @@ const fn refused(base: Row, why: &'static str) -> Row {
 use Argument::{None, Number, Path, Paths, Size, Word};
 
 const NO_COPY: &str = "the data are not copied once more, as IOzone does here: it is the same as -k";
-const NO_CLUSTER: &str = "Runs over several machines are not built; start fathom on each machine instead.";
+const NO_CLUSTER: &str = "Many machines at once are measured by fathom-mpi (mpirun -n 4 fathom-mpi iozone -t 4 -+m FILE ...); without the options of a cluster the same line measures this machine.";
 
 /// Every option.
 pub const OPTIONS: [Row; 91] = [

@@ -284,7 +284,7 @@ pub const OPTIONS: [Row; 66] = [
             "dialect",
             Text,
             "",
-            "which release a command line means {0.4,1.0}; 0.4 if it has --test and --num-threads but neither --time nor --events",
+            "which release a command line means {0.4,1.0}; 0.4 if it has --test and --num-threads, or --test and an option that 1.0 has not, but neither --time nor --events",
         ),
         "VERSION",
     )),
@@ -305,6 +305,12 @@ pub fn find(name: &str, old: bool) -> Option<&'static Row> {
     let name = name.replace('_', "-");
     let other = if old { Versions::New } else { Versions::Old };
     OPTIONS.iter().find(|r| r.name == name && r.versions != other)
+}
+
+/// Whether 0.4 knows an option and 1.0 does not.
+#[must_use]
+pub fn of_04_only(name: &str) -> bool {
+    find(name, true).is_some() && find(name, false).is_none()
 }
 
 /// The rows of a part, in order.

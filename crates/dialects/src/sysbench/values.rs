@@ -1,8 +1,8 @@
 //! What stands after the `=`: whole numbers, sizes, decimal numbers, switches. They are read as SysBench reads them, odd corners
 //! included, except that rest behind a size is an error instead of nothing.
 
-use super::Exit;
 use super::words::Given;
+use super::{Exit, table};
 
 /// A whole number of 32 bits; nothing at all is 0.
 ///
@@ -56,7 +56,14 @@ pub(super) fn switch(given: &Given) -> Result<bool, Exit> {
 
 /// An option that nobody knows, or a switch that is neither on nor off.
 pub(super) fn unknown(given: &Given) -> Exit {
-    Exit::complaint(format_args!("invalid option: {}", given.raw))
+    let exit = Exit::complaint(format_args!("invalid option: {}", given.raw));
+    if table::of_04_only(&given.name) {
+        return exit.because(format_args!(
+            "0.4 knows --{}; --dialect=0.4 takes this line in its meaning",
+            given.name
+        ));
+    }
+    exit
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! From arguments to words and options: which test and command are meant, which options were given in which order, and which
 //! release's language it is. Values are read in `general` and `fileio`.
 
-use super::Exit;
+use super::{Exit, table};
 use std::path::Path;
 
 /// An option as typed.
@@ -64,7 +64,8 @@ pub(super) fn split(args: &[String], old: bool) -> Words {
 }
 
 /// Whether a command line is in 0.4's language: told by --dialect, else by its form. --test and --num-threads are what 0.4 needs
-/// for a run of several threads; who knows 1.0 names the test without an option, or says --time or --events.
+/// for a run of several threads; who knows 1.0 names the test without an option, or says --time or --events. Beside --test an option that
+/// 1.0 has not tells 0.4, too, whatever the number of threads.
 ///
 /// # Errors
 /// A --dialect that is neither.
@@ -80,7 +81,9 @@ pub(super) fn is_old(args: &[String]) -> Result<bool, Exit> {
             ))),
         };
     }
-    Ok(given("test") && given("num-threads") && !given("time") && !given("events") && !given("threads"))
+    let of_old = |o: &Given| table::of_04_only(&o.name);
+    let old = given("num-threads") || words.options.iter().any(of_old);
+    Ok(given("test") && old && !given("time") && !given("events") && !given("threads"))
 }
 
 /// Puts the options of --config-file where it stands; a line is `name = value` or `name`, with or without dashes.
@@ -144,6 +147,10 @@ mod tests {
         assert_eq!(old("--num-threads=16 --test=fileio --time=60 run"), Ok(false));
         assert_eq!(old("--num-threads=16 --test=fileio --dialect=1.0 run"), Ok(false));
         assert_eq!(old("--test=fileio --file-test-mode=rndrw run"), Ok(false));
+        assert_eq!(old("--test=fileio --init-rng=on --max-time=300 --max-requests=0 run"), Ok(true));
+        assert_eq!(old("--test=fileio --max-time=300 --max-requests=0 run"), Ok(false));
+        assert_eq!(old("--test=fileio --init-rng=on --time=300 run"), Ok(false));
+        assert_eq!(old("fileio --init-rng=on run"), Ok(false));
         assert_eq!(old("fileio --dialect=0.4 run"), Ok(true));
         assert!(old("fileio --dialect=0.5 run").is_err());
     }

@@ -62,7 +62,7 @@ pub(super) fn node<S: ReadAt>(
         gid: px.map_or(xar.map_or(0, |xar| xar.gid), |px| px.gid),
         size: 0,
         inode: 0,
-        serial: px.map_or(0, |px| px.serial),
+        serial: px.and_then(|px| px.serial),
         device: (0, 0),
         times: times(record, rr, xar.as_ref(), at, findings),
         record: at,
@@ -198,7 +198,7 @@ pub(super) fn section<S: ReadAt>(image: &Image<S>, record: &Record<'_>) -> Secti
 }
 
 /// Inode number of a directory: its serial number, else from its first block.
-pub(crate) fn directory_inode<S>(image: &Image<S>, lbn: u64, serial: u32) -> u64 {
+pub(crate) fn directory_inode<S>(image: &Image<S>, lbn: u64, serial: Option<u32>) -> u64 {
     by_serial(image, serial).unwrap_or_else(|| made(image, lbn.saturating_mul(2)))
 }
 
@@ -213,8 +213,8 @@ pub(super) fn file_inode<S: ReadAt>(image: &Image<S>, node: &Node, first_block: 
     })
 }
 
-fn by_serial<S>(image: &Image<S>, serial: u32) -> Option<u64> {
-    (image.serials && serial != 0).then(|| serial.into())
+fn by_serial<S>(image: &Image<S>, serial: Option<u32>) -> Option<u64> {
+    serial.filter(|&serial| image.serials && serial != 0).map(u64::from)
 }
 
 fn made<S>(image: &Image<S>, number: u64) -> u64 {

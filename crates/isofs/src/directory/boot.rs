@@ -63,7 +63,7 @@ fn node<S: ReadAt>(image: &Image<S>, kind: Kind, inode: u64, record: Place, data
         gid: 0,
         size: 0,
         inode,
-        serial: 0,
+        serial: None,
         device: (0, 0),
         times: Times { modified: image.info().created, ..Times::default() },
         record,

@@ -21,8 +21,8 @@ pub struct Px {
     pub uid: u32,
     /// Group.
     pub gid: u32,
-    /// File serial number (1.12); 0 if absent, which is also what writers without one put there.
-    pub serial: u32,
+    /// File serial number (1.12). Writers without one put 0 there.
+    pub serial: Option<u32>,
 }
 
 /// Dates of a file.
@@ -121,7 +121,7 @@ impl RockRidge {
             links: both32(payload, 8)?.le,
             uid: both32(payload, 16)?.le,
             gid: both32(payload, 24)?.le,
-            serial: both32(payload, 32).map_or(0, |serial| serial.le),
+            serial: both32(payload, 32).map(|serial| serial.le),
         });
         Some(())
     }

@@ -95,6 +95,14 @@ impl Store {
         Ok(Self { connection: Some(connection), path, pid: std::process::id(), writing: false })
     }
 
+    /// A store that is not there yet, for those who look for runs: it holds none, and no file is made.
+    pub fn not_yet(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        let path = path.as_ref().to_path_buf();
+        let mut connection = Connection::open_in_memory().map_err(|e| error::explain(&path, e))?;
+        schema::prepare(&mut connection, &path, BUSY_TIMEOUT)?;
+        Ok(Self { connection: Some(connection), path, pid: std::process::id(), writing: false })
+    }
+
     /// Where the store is unless the user says otherwise: `$FATHOM_STORE`, else `$XDG_DATA_HOME/fathom/fathom.db`, else
     /// `~/.local/share/fathom/fathom.db`.
     pub fn default_path() -> Result<PathBuf, StoreError> {

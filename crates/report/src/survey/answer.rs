@@ -94,11 +94,14 @@ impl Answer {
     }
 }
 
-/// A survey of a file system that is nearly full has files of a size that few programs have.
+/// A survey of a file system that is nearly full has files of a size that few programs have, also where there was no time for the
+/// surface. The long write's file is larger, and no figure but its own comes from it.
 fn rough(run: &Run) -> Option<String> {
     const SMALL: u64 = 4 << 20;
     let free = run.environment["filesystem"]["free_bytes"].as_u64()?;
-    let largest = of_stage(run, "surface").iter().filter_map(|p| p.axes.file_bytes).max()?;
+    let others =
+        run.phases.iter().filter(|p| p.axes.tags.get("stage").is_none_or(|stage| stage != "sustained"));
+    let largest = others.filter_map(|p| p.axes.file_bytes).max()?;
     (largest <= SMALL && free / 20 < SMALL * 2).then(|| {
         let (free, largest) = (units::bytes(free), units::bytes(largest));
         format!("Only {free} are free: the largest file has {largest}, so that figures are rough.")

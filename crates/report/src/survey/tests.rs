@@ -491,6 +491,14 @@ fn what_a_survey_could_not_see_or_had_no_room_for_is_said_first() {
     let rough = "Only 20 MiB are free: the largest file has 512 KiB, so that figures are rough.";
     assert!(found.first.iter().any(|words| words == rough), "{:?}", found.first);
     assert!(found.device_known);
+    // A busy machine has no time for the surface.
+    let mut read = phase("ladder", "cold random read", OpKind::Read, (100, 1_000_000));
+    read.axes.file_bytes = Some(512 << 10);
+    let mut long = phase("sustained", "sustained write", OpKind::Write, (100, 1_000_000));
+    long.axes.file_bytes = Some(64 << 20);
+    small.phases = run(vec![synced(1, 500), read, long]).phases;
+    let found = answer(&small, None);
+    assert!(found.first.iter().any(|words| words == rough), "{:?}", found.first);
     let mut hidden = run(vec![synced(1, 500)]);
     hidden.phases[0].repetitions[0].physical.devices.clear();
     assert!(!answer(&hidden, None).device_known);

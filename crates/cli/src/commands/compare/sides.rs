@@ -38,7 +38,7 @@ impl<'c> Runs<'c> {
     pub fn store(&mut self) -> anyhow::Result<&Store> {
         let store = match self.store.take() {
             Some(store) => store,
-            None => state::store(self.common.store.as_deref())?,
+            None => state::kept(self.common.store.as_deref())?,
         };
         Ok(self.store.insert(store))
     }

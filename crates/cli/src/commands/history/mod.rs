@@ -29,7 +29,7 @@ pub fn run(options: &History, common: &Common) -> anyhow::Result<ExitCode> {
     if let Some(path) = &options.output {
         write::check_drawing(path, options.force)?;
     }
-    let store = state::store(common.store.as_deref())?;
+    let store = state::kept(common.store.as_deref())?;
     let past = store.past()?;
     let known = Identities::of(&past, |see| store.each_workload(see))?;
     let groups = known.groups(&past);

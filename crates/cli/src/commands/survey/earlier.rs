@@ -13,7 +13,7 @@ const MOST: usize = 8;
 
 /// The newest survey of the place before `run`, if there is one. A store that cannot be read has none.
 pub fn of(run: &Run, common: &Common) -> Option<Run> {
-    let store = state::store(common.store.as_deref()).ok()?;
+    let store = state::kept(common.store.as_deref()).ok()?;
     let mut ids = Vec::new();
     let filter = Filter { dialect: Some("survey".into()), ..Filter::default() };
     let see = |other: RunSummary| {

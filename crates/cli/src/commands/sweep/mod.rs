@@ -126,12 +126,6 @@ pub fn parsed<T: std::str::FromStr<Err = String>>(option: &str, text: &str) -> R
 }
 
 pub fn time(option: &str, text: &str) -> Result<std::time::Duration, Usage> {
-    // A bare 0 is meant as it stands; other bare numbers would be nanoseconds, and nobody means these.
-    if text.trim().parse::<f64>().is_ok_and(|number| number != 0.0) {
-        return Err(Usage(format!(
-            "{option} {text}: a time with its unit is expected, such as 500ms, 90s or 30min"
-        )));
-    }
     Ok(std::time::Duration::from_nanos(parsed::<Duration>(option, text)?.0))
 }
 

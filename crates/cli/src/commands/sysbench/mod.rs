@@ -214,7 +214,12 @@ fn conclude(live: &mut Live, parsed: &Parsed, finished: &Finished) -> ExitCode {
         }
     };
     epilogue::latencies(&finished.run);
-    epilogue::say(finished, "--file-extra-flags=direct, --file-cold=on, or larger files");
+    let remedy = if parsed.options.cold {
+        "--file-cold=on is for the first time that a file is read; --file-extra-flags=direct, or larger files"
+    } else {
+        "--file-extra-flags=direct, --file-cold=on, or larger files"
+    };
+    epilogue::say(finished, remedy);
     result
 }
 

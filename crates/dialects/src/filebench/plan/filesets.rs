@@ -103,6 +103,23 @@ impl SetDefinition {
                     root.display()
                 )));
         }
+        let percent = self.preallocated(&scope)?;
+        let tilde =
+            path.starts_with('~').then_some("~ is no home directory here, but a name; write the whole path");
+        // A tree may be made by a system line before the run.
+        if self.single && found == Found::Missing && !plain && percent == 0 && (read_only || trust) {
+            let word = if read_only { "readonly" } else { "trusttree" };
+            return Err(self
+                .fault(format!(
+                    "{} is not there, and file {} is {word}, so that nothing makes it",
+                    root.display(),
+                    self.name
+                ))
+                .hint(
+                    tilde.unwrap_or("name what is there with path and name, or add prealloc to have it made"),
+                ));
+        }
+        notes.extend(tilde.map(|why| format!("path={path}: {why}")));
         let found_bytes = match found {
             Found::File { bytes } | Found::BlockDevice { bytes } => Some(bytes),
             Found::Missing | Found::Directory => None,
@@ -126,7 +143,6 @@ impl SetDefinition {
         } else {
             Files::Tree(self.tree(&root, &scope, drawn, &mut notes)?)
         };
-        let percent = self.preallocated(&scope)?;
         let share = match (read_only, write_only) {
             (true, _) => Share::ReadOnly,
             (_, true) => Share::WriteOnly,

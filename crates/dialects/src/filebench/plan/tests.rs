@@ -271,6 +271,34 @@ fn a_plain_file_is_used_as_it_is_or_not_at_all() {
 }
 
 #[test]
+fn what_is_only_read_and_not_there_is_told_before_the_run() {
+    let planned = |attributes: &str| {
+        let script = format!(
+            "define file name=big,path=\"{attributes}\ndefine process name=p {{ thread name=t {{ flowop readwholefile name=r,filename=big }} }} run 1"
+        );
+        planned_in(&script, &Options::default(), &|_| Found::Missing)
+    };
+    let told = |attributes: &str| planned(attributes).unwrap_err()[0].rendered.clone();
+    for (attributes, words) in [
+        (
+            "/data\",reuse,readonly,trusttree",
+            ["/data/big is not there, and file big is readonly", "add prealloc"],
+        ),
+        ("/data\",trusttree", ["/data/big is not there, and file big is trusttree", "add prealloc"]),
+        (
+            "~/data\",readonly",
+            ["~/data/big is not there, and file big is readonly", "~ is no home directory here"],
+        ),
+    ] {
+        let told = told(attributes);
+        assert!(words.iter().all(|word| told.contains(word)), "{told}");
+    }
+    assert_eq!(planned("/data\",readonly,size=1m,prealloc").unwrap().notes, [""; 0]);
+    let notes = planned("~\",size=1m,prealloc").unwrap().notes;
+    assert_eq!(notes, ["path=~: ~ is no home directory here, but a name; write the whole path"]);
+}
+
+#[test]
 fn a_device_is_written_only_with_leave() {
     let look = |_: &Path| Found::BlockDevice { bytes: 1 << 30 };
     let script = |op: &str| {
