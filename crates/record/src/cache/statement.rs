@@ -4,7 +4,7 @@ use super::split::{self, Direction, Way};
 use super::{ReadTruth, WriteTruth};
 use crate::origin::{bytes_words, regime_of};
 use crate::physical::SERVER;
-use crate::{Origin, Phase, Regime, Repetition};
+use crate::{DeviceDelta, Origin, Phase, Regime, Repetition};
 
 /// What is less than one part in so many of what was asked for is not worth a word.
 const WORTH_SAYING: u64 = 20;
@@ -105,6 +105,9 @@ fn written(phase: &Phase, repetition: &Repetition, way: &Way, truth: &WriteTruth
         let many = if flushes == 1 { "flush" } else { "flushes" };
         words += &format!(", with {flushes} {many}");
     }
+    if let Some(journal) = repetition.physical.journal().filter(|j| j.write_bytes > 0) {
+        words += &journal_words(journal);
+    }
     let worth = |bytes: u64| bytes > truth.asked_bytes / WORTH_SAYING;
     if worth(truth.later_bytes) {
         words += &format!(
@@ -148,6 +151,16 @@ fn written(phase: &Phase, repetition: &Repetition, way: &Way, truth: &WriteTruth
         );
     }
     words + &not_known_below(way, device)
+}
+
+/// What a journal on a device of its own wrote until the end of the phase.
+fn journal_words(journal: &DeviceDelta) -> String {
+    let flushes = match journal.flush_ios {
+        0 => String::new(),
+        1 => " with 1 flush".into(),
+        n => format!(" with {n} flushes"),
+    };
+    format!("; the journal on {} wrote {}{flushes}", journal.name, bytes_words(journal.write_bytes))
 }
 
 fn not_known_below(way: &Way, device: &str) -> String {

@@ -56,6 +56,20 @@ fn says(phase: &Phase, wanted: &str) {
 }
 
 #[test]
+fn a_journal_on_a_device_of_its_own_is_told_beside_the_data() {
+    let mut physical = disk(0, MIB);
+    let log = DeviceDelta { flush_ios: 510, ..device("sdb1", "journal", 0, 0, 3 * MIB) };
+    // What the journal lies on moves much, and is nothing that the files lie on.
+    physical.devices.extend([log, device("sdb", "journal", 1, 0, 90 * MIB)]);
+    let mut p = phase(false, true, MIB, physical);
+    p.sync_in_clock = true;
+    says(
+        &p,
+        "This is a device number: 100 % of the 1 MiB written had reached vda when the clock stopped, with 1 flush; the journal on sdb1 wrote 3 MiB with 510 flushes.",
+    );
+}
+
+#[test]
 fn a_cached_read() {
     let p = phase(true, false, 256 * MIB, disk(0, 0));
     says(&p, "This is a page-cache number: 100 % of the 256 MiB read came from memory; vda moved 0 B.");
