@@ -16,6 +16,7 @@ use crate::{cold, console, flows, sampled, small};
 use fathom_engine::{Engine, EngineError, Moments, interrupted_by};
 use fathom_observe::cache::cold::Reach;
 use fathom_observe::cache::course::Sampler;
+use fathom_observe::cache::passing::Passing;
 use fathom_observe::counters::{Counters, Snapshot};
 use fathom_observe::device::DeviceStack;
 use fathom_observe::doubts::Seen;
@@ -351,6 +352,9 @@ fn measure(
     let writes =
         streams(std::iter::once(phase)).any(|s| s.direction != Direction::Read) || flows::write(phase);
     let course = Sampler::new(&stack);
+    // Of a server's files looking would be work for the server.
+    let passing = (writes && described(phase, number).direct && stack.method == "diskstats")
+        .then(|| Passing::of(&paths));
     let watch = observer.phase(&stack);
     let mut readings = Readings {
         stack: &stack,
@@ -361,6 +365,7 @@ fn measure(
         began: Instant::now(),
         window: Duration::ZERO,
         course,
+        passing,
         listener,
         watch,
         phase: (phase, number),
@@ -386,7 +391,8 @@ fn measure(
     }
     measured.resident_before = before;
     measured.resident_after = after;
-    measured.physical.waiting = cache::waiting(&paths, &stack, before, at_stop, waits_after);
+    let passed = readings.passing.map_or(0, |p| p.finish(&measured));
+    measured.physical.waiting = cache::waiting(&paths, &stack, before, at_stop, waits_after, passed);
     measured.physical.compression = stack.compression();
     measured.course = readings.course.finish();
     watched.explain((&about, asked(phase)), environment, &mut measured, engine.take_calls(), &stack);
@@ -405,6 +411,7 @@ struct Readings<'a> {
     began: Instant,
     window: Duration,
     course: Sampler,
+    passing: Option<Passing>,
     listener: &'a mut dyn Listener,
     watch: PhaseWatch<'a>,
     phase: (&'a fathom_workload::Phase, usize),
@@ -415,6 +422,7 @@ impl Moments for Readings<'_> {
         self.watch.begin();
         let resident = residency::of(self.paths);
         self.start = Some((Counters::read(self.stack), resident));
+        self.passing.iter_mut().for_each(|p| p.start(resident));
         self.began = Instant::now();
         self.course.start();
         self.listener.starts();
@@ -422,6 +430,7 @@ impl Moments for Readings<'_> {
 
     fn look(&mut self) {
         self.course.look();
+        self.passing.iter_mut().for_each(Passing::look);
         self.listener.looks();
     }
 
@@ -451,6 +460,7 @@ impl Moments for Readings<'_> {
         self.began = Instant::now();
         self.start = Some((counters, residency::of(self.paths)));
         self.course.start();
+        self.passing.iter_mut().for_each(Passing::restart);
     }
 
     fn wants_state(&mut self) -> bool {

@@ -39,6 +39,8 @@ pub(super) fn of(phase: &Phase, repetition: &Repetition, origin: &Origin, ways: 
         .collect();
     let aside = if split::through_cache(phase, repetition) {
         " O_DIRECT was asked for, but the files entered the page cache: the file system reads them through it, or another program read them."
+    } else if split::written_through_cache(phase, repetition) {
+        " O_DIRECT was asked for, but what was written went through the page cache: the file system writes these files through it (btrfs does for its checksums), or another program wrote them."
     } else {
         ""
     };

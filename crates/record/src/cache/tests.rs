@@ -56,6 +56,20 @@ fn says(phase: &Phase, wanted: &str) {
 }
 
 #[test]
+fn direct_writes_that_were_seen_in_the_page_cache_went_through_it() {
+    let mut p = phase(false, true, 64 * MIB, disk_with(64 * MIB, 64 * MIB, 0, 0));
+    p.direct = true;
+    assert!(!truth(&p).statement.contains("O_DIRECT"));
+    if let Some(waiting) = &mut p.repetitions[0].physical.waiting {
+        waiting.meanwhile_bytes = 4096;
+    }
+    says(
+        &p,
+        "This is a device number: 100 % of the 64 MiB written had reached vda when the clock stopped. O_DIRECT was asked for, but what was written went through the page cache: the file system writes these files through it (btrfs does for its checksums), or another program wrote them.",
+    );
+}
+
+#[test]
 fn a_journal_on_a_device_of_its_own_is_told_beside_the_data() {
     let mut physical = disk(0, MIB);
     let log = DeviceDelta { flush_ios: 510, ..device("sdb1", "journal", 0, 0, 3 * MIB) };
