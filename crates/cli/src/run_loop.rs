@@ -366,6 +366,7 @@ fn measure(
         window: Duration::ZERO,
         course,
         passing,
+        below: (None, None),
         listener,
         watch,
         phase: (phase, number),
@@ -383,7 +384,8 @@ fn measure(
     let waits_after = after.map(waits);
     let about = described(phase, number);
     measured.physical.written_in_clock_bytes = readings.stop.and_then(|(now, _)| {
-        let ends = written::Ends { before, at_stop, window: readings.window };
+        let (below_before, below_at_stop) = readings.below;
+        let ends = written::Ends { before, at_stop, below_before, below_at_stop, window: readings.window };
         written::in_clock(&about, &measured, &counters.until(&now), ends)
     });
     if let Some(steal) = counters.steal_share(&later) {
@@ -412,15 +414,24 @@ struct Readings<'a> {
     window: Duration,
     course: Sampler,
     passing: Option<Passing>,
+    /// What lay in the page cache of the files that serve as disks, where something is written.
+    below: (Option<Residency>, Option<Residency>),
     listener: &'a mut dyn Listener,
     watch: PhaseWatch<'a>,
     phase: (&'a fathom_workload::Phase, usize),
+}
+
+impl Readings<'_> {
+    fn waiting_below(&self) -> Option<Residency> {
+        self.writes.then(|| cache::waiting_below(self.stack)).flatten()
+    }
 }
 
 impl Moments for Readings<'_> {
     fn ready(&mut self) {
         self.watch.begin();
         let resident = residency::of(self.paths);
+        self.below.0 = self.waiting_below();
         self.start = Some((Counters::read(self.stack), resident));
         self.passing.iter_mut().for_each(|p| p.start(resident));
         self.began = Instant::now();
@@ -461,6 +472,7 @@ impl Moments for Readings<'_> {
         self.start = Some((counters, residency::of(self.paths)));
         self.course.start();
         self.passing.iter_mut().for_each(Passing::restart);
+        self.below.0 = self.waiting_below();
     }
 
     fn wants_state(&mut self) -> bool {
@@ -495,6 +507,7 @@ impl Moments for Readings<'_> {
         let counted = Counters::read(self.stack);
         self.window = self.began.elapsed();
         self.stop = Some((counted, self.writes.then(|| residency::of(self.paths)).flatten()));
+        self.below.1 = self.waiting_below();
         self.listener.stopped();
     }
 }

@@ -28,7 +28,7 @@ pub fn waiting(
     if !residency::tells_dirty(paths) {
         return None;
     }
-    let below = residency::of(&backing_files(stack)).unwrap_or_default();
+    let below = waiting_below(stack).unwrap_or_default();
     Some(Waiting {
         before_bytes: bytes(before),
         at_stop_bytes: bytes(at_stop),
@@ -36,6 +36,13 @@ pub fn waiting(
         below_bytes: bytes(below),
         meanwhile_bytes,
     })
+}
+
+/// What waits in the files that serve as disks below; `None` where there is none, or nobody tells.
+#[must_use]
+pub fn waiting_below(stack: &DeviceStack) -> Option<Residency> {
+    let files = backing_files(stack);
+    if files.is_empty() { None } else { residency::of(&files) }
 }
 
 /// A page that is written while it is made dirty again is counted twice: it does wait twice.

@@ -26,6 +26,7 @@ fn found(phase: &Phase) -> Option<Found<'_>> {
         (Some(share), devices @ [_, ..]) if verdict != Verdict::Unknown => {
             (figures(phase, last, share, devices), 1.0 - share)
         }
+        (None, _) if origin.regime == Regime::PageCache => (origin.evidence, 1.0),
         _ if origin.regime == Regime::Memory => ("the file system lies in memory".into(), 1.0),
         _ => (format!("not known: {}", origin.evidence), 1.0),
     };

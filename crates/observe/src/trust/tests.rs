@@ -189,6 +189,11 @@ fn cache_is_beside_what_was_intended() {
         "not warm: 98 % cached before, 3.1 % after",
     );
     expect(&at(CacheIntent::Warm, 1000), "cache", Verdict::Good, "warm: 100 %");
+    let mut served = at(CacheIntent::Cold, 0);
+    served.phases[0].repetitions.iter_mut().for_each(|r| {
+        r.physical = Physical { method: "none".into(), ..Physical::default() };
+    });
+    expect(&served, "cache", Verdict::Unknown, "what lies below is not known, and may have them in memory");
     expect(&at(CacheIntent::AsFound, 500), "cache", Verdict::Good, "as found: 50 %");
     expect(&change(0, |r| r.resident_before = None), "cache", Verdict::Unknown, "not known before");
     let warmed = |pages| {

@@ -12,7 +12,7 @@ mod statement;
 
 pub use cold::{Cold, ColdStep};
 pub use course::{CacheCourse, CacheSample};
-pub(crate) use split::{Direction, Way, all_asked, names, ways};
+pub(crate) use split::{Direction, Way, all_asked, held_all, names, ways};
 
 use crate::{Origin, Phase, Repetition};
 use serde::{Deserialize, Serialize};

@@ -215,6 +215,14 @@ impl Way {
     }
 }
 
+/// Whether a phase only read, through the page cache, and that held every page of the files at both ends.
+pub(crate) fn held_all(phase: &Phase, repetition: &Repetition) -> bool {
+    let full =
+        |r: &Option<Residency>| r.is_some_and(|r| r.total_pages > 0 && r.cached_pages >= r.total_pages);
+    let cached = full(&repetition.resident_before) && full(&repetition.resident_after);
+    cached && phase.reads && !phase.writes && !phase.direct && all_asked(repetition) > 0
+}
+
 /// Whether what was written with O_DIRECT went through the page cache all the same. The pages are gone when a call returns, so this was
 /// seen while calls were under way.
 pub(super) fn written_through_cache(phase: &Phase, repetition: &Repetition) -> bool {

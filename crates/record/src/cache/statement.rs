@@ -29,6 +29,9 @@ pub(super) fn of(phase: &Phase, repetition: &Repetition, origin: &Origin, ways: 
             );
         }
     };
+    if ways.is_empty() {
+        return format!("{head}: {}.", origin.evidence);
+    }
     let parts: Vec<String> = ways
         .iter()
         .filter(|w| w.asked > 0)

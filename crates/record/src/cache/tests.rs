@@ -56,6 +56,24 @@ fn says(phase: &Phase, wanted: &str) {
 }
 
 #[test]
+fn files_without_a_device_that_lay_in_the_page_cache_came_from_it() {
+    let note = Some("a program serves its files".into());
+    let mut p = phase(true, false, MIB, Physical { method: "none".into(), note, ..Physical::default() });
+    let full = Residency { total_pages: 256, cached_pages: 256, ..Residency::default() };
+    let less = Residency { cached_pages: 255, ..full };
+    (p.repetitions[0].resident_before, p.repetitions[0].resident_after) = (Some(full), Some(full));
+    says(
+        &p,
+        "This is a page-cache number: all of the files lay in the page cache of this machine before and after, so nobody was asked for them.",
+    );
+    p.direct = true;
+    assert_eq!(p.origin().regime, Regime::Unknown);
+    p.direct = false;
+    p.repetitions[0].resident_after = Some(less);
+    assert_eq!(p.origin().regime, Regime::Unknown, "a page was dropped, and asked for again or not");
+}
+
+#[test]
 fn direct_writes_that_were_seen_in_the_page_cache_went_through_it() {
     let mut p = phase(false, true, 64 * MIB, disk_with(64 * MIB, 64 * MIB, 0, 0));
     p.direct = true;
