@@ -56,6 +56,17 @@ fn says(phase: &Phase, wanted: &str) {
 }
 
 #[test]
+fn what_waits_in_an_image_is_not_on_the_disk_that_a_neighbour_writes_to() {
+    let waiting = Some(Waiting { below_bytes: 48 * MIB, ..Waiting::default() });
+    let devices = vec![device("loop0", "loop", 0, 0, 64 * MIB), device("vda", "disk", 1, 0, 900 * MIB)];
+    let physical = Physical { waiting, devices, written_in_clock_bytes: Some(16 * MIB), ..disk(0, 0) };
+    says(
+        &phase(false, true, 64 * MIB, physical),
+        "This number is partly memory's, partly the device's: 25 % of the 64 MiB written had reached vda when the clock stopped; 75 % was still in memory only at the end (48 MiB); loop0 was given 64 MiB, but it is a file, and what has not reached vda lies in memory or was overwritten there.",
+    );
+}
+
+#[test]
 fn files_without_a_device_that_lay_in_the_page_cache_came_from_it() {
     let note = Some("a program serves its files".into());
     let mut p = phase(true, false, MIB, Physical { method: "none".into(), note, ..Physical::default() });
