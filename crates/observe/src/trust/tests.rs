@@ -144,6 +144,18 @@ fn device_tells_what_reached_it() {
         Verdict::Doubtful,
         "1 MiB of 100 MiB asked reached sda while timed (1.0 %); 99 MiB more after, in 1600 operations",
     );
+    let compressed = change(0, |r| {
+        r.physical.compression = Some("zstd:3".into());
+        r.physical.devices[0].read_bytes = 2 * MIB;
+        let pages = Residency { total_pages: 25_600, ..Residency::default() };
+        (r.resident_before, r.resident_after) = (Some(pages), Some(pages));
+    });
+    expect(
+        &compressed,
+        "device",
+        Verdict::Good,
+        "100 MiB of 100 MiB asked reached sda compressed, as 2 MiB (100 %)",
+    );
     let looped = |below| {
         change(0, move |r| {
             r.physical.devices[0] =

@@ -67,9 +67,12 @@ fn read(phase: &Phase, way: &Way, truth: &ReadTruth, device: &str) -> String {
             let past = if direct { ", past the page cache (O_DIRECT)" } else { "" };
             format!("{from_device} of the {asked} read came from {device}{past}")
         }
-        (_, Regime::Mixed) if truth.cache_bytes > 0 => format!(
-            "of the {asked} read {from_cache} came from memory and {from_device} from {device}, which moved {moved}"
-        ),
+        (_, Regime::Mixed) if truth.cache_bytes > 0 => {
+            let which = if way.unpacked.is_none() { format!(", which moved {moved}") } else { String::new() };
+            format!(
+                "of the {asked} read {from_cache} came from memory and {from_device} from {device}{which}"
+            )
+        }
         (_, Regime::Mixed) => format!("of the {asked} read {from_device} came from {device}"),
         _ if !way.is_holes() && (truth.cache_bytes > 0 || truth.hole_bytes == 0) => {
             format!("{from_cache} of the {asked} read came from memory; {device} moved {moved}")
