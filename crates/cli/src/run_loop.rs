@@ -16,6 +16,7 @@ use crate::{cold, console, flows, sampled, small};
 use fathom_engine::{Engine, EngineError, Moments, interrupted_by};
 use fathom_observe::cache::cold::Reach;
 use fathom_observe::cache::course::Sampler;
+use fathom_observe::cache::passing::Passing;
 use fathom_observe::counters::{Counters, Snapshot};
 use fathom_observe::device::DeviceStack;
 use fathom_observe::doubts::Seen;
@@ -351,6 +352,9 @@ fn measure(
     let writes =
         streams(std::iter::once(phase)).any(|s| s.direction != Direction::Read) || flows::write(phase);
     let course = Sampler::new(&stack);
+    // Of a server's files looking would be work for the server.
+    let passing = (writes && described(phase, number).direct && stack.method == "diskstats")
+        .then(|| Passing::of(&paths));
     let watch = observer.phase(&stack);
     let mut readings = Readings {
         stack: &stack,
@@ -361,6 +365,8 @@ fn measure(
         began: Instant::now(),
         window: Duration::ZERO,
         course,
+        passing,
+        below: (None, None),
         listener,
         watch,
         phase: (phase, number),
@@ -378,7 +384,8 @@ fn measure(
     let waits_after = after.map(waits);
     let about = described(phase, number);
     measured.physical.written_in_clock_bytes = readings.stop.and_then(|(now, _)| {
-        let ends = written::Ends { before, at_stop, window: readings.window };
+        let (below_before, below_at_stop) = readings.below;
+        let ends = written::Ends { before, at_stop, below_before, below_at_stop, window: readings.window };
         written::in_clock(&about, &measured, &counters.until(&now), ends)
     });
     if let Some(steal) = counters.steal_share(&later) {
@@ -386,7 +393,8 @@ fn measure(
     }
     measured.resident_before = before;
     measured.resident_after = after;
-    measured.physical.waiting = cache::waiting(&paths, &stack, before, at_stop, waits_after);
+    let passed = readings.passing.map_or(0, |p| p.finish(&measured));
+    measured.physical.waiting = cache::waiting(&paths, &stack, before, at_stop, waits_after, passed);
     measured.physical.compression = stack.compression();
     measured.course = readings.course.finish();
     watched.explain((&about, asked(phase)), environment, &mut measured, engine.take_calls(), &stack);
@@ -405,16 +413,27 @@ struct Readings<'a> {
     began: Instant,
     window: Duration,
     course: Sampler,
+    passing: Option<Passing>,
+    /// What lay in the page cache of the files that serve as disks, where something is written.
+    below: (Option<Residency>, Option<Residency>),
     listener: &'a mut dyn Listener,
     watch: PhaseWatch<'a>,
     phase: (&'a fathom_workload::Phase, usize),
+}
+
+impl Readings<'_> {
+    fn waiting_below(&self) -> Option<Residency> {
+        self.writes.then(|| cache::waiting_below(self.stack)).flatten()
+    }
 }
 
 impl Moments for Readings<'_> {
     fn ready(&mut self) {
         self.watch.begin();
         let resident = residency::of(self.paths);
+        self.below.0 = self.waiting_below();
         self.start = Some((Counters::read(self.stack), resident));
+        self.passing.iter_mut().for_each(|p| p.start(resident));
         self.began = Instant::now();
         self.course.start();
         self.listener.starts();
@@ -422,6 +441,7 @@ impl Moments for Readings<'_> {
 
     fn look(&mut self) {
         self.course.look();
+        self.passing.iter_mut().for_each(Passing::look);
         self.listener.looks();
     }
 
@@ -451,6 +471,8 @@ impl Moments for Readings<'_> {
         self.began = Instant::now();
         self.start = Some((counters, residency::of(self.paths)));
         self.course.start();
+        self.passing.iter_mut().for_each(Passing::restart);
+        self.below.0 = self.waiting_below();
     }
 
     fn wants_state(&mut self) -> bool {
@@ -485,6 +507,7 @@ impl Moments for Readings<'_> {
         let counted = Counters::read(self.stack);
         self.window = self.began.elapsed();
         self.stop = Some((counted, self.writes.then(|| residency::of(self.paths)).flatten()));
+        self.below.1 = self.waiting_below();
         self.listener.stopped();
     }
 }

@@ -11,6 +11,7 @@
 use crate::device::server::{self, Served};
 use crate::device::{DeviceStack, Role};
 use crate::files::{KernelFiles, Live};
+use fathom_record::physical::JOURNAL;
 use fathom_record::{DeviceDelta, Physical};
 use std::path::Path;
 
@@ -35,7 +36,7 @@ impl Counters {
         let devices = stack.devices.iter().map(|d| DeviceReading {
             name: d.name.clone(),
             level: d.level,
-            kind: d.kind.word(),
+            kind: if stack.is_for_journal(d) { JOURNAL } else { d.kind.word() },
             holds_data: d.level == 0 && d.role == Role::Data,
             stat: files.read(&d.sys.join("stat")).ok().and_then(|t| DiskStat::parse(&t)),
         });
@@ -509,6 +510,29 @@ mod tests {
         let wanted = [("loop0", 0, "loop"), ("sda1", 1, "partition"), ("sda", 2, "disk")];
         assert_eq!(seen("/mnt/x"), wanted.map(|(n, l, k)| (n.to_string(), l, k.to_string())));
         assert_eq!(seen("/z/x"), [("zram0".to_string(), 0, "ram".to_string())]);
+    }
+
+    #[test]
+    fn what_carries_a_journal_and_no_files_is_called_so() {
+        let seen = |options: &str| {
+            let fake = Fake::new()
+                .disk("ata1", "sda", (8, 0))
+                .disk("ata2", "sdb", (8, 16))
+                .partition("ata2", "sdb", "sdb1", (8, 17))
+                .file("/sys/fs/ext4/sda/journal_task", "7\n")
+                .file("/proc/7/comm", "jbd2/sdb1\n")
+                .file("/proc/self/mountinfo", &format!("27 1 8:0 / / rw - ext4 /dev/sda {options}\n"))
+                .on_mount("/", 27, (8, 0));
+            let stack = stack_with(&fake, Path::new("/x"));
+            Counters::read_with(&fake, &stack).until(&Counters::read_with(&fake, &stack))
+        };
+        let physical = seen("rw");
+        let kinds: Vec<_> =
+            physical.devices.iter().map(|d| (d.name.as_str(), d.level, d.kind.as_str())).collect();
+        assert_eq!(kinds, [("sda", 0, "disk"), ("sdb1", 0, "journal"), ("sdb", 1, "journal")]);
+        assert_eq!(physical.lowest_level(), 0, "below the files is nothing");
+        // What is written goes to the journal first, and counts.
+        assert_eq!(seen("rw,data=journal").devices[0].name, "sda+sdb1");
     }
 
     #[test]

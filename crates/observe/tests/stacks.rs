@@ -4,8 +4,10 @@
 //! Device mapper and md need drivers that not every kernel has; they are tested on recorded trees (`device::walk`).
 
 use fathom_observe::cache;
+use fathom_observe::cache::passing::Passing;
 use fathom_observe::device::{DeviceKind, DeviceStack, stack_of, stack_of_all};
 use fathom_observe::residency;
+use fathom_record::{Histogram, OpKind, OpStat, Repetition, Worker};
 use fathom_testkit::{Kind, LoopFs, TestDir, TmpFs, need_root, need_tool, skip};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
@@ -311,10 +313,60 @@ fn what_waits_below_a_loop_device_is_told() {
         ]);
         copied.expect("dd writes");
         let now = residency::of(&paths);
-        let waiting = cache::waiting(&paths, &stack, now, now, now).expect("told");
+        let waiting = cache::waiting(&paths, &stack, now, now, now, 0).expect("told");
         assert_eq!(waiting.after_bytes, 0, "nothing waits above: {waiting:?}");
         waiting.below_bytes
     });
     let most = most.max().unwrap_or(0);
     assert!(most >= 8 << 20, "{most} bytes wait below");
+}
+
+/// What was seen in the page cache of 32 MiB that dd wrote with O_DIRECT.
+fn seen_of_direct_writes(path: &Path) -> u64 {
+    const BYTES: u64 = 32 << 20;
+    let mut passing = Passing::of(&[path.to_path_buf()]);
+    passing.start(residency::of(&[path.to_path_buf()]));
+    let output = format!("of={}", text(path));
+    let mut dd = Command::new("dd")
+        .args(["if=/dev/zero", &output, "bs=64k", "count=512", "oflag=direct", "conv=notrunc", "status=none"])
+        .spawn()
+        .expect("dd starts");
+    let status = loop {
+        passing.look();
+        if let Some(status) = dd.try_wait().expect("dd is waited for") {
+            break status;
+        }
+    };
+    assert!(status.success(), "dd writes");
+    let stats = vec![OpStat { op: OpKind::Write, ops: 512, bytes: BYTES, latency: Histogram::default() }];
+    let workers = vec![Worker { stats, ..Worker::default() }];
+    passing.finish(&Repetition { workers, ..Repetition::default() })
+}
+
+#[test]
+fn direct_writes_that_go_through_the_page_cache_are_seen() {
+    let test = "direct_writes_that_go_through_the_page_cache_are_seen";
+    let Some(ext4) = LoopFs::ext4(test).mount() else { return };
+    let path = ext4.path().join("file");
+    std::fs::write(&path, b"").expect("a file");
+    if !residency::tells_dirty(std::slice::from_ref(&path)) {
+        return skip(test, "needs cachestat (Linux 6.5)");
+    }
+    assert_eq!(seen_of_direct_writes(&path), 0, "ext4 writes past the page cache");
+    let Some(btrfs) = LoopFs::of(Kind::Btrfs, test).mount() else { return };
+    if command(&["chattr", "+C", &text(btrfs.path())]).is_err() {
+        return skip(test, "needs chattr");
+    }
+    let path = btrfs.path().join("without checksums");
+    std::fs::write(&path, b"").expect("a file");
+    assert_eq!(seen_of_direct_writes(&path), 0, "btrfs writes past the page cache what has no checksums");
+    command(&["chattr", "-C", &text(btrfs.path())]).expect("checksums");
+    let path = btrfs.path().join("with checksums");
+    std::fs::write(&path, b"").expect("a file");
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").expect("a release");
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|n| n.parse::<u32>().unwrap_or(0));
+    if (numbers.next(), numbers.next()) < (Some(6), Some(18)) {
+        return skip(test, "btrfs of this kernel may write past the page cache what has checksums");
+    }
+    assert!(seen_of_direct_writes(&path) > 0, "btrfs writes through the page cache what has checksums");
 }

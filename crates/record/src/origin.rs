@@ -73,6 +73,9 @@ impl Origin {
             return Self { regime: Regime::Memory, device_share: None, evidence: memory_words(physical) };
         }
         let Some(device) = physical.devices.first() else {
+            if cache::held_all(phase, repetition) {
+                return Self { regime: Regime::PageCache, device_share: None, evidence: HELD_ALL.into() };
+            }
             let why = physical.note.clone();
             let why = why.unwrap_or_else(|| "no block device is known below this file system".into());
             return Self { regime: Regime::Unknown, device_share: None, evidence: why };
@@ -109,6 +112,10 @@ impl Origin {
         }
     }
 }
+
+/// What is known where no device is.
+const HELD_ALL: &str =
+    "all of the files lay in the page cache of this machine before and after, so nobody was asked for them";
 
 /// The verdict on a share.
 pub(crate) fn regime_of(share: f64) -> Regime {

@@ -47,9 +47,9 @@ pub struct DeviceDelta {
     /// 0 for the devices the file system itself uses, 1 for what those are made of, and so on.
     #[serde(default)]
     pub level: u32,
-    /// "disk", "partition", "device-mapper", "md", "loop", "ram" (zram, brd, a loop device whose file lies in memory) or
-    /// "server" (no block device: what a network file system's server sent and took); empty where it is not known, and for a sum of
-    /// unlike devices.
+    /// "disk", "partition", "device-mapper", "md", "loop", "ram" (zram, brd, a loop device whose file lies in memory), "journal"
+    /// (whatever it is: only the file system's journal lies on it, or on what it carries) or "server" (no block device: what a network
+    /// file system's server sent and took); empty where it is not known, and for a sum of unlike devices.
     #[serde(default)]
     pub kind: String,
     /// Completed reads.
@@ -108,22 +108,36 @@ pub(crate) const LOOP: &str = "loop";
 pub(crate) const RAM: &str = "ram";
 /// Another machine that serves files; its "device" counters are of what went over the network.
 pub(crate) const SERVER: &str = "server";
+/// It holds the file system's journal and none of its files.
+pub const JOURNAL: &str = "journal";
 
 impl Physical {
-    /// The devices of one level. What the file system itself uses is one entry, the first: where it uses several, that is their
-    /// sum, and the parts are not counted again.
+    /// The devices of one level that hold files. What the file system itself uses is one entry, the first: where it uses several, that
+    /// is their sum, and the parts are not counted again.
     #[must_use]
     pub fn level(&self, level: u32) -> Vec<&DeviceDelta> {
         if level == 0 {
             return self.devices.first().into_iter().collect();
         }
-        self.devices.iter().filter(|d| d.level == level).collect()
+        self.devices.iter().filter(|d| d.level == level && d.kind != JOURNAL).collect()
+    }
+
+    /// The device that the file system keeps its journal on, if that is another than its files'.
+    #[must_use]
+    pub fn journal(&self) -> Option<&DeviceDelta> {
+        self.devices.iter().skip(1).find(|d| d.level == 0 && d.kind == JOURNAL)
+    }
+
+    /// Whether no file lies on a device of this name, only a journal.
+    #[must_use]
+    pub fn is_journal(&self, name: &str) -> bool {
+        self.devices.iter().any(|d| d.name == name && d.kind == JOURNAL)
     }
 
     /// Number of the lowest level there are counters of; 0 also where there are no devices.
     #[must_use]
     pub fn lowest_level(&self) -> u32 {
-        self.devices.iter().map(|d| d.level).max().unwrap_or(0)
+        self.devices.iter().filter(|d| d.kind != JOURNAL).map(|d| d.level).max().unwrap_or(0)
     }
 
     /// Whether what the file system stands on is main memory: its own device, or all that it is made of in the end.

@@ -114,7 +114,10 @@ fn sentence(cold: &Cold, stack: &DeviceStack, reach: Reach) -> String {
                 Some(n) => format!("{n} pages were cached"),
             };
             let but = why.map_or(String::new(), |w| format!("; but {w}"));
-            format!("Cold: {files} of {total} pages, {was}, 0 are left{by}{but}.")
+            let unseen = matches!(stack.method.as_str(), "none" | "mountstats");
+            let unseen =
+                if unseen { "; what lies below is not known, and may have them in memory" } else { "" };
+            format!("Cold: {files} of {total} pages, {was}, 0 are left{by}{but}{unseen}.")
         }
         Some((left, total)) => {
             let why = match (stack.method.as_str(), why) {
@@ -199,7 +202,7 @@ mod tests {
 
     #[test]
     fn nothing_there_and_nothing_told_have_words_of_their_own() {
-        let stack = DeviceStack::default();
+        let stack = DeviceStack { method: "none".into(), ..DeviceStack::default() };
         let cold = make(&["/nowhere/at/all".into()], &stack, Reach::Machine);
         assert_eq!(cold.sentence, "There was no file yet that could be cold.");
         let blind = Cold {
@@ -215,6 +218,10 @@ mod tests {
             sentence(&blind, &stack, Reach::Files),
             "Whether 1 file is cold is not known: it is a pipe."
         );
+        let steps = vec![ColdStep { how: "fadvise".into(), cached_pages: Some(0), ..ColdStep::default() }];
+        let gone = Cold { files: 1, steps, ..Cold::default() };
+        assert!(sentence(&gone, &stack, Reach::Files).contains("what lies below is not known"));
+        assert!(!sentence(&gone, &DeviceStack::default(), Reach::Files).contains("below"));
         let left = |reach| {
             let steps =
                 vec![ColdStep { how: "fadvise".into(), cached_pages: Some(3), total_pages: 9, failed: None }];

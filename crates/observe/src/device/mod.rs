@@ -95,6 +95,16 @@ impl DeviceStack {
         self.devices.iter().filter(|d| d.level == 0 && d.role == Role::Data)
     }
 
+    /// Whether a device carries the file system's journal and none of its files.
+    #[must_use]
+    pub fn is_for_journal(&self, device: &Device) -> bool {
+        let mut all = std::iter::successors(Some(device), |d| {
+            let above = d.above.as_ref()?;
+            self.devices.iter().find(|a| a.name == *above && a.level < d.level)
+        });
+        all.any(|d| d.role == Role::Log)
+    }
+
     /// How the file system compresses what is written, as its mount says ("zstd:3"); `None` if it does not, or nobody tells.
     #[must_use]
     pub fn compression(&self) -> Option<String> {

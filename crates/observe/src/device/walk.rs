@@ -19,6 +19,9 @@ pub(super) struct Walk<'a> {
     overlays: Vec<u64>,
 }
 
+/// What is left of "jbd2/NAME" behind the slash where names of threads have 15 letters.
+const CUT_SHORT: usize = 10;
+
 /// Where a device hangs.
 #[derive(Clone)]
 struct Place {
@@ -116,12 +119,43 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// xfs may keep its log, and files' data, on other devices than the one that was mounted.
+    /// xfs may keep its log, and files' data, on other devices than the one that was mounted; ext4 its journal.
     fn further_devices(&mut self, mount: &Mount, place: &Place) {
+        if matches!(mount.kind.as_str(), "ext3" | "ext4")
+            && let Some(name) = self.journal_device(mount.device)
+        {
+            // With data=journal all that is written goes there first, and is safe there.
+            let role = if mount.option("data") == Some("journal") { place.role } else { Role::Log };
+            self.name(&name, &Place { role, ..place.clone() });
+        }
         for (option, role) in [("rtdev", place.role), ("logdev", Role::Log)] {
             if let Some(source) = mount.option(option) {
                 self.source(source, &Place { role, ..place.clone() });
             }
+        }
+    }
+
+    /// The device that an ext4 keeps its journal on, if that is another. No mount option names it, but the thread of the journal has its
+    /// name: "jbd2/sdb" where it is a device, "jbd2/sda1-8" where it is a file (inode 8) of the file system itself.
+    fn journal_device(&self, (major, minor): (u32, u32)) -> Option<String> {
+        let sys = self.files.canonical(&PathBuf::from(format!("/sys/dev/block/{major}:{minor}"))).ok()?;
+        let own = format!("{}-", sys.file_name()?.to_string_lossy());
+        let task = self
+            .files
+            .trimmed(&Path::new("/sys/fs/ext4").join(own.trim_end_matches('-')).join("journal_task"))?;
+        let thread: u64 = task.parse().ok()?;
+        let name = self.files.trimmed(Path::new(&format!("/proc/{thread}/comm")))?;
+        let name = name.strip_prefix("jbd2/")?;
+        // Kernels before 5.17 cut the names of threads short.
+        if name.starts_with(&own) || own.starts_with(name) {
+            return None;
+        }
+        let named = |n: &String| *n == name || (name.len() == CUT_SHORT && n.starts_with(name));
+        let mut journals = self.files.list(Path::new("/proc/fs/jbd2")).unwrap_or_default();
+        journals.retain(named);
+        match journals.as_slice() {
+            [one] => Some(one.clone()),
+            _ => Some(name.to_string()),
         }
     }
 
@@ -398,6 +432,34 @@ mod tests {
         assert_eq!(names(&stack), [("md0", 0), ("sdc", 0), ("sda", 1), ("sdb", 1)]);
         assert_eq!(stack.devices[1].role, Role::Log);
         assert_eq!(stack.tops().map(|d| d.name.as_str()).collect::<Vec<_>>(), ["md0"]);
+    }
+
+    #[test]
+    fn an_ext4_has_its_journal_on_the_device_that_the_thread_is_named_after() {
+        let journal = |thread: &str| {
+            let m = mounts(&["27 1 8:0 / / rw - ext4 /dev/sda rw"]);
+            let fake = Fake::new()
+                .disk("ata1", "sda", (8, 0))
+                .disk("virtual", "dm-3", (253, 3))
+                .disk("nvme10", "nvme10n1p12", (259, 12))
+                .file("/sys/fs/ext4/sda/journal_task", "432\n")
+                .file("/proc/432/comm", thread)
+                .file("/proc/fs/jbd2/sda-8/info", "")
+                .file("/proc/fs/jbd2/dm-3/info", "")
+                .file("/proc/fs/jbd2/nvme10n1p12/info", "")
+                .file("/proc/self/mountinfo", &m)
+                .on_mount("/", 27, (8, 0));
+            let stack = stack_with(&fake, Path::new("/x"));
+            assert_eq!(stack.tops().map(|d| d.name.as_str()).collect::<Vec<_>>(), ["sda"]);
+            assert_eq!(stack.note, None);
+            let log = stack.devices.iter().find(|d| d.role == Role::Log);
+            log.map(|d| (d.name.clone(), d.level))
+        };
+        assert_eq!(journal("jbd2/sda-8\n"), None);
+        assert_eq!(journal("jbd2/dm-3\n"), Some(("dm-3".into(), 0)));
+        assert_eq!(journal("jbd2/nvme10n1p12\n"), Some(("nvme10n1p12".into(), 0)));
+        assert_eq!(journal("jbd2/nvme10n1p1\n"), Some(("nvme10n1p12".into(), 0)), "cut short");
+        assert_eq!(journal("<none>\n"), None);
     }
 
     #[test]

@@ -50,11 +50,12 @@ fn touched_bytes(phase: &Phase) -> Option<u64> {
 }
 
 /// Buffered I/O on files that fit into free memory can be served from there, even if the counters of this time do not tell. Where
-/// they prove that the device did it all, there is nothing to doubt.
+/// they prove that the device did it all, and where there is none, there is nothing to doubt.
 fn fits_memory(run: &Run, environment: &Value) -> Option<Doubt> {
     let available = number(environment, "memory.available_bytes")?;
     let proven = |p: &Phase| {
-        !p.repetitions.is_empty() && p.repetitions.iter().all(|r| Origin::of(p, r).regime == Regime::Device)
+        let certain = |r| matches!(Origin::of(p, r).regime, Regime::Device | Regime::Memory);
+        !p.repetitions.is_empty() && p.repetitions.iter().all(certain)
     };
     let buffered = run.phases.iter().filter(|p| !p.direct && !p.sync_in_clock && !proven(p));
     let largest = buffered.filter_map(touched_bytes).max()?;
@@ -232,6 +233,15 @@ mod tests {
         run.phases.push(other);
         let sentence = code_in(&run, &environment, &Seen::default(), "fits-memory").sentence;
         assert!(sentence.contains("has 64 MiB"), "{sentence}");
+    }
+
+    #[test]
+    fn a_file_system_in_memory_has_no_speed_of_its_storage() {
+        let environment = json!({"memory": {"available_bytes": 1000 * MIB}});
+        let mut run = of_size(16 * MIB, 1);
+        run.phases[0].repetitions[0].physical.devices.clear();
+        run.phases[0].repetitions[0].physical.method = "memory".into();
+        assert_eq!(fits_memory(&run, &environment), None);
     }
 
     #[test]

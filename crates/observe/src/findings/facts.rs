@@ -49,7 +49,8 @@ impl<'a> Facts<'a> {
 
     /// The device that the file system lies on, if it is a single one.
     pub(super) fn device(&self) -> Option<&'a DeviceActivity> {
-        let mut tops = self.block()?.devices.iter().filter(|d| d.level == 0);
+        let physical = &self.repetition.physical;
+        let mut tops = self.block()?.devices.iter().filter(|d| d.level == 0 && !physical.is_journal(&d.name));
         let first = tops.next()?;
         tops.next().is_none().then_some(first)
     }

@@ -2,7 +2,7 @@
 
 use super::{Found, told};
 use crate::words::percent;
-use fathom_record::{CacheIntent, Phase, Repetition, Residency, Run, Trust, Verdict};
+use fathom_record::{CacheIntent, Phase, Physical, Repetition, Residency, Run, Trust, Verdict};
 
 /// Above this share of cached pages nothing is called cold, and below one minus this share nothing is called warm: one page in a
 /// hundred already doubles the mean of a random read that costs a hundred times more at the device.
@@ -19,6 +19,11 @@ pub(crate) fn missed(repetition: &Repetition) -> Option<(f64, f64)> {
     let distance = distance(repetition.cache, share);
     // A share of exactly 99 % is warm, whatever its last binary digit.
     (distance > MISSED + 1e-9).then_some((share, distance))
+}
+
+/// Whether no device of this machine is known that the files lie on.
+fn has_unseen(physical: &Physical) -> bool {
+    physical.method == "mountstats" || (physical.method == "none" && physical.devices.is_empty())
 }
 
 fn distance(intent: CacheIntent, share: f64) -> f64 {
@@ -59,7 +64,11 @@ fn found(phase: &Phase) -> Option<Found<'_>> {
         }
         (None, Some(after)) => format!("{intent}: {} cached after, not known {when}", percent(after)),
     };
-    let told = before.is_some() || absent;
+    // Cold is the cache of this machine; a program or a server that the files come from has one, too.
+    let unseen = before.is_some() && worst.cache == CacheIntent::Cold && has_unseen(&worst.physical);
+    let unknown = if unseen { "; what lies below is not known, and may have them in memory" } else { "" };
+    let words = words + unknown;
+    let told = (before.is_some() || absent) && !unseen;
     let verdict = match (told, missed) {
         (_, true) => Verdict::Doubtful,
         (true, false) => Verdict::Good,

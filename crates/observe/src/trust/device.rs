@@ -26,6 +26,7 @@ fn found(phase: &Phase) -> Option<Found<'_>> {
         (Some(share), devices @ [_, ..]) if verdict != Verdict::Unknown => {
             (figures(phase, last, share, devices), 1.0 - share)
         }
+        (None, _) if origin.regime == Regime::PageCache => (origin.evidence, 1.0),
         _ if origin.regime == Regime::Memory => ("the file system lies in memory".into(), 1.0),
         _ => (format!("not known: {}", origin.evidence), 1.0),
     };
@@ -59,6 +60,11 @@ fn figures(phase: &Phase, repetition: &Repetition, share: f64, devices: &[&Devic
     let in_clock = repetition.physical.written_in_clock_bytes.filter(|_| phase.writes);
     let later = in_clock.map_or(0, |timed| written.saturating_sub(timed));
     let beginning = format!("{} of {} asked reached {names}", bytes_words(reached), bytes_words(asked));
+    // Of what is compressed fewer bytes move than were asked for.
+    let beginning = match &repetition.physical.compression {
+        Some(_) if reached > 0 => format!("{beginning} compressed, as {}", bytes_words(moved)),
+        _ => beginning,
+    };
     let asked_in = count(repetition.ops(), "operation");
     // The I/Os of a device are everybody's: where next to nothing of ours reached it, they are not ours.
     let work = if share < OURS { asked_in } else { format!("{ios} I/Os for {asked_in}") };

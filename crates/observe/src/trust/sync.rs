@@ -27,18 +27,42 @@ fn found(phase: &Phase) -> Option<Found<'_>> {
         }
         (true, _) => "fsync or synchronous writes inside the clock".to_string(),
         (false, true) => format!("fsync after the clock, in a figure of its own{left}"),
-        (false, false) if phase.direct => "no fsync; O_DIRECT left nothing in the page cache".to_string(),
+        (false, false) if phase.direct => direct(last, regime),
         (false, false) if regime == Regime::Device => "no fsync; the device had it in time".to_string(),
         (false, false) => format!("no fsync: what was written may still be in memory{left}"),
     };
     let verdict = match regime {
         _ if phase.sync_in_clock || (syncs > 0 && had_it_all(last)) => Verdict::Good,
         Regime::PageCache | Regime::Mixed => Verdict::Doubtful,
-        Regime::Unknown if !phase.direct => Verdict::Unknown,
+        Regime::Unknown => Verdict::Unknown,
         _ => Verdict::Good,
     };
     let weight = if verdict == Verdict::Good { 0.0 } else { dirty.unwrap_or(0) as f64 };
     Some(Found { phase, verdict, weight, words })
+}
+
+/// Where O_DIRECT left what was written.
+fn direct(last: &Repetition, regime: Regime) -> String {
+    let waiting = last.physical.waiting.unwrap_or_default();
+    if waiting.below_bytes > 0 {
+        let below = bytes_words(waiting.below_bytes);
+        return format!(
+            "no fsync; past the page cache into a file that serves as a disk, of which {below} wait in memory"
+        );
+    }
+    if regime == Regime::Memory {
+        return "no fsync; the file system is memory".into();
+    }
+    if regime == Regime::Unknown {
+        return "no fsync; O_DIRECT, and whether what takes it keeps it in memory is not known".into();
+    }
+    match (waiting.after_bytes, waiting.meanwhile_bytes) {
+        (0, 0) => "no fsync; O_DIRECT left nothing in the page cache".into(),
+        (0, _) => "no fsync; O_DIRECT went through the page cache and left nothing there".into(),
+        (left, _) => {
+            format!("no fsync; {} of it wait in the page cache in spite of O_DIRECT", bytes_words(left))
+        }
+    }
 }
 
 /// Those between the operations, as flows and series of them do; not those at the end, which have marks of their own.

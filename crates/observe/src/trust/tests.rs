@@ -4,7 +4,7 @@ use super::of;
 use crate::doubts::{self, Seen, test_runs};
 use fathom_record::{
     CacheIntent, DeviceDelta, Extents, Histogram, Interval, Jitter, OpKind, OpStat, Phase, Physical,
-    Repetition, Residency, Run, SteadyState, Trust, Verdict, Worker,
+    Repetition, Residency, Run, SteadyState, Trust, Verdict, Waiting, Worker,
 };
 use serde_json::{Value, json};
 
@@ -144,6 +144,18 @@ fn device_tells_what_reached_it() {
         Verdict::Doubtful,
         "1 MiB of 100 MiB asked reached sda while timed (1.0 %); 99 MiB more after, in 1600 operations",
     );
+    let compressed = change(0, |r| {
+        r.physical.compression = Some("zstd:3".into());
+        r.physical.devices[0].read_bytes = 2 * MIB;
+        let pages = Residency { total_pages: 25_600, ..Residency::default() };
+        (r.resident_before, r.resident_after) = (Some(pages), Some(pages));
+    });
+    expect(
+        &compressed,
+        "device",
+        Verdict::Good,
+        "100 MiB of 100 MiB asked reached sda compressed, as 2 MiB (100 %)",
+    );
     let looped = |below| {
         change(0, move |r| {
             r.physical.devices[0] =
@@ -189,6 +201,11 @@ fn cache_is_beside_what_was_intended() {
         "not warm: 98 % cached before, 3.1 % after",
     );
     expect(&at(CacheIntent::Warm, 1000), "cache", Verdict::Good, "warm: 100 %");
+    let mut served = at(CacheIntent::Cold, 0);
+    served.phases[0].repetitions.iter_mut().for_each(|r| {
+        r.physical = Physical { method: "none".into(), ..Physical::default() };
+    });
+    expect(&served, "cache", Verdict::Unknown, "what lies below is not known, and may have them in memory");
     expect(&at(CacheIntent::AsFound, 500), "cache", Verdict::Good, "as found: 50 %");
     expect(&change(0, |r| r.resident_before = None), "cache", Verdict::Unknown, "not known before");
     let warmed = |pages| {
@@ -246,7 +263,21 @@ fn sync_tells_what_was_safe() {
     let mut direct = good();
     direct.phases[1].sync_in_clock = false;
     direct.phases[1].direct = true;
-    expect(&direct, "sync", Verdict::Good, "O_DIRECT");
+    expect(&direct, "sync", Verdict::Good, "O_DIRECT left nothing in the page cache");
+    let waits = |waiting: Waiting| {
+        let mut run = direct.clone();
+        run.phases[1].repetitions.iter_mut().for_each(|r| r.physical.waiting = Some(waiting));
+        run
+    };
+    let passed = waits(Waiting { meanwhile_bytes: 4096, ..Waiting::default() });
+    expect(&passed, "sync", Verdict::Good, "O_DIRECT went through the page cache and left nothing there");
+    let below = waits(Waiting { below_bytes: MIB, ..Waiting::default() });
+    expect(&below, "sync", Verdict::Good, "into a file that serves as a disk, of which 1 MiB wait in memory");
+    let left = waits(Waiting { after_bytes: MIB, ..Waiting::default() });
+    expect(&left, "sync", Verdict::Good, "1 MiB of it wait in the page cache in spite of O_DIRECT");
+    let mut served = direct.clone();
+    served.phases[1].repetitions.iter_mut().for_each(|r| r.physical = Physical::default());
+    expect(&served, "sync", Verdict::Unknown, "whether what takes it keeps it in memory is not known");
     let mut blind = change(1, |r| r.physical = Physical::default());
     blind.phases[1].sync_in_clock = false;
     expect(&blind, "sync", Verdict::Unknown, "No fsync: what was written may still be in memory");

@@ -12,7 +12,7 @@ mod statement;
 
 pub use cold::{Cold, ColdStep};
 pub use course::{CacheCourse, CacheSample};
-pub(crate) use split::{Direction, Way, all_asked, names, ways};
+pub(crate) use split::{Direction, Way, all_asked, held_all, names, ways};
 
 use crate::{Origin, Phase, Repetition};
 use serde::{Deserialize, Serialize};
@@ -81,6 +81,10 @@ pub struct Waiting {
     /// The same of the files that serve as disks below (the backing files of loop devices), at the end.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub below_bytes: u64,
+    /// The most that was seen while the clock ran of what was written with O_DIRECT; 0 unless that went through the page cache, and
+    /// where nobody looked.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub meanwhile_bytes: u64,
 }
 
 impl ReadTruth {

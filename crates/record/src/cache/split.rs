@@ -215,9 +215,22 @@ impl Way {
     }
 }
 
+/// Whether a phase only read, through the page cache, and that held every page of the files at both ends.
+pub(crate) fn held_all(phase: &Phase, repetition: &Repetition) -> bool {
+    let full =
+        |r: &Option<Residency>| r.is_some_and(|r| r.total_pages > 0 && r.cached_pages >= r.total_pages);
+    let cached = full(&repetition.resident_before) && full(&repetition.resident_after);
+    cached && phase.reads && !phase.writes && !phase.direct && all_asked(repetition) > 0
+}
+
+/// Whether what was written with O_DIRECT went through the page cache all the same. The pages are gone when a call returns, so this was
+/// seen while calls were under way.
+pub(super) fn written_through_cache(phase: &Phase, repetition: &Repetition) -> bool {
+    phase.direct && repetition.physical.waiting.is_some_and(|w| w.meanwhile_bytes > 0)
+}
+
 /// Whether a phase that only reads, with O_DIRECT, left a good part of its files in the page cache that was not there before. Btrfs
-/// reads compressed files like that. Writes leave no such trace: where btrfs writes through the cache (checksums), it drops the pages
-/// at once.
+/// reads compressed files like that. Of writes see [`written_through_cache`].
 pub(super) fn through_cache(phase: &Phase, repetition: &Repetition) -> bool {
     let (Some(before), Some(after)) = (&repetition.resident_before, &repetition.resident_after) else {
         return false;

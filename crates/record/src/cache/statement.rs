@@ -3,8 +3,8 @@
 use super::split::{self, Direction, Way};
 use super::{ReadTruth, WriteTruth};
 use crate::origin::{bytes_words, regime_of};
-use crate::physical::SERVER;
-use crate::{Origin, Phase, Regime, Repetition};
+use crate::physical::{LOOP, SERVER};
+use crate::{DeviceDelta, Origin, Phase, Physical, Regime, Repetition};
 
 /// What is less than one part in so many of what was asked for is not worth a word.
 const WORTH_SAYING: u64 = 20;
@@ -29,6 +29,9 @@ pub(super) fn of(phase: &Phase, repetition: &Repetition, origin: &Origin, ways: 
             );
         }
     };
+    if ways.is_empty() {
+        return format!("{head}: {}.", origin.evidence);
+    }
     let parts: Vec<String> = ways
         .iter()
         .filter(|w| w.asked > 0)
@@ -39,6 +42,8 @@ pub(super) fn of(phase: &Phase, repetition: &Repetition, origin: &Origin, ways: 
         .collect();
     let aside = if split::through_cache(phase, repetition) {
         " O_DIRECT was asked for, but the files entered the page cache: the file system reads them through it, or another program read them."
+    } else if split::written_through_cache(phase, repetition) {
+        " O_DIRECT was asked for, but what was written went through the page cache: the file system writes these files through it (btrfs does for its checksums), or another program wrote them."
     } else {
         ""
     };
@@ -62,9 +67,12 @@ fn read(phase: &Phase, way: &Way, truth: &ReadTruth, device: &str) -> String {
             let past = if direct { ", past the page cache (O_DIRECT)" } else { "" };
             format!("{from_device} of the {asked} read came from {device}{past}")
         }
-        (_, Regime::Mixed) if truth.cache_bytes > 0 => format!(
-            "of the {asked} read {from_cache} came from memory and {from_device} from {device}, which moved {moved}"
-        ),
+        (_, Regime::Mixed) if truth.cache_bytes > 0 => {
+            let which = if way.unpacked.is_none() { format!(", which moved {moved}") } else { String::new() };
+            format!(
+                "of the {asked} read {from_cache} came from memory and {from_device} from {device}{which}"
+            )
+        }
         (_, Regime::Mixed) => format!("of the {asked} read {from_device} came from {device}"),
         _ if !way.is_holes() && (truth.cache_bytes > 0 || truth.hole_bytes == 0) => {
             format!("{from_cache} of the {asked} read came from memory; {device} moved {moved}")
@@ -92,8 +100,9 @@ fn worth(bytes: u64, truth: &ReadTruth) -> bool {
 
 fn written(phase: &Phase, repetition: &Repetition, way: &Way, truth: &WriteTruth, device: &str) -> String {
     // Of a file that lies in memory what counts is what reached the device below it.
-    let in_memory = way.cached.as_ref().filter(|_| regime_of(way.share()) != Regime::Device);
-    let device = in_memory.map_or(device, |c| c.below.as_str());
+    let physical = &repetition.physical;
+    let in_memory = in_image(way, physical).filter(|_| regime_of(way.share()) != Regime::Device);
+    let device = in_memory.as_ref().map_or(device, |(_, below)| below.as_str());
     let asked = bytes_words(truth.asked_bytes);
     let share = |bytes| percent(bytes, truth.asked_bytes);
     let flushes: u64 = repetition.physical.level(0).iter().map(|d| d.flush_ios).sum();
@@ -104,6 +113,9 @@ fn written(phase: &Phase, repetition: &Repetition, way: &Way, truth: &WriteTruth
     if phase.sync_in_clock && flushes > 0 {
         let many = if flushes == 1 { "flush" } else { "flushes" };
         words += &format!(", with {flushes} {many}");
+    }
+    if let Some(journal) = repetition.physical.journal().filter(|j| j.write_bytes > 0) {
+        words += &journal_words(journal);
     }
     let worth = |bytes: u64| bytes > truth.asked_bytes / WORTH_SAYING;
     if worth(truth.later_bytes) {
@@ -130,24 +142,43 @@ fn written(phase: &Phase, repetition: &Repetition, way: &Way, truth: &WriteTruth
             bytes_words(truth.lost_bytes)
         );
     }
-    if let Some(c) = in_memory {
+    if let Some((above, below)) = &in_memory {
+        let given = physical.devices.first().map_or(0, |d| d.write_bytes);
         words += &format!(
-            "; {} was given {}, but it is a file, and what has not reached {} lies in memory or was overwritten there",
-            c.above,
-            bytes_words(way.at_top),
-            c.below,
+            "; {above} was given {}, but it is a file, and what has not reached {below} lies in memory or was overwritten there",
+            bytes_words(given),
         );
     }
     if way.unpacked.is_some() {
         words +=
             &format!("; the file system compresses, so {device} wrote {} for it", bytes_words(way.at_top));
-    } else if worth(truth.excess_bytes) {
+    } else if worth(truth.excess_bytes) && in_memory.is_none() {
         words += &format!(
             "; it wrote {} more (journal, metadata, other programs)",
             bytes_words(truth.excess_bytes)
         );
     }
     words + &not_known_below(way, device)
+}
+
+/// The loop device and what its file lies on, where what was written waits in that file: the disk below moved less, or more for others.
+fn in_image(way: &Way, physical: &Physical) -> Option<(String, String)> {
+    if let Some(cached) = &way.cached {
+        return Some((cached.above.clone(), cached.below.clone()));
+    }
+    let (top, below) = (physical.devices.first()?, physical.level(1));
+    let waits = physical.waiting.is_some_and(|w| w.below_bytes > 0);
+    (top.kind == LOOP && waits && !below.is_empty()).then(|| (top.name.clone(), split::names(&below)))
+}
+
+/// What a journal on a device of its own wrote until the end of the phase.
+fn journal_words(journal: &DeviceDelta) -> String {
+    let flushes = match journal.flush_ios {
+        0 => String::new(),
+        1 => " with 1 flush".into(),
+        n => format!(" with {n} flushes"),
+    };
+    format!("; the journal on {} wrote {}{flushes}", journal.name, bytes_words(journal.write_bytes))
 }
 
 fn not_known_below(way: &Way, device: &str) -> String {

@@ -56,6 +56,63 @@ fn says(phase: &Phase, wanted: &str) {
 }
 
 #[test]
+fn what_waits_in_an_image_is_not_on_the_disk_that_a_neighbour_writes_to() {
+    let waiting = Some(Waiting { below_bytes: 48 * MIB, ..Waiting::default() });
+    let devices = vec![device("loop0", "loop", 0, 0, 64 * MIB), device("vda", "disk", 1, 0, 900 * MIB)];
+    let physical = Physical { waiting, devices, written_in_clock_bytes: Some(16 * MIB), ..disk(0, 0) };
+    says(
+        &phase(false, true, 64 * MIB, physical),
+        "This number is partly memory's, partly the device's: 25 % of the 64 MiB written had reached vda when the clock stopped; 75 % was still in memory only at the end (48 MiB); loop0 was given 64 MiB, but it is a file, and what has not reached vda lies in memory or was overwritten there.",
+    );
+}
+
+#[test]
+fn files_without_a_device_that_lay_in_the_page_cache_came_from_it() {
+    let note = Some("a program serves its files".into());
+    let mut p = phase(true, false, MIB, Physical { method: "none".into(), note, ..Physical::default() });
+    let full = Residency { total_pages: 256, cached_pages: 256, ..Residency::default() };
+    let less = Residency { cached_pages: 255, ..full };
+    (p.repetitions[0].resident_before, p.repetitions[0].resident_after) = (Some(full), Some(full));
+    says(
+        &p,
+        "This is a page-cache number: all of the files lay in the page cache of this machine before and after, so nobody was asked for them.",
+    );
+    p.direct = true;
+    assert_eq!(p.origin().regime, Regime::Unknown);
+    p.direct = false;
+    p.repetitions[0].resident_after = Some(less);
+    assert_eq!(p.origin().regime, Regime::Unknown, "a page was dropped, and asked for again or not");
+}
+
+#[test]
+fn direct_writes_that_were_seen_in_the_page_cache_went_through_it() {
+    let mut p = phase(false, true, 64 * MIB, disk_with(64 * MIB, 64 * MIB, 0, 0));
+    p.direct = true;
+    assert!(!truth(&p).statement.contains("O_DIRECT"));
+    if let Some(waiting) = &mut p.repetitions[0].physical.waiting {
+        waiting.meanwhile_bytes = 4096;
+    }
+    says(
+        &p,
+        "This is a device number: 100 % of the 64 MiB written had reached vda when the clock stopped. O_DIRECT was asked for, but what was written went through the page cache: the file system writes these files through it (btrfs does for its checksums), or another program wrote them.",
+    );
+}
+
+#[test]
+fn a_journal_on_a_device_of_its_own_is_told_beside_the_data() {
+    let mut physical = disk(0, MIB);
+    let log = DeviceDelta { flush_ios: 510, ..device("sdb1", "journal", 0, 0, 3 * MIB) };
+    // What the journal lies on moves much, and is nothing that the files lie on.
+    physical.devices.extend([log, device("sdb", "journal", 1, 0, 90 * MIB)]);
+    let mut p = phase(false, true, MIB, physical);
+    p.sync_in_clock = true;
+    says(
+        &p,
+        "This is a device number: 100 % of the 1 MiB written had reached vda when the clock stopped, with 1 flush; the journal on sdb1 wrote 3 MiB with 510 flushes.",
+    );
+}
+
+#[test]
 fn a_cached_read() {
     let p = phase(true, false, 256 * MIB, disk(0, 0));
     says(&p, "This is a page-cache number: 100 % of the 256 MiB read came from memory; vda moved 0 B.");
@@ -210,6 +267,12 @@ fn a_compressing_file_system_moves_less_and_is_no_cache() {
     p.repetitions[0].resident_before = Some(Residency { total_pages: 16_384, ..Residency::default() });
     assert_eq!(p.origin().regime, Regime::Device, "cold: {}", p.origin().evidence);
     assert!(truth(&p).statement.contains("compresses, so vda moved 2 MiB"), "{}", truth(&p).statement);
+    p.repetitions[0].resident_before =
+        Some(Residency { total_pages: 16_384, cached_pages: 8192, ..Residency::default() });
+    says(
+        &p,
+        "This number is partly memory's, partly the device's: of the 64 MiB read 50 % came from memory and 50 % from vda; the file system compresses, so vda moved 2 MiB for it.",
+    );
     p.repetitions[0].resident_before =
         Some(Residency { total_pages: 16_384, cached_pages: 16_384, ..Residency::default() });
     assert_eq!(p.origin().regime, Regime::PageCache, "warm: {}", p.origin().evidence);

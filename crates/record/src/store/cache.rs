@@ -14,13 +14,17 @@ pub(super) fn append(t: &Transaction, repetition_id: i64, r: &Repetition) -> rus
         append_truth(t, repetition_id, truth)?;
     }
     if let Some(w) = &r.physical.waiting {
-        let figures = [w.before_bytes, w.at_stop_bytes, w.after_bytes, w.below_bytes].map(int);
-        t.prepare_cached("INSERT INTO cache_waiting VALUES (?1, ?2, ?3, ?4, ?5)")?.execute(params![
+        t.prepare_cached(
+            "INSERT INTO cache_waiting (repetition_id, before_bytes, at_stop_bytes, after_bytes, below_bytes, meanwhile_bytes)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?
+        .execute(params![
             repetition_id,
-            figures[0],
-            figures[1],
-            figures[2],
-            figures[3]
+            int(w.before_bytes),
+            int(w.at_stop_bytes),
+            int(w.after_bytes),
+            int(w.below_bytes),
+            int(w.meanwhile_bytes)
         ])?;
     }
     if let Some(course) = &r.course {
@@ -123,6 +127,7 @@ fn waiting(r: &Row) -> rusqlite::Result<Waiting> {
         at_stop_bytes: count(r, "at_stop_bytes")?,
         after_bytes: count(r, "after_bytes")?,
         below_bytes: count(r, "below_bytes")?,
+        meanwhile_bytes: count(r, "meanwhile_bytes")?,
     })
 }
 
@@ -274,7 +279,7 @@ mod tests {
             truth in prop::option::of(any_truth()),
             course in prop::option::of(any_course()),
             cold in prop::option::of(any_cold()),
-            waiting in prop::option::of(prop::array::uniform4(number())),
+            waiting in prop::option::of(prop::array::uniform5(number())),
             compression in prop::option::of(any::<String>()),
         ) {
             let mut run = sample_run();
@@ -282,7 +287,7 @@ mod tests {
             (r.truth, r.course, r.cold) = (truth, course, cold);
             r.physical.compression = compression;
             r.physical.waiting = waiting.map(|n| Waiting {
-                before_bytes: n[0], at_stop_bytes: n[1], after_bytes: n[2], below_bytes: n[3],
+                before_bytes: n[0], at_stop_bytes: n[1], after_bytes: n[2], below_bytes: n[3], meanwhile_bytes: n[4],
             });
             let mut store = Store::open(":memory:").expect("opens");
             store.save(&run).expect("saves");

@@ -40,6 +40,8 @@ pub(super) const MIGRATIONS: &[&str] = &[
      ALTER TABLE device ADD COLUMN write_ms INTEGER NOT NULL DEFAULT 0;
      ALTER TABLE device ADD COLUMN queue_ms INTEGER NOT NULL DEFAULT 0;
      ALTER TABLE worker ADD COLUMN in_flight TEXT;",
+    // What O_DIRECT left for a moment in the page cache; unknown until then.
+    "ALTER TABLE cache_waiting ADD COLUMN meanwhile_bytes INTEGER NOT NULL DEFAULT 0;",
 ];
 
 /// The schema version this program writes.

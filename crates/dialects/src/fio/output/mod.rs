@@ -22,6 +22,7 @@ pub mod windows;
 
 use super::general::Format;
 use super::plan::{Job, Plan};
+use fathom_record::physical::JOURNAL;
 use fathom_record::{DeviceDelta, Histogram, OpKind, Phase, Run};
 use fathom_workload::{Backend, ops};
 use stats::Side;
@@ -135,8 +136,8 @@ fn devices(plan: &Plan, run: &Run) -> Vec<Disk> {
     let mut disks: Vec<Disk> = Vec::new();
     let repetitions = || run.phases.iter().filter_map(|p| p.repetitions.first());
     let elapsed_ms = repetitions().map(|r| r.elapsed_ns).sum::<u64>() as f64 / 1e6;
-    // Of several there is a sum, too.
-    let is_disk = |d: &&DeviceDelta| d.level == 0 && !d.name.contains('+');
+    // Of several there is a sum, too. fio does not look for a journal elsewhere.
+    let is_disk = |d: &&DeviceDelta| d.level == 0 && !d.name.contains('+') && d.kind != JOURNAL;
     for device in repetitions().flat_map(|r| r.physical.devices.iter()).filter(is_disk) {
         let at = disks.iter().position(|d| d.name == device.name).unwrap_or_else(|| {
             disks.push(Disk { name: device.name.clone(), ..Disk::default() });

@@ -11,9 +11,13 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
 /// The kernel shows the journal's thread, or "<none>" where the file system has no journal.
 fn journal(scene: &Scene) -> Option<Finding> {
     if let Some(log) = scene.stack.devices.iter().find(|d| d.role == Role::Log) {
+        let source = match scene.kind() {
+            "ext4" => "/sys/fs/ext4/*/journal_task",
+            _ => "/proc/self/mountinfo",
+        };
         return Some(Finding::notice(
             "journal",
-            "/proc/self/mountinfo",
+            source,
             format!(
                 "The journal lies on a device of its own, {}: what a sync costs is that device's figure.",
                 log.name

@@ -4,7 +4,7 @@
 use super::{device, found};
 use crate::doubts::grouped;
 use crate::words::which;
-use fathom_record::{Doubt, OpKind, Phase, Repetition, Run};
+use fathom_record::{DeviceDelta, Doubt, OpKind, Phase, Repetition, Run};
 
 struct Silent {
     syncs: u64,
@@ -35,13 +35,16 @@ fn silent(_: &Phase, r: &Repetition) -> Option<Silent> {
     };
     // A sync of what nobody wrote has nothing to do.
     let syncs = count(&[OpKind::Sync, OpKind::FinalSync]).min(count(&[OpKind::Write]));
-    let top = r.physical.devices.first()?;
+    // What a journal on a device of its own took is safe, too.
+    let all = || r.physical.devices.first().into_iter().chain(r.physical.journal());
+    let sum = |figure: fn(&DeviceDelta) -> u64| all().map(figure).fold(0, u64::saturating_add);
+    let (writes, flushes) = (sum(|d| d.write_ios), sum(|d| d.flush_ios));
     let at_once = (r.workers.len() as u64).max(1).saturating_mul(2);
-    let seen = top.write_ios.saturating_add(top.flush_ios);
+    let seen = writes.saturating_add(flushes);
     (syncs > 0 && seen.saturating_mul(at_once) < syncs).then(|| Silent {
         syncs,
-        writes: top.write_ios,
-        flushes: top.flush_ios,
+        writes,
+        flushes,
         device: device(r),
     })
 }

@@ -1,0 +1,115 @@
+//! Whether what is written with O_DIRECT passes through the page cache. A file system may write like that (btrfs does for its checksums,
+//! on newer kernels), wait for the device and drop the pages before a call returns: when the clock has stopped nothing is left to see.
+//! So whoever waits for the workers looks meanwhile, each time it wakes anyway, whether pages of the files are dirty or being written:
+//! with O_DIRECT none ever are. What others do to the files would look the same, so the kernel must have dirtied about as much on the
+//! whole machine as was written, too.
+
+use crate::files::{KernelFiles, Live};
+use crate::residency::{self, page_bytes};
+use fathom_record::{OpKind, Repetition, Residency};
+use std::path::{Path, PathBuf};
+
+/// A look opens each file; more would disturb the workers.
+const MOST_FILES: usize = 16;
+
+/// Looks at the files of one phase.
+#[derive(Debug, Default)]
+pub struct Passing {
+    paths: Vec<PathBuf>,
+    /// Pages that the machine had dirtied when the clocks started.
+    dirtied: Option<u64>,
+    /// Pages.
+    most: u64,
+}
+
+impl Passing {
+    /// For a phase that writes these files with O_DIRECT.
+    #[must_use]
+    pub fn of(paths: &[PathBuf]) -> Self {
+        Self { paths: paths.iter().take(MOST_FILES).cloned().collect(), ..Self::default() }
+    }
+
+    /// The clocks start. What was dirty before is none of this phase.
+    pub fn start(&mut self, before: Option<Residency>) {
+        if before.is_none_or(|r| waits(r) > 0) {
+            self.paths.clear();
+        }
+        self.restart();
+    }
+
+    /// A warm-up is over.
+    pub fn restart(&mut self) {
+        self.most = 0;
+        self.dirtied = dirtied_pages(&Live);
+    }
+
+    /// Looks, unless it has been seen.
+    pub fn look(&mut self) {
+        if self.most == 0 && !self.paths.is_empty() {
+            self.most = residency::of(&self.paths).map_or(0, waits);
+        }
+    }
+
+    /// What was seen, bytes; 0 where the machine did not dirty as much as half of what was written. Asked when the clocks have stopped.
+    #[must_use]
+    pub fn finish(&self, measured: &Repetition) -> u64 {
+        let dirtied = self.dirtied.and_then(|before| dirtied_pages(&Live)?.checked_sub(before));
+        self.judge(dirtied, written(measured))
+    }
+
+    fn judge(&self, dirtied: Option<u64>, written: u64) -> u64 {
+        let enough = dirtied.is_some_and(|pages| pages.saturating_mul(page_bytes()) >= written / 2);
+        if enough { self.most.saturating_mul(page_bytes()) } else { 0 }
+    }
+}
+
+fn waits(r: Residency) -> u64 {
+    r.dirty_pages.saturating_add(r.writeback_pages)
+}
+
+fn written(measured: &Repetition) -> u64 {
+    let stats = measured.workers.iter().flat_map(|w| &w.stats).filter(|s| s.op == OpKind::Write);
+    stats.fold(0, |sum, s| sum.saturating_add(s.bytes))
+}
+
+fn dirtied_pages(files: &dyn KernelFiles) -> Option<u64> {
+    let text = files.read(Path::new("/proc/vmstat")).ok()?;
+    text.lines().find_map(|line| line.strip_prefix("nr_dirtied ")?.trim().parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::Fake;
+
+    #[test]
+    fn the_machine_must_have_dirtied_what_was_written() {
+        let seen = Passing { most: 3, ..Passing::default() };
+        let written = 100 * page_bytes();
+        assert_eq!(seen.judge(Some(100), written), 3 * page_bytes());
+        assert_eq!(seen.judge(Some(49), written), 0, "what was dirty was not what was written");
+        assert_eq!(seen.judge(None, written), 0, "nobody tells");
+        assert_eq!(Passing::default().judge(Some(100), written), 0, "a neighbour's pages prove nothing");
+    }
+
+    #[test]
+    fn what_was_dirty_before_proves_nothing() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("file");
+        std::fs::write(&path, vec![7u8; 1 << 16]).expect("a file");
+        let waited = Residency { dirty_pages: 1, ..Residency::default() };
+        for before in [Some(waited), None] {
+            let mut passing = Passing::of(std::slice::from_ref(&path));
+            passing.start(before);
+            passing.look();
+            assert_eq!(passing.most, 0, "{before:?}");
+        }
+    }
+
+    #[test]
+    fn the_counter_is_found_among_others() {
+        let fake = Fake::new().file("/proc/vmstat", "nr_dirty 5\nnr_dirtied 77\nnr_dirtied_x 9\n");
+        assert_eq!(dirtied_pages(&fake), Some(77));
+        assert_eq!(dirtied_pages(&Fake::new()), None);
+    }
+}
