@@ -45,6 +45,10 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
             "keep_written.moves and passes say how many passes there are, and each_pass is missing",
         );
         wrong(
+            kept.pass.0 > 0 && !kept.each_pass,
+            "keep_written.pass is the length of a pass, and each_pass is missing",
+        );
+        wrong(
             kept.forgets_sync && !kept.each_pass,
             "keep_written.forgets_sync speaks of syncs between passes, and each_pass is missing",
         );

@@ -22,6 +22,9 @@ pub struct KeepWritten {
     /// What is left of a pass is read back before the next one begins.
     #[serde(skip_serializing_if = "is_default")]
     pub each_pass: bool,
+    /// With `each_pass`: bytes of a pass; 0: all that fits into what is worked on.
+    #[serde(skip_serializing_if = "is_default")]
+    pub pass: Bytes,
     /// With `each_pass`: a sync that is due when a pass is done is left out.
     #[serde(skip_serializing_if = "is_default")]
     pub forgets_sync: bool,

@@ -259,9 +259,10 @@ impl<'a> Kept<'a> {
         }
     }
 
-    /// Reads back what is left of each pass, where that is wanted. `pass`: its bytes.
+    /// Reads back what is left of each pass, where that is wanted. `pass`: its bytes, unless `how` says them.
     #[must_use]
     pub fn by_pass(mut self, how: KeepWritten, pass: u64) -> Self {
+        let pass = if how.pass.0 > 0 { how.pass.0 } else { pass };
         self.pass = how.each_pass.then_some((pass, pass));
         self
     }

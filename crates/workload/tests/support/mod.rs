@@ -675,6 +675,7 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
         |([by_offset, each_pass, forgets_sync], after, batch, (most, moves, passes), trim)| KeepWritten {
             by_offset,
             each_pass,
+            pass: Bytes(after),
             forgets_sync,
             after,
             batch,

@@ -19,10 +19,12 @@ pub struct Passes {
     loops: u64,
     /// Operations after which they end, with those that read back; 0: no limit.
     most: u64,
+    /// Bytes of a pass that ends before all of the part was passed over; else 0.
+    bytes: u64,
 }
 
 impl Passes {
-    const ONE: Self = Self { several: false, moves: 0, loops: 0, most: 0 };
+    const ONE: Self = Self { several: false, moves: 0, loops: 0, most: 0, bytes: 0 };
     const SEVERAL: Self = Self { several: true, ..Self::ONE };
 
     /// Several that end where `number_ios` does, if it is given.
@@ -55,26 +57,23 @@ pub fn settle(
     reads_back: bool,
 ) -> Result<Option<Passes>, Wrong> {
     let mixes = matches!(stream.direction, Direction::Mix(_));
+    let stops = stops_after(stream, laid).filter(|_| reads_back);
+    let bytes = stops.map_or(0, |blocks| blocks.saturating_mul(stream.record.unit().0));
     if reads_back && goes_round(s, stream, laid)? {
-        return Ok(Some(Passes::SEVERAL));
+        // Where no block is cut by the end, it goes on at the beginning.
+        let bytes = if is_cut(stream, laid) { bytes } else { 0 };
+        return Ok(Some(Passes { bytes, ..Passes::SEVERAL }));
     }
     let has_passes = match stream.access {
         Access::Permuted => true,
         Access::Sequential => reads_back || !mixes,
         Access::SequentialByKind => reads_back,
-        _ => false,
+        _ => stops.is_some(),
     };
     let leaves_out = matches!(stream.access, Access::Striped { .. } | Access::ZonesInTurn { .. });
-    if let Some(part) = laid.parts.first().filter(|_| leaves_out && reads_back) {
-        let region = laid.bytes_of_a_pass();
-        let asked = part.asked(s)?.unwrap_or(region);
-        let again = match Stretch::of(part).stops_after(stream) {
-            Some(once) if matches!(stream.access, Access::Striped { .. }) && laid.sizes.is_empty() => {
-                once.saturating_mul(2 * stream.record.unit().0) < asked && stream.amount != Amount::Endless
-            }
-            _ => asked > region,
-        };
-        if again {
+    if leaves_out && reads_back && stops.is_none() {
+        let asked = laid.parts.first().map(|part| part.asked(s)).transpose()?.flatten();
+        if asked.is_some_and(|io_size| io_size > laid.bytes_of_a_pass()) {
             return Err(unknown(s, 1, "where blocks are left out"));
         }
     }
@@ -124,7 +123,7 @@ pub fn settle(
         amount_of(stream, laid, if passes > 1 { Amount::Passes(passes) } else { Amount::Pass });
         return Ok(Some(if passes > 1 { Passes::limited(s, loops, stream)? } else { Passes::ONE }));
     };
-    let (size, blocks) = (size.0.max(1), laid.blocks(stream).max(1));
+    let (size, blocks) = (size.0.max(1), stops.unwrap_or_else(|| laid.blocks(stream)).max(1));
     let asked = match stream.amount {
         Amount::Endless => return Ok(None),
         Amount::Pass => blocks,
@@ -133,13 +132,13 @@ pub fn settle(
         Amount::Bytes(bytes) => bytes.0.div_ceil(size),
     };
     // What a mix in order begins within a pass is a whole block.
-    if asked <= if mixes { region.div_ceil(size) } else { blocks } {
+    if stops.is_none() && asked <= if mixes { region.div_ceil(size) } else { blocks } {
         return Ok(Some(Passes::ONE));
     }
     if mixes && reads_back {
         return mixes::passes(s, stream, laid, loops, (part.asked(s)?.unwrap_or(0), region));
     }
-    let io_size = part.asked(s)?.unwrap_or(0);
+    let io_size = part.asked(s)?.unwrap_or(if stops.is_some() { region } else { 0 });
     let moved_by_pass = blocks.saturating_mul(1 + u64::from(reads_back));
     if !reads_back && loops == 1 && loops::queues(s, stream) {
         return Ok(Some(Passes::SEVERAL));
@@ -165,8 +164,8 @@ pub fn settle(
     }
     if writes != asked {
         let amount = match writes / blocks {
-            1 if writes == blocks => Amount::Pass,
-            n if n * blocks == writes => Amount::Passes(n),
+            1 if writes == blocks && stops.is_none() => Amount::Pass,
+            n if n * blocks == writes && stops.is_none() => Amount::Passes(n),
             _ => Amount::Operations(writes),
         };
         amount_of(stream, laid, amount);
@@ -174,7 +173,24 @@ pub fn settle(
             loops::sync_the_last(s, stream, laid)?;
         }
     }
-    Ok(Some(if writes > blocks { Passes::SEVERAL } else { Passes::ONE }))
+    Ok(Some(if writes > blocks { Passes { bytes, ..Passes::SEVERAL } } else { Passes::ONE }))
+}
+
+/// Blocks after which fio finds no more, where stripes do not come out even.
+fn stops_after(stream: &Stream, laid: &Laid) -> Option<u64> {
+    let part = laid.parts.first().filter(|_| laid.sizes.is_empty())?;
+    let striped = matches!(stream.access, Access::Striped { by_kind: false, .. });
+    Stretch::of(part).stops_after(stream).filter(|blocks| striped && *blocks > 0)
+}
+
+/// Whether a stripe is cut by the end.
+fn is_cut(stream: &Stream, laid: &Laid) -> bool {
+    match stream.access {
+        Access::Striped { run, gap, .. } if stops_after(stream, laid).is_some() => {
+            (1..run.0).contains(&(laid.bytes_of_a_pass() % run.0.saturating_add(gap.0).max(1)))
+        }
+        _ => false,
+    }
 }
 
 /// Whether a job checks pass by pass until a clock or `loops` end it, without a count: with `time_based`, or where no map says which blocks
@@ -199,7 +215,8 @@ fn goes_round(s: &Settings, stream: &Stream, laid: &Laid) -> Result<bool, Wrong>
         && laid.blocks(stream) * stream.record.unit().0 < region;
     let with_one = endless
         && (in_order || matches!(stream.access, Access::Permuted | Access::Striped { by_kind: false, .. }));
-    Ok((loops::queues(s, stream) && (with_one || without_map) || endless && leaves_a_rest)
+    Ok((loops::queues(s, stream) && (with_one || without_map)
+        || endless && (leaves_a_rest || is_cut(stream, laid)))
         && stream.backend != Backend::Null
         && !s.on("verify_only", false)
         && stream.sync_series.is_none()
@@ -243,6 +260,7 @@ impl Passes {
         }
         kept.each_pass = true;
         (kept.most, kept.moves, kept.passes) = (passes.most, Bytes(passes.moves), passes.loops);
+        kept.pass = Bytes(passes.bytes);
         kept.forgets_sync = loops::queues(s, stream);
         stream.keep_written = Some(kept);
         backlog::mixed_in(stream, check);
@@ -398,6 +416,8 @@ mod tests {
             ("--time_based --ioengine=null", false),
             ("--time_based --bs=3k", true),
             ("--time_based --bs=3k --rw=rw --ioengine=libaio", true),
+            ("--time_based --rw=write:8k --ioengine=psync", false),
+            ("--time_based --bs=3k --rw=write:6k", true),
             ("--time_based --bs=3k --rw=randwrite", false),
             ("--time_based --bs=3k --rw=randwrite --percentage_random=0", true),
             ("--time_based --size=66k", true),
@@ -443,6 +463,31 @@ mod tests {
     }
 
     #[test]
+    fn stripes_that_do_not_come_out_even_make_passes() {
+        // Counts of fio 3.42: a pass has six blocks.
+        for (args, count, again) in [
+            ("", 12, true),
+            ("--io_size=60k", 12, true),
+            ("--io_size=48k", 6, false),
+            ("--io_size=16k", 4, false),
+            ("--io_size=128k", 18, true),
+            ("--loops=3", 18, true),
+            ("--ioengine=libaio", 12, true),
+        ] {
+            let plan = planned(&format!("--name=a --bs=4k --size=64k --rw=write:8k --verify=crc32c {args}"));
+            let stream = &plan.jobs[0].stream;
+            let writes = match stream.amount {
+                Amount::Operations(n) => n,
+                Amount::Bytes(bytes) => bytes.0 / 4096,
+                _ => 0,
+            };
+            assert_eq!(writes, count, "{args}");
+            let pass = stream.keep_written.filter(|kept| kept.each_pass).map(|kept| kept.pass.0);
+            assert_eq!(pass, again.then_some(6 * 4096), "{args}");
+        }
+    }
+
+    #[test]
     fn number_ios_ends_passes_with_blocks_of_changing_sizes() {
         // fio 3.42: 28 operations of two loops, with those that were read back.
         let plan = planned(
@@ -484,7 +529,6 @@ mod tests {
             "--io_size=1m --rw=rw --size=66k",
             "--io_size=1m --rw=rw --ioengine=libaio --verify_backlog=4",
             "--io_size=1m --rw=rw --bsrange=4k-8k",
-            "--rw=write:8k",
             "--loops=2 --flow=2",
             "--io_size=1m --rw=write:4k",
             "--loops=2 --verify_only",
@@ -494,7 +538,6 @@ mod tests {
             let why = refused(&format!("--name=a --size=64k --rw=write --verify=crc32c {args}"));
             assert!(why.contains("each pass is read back"), "{args}: {why}");
         }
-        planned("--name=a --rw=write:8k --bs=4k --size=64k --io_size=48k --verify=crc32c");
         // The last block of a mix in order is begun within its one pass.
         planned("--name=a --rw=rw --bs=3k --size=64k --verify=crc32c");
     }
