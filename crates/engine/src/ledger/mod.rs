@@ -194,10 +194,11 @@ impl Ledger {
         self.entry(&absolute(root)).is_none_or(|entry| !entry.tree || entry.is(open))
     }
 
-    /// Whether an open file may be one that is to be changed at a path: if we made one there, that one.
+    /// Whether an open file may be one that is to be changed at a path: if we made one there, that one, unless another was found in its
+    /// place before.
     #[must_use]
     pub(crate) fn may_be_file(&self, path: &Path, open: BorrowedFd<'_>) -> bool {
-        self.entry(&absolute(path)).is_none_or(|entry| entry.is(open))
+        self.entry(&absolute(path)).is_none_or(|entry| entry.may_be(open))
     }
 
     /// The process number of another run that has made `path`, still lives, and has not given it up.

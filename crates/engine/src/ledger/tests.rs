@@ -218,6 +218,23 @@ fn a_kept_file_stays_and_is_ours_again_later() {
 }
 
 #[test]
+fn a_file_in_the_place_of_a_kept_one_may_be_given() {
+    let dir = tempfile::tempdir().unwrap();
+    let (state, path) = (dir.path().join("state"), dir.path().join("kept file"));
+    let mut ledger = Ledger::new(&state);
+    ledger.create(&path, 0o600).unwrap();
+    ledger.keep(&path).unwrap();
+    drop(ledger);
+    fs::rename(&path, dir.path().join("aside")).unwrap();
+    fs::write(&path, "another").unwrap();
+    let later = Ledger::new(&state);
+    let another = fs::File::open(&path).unwrap();
+    assert!(!later.may_be_file(&path, another.as_fd()), "it came after the look");
+    assert!(!later.owns(&path));
+    assert!(later.may_be_file(&path, another.as_fd()));
+}
+
+#[test]
 fn what_came_to_the_place_of_an_open_file_is_not_kept() {
     let dir = tempfile::tempdir().unwrap();
     let (state, path) = (dir.path().join("state"), dir.path().join("log"));
