@@ -119,11 +119,10 @@ pub(super) static ROWS: &[Row] = &[
         ),
         &["iodepth_batch_complete"],
     ),
-    harmless(
+    done(
         "iodepth_batch_complete_max",
         Number,
-        "most completions taken at once",
-        "all that are there are taken",
+        "most completions taken at once when the queue is full; 0: as many as iodepth_batch_complete_min",
     ),
     done("iodepth_low", Number, "how far a full queue empties before it is filled again"),
     done(
