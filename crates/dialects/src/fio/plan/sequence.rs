@@ -91,9 +91,10 @@ fn in_turn(s: &Settings, rw: Direction, stream: &Stream, zones: Zones) -> Result
         let why = "zonemode: zones need the same block sizes for reads and writes".to_owned();
         return wrong("zonemode", why, "instead: two jobs");
     }
-    // Where no block fits at all, the job does nothing.
+    // Where no block fits at all, the job does nothing; but where fio draws from the whole file, it does something.
     let block = stream.record.largest().0;
-    if rw.random && (stream.record.unit().0..block).contains(&zones.range.0) {
+    let least = if is_drawn_by_rank(&inside) { 0 } else { stream.record.unit().0 };
+    if rw.random && (least..block).contains(&zones.range.0) {
         let name = if s.number("zonerange")?.is_some() { "zonerange" } else { "zonesize" };
         let why = format!("{name}={}: at least a block of {block} bytes is expected", zones.range.0);
         return wrong(name, why, "zonesize=1m, for example");
@@ -433,6 +434,10 @@ mod tests {
             ("--size=32k --rw=randread:0", "above 0"),
             ("--size=32k --rw=read:-6k", "a multiple of the block size"),
             ("--size=64k --rw=randread --bsrange=2k-4k --zonesize=3k", "at least a block"),
+            (
+                "--size=64k --rw=randread --bs=16k --zonesize=8k --random_distribution=zipf:1.2",
+                "at least a block",
+            ),
             ("--size=64k --rw=read --zonemode=strided", "needs zonesize"),
             ("--size=64k --rw=read --zonemode=zbd", "zoned devices"),
             ("--size=36k --rw=rw --zonesize=8k --zoneskip=8k", "come out even"),
