@@ -510,3 +510,48 @@ fn an_fsync_may_be_one_of_those_in_flight() {
         assert!(counted[3] > 0, "{backend:?}: {counted:?}");
     }
 }
+
+#[test]
+fn completions_may_be_taken_when_the_queue_is_full() {
+    for backend in [
+        Backend::Uring(Uring { batch: 1, ..Uring::default() }),
+        Backend::Aio { batch: 1, atomic: false },
+        Backend::Posix,
+    ] {
+        let stream = |direction| Stream {
+            backend,
+            queue_depth: 8,
+            take_at_most: Some(3),
+            access: Access::Permuted,
+            ..Stream::new("f", direction, Bytes(4 * KIB))
+        };
+        let bench = Bench::new(256 * KIB);
+        for (wait_for, refill_at) in [(1, None), (3, None), (2, Some(4)), (1, Some(1))] {
+            for direction in [Direction::Write, Direction::Read] {
+                let r = bench.run(Stream { wait_for, refill_at, ..stream(direction) });
+                let worker = only(&r);
+                assert_eq!((&worker.ending, worker.ops), (&Ending::Completed, 64), "{backend:?}");
+                // It fills without a look: 1, 2 and 3, 4 to 7, and then full or refilled.
+                let depth = worker.in_flight.unwrap().depth;
+                assert!(
+                    depth[0] > 0 && depth[1] > 1 && depth[2] > 3 && depth[3] > 0,
+                    "{backend:?}: {depth:?}"
+                );
+                assert_eq!(
+                    (depth.iter().sum(), &depth[4..]),
+                    (64_u64, &[0; 3][..]),
+                    "{backend:?}: {depth:?}"
+                );
+            }
+        }
+        // What is known to be done and was not looked at is not waited for after an error.
+        std::fs::write(bench.file(), vec![7; 256 * KIB as usize]).unwrap();
+        let wrong = Stream { data: Data::Byte(8), verify: Verify::Full, ..stream(Direction::Read) };
+        let r = bench.run(wrong);
+        assert!(matches!(&only(&r).ending, Ending::Failed(e) if e.call == "verify"), "{backend:?}");
+        let short = fathom_workload::Stop { time: Some(Duration(20_000_000)), ..Default::default() };
+        let r =
+            Bench::new(MIB).stop(short).run(Stream { amount: Amount::Endless, ..stream(Direction::Write) });
+        assert_eq!(only(&r).ending, Ending::Stopped, "{backend:?}");
+    }
+}
