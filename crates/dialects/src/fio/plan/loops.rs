@@ -35,6 +35,7 @@ pub fn bytes(
     let even = pass.is_multiple_of(size);
     let mix = matches!(s.word("rw"), Some("rw" | "readwrite"));
     let both = mix && matches!(stream.direction, Direction::Mix(Mix::ReadPercent(1..=99)));
+    let reads = stream.direction == Direction::Read;
     // Who begins again at the end of a pass ends by bytes alone.
     let begins_again = match &stream.access {
         Access::Striped { .. } | Access::ZonesInTurn { .. } => {
@@ -42,12 +43,13 @@ pub fn bytes(
         }
         Access::PartlyRandom { .. } => even && (loops == 1 || !queues(s, stream)),
         Access::Sequential | Access::SequentialByKind => mix && even || both && loops == 1,
-        access => access.draws_each(),
+        access => access.draws_each() && !(loops > 1 && reads && queues(s, stream)),
     };
     if begins_again {
         return all;
     }
-    let blocks = stops.unwrap_or(blocks);
+    // A place that is drawn has room for what is less than a block, too.
+    let blocks = if stream.access.draws_each() { pass.div_ceil(size) } else { stops.unwrap_or(blocks) };
     if loops == 1 {
         // At the end of a pass nothing is begun for what is less than a block.
         let done = blocks.saturating_mul(size);
@@ -239,6 +241,28 @@ mod tests {
             ),
             ("--rw=randwrite --percentage_random=0 --size=8k --io_size=20k --loops=2", 40),
             ("--rw=randread --norandommap --bs=3k --size=64k --io_size=512k --loops=3", 512),
+            // With an engine that queues, reads make whole passes.
+            (
+                "--rw=randread --norandommap --ioengine=libaio --bs=4k --size=100k --io_size=512k --loops=3",
+                150,
+            ),
+            (
+                "--rw=randread --norandommap --ioengine=io_uring --bs=4k --size=102k --io_size=500k --loops=2",
+                130,
+            ),
+            (
+                "--rw=randread --random_distribution=zipf --ioengine=vsync --bs=4k --size=100k --io_size=104k --loops=3",
+                75,
+            ),
+            ("--rw=randread --norandommap --ioengine=libaio --bs=4k --size=100k --io_size=64k --loops=3", 48),
+            (
+                "--rw=randread --norandommap --ioengine=libaio --bs=4k --size=102k --io_size=102k --loops=2",
+                51,
+            ),
+            (
+                "--rw=randwrite --norandommap --ioengine=libaio --bs=4k --size=100k --io_size=512k --loops=2",
+                256,
+            ),
             ("--rw=randread --bs=3k --size=64k --io_size=512k --loops=3", 189),
             ("--rw=read --bs=3k --size=64k --io_size=512k --loops=3", 189),
             ("--rw=rw --bs=3k --size=64k", 22),
