@@ -66,10 +66,11 @@ fn must_be_changeable(
         return Err(EngineError::NotOurs(path.into()));
     }
     if !is_ours {
-        return match image::in_use(found) {
-            Some(device) => Err(EngineError::Image { path: path.into(), device }),
-            None => Ok(()),
-        };
+        if let Some(device) = image::in_use(found) {
+            return Err(EngineError::Image { path: path.into(), device });
+        }
+        ledger.give_up(path);
+        return Ok(());
     }
     // Nobody named it for this run, and the other name may be somebody's copy.
     let is_named = set.existing == Existing::Replace || set.foreign_writable;

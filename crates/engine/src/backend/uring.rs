@@ -41,6 +41,8 @@ struct Held {
     ring: Ring,
     file: bool,
     buffers: bool,
+    /// Why an entry did not get into the queue.
+    lost: Option<Fault>,
 }
 
 impl Drop for Held {
@@ -80,7 +82,7 @@ impl Handle for Uring {
         }
         let entries = plan.stream.queue_depth.next_power_of_two().max(2);
         let ring = builder.build(entries).map_err(|e| setup_fault(&e))?;
-        let mut ring = Held { ring, file: false, buffers: false };
+        let mut ring = Held { ring, file: false, buffers: false, lost: None };
         if options.registered_file {
             let raw: Vec<_> = files.iter().map(|f| f.as_raw_fd()).collect();
             ring.ring.submitter().register_files(&raw).map_err(|e| setup_fault(&e))?;
@@ -223,8 +225,9 @@ impl Held {
     unsafe fn push(&mut self, entry: &squeue::Entry) {
         // SAFETY: by the caller's promise.
         while unsafe { self.ring.submission().push(entry) }.is_err() {
-            if self.make_room().is_err() {
-                // No entry gets through any more, and the next submission says why.
+            if let Err(fault) = self.make_room() {
+                // It is never done: the next submission fails with this.
+                self.lost = Some(fault);
                 return;
             }
         }
@@ -246,6 +249,9 @@ impl Held {
 
     #[inline(always)]
     fn submit(&mut self, wait: usize) -> Result<(), Fault> {
+        if let Some(fault) = self.lost.take() {
+            return Err(fault);
+        }
         loop {
             match self.ring.submit_and_wait(wait) {
                 Ok(_) => return Ok(()),
@@ -256,6 +262,9 @@ impl Held {
     }
 
     fn submit_for(&mut self, most_ns: u64) -> Result<(), Fault> {
+        if let Some(fault) = self.lost.take() {
+            return Err(fault);
+        }
         let most = types::Timespec::from(std::time::Duration::from_nanos(most_ns));
         let how = types::SubmitArgs::new().timespec(&most);
         match self.ring.submitter().submit_with_args(1, &how) {
@@ -282,7 +291,7 @@ impl Loose {
         let mut builder = IoUring::<squeue::Entry, cqueue::Entry>::builder();
         builder.setup_clamp();
         let ring = builder.build(entries).map_err(|e| setup_fault(&e))?;
-        Ok(Self(Held { ring, file: false, buffers: false }))
+        Ok(Self(Held { ring, file: false, buffers: false, lost: None }))
     }
 
     /// Queues a write; it goes with the next `submit`, which comes before the next write.
@@ -604,7 +613,7 @@ mod tests {
                 }
             };
             let ring = ring(flags).unwrap();
-            let mut held = Held { ring, file: false, buffers: false };
+            let mut held = Held { ring, file: false, buffers: false, lost: None };
             let mut done = Vec::new();
             for number in 0..10_000 {
                 // SAFETY: it points to nothing.

@@ -5,6 +5,8 @@
 //! each; a reading of its own for each would cost as much again. A write has a reading of its own, after its data were made, and
 //! what is prepared after it has that one.
 //!
+//! A stream may ask that completions are taken only when nothing more may begin (`take_at_most`): then the reading is of that time.
+//!
 //! With a rate, an operation is issued when it is due and a place is free; response time counts from when it was due. At the end,
 //! and at a stop, what is in flight is waited for: it is done by the device, so it is recorded and counted.
 
@@ -192,7 +194,7 @@ struct How {
 }
 
 impl How {
-    /// Completions that a program takes at a time, so long as it does not wait for more.
+    /// Completions that a program takes at a time when it needs places.
     fn takes(self) -> usize {
         self.take_at_most.unwrap_or(self.wait_for)
     }
@@ -368,7 +370,7 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
                 }
                 if RARE && let Some(pauses) = &mut places.pauses {
                     pauses.issued(hot.clock, || hot.clock.now());
-                    pauses.done(hot.clock, || hot.clock.now());
+                    pauses.done(1, hot.clock, || hot.clock.now());
                 }
                 if how.recorded && (!RARE || hot.counting) {
                     hot.figures.in_flight.submitted(1, places.busy() + 1);
@@ -516,17 +518,14 @@ fn reap<B: AsyncBackend, S: Source, const RARE: bool>(
     backend.reap(&mut completed);
     let taken = if RARE { completed.len().min(most) } else { completed.len() };
     let mut fault = None;
+    // Those that count towards a pause.
+    let mut pausing = 0;
     for &(number, result) in &completed[..taken] {
         let flight = &places.flights[number as usize];
         places.free.push(number);
         if RARE {
             places.apart.ends(number);
-            if flight.op.kind.is_data()
-                && source.pauses(&flight.op)
-                && let Some(pauses) = &mut places.pauses
-            {
-                pauses.done(hot.clock, || hot.clock.now());
-            }
+            pausing += u64::from(flight.op.kind.is_data() && source.pauses(&flight.op));
         }
         if fault.is_some() {
             continue;
@@ -560,6 +559,9 @@ fn reap<B: AsyncBackend, S: Source, const RARE: bool>(
         }
     }
     alike.record(hot, now);
+    if RARE && let Some(pauses) = &mut places.pauses {
+        pauses.done(pausing, hot.clock, || hot.clock.now());
+    }
     completed.drain(..taken);
     places.completed = completed;
     match fault {

@@ -21,8 +21,8 @@ pub(super) struct Entry {
     /// Where the file system keeps nothing that tells a file from a later one of the same number, it is held open: its number is not
     /// given to another as long as it is. What was kept is held from when it is first found to be ours: it will change under our hands.
     held: OnceLock<Arc<OwnedFd>>,
-    /// Another file was found at its path: what is written there now is not this one, and the user said that it may be.
-    replaced: OnceLock<()>,
+    /// Another file lies at its path now, and the user has said that it may be written.
+    given_up: OnceLock<()>,
 }
 
 impl Entry {
@@ -63,7 +63,7 @@ impl Entry {
 
     /// As a journal or the list of kept files tells it.
     pub fn told(identity: Identity, tree: bool) -> Self {
-        Self { identity, tree, held: OnceLock::new(), replaced: OnceLock::new() }
+        Self { identity, tree, held: OnceLock::new(), given_up: OnceLock::new() }
     }
 
     /// Of a file that is somebody's, and ours until somebody else changes it.
@@ -88,9 +88,14 @@ impl Entry {
         self.held.get().is_some_and(|held| Identity::is_held(held, file)) || self.identity.is(file)
     }
 
-    /// Whether an open file may be changed in its place: it is this one, or another that was found there before.
+    /// What lies at its path now is another file, which may be written.
+    pub fn give_up(&self) {
+        let _ = self.given_up.set(());
+    }
+
+    /// Whether an open file may be written in its place.
     pub fn may_be(&self, file: BorrowedFd<'_>) -> bool {
-        self.replaced.get().is_some() || self.is(file)
+        self.given_up.get().is_some() || self.is(file)
     }
 
     /// Whether it is what lies at a path.
@@ -110,9 +115,6 @@ impl Entry {
         };
         let held = self.held.get().is_some_and(|held| Identity::is_held(held, file.as_fd()));
         let is_it = held || self.identity.tells(file.as_fd())?;
-        if !is_it {
-            let _ = self.replaced.set(());
-        }
         if is_it && self.identity.changes() {
             let _ = self.held.set(Arc::new(file));
         }

@@ -194,8 +194,14 @@ impl Ledger {
         self.entry(&absolute(root)).is_none_or(|entry| !entry.tree || entry.is(open))
     }
 
-    /// Whether an open file may be one that is to be changed at a path: if we made one there, that one, unless another was found in its
-    /// place before.
+    /// What lies at a path is not what we made there, and the user has said that it may be written.
+    pub(crate) fn give_up(&self, path: &Path) {
+        if let Some(entry) = self.entry(&absolute(path)) {
+            entry.give_up();
+        }
+    }
+
+    /// Whether an open file may be one that is to be changed at a path: if we made one there and have not given it up, that one.
     #[must_use]
     pub(crate) fn may_be_file(&self, path: &Path, open: BorrowedFd<'_>) -> bool {
         self.entry(&absolute(path)).is_none_or(|entry| entry.may_be(open))

@@ -34,10 +34,14 @@ impl Pauses {
         self.look(time, now);
     }
 
-    /// An operation is done. Those that end before a pause begins count for the next one, as in fio 3.33.
-    pub fn done<T: Timeline>(&mut self, time: T, now: impl FnOnce() -> u64) {
-        self.counted += u64::from(!self.think.by_issue);
-        self.look(time, now);
+    /// So many operations were found to be done together. Those that end before a pause begins count for the next one, as in fio 3.33.
+    pub fn done<T: Timeline>(&mut self, operations: u64, time: T, now: impl FnOnce() -> u64) {
+        if !self.think.by_issue {
+            self.counted += operations;
+        }
+        if operations > 0 {
+            self.look(time, now);
+        }
     }
 
     fn look<T: Timeline>(&mut self, time: T, now: impl FnOnce() -> u64) {
@@ -65,6 +69,11 @@ mod tests {
 
     /// Operations between pauses at a queue depth, as fio 3.33 was seen to make them.
     fn between(depth: usize, every: u64, by_issue: bool) -> Vec<u64> {
+        taken_by(1, depth, every, by_issue)
+    }
+
+    /// Likewise, if so many completions are taken together when the queue is full.
+    fn taken_by(batch: usize, depth: usize, every: u64, by_issue: bool) -> Vec<u64> {
         let think = Think { time: Duration(1), every, by_issue, ..Think::default() };
         let mut p = Pauses::new(think, 0).expect("it pauses");
         let (mut found, mut in_flight, mut issued) = (Vec::new(), 0, 0);
@@ -73,11 +82,11 @@ mod tests {
             issued += 1;
             p.issued(Nanoseconds, || 0);
             if in_flight == depth && !p.is_due() {
-                in_flight -= 1;
-                p.done(Nanoseconds, || 0);
+                in_flight -= batch;
+                p.done(batch as u64, Nanoseconds, || 0);
             }
             if p.is_due() {
-                (0..in_flight).for_each(|_| p.done(Nanoseconds, || 0));
+                (0..in_flight).for_each(|_| p.done(1, Nanoseconds, || 0));
                 p.over(0);
                 found.push(std::mem::take(&mut issued));
                 in_flight = 0;
@@ -94,5 +103,7 @@ mod tests {
         assert_eq!(between(16, 1, false), [16, 1, 1, 1, 1, 1]);
         // The first four that end make it due: those in flight then make the next one due at once.
         assert_eq!(between(16, 4, false), [19, 1, 18, 1, 18, 1]);
+        // All that are taken together count before it is looked whether one is due.
+        assert_eq!(taken_by(16, 16, 6, false), [16; 6]);
     }
 }

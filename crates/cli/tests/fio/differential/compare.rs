@@ -41,7 +41,7 @@ impl Loose {
         // Whether a mix draws the direction that has no block left comes first or last.
         let one_block_each = has(&["--rw=rw"])
             && has(&["--size=100k"])
-            && (has(&["--bs=64k"]) || has(&["--bs=16k"]) && has(&["--file_append=1"]));
+            && (has(&["--bs=64k"]) || has(&["--bs=16k"]) && has(&["--file_append=1", "--nrfiles=4"]));
         // Blocks of changing sizes behind the end of a file end where one is drawn that is cut off.
         let cut_off = has(&["--file_append=1"]) && has(&["--rw=rand"]) && has(&["bsrange", "bssplit"]);
         // How many places differ that are drawn one by one is chance; of zones that are gone round again fio reads back the last block alone.

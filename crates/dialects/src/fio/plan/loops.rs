@@ -5,9 +5,9 @@
 use super::super::Wrong;
 use super::super::settings::Settings;
 use super::files::Laid;
-use super::{backlog, errors};
+use super::{backlog, errors, passes};
 use fathom_workload::ops::Place;
-use fathom_workload::{Access, Amount, Direction, Mix, Record, Stream};
+use fathom_workload::{Access, Amount, Backend, Direction, Mix, Record, Stream};
 
 /// Whether files would have to be removed between two loops.
 pub fn check(s: &Settings) -> Result<(), Wrong> {
@@ -67,10 +67,12 @@ pub fn bytes(
 }
 
 /// Whether fio's engine queues what it is given: it forgets at the end of a loop where it was, and writes `io_size` of a job that reads
-/// nothing back to its end. fio's vsync queues one block at a time.
+/// nothing back to its end. fio's vsync queues one block at a time, and its null engine more than one.
 pub fn queues(s: &Settings, stream: &Stream) -> bool {
     let one_at_a_time = matches!(s.number("iodepth"), Ok(None | Some(0 | 1)));
-    stream.backend.is_asynchronous() || s.word("ioengine") == Some("vsync") && one_at_a_time
+    stream.backend.is_asynchronous()
+        || s.word("ioengine") == Some("vsync") && one_at_a_time
+        || stream.backend == Backend::Null && !one_at_a_time
 }
 
 /// Where a job ends because no block is left, though bytes are, a sync follows its last write, too.
@@ -88,8 +90,12 @@ pub fn sync_the_last(s: &Settings, stream: &mut Stream, laid: &Laid) -> Result<(
     };
     let asked = part.asked(s)?.unwrap_or(part.length);
     let left = done < limit && done.saturating_mul(size) < asked.saturating_mul(loops);
-    let whole = !matches!(stream.access, Access::Striped { .. } | Access::ZonesInTurn { .. });
-    if let Some(sync) = stream.sync_every.as_mut().filter(|_| left && whole) {
+    let goes_on = match stream.access {
+        Access::Striped { .. } => passes::stops_after(stream, laid).is_none(),
+        Access::ZonesInTurn { .. } => true,
+        _ => false,
+    };
+    if let Some(sync) = stream.sync_every.as_mut().filter(|_| left && !goes_on) {
         sync.between = false;
     }
     Ok(())

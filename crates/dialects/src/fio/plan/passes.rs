@@ -6,7 +6,7 @@ use super::super::settings::Settings;
 use super::files::Laid;
 use super::sequence::Stretch;
 use super::{backlog, loops, mixes};
-use fathom_workload::{Access, Amount, Backend, Bytes, Direction, Record, Stream, Verify};
+use fathom_workload::{Access, Amount, Bytes, Direction, Mix, Record, Stream, Verify};
 
 /// How much is written, and whether several passes are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,6 +58,7 @@ pub fn settle(
 ) -> Result<Option<Passes>, Wrong> {
     let mixes = matches!(stream.direction, Direction::Mix(_));
     let stops = stops_after(stream, laid).filter(|_| reads_back);
+    let stops = if may_read_back_meanwhile(s, stream)? { stops } else { None };
     let bytes = stops.map_or(0, |blocks| blocks.saturating_mul(stream.record.unit().0));
     if reads_back && goes_round(s, stream, laid)? {
         // Where no block is cut by the end, it goes on at the beginning.
@@ -177,7 +178,7 @@ pub fn settle(
 }
 
 /// Blocks after which fio finds no more, where stripes do not come out even.
-fn stops_after(stream: &Stream, laid: &Laid) -> Option<u64> {
+pub(super) fn stops_after(stream: &Stream, laid: &Laid) -> Option<u64> {
     let part = laid.parts.first().filter(|_| laid.sizes.is_empty())?;
     let striped = matches!(stream.access, Access::Striped { by_kind: false, .. });
     Stretch::of(part).stops_after(stream).filter(|blocks| striped && *blocks > 0)
@@ -217,11 +218,17 @@ fn goes_round(s: &Settings, stream: &Stream, laid: &Laid) -> Result<bool, Wrong>
         && (in_order || matches!(stream.access, Access::Permuted | Access::Striped { by_kind: false, .. }));
     Ok((loops::queues(s, stream) && (with_one || without_map)
         || endless && (leaves_a_rest || is_cut(stream, laid)))
-        && stream.backend != Backend::Null
-        && !s.on("verify_only", false)
+        && may_read_back_meanwhile(s, stream)?)
+}
+
+/// Whether nothing forbids to read back between two passes. A rate of a mix is one of its reads, too.
+fn may_read_back_meanwhile(s: &Settings, stream: &Stream) -> Result<bool, Wrong> {
+    let writes_alone = matches!(stream.direction, Direction::Write | Direction::Mix(Mix::ReadPercent(0)));
+    let rate = stream.pace.rate.filter(|_| writes_alone);
+    Ok(!s.on("verify_only", false)
         && stream.sync_series.is_none()
         && backlog::trim(s)?.is_none()
-        && backlog::paces_what_checks(stream, stream.pace.rate))
+        && backlog::paces_what_checks(stream, rate))
 }
 
 /// How much all clones do.
@@ -261,7 +268,7 @@ impl Passes {
         kept.each_pass = true;
         (kept.most, kept.moves, kept.passes) = (passes.most, Bytes(passes.moves), passes.loops);
         kept.pass = Bytes(passes.bytes);
-        kept.forgets_sync = loops::queues(s, stream);
+        kept.forgets_sync = loops::queues(s, stream) && passes.bytes == 0;
         stream.keep_written = Some(kept);
         backlog::mixed_in(stream, check);
         Ok(true)
@@ -414,6 +421,10 @@ mod tests {
             ("--time_based --ioengine=libaio --rw=randwrite --percentage_random=0", true),
             ("--time_based --ioengine=libaio --rw=write:8k", true),
             ("--time_based --ioengine=null", false),
+            ("--time_based --ioengine=null --iodepth=2", true),
+            ("--time_based --ioengine=libaio --rw=rw --rate_iops=60", false),
+            ("--time_based --ioengine=libaio --rate_iops=60", true),
+            ("--time_based --ioengine=libaio --filename=./f --name=b --filename=f", false),
             ("--time_based --bs=3k", true),
             ("--time_based --bs=3k --rw=rw --ioengine=libaio", true),
             ("--time_based --rw=write:8k --ioengine=psync", false),
@@ -473,6 +484,7 @@ mod tests {
             ("--io_size=128k", 18, true),
             ("--loops=3", 18, true),
             ("--ioengine=libaio", 12, true),
+            ("--flow=2", 6, false),
         ] {
             let plan = planned(&format!("--name=a --bs=4k --size=64k --rw=write:8k --verify=crc32c {args}"));
             let stream = &plan.jobs[0].stream;
@@ -499,7 +511,14 @@ mod tests {
 
     #[test]
     fn the_last_write_of_a_pass_is_synced_where_more_is_to_come() {
-        for (args, between) in [("--io_size=512k", false), ("--io_size=100k", false), ("--loops=3", true)] {
+        for (args, between) in [
+            ("--io_size=512k", false),
+            ("--io_size=100k", false),
+            ("--loops=3", true),
+            ("--rw=write:8k", false),
+            ("--rw=write:8k --io_size=24k", true),
+            ("--rw=write:4k", true),
+        ] {
             let plan =
                 planned(&format!("--name=a --bs=4k --size=64k --rw=write --verify=crc32c --fsync=16 {args}"));
             let sync = plan.jobs[0].stream.sync_every.expect("it syncs");

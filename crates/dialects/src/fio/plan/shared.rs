@@ -5,7 +5,7 @@ use super::super::Wrong;
 use super::{Job, backlog};
 use fathom_workload::{Access, Amount, Direction, Mix, Verify};
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::PathBuf;
 
 /// Lets jobs without a number of passes read back at their end if they share blocks.
 pub(super) fn read_back_at_the_end(jobs: &mut [Job]) -> Result<(), Wrong> {
@@ -32,9 +32,10 @@ pub(super) fn read_back_at_the_end(jobs: &mut [Job]) -> Result<(), Wrong> {
 
 /// A range of a file, and who writes it.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Written<'a> {
+struct Written {
     step: u32,
-    path: &'a Path,
+    /// Whole, so that two spellings are one file.
+    path: PathBuf,
     start: u64,
     end: u64,
     job: usize,
@@ -42,13 +43,14 @@ struct Written<'a> {
 
 /// Jobs that write what another clone, or a job that runs at the same time, writes too.
 fn sharing(jobs: &[Job]) -> BTreeSet<usize> {
-    let mut all: Vec<Written<'_>> = Vec::new();
+    let mut all: Vec<Written> = Vec::new();
     for (number, job) in jobs.iter().enumerate().filter(|(_, job)| job.rw.writes() && !job.only_reads_back) {
         for (clone, (files, part)) in job.files.iter().zip(&job.parts).enumerate() {
             let sizes = job.sizes.get(clone);
             all.extend(files.iter().enumerate().map(|(file, path)| {
                 let end = sizes.and_then(|sizes| sizes.get(file)).copied();
                 let end = end.unwrap_or(part.start.saturating_add(part.length));
+                let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
                 Written { step: job.step, path, start: part.start, end, job: number }
             }));
         }
@@ -56,9 +58,9 @@ fn sharing(jobs: &[Job]) -> BTreeSet<usize> {
     all.sort_unstable();
     let mut found = BTreeSet::new();
     // The range that reaches farthest so far.
-    let mut farthest: Option<&Written<'_>> = None;
+    let mut farthest: Option<&Written> = None;
     for one in &all {
-        let before = farthest.filter(|f| (f.step, f.path) == (one.step, one.path));
+        let before = farthest.filter(|f| (f.step, &f.path) == (one.step, &one.path));
         if let Some(before) = before.filter(|before| one.start < before.end) {
             found.extend([before.job, one.job]);
         }
