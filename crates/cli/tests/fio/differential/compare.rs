@@ -135,8 +135,14 @@ pub fn differences(line: &str, fio: &Came, fathom: &Came, older: bool) -> Vec<St
     let gathered = has(&["--ioengine=vsync"]);
     let drawn = has(&["--fallocate=none", "--fallocate=keep", "--create_on_open"])
         && (has(&["--rw=rand"]) || loose.sizes || gathered)
-        && (has(&["--norandommap", "--number_ios", "--io_size", "--random_distribution", "--rw=randrw"])
-            || has(&["--offset=25%"]) && loose.sizes
+        && (has(&[
+            "--norandommap",
+            "--number_ios",
+            "--io_size",
+            "--random_distribution",
+            "--rw=randrw",
+            "--zonemode=",
+        ]) || has(&["--offset=25%"]) && loose.sizes
             || gathered);
     // A mix finds its files as long as they are to be.
     let whole = loose.mixed && has(&["--create_on_open"]);
