@@ -13,7 +13,7 @@ fn fixture(name: &str) -> String {
 }
 
 /// Reads a fixture and holds what comes out to its golden file.
-fn read(name: &str) -> Imported {
+pub(super) fn read(name: &str) -> Imported {
     let imported = import(name, fixture(name).as_bytes(), None);
     fathom_testkit::golden(format!("golden/import/{name}.read"), &told(&imported));
     imported
