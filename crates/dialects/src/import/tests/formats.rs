@@ -93,6 +93,23 @@ fn fio_for_machines() {
 }
 
 #[test]
+fn fio_in_three_forms_is_one_run() {
+    let text = fixture("../fio-forms.txt");
+    let whole = import("-", text.as_bytes(), None);
+    assert_eq!((whole.found.len(), &whole.not_understood), (1, &Vec::new()));
+    assert_eq!(whole.found[0].what, "fio JSON, 1 job, printed in 3 forms");
+    let document = &text[text.find("{\n").expect("a document")..text.find("\n}\n").expect("its end") + 3];
+    let alone = import("-", document.as_bytes(), None);
+    assert_eq!(whole.found[0].figures(), alone.found[0].figures(), "the figures of the JSON");
+    // A report of another rate is that of another run, and so is one below its options.
+    let another = text.replace("IOPS=7474, BW=29.2MiB/s (30.6MB/s)", "IOPS=8474, BW=33.1MiB/s (34.7MB/s)");
+    assert_eq!(import("-", another.as_bytes(), None).found.len(), 2);
+    let options = text.lines().next().expect("options");
+    let called_again = text.replace("\na: (groupid", &format!("\n{options}\na: (groupid"));
+    assert_eq!(import("-", called_again.as_bytes(), None).found.len(), 2);
+}
+
+#[test]
 fn fio_2_counts_bytes_and_times_in_other_units() {
     let imported = all_understood("fio-2.json");
     let phase = &imported.found[0].runs[0].phases[0];
