@@ -430,6 +430,24 @@ pub enum ImportKind {
     Filebench,
     /// JSON, JSON+, terse, normal, logs
     Fio,
+    /// Requests and statistics of ioping
+    Ioping,
+    /// Tables of bonnie++ and its line of CSV
+    #[value(name = "bonnie++")]
+    Bonnie,
+    /// Metrics of stress-ng
+    StressNg,
+    /// The fio table of YABS
+    Yabs,
+    /// CrystalDiskMark and KDiskMark
+    #[value(name = "diskmark")]
+    DiskMark,
+    /// Reports and progress of pgbench
+    Pgbench,
+    /// Tables and CSV of elbencho
+    Elbencho,
+    /// Summaries of vdbench, raw devices
+    Vdbench,
     /// dd, also under time
     Dd,
     /// Commands under the time of a shell or of GNU

@@ -11,6 +11,8 @@ const AGREE: f64 = 0.95;
 pub(super) const MIN: &str = "throughput of the slowest stream";
 /// What the stream that had done least had done when the clock stopped.
 pub(super) const SMALLEST: &str = "smallest transfer";
+/// The tag of a cell whose repetitions are parts of one run: its requests or intervals.
+pub(super) const COURSE: &str = "each";
 /// Adds the doubts and findings of a run.
 pub(super) fn judge(run: &mut Run) {
     let mut doubts = Vec::new();
@@ -27,7 +29,7 @@ pub(super) fn judge(run: &mut Run) {
         }
     }
     doubts.extend(super::notices::of_tables(run));
-    if run.phases.iter().all(|p| p.repetitions.len() == 1) {
+    if run.phases.iter().all(|p| p.repetitions.len() == 1 || p.axes.tags.contains_key(COURSE)) {
         doubts.push(Doubt {
             code: "single-run".into(),
             phase: None,

@@ -7,16 +7,20 @@
 //! Pure, like the rest of this crate: bytes in, [`Run`]s out; ids, files and the store are the caller's. The figures are described in
 //! `fathom_record::imported`, what single runs allow to be said in `doubts`.
 
+mod bonnie;
 mod cell;
 mod classify;
 mod columns;
 mod context;
 mod dd;
+mod disk_mark;
 mod doubts;
 mod dtrace;
+mod elbencho;
 mod filebench;
 mod fio;
 mod hyperfine;
+mod ioping;
 mod iostat;
 mod iozone;
 mod json_leaves;
@@ -24,11 +28,15 @@ mod lines;
 mod notices;
 mod outputs;
 mod pairs;
+mod pgbench;
 mod source;
+mod stress_ng;
 mod sysbench;
 mod table;
 mod timed;
 mod units;
+mod vdbench;
+mod yabs;
 
 #[cfg(test)]
 mod tests;
@@ -50,6 +58,22 @@ pub enum Kind {
     Filebench,
     /// fio: JSON, terse, normal, logs.
     Fio,
+    /// ioping 0.6 to 1.3.
+    Ioping,
+    /// bonnie++ 1.0 to 2.0: text and its line of CSV.
+    Bonnie,
+    /// The metrics of stress-ng.
+    StressNg,
+    /// YABS: its table of fio.
+    Yabs,
+    /// CrystalDiskMark and KDiskMark.
+    DiskMark,
+    /// pgbench.
+    Pgbench,
+    /// elbencho: its table and its CSV.
+    Elbencho,
+    /// vdbench of raw devices.
+    Vdbench,
     /// dd, also under `time`.
     Dd,
     /// A command under the shell's `time`.
@@ -66,11 +90,19 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order they are tried.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 18] = [
         Self::Iozone,
         Self::Sysbench,
         Self::Filebench,
         Self::Fio,
+        Self::Ioping,
+        Self::Bonnie,
+        Self::StressNg,
+        Self::Yabs,
+        Self::DiskMark,
+        Self::Pgbench,
+        Self::Elbencho,
+        Self::Vdbench,
         Self::Dtrace,
         Self::Dd,
         Self::Time,
@@ -87,6 +119,14 @@ impl Kind {
             Self::Sysbench => "sysbench",
             Self::Filebench => "filebench",
             Self::Fio => "fio",
+            Self::Ioping => "ioping",
+            Self::Bonnie => "bonnie++",
+            Self::StressNg => "stress-ng",
+            Self::Yabs => "yabs",
+            Self::DiskMark => "diskmark",
+            Self::Pgbench => "pgbench",
+            Self::Elbencho => "elbencho",
+            Self::Vdbench => "vdbench",
             Self::Dd => "dd",
             Self::Time => "time",
             Self::Iostat => "iostat",
@@ -102,6 +142,14 @@ impl Kind {
             Self::Sysbench => sysbench::parse,
             Self::Filebench => filebench::parse,
             Self::Fio => fio::parse,
+            Self::Ioping => ioping::parse,
+            Self::Bonnie => bonnie::parse,
+            Self::StressNg => stress_ng::parse,
+            Self::Yabs => yabs::parse,
+            Self::DiskMark => disk_mark::parse,
+            Self::Pgbench => pgbench::parse,
+            Self::Elbencho => elbencho::parse,
+            Self::Vdbench => vdbench::parse,
             Self::Dd => timed::parse_dd,
             Self::Time => timed::parse,
             Self::Iostat => iostat::parse,
@@ -167,6 +215,8 @@ struct Block {
     cut_log: Option<fio::Cut>,
     /// A document that is longer than what is read.
     too_long: bool,
+    /// Rules in it are the program's, and rule no heading off.
+    has_own_rules: bool,
     /// Lines that are too long for text were read as well.
     is_document: bool,
 }

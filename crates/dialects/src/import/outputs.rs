@@ -142,6 +142,7 @@ impl<'i> Outputs<'i> {
         left.sort_unstable();
         left.dedup();
         let last = block.last;
+        let has_own_rules = block.has_own_rules;
         if block.is_document {
             self.too_long.retain(|long| long.is_dropped || long.line > last);
         }
@@ -153,7 +154,7 @@ impl<'i> Outputs<'i> {
         for n in partly {
             self.pieces.push_back(Piece::Partly(n as u64 + 1, self.lines.trimmed(n).to_string()));
         }
-        for n in at + 1..=last {
+        for n in (at + 1..=last).filter(|_| !has_own_rules) {
             self.context.pass(&self.lines, n);
         }
         self.at = last + 1;

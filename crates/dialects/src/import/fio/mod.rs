@@ -5,6 +5,7 @@ mod json;
 mod logs;
 mod names;
 mod normal;
+mod one_run;
 mod states;
 mod terse;
 
@@ -18,6 +19,7 @@ use super::lines::Lines;
 pub(super) fn parse(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
     json::parse(lines, at)
         .or_else(|| terse::parse(lines, at))
+        .map(|block| one_run::with_its_other_forms(lines, block))
         .or_else(|| normal::parse(lines, at))
         .or_else(|| logs::parse(lines, at, context))
 }

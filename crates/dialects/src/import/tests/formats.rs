@@ -13,7 +13,7 @@ fn fixture(name: &str) -> String {
 }
 
 /// Reads a fixture and holds what comes out to its golden file.
-fn read(name: &str) -> Imported {
+pub(super) fn read(name: &str) -> Imported {
     let imported = import(name, fixture(name).as_bytes(), None);
     fathom_testkit::golden(format!("golden/import/{name}.read"), &told(&imported));
     imported
@@ -90,6 +90,23 @@ fn fio_for_machines() {
         assert_eq!((&phase.name, of(phase)), (&again.name, of(again)));
     }
     assert_eq!(all_understood("fio-terse.txt").found.len(), 1);
+}
+
+#[test]
+fn fio_in_three_forms_is_one_run() {
+    let text = fixture("../fio-forms.txt");
+    let whole = import("-", text.as_bytes(), None);
+    assert_eq!((whole.found.len(), &whole.not_understood), (1, &Vec::new()));
+    assert_eq!(whole.found[0].what, "fio JSON, 1 job, printed in 3 forms");
+    let document = &text[text.find("{\n").expect("a document")..text.find("\n}\n").expect("its end") + 3];
+    let alone = import("-", document.as_bytes(), None);
+    assert_eq!(whole.found[0].figures(), alone.found[0].figures(), "the figures of the JSON");
+    // A report of another rate is that of another run, and so is one below its options.
+    let another = text.replace("IOPS=7474, BW=29.2MiB/s (30.6MB/s)", "IOPS=8474, BW=33.1MiB/s (34.7MB/s)");
+    assert_eq!(import("-", another.as_bytes(), None).found.len(), 2);
+    let options = text.lines().next().expect("options");
+    let called_again = text.replace("\na: (groupid", &format!("\n{options}\na: (groupid"));
+    assert_eq!(import("-", called_again.as_bytes(), None).found.len(), 2);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Outputs of every program, and what must come out of them.
 
 mod formats;
+mod more_programs;
 mod properties;
 mod seeds;
 

@@ -118,6 +118,12 @@ fn lines_that_could_each_begin_an_output_are_soon_read() {
         "Device            r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz",
         "14510: 5.036: Per-Operation Breakdown",
         "File operations:",
+        "Version 1.03c       ------Sequential Output------ --Sequential Input- --Random-",
+        "OPERATION   RESULT TYPE         FIRST DONE   LAST DONE",
+        "--- . (ext4 /dev/vdb) ioping statistics ---",
+        "transaction type: <builtin: select only>",
+        "CrystalDiskMark 8.0.4 x64 (C) 2007-2021 hiyohiyo",
+        "12:00:00.000 Starting RD=a; I/O rate: Uncontrolled MAX",
         "mix: (groupid=0, jobs=2): err= 0: pid=1234: Sat Nov 21 19:31:12 2026",
     ] {
         let text = format!("{line}\n").repeat(5_000);

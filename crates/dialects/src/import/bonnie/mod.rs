@@ -1,0 +1,276 @@
+//! bonnie++ of 1.0 to 2.0: its two tables as text, and the line for machines that follows them or stands alone. A cell for each test.
+
+mod csv;
+
+use super::Block;
+use super::cell::{add, cell, converted, figure, run};
+use super::context::Context;
+use super::lines::{Lines, leading, number};
+use super::units::{Prefix, Unit, unit};
+use fathom_record::Phase;
+use fathom_record::imported::names::{OPERATIONS, THROUGHPUT};
+use fathom_record::imported::units::{BYTES_PER_S, NS, OPS_PER_S, PERCENT};
+
+/// Lines between a table and the line for machines.
+const APART: usize = 3;
+
+/// A test: its name, whether it reads and writes file data, whether its rate is of files or seeks.
+type Test = (&'static str, bool, bool, bool);
+
+/// The tests of the first table, in order, then those of the second.
+const TESTS: [Test; 12] = [
+    ("write by character", false, true, false),
+    ("write", false, true, false),
+    ("rewrite", true, true, false),
+    ("read by character", true, false, false),
+    ("read", true, false, false),
+    ("random seeks", true, true, true),
+    ("create files in order", false, false, true),
+    ("stat files in order", false, false, true),
+    ("delete files in order", false, false, true),
+    ("create files at random", false, false, true),
+    ("stat files at random", false, false, true),
+    ("delete files at random", false, false, true),
+];
+const CREATE: usize = 6;
+
+/// The tables or the line that begin here.
+pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
+    let mut block = Block { last: at, ..Block::default() };
+    let mut of = Run::default();
+    if !of.csv(lines.trimmed(at), at) {
+        if !is_first_head(lines.trimmed(at)) {
+            return None;
+        }
+        let mut n = at;
+        // A table of sizes and one of files, each but once.
+        for part in 0..2 {
+            if part > 0 && !is_second_head(lines.trimmed(n)) {
+                break;
+            }
+            let Some(last) = of.table(lines, n, &mut block) else { break };
+            block.last = last;
+            n = last + 1;
+        }
+        let behind = (n..n + APART).find(|&n| !lines.is_blank(n));
+        if let Some(line) = behind.filter(|&line| of.csv(lines.trimmed(line), line)) {
+            block.last = line;
+        }
+    }
+    let Run { cells, version, .. } = of;
+    let run = run("bonnie++", format!("bonnie++ {version}").trim_end().into(), cells);
+    if run.phases.is_empty() {
+        return None;
+    }
+    block.what = format!("bonnie++, {}", super::several(run.phases.len(), "test"));
+    block.runs.push(run);
+    Some(block)
+}
+
+fn is_first_head(line: &str) -> bool {
+    line.contains("Sequential Output--") && line.contains("--Random") || is_second_head(line)
+}
+
+fn is_second_head(line: &str) -> bool {
+    line.contains("--Sequential Create--") && line.contains("--Random Create--")
+}
+
+/// What was read of a run.
+struct Run {
+    version: String,
+    /// Name and size, as the first table has them before its cells.
+    named: Option<String>,
+    cells: Vec<Phase>,
+}
+
+impl Default for Run {
+    fn default() -> Self {
+        let of = |&(name, reads, writes, _): &Test| Phase { reads, writes, ..cell(name) };
+        Self { version: String::new(), named: None, cells: TESTS.iter().map(of).collect() }
+    }
+}
+
+impl Run {
+    /// The rate of a test, unless it is known; of bytes in KiB where no letter says otherwise. False where it is none.
+    fn rate(&mut self, test: usize, word: &str, n: usize) -> bool {
+        // Too short to be measured.
+        if word.starts_with("+++") {
+            return true;
+        }
+        let Some((value, _, letter)) = leading(word) else { return false };
+        let kib = match letter {
+            "" | "k" | "K" => 1024.0,
+            "m" | "M" => 1024.0 * 1024.0,
+            "g" | "G" => 1024.0 * 1024.0 * 1024.0,
+            _ => return false,
+        };
+        let is_count = TESTS[test].3;
+        if is_count && !letter.is_empty() {
+            return false;
+        }
+        let (name, unit) = if is_count {
+            (OPERATIONS, Unit { base: OPS_PER_S, factor: 1.0 })
+        } else {
+            (THROUGHPUT, Unit { base: BYTES_PER_S, factor: kib })
+        };
+        let printed = match (is_count, letter) {
+            (true, _) => format!("{word} /sec"),
+            (false, "") => format!("{word} K/sec"),
+            (false, _) => format!("{word}/sec"),
+        };
+        self.add(test, converted(name, value, unit, printed, n));
+        true
+    }
+
+    fn cpu(&mut self, test: usize, word: &str, n: usize) -> bool {
+        if word.starts_with("++") {
+            return true;
+        }
+        let Some(value) = number(word) else { return false };
+        self.add(test, figure("CPU", value, PERCENT, format!("{word} %"), n));
+        true
+    }
+
+    fn latency(&mut self, test: usize, word: &str, n: usize) -> bool {
+        let Some((value, _, name)) = leading(word) else { return word.starts_with("+++") };
+        let Some(unit) = unit(name, Prefix::Binary).filter(|u| u.base == NS) else { return false };
+        self.add(test, converted("latency max", value, unit, word.into(), n));
+        true
+    }
+
+    /// Text and line for machines tell the same: what was told first stays.
+    fn add(&mut self, test: usize, figure: fathom_record::Figure) {
+        if self.cells[test].repetitions[0].figure(&figure.name).is_none() {
+            add(&mut self.cells[test], figure);
+        }
+    }
+
+    fn file_bytes(&mut self, word: &str) {
+        let size = word.split(':').next().and_then(leading).and_then(|(value, _, letter)| {
+            let letter = if letter.is_empty() { "M" } else { letter };
+            Some((value * unit(&format!("{letter}B"), Prefix::Binary)?.factor) as u64)
+        });
+        for phase in &mut self.cells[..CREATE] {
+            phase.axes.file_bytes = size;
+        }
+    }
+
+    /// The number of files is in units of 1024.
+    fn files(&mut self, word: &str) -> Option<f64> {
+        let files = number(word.split(':').next()?)? * 1024.0;
+        for phase in &mut self.cells[CREATE..] {
+            phase.axes.tags.insert("files".into(), files.to_string());
+        }
+        Some(files)
+    }
+
+    /// Heads, rows and latencies from this line on; the last line.
+    fn table(&mut self, lines: &Lines, at: usize, block: &mut Block) -> Option<usize> {
+        let first = if is_second_head(lines.trimmed(at)) { CREATE } else { 0 };
+        let version = lines.trimmed(at).strip_prefix("Version").and_then(|l| l.split_whitespace().next());
+        if let Some(version) = version.filter(|v| !v.starts_with('-')) {
+            self.version = version.into();
+        }
+        let heads = (at + 1..at + 4).find(|&n| lines.at(n).contains("/sec %CP"))?;
+        let columns = Columns::of(lines.at(heads));
+        let row = heads + 1;
+        let mut last = heads;
+        if self.row(first, &columns, lines.at(row), row, block) {
+            last = row;
+            let latency = row + 1;
+            if let Some(rest) = lines.trimmed(latency).strip_prefix("Latency") {
+                let line = lines.at(latency);
+                let offset = line.len() - line.trim_start().len() + "Latency".len();
+                for (test, word) in columns.latencies(rest, offset) {
+                    if test.is_none_or(|t| !self.latency(first + t, word, latency)) {
+                        block.partly.push(latency);
+                    }
+                }
+                last = latency;
+            }
+        }
+        Some(last)
+    }
+
+    /// "marvin  2G 13035  33  7130   3 ...": a name and a size, or the number of files, and a rate and a share of processors for each test.
+    fn row(&mut self, first: usize, columns: &Columns, line: &str, n: usize, block: &mut Block) -> bool {
+        let Some((before, cells)) = columns.cells(line) else { return false };
+        let mut files = None;
+        let size = before.rsplit(|c: char| c.is_whitespace() || c == ')').next().unwrap_or("");
+        if first == CREATE {
+            files = self.files(size);
+        } else {
+            self.file_bytes(size);
+            self.named = Some(before.into());
+        }
+        for (test, rate, cpu) in cells {
+            // Release 2.0 prints the number of files in place of how many a second were created.
+            let is_number_of_files = files.is_some_and(|f| number(rate) == Some(f)) && matches!(test, 0 | 3);
+            if is_number_of_files || !self.rate(first + test, rate, n) || !self.cpu(first + test, cpu, n) {
+                block.partly.push(n);
+            }
+        }
+        true
+    }
+}
+
+/// The column, the rate and the share of processors.
+type Cell<'l> = (usize, &'l str, &'l str);
+
+/// Where the columns of a table end.
+struct Columns(Vec<usize>);
+
+impl Columns {
+    fn of(heads: &str) -> Self {
+        Self(heads.match_indices("%CP").map(|(at, word)| at + word.len()).collect())
+    }
+
+    /// The column whose end is next to this one.
+    fn at(&self, end: usize) -> Option<usize> {
+        let (column, off) = self.0.iter().map(|e| e.abs_diff(end)).enumerate().min_by_key(|(_, off)| *off)?;
+        (off <= 4).then_some(column)
+    }
+
+    /// What stands before the cells, and the cells.
+    fn cells<'l>(&self, line: &'l str) -> Option<(&'l str, Vec<Cell<'l>>)> {
+        let words = words(line);
+        let is_value = |w: &str| w.starts_with("++") || leading(w).is_some_and(|(.., rest)| rest.len() <= 1);
+        let pairs = |words: &[(usize, &'l str)]| -> Option<Vec<Cell<'l>>> {
+            let all = words.len() == 2 * self.0.len();
+            let pair = |(n, pair): (usize, &[(usize, &'l str)])| {
+                let column = if all { n } else { self.at(pair[1].0)? };
+                Some((column, pair[0].1, pair[1].1))
+            };
+            let pairs: Vec<_> = words.chunks_exact(2).enumerate().map(pair).collect::<Option<_>>()?;
+            pairs.windows(2).all(|w| w[0].0 < w[1].0).then_some(pairs)
+        };
+        // Cells may be empty, those of tests that were left out. Before them is a name, a size or both.
+        let most = (2 * self.0.len()).min(words.len().saturating_sub(1) / 2 * 2);
+        let values = words.iter().rev().take(most).take_while(|(_, w)| is_value(w)).count() / 2 * 2;
+        for count in (2..=values).rev().step_by(2) {
+            let start = words.len() - count;
+            let first = words[start];
+            let before = &line[..first.0 - first.1.len()];
+            if let Some(pairs) = pairs(&words[start..]) {
+                return Some((before.trim(), pairs));
+            }
+        }
+        None
+    }
+
+    /// Latencies with their columns.
+    fn latencies<'l>(&self, rest: &'l str, offset: usize) -> Vec<(Option<usize>, &'l str)> {
+        let words = words(rest);
+        let all = words.len() == self.0.len();
+        let of = |(n, (end, word)): (usize, (usize, &'l str))| {
+            (if all { Some(n) } else { self.at(end + offset) }, word)
+        };
+        words.into_iter().enumerate().map(of).collect()
+    }
+}
+
+/// Words with the places where they end.
+fn words(line: &str) -> Vec<(usize, &str)> {
+    let start = line.as_ptr() as usize;
+    line.split_whitespace().map(|w| (w.as_ptr() as usize - start + w.len(), w)).collect()
+}

@@ -1,0 +1,255 @@
+//! ioping's requests and its statistics, of releases 0.6 to 1.3: a cell for the statistics, and one with a repetition for each request.
+
+use super::Block;
+use super::cell::{add, cell, converted, figure, run};
+use super::context::Context;
+use super::doubts::COURSE;
+use super::lines::{Lines, all_numbers, leading};
+use super::units::{Prefix, Unit, unit};
+use fathom_record::imported::names::{OPERATIONS, THROUGHPUT, TIME};
+use fathom_record::imported::units::{BYTES, BYTES_PER_S, COUNT, NS, OPS_PER_S};
+use fathom_record::{Phase, Repetition};
+
+/// Lines of something else that may stand between two of its lines.
+const MOST_UNKNOWN: usize = 2;
+
+/// Requests or statistics that begin at this line.
+pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
+    if request(lines.trimmed(at), at).is_none() && !is_head(lines.trimmed(at)) {
+        return None;
+    }
+    let mut block = Block { last: at, ..Block::default() };
+    let (mut total, mut requests, mut reports) = (cell("random read"), course("request"), course("report"));
+    let mut unknown = Vec::new();
+    for n in at..lines.len() {
+        let line = lines.trimmed(n);
+        if line.is_empty() {
+            continue;
+        }
+        // Statistics end a run.
+        if n > at && !total.repetitions[0].figures.is_empty() && (is_head(line) || request(line, n).is_some())
+        {
+            break;
+        }
+        let taken = if let Some(request) = request(line, n) {
+            total.axes.record_bytes = total.axes.record_bytes.or(request.bytes);
+            (total.reads, total.writes) = (total.reads | request.reads, total.writes | request.writes);
+            repeat(&mut requests, vec![request.latency]);
+            true
+        } else if let Some(figures) = report(line, n) {
+            repeat(&mut reports, figures);
+            true
+        } else {
+            is_head(line) || statistics(&mut total, line, n)
+        };
+        if !taken {
+            unknown.push(n);
+            if unknown.len() > MOST_UNKNOWN {
+                break;
+            }
+            continue;
+        }
+        block.last = n;
+        block.left.append(&mut unknown);
+        if line.starts_with(ENDS) {
+            break;
+        }
+    }
+    let name = match (total.reads, total.writes) {
+        (true, true) => "random mix",
+        (false, true) => "random write",
+        _ => "random read",
+    };
+    block.what = match requests.repetitions.len() {
+        0 => "ioping, statistics".into(),
+        count => format!("ioping, {}", super::several(count, "request")),
+    };
+    let phases = [total, requests, reports].map(|p| Phase { name: name.into(), ..p }).into();
+    let run = run("ioping", "ioping".into(), phases);
+    if run.phases.is_empty() {
+        return None;
+    }
+    block.runs.push(run);
+    Some(block)
+}
+
+/// The last line of the statistics.
+const ENDS: &str = "min/avg/max/mdev =";
+
+fn is_head(line: &str) -> bool {
+    line.starts_with("--- ") && line.ends_with(" ioping statistics ---")
+}
+
+/// A cell with a repetition for each request or report.
+fn course(of: &str) -> Phase {
+    let mut phase = cell("");
+    phase.axes.tags.insert(COURSE.into(), of.into());
+    phase.repetitions.clear();
+    phase
+}
+
+fn repeat(phase: &mut Phase, figures: Vec<fathom_record::Figure>) {
+    let n = phase.repetitions.len() as u32;
+    phase.repetitions.push(Repetition { n, figures, ..Repetition::default() });
+}
+
+struct Request {
+    bytes: Option<u64>,
+    reads: bool,
+    writes: bool,
+    latency: fathom_record::Figure,
+}
+
+/// "4 KiB <<< . (ext4 /dev/vda 252.0 GiB): request=2 time=1.66 ms (slow)", with the time of the day before it where that was asked for;
+/// "4096 bytes from . (ext4 /dev/sda3): request=1 time=0.2 ms" of old releases.
+fn request(line: &str, n: usize) -> Option<Request> {
+    let (head, rest) = line.split_once(": request=")?;
+    let (_, time) = rest.split_once(" time=")?;
+    let (latency, printed, rest) = amount(time)?;
+    let (arrow, writes) = [(" <<< ", false), (" >>> ", true), (" from ", false), (" to ", true)]
+        .into_iter()
+        .find(|(arrow, _)| head.contains(arrow))?;
+    let before = head.split(arrow).next()?;
+    // Behind a time of the day the size is the last two words.
+    let words: Vec<&str> = before.split_whitespace().collect();
+    let size = words[words.len().saturating_sub(2)..].join(" ");
+    let bytes = amount(&size).filter(|(a, ..)| a.unit == BYTES).map(|(a, ..)| a.value as u64);
+    // Not in the statistics.
+    let name = match rest.trim() {
+        "" | "(fast)" | "(slow)" => "latency",
+        "(warmup)" => "latency of a warm-up request",
+        "(too fast)" | "(too slow)" => "latency of a request that is not counted",
+        _ => return None,
+    };
+    let latency = figure(name, latency.value, latency.unit, printed.into(), n);
+    (latency.unit == NS).then_some(Request { bytes, reads: !writes, writes, latency })
+}
+
+/// A value in base units.
+struct Amount {
+    value: f64,
+    unit: &'static str,
+}
+
+/// "12.8 k", "968.6 ms", "50.0 MiB", "51.7 MiB/s", "1.5 min" at the beginning of a text, as printed, and what follows.
+fn amount(text: &str) -> Option<(Amount, &str, &str)> {
+    let text = text.trim();
+    let (value, _, rest) = leading(text)?;
+    let word = rest.split_whitespace().next().unwrap_or("");
+    let (unit, factor) = match word {
+        "k" | "M" | "G" => (COUNT, [1e3, 1e6, 1e9][["k", "M", "G"].iter().position(|w| *w == word)?]),
+        "min" => (NS, 60e9),
+        "hour" => (NS, 3600e9),
+        "day" => (NS, 86_400e9),
+        _ => unit(word, Prefix::Binary).map_or((COUNT, 1.0), |u| (u.base, u.factor)),
+    };
+    // What is no unit is a word of the sentence.
+    let used = if unit == COUNT && factor == 1.0 { 0 } else { rest.find(word)? + word.len() };
+    let printed = &text[..text.len() - rest.len() + used];
+    Some((Amount { value: value * factor, unit }, printed, rest[used..].trim()))
+}
+
+/// A line of the statistics.
+fn statistics(phase: &mut Phase, line: &str, n: usize) -> bool {
+    let figures = if let Some(values) = line.strip_prefix(ENDS) {
+        latencies(values.trim(), n)
+    } else if line.contains(" requests completed in ") {
+        completed(phase, line, n)
+    } else if line.contains("generated ") && line.contains(" requests in ") {
+        generated(line, n)
+    } else {
+        None
+    };
+    let taken = figures.is_some();
+    figures.into_iter().flatten().for_each(|f| add(phase, f));
+    taken
+}
+
+/// "4 requests completed in 3.56 ms, 16 KiB read, 1.12 k iops, 4.39 MiB/s": the time is that of the requests alone.
+fn completed(phase: &mut Phase, line: &str, n: usize) -> Option<Vec<fathom_record::Figure>> {
+    phase.writes |= line.contains(" written,");
+    phase.reads |= line.contains(" read,");
+    let (count, rest) = line.split_once(" requests completed in ")?;
+    sentence(count, rest, ["requests", TIME, "bytes", OPERATIONS, THROUGHPUT], n)
+}
+
+/// "generated 5 requests in 400.2 ms, 20 KiB, 12 iops, 50.0 KiB/s": with warm-up and the pauses between. "2 too slow" may stand before.
+fn generated(line: &str, n: usize) -> Option<Vec<fathom_record::Figure>> {
+    let (before, rest) = line.split_once("generated ")?;
+    let (count, rest) = rest.split_once(" requests in ")?;
+    let mut figures = Vec::new();
+    for part in before.split(',').map(str::trim).filter(|p| !p.is_empty()) {
+        let (count, printed, what) = amount(part)?;
+        figures.push(figure(&format!("requests {what}"), count.value, COUNT, printed.into(), n));
+    }
+    let names = [
+        "generated requests",
+        "time with pauses",
+        "generated bytes",
+        "generated requests per second",
+        "generated bytes per second",
+    ];
+    figures.extend(sentence(count, rest, names, n)?);
+    Some(figures)
+}
+
+/// A count, and parts apart by commas: a time, bytes, requests a second, bytes a second.
+fn sentence(count: &str, rest: &str, names: [&str; 5], n: usize) -> Option<Vec<fathom_record::Figure>> {
+    let (number, printed, _) = amount(count)?;
+    let mut figures = vec![figure(names[0], number.value, COUNT, printed.into(), n)];
+    for part in rest.split(", ") {
+        let (value, printed, word) = amount(part)?;
+        let (name, unit, printed) = match (value.unit, word) {
+            (NS, "") => (names[1], NS, printed.to_owned()),
+            (BYTES, "" | "read" | "written") => (names[2], BYTES, printed.to_owned()),
+            (OPS_PER_S, "") => (names[3], OPS_PER_S, printed.to_owned()),
+            (COUNT, "iops") => (names[3], OPS_PER_S, format!("{printed} iops")),
+            (BYTES_PER_S, "") => (names[4], BYTES_PER_S, printed.to_owned()),
+            _ => return None,
+        };
+        figures.push(figure(name, value.value, unit, printed, n));
+    }
+    Some(figures)
+}
+
+/// "48.6 us / 889.2 us / 1.74 ms / 811.1 us", or "0.2/2.8/12.7/5.0 ms" of old releases.
+fn latencies(values: &str, n: usize) -> Option<Vec<fathom_record::Figure>> {
+    let names = ["latency min", "latency avg", "latency max", "latency mdev"];
+    let parts: Vec<&str> = values.split('/').map(str::trim).collect();
+    let common = parts.last()?.split_whitespace().nth(1)?;
+    let of = |(name, part): (&&str, &&str)| {
+        let text = if part.contains(' ') { (*part).to_owned() } else { format!("{part} {common}") };
+        let (value, printed, rest) = amount(&text)?;
+        let latency = without_direction_of_spread(figure(name, value.value, value.unit, printed.into(), n));
+        (latency.unit == NS && rest.is_empty()).then_some(latency)
+    };
+    (parts.len() == 4).then(|| names.iter().zip(&parts).map(of).collect()).flatten()
+}
+
+/// A spread is neither better nor worse.
+fn without_direction_of_spread(mut figure: fathom_record::Figure) -> fathom_record::Figure {
+    figure.higher_is_better = figure.higher_is_better.filter(|_| !figure.name.ends_with("mdev"));
+    figure
+}
+
+/// The ten numbers of `-p` and `-B`. Alone they could be anybody's.
+fn report(line: &str, n: usize) -> Option<Vec<fathom_record::Figure>> {
+    let one = |base| Unit { base, factor: 1.0 };
+    let columns = [
+        ("requests", one(COUNT)),
+        (TIME, one(NS)),
+        (OPERATIONS, one(OPS_PER_S)),
+        (THROUGHPUT, one(BYTES_PER_S)),
+        ("latency min", one(NS)),
+        ("latency avg", one(NS)),
+        ("latency max", one(NS)),
+        ("latency mdev", one(NS)),
+        ("generated requests", one(COUNT)),
+        ("time with pauses", one(NS)),
+    ];
+    let numbers = all_numbers(line).filter(|n| n.len() == columns.len())?;
+    let of = |((name, unit), (value, word)): (&(&str, Unit), &(f64, &str))| {
+        without_direction_of_spread(converted(name, *value, *unit, (*word).into(), n))
+    };
+    Some(columns.iter().zip(&numbers).map(of).collect())
+}

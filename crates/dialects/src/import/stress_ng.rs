@@ -1,0 +1,131 @@
+//! The metrics of stress-ng (`--metrics`, `--metrics-brief`): a cell for each stressor.
+
+use super::Block;
+use super::cell::{add, cell, converted, figure, run};
+use super::context::Context;
+use super::lines::{Lines, leading, number};
+use super::units::{Prefix, Unit, unit};
+use fathom_record::imported::names::TIME;
+use fathom_record::imported::units::{BYTES, BYTES_PER_S, COUNT, NS, OPS_PER_S, PERCENT, UNKNOWN};
+use fathom_record::{Phase, Status};
+
+/// Lines before the table in which the stressors are told.
+const BEFORE: usize = 12;
+
+/// A table that begins at this line.
+pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
+    let head: Vec<&str> = message(lines.trimmed(at)).split_whitespace().collect();
+    if !head.starts_with(&HEAD) {
+        return None;
+    }
+    let mut block = Block { last: at, ..Block::default() };
+    let mut phases: Vec<Phase> = Vec::new();
+    let mut failed = None;
+    let mut in_miscellany = false;
+    for n in at + 1..lines.len() {
+        let line = message(lines.trimmed(n));
+        let is_own = lines.trimmed(n).starts_with("stress-ng: ");
+        if line.is_empty() || line.starts_with(HEAD[0]) {
+            break;
+        }
+        if line.starts_with("(secs)") || line == "miscellaneous metrics:" {
+            in_miscellany |= !line.starts_with('(');
+        } else if let Some(phase) = (!in_miscellany).then(|| row(line, n)).flatten() {
+            phases.push(phase);
+        } else if in_miscellany && metric(&mut phases, line, n) {
+        } else if TALK.iter().any(|t| line.starts_with(t)) {
+            let count = line.strip_prefix("failed: ").and_then(leading).map_or(0.0, |(count, ..)| count);
+            failed = failed.or((count > 0.0).then(|| format!("stress-ng: {line}")));
+        } else if is_own {
+            block.left.push(n);
+        } else {
+            break;
+        }
+        block.last = n;
+    }
+    let instances = (at.saturating_sub(BEFORE)..at)
+        .rev()
+        .find_map(|n| message(lines.trimmed(n)).strip_prefix("dispatching hogs: ").map(str::to_owned));
+    for phase in &mut phases {
+        phase.axes.streams = instances.as_deref().and_then(|all| instances_of(all, &phase.name));
+    }
+    let stressors = phases.len();
+    let mut run = run("stress-ng", "stress-ng".into(), phases);
+    if run.phases.is_empty() {
+        return None;
+    }
+    if failed.is_some() {
+        (run.status, run.error) = (Status::Failed, failed);
+    }
+    block.what = format!("stress-ng, {}", super::several(stressors, "stressor"));
+    block.runs.push(run);
+    Some(block)
+}
+
+const HEAD: [&str; 9] = ["stressor", "bogo", "ops", "real", "time", "usr", "time", "sys", "time"];
+
+/// Beginnings of the lines behind the table.
+const TALK: [&str; 6] = [
+    "skipped:",
+    "passed:",
+    "failed:",
+    "metrics untrustworthy:",
+    "successful run completed",
+    "unsuccessful run completed",
+];
+
+/// A line without "stress-ng: metrc: [1234] ", which may have been taken away.
+fn message(line: &str) -> &str {
+    let Some(rest) = line.strip_prefix("stress-ng: ") else { return line };
+    let behind = rest.split_once("] ").filter(|(before, _)| before.contains('[') && before.len() < 24);
+    behind.map_or(rest, |(_, line)| line).trim()
+}
+
+/// "hdd  18432  3.02  0.27  0.20  6096.55  39276.10", with processor and memory of `--metrics` behind it.
+fn row(line: &str, n: usize) -> Option<Phase> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let (name, values) = words.split_first()?;
+    if !matches!(values.len(), 6..=8) || number(name).is_some() {
+        return None;
+    }
+    let mut phase = cell(name);
+    for ((name, base, factor), word) in COLUMNS.iter().zip(values) {
+        let unit = Unit { base, factor: *factor };
+        add(&mut phase, converted(name, number(word)?, unit, (*word).into(), n));
+    }
+    Some(phase)
+}
+
+const COLUMNS: [(&str, &str, f64); 8] = [
+    ("bogo operations", COUNT, 1.0),
+    (TIME, NS, 1e9),
+    ("user CPU time", NS, 1e9),
+    ("system CPU time", NS, 1e9),
+    ("bogo operations per second", OPS_PER_S, 1.0),
+    ("bogo operations per second of CPU time", OPS_PER_S, 1.0),
+    ("CPU used per instance", PERCENT, 1.0),
+    ("largest resident memory", BYTES, 1024.0),
+];
+
+/// "hdd  732.49 MB/sec write rate (harmonic mean of 1 instances)": its MB are 1024 times 1024 bytes.
+fn metric(phases: &mut [Phase], line: &str, n: usize) -> bool {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let [name, value, rest @ ..] = words.as_slice() else { return false };
+    let (Some(number), Some(phase)) = (number(value), phases.iter_mut().find(|p| p.name == *name)) else {
+        return false;
+    };
+    let rest: Vec<&str> = rest.iter().take_while(|w| !w.starts_with('(')).copied().collect();
+    let Some((first, words)) = rest.split_first() else { return false };
+    let figure = match unit(first, Prefix::Binary).filter(|u| u.base == BYTES_PER_S) {
+        Some(unit) => converted(&words.join(" "), number, unit, format!("{value} {first}"), n),
+        None => figure(&rest.join(" "), number, UNKNOWN, (*value).into(), n),
+    };
+    add(phase, figure);
+    true
+}
+
+/// How many run at once: of "1 hdd, 2 iomix".
+fn instances_of(all: &str, name: &str) -> Option<u64> {
+    let part = all.split(',').find_map(|p| p.trim().strip_suffix(name)?.strip_suffix(' '))?;
+    part.trim().parse().ok()
+}

@@ -1,0 +1,136 @@
+//! Fixtures of programs beside those that fathom speaks itself, with lines that are broken in each.
+
+use super::formats::read;
+use super::{Imported, import};
+use fathom_record::imported::names::{OPERATIONS, THROUGHPUT};
+use fathom_record::{Phase, Run, Status};
+
+/// The lines that were not understood.
+fn left(imported: &Imported) -> Vec<&str> {
+    imported.not_understood.iter().map(|(_, line)| line.as_str()).collect()
+}
+
+fn run(imported: &Imported, n: usize) -> &Run {
+    &imported.found[n].runs[0]
+}
+
+fn value(phase: &Phase, name: &str) -> f64 {
+    phase.repetitions[0].figure(name).expect(name).value
+}
+
+#[test]
+fn ioping() {
+    let imported = read("ioping.txt");
+    assert_eq!(imported.found.len(), 3);
+    let phases = &run(&imported, 0).phases;
+    assert_eq!((value(&phases[0], OPERATIONS), value(&phases[0], "latency max")), (1_120.0, 1_740_000.0));
+    assert_eq!(phases[1].repetitions.len(), 5, "a repetition for each request");
+    assert!(
+        run(&imported, 0).doubts.iter().any(|d| d.code == "single-run"),
+        "requests are no repeats of the run"
+    );
+    assert_eq!(run(&imported, 1).phases[0].name, "random write");
+    assert_eq!(
+        value(&run(&imported, 2).phases[0], "latency min"),
+        200_000.0,
+        "the unit stands behind the last"
+    );
+    assert_eq!(
+        left(&imported),
+        ["score 3 4 5 6", "4 2699386 1482 6069528 73720 674846 2435833 1016789 5 402674495"]
+    );
+}
+
+#[test]
+fn bonnie() {
+    let imported = read("bonnie.txt");
+    let new = &run(&imported, 0).phases;
+    let of = |name: &str| new.iter().find(|p| p.name == name).expect(name);
+    assert_eq!(value(of("write by character"), THROUGHPUT), 767.0 * 1024.0);
+    assert_eq!(value(of("create files in order"), OPERATIONS), 1_162.0, "and not the number of files");
+    assert!(of("read").repetitions[0].figure(THROUGHPUT).is_none(), "too short to be measured");
+    let old = &run(&imported, 1).phases;
+    assert_eq!(old[0].name, "write", "what was left out has no cell");
+    assert_eq!(value(&old[0], THROUGHPUT), 132_035.0 * 1024.0);
+    let alone = &run(&imported, 3).phases;
+    let cpu = |phases: &[Phase]| phases.iter().map(|p| value(p, "CPU")).sum::<f64>();
+    assert_eq!(cpu(alone), cpu(old));
+    assert_eq!(run(&imported, 2).phases.len(), 6, "the line behind it is of another machine");
+    assert_eq!(run(&imported, 2).phases[0].axes.file_bytes, Some(15_744 << 20));
+    assert_eq!(imported.found.len(), 5);
+    assert_eq!(left(&imported).last(), Some(&"whisper,8G,,,132035,24,56505,15,,,168485,25,325.7"));
+}
+
+#[test]
+fn stress_ng() {
+    let imported = read("stress-ng.txt");
+    let first = run(&imported, 0);
+    assert_eq!((first.status, first.phases[0].axes.streams), (Status::Failed, Some(2)));
+    assert_eq!(value(&first.phases[0], "write rate"), 1_689.36 * 1_048_576.0);
+    assert_eq!(value(&first.phases[0], "largest resident memory"), 2664.0 * 1024.0);
+    assert_eq!(imported.not_understood.iter().map(|(n, _)| *n).collect::<Vec<_>>(), [7]);
+    assert_eq!(run(&imported, 1).phases[0].name, "iomix");
+}
+
+#[test]
+fn yabs() {
+    let imported = read("yabs.txt");
+    let phases = &run(&imported, 0).phases;
+    let (rate, operations) = (value(&phases[0], THROUGHPUT), value(&phases[0], OPERATIONS));
+    assert!((rate / (operations * 4096.0) - 1.0).abs() < 0.001, "MB are 1000 KiB: {rate}, {operations}");
+    assert_eq!(value(&phases[3], THROUGHPUT), 1.07 * 1024e6, "also below a row with a cell that is none");
+    assert_eq!(left(&imported), ["Write      | 431.14 MB/s    (842) | fast MB/s      (540)"]);
+}
+
+#[test]
+fn disk_marks() {
+    let imported = read("diskmark.txt");
+    let [crystal, k, forum] = [0, 1, 2].map(|n| &run(&imported, n).phases);
+    assert_eq!(value(&crystal[0], THROUGHPUT), 7_427.749e6);
+    assert_eq!((crystal[3].name.as_str(), crystal[3].axes.streams), ("random mix", Some(16)));
+    // What KDiskMark calls a MB of 1,000,000 bytes has 1000 KiB.
+    let [rate, operations] = [THROUGHPUT, OPERATIONS].map(|name| value(&k[0], name));
+    assert!((rate / (operations * 1_048_576.0) - 1.0).abs() < 0.001, "{rate}, {operations}");
+    assert_eq!(forum[3].axes.queue_depth, Some(32));
+    assert_eq!(left(&imported).len(), 1, "{:?}", left(&imported));
+}
+
+#[test]
+fn pgbench() {
+    let imported = read("pgbench.txt");
+    assert_eq!(imported.found.len(), 2);
+    let phases = &run(&imported, 0).phases;
+    assert_eq!((value(&phases[0], OPERATIONS), phases[1].repetitions.len()), (46.282475, 2));
+    assert_eq!(value(&phases[0], "schedule lag max"), 50.417e6);
+    let old = &run(&imported, 1).phases;
+    assert_eq!((value(&old[0], OPERATIONS), old[2].name.as_str()), (230.483785, "BEGIN;"));
+    assert_eq!(left(&imported), ["- strange 1 2 3 4"]);
+}
+
+#[test]
+fn elbencho() {
+    let imported = read("elbencho.txt");
+    let phases = &run(&imported, 0).phases;
+    assert_eq!(value(&phases[0], "time"), 125.755e9);
+    assert_eq!(value(&phases[0], THROUGHPUT), 33_352.0 * 1_048_576.0, "of the last");
+    assert_eq!(value(&phases[0], "latency max"), 14.5e6);
+    assert_eq!(value(&phases[1], "Files/s"), 1_142_465.0);
+    let imported = read("elbencho.csv");
+    let phases = &run(&imported, 0).phases;
+    assert_eq!((phases[1].name.as_str(), value(&phases[1], THROUGHPUT)), ("WRITE", 2_941.0 * 1_048_576.0));
+    assert_eq!((phases[1].axes.queue_depth, phases[1].direct), (Some(4), true));
+    assert_eq!(imported.not_understood.len(), 1, "a row that was cut off: {:?}", left(&imported));
+}
+
+#[test]
+fn vdbench() {
+    let imported = read("vdbench.txt");
+    let phases = &run(&imported, 0).phases;
+    assert_eq!((value(&phases[0], OPERATIONS), phases[1].repetitions.len()), (2_231.5, 2));
+    assert_eq!(value(&phases[0], "latency avg"), 28.33e6);
+    assert_eq!(run(&imported, 1).label, "rd2");
+    assert_eq!(left(&imported), ["16:24:34.053           3      103.0     0.10    1024"]);
+    // Cut off before the mean, the intervals are there.
+    let text = "12:00:00.000 Starting RD=a; x\n\nDec 02, 2020  interval        i/o   MB/sec\n   rate  1024**2\n12:00:01.000 1 10.0 1.00\n";
+    assert_eq!(import("-", text.as_bytes(), None).found[0].figures(), 2);
+}
