@@ -69,7 +69,6 @@ fn must_be_changeable(
         if let Some(device) = image::in_use(found) {
             return Err(EngineError::Image { path: path.into(), device });
         }
-        ledger.give_up(path);
         return Ok(());
     }
     // Nobody named it for this run, and the other name may be somebody's copy.

@@ -21,8 +21,8 @@ pub(super) struct Entry {
     /// Where the file system keeps nothing that tells a file from a later one of the same number, it is held open: its number is not
     /// given to another as long as it is. What was kept is held from when it is first found to be ours: it will change under our hands.
     held: OnceLock<Arc<OwnedFd>>,
-    /// Another file lies at its path now, and the user has said that it may be written.
-    given_up: OnceLock<()>,
+    /// Whether it lay at its path when it was first looked for.
+    was_there: OnceLock<bool>,
 }
 
 impl Entry {
@@ -32,7 +32,7 @@ impl Entry {
     /// If it cannot be looked at, or has to be held open and cannot be.
     pub fn of_new(file: BorrowedFd<'_>, tree: bool) -> Result<Self, Errno> {
         let identity = Identity::of_new(file)?;
-        let entry = Self::told(identity, tree);
+        let entry = Self::seen(identity, tree);
         if identity.is_unproven() {
             let _ = entry.held.set(Arc::new(held(file)?));
         }
@@ -48,7 +48,7 @@ impl Entry {
             Some(known) if known.identity.changes() => Identity::until_changed(file.as_fd()).ok(),
             _ => Identity::at_rest(file.as_fd()),
         };
-        Some(Self::told(identity.filter(|_| is_it)?, tree))
+        Some(Self::seen(identity.filter(|_| is_it)?, tree))
     }
 
     /// Marks it as one that stays, if it is a file and still what lies at a path.
@@ -63,7 +63,12 @@ impl Entry {
 
     /// As a journal or the list of kept files tells it.
     pub fn told(identity: Identity, tree: bool) -> Self {
-        Self { identity, tree, held: OnceLock::new(), given_up: OnceLock::new() }
+        Self { identity, tree, held: OnceLock::new(), was_there: OnceLock::new() }
+    }
+
+    /// Of what lies there now.
+    pub fn seen(identity: Identity, tree: bool) -> Self {
+        Self { was_there: OnceLock::from(true), ..Self::told(identity, tree) }
     }
 
     /// Of a file that is somebody's, and ours until somebody else changes it.
@@ -71,7 +76,7 @@ impl Entry {
     /// # Errors
     /// If it cannot be looked at, or not be held open.
     pub fn until_changed(file: BorrowedFd<'_>) -> Result<Self, Errno> {
-        let entry = Self::told(Identity::until_changed(file)?, false);
+        let entry = Self::seen(Identity::until_changed(file)?, false);
         let _ = entry.held.set(Arc::new(held(file)?));
         Ok(entry)
     }
@@ -88,14 +93,9 @@ impl Entry {
         self.held.get().is_some_and(|held| Identity::is_held(held, file)) || self.identity.is(file)
     }
 
-    /// What lies at its path now is another file, which may be written.
-    pub fn give_up(&self) {
-        let _ = self.given_up.set(());
-    }
-
-    /// Whether an open file may be written in its place.
-    pub fn may_be(&self, file: BorrowedFd<'_>) -> bool {
-        self.given_up.get().is_some() || self.is(file)
+    /// Whether another file lay at its path when it was first looked for.
+    pub fn was_replaced(&self) -> bool {
+        self.was_there.get() == Some(&false)
     }
 
     /// Whether it is what lies at a path.
@@ -115,6 +115,7 @@ impl Entry {
         };
         let held = self.held.get().is_some_and(|held| Identity::is_held(held, file.as_fd()));
         let is_it = held || self.identity.tells(file.as_fd())?;
+        let _ = self.was_there.set(is_it);
         if is_it && self.identity.changes() {
             let _ = self.held.set(Arc::new(file));
         }

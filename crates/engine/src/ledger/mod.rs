@@ -194,17 +194,13 @@ impl Ledger {
         self.entry(&absolute(root)).is_none_or(|entry| !entry.tree || entry.is(open))
     }
 
-    /// What lies at a path is not what we made there, and the user has said that it may be written.
-    pub(crate) fn give_up(&self, path: &Path) {
-        if let Some(entry) = self.entry(&absolute(path)) {
-            entry.give_up();
-        }
-    }
-
-    /// Whether an open file may be one that is to be changed at a path: if we made one there and have not given it up, that one.
+    /// Whether an open file may be one that is to be changed at a path: if we made one there, that one. What an earlier run made there does
+    /// not count if this run has only ever found another one, which it was allowed to write.
     #[must_use]
     pub(crate) fn may_be_file(&self, path: &Path, open: BorrowedFd<'_>) -> bool {
-        self.entry(&absolute(path)).is_none_or(|entry| entry.may_be(open))
+        let path = absolute(path);
+        let is_of_this_run = self.made.contains_key(&path);
+        self.entry(&path).is_none_or(|entry| entry.is(open) || !is_of_this_run && entry.was_replaced())
     }
 
     /// The process number of another run that has made `path`, still lives, and has not given it up.
@@ -515,7 +511,7 @@ impl Ledger {
     /// If the list of kept files cannot be written.
     pub fn keep_open(&mut self, path: &Path, open: BorrowedFd<'_>) -> Result<(), EngineError> {
         let identity = Identity::at_rest(open);
-        let entry = identity.map(|identity| (absolute(path), Entry::told(identity, false)));
+        let entry = identity.map(|identity| (absolute(path), Entry::seen(identity, false)));
         self.keep_entries(entry.into_iter().collect())
     }
 

@@ -229,9 +229,23 @@ fn a_file_in_the_place_of_a_kept_one_may_be_given() {
     fs::write(&path, "another").unwrap();
     let later = Ledger::new(&state);
     let another = fs::File::open(&path).unwrap();
-    assert!(!later.owns(&path) && !later.may_be_file(&path, another.as_fd()));
-    later.give_up(&path);
+    assert!(!later.may_be_file(&path, another.as_fd()), "it was not looked for");
     assert!(!later.owns(&path) && later.may_be_file(&path, another.as_fd()));
+    // What was ours when it was first looked for, and was replaced since, may not be written.
+    let ours = dir.path().join("ours");
+    let mut now = Ledger::new(&state);
+    now.create(&ours, 0o600).unwrap();
+    now.keep(&ours).unwrap();
+    let next = Ledger::new(&state);
+    assert!(next.owns(&ours));
+    for _ in 0..2 {
+        fs::rename(&ours, dir.path().join("aside")).unwrap();
+        fs::write(&ours, "another").unwrap();
+        let another = fs::File::open(&ours).unwrap();
+        for ledger in [&now, &next] {
+            assert!(!ledger.owns(&ours) && !ledger.may_be_file(&ours, another.as_fd()));
+        }
+    }
 }
 
 #[test]
