@@ -1,4 +1,4 @@
-//! A workload file of the native format, read; what is wrong with it is told with the word that was probably meant. Where the text comes from
+//! Reads a workload file of the native format; its errors name the word that was probably meant. Where the text comes from
 //! and what becomes of the workload is the commands' matter.
 
 use crate::exit::Usage;

@@ -92,7 +92,7 @@ pub fn store_is_named(named: Option<&Path>) -> bool {
 /// the command line names is an error.
 pub fn kept(named: Option<&Path>) -> anyhow::Result<Store> {
     let path = named.map_or_else(Store::default_path, |path| Ok(path.to_owned()))?;
-    // What cannot be looked at is told by those who open it.
+    // If it cannot be looked at, opening it gives the error.
     if std::fs::exists(&path).unwrap_or(true) {
         return store(named);
     }

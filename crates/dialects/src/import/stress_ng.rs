@@ -9,7 +9,7 @@ use fathom_record::imported::names::TIME;
 use fathom_record::imported::units::{BYTES, BYTES_PER_S, COUNT, NS, OPS_PER_S, PERCENT, UNKNOWN};
 use fathom_record::{Phase, Status};
 
-/// Lines before the table in which the stressors are told.
+/// Lines that announce the stressors, before the table.
 const BEFORE: usize = 12;
 
 /// A table that begins at this line.

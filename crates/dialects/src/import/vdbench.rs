@@ -34,7 +34,7 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
         let is_again =
             is_head(line) && self::columns(line, lines.trimmed(n + 1)).is_some_and(|c| c == columns);
         if is_again || is_head(lines.trimmed(n - 1)) || line.is_empty() {
-            // Heads stand again before every so many intervals.
+            // The heads are repeated every few intervals.
             continue;
         }
         let Some((interval, values)) = row(line, columns.len()) else { break };

@@ -200,7 +200,7 @@ impl How {
     }
 }
 
-/// Counts completions that are taken so many at a time.
+/// Counts completions that are taken `at_a_time`.
 fn took(hot: &mut Hot, completions: usize, at_a_time: usize) {
     let mut left = completions;
     while left > 0 {

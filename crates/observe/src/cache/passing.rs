@@ -1,6 +1,6 @@
 //! Whether what is written with O_DIRECT passes through the page cache. A file system may write like that (btrfs does for its checksums,
 //! on newer kernels), wait for the device and drop the pages before a call returns: when the clock has stopped nothing is left to see.
-//! So whoever waits for the workers looks meanwhile, each time it wakes anyway, whether pages of the files are dirty or being written:
+//! So the process that waits for the workers looks, each time it wakes anyway, whether pages of the files are dirty or being written:
 //! with O_DIRECT none ever are. What others do to the files would look the same, so the kernel must have dirtied about as much on the
 //! whole machine as was written, too.
 

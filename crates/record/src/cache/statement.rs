@@ -171,7 +171,7 @@ fn in_image(way: &Way, physical: &Physical) -> Option<(String, String)> {
     (top.kind == LOOP && waits && !below.is_empty()).then(|| (top.name.clone(), split::names(&below)))
 }
 
-/// What a journal on a device of its own wrote until the end of the phase.
+/// Bytes that an external journal wrote until the end of the phase.
 fn journal_words(journal: &DeviceDelta) -> String {
     let flushes = match journal.flush_ios {
         0 => String::new(),

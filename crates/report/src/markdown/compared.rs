@@ -6,7 +6,7 @@ use super::{escape, text_table};
 use crate::compared::{self, Compared, Difference, Gate, Row, Word};
 use std::fmt::Write as _;
 
-/// Sentences of one kind that are told.
+/// Most sentences of one kind.
 const MOST: usize = 3;
 const HEADS: [&str; 8] = ["cell", "figure", "A", "B", "B/A", "interval", "p", "verdict"];
 /// What a cell of the table says where there is nothing.

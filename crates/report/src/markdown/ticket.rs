@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 
 /// A ticket is read, not searched.
 pub const LINES: usize = 25;
-/// Sentences of one kind that are told.
+/// Most sentences of one kind.
 const MOST: usize = 3;
 
 /// Every run alone; of two that have something in common their ratio.

@@ -204,7 +204,7 @@ pub(super) async fn run(hot: &mut Hot<'_, '_>, source: &mut dyn Source, slots: &
         let nothing_may_begin = is_full || flights.emptying;
         let wait_for =
             if nothing_may_begin { plan.stream.wait_for.clamp(1, flights.count.max(1)) } else { 1 };
-        // Whoever handed something in and has room for more goes on.
+        // A worker that handed something in and has room for more goes on.
         let mut waits = flights.count > 0 && (nothing_may_begin || due_ns.is_some() || flights.count == had);
         while waits && slots.ended.borrow().len() < wait_for as usize {
             slots.until_one_ends(machine, due_ns).await;

@@ -34,7 +34,7 @@ impl Pauses {
         self.look(time, now);
     }
 
-    /// So many operations were found to be done together. Those that end before a pause begins count for the next one, as in fio 3.33.
+    /// `operations` were found to be done together. Those that end before a pause begins count for the next one, as in fio 3.33.
     pub fn done<T: Timeline>(&mut self, operations: u64, time: T, now: impl FnOnce() -> u64) {
         if !self.think.by_issue {
             self.counted += operations;
@@ -72,7 +72,7 @@ mod tests {
         taken_by(1, depth, every, by_issue)
     }
 
-    /// Likewise, if so many completions are taken together when the queue is full.
+    /// Likewise, if `batch` completions are taken together when the queue is full.
     fn taken_by(batch: usize, depth: usize, every: u64, by_issue: bool) -> Vec<u64> {
         let think = Think { time: Duration(1), every, by_issue, ..Think::default() };
         let mut p = Pauses::new(think, 0).expect("it pauses");

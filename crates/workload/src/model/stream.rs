@@ -57,8 +57,7 @@ pub struct Stream {
     /// Once the queue was full nothing begins until no more than so many are in flight; without it, as soon as there is room.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refill_at: Option<u32>,
-    /// What is done is looked at when nothing more may begin, and at most so many of them at a time; without it, all there are at every
-    /// call.
+    /// Most completions that are taken at once, and only when nothing more may begin; without it, all there are after every call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub take_at_most: Option<u32>,
     /// Operations in flight do not overlap: one that would waits until those that it overlaps are done.

@@ -201,7 +201,7 @@ fn goes_round(s: &Settings, stream: &Stream, laid: &Laid) -> Result<bool, Wrong>
     let endless = stream.amount == Amount::Endless;
     let (loops, region) = (s.number("loops")?.unwrap_or(1), laid.bytes_of_a_pass());
     let in_full = laid.parts.first().map(|part| part.asked(s)).transpose()?.flatten().unwrap_or(0) <= region;
-    let without_map = stream.access == Access::Uniform
+    let without_map = stream.access.draws_each()
         && (endless || loops > 1 && in_full && s.number("number_ios")?.unwrap_or(0) == 0)
         && s.number("verify_backlog")?.unwrap_or(0) == 0;
     let in_order = match stream.access {
@@ -404,6 +404,8 @@ mod tests {
             ("--time_based --ioengine=libaio --bsrange=4k-8k", true),
             ("--time_based --ioengine=libaio --number_ios=3", true),
             ("--time_based --ioengine=libaio --rw=randwrite --norandommap", true),
+            ("--time_based --ioengine=libaio --rw=randwrite --random_distribution=zoned:50/10:50/90", true),
+            ("--time_based --ioengine=io_uring --rw=randwrite --random_distribution=zipf:1.2", true),
             ("--time_based --ioengine=libaio --numjobs=2", true),
             ("--loops=3 --ioengine=libaio --rw=randwrite --norandommap", true),
             ("--loops=3 --ioengine=libaio --rw=randwrite --norandommap --io_size=32k", true),

@@ -3,7 +3,7 @@
 
 use super::super::Wrong;
 use super::{Job, backlog};
-use fathom_workload::{Access, Amount, Direction, Mix, Verify};
+use fathom_workload::{Amount, Direction, Mix, Verify};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ pub(super) fn read_back_at_the_end(jobs: &mut [Job]) -> Result<(), Wrong> {
     for number in sharing(jobs) {
         let job = &mut jobs[number];
         let stream = &mut job.stream;
-        let goes_round = stream.amount == Amount::Endless || stream.access == Access::Uniform;
+        let goes_round = stream.amount == Amount::Endless || stream.access.draws_each();
         if !(goes_round && stream.keep_written.is_some_and(|kept| kept.each_pass)) {
             continue;
         }

@@ -71,7 +71,7 @@ fn of_operation<'l>(names: &'l str, line: &str, has_operation: bool) -> Option<(
     (is_name(operation) && TYPES.iter().any(|t| name.contains(t))).then_some((Some(operation), name.trim()))
 }
 
-/// Words of what is told of an operation.
+/// Heads of the rows of an operation.
 const TYPES: [&str; 8] = ["Elapsed", "IOPS", "MiB", "/s", "total", "lat", "CPU", "us"];
 
 /// The figures of a line.

@@ -35,7 +35,7 @@ fn silent(_: &Phase, r: &Repetition) -> Option<Silent> {
     };
     // A sync of what nobody wrote has nothing to do.
     let syncs = count(&[OpKind::Sync, OpKind::FinalSync]).min(count(&[OpKind::Write]));
-    // What a journal on a device of its own took is safe, too.
+    // What an external journal took is safe, too.
     let all = || r.physical.devices.first().into_iter().chain(r.physical.journal());
     let sum = |figure: fn(&DeviceDelta) -> u64| all().map(figure).fold(0, u64::saturating_add);
     let (writes, flushes) = (sum(|d| d.write_ios), sum(|d| d.flush_ios));
