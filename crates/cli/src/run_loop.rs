@@ -378,6 +378,8 @@ fn measure(
     let Some((counters, before)) = readings.start else { return Ok(measured) };
     measured.physical = counters.until(&later);
     measured.physical.machine_cpu_ns = readings.stop.as_ref().and_then(|(now, _)| counters.busy_ns(now));
+    let own_user_ns = measured.workers.iter().map(|w| w.cpu_user_ns).fold(0, u64::saturating_add);
+    let crowd = readings.stop.as_ref().and_then(|(now, _)| counters.crowd(now, own_user_ns));
     let waits = |residency: Residency| written::without_rest_of_folios(residency, &measured);
     let at_stop = readings.stop.as_ref().and_then(|(_, at_stop)| *at_stop).map(waits);
     let after = residency::of(&paths);
@@ -388,6 +390,9 @@ fn measure(
         let ends = written::Ends { before, at_stop, below_before, below_at_stop, window: readings.window };
         written::in_clock(&about, &measured, &counters.until(&now), ends)
     });
+    if let Some(crowd) = crowd {
+        seen.crowds.push((number as u32, crowd));
+    }
     if let Some(steal) = counters.steal_share(&later) {
         seen.steal.push((number as u32, steal));
     }

@@ -11,12 +11,15 @@
 use crate::device::server::{self, Served};
 use crate::device::{DeviceStack, Role};
 use crate::files::{KernelFiles, Live};
+use crate::trust::Crowd;
 use fathom_record::physical::JOURNAL;
 use fathom_record::{DeviceDelta, Physical};
 use std::path::Path;
 
 /// A sector in the kernel's counters, whatever the device's own sectors are.
 const SECTOR_BYTES: u64 = 512;
+/// The kernel counts CPU time in hundredths of a second, whatever its timer.
+const TICK_NS: u64 = 10_000_000;
 
 /// Where counters are read.
 #[derive(Debug)]
@@ -207,6 +210,8 @@ pub(crate) fn meminfo_kib(meminfo: &str, name: &str) -> Option<u64> {
 struct CpuTicks {
     all: u64,
     steal: u64,
+    /// In programs' own code, and not in the kernel's.
+    user: u64,
     /// Neither idle nor stolen.
     busy: u64,
 }
@@ -220,6 +225,7 @@ impl CpuTicks {
         (ticks.len() >= 8).then(|| Self {
             all: ticks[..8].iter().fold(0, |sum: u64, &n| sum.saturating_add(n)),
             steal: ticks[7],
+            user: ticks[0].saturating_add(ticks[1]),
             busy: ticks[..3].iter().chain(&ticks[5..7]).fold(0, |sum: u64, &n| sum.saturating_add(n)),
         })
     }
@@ -291,11 +297,21 @@ impl Snapshot {
         self.dirty_bytes
     }
 
+    /// What other programs left of the processors until a later snapshot, in which our workers spent `own_ns` in their own code. What
+    /// others do in the kernel cannot be told from its work for us. `None` over less than 30 ticks, which tell little.
+    #[must_use]
+    pub fn crowd(&self, later: &Self, own_ns: u64) -> Option<Crowd> {
+        const FEWEST_TICKS: u64 = 30;
+        let (before, after) = (self.cpu?, later.cpu?);
+        let all = after.all.checked_sub(before.all).filter(|&n| n >= FEWEST_TICKS)? as f64;
+        let used = (after.busy + after.steal).saturating_sub(before.busy + before.steal);
+        let others = after.user.saturating_sub(before.user).saturating_sub(own_ns / TICK_NS);
+        Some(Crowd { others: others as f64 / all, idle: 1.0 - (used as f64 / all).min(1.0) })
+    }
+
     /// CPU time that all programs and the kernel used until a later snapshot, ns.
     #[must_use]
     pub fn busy_ns(&self, later: &Self) -> Option<u64> {
-        /// The kernel counts in hundredths of a second, whatever its timer.
-        const TICK_NS: u64 = 10_000_000;
         Some(later.cpu?.busy.saturating_sub(self.cpu?.busy).saturating_mul(TICK_NS))
     }
 
@@ -431,6 +447,16 @@ mod tests {
         assert!(near(before.io_pressure_share(&after), 0.25));
         assert!(near(before.io_stall_share(&after), 0.1));
         assert_eq!(before.steal_share(&before), None, "no tick passed");
+        // 500 of 1000 ticks in programs' own code, 100 of them ours.
+        let crowd = |user: u64, idle: u64| {
+            let ticks =
+                |user: u64, idle: u64| CpuTicks::parse(&format!("cpu  {user} 0 10 {idle} 5 0 0 0 0 0\n"));
+            let at = |user, idle| Snapshot { cpu: ticks(user, idle), ..Snapshot::default() };
+            at(50, 100).crowd(&at(50 + user, 100 + idle), 1_000_000_000)
+        };
+        assert_eq!(crowd(500, 500), Some(Crowd { others: 0.4, idle: 0.5 }));
+        assert_eq!(crowd(50, 50), Some(Crowd { others: 0.0, idle: 0.5 }), "all of it was ours");
+        assert_eq!(crowd(20, 9), None);
         // A phase of milliseconds: one tick of three was called 33 %.
         let ticks = |busy: u64, steal: u64| {
             let text = format!("cpu  {busy} 0 10 100 5 0 0 {steal} 3 0\n");

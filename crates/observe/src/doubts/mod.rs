@@ -10,6 +10,7 @@ mod impossible;
 mod machine;
 pub(crate) mod phases;
 
+use crate::trust::Crowd;
 use crate::words::sentence;
 use fathom_record::{Doubt, Phase, Run};
 use serde_json::Value;
@@ -20,6 +21,9 @@ pub struct Seen {
     /// Per phase, by its `seq`: the share of the CPU time that the hypervisor took, 0..=1
     /// ([`Snapshot::steal_share`](crate::counters::Snapshot::steal_share)).
     pub steal: Vec<(u32, f64)>,
+    /// Per phase, by its `seq`: how other programs used the processors
+    /// ([`Snapshot::crowd`](crate::counters::Snapshot::crowd)).
+    pub crowds: Vec<(u32, Crowd)>,
     /// What compression leaves of the data that is written by the rule it is made by, 0..=1 (1 = nothing to gain); `None` if
     /// nobody knows.
     pub compressed_share: Option<f64>,

@@ -2,7 +2,7 @@
 
 use super::{Seen, grouped, phases_where};
 use crate::foreign::{self, Foreign};
-use crate::trust::{SKEW, STEAL, skew_of};
+use crate::trust::{Crowd, SKEW, STEAL, skew_of};
 use crate::words::{percent, sentence, time, which};
 use fathom_record::doubt::STOOD_STILL;
 use fathom_record::origin::bytes_words;
@@ -21,6 +21,7 @@ pub(super) fn of(run: &Run, seen: &Seen) -> Vec<Doubt> {
         skew(run),
         foreign_io(run),
         steal(run, seen),
+        crowded(run, seen),
     ]
     .into_iter()
     .flatten()
@@ -144,6 +145,19 @@ fn steal(run: &Run, seen: &Seen) -> Option<Doubt> {
         percent(worst)
     );
     Some(grouped("steal", &phases, &text))
+}
+
+fn crowded(run: &Run, seen: &Seen) -> Option<Doubt> {
+    let found: Vec<(&Phase, Crowd)> =
+        run.phases.iter().filter_map(|p| Some((p, Crowd::during(p, seen)?))).collect();
+    let phases: Vec<&Phase> = found.iter().map(|(phase, _)| *phase).collect();
+    let worst = found.iter().map(|(_, c)| *c).max_by(|a, b| a.others.total_cmp(&b.others))?;
+    let text = format!(
+        "during {} other programs used up to {} of the processors and hardly any was idle: rates may be too low and latencies too long. `top` shows which; end them or wait, and repeat.",
+        which(run, &phases),
+        percent(worst.others)
+    );
+    Some(grouped("busy-processors", &phases, &text))
 }
 
 /// The first of all: whatever else is told of the phase, this may be why.

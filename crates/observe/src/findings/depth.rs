@@ -22,7 +22,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     }
     Some(finding(
         format!(
-            "{asked} operations were kept in flight, the device had {} at once in the mean while it was busy, {most} at most.",
+            "{asked} operations were kept in flight, but the device, while busy, had {} at once on average and never more than {most}.",
             mean(busy)
         ),
         "Something above the device holds requests back or makes them wait in line: its queue's nr_requests, the number of its hardware queues' tags, a lock of the file system (writes to one file), or too little CPU.",

@@ -369,7 +369,7 @@ fn a_device_that_gets_less_than_was_asked_for_and_one_that_waits() {
     world.device().busy_ns = 600_000_000;
     assert_eq!(
         world.says("depth").expect("told"),
-        "32 operations were kept in flight, the device had 2 at once in the mean while it was busy, 3 at most."
+        "32 operations were kept in flight, but the device, while busy, had 2 at once on average and never more than 3."
     );
     assert_eq!(
         world.says("idle-device").expect("told"),

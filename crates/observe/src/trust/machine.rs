@@ -9,9 +9,33 @@ use fathom_record::{Phase, Run, Tail, Trust, Verdict, Watched};
 /// Above this share of the CPU time the hypervisor matters.
 pub(crate) const STEAL: f64 = 0.01;
 
-/// Weights above any nearness, so that a robbed phase stands before one whose tail is the machine's, and that before one that is
-/// only doubtful for less.
+/// How the processors were used beside our workers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Crowd {
+    /// Share of all processors on which other programs ran their own code, 0..=1.
+    pub others: f64,
+    /// Share that was idle.
+    pub idle: f64,
+}
+
+impl Crowd {
+    /// Whether our workers, and the kernel's threads that work for them, had to wait for other programs. With processors idle they
+    /// had not.
+    pub(crate) fn matters(&self) -> bool {
+        self.others >= 0.2 && self.idle < 0.2
+    }
+
+    /// The worst of what was seen during a phase, where it matters.
+    pub(crate) fn during(phase: &Phase, seen: &Seen) -> Option<Self> {
+        let those = seen.crowds.iter().filter(|(seq, crowd)| *seq == phase.seq && crowd.matters());
+        those.map(|&(_, crowd)| crowd).max_by(|a, b| a.others.total_cmp(&b.others))
+    }
+}
+
+/// Weights above any nearness, so that a robbed phase stands before one beside busy programs, that before one whose tail is the
+/// machine's, and that before one that is only doubtful for less.
 const ROBBED: f64 = 1e12;
+const CROWDED: f64 = 1e10;
 const OWNED: f64 = 1e9;
 
 pub(super) fn check(run: &Run, seen: &Seen) -> Trust {
@@ -46,17 +70,23 @@ fn found<'r>(phase: &'r Phase, seen: &Seen) -> Found<'r> {
             None => "its stalls were not watched".into(),
         },
     };
-    let bad = steal.is_some_and(|s| s > STEAL) || tail.is_some_and(|t| t.is_the_machines());
+    let crowd = Crowd::during(phase, seen);
+    let bad =
+        steal.is_some_and(|s| s > STEAL) || crowd.is_some() || tail.is_some_and(|t| t.is_the_machines());
     // Steal alone says nothing about what this machine itself does to a tail.
     let verdict = match (bad, tail.is_some()) {
         (true, _) => Verdict::Doubtful,
         (false, true) => Verdict::Good,
         (false, false) => Verdict::Unknown,
     };
-    // What is told first is what the reasons for doubt tell first: the most steal, or else the nearest tail.
+    // What is told first is what the reasons for doubt tell first: the most steal, else the most used by others, else the nearest
+    // tail.
     let nearness = tail.map_or(0.0, |t| t.machine_p999_ns as f64 / t.p999_ns.max(1) as f64);
     let robbed = steal.filter(|s| *s > STEAL).map_or(0.0, |s| ROBBED + s);
     let owned = tail.filter(Tail::is_the_machines).map_or(0.0, |_| OWNED);
-    let weight = if robbed > 0.0 { robbed } else { owned + nearness };
-    Found { phase, verdict, weight, words: format!("{stolen}; {stalls}") }
+    let crowded = crowd.map_or(0.0, |c| CROWDED + c.others);
+    let weight = [robbed, crowded].into_iter().find(|w| *w > 0.0).unwrap_or(owned + nearness);
+    let others = crowd
+        .map_or(String::new(), |c| format!("; other programs on {} of the processors", percent(c.others)));
+    Found { phase, verdict, weight, words: format!("{stolen}{others}; {stalls}") }
 }

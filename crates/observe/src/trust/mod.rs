@@ -26,6 +26,7 @@ pub(crate) use cache::missed;
 pub(crate) use clock::DRIFT_PPM;
 pub(crate) use data::{compresses, laid_out_compressible, shrinks_to};
 pub(crate) use extents::unbacked;
+pub use machine::Crowd;
 pub(crate) use machine::STEAL;
 pub(crate) use overload::paced;
 pub(crate) use repeats::{SPREAD, spread};

@@ -1,6 +1,6 @@
 //! The whole trust list, of made-up runs: each check good, doubtful and unknown.
 
-use super::of;
+use super::{Crowd, of};
 use crate::doubts::{self, Seen, test_runs};
 use fathom_record::{
     CacheIntent, DeviceDelta, Extents, Histogram, Interval, Jitter, OpKind, OpStat, Phase, Physical,
@@ -70,6 +70,7 @@ fn seen() -> Seen {
         compressed_share: Some(1.0),
         sampled_share: Some(1.0),
         laid_out_share: None,
+        crowds: Vec::new(),
     }
 }
 
@@ -508,6 +509,7 @@ fn repeats_overload_and_start_are_told() {
 #[test]
 fn every_doubtful_check_has_a_doubt() {
     let robbed = Seen { steal: vec![(0, 0.1)], ..seen() };
+    let crowded = Seen { crowds: vec![(0, Crowd { others: 0.84, idle: 0.03 })], ..seen() };
     let constant = Seen { sampled_share: Some(0.1), ..seen() };
     let btrfs = json!({"filesystem": {"type": "zfs"}});
     let cases: Vec<(Run, Value, Seen, &str, &str)> = vec![
@@ -536,6 +538,7 @@ fn every_doubtful_check_has_a_doubt() {
             "holes",
         ),
         (good(), Value::Null, robbed, "machine", "steal"),
+        (good(), Value::Null, crowded, "machine", "busy-processors"),
         (good(), btrfs, constant, "data", "compression"),
         (
             change(0, |r| r.workers[0].behind_ns = 9_000_000_000),
@@ -557,6 +560,16 @@ fn every_doubtful_check_has_a_doubt() {
         assert_eq!(reasons, [doubt]);
     }
     assert_eq!(doubts::of(&good(), &Value::Null, &seen()), []);
+}
+
+/// Neither a program on one of many processors nor a few ticks are an excuse.
+#[test]
+fn others_that_leave_processors_idle_do_not_matter() {
+    for crowd in [Crowd { others: 0.5, idle: 0.3 }, Crowd { others: 0.1, idle: 0.0 }] {
+        let seen = Seen { crowds: vec![(0, crowd)], ..seen() };
+        assert_eq!(doubts::of(&good(), &Value::Null, &seen), []);
+        assert_eq!(of(&good(), &Value::Null, &seen), list(&good()));
+    }
 }
 
 #[test]

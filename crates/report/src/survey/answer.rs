@@ -382,6 +382,7 @@ pub(crate) fn words(doubt: &DoubtGroup) -> String {
         "stood-still" => "stood still",
         "foreign-io" => "other programs used the device",
         "steal" => "hypervisor took CPU time",
+        "busy-processors" => "other programs used the CPU",
         "fits-memory" => "files fit into free memory",
         "space" => "little free space",
         "governor" => "the CPU saves power",

@@ -282,7 +282,7 @@ fn a_fall_is_one_level_and_then_another() {
     let told = of(long_write(&[10, 2, 10, 2, 10, 2, 9, 2, 9, 2, 9, 2, 4]));
     assert!(told.contains("up and down between") && told.contains("no fall to a level"), "{told}");
     let told = of(long_write(&[4, 4, 4, 4, 4, 4, 8, 8, 8, 8, 8, 8, 8]));
-    assert!(told.contains("60.0 MiB/s in the mean") && told.contains("rises, from 40.0"), "{told}");
+    assert!(told.contains("60.0 MiB/s on average") && told.contains("rises, from 40.0"), "{told}");
     let told = of(long_write(&[4; 13]));
     assert!(told.contains("40.0 MiB/s, no fall"), "{told}");
     let mut phase = long_write(&[4; 13]);

@@ -34,7 +34,7 @@ pub(super) fn sustained(run: &Run) -> Option<Finding> {
                 bytes(written)
             ),
             None => format!(
-                "{} written at {} in the mean, up and down between {} and {}: lower at the end, but no fall to a level as a full cache shows it ({state}).",
+                "{} written at {} on average, up and down between {} and {}: lower at the end, but no fall to a level as a full cache shows it ({state}).",
                 bytes(written),
                 rate(mean),
                 rate(points.iter().map(|p| p.1).fold(f64::INFINITY, f64::min)),
@@ -43,7 +43,7 @@ pub(super) fn sustained(run: &Run) -> Option<Finding> {
         }
     } else if first < last * FALLEN {
         format!(
-            "{} written at {} in the mean, and the rate rises, from {} to {}: no cache on the way was filled ({state}).",
+            "{} written at {} on average, and the rate rises, from {} to {}: no cache on the way was filled ({state}).",
             bytes(written),
             rate(mean),
             rate(first),
