@@ -298,10 +298,10 @@ impl Snapshot {
     }
 
     /// What other programs left of the processors until a later snapshot, in which our workers spent `own_ns` in their own code. What
-    /// others do in the kernel cannot be told from its work for us. `None` over less than 30 ticks, which tell little.
+    /// others do in the kernel cannot be told from its work for us. `None` over less than 20 ticks, which tell little.
     #[must_use]
     pub fn crowd(&self, later: &Self, own_ns: u64) -> Option<Crowd> {
-        const FEWEST_TICKS: u64 = 30;
+        const FEWEST_TICKS: u64 = 20;
         let (before, after) = (self.cpu?, later.cpu?);
         let all = after.all.checked_sub(before.all).filter(|&n| n >= FEWEST_TICKS)? as f64;
         let used = (after.busy + after.steal).saturating_sub(before.busy + before.steal);
@@ -456,7 +456,7 @@ mod tests {
         };
         assert_eq!(crowd(500, 500), Some(Crowd { others: 0.4, idle: 0.5 }));
         assert_eq!(crowd(50, 50), Some(Crowd { others: 0.0, idle: 0.5 }), "all of it was ours");
-        assert_eq!(crowd(20, 9), None);
+        assert_eq!(crowd(10, 9), None);
         // A phase of milliseconds: one tick of three was called 33 %.
         let ticks = |busy: u64, steal: u64| {
             let text = format!("cpu  {busy} 0 10 100 5 0 0 {steal} 3 0\n");
