@@ -6,6 +6,7 @@ use super::loop_device::{LoopDevice, root, told, tool};
 use anyhow::{Context as _, Result, bail, ensure};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// How a disk is made and mounted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,7 +111,14 @@ impl LoopDisk {
     }
 
     fn unmount(&mut self) -> Result<()> {
-        tool("umount", &[], &[self.mount_point.as_os_str()])?;
+        // A program that another thread is starting holds what is open here, until it runs.
+        let until = Instant::now() + Duration::from_secs(5);
+        while let Err(error) = tool("umount", &[], &[self.mount_point.as_os_str()]) {
+            if Instant::now() > until {
+                return Err(error);
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
         self.mounted = false;
         Ok(())
     }
