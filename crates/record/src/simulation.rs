@@ -78,12 +78,22 @@ pub struct RestsOn {
     /// figure in % of their mean. `None` if nobody has held the one beside the other.
     #[serde(default)]
     pub demerit_percent: Option<f64>,
+    /// What the trace that the device was fitted to has in place of the requests of this answer ("no writes"): there is no error bar
+    /// then.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub instead: Vec<String>,
 }
 
 impl RestsOn {
     /// The error bar in words, without a full stop.
     #[must_use]
     pub fn error_bar(&self) -> String {
+        if !self.instead.is_empty() {
+            return format!(
+                "not calibrated for this, so how far it is off is not known: the trace that the device was fitted to has {}",
+                self.instead.join(", ")
+            );
+        }
         self.demerit_percent.map_or_else(
             || "no demerit known: how far this model is from a device is not known".into(),
             |percent| format!("error bar: the device's model was {percent:.1} % off a device (demerit)"),

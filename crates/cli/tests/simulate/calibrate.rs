@@ -43,6 +43,40 @@ fn what_went_in_comes_out_and_is_taken_by_a_replay() {
     );
 }
 
+/// An error bar of one load says nothing of another.
+#[test]
+fn what_the_trace_has_not_has_no_error_bar() {
+    // Three reads out of order for a write in order, four at once.
+    let fathom = traced("known.toml", 4);
+    let _ = fathom.run_line("sim calibrate a.fbl -o fitted.toml").expect_code(0);
+    let profile = std::fs::read_to_string(fathom.work().join("fitted.toml")).expect("a profile");
+    assert!(profile.contains("[trace]\nreads = { requests = 3000, bytes = [4096, 4096]"), "{profile}");
+    assert!(profile.contains("\ndepth = [4, 4]\n"), "{profile}");
+    let simulated = |job: &str| {
+        let line = format!(
+            "sim run --device fitted.toml --no-store --json -- fio --name=a --size=16m --direct=1 --ioengine=libaio {job}"
+        );
+        let told: Value = serde_json::from_str(&fathom.run_line(&line).expect_code(0).stdout).expect("JSON");
+        told["simulation"]["rests_on"].clone()
+    };
+    let like_it = simulated("--rw=randread --bs=4k --iodepth=4");
+    assert!(like_it["demerit_percent"].is_f64() && like_it["instead"].is_null(), "{like_it}");
+    for (job, instead) in [
+        ("--rw=randread --bs=4k --iodepth=1", "4 requests at once (here 1.0)"),
+        ("--rw=randread --bs=128k --iodepth=4", "reads of 4 KiB (here 128 KiB)"),
+        ("--rw=read --bs=4k --iodepth=4", "reads out of order (here in order)"),
+        ("--rw=randwrite --bs=4k --iodepth=4 --fsync=1", "no flushes that were looked at"),
+    ] {
+        let rests_on = simulated(job);
+        assert!(rests_on["demerit_percent"].is_null(), "{job}: {rests_on}");
+        let told = rests_on["instead"].as_array().expect("a list");
+        assert!(told.iter().any(|words| words == instead), "{job}: {rests_on}");
+    }
+    let line = "sim run --device fitted.toml --no-store -- fio --name=a --size=1m --rw=randread --direct=1";
+    let text = fathom.run_line(line).expect_code(0).stdout;
+    assert!(text.contains("Not calibrated for this, so how far it is off is not known: "), "{text}");
+}
+
 #[test]
 fn a_distribution_keeps_what_a_mean_does_not() {
     let fathom = Fathom::new();

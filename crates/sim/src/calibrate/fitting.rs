@@ -193,7 +193,8 @@ impl Known {
     fn profile(&self, about: &str, values: &[Value]) -> String {
         let mut text = format!("kind = \"disk\"\nabout = \"{about}\"\n");
         for (section, keys) in &self.table {
-            let Some(keys) = keys.as_table() else { continue };
+            // What the trace of the known disk had is nothing of this one's.
+            let Some(keys) = keys.as_table().filter(|_| section != "trace") else { continue };
             let _ = write!(text, "\n[{section}]\n");
             for (key, value) in keys {
                 let fitted = values.iter().find(|v| v.key == format!("{section}.{key}"));

@@ -4,6 +4,7 @@
 mod any;
 pub mod array;
 mod constant;
+mod coverage;
 mod curve;
 pub mod disk;
 pub mod distribution;
@@ -18,6 +19,7 @@ mod testing;
 
 pub use any::AnyDevice;
 pub use constant::Constant;
+pub use coverage::Coverage;
 pub use profile::{DeviceProfile, NAMES, ProfileError, ReadText, by_name, is_file, text};
 
 /// Bytes of a sector.

@@ -127,7 +127,9 @@ fn one(
     only_read::check_after(&out, stand, &o.device).map_err(refused)?;
     out.inside.notes.iter().chain(&out.inside.said).for_each(|text| console::note(text));
     let shapes = std::mem::take(&mut out.inside.shapes);
-    Ok((record::of(o, subject, workload, &started, stand.simulation(), out), shapes))
+    let mut simulation = stand.simulation();
+    stand.judge(&mut simulation, out.phases.iter().flatten().filter_map(|r| r.block.as_ref()));
+    Ok((record::of(o, subject, workload, &started, simulation, out), shapes))
 }
 
 /// What the user asked for is his to mend; what the model got stuck in is not.

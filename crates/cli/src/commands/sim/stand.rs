@@ -5,7 +5,7 @@ use crate::commands::fio::Place;
 use crate::exit::Usage;
 use crate::input;
 use fathom_iopath::Limits;
-use fathom_record::{ProfileText, RestsOn, Simulation, ValueSources};
+use fathom_record::{BlockLayer, ProfileText, RestsOn, Simulation, ValueSources};
 use fathom_sim::changed::Change;
 use fathom_sim::devices::{self, DeviceProfile, is_file};
 use fathom_sim::host::{self, Host};
@@ -98,9 +98,18 @@ impl Stand {
         Simulation { values, rests_on, ..self.simulation() }
     }
 
-    /// What an answer of this host and device rests on without anybody knowing it.
-    pub fn rests_on(&self) -> &RestsOn {
-        &self.simulation.rests_on
+    /// An error bar holds for requests as the device was fitted to. `ran` is what the device had in the simulation.
+    pub fn judge<'b>(&self, simulation: &mut Simulation, ran: impl Iterator<Item = &'b BlockLayer>) {
+        let Some(coverage) = &self.device.coverage else { return };
+        let rests_on = &mut simulation.rests_on;
+        for words in ran.flat_map(|block| &block.devices).flat_map(|device| coverage.instead_of(device)) {
+            if !rests_on.instead.contains(&words) {
+                rests_on.instead.push(words);
+            }
+        }
+        if !rests_on.instead.is_empty() {
+            rests_on.demerit_percent = None;
+        }
     }
 
     /// What a dialect is to know of the machine.
@@ -187,7 +196,12 @@ fn values(host: &Host, device: &DeviceProfile) -> ValueSources {
 
 fn rests_on(host: &Host, device: &DeviceProfile) -> RestsOn {
     let all = Uncertain::default().and("host", &host.uncertain).and("device", &device.uncertain);
-    RestsOn { fitted: all.fitted, guessed: all.guessed, demerit_percent: device.demerit_percent }
+    RestsOn {
+        fitted: all.fitted,
+        guessed: all.guessed,
+        demerit_percent: device.demerit_percent,
+        instead: Vec::new(),
+    }
 }
 
 #[cfg(test)]

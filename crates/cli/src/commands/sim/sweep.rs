@@ -45,7 +45,9 @@ pub fn run(o: &SweepSimulated, common: &Common) -> anyhow::Result<ExitCode> {
         runs: Vec::new(),
         figure: figure(o.figure),
         ended_early: None,
-        notes: notes(&plan.turns, !o.replay.is_empty()),
+        notes: vec![
+            "All of this is simulated: nothing was measured. Differences below a model's error cannot be told.".into(),
+        ],
     };
     let store = if common.no_store { None } else { Some(state::store(common.store.as_deref())?) };
     let keeper = Keeper::new(&plan, sweep, store, started);
@@ -54,24 +56,6 @@ pub fn run(o: &SweepSimulated, common: &Common) -> anyhow::Result<ExitCode> {
     sweep.ended_early = interrupted_by().map(|signal| format!("signal {signal}"));
     sweep.tell_origins();
     conclude(o, common, &sweep)
-}
-
-/// That it is simulated, and what each host with its device rests on.
-fn notes(turns: &[Turn], of_trace: bool) -> Vec<String> {
-    let mut notes = vec![
-        "All of this is simulated: nothing was measured. Differences below a model's error cannot be told."
-            .to_owned(),
-    ];
-    for turn in turns {
-        let stand = &turn.stand;
-        let rests_on = if of_trace { stand.of_replay().rests_on } else { stand.rests_on().clone() };
-        let (host, device) = (&turn.options.host, &turn.options.device);
-        let note = format!("{host} with {device}: {}", rests_on.sentence());
-        if !notes.contains(&note) {
-            notes.push(note);
-        }
-    }
-    notes
 }
 
 /// Simulates all of them, as many at once as was asked for.

@@ -1,5 +1,6 @@
 //! The profile of an array: which disks, how many, how data lie on them, and what the controller does.
 
+use super::super::Coverage;
 use super::error::{ProfileError, Reader};
 use super::{DeviceProfile, DiskProfile, ReadText, by_name, bytes_of_mb, is_file, ns_of_ms, ns_of_us};
 use crate::devices::array::{Array, ArrayRules, Layout, Level};
@@ -17,6 +18,8 @@ pub struct ArrayProfile {
     _about: String,
     #[serde(rename = "demerit_percent")]
     _demerit_percent: Option<f64>,
+    #[serde(rename = "trace")]
+    _trace: Option<Coverage>,
     /// The disks; their write caches are off.
     pub members: MembersProfile,
     /// How data lie on them.

@@ -1,5 +1,6 @@
 //! The profile of a single disk: surfaces, arm, interface, buffer and write cache, in the units of data sheets.
 
+use super::super::Coverage;
 use super::error::{ProfileError, Reader};
 use super::{bytes_of_mb, ns_of_ms};
 use crate::devices::curve::SeekCurve;
@@ -19,6 +20,8 @@ pub struct DiskProfile {
     _about: String,
     #[serde(rename = "demerit_percent")]
     _demerit_percent: Option<f64>,
+    #[serde(rename = "trace")]
+    _trace: Option<Coverage>,
     /// Surfaces and tracks.
     pub geometry: GeometryProfile,
     /// Arm and heads.

@@ -1,5 +1,6 @@
 //! The profile of a device of which nothing but its times is known.
 
+use super::super::Coverage;
 use super::error::{ProfileError, Reader};
 use super::{bytes_of_mb, ns_of_us};
 use crate::devices::SECTOR_BYTES;
@@ -20,6 +21,8 @@ pub struct DistributionProfile {
     _about: String,
     #[serde(rename = "demerit_percent")]
     _demerit_percent: Option<f64>,
+    #[serde(rename = "trace")]
+    _trace: Option<Coverage>,
     /// Its numbers.
     pub service: Times,
 }

@@ -20,7 +20,7 @@ pub use optical::OpticalProfile;
 pub use shipped::{NAMES, text};
 pub use ssd::{ConstantProfile, SsdProfile};
 
-use super::AnyDevice;
+use super::{AnyDevice, Coverage};
 use crate::host::QueueRules;
 use crate::sources::{Tally, Uncertain};
 use error::Reader;
@@ -41,6 +41,8 @@ pub struct DeviceProfile {
     /// How far its response times were from those of the device it was fitted to, on requests that it had not seen: the demerit
     /// figure in % of their mean. Only `fathom sim calibrate` writes it.
     pub demerit_percent: Option<f64>,
+    /// What the trace has that it was fitted to; of anything else it knows nothing. Written by `fathom sim calibrate`, too.
+    pub coverage: Option<Coverage>,
     kind: Kind,
 }
 
@@ -60,6 +62,7 @@ struct Head {
     kind: String,
     about: String,
     demerit_percent: Option<f64>,
+    trace: Option<Coverage>,
 }
 
 const KINDS: &str = "\"disk\", \"array\", \"optical\", \"ssd\", \"constant\" or \"distribution\"";
@@ -112,8 +115,16 @@ impl DeviceProfile {
             }
             other => return Err(reader.value("kind", &format!("{other:?}"), KINDS)),
         };
-        let demerit_percent = head.demerit_percent;
-        Ok(Self { about: head.about, name: name.to_string(), tally, uncertain, demerit_percent, kind })
+        let (demerit_percent, coverage) = (head.demerit_percent, head.trace);
+        Ok(Self {
+            about: head.about,
+            name: name.to_string(),
+            tally,
+            uncertain,
+            demerit_percent,
+            coverage,
+            kind,
+        })
     }
 
     /// The device, at rest.

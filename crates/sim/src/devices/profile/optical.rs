@@ -1,6 +1,7 @@
 //! The profile of an optical drive: medium, spiral, sledge and interface, in the units of data sheets. The spiral is one of zones with the
 //! sledge's times (`[[zone]]`, `[seek]`), or turns at a constant rate or passes at one (`[cav]`, `[clv]`) and is reached in one time (`[access]`).
 
+use super::super::Coverage;
 use super::error::{ProfileError, Reader};
 use super::{bytes_of_mb, ns_of_ms};
 use crate::devices::SECTOR_BYTES;
@@ -19,6 +20,8 @@ pub struct OpticalProfile {
     _about: String,
     #[serde(rename = "demerit_percent")]
     _demerit_percent: Option<f64>,
+    #[serde(rename = "trace")]
+    _trace: Option<Coverage>,
     /// The medium.
     pub medium: MediumProfile,
     /// From the inside out; none where there is `cav` or `clv`.

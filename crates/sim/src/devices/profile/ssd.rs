@@ -1,5 +1,6 @@
 //! The profiles of flash drives and of the device that takes the same time for every command.
 
+use super::super::Coverage;
 use super::error::{ProfileError, Reader};
 use super::{bytes_of_mb, ns_of_us};
 use crate::devices::ssd::{FlashRules, MOST_SLOTS, Ssd, SsdRules};
@@ -20,6 +21,8 @@ pub struct SsdProfile {
     _about: String,
     #[serde(rename = "demerit_percent")]
     _demerit_percent: Option<f64>,
+    #[serde(rename = "trace")]
+    _trace: Option<Coverage>,
     /// Between host and drive.
     pub interface: SsdInterface,
     /// Dies, channels and their times.
@@ -179,6 +182,8 @@ pub struct ConstantProfile {
     _about: String,
     #[serde(rename = "demerit_percent")]
     _demerit_percent: Option<f64>,
+    #[serde(rename = "trace")]
+    _trace: Option<Coverage>,
     /// Its numbers.
     pub service: ServiceProfile,
 }

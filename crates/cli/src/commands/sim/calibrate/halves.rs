@@ -7,9 +7,9 @@ use fathom_dialects::trace::TraceError;
 use fathom_iopath::queue::Rules;
 use fathom_iopath::{Limits, Queue, elevator};
 use fathom_record::Histogram;
-use fathom_record::block::DeviceNumber;
+use fathom_record::block::{Analysis, DeviceNumber, IssuerKind, Options, WatchedDevice};
 use fathom_sim::calibrate::{Fitting, Line, Points, Value, demerit_percent};
-use fathom_sim::devices::{Device as _, DeviceProfile};
+use fathom_sim::devices::{Coverage, Device as _, DeviceProfile};
 use fathom_sim::replay::{Arrivals, Mode, Scale, Setup, replay};
 use std::ops::RangeInclusive;
 
@@ -70,6 +70,17 @@ impl Gathered {
 }
 
 impl Traced<'_> {
+    /// What requests it had in all of the trace.
+    pub fn coverage(self) -> anyhow::Result<Coverage> {
+        let device =
+            WatchedDevice { number: self.number, name: self.called.into(), level: 0, bio_based: false };
+        let mut analysis = Analysis::new(Options { devices: vec![device], ..Options::default() });
+        for event in self.input.open()? {
+            analysis.event(&event.map_err(input::wrong)?, IssuerKind::Other);
+        }
+        Ok(analysis.finish(0).devices.first().map(Coverage::of).unwrap_or_default())
+    }
+
     /// Fits the first half of the requests.
     pub fn first_half(
         self,

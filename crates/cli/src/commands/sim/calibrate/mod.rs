@@ -60,7 +60,7 @@ struct Halves {
 pub fn run(o: &Calibrate) -> anyhow::Result<ExitCode> {
     if o.source.files.iter().any(|f| f.as_os_str() == "-") {
         return Err(Usage(
-            "the trace is read three times, so it cannot come from stdin; save it in a file".into(),
+            "the trace is read several times, so it cannot come from stdin; save it in a file".into(),
         )
         .into());
     }
@@ -85,6 +85,7 @@ pub fn run(o: &Calibrate) -> anyhow::Result<ExitCode> {
         Some(judged) => with_demerit(&half.text, judged.demerit_percent),
         None => half.text.clone(),
     };
+    let profile = profile + &device.coverage()?.table();
     write(o, &profile)?;
     let (fitted, of_second) = points.take();
     let told = Told {

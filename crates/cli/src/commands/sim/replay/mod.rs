@@ -94,13 +94,14 @@ fn simulated<'o>(o: &'o Replay, stand: &Stand) -> anyhow::Result<Done<'o>> {
         ))
         .into());
     }
-    let simulation = Simulation {
+    let mut simulation = Simulation {
         scheduler: o.scheduler.clone(),
         readahead: "none".into(),
         stack: "replay".into(),
         handed_in: Some(handed_in(mode)),
         ..stand.of_replay()
     };
+    stand.judge(&mut simulation, std::iter::once(&out.block));
     Ok(Done { options: o, origin, mode, simulation, out })
 }
 

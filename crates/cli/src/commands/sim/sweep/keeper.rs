@@ -104,6 +104,16 @@ impl<'a> Keeper<'a> {
 }
 
 impl State {
+    /// What a host with a device rests on, once.
+    fn note(&mut self, turn: &Turn, run: &Run) {
+        let Some(simulation) = &run.simulation else { return };
+        let (host, device) = (&turn.options.host, &turn.options.device);
+        let note = format!("{host} with {device}: {}", simulation.rests_on.sentence());
+        if !self.sweep.notes.contains(&note) {
+            self.sweep.notes.push(note);
+        }
+    }
+
     /// Numbers the runs, writes on them where they belong, and stores them.
     fn keep(&mut self, plan: &Plan, number: usize, outcome: Outcome) {
         let turn = &plan.turns[number];
@@ -115,6 +125,7 @@ impl State {
             }
         };
         for run in &mut runs {
+            self.note(turn, run);
             // A millisecond apart: ids tell the order.
             self.ids += 1;
             let at = self.started.timestamp() + jiff::SignedDuration::from_millis(self.ids);
