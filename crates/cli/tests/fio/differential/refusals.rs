@@ -11,6 +11,7 @@ const REFUSALS: &[(&str, &str)] = &[
     ("file_append: with rw=...:N or zonemode", "writing behind the end of a file in zones"),
     ("steadystate", "a steady state that cannot be judged in so short a time"),
     ("a rate for rw=trimwrite", "rates of trimwrite"),
+    ("would hold for the reads that check", "the rate of a mix with verify_backlog"),
 ];
 
 /// Why a job was refused, if that is known.

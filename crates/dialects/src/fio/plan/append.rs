@@ -133,12 +133,22 @@ fn amount(s: &Settings, stream: &Stream, part: &Part, files: u64) -> Result<Amou
             .wrong(WORD, format!("{WORD}: with rw=...:N or zonemode=strided it is not supported"))
             .hint("leave one of the two out"));
     }
-    let least = s.size("io_size")?.map(|size| size.of(part.size)).filter(|bytes| *bytes < part.length);
+    let asked = s.size("io_size")?.map(|size| size.of(part.size));
+    let least = if stream.access.draws_each() {
+        // Without a map, a pass ends with the block that reaches the size.
+        Some(asked.unwrap_or(part.length))
+    } else {
+        asked.filter(|bytes| *bytes < part.length)
+    };
     match (errors::most(s)?, &stream.record) {
         (None, _) => Ok(least.map_or(Amount::Pass, |bytes| Amount::Bytes(Bytes(bytes.max(1))))),
         (Some(n), Record::Fixed(block)) => {
             let block = block.0.max(1);
-            let all = least.map_or(each / block * files, |bytes| bytes / block);
+            let all = match least {
+                None => each / block * files,
+                Some(bytes) if stream.access.draws_each() => bytes.div_ceil(block),
+                Some(bytes) => bytes / block,
+            };
             Ok(Amount::Operations(n.min(all).max(1)))
         }
         // It may end sooner, which shows later.
@@ -205,6 +215,16 @@ mod tests {
             ("--size=16k --numjobs=2", vec![(0, k(16), k(16)), (0, k(16), k(16))]),
         ] {
             assert_eq!(parts(args), wanted, "{args}");
+        }
+    }
+
+    #[test]
+    fn without_a_map_the_block_that_reaches_the_size_is_done() {
+        // Operations of fio 3.42: 34, 17, 100.
+        for (args, bytes) in [("", 100), ("--io_size=50k", 50), ("--io_size=300k", 300)] {
+            let job = "--name=a --bs=3k --size=100k --rw=randwrite --norandommap --file_append=1";
+            let plan = planned(&format!("{job} {args}"));
+            assert_eq!(plan.jobs[0].parts[0].amount, Amount::Bytes(Bytes(bytes << 10)), "{args}");
         }
     }
 
