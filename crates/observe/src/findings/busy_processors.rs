@@ -21,7 +21,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     if facts.asked.bound || cpu_quota::find(facts).is_some() {
         return None;
     }
-    let by_others = facts.processors_used_by_others()?;
+    // At most this much of it was on processors that this program may not use.
+    let by_others = (facts.processors_used_by_others()? - facts.processors_forbidden()).max(0.0);
     let wanted = facts.processors_wanted();
     let theirs = by_others >= THEIRS * waited * wanted;
     if facts.repetition.elapsed_ns < LEAST_NS || waited < NOTABLE || used > OURS * wanted || !theirs {
@@ -36,7 +37,12 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         vec![
             evidence("time ready to run without a processor", waited, "ratio", THREADS),
             evidence("used by the workers", used, "processors", THREADS),
-            evidence("used by others", by_others, "processors", "/proc/stat"),
+            evidence(
+                "used by others where the workers may run, at least",
+                by_others,
+                "processors",
+                "/proc/stat",
+            ),
         ],
     ))
 }

@@ -119,6 +119,13 @@ impl<'a> Facts<'a> {
         usable.map_or(workers, |usable| usable.min(workers))
     }
 
+    /// Processors of the machine that this program may not use.
+    pub(super) fn processors_forbidden(&self) -> f64 {
+        let number = |at| self.environment.pointer(at).and_then(Value::as_f64);
+        let both = number("/cpu/online").zip(number("/cpu/allowed"));
+        both.map_or(0.0, |(online, allowed)| (online - allowed).max(0.0))
+    }
+
     /// Share of their time that the workers were ready to run without a processor; `None` where the kernel does not tell.
     pub(super) fn processor_wait_share(&self) -> Option<f64> {
         let waited = |w: &Worker| w.thread_counts?.processor_wait_ns;

@@ -6,7 +6,7 @@ use super::{EVENTS, evidence, finding};
 use crate::foreign::{self, Foreign};
 use crate::words::percent;
 use fathom_record::Finding;
-use fathom_record::block::{DeviceActivity, Issuer, IssuerKind};
+use fathom_record::block::{DeviceActivity, Issuer, IssuerKind, RequestClass};
 
 /// Share of the bytes.
 const NOTABLE: f64 = 0.05;
@@ -19,9 +19,22 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let top =
         facts.device().and_then(|device| of_device(device, foreign::of(facts.repetition).as_ref(), NOTABLE));
     top.or_else(|| {
+        if !reached_the_device(facts) {
+            return None;
+        }
         let below = block.devices.iter().filter(|d| d.level > 0);
         { below }.find_map(|device| of_device(device, None, NOTABLE_BELOW))
     })
+}
+
+/// Whether the file system's device got a request of a kind that the phase asks for. Else memory served the phase, and nobody at a
+/// device below could hold it back.
+fn reached_the_device(facts: &Facts<'_>) -> bool {
+    let Some(top) = facts.device() else { return true };
+    let some = |class| top.class(class).is_some_and(|c| c.issued > 0);
+    let (reads, writes) = (facts.phase.reads, facts.phase.writes);
+    let written = || some(RequestClass::Write) || some(RequestClass::Flush);
+    !(reads || writes) || reads && some(RequestClass::Read) || writes && written()
 }
 
 fn of_device(device: &DeviceActivity, counted: Option<&Foreign>, notable: f64) -> Option<Finding> {

@@ -246,6 +246,23 @@ fn other_programs_requests_are_not_taken_for_ours() {
 }
 
 #[test]
+fn others_at_a_device_below_do_not_matter_to_what_memory_served() {
+    let mut world = World::new(OpKind::Read, 1000, 65_536);
+    let below = DeviceActivity {
+        name: "nvme0n1".into(),
+        level: 1,
+        issuers: vec![issuer(IssuerKind::Other, 8 * MIB)],
+        ..DeviceActivity::default()
+    };
+    world.repetition.block.as_mut().expect("made with one").devices.push(below);
+    assert_eq!(world.says("others"), None, "no read came down to the file system's device");
+    world.device().requests = vec![requests(RequestClass::Write, 2, 4096)];
+    assert_eq!(world.says("others"), None, "a journal's writes are not what the phase waits for");
+    world.device().requests = vec![requests(RequestClass::Read, 10, 65_536)];
+    assert!(world.says("others").expect("told").contains("nvme0n1"));
+}
+
+#[test]
 fn parts_of_blocks_must_be_read_to_be_written() {
     let mut world = World::new(OpKind::Write, 1000, 512);
     world.device().requests =
@@ -758,6 +775,14 @@ fn workers_that_wait_for_a_processor() {
     assert!(world.says("busy-processors").is_some(), "others have most of both");
     world.environment = serde_json::json!({ "cpu": { "online": 8, "allowed": 1 } });
     assert_eq!(world.says("busy-processors"), None, "they have most of the one they may use");
+
+    // Eight workers in a cpuset of one of two processors: what others use of the other one holds nobody back.
+    world.environment = serde_json::json!({ "cpu": { "online": 2, "allowed": 1 } });
+    world.repetition.workers.iter_mut().for_each(|w| w.cpu_system_ns = 70_000_000);
+    world.repetition.physical.machine_cpu_ns = Some(1_560_000_000);
+    assert_eq!(world.says("busy-processors"), None, "all of it may have been on the other one");
+    world.repetition.physical.machine_cpu_ns = Some(2_000_000_000);
+    assert!(world.says("busy-processors").is_some(), "0.44 of the one they may use, at least");
 }
 
 #[test]
