@@ -1,6 +1,6 @@
-//! `cargo xtask deb --check`: the package that lies in `target/`, installed into a Debian of its own (debootstrap) with nothing else in it, looked
-//! at as its user would, and removed again. Needs root, debootstrap and Debian's archive; without the first two it is skipped, and says so.
-//! The root is a temporary directory; nothing of this machine is changed.
+//! `cargo xtask deb --check`: the package that lies in `target/`, asked Debian's own checks (lintian, where it is installed), installed into a
+//! Debian of its own (debootstrap) with nothing else in it, looked at as its user would, and removed again. Needs root, debootstrap and Debian's
+//! archive; without the first two it is skipped, and says so. The root is a temporary directory; nothing of this machine is changed.
 
 use super::{DROP_INS, LINKS, said};
 use crate::steps::{Steps, succeeds};
@@ -30,6 +30,7 @@ pub(crate) fn check(root: &Path) -> Result<bool> {
     let dir = tempfile::tempdir()?;
     let debian = Debian(dir.path().join("root"));
     let mut steps = Steps::default();
+    steps.take("Debian's checks", || lintian(&package));
     let made = steps.take("a Debian of its own", || {
         let mut make = Command::new("debootstrap");
         make.args(["--variant=minbase", "--include=man-db,bash-completion", RELEASE]).arg(&debian.0);
@@ -44,9 +45,15 @@ pub(crate) fn check(root: &Path) -> Result<bool> {
         debian.prints("dpkg -i /tmp/fathom.deb && dpkg -s fathom", "install ok installed")
     });
     steps.take("the program", || debian.prints("fathom --version && fathom backends --json /tmp", "fathom "));
+    steps.take("a survey", || {
+        debian.prints(
+            "mkdir -m 700 /tmp/s && cd /tmp/s && fathom --store s.db survey --quick -o s.html && rm -r /tmp/s",
+            "database log",
+        )
+    });
     steps.take("a run", || {
         debian.prints(
-            "cd /tmp && fathom --store /tmp/s.db iozone -s 1m -r 64k -i 0 && rm -f /tmp/s.db*",
+            "mkdir -m 700 /tmp/s && cd /tmp/s && fathom --store s.db iozone -s 1m -r 64k -i 0 && rm -r /tmp/s",
             "iozone test complete",
         )
     });
@@ -62,8 +69,19 @@ pub(crate) fn check(root: &Path) -> Result<bool> {
         Ok(true)
     });
     let failed = steps.failed().len();
-    println!("{}: {} checks, {failed} failed", package.display(), 8);
+    println!("{}: {} checks, {failed} failed", package.display(), 10);
     Ok(failed == 0)
+}
+
+/// What Debian asks of every package: neither an error nor a warning.
+fn lintian(package: &Path) -> Result<bool> {
+    if !super::answers("lintian") {
+        eprintln!("SKIPPED Debian's checks: needs lintian: apt install lintian");
+        return Ok(true);
+    }
+    let mut check = Command::new("lintian");
+    check.args(["--fail-on", "error,warning", "--allow-root"]).arg(package);
+    succeeds(check.stdin(Stdio::null()))
 }
 
 /// The youngest package below `target`.

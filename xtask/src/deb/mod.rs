@@ -22,6 +22,8 @@ const DROP_INS: [(&str, &str); 4] = [
 ];
 /// Where the links lie.
 const LINKS: &str = "usr/lib/fathom/bin";
+/// Nobody's: reports go the way that SECURITY.md names. `localhost` is an error to Debian's checks.
+const ADDRESS: &str = "fathom@fathom.invalid";
 const STATIC: &str = "x86_64-unknown-linux-musl";
 
 /// Builds the package; `Ok(false)` if a step failed.
@@ -121,8 +123,10 @@ fn fill(root: &Path, tree: &Path, program: &Path, version: &str) -> Result<()> {
     let doc = tree.join("usr/share/doc/fathom");
     copy(&root.join("README.md"), &doc.join("README.md"))?;
     copy(&root.join("GUIDE.md"), &doc.join("GUIDE.md"))?;
-    copy(&root.join("CHANGELOG.md"), &doc.join("changelog"))?;
-    compress(&doc.join("changelog"))?;
+    copy(&root.join("CHANGELOG.md"), &doc.join("CHANGELOG.md"))?;
+    let changelog = doc.join("changelog");
+    write(&changelog, changelog_of(version, &last_commit(root)?).as_bytes())?;
+    compress(&changelog)?;
     write(&doc.join("copyright"), copyright(root)?.as_bytes())?;
     copy_all(&root.join("docs"), &doc.join("docs"))?;
     copy_all(&root.join("examples"), &doc.join("examples"))
@@ -146,6 +150,19 @@ fn man_pages(root: &Path, tree: &Path, program: &Path, version: &str) -> Result<
 /// Without a name and a time inside: the same package from the same sources.
 fn compress(file: &Path) -> Result<()> {
     said(Command::new("gzip").args(["-9", "--no-name"]).arg(file)).map(drop)
+}
+
+/// Debian wants its own form; what changed stands in our own beside it.
+fn changelog_of(version: &str, date: &str) -> String {
+    format!(
+        "fathom ({version}) unstable; urgency=medium\n\n  * What changed: /usr/share/doc/fathom/CHANGELOG.md\n\n \
+         -- the authors of fathom <{ADDRESS}>  {date}\n"
+    )
+}
+
+/// When the sources were last changed, in the form of a changelog's date.
+fn last_commit(root: &Path) -> Result<String> {
+    said(Command::new("git").args(["log", "-1", "--format=%cD"]).current_dir(root))
 }
 
 fn copyright(root: &Path) -> Result<String> {
@@ -172,7 +189,7 @@ fn libraries(stage: &Path, program: &Path) -> Result<String> {
 fn control(version: &str, architecture: &str, depends: &str, kib: u64) -> String {
     let depends = if depends.is_empty() { String::new() } else { format!("Depends: {depends}\n") };
     format!(
-        "Package: fathom\nVersion: {version}\nArchitecture: {architecture}\nMaintainer: the authors of fathom <fathom@localhost>\n\
+        "Package: fathom\nVersion: {version}\nArchitecture: {architecture}\nMaintainer: the authors of fathom <{ADDRESS}>\n\
          Installed-Size: {kib}\n{depends}Recommends: fuse3\nSection: utils\nPriority: optional\n\
          Description: How fast is this storage, did it get slower, and why?\n\
          \x20Measures file systems and disks, says whether a number is the disk's or the\n\
@@ -229,6 +246,15 @@ mod tests {
         let linked = control("0.1.0", "amd64", "libc6 (>= 2.36)", 9);
         assert!(linked.contains("\nDepends: libc6 (>= 2.36)\nRecommends: fuse3\n"), "{linked}");
         assert!(linked.ends_with('\n') && !linked.contains("\n\n"), "{linked}");
+    }
+
+    #[test]
+    fn the_changelog_has_debians_form() {
+        let text = changelog_of("0.1.0", "Fri, 6 Nov 2026 10:00:00 +0000");
+        assert!(text.starts_with("fathom (0.1.0) unstable; urgency=medium\n\n  * "), "{text}");
+        let address =
+            "\n\n -- the authors of fathom <fathom@fathom.invalid>  Fri, 6 Nov 2026 10:00:00 +0000\n";
+        assert!(text.ends_with(address), "{text}");
     }
 
     #[test]

@@ -112,5 +112,6 @@
     const culprits = all("body *").filter(e => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".scroll, .wide, pre, .live")).slice(0, 3).map(where);
     say(`scrolls ${over} px sideways: ${culprits.join(" | ")}`);
   }
+  for (const e of all("figure:not(.wide) > .still").filter(e => seen(e) && e.scrollWidth > e.clientWidth)) say("a picture that scrolls sideways", e);
   return wrong;
 }

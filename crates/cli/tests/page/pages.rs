@@ -36,6 +36,9 @@ fn nothing_sticks_out(browser: &mut Browser, width: u32) {
     let culprits = "[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1 \
                     && !e.closest('[style*=overflow], .scroll, .wide')).slice(0, 5).map(e => e.tagName + '.' + e.className).join(' ')";
     assert_eq!(sticks_out, 0, "scrolls sideways at {width} px: {}", browser.value(culprits));
+    let cut = browser
+        .value("[...document.querySelectorAll('figure:not(.wide) > .still')].filter(e => e.scrollWidth > e.clientWidth).length");
+    assert_eq!(cut, 0, "pictures that scroll sideways at {width} px");
 }
 
 /// Scrolls to the first surface, waits until it turns, and looks whether it is a picture and not an empty box.
