@@ -29,7 +29,7 @@ pub(super) fn write(page: &mut Page, view: &View<'_>) {
     if let Some(picture) = svg::depth_curve(&depths(view.run)) {
         page.picture(&picture, "");
     }
-    page.body.push_str("</div>\n<table class=\"uses\"><caption>Good for</caption><tbody>\n");
+    page.body.push_str("</div>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Good for\"><table class=\"uses\"><caption>Good for</caption><tbody>\n");
     for verdict in &answer.uses {
         let (grade, words) = (verdict.grade.word(), judged(verdict));
         let _ = writeln!(
@@ -38,7 +38,7 @@ pub(super) fn write(page: &mut Page, view: &View<'_>) {
             verdict.of
         );
     }
-    page.body.push_str("</tbody></table>\n<dl class=\"facts\">\n");
+    page.body.push_str("</tbody></table></div>\n<dl class=\"facts\">\n");
     let mut fact = |term: &str, words: &str| {
         let _ = writeln!(page.body, "<div><dt>{term}</dt><dd>{}</dd></div>", escape(&clean(words)));
     };

@@ -95,7 +95,7 @@ fn figures(page: &mut Page, views: &[View<'_>]) {
             views.iter().zip(group).filter_map(|(v, s)| Some((v, s?))).collect();
         // A survey's first screen has the figures of the other stages.
         if page.flat && stage.as_deref() != Some("surface") {
-            page.fold(&heading, |page| of_stage(page, &shown, level));
+            page.fold_part(&heading, |page| of_stage(page, &shown, level));
             continue;
         }
         if staged {
@@ -184,6 +184,20 @@ impl Page {
         let written = self.body.split_off(begin);
         if !written.is_empty() {
             self.body.push_str(&table::folded(summary, &written));
+        }
+    }
+
+    /// A part of the page with headings of its parts: what names it is a heading, too.
+    fn fold_part(&mut self, heading: &str, write: impl FnOnce(&mut Self)) {
+        let begin = self.body.len();
+        write(self);
+        let written = self.body.split_off(begin);
+        if !written.is_empty() {
+            let _ = writeln!(
+                self.body,
+                "<details><summary><h2>{}</h2></summary>\n{written}</details>",
+                escape(heading)
+            );
         }
     }
 

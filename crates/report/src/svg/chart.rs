@@ -78,6 +78,15 @@ impl Frame {
         TOP + self.plot_height
     }
 
+    /// The times below the area, which ends at `end_ns`. The last word ends with the area, so that the picture has all of it.
+    pub(super) fn times_below(&self, out: &mut String, end_ns: f64) {
+        for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
+            let label = if share == 0.0 { "0".to_string() } else { units::time_ns(end_ns * share) };
+            let anchor = if share < 1.0 { Anchor::Middle } else { Anchor::End };
+            text(out, Self::x(share), self.bottom() + 15.0, anchor, "v", &label);
+        }
+    }
+
     /// A place along the width, 0..=1.
     pub(super) fn x(share: f64) -> f64 {
         LEFT + share * (WIDTH - RIGHT - LEFT)

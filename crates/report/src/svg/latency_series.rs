@@ -62,10 +62,7 @@ pub fn latency_series(phase: &Phase) -> Option<Picture> {
     let frame = Frame::of_times(&mut body, &title, highest, 90.0);
     let places: Vec<(f64, f64)> = points.iter().map(|(t, ns)| (Frame::x(t / end), frame.y(*ns))).collect();
     polyline(&mut body, &places, "b");
-    for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
-        let label = if share == 0.0 { "0".to_string() } else { units::time_ns(end * share) };
-        text(&mut body, Frame::x(share), frame.bottom() + 15.0, Anchor::Middle, "v", &label);
-    }
+    frame.times_below(&mut body, end);
     let words = format!(
         "{} intervals in {}, p99 between {} and {}.",
         points.len(),

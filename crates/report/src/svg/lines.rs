@@ -1,9 +1,9 @@
 //! Lines over time on one axis from zero, each with its own dash pattern: what the charts of kinds and of devices share.
 
 use super::{
-    Anchor, Picture,
+    Picture,
     chart::{Frame, WIDTH},
-    legend_of_kinds, polyline, text,
+    legend_of_kinds, polyline,
 };
 use crate::units;
 
@@ -42,10 +42,7 @@ pub(super) fn draw(
             line.points.iter().map(|(t, v)| (Frame::x(t / end), frame.y(*v))).collect();
         polyline(&mut body, &places, line.class);
     }
-    for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
-        let label = if share == 0.0 { "0".to_string() } else { units::time_ns(end * share) };
-        text(&mut body, Frame::x(share), frame.bottom() + 15.0, Anchor::Middle, "v", &label);
-    }
+    frame.times_below(&mut body, end);
     if lines.len() > 1 {
         legend_of_kinds(&mut body, &lines.iter().map(|l| (l.label.as_str(), l.class)).collect::<Vec<_>>());
     }

@@ -79,11 +79,7 @@ pub fn series(phase: &Phase) -> Option<Picture> {
     area.push((last.0, frame.bottom()));
     let _ = writeln!(body, "<polygon points=\"{}\" class=\"area\"/>", coordinates(&area));
     polyline(&mut body, &places, "a");
-    for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
-        let label = units::time_ns(end * share * 1e9);
-        let label = if share == 0.0 { "0".to_string() } else { label };
-        text(&mut body, Frame::x(share), frame.bottom() + 15.0, Anchor::Middle, "v", &label);
-    }
+    frame.times_below(&mut body, end * 1e9);
     let origin = match unit {
         Unit::Bytes => phase.origin().regime.words(),
         Unit::Ops => "operations without file data",

@@ -85,10 +85,7 @@ pub(super) fn busy(phase: &Phase, inside: &PhaseInside) -> Option<Picture> {
         text(&mut body, across + 15.0, 38.0, Anchor::Start, "v", name);
         across += 34.0 + text_width(name, 10.0);
     }
-    for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
-        let label = if share == 0.0 { "0".into() } else { units::time_ns(end_ns * share) };
-        text(&mut body, Frame::x(share), frame.bottom() + 15.0, Anchor::Middle, "v", &label);
-    }
+    frame.times_below(&mut body, end_ns);
     let kept = match held_ns {
         0.0 => String::new(),
         ns => format!(

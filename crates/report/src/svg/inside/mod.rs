@@ -189,10 +189,7 @@ fn windows(phase: &Phase, inside: &PhaseInside) -> Option<Picture> {
     let places =
         kept.iter().map(|w| (Frame::x(w.at_ns as f64 / end_ns), frame.y(f64::from(w.pages) * PAGE_BYTES)));
     marks(&mut body, "fa", places);
-    for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
-        let label = if share == 0.0 { "0".into() } else { units::time_ns(end_ns * share) };
-        text(&mut body, Frame::x(share), frame.bottom() + 15.0, Anchor::Middle, "v", &label);
-    }
+    frame.times_below(&mut body, end_ns);
     let bytes = |pages: u32| units::bytes(u64::from(pages) * 4096);
     let words = format!(
         "Between {} and {} at once{}.",
