@@ -61,6 +61,9 @@ fn what_the_trace_has_not_has_no_error_bar() {
     };
     let like_it = simulated("--rw=randread --bs=4k --iodepth=4");
     assert!(like_it["demerit_percent"].is_f64() && like_it["instead"].is_null(), "{like_it}");
+    // Files may go farther than the trace.
+    let beyond = simulated("--rw=randread --bs=4k --iodepth=4 --filesize=8g --io_size=4m");
+    assert!(beyond["demerit_percent"].is_f64(), "{beyond}");
     for (job, instead) in [
         ("--rw=randread --bs=4k --iodepth=1", "4 requests at once (here 1.0)"),
         ("--rw=randread --bs=128k --iodepth=4", "reads of 4 KiB (here 128 KiB)"),

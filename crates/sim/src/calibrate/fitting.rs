@@ -10,6 +10,9 @@ use crate::devices::{AnyDevice, Device as _, DeviceProfile, ProfileError, SECTOR
 use fathom_record::block::DeviceNumber;
 use std::fmt::Write as _;
 
+/// A device without places has room for what is simulated on it.
+const AMPLE_GB: f64 = 1000.0;
+
 /// A fit under way.
 #[derive(Clone, Debug)]
 pub enum Fitting {
@@ -173,12 +176,13 @@ fn plain(c: char) -> char {
 }
 
 fn flat(kind: &str, about: &str, values: &str, end_sector: u64, depth: usize) -> String {
-    // Rounded up, so that the last sector is on it.
-    let capacity_gb = ((end_sector * SECTOR_BYTES) as f64 / 1e6).ceil().max(1.0) / 1e3;
+    // Times do not depend on the place: a workload may go farther than the trace. Rounded up, so that the last sector is on it.
+    let farthest_gb = ((end_sector * SECTOR_BYTES) as f64 / 1e6).ceil().max(1.0) / 1e3;
+    let capacity_gb = farthest_gb.max(AMPLE_GB);
     let mut text = format!("kind = \"{kind}\"\nabout = \"{about}\"\n\n[service]\n");
     let _ = writeln!(
         text,
-        "capacity_gb = {{ value = {capacity_gb:.3}, src = \"measured\", note = \"the farthest sector of the trace\" }}"
+        "capacity_gb = {{ value = {capacity_gb:.3}, src = \"guess\", note = \"no time depends on it; the trace goes up to {farthest_gb:.3} GB\" }}"
     );
     let depth = depth.clamp(1, 65_536);
     let _ = writeln!(
