@@ -238,8 +238,9 @@ fn largest(run: &Run) -> String {
 
 /// The median of the long write's intervals.
 fn long_write(run: &Run) -> Option<f64> {
-    let course = course(named(run, "sustained", "sustained write")?);
-    median(&course.iter().map(|point| point.1).collect::<Vec<f64>>())
+    let phase = named(run, "sustained", "sustained write")?;
+    let rates: Vec<f64> = course(phase).iter().map(|point| point.1).collect();
+    median(&rates).or_else(|| phase.bytes_per_s())
 }
 
 /// What it is called: also what took it, where that was not the device.

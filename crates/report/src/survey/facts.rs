@@ -44,13 +44,27 @@ pub(super) fn files_per_s(phase: &Phase) -> Option<f64> {
     median(&phase.repetitions.iter().filter_map(of_one).collect::<Vec<f64>>())
 }
 
-/// Bytes a second in each interval of the last repetition that has any. The last interval is left out: it may be a part.
+/// What holds a device back (a control group, a cache that is emptied) lets it work by turns: in less than this it did all or nothing.
+const WINDOW_NS: u64 = 100_000_000;
+
+/// Bytes a second in each tenth of a second, or longer interval, of the last repetition that has any. What is left at the end may be a
+/// part, and is left out.
 pub(super) fn course(phase: &Phase) -> Vec<(f64, f64)> {
     let Some(last) = phase.repetitions.iter().rev().find(|r| r.intervals.len() > 4) else {
         return Vec::new();
     };
     let whole = last.intervals.iter().take(last.intervals.len() - 1).filter(|i| i.width_ns > 0);
-    whole.map(|i| (i.end_ns as f64 / 1e9, i.bytes as f64 * 1e9 / i.width_ns as f64)).collect()
+    let mut points = Vec::new();
+    let (mut bytes, mut width_ns) = (0_u64, 0_u64);
+    for interval in whole {
+        bytes = bytes.saturating_add(interval.bytes);
+        width_ns = width_ns.saturating_add(interval.width_ns);
+        if width_ns >= WINDOW_NS {
+            points.push((interval.end_ns as f64 / 1e9, bytes as f64 * 1e9 / width_ns as f64));
+            (bytes, width_ns) = (0, 0);
+        }
+    }
+    points
 }
 
 /// Whether the survey met a file system in memory.

@@ -274,6 +274,24 @@ fn long_write(mib: &[u64]) -> Phase {
     phase
 }
 
+/// 400 requests a second of a control group come ten times a second, all at once.
+#[test]
+fn a_device_that_works_by_turns_has_the_rate_of_all_its_turns() {
+    let mut phase = long_write(&[40; 12]);
+    let repetition = &mut phase.repetitions[0];
+    repetition.intervals = (1..=120)
+        .map(|n| fathom_record::Interval {
+            end_ns: n * 10_000_000,
+            width_ns: 10_000_000,
+            bytes: if n % 10 == 1 { 40 << 20 } else { 0 },
+            ..fathom_record::Interval::default()
+        })
+        .collect();
+    let answer = answer(&run(vec![synced(1, 500), phase]), None);
+    let tile = answer.tiles.iter().find(|tile| tile.what.starts_with("long write")).expect("a tile");
+    assert_eq!((tile.figure.as_str(), tile.beside.as_str()), ("400 MiB/s", "slowest tenth 400 MiB/s"));
+}
+
 #[test]
 fn a_fall_is_one_level_and_then_another() {
     let of = |phase: Phase| sentence(&run(vec![synced(1, 500), phase]), "sustained").expect("told");
