@@ -46,6 +46,7 @@ fn describe(doc: &Document, device: &Device) -> Value {
     put("mapper_name", text(device.sys.join("dm/name")).into());
     put("raid_level", text(device.sys.join("md/level")).into());
     put("backing_file", text(device.sys.join("loop/backing_file")).into());
+    put("direct_io", text(device.sys.join("loop/dio")).map(|t| t == "1").into());
     let size = text(device.sys.join("size")).and_then(|t| t.parse::<u64>().ok());
     put("size_bytes", size.map(|s| s.saturating_mul(SECTOR_BYTES)).into());
     put("logical_block_bytes", number("logical_block_size").into());

@@ -341,7 +341,11 @@ fn a_loop_device_is_told_with_its_file() {
         {"name": "sda", "kind": "disk", "backing_file": null, "above": "loop7"},
     ]});
     let told = sentence(&run, "image").expect("told");
-    assert!(told.contains("the file /images/a.img") && told.contains("between it and sda"), "{told}");
+    assert!(told.contains("the file /images/a.img. Unless") && told.contains("between it and sda"), "{told}");
+    run.environment["devices"][0]["direct_io"] = false.into();
+    assert!(sentence(&run, "image").expect("told").contains("Without direct I/O, memory lies"));
+    run.environment["devices"][0]["direct_io"] = true.into();
+    assert_eq!(sentence(&run, "image"), None, "its figures are not the memory's");
 }
 
 #[test]

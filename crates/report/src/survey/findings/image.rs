@@ -6,12 +6,18 @@ use fathom_record::{Evidence, Finding, Run};
 pub(super) fn image(run: &Run) -> Option<Finding> {
     let devices = run.environment["devices"].as_array()?;
     let image = devices.iter().find(|d| d["kind"] == "loop")?;
+    // Older records do not say.
+    let direct = image["direct_io"].as_bool();
+    if direct == Some(true) {
+        return None;
+    }
     let name = image["name"].as_str()?;
     let file = image["backing_file"].as_str().unwrap_or("a file");
     let below = devices.iter().find(|d| d["above"] == image["name"]).and_then(|d| d["name"].as_str());
     let disk = below.unwrap_or("the disk");
+    let how = if direct.is_some() { "Without direct I/O" } else { "Unless it was set up with direct I/O" };
     let sentence = format!(
-        "{name} is a loop device over the file {file}. Unless it was set up with direct I/O, memory lies between it and {disk}: its figures may be the memory's."
+        "{name} is a loop device over the file {file}. {how}, memory lies between it and {disk}: its figures may be the memory's."
     );
     let source = format!("/sys/block/{name}/loop/backing_file");
     let evidence = vec![Evidence { source, ..proof("loop devices below it", 1.0, "") }];
