@@ -28,7 +28,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let requests = bios.saturating_sub(merged).max(1);
     Some(finding(
         format!(
-            "{} of {} ({}) were merged before they reached the driver, {} to a request in the mean: {} requests of {} left the queue.",
+            "{} of {} ({}) were merged before they reached the driver, {} to a request on average: {} requests of {} left the queue.",
             merged,
             count(bios, class.class.word()),
             crate::words::percent(share),

@@ -1,7 +1,8 @@
 //! Why a phase's figures are what they are: a list of rules, one file each, that look at what was measured and say a sentence only
 //! when the figures prove it. docs/findings.md has the list for users; a test holds both together.
 //!
-//! Pure: facts in, findings out. A rule whose figures are incomplete (events were lost, the device was not watched) says nothing.
+//! Pure: facts in, findings out. A rule whose figures are incomplete (events were lost, the device was not watched) says nothing;
+//! where counts that are too low prove it all the same, it speaks, and says "at least".
 
 mod busy_processors;
 mod compression;
@@ -11,6 +12,7 @@ mod depth;
 mod dirty_limit;
 mod discard;
 mod facts;
+mod few_processors;
 mod few_requests;
 mod flushes;
 mod fragmented;
@@ -34,6 +36,8 @@ mod scattered;
 mod slow_calls;
 mod small_requests;
 mod splits;
+mod stood_still;
+mod sync_attribute;
 mod sync_mount;
 #[cfg(test)]
 mod tests;
@@ -44,12 +48,14 @@ use fathom_record::{Evidence, Finding};
 /// A rule: its word, and what it says of the facts.
 type Rule = (&'static str, fn(&Facts<'_>) -> Option<Finding>);
 
-/// Known settings and limits. If one of them explains the figures, the symptoms are left out: nearly all of them follow from it.
-const CAUSES: [Rule; 17] = [
+/// Known settings and limits, and what the workload itself asks for. If one of them explains the figures, the symptoms are left out: nearly all of them follow from it.
+const CAUSES: [Rule; 20] = [
     ("io-limit", io_limit::find),
     ("cpu-quota", cpu_quota::find),
+    ("few-processors", few_processors::find),
     ("memory-limit", memory_limit::find),
     ("sync-mount", sync_mount::find),
+    ("sync-attribute", sync_attribute::find),
     ("data-journal", data_journal::find),
     ("dirty-limit", dirty_limit::find),
     ("no-read-ahead", no_read_ahead::find),
@@ -60,6 +66,7 @@ const CAUSES: [Rule; 17] = [
     ("fragmented", fragmented::find),
     ("compression", compression::find),
     ("discard", discard::find),
+    ("read-to-write", read_to_write::find),
     ("one-writer", one_writer::find),
     ("held-back", held_back::find),
     ("busy-processors", busy_processors::find),
@@ -70,11 +77,11 @@ const SYMPTOMS: [Rule; 14] = [
     ("others", others::find),
     ("fsync-others", fsync_others::find),
     ("journal", journal::find),
+    ("stood-still", stood_still::find),
     ("flushes", flushes::find),
     ("read-ahead", read_ahead::find),
     ("requests-per-call", requests_per_call::find),
     ("splits", splits::find),
-    ("read-to-write", read_to_write::find),
     ("scattered", scattered::find),
     ("depth", depth::find),
     ("queue-wait", queue_wait::find),
@@ -150,4 +157,5 @@ fn evidence(name: &str, value: f64, unit: &str, source: &str) -> Evidence {
 const EVENTS: &str = "block events";
 const CALLS: &str = "our own calls";
 const THREADS: &str = "our own threads";
+const ATTRIBUTES: &str = "the files' attributes (lsattr)";
 const JOIN: &str = "our own calls joined with block events";

@@ -1,0 +1,36 @@
+//! Attributes of files, where a file system has them.
+
+use fathom_observe::attributes::{self, Attributes};
+use fathom_testkit::{Kind, LoopFs, TestDir};
+use rustix::fs::IFlags;
+use std::fs::File;
+
+#[test]
+fn attributes_of_ext4_files_are_counted() {
+    let Some(fs) = LoopFs::of(Kind::Ext4, "attributes_of_ext4_files_are_counted").mount() else { return };
+    let file = |name: &str, flags: IFlags| {
+        let path = fs.path().join(name);
+        let file = File::create_new(&path).unwrap();
+        let had = rustix::fs::ioctl_getflags(&file).unwrap();
+        rustix::fs::ioctl_setflags(&file, had | flags).unwrap();
+        path
+    };
+    let paths = [
+        file("plain", IFlags::empty()),
+        file("sync", IFlags::SYNC),
+        file("both", IFlags::SYNC | IFlags::JOURNALING),
+    ];
+    assert_eq!(attributes::of(&paths), Attributes { files: 3, sync: 2, journalled: 1 });
+    let directory = fs.path().join("directory");
+    std::fs::create_dir(&directory).unwrap();
+    rustix::fs::ioctl_setflags(File::open(&directory).unwrap(), IFlags::SYNC).unwrap();
+    let inherits = directory.join("file");
+    File::create_new(&inherits).unwrap();
+    assert_eq!(attributes::of(&[inherits]), Attributes { files: 1, sync: 1, journalled: 0 });
+}
+
+#[test]
+fn what_is_not_there_does_not_count() {
+    let dir = TestDir::new();
+    assert_eq!(attributes::of(&[dir.path().join("none")]), Attributes::default());
+}
