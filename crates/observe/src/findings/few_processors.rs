@@ -8,8 +8,8 @@ use fathom_record::Finding;
 const NOTABLE: f64 = 0.2;
 /// The workers would have used this many times the processors that they may use.
 const MORE: f64 = 1.25;
-/// They had this share of them: else it was others that they waited for.
-const OURS: f64 = 0.6;
+/// They had this share of them: with less, it was others that they waited for.
+const OURS: f64 = 0.25;
 /// In a shorter time a single turn of somebody else's would count for much.
 const LEAST_NS: u64 = 300_000_000;
 
@@ -33,7 +33,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     };
     let workers = facts.repetition.workers.len() as f64;
     let used = facts.processors_used();
-    let wanted = used + waited * workers;
+    let wanted = (used + waited * workers).min(workers);
     let more = wanted.min(online) >= MORE * usable && used >= OURS * usable;
     if facts.repetition.elapsed_ns < LEAST_NS || waited < NOTABLE || !more || cpu_quota::find(facts).is_some()
     {
@@ -41,7 +41,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     }
     Some(finding(
         format!(
-            "{whose} only {usable:.0} of the machine's {online:.0} processors, and {wanted:.1} of the {workers:.0} workers were running or ready to run on average: they waited for each other."
+            "{whose} only {usable:.0} of the machine's {online:.0} processors, and on average {wanted:.1} of {workers:.0} workers were running or ready to run."
         ),
         advice,
         vec![

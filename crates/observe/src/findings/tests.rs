@@ -164,9 +164,16 @@ fn merges_are_told_where_queueing_was_watched() {
     (writes.bios, writes.back_merges) = (Some(100), Some(70));
     (writes.front_merges, writes.request_merges) = (Some(5), Some(0));
     world.device().requests = vec![writes];
+    world.device().splits = Some(0);
     assert_eq!(
         world.says("merges").expect("told"),
         "75 of 100 writes (75 %) were merged before they reached the driver, 4 to a request on average: 25 requests of 16 KiB left the queue."
+    );
+    world.device().splits = Some(90);
+    assert_eq!(
+        world.says("merges"),
+        None,
+        "25 requests of 100 writes and 90 more pieces are not 4 to a request"
     );
 }
 
@@ -780,7 +787,10 @@ fn workers_that_wait_for_a_processor() {
     assert_eq!(world.says("busy-processors"), None);
     world.repetition.workers.iter_mut().for_each(|w| w.cpu_system_ns = 100_000_000);
     world.repetition.physical.machine_cpu_ns = Some(1_950_000_000);
-    assert!(world.says("busy-processors").is_some(), "others have most of both");
+    assert_eq!(
+        world.says("busy-processors").expect("others have most of both"),
+        "For 75 % of the time the workers were ready to run and had no processor: other programs, or threads of the kernel, used 1.1 of the 2 that 8 workers share."
+    );
     world.environment = serde_json::json!({ "cpu": { "online": 8, "allowed": 1 } });
     assert_eq!(world.says("busy-processors"), None, "they have most of the one they may use");
 
@@ -790,7 +800,10 @@ fn workers_that_wait_for_a_processor() {
     world.repetition.physical.machine_cpu_ns = Some(1_560_000_000);
     assert_eq!(world.says("busy-processors"), None, "all of it may have been on the other one");
     world.repetition.physical.machine_cpu_ns = Some(2_000_000_000);
-    assert!(world.says("busy-processors").is_some(), "0.44 of the one they may use, at least");
+    assert_eq!(
+        world.says("busy-processors").expect("0.44 of the one they may use, at least"),
+        "For 75 % of the time the workers were ready to run and had no processor: other programs, or threads of the kernel, used at least 0.4 of the 1 that 8 workers share."
+    );
 }
 
 #[test]
@@ -1073,7 +1086,7 @@ fn workers_that_share_fewer_processors_than_the_machine_has() {
     world.environment = serde_json::json!({ "cpu": { "online": 2, "allowed": 1 } });
     assert_eq!(
         world.says("few-processors").expect("told"),
-        "This program may use only 1 of the machine's 2 processors, and 7.8 of the 8 workers were running or ready to run on average: they waited for each other."
+        "This program may use only 1 of the machine's 2 processors, and on average 7.8 of 8 workers were running or ready to run."
     );
     assert_eq!(world.says("busy-processors"), None);
     world.asked.bound = true;
@@ -1082,7 +1095,7 @@ fn workers_that_share_fewer_processors_than_the_machine_has() {
     world.environment = serde_json::json!({ "cpu": { "online": 2, "allowed": 2 } });
     assert_eq!(
         world.says("few-processors").expect("told"),
-        "The workload lets its workers use only 1 of the machine's 2 processors, and 7.8 of the 8 workers were running or ready to run on average: they waited for each other."
+        "The workload lets its workers use only 1 of the machine's 2 processors, and on average 7.8 of 8 workers were running or ready to run."
     );
     world.asked.bound_to = Some(2);
     assert_eq!(world.says("few-processors"), None, "the machine has no more");
@@ -1090,6 +1103,10 @@ fn workers_that_share_fewer_processors_than_the_machine_has() {
     assert_eq!(world.says("few-processors"), None, "likewise");
     world.environment = serde_json::json!({ "cpu": { "online": 2, "allowed": 1 } });
     world.repetition.workers.iter_mut().for_each(|w| w.cpu_system_ns = 50_000_000);
+    world.repetition.physical.machine_cpu_ns = Some(2_000_000_000);
+    let rules: Vec<_> = world.found().into_iter().map(|f| f.rule).collect();
+    assert_eq!(rules, ["few-processors", "busy-processors"], "they had 0.4 of the one, and others the rest");
+    world.repetition.workers.iter_mut().for_each(|w| w.cpu_system_ns = 20_000_000);
     assert_eq!(world.says("few-processors"), None, "others had most of the one");
     world.repetition.workers.truncate(1);
     world.repetition.workers[0].cpu_system_ns = 700_000_000;
