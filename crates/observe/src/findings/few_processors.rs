@@ -10,8 +10,8 @@ const NOTABLE: f64 = 0.2;
 const MORE: f64 = 1.25;
 /// They had this share of them: with less, it was others that they waited for.
 const OURS: f64 = 0.25;
-/// In a shorter time a single turn of somebody else's would count for much.
-const LEAST_NS: u64 = 300_000_000;
+/// In a shorter time a turn or two of somebody else would count for much.
+const LEAST_NS: u64 = 100_000_000;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let waited = facts.processor_wait_share()?;

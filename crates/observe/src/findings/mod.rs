@@ -11,6 +11,7 @@ mod data_journal;
 mod depth;
 mod dirty_limit;
 mod discard;
+mod discards_of_others;
 mod facts;
 mod few_processors;
 mod few_requests;
@@ -73,8 +74,9 @@ const CAUSES: [Rule; 20] = [
 ];
 
 /// What the device saw, in the order in which it is shown: others, what syncs cost, what calls became, then waiting.
-const SYMPTOMS: [Rule; 14] = [
+const SYMPTOMS: [Rule; 15] = [
     ("others", others::find),
+    ("discards-of-others", discards_of_others::find),
     ("fsync-others", fsync_others::find),
     ("journal", journal::find),
     ("stood-still", stood_still::find),
@@ -91,7 +93,7 @@ const SYMPTOMS: [Rule; 14] = [
 ];
 
 /// Symptoms that have other causes: they are shown even beside a cause.
-const BESIDE_A_CAUSE: [&str; 2] = ["others", "fsync-others"];
+const BESIDE_A_CAUSE: [&str; 3] = ["others", "discards-of-others", "fsync-others"];
 /// Symptoms that are told from all of a device's requests: nothing of ours is known where others' are among them.
 const OF_ALL_REQUESTS: [&str; 7] =
     ["journal", "splits", "scattered", "depth", "queue-wait", "idle-device", "merges"];

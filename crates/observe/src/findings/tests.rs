@@ -1139,3 +1139,31 @@ fn calls_that_stand_still_above_an_idle_device() {
     world.repetition.block.as_mut().expect("made with one").lost = 1;
     assert_eq!(world.says("stood-still"), None, "the device may have had requests");
 }
+
+#[test]
+fn another_program_that_trims_is_named() {
+    let mut world = World::new(OpKind::Write, 1000, 65_536);
+    world.phase.direct = true;
+    world.repetition.elapsed_ns = 1_000_000_000;
+    world.device().busy_ns = 900_000_000;
+    world.device().requests = vec![
+        RequestStats {
+            d2c: Histogram::from_values([5_000_000; 100]),
+            ..requests(RequestClass::Discard, 100, MIB)
+        },
+        requests(RequestClass::Flush, 40, 0),
+    ];
+    let fstrim = Issuer { kind: IssuerKind::Other, name: "fstrim".into(), others: 100, ..Issuer::default() };
+    world.device().issuers = vec![fstrim.clone()];
+    assert_eq!(
+        world.says("discards-of-others").expect("told"),
+        "fstrim gave blocks back to vda meanwhile: 100 discards, which were in it for up to 50 % of the time."
+    );
+    world.device().issuers = vec![Issuer { others: 80, ..fstrim.clone() }];
+    assert_eq!(world.says("discards-of-others"), None, "40 of the 80 may have been flushes");
+    world.device().issuers = vec![Issuer { kind: IssuerKind::Kernel, ..fstrim.clone() }];
+    assert_eq!(world.says("discards-of-others"), None, "the file system's own");
+    world.device().issuers = vec![fstrim];
+    world.repetition.workers[0].stats[0].op = OpKind::Delete;
+    assert_eq!(world.says("discards-of-others"), None, "of files that the workload deleted");
+}
