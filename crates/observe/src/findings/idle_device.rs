@@ -1,7 +1,7 @@
 //! A phase that the device should bound, and a device that waits for us.
 
 use super::facts::Facts;
-use super::{EVENTS, evidence, finding};
+use super::{EVENTS, evidence, finding, stood_still};
 use crate::words::percent;
 use fathom_record::{Finding, Regime};
 
@@ -26,7 +26,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         elapsed => (elapsed.min(block.watched_ns), "time of the phase"),
     };
     let idle = 1.0 - (device.busy_ns as f64 / time_ns as f64).min(1.0);
-    if idle < NOTABLE {
+    // More operations would stand still, too.
+    if idle < NOTABLE || stood_still::find(facts).is_some() {
         return None;
     }
     Some(finding(

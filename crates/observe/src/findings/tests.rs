@@ -1124,7 +1124,11 @@ fn calls_that_stand_still_above_an_idle_device() {
     worker.thread_counts =
         Some(fathom_record::ThreadCounts { processor_wait_ns: Some(50_000_000), ..Default::default() });
     let still = Still { times: 8, total_ns: 800_000_000, longest_ns: 105_000_000, in_calls_ns: 800_000_000 };
+    world.phase.direct = true;
+    world.device().requests = vec![requests(RequestClass::Write, 1000, 65_536)];
+    assert!(world.says("idle-device").is_some());
     world.joined = Some(Joined { still, ..Joined::default() });
+    assert_eq!(world.says("idle-device"), None, "more operations would stand still, too");
     assert_eq!(
         world.says("stood-still").expect("told"),
         "For 80 % of the time, in stretches of up to 105 ms, no call returned and the device had nothing to do: something above it held the calls back."
