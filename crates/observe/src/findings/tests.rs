@@ -667,6 +667,16 @@ fn a_phase_that_is_paced_leaves_its_device_idle_on_purpose() {
     world.device().requests = vec![requests(RequestClass::Read, 1000, 4096)];
     world.device().busy_ns = 100_000_000;
     assert!(world.says("idle-device").is_some());
+    let worker = &mut world.repetition.workers[0];
+    worker.elapsed_ns = 200_000_000;
+    worker.thread_counts =
+        Some(fathom_record::ThreadCounts { processor_wait_ns: Some(140_000_000), ..Default::default() });
+    assert_eq!(
+        world.says("idle-device").expect("told"),
+        "vda had nothing to do for 90 % of the time; the worker used a processor for 0.0 % of it and was ready to run without one for 70 %."
+    );
+    let advice = world.found().into_iter().find(|f| f.rule == "idle-device").expect("told").advice;
+    assert_eq!(advice, "Measure when other programs leave it a processor.");
     world.asked.paced = true;
     assert_eq!(world.says("idle-device"), None);
 }
