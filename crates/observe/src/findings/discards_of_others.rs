@@ -16,7 +16,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let discards = facts.class(RequestClass::Discard)?;
     let flushes = device.class(RequestClass::Flush).map_or(0, |c| c.issued);
     let theirs = device.issuers.iter().filter(|i| i.kind == IssuerKind::Other).max_by_key(|i| i.others)?;
-    // What is neither read nor write is counted together: if all flushes were its own, this many were discards.
+    // What is neither read nor write is counted together: if all flushes were its own, this many were discards. fstrim has none.
+    let flushes = if theirs.name == "fstrim" { 0 } else { flushes };
     let at_least = theirs.others.saturating_sub(flushes) as f64;
     // Several at once take the time of one.
     let taken_ns = discards.d2c.sum_ns().min(u128::from(device.busy_ns)) as f64;

@@ -1174,6 +1174,8 @@ fn another_program_that_trims_is_named() {
         "fstrim gave blocks back to vda meanwhile: 100 discards, which were in it for up to 50 % of the time."
     );
     world.device().issuers = vec![Issuer { others: 80, ..fstrim.clone() }];
+    assert!(world.says("discards-of-others").is_some(), "it flushes nothing");
+    world.device().issuers = vec![Issuer { others: 80, name: "mkfs.xfs".into(), ..fstrim.clone() }];
     assert_eq!(world.says("discards-of-others"), None, "40 of the 80 may have been flushes");
     world.device().issuers = vec![Issuer { kind: IssuerKind::Kernel, ..fstrim.clone() }];
     assert_eq!(world.says("discards-of-others"), None, "the file system's own");
