@@ -4,6 +4,7 @@
 use crate::console;
 use crate::exit::Usage;
 use fathom_engine::{Calls, Engine};
+use fathom_observe::attributes::{self, Attributes};
 use fathom_observe::block::cgroup::{GroupCounters, GroupIo, OwnGroup};
 use fathom_observe::block::{
     Coming, CounterRows, Detail, Instance, Sink, Watch, WatchError, Watched, Who, availability, cgroup, rows,
@@ -364,7 +365,7 @@ impl Seen {
         environment: &serde_json::Value,
         repetition: &mut Repetition,
         calls: Option<Calls>,
-        stack: &DeviceStack,
+        (paths, stack): (&[PathBuf], &DeviceStack),
     ) {
         let joined = calls.filter(|_| !self.kept.is_empty()).and_then(|calls| self.joined(calls, stack));
         repetition.block = self.layer;
@@ -377,8 +378,10 @@ impl Seen {
                 self.passed_over
             ));
         }
+        let attributes = if phase.writes { attributes::of(paths) } else { Attributes::default() };
+        let joined = joined.as_ref();
         repetition.findings =
-            findings::of(&Facts { phase, repetition, asked, environment, joined: joined.as_ref() });
+            findings::of(&Facts { phase, repetition, asked, environment, attributes, joined });
     }
 
     /// Calls and requests joined, where the file system tells where its files lie.

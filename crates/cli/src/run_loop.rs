@@ -26,6 +26,7 @@ use fathom_record::{CacheTruth, Phase, Repetition, Residency, Run, Status};
 use fathom_workload::{Access, Act, Direction, FlowOp, OpenSync, Pick, Pinning, Program, Stream, Workload};
 use left::{compressed_share, laid_out, left_of, writer_of};
 use places::{Place, places_of};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -402,7 +403,13 @@ fn measure(
     measured.physical.waiting = cache::waiting(&paths, &stack, before, at_stop, waits_after, passed);
     measured.physical.compression = stack.compression();
     measured.course = readings.course.finish();
-    watched.explain((&about, asked(phase)), environment, &mut measured, engine.take_calls(), &stack);
+    watched.explain(
+        (&about, asked(phase)),
+        environment,
+        &mut measured,
+        engine.take_calls(),
+        (&paths, &stack),
+    );
     Ok(measured)
 }
 
@@ -551,9 +558,20 @@ fn asked(phase: &fathom_workload::Phase) -> Asked {
             || threads().any(|t| matches!(&t.program, Program::Flow(flow) if pauses(&flow.ops))),
         one_file: one_file(phase),
         bound: phase.groups.iter().any(|g| g.pinning != Pinning::default()),
+        bound_to: bound_to(phase),
         aio: all(|s| matches!(s.backend, fathom_workload::Backend::Aio { .. })),
         synced: streams(std::iter::once(phase)).any(|s| s.open.sync != OpenSync::No),
     }
+}
+
+/// How many processors all workers of a phase may use together, where it names them.
+fn bound_to(phase: &fathom_workload::Phase) -> Option<u64> {
+    let mut all: BTreeSet<u32> = BTreeSet::new();
+    for group in &phase.groups {
+        let Pinning::Among(list) = &group.pinning else { return None };
+        all.extend(list);
+    }
+    (!all.is_empty()).then_some(all.len() as u64)
 }
 
 /// Whether all streams of a phase work on one and the same file.

@@ -236,6 +236,7 @@ mod tests {
             repetition: &repetition,
             asked: crate::findings::Asked::default(),
             environment: &serde_json::Value::Null,
+            attributes: crate::attributes::Attributes::default(),
             joined: None,
         };
         let finding = crate::findings::of(&facts).remove(0).sentence;

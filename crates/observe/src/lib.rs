@@ -8,6 +8,7 @@
 //! * [`cache`]: dirty data over the time of a phase, what waits to be written, making files cold.
 //! * [`residency`]: how much of a file lies in the page cache.
 //! * [`extents`]: holes and unwritten extents of files, which no device is asked for.
+//! * [`attributes`]: attributes of files that make writes slower.
 //! * [`environment`]: the machine, its memory, file system, devices and limits as one document.
 //! * [`block`]: events and rows of the block layer, live.
 //! * [`findings`]: sentences that the figures prove, a rule a file.
@@ -25,6 +26,7 @@
 //! machine of their own.
 
 pub mod answers;
+pub mod attributes;
 pub mod block;
 pub mod cache;
 pub mod compressible;

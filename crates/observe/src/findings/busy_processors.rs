@@ -28,9 +28,17 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     if facts.repetition.elapsed_ns < LEAST_NS || waited < NOTABLE || used > OURS * wanted || !theirs {
         return None;
     }
+    let workers = facts.repetition.workers.len();
+    // More workers than processors wait for each other as well.
+    let what = if workers as f64 <= wanted {
+        "had them".to_owned()
+    } else {
+        let at_least = if facts.processors_forbidden() > 0.0 { "at least " } else { "" };
+        format!("used {at_least}{by_others:.1} of the {wanted:.0} that {workers} workers share")
+    };
     Some(finding(
         format!(
-            "For {} of the time the workers were ready to run and had no processor: other programs, or threads of the kernel, had them.",
+            "For {} of the time the workers were ready to run and had no processor: other programs, or threads of the kernel, {what}.",
             percent(waited)
         ),
         "`top -H` shows which. Measure when they are quiet, or give the run processors to itself (taskset, cpuset).",

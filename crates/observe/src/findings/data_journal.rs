@@ -10,25 +10,44 @@ const NOTABLE: f64 = 1.5;
 const ENOUGH_BYTES: u64 = 1 << 20;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
-    let options = facts.environment.pointer("/filesystem/options").and_then(|o| o.as_str())?;
-    options.split(',').find(|o| *o == "data=journal")?;
+    let (why, advice) = reason(facts)?;
     let (_, asked) = facts.calls(OpKind::Write);
-    let written = facts.class(RequestClass::Write)?.issued_bytes;
+    let written = facts.class_at_least(RequestClass::Write)?.issued_bytes;
     let ratio = written as f64 / asked.max(1) as f64;
     if asked < ENOUGH_BYTES || ratio < NOTABLE {
         return None;
     }
     Some(finding(
         format!(
-            "The file system is mounted with data=journal: data are written into the journal first, and {} were written for {} ({}).",
+            "{why}: data are written into the journal first, and {}{} were written for {} ({}).",
+            facts.at_least(),
             size(written as f64),
             size(asked as f64),
             times(ratio)
         ),
-        "data=ordered, the default, writes data once.",
+        advice,
         vec![
             evidence("written by calls", asked as f64, "bytes", "our own calls"),
             evidence("written to the device", written as f64, "bytes", EVENTS),
         ],
     ))
+}
+
+/// Why data go into the journal, if they do, and what would change that.
+fn reason(facts: &Facts<'_>) -> Option<(&'static str, &'static str)> {
+    let text = |at| facts.environment.pointer(at).and_then(|o| o.as_str());
+    if text("/filesystem/options")?.split(',').any(|o| o == "data=journal") {
+        let advice = "data=ordered, the default, writes data once.";
+        return Some(("The file system is mounted with data=journal", advice));
+    }
+    let attributes = facts.attributes;
+    let ext = text("/filesystem/type").is_some_and(|kind| ["ext3", "ext4"].contains(&kind));
+    if !ext || attributes.files == 0 || attributes.journalled < attributes.files {
+        return None;
+    }
+    let whose = match attributes.files {
+        1 => "The file has the attribute j (chattr +j)",
+        _ => "The files have the attribute j (chattr +j)",
+    };
+    Some((whose, "`chattr -j` takes it away, from the directory, too: new files inherit it."))
 }

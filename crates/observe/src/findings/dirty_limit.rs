@@ -11,14 +11,14 @@ const SMALL: f64 = 0.5;
 const STORED: f64 = 0.5;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
-    let device = facts.device()?;
+    let device = facts.device_at_least()?;
     let (most, whose) = limit(facts)?;
     let (_, written) = facts.calls(OpKind::Write);
     // What is written again before the device has it is dirty once.
     let files = facts.files_bytes().unwrap_or(u64::MAX);
     let dirty = written.min(files);
     let too_much = dirty.saturating_sub(most);
-    let stored = facts.class(RequestClass::Write)?.issued_bytes;
+    let stored = facts.class_at_least(RequestClass::Write)?.issued_bytes;
     let held_back = most as f64 <= SMALL * dirty as f64 && stored as f64 >= STORED * too_much as f64;
     if facts.phase.direct || facts.syncs_often() || !held_back {
         return None;

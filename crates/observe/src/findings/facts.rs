@@ -1,5 +1,6 @@
 //! What the rules may look at, with the questions that several of them ask.
 
+use crate::attributes::Attributes;
 use crate::join::Joined;
 use crate::residency::page_bytes;
 use fathom_record::block::{DeviceActivity, Issuer, IssuerKind, RequestClass, RequestStats};
@@ -20,6 +21,8 @@ pub struct Asked {
     pub one_file: bool,
     /// The workload says which processors its workers may use.
     pub bound: bool,
+    /// How many processors it lets all of its workers use together, where it names them.
+    pub bound_to: Option<u64>,
     /// Every stream uses libaio.
     pub aio: bool,
     /// A stream opens its files so that each write waits for the device (O_SYNC, O_DSYNC).
@@ -37,6 +40,8 @@ pub struct Facts<'a> {
     pub asked: Asked,
     /// The environment that the run was begun in.
     pub environment: &'a Value,
+    /// Attributes of its files.
+    pub attributes: Attributes,
     /// Calls and requests joined, where calls were noted.
     pub joined: Option<&'a Joined>,
 }
@@ -49,8 +54,15 @@ impl<'a> Facts<'a> {
 
     /// The device that the file system lies on, if it is a single one.
     pub(super) fn device(&self) -> Option<&'a DeviceActivity> {
+        self.block()?;
+        self.device_at_least()
+    }
+
+    /// The same where events were lost, too: its counts, bytes and times are then lower bounds.
+    pub(super) fn device_at_least(&self) -> Option<&'a DeviceActivity> {
         let physical = &self.repetition.physical;
-        let mut tops = self.block()?.devices.iter().filter(|d| d.level == 0 && !physical.is_journal(&d.name));
+        let devices = &self.repetition.block.as_ref()?.devices;
+        let mut tops = devices.iter().filter(|d| d.level == 0 && !physical.is_journal(&d.name));
         let first = tops.next()?;
         tops.next().is_none().then_some(first)
     }
@@ -58,6 +70,19 @@ impl<'a> Facts<'a> {
     /// Requests of a class at that device, if there were any.
     pub(super) fn class(&self, class: RequestClass) -> Option<&'a RequestStats> {
         self.device()?.class(class).filter(|c| c.issued > 0)
+    }
+
+    /// The same where events were lost, too: its counts and bytes are then lower bounds.
+    pub(super) fn class_at_least(&self, class: RequestClass) -> Option<&'a RequestStats> {
+        self.device_at_least()?.class(class).filter(|c| c.issued > 0)
+    }
+
+    /// What a sentence puts before a figure that is a lower bound if events were lost.
+    pub(super) fn at_least(&self) -> &'static str {
+        match &self.repetition.block {
+            Some(block) if block.lost > 0 => "at least ",
+            _ => "",
+        }
     }
 
     /// Whether the phase asks for requests of a class at all.
@@ -114,15 +139,23 @@ impl<'a> Facts<'a> {
     /// Processors that the workers could use: one each, as far as this program may use them.
     pub(super) fn processors_wanted(&self) -> f64 {
         let workers = self.repetition.workers.len() as f64;
-        let number = |at| self.environment.pointer(at).and_then(Value::as_f64);
-        let usable = number("/cpu/allowed").or(number("/cpu/online"));
+        let usable = self.processors_allowed().or(self.processors_online());
         usable.map_or(workers, |usable| usable.min(workers))
+    }
+
+    /// Processors of the machine.
+    pub(super) fn processors_online(&self) -> Option<f64> {
+        self.environment.pointer("/cpu/online").and_then(Value::as_f64)
+    }
+
+    /// Processors that this program may use.
+    pub(super) fn processors_allowed(&self) -> Option<f64> {
+        self.environment.pointer("/cpu/allowed").and_then(Value::as_f64)
     }
 
     /// Processors of the machine that this program may not use.
     pub(super) fn processors_forbidden(&self) -> f64 {
-        let number = |at| self.environment.pointer(at).and_then(Value::as_f64);
-        let both = number("/cpu/online").zip(number("/cpu/allowed"));
+        let both = self.processors_online().zip(self.processors_allowed());
         both.map_or(0.0, |(online, allowed)| (online - allowed).max(0.0))
     }
 

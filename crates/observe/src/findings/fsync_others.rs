@@ -18,7 +18,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let each = syncs.files_met as f64 / syncs.calls as f64;
     Some(finding(
         format!(
-            "While {} lasted, {} of other files' data were written beside {} of the files' own: {} other files' data in the mean, {} at most.",
+            "While {} lasted, {} of other files' data were written beside {} of the files' own: {} other files' data on average, {} at most.",
             count(syncs.calls, "fsync"),
             size(syncs.others.1 as f64),
             size(syncs.own.1 as f64),

@@ -1,13 +1,15 @@
 //! A phase that the device should bound, and a device that waits for us.
 
 use super::facts::Facts;
-use super::{EVENTS, evidence, finding};
+use super::{EVENTS, evidence, finding, stood_still};
 use crate::words::percent;
 use fathom_record::{Finding, Regime};
 
 /// More idle time than this is worth a word.
 const NOTABLE: f64 = 0.25;
 const ENOUGH_REQUESTS: u64 = 50;
+/// Share of the idle time that workers waited for a processor: then more operations would not help.
+const WAITED: f64 = 0.5;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let block = facts.block()?;
@@ -26,21 +28,30 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         elapsed => (elapsed.min(block.watched_ns), "time of the phase"),
     };
     let idle = 1.0 - (device.busy_ns as f64 / time_ns as f64).min(1.0);
-    if idle < NOTABLE {
+    // More operations would stand still, too.
+    if idle < NOTABLE || stood_still::find(facts).is_some() {
         return None;
     }
-    Some(finding(
-        format!(
-            "{} had nothing to do for {} of the time; {}.",
-            device.name,
-            percent(idle),
-            match facts.repetition.workers.len() {
-                0 | 1 =>
-                    format!("the worker used a processor for {} of it", percent(facts.processors_used())),
-                n => format!("{n} workers used {:.1} processors", facts.processors_used()),
-            }
+    // Who waits for a processor gives the device nothing to do.
+    let waited = facts.processor_wait_share().filter(|waited| *waited >= WAITED * idle);
+    let used = facts.processors_used();
+    let workers = match (facts.repetition.workers.len(), waited) {
+        (0 | 1, None) => format!("the worker used a processor for {} of it", percent(used)),
+        (0 | 1, Some(waited)) => format!(
+            "the worker used a processor for {} of it and was ready to run without one for {}",
+            percent(used),
+            percent(waited)
         ),
+        (n, None) => format!("{n} workers used {used:.1} processors"),
+        (n, Some(waited)) => format!(
+            "{n} workers used {used:.1} processors and were ready to run without one for {} of their time",
+            percent(waited)
+        ),
+    };
+    Some(finding(
+        format!("{} had nothing to do for {} of the time; {workers}.", device.name, percent(idle)),
         match (facts.phase.direct, facts.asked.in_order) {
+            _ if waited.is_some() => "Measure when other programs leave it a processor.",
             (true, _) => {
                 "More operations in flight (queue depth, threads), or larger ones, would use the device better."
             }

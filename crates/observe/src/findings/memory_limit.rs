@@ -12,7 +12,7 @@ const AGAIN: f64 = 1.25;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let limit = facts.environment.pointer("/limits/cgroup/memory_max_bytes").and_then(|b| b.as_u64())?;
-    let device = facts.device()?;
+    let device = facts.device_at_least()?;
     let files = facts.files_bytes()?;
     let moved = |class| device.class(class).map_or(0, |r| r.issued_bytes) as f64;
     let (fetched, stored) = (moved(RequestClass::Read), moved(RequestClass::Write));

@@ -8,6 +8,8 @@ use fathom_record::block::RequestClass;
 
 /// Share of arriving bios that were merged from which on it is told.
 const NOTABLE: f64 = 0.25;
+/// Where more bios than this share were cut, what is merged are pieces, of which nobody knows the number.
+const MOST_CUT: f64 = 0.05;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let device = facts.device()?;
@@ -21,14 +23,15 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         })
         .max_by_key(|(_, merged, _)| *merged)?;
     let share = merged as f64 / bios.max(1) as f64;
-    if bios < 20 || share < NOTABLE {
+    let cut = device.splits.unwrap_or(0) as f64 > MOST_CUT * bios as f64;
+    if bios < 20 || share < NOTABLE || cut {
         return None;
     }
     let (back, front) = (class.back_merges?, class.front_merges?);
     let requests = bios.saturating_sub(merged).max(1);
     Some(finding(
         format!(
-            "{} of {} ({}) were merged before they reached the driver, {} to a request in the mean: {} requests of {} left the queue.",
+            "{} of {} ({}) were merged before they reached the driver, {} to a request on average: {} requests of {} left the queue.",
             merged,
             count(bios, class.class.word()),
             crate::words::percent(share),

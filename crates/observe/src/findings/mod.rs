@@ -1,7 +1,8 @@
 //! Why a phase's figures are what they are: a list of rules, one file each, that look at what was measured and say a sentence only
 //! when the figures prove it. docs/findings.md has the list for users; a test holds both together.
 //!
-//! Pure: facts in, findings out. A rule whose figures are incomplete (events were lost, the device was not watched) says nothing.
+//! Pure: facts in, findings out. A rule whose figures are incomplete (events were lost, the device was not watched) says nothing;
+//! where counts that are too low prove it all the same, it speaks, and says "at least".
 
 mod busy_processors;
 mod compression;
@@ -10,7 +11,9 @@ mod data_journal;
 mod depth;
 mod dirty_limit;
 mod discard;
+mod discards_of_others;
 mod facts;
+mod few_processors;
 mod few_requests;
 mod flushes;
 mod fragmented;
@@ -34,6 +37,8 @@ mod scattered;
 mod slow_calls;
 mod small_requests;
 mod splits;
+mod stood_still;
+mod sync_attribute;
 mod sync_mount;
 #[cfg(test)]
 mod tests;
@@ -44,12 +49,14 @@ use fathom_record::{Evidence, Finding};
 /// A rule: its word, and what it says of the facts.
 type Rule = (&'static str, fn(&Facts<'_>) -> Option<Finding>);
 
-/// Known settings and limits. If one of them explains the figures, the symptoms are left out: nearly all of them follow from it.
-const CAUSES: [Rule; 17] = [
+/// Known settings and limits, and what the workload itself asks for. If one of them explains the figures, the symptoms are left out: nearly all of them follow from it.
+const CAUSES: [Rule; 20] = [
     ("io-limit", io_limit::find),
     ("cpu-quota", cpu_quota::find),
+    ("few-processors", few_processors::find),
     ("memory-limit", memory_limit::find),
     ("sync-mount", sync_mount::find),
+    ("sync-attribute", sync_attribute::find),
     ("data-journal", data_journal::find),
     ("dirty-limit", dirty_limit::find),
     ("no-read-ahead", no_read_ahead::find),
@@ -60,21 +67,23 @@ const CAUSES: [Rule; 17] = [
     ("fragmented", fragmented::find),
     ("compression", compression::find),
     ("discard", discard::find),
+    ("read-to-write", read_to_write::find),
     ("one-writer", one_writer::find),
     ("held-back", held_back::find),
     ("busy-processors", busy_processors::find),
 ];
 
 /// What the device saw, in the order in which it is shown: others, what syncs cost, what calls became, then waiting.
-const SYMPTOMS: [Rule; 14] = [
+const SYMPTOMS: [Rule; 15] = [
     ("others", others::find),
+    ("discards-of-others", discards_of_others::find),
     ("fsync-others", fsync_others::find),
     ("journal", journal::find),
+    ("stood-still", stood_still::find),
     ("flushes", flushes::find),
     ("read-ahead", read_ahead::find),
     ("requests-per-call", requests_per_call::find),
     ("splits", splits::find),
-    ("read-to-write", read_to_write::find),
     ("scattered", scattered::find),
     ("depth", depth::find),
     ("queue-wait", queue_wait::find),
@@ -84,7 +93,7 @@ const SYMPTOMS: [Rule; 14] = [
 ];
 
 /// Symptoms that have other causes: they are shown even beside a cause.
-const BESIDE_A_CAUSE: [&str; 2] = ["others", "fsync-others"];
+const BESIDE_A_CAUSE: [&str; 3] = ["others", "discards-of-others", "fsync-others"];
 /// Symptoms that are told from all of a device's requests: nothing of ours is known where others' are among them.
 const OF_ALL_REQUESTS: [&str; 7] =
     ["journal", "splits", "scattered", "depth", "queue-wait", "idle-device", "merges"];
@@ -150,4 +159,5 @@ fn evidence(name: &str, value: f64, unit: &str, source: &str) -> Evidence {
 const EVENTS: &str = "block events";
 const CALLS: &str = "our own calls";
 const THREADS: &str = "our own threads";
+const ATTRIBUTES: &str = "the files' attributes (lsattr)";
 const JOIN: &str = "our own calls joined with block events";

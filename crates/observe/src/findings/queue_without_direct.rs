@@ -9,7 +9,7 @@ const ENOUGH_REQUESTS: u64 = 50;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let depth = facts.phase.axes.queue_depth.filter(|depth| *depth > 1)?;
-    let reads = facts.class(RequestClass::Read)?.issued;
+    let reads = facts.class_at_least(RequestClass::Read)?.issued;
     // Writes into the page cache wait for nothing, nor do reads that it answers or that read-ahead has fetched.
     let waits = !facts.phase.writes && !facts.asked.in_order && reads >= facts.calls(OpKind::Read).0 / 4;
     if !facts.asked.aio || facts.phase.direct || !waits || reads < ENOUGH_REQUESTS {

@@ -17,17 +17,18 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let (bytes, source) = match facts.joined {
         Some(joined) => (joined.fetched_bytes, JOIN),
         None => {
-            let own = facts.device()?.issuers.iter().filter(|i| i.kind == IssuerKind::Own);
+            let own = facts.device_at_least()?.issuers.iter().filter(|i| i.kind == IssuerKind::Own);
             (own.map(|i| i.read_bytes).sum(), EVENTS)
         }
     };
-    let reads = facts.class(RequestClass::Read)?;
+    let reads = facts.class_at_least(RequestClass::Read)?;
     if written == 0 || (bytes as f64) < NOTABLE * written as f64 {
         return None;
     }
     Some(finding(
         format!(
-            "The phase only writes, yet {} were read to do so, for {} written by {}: parts of blocks were changed, and the rest had to be fetched first.",
+            "The phase only writes, yet {}{} were read to do so, for {} written by {}: parts of blocks were changed, and the rest had to be fetched first.",
+            facts.at_least(),
             size(bytes as f64),
             size(written as f64),
             count(calls, "call"),

@@ -32,7 +32,7 @@ fn told(word: &str, per: &PerCall) -> Option<Finding> {
     let requests = per.all_requests();
     Some(finding(
         format!(
-            "Each {} {word} became {became} at the device ({} in the mean over {} calls).",
+            "Each {} {word} became {became} at the device ({} on average over {} calls).",
             size(each),
             mean(requests as f64 / per.calls as f64),
             per.calls

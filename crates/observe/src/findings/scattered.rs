@@ -30,7 +30,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let streams = facts.repetition.workers.len() as u64;
     Some(finding(
         format!(
-            "{} worked in order, yet only {} of the device's {} began where the one before ended; the others jumped {} in the mean.",
+            "{} worked in order, yet only {} of the device's {} began where the one before ended; the others jumped {} on average.",
             crate::words::sentence(&count(streams, "stream")),
             crate::words::percent(share),
             count(stats.issued, &format!("{} request", class.word())),

@@ -1,8 +1,9 @@
 //! Each rule speaks when the figures prove it, and is silent one step before; and the list for users has every rule.
 
 use super::*;
+use crate::attributes::Attributes;
 use crate::join::calls::Slow;
-use crate::join::{Joined, PerCall, SyncWaits};
+use crate::join::{Joined, PerCall, Still, SyncWaits};
 use fathom_record::block::{
     BlockLayer, DepthTime, DeviceActivity, DeviceNumber, Issuer, IssuerKind, RequestClass, RequestStats,
     Seeks, SizeCount,
@@ -18,6 +19,7 @@ struct World {
     repetition: Repetition,
     asked: Asked,
     environment: serde_json::Value,
+    attributes: Attributes,
     joined: Option<Joined>,
 }
 
@@ -43,6 +45,7 @@ impl World {
             repetition,
             asked: Asked::default(),
             environment: serde_json::Value::Null,
+            attributes: Attributes::default(),
             joined: None,
         }
     }
@@ -57,6 +60,7 @@ impl World {
             repetition: &self.repetition,
             asked: self.asked,
             environment: &self.environment,
+            attributes: self.attributes,
             joined: self.joined.as_ref(),
         }
     }
@@ -100,7 +104,7 @@ fn a_read_that_became_four_requests() {
     world.joined = Some(Joined { reads: per_call(100, 100 * 16_384, 4, 4096), ..Joined::default() });
     assert_eq!(
         world.says("requests-per-call").expect("told"),
-        "Each 16 KiB read became 4 requests of 4 KiB at the device (4 in the mean over 100 calls)."
+        "Each 16 KiB read became 4 requests of 4 KiB at the device (4 on average over 100 calls)."
     );
     world.joined = Some(Joined { reads: per_call(100, 100 * 16_384, 1, 16_384), ..Joined::default() });
     assert_eq!(world.says("requests-per-call"), None, "one call, one request: nothing to explain");
@@ -160,9 +164,16 @@ fn merges_are_told_where_queueing_was_watched() {
     (writes.bios, writes.back_merges) = (Some(100), Some(70));
     (writes.front_merges, writes.request_merges) = (Some(5), Some(0));
     world.device().requests = vec![writes];
+    world.device().splits = Some(0);
     assert_eq!(
         world.says("merges").expect("told"),
-        "75 of 100 writes (75 %) were merged before they reached the driver, 4 to a request in the mean: 25 requests of 16 KiB left the queue."
+        "75 of 100 writes (75 %) were merged before they reached the driver, 4 to a request on average: 25 requests of 16 KiB left the queue."
+    );
+    world.device().splits = Some(90);
+    assert_eq!(
+        world.says("merges"),
+        None,
+        "25 requests of 100 writes and 90 more pieces are not 4 to a request"
     );
 }
 
@@ -181,7 +192,7 @@ fn streams_in_order_that_make_the_device_jump() {
         vec![RequestStats { seeks: seeks.clone(), ..requests(RequestClass::Write, 1000, 65_536) }];
     assert_eq!(
         world.says("scattered").expect("told"),
-        "1 stream worked in order, yet only 10 % of the device's 1000 write requests began where the one before ended; the others jumped 1 MiB in the mean."
+        "1 stream worked in order, yet only 10 % of the device's 1000 write requests began where the one before ended; the others jumped 1 MiB on average."
     );
     world.asked.synced = true;
     assert_eq!(world.says("scattered"), None, "the journal is written between the data");
@@ -268,11 +279,15 @@ fn parts_of_blocks_must_be_read_to_be_written() {
     world.device().requests =
         vec![requests(RequestClass::Read, 900, 4096), requests(RequestClass::Write, 1000, 4096)];
     world.joined = Some(Joined { fetched_bytes: 900 * 4096, ..Joined::default() });
+    assert_eq!(world.found()[0].rule, "read-to-write");
     let said = world.says("read-to-write").expect("told");
     assert!(
         said.starts_with("The phase only writes, yet 3.5 MiB were read to do so, for 500 KiB written"),
         "{said}"
     );
+    world.repetition.block.as_mut().expect("made with one").lost = 10;
+    let said = world.says("read-to-write").expect("what was seen proves it");
+    assert!(said.contains("at least 3.5 MiB were read"), "{said}");
     world.phase.reads = true;
     assert_eq!(world.says("read-to-write"), None);
 }
@@ -294,7 +309,7 @@ fn an_fsync_that_waited_for_others() {
     world.joined = Some(Joined { syncs: syncs.clone(), ..Joined::default() });
     assert_eq!(
         world.says("fsync-others").expect("told"),
-        "While 10 fsyncs lasted, 480 KiB of other files' data were written beside 40 KiB of the files' own: 12 other files' data in the mean, 14 at most."
+        "While 10 fsyncs lasted, 480 KiB of other files' data were written beside 40 KiB of the files' own: 12 other files' data on average, 14 at most."
     );
     assert_eq!(
         world.says("flushes").expect("told"),
@@ -652,6 +667,16 @@ fn a_phase_that_is_paced_leaves_its_device_idle_on_purpose() {
     world.device().requests = vec![requests(RequestClass::Read, 1000, 4096)];
     world.device().busy_ns = 100_000_000;
     assert!(world.says("idle-device").is_some());
+    let worker = &mut world.repetition.workers[0];
+    worker.elapsed_ns = 200_000_000;
+    worker.thread_counts =
+        Some(fathom_record::ThreadCounts { processor_wait_ns: Some(140_000_000), ..Default::default() });
+    assert_eq!(
+        world.says("idle-device").expect("told"),
+        "vda had nothing to do for 90 % of the time; the worker used a processor for 0.0 % of it and was ready to run without one for 70 %."
+    );
+    let advice = world.found().into_iter().find(|f| f.rule == "idle-device").expect("told").advice;
+    assert_eq!(advice, "Measure when other programs leave it a processor.");
     world.asked.paced = true;
     assert_eq!(world.says("idle-device"), None);
 }
@@ -772,7 +797,10 @@ fn workers_that_wait_for_a_processor() {
     assert_eq!(world.says("busy-processors"), None);
     world.repetition.workers.iter_mut().for_each(|w| w.cpu_system_ns = 100_000_000);
     world.repetition.physical.machine_cpu_ns = Some(1_950_000_000);
-    assert!(world.says("busy-processors").is_some(), "others have most of both");
+    assert_eq!(
+        world.says("busy-processors").expect("others have most of both"),
+        "For 75 % of the time the workers were ready to run and had no processor: other programs, or threads of the kernel, used 1.1 of the 2 that 8 workers share."
+    );
     world.environment = serde_json::json!({ "cpu": { "online": 8, "allowed": 1 } });
     assert_eq!(world.says("busy-processors"), None, "they have most of the one they may use");
 
@@ -782,7 +810,10 @@ fn workers_that_wait_for_a_processor() {
     world.repetition.physical.machine_cpu_ns = Some(1_560_000_000);
     assert_eq!(world.says("busy-processors"), None, "all of it may have been on the other one");
     world.repetition.physical.machine_cpu_ns = Some(2_000_000_000);
-    assert!(world.says("busy-processors").is_some(), "0.44 of the one they may use, at least");
+    assert_eq!(
+        world.says("busy-processors").expect("0.44 of the one they may use, at least"),
+        "For 75 % of the time the workers were ready to run and had no processor: other programs, or threads of the kernel, used at least 0.4 of the 1 that 8 workers share."
+    );
 }
 
 #[test]
@@ -1003,4 +1034,152 @@ fn deletes_that_wait_for_discards() {
     world.device().busy_ns = 900_000_000;
     world.environment["filesystem"]["options"] = "rw,discard=async".into();
     assert_eq!(world.says("discard"), None, "nobody waits for them");
+}
+
+/// With some events lost there were as many requests at least.
+#[test]
+fn settings_are_named_although_events_were_lost() {
+    let mut world = World::new(OpKind::Write, 1000, 16_384);
+    world.device().requests = vec![requests(RequestClass::Write, 1800, 16_384)];
+    world.repetition.block.as_mut().expect("made with one").lost = 60;
+    world.environment = serde_json::json!({ "filesystem": { "options": "rw,data=journal" } });
+    assert_eq!(
+        world.says("data-journal").expect("told"),
+        "The file system is mounted with data=journal: data are written into the journal first, and at least 28.1 MiB were written for 15.6 MiB (1.8 x)."
+    );
+    world.environment = serde_json::json!({ "filesystem": { "options": "rw,sync" } });
+    assert!(
+        world.says("sync-mount").expect("told").ends_with("(at least 1800 write requests for 1000 writes).")
+    );
+    world.environment =
+        serde_json::json!({ "filesystem": { "dirty_limit_strict": true, "dirty_limit_bytes": MIB } });
+    assert!(world.says("dirty-limit").is_some());
+}
+
+#[test]
+fn attributes_of_files_are_causes_as_options_of_the_mount_are() {
+    let mut world = World::new(OpKind::Write, 1000, 16_384);
+    world.device().requests = vec![requests(RequestClass::Write, 1800, 16_384)];
+    world.environment = serde_json::json!({ "filesystem": { "type": "ext4", "options": "rw" } });
+    assert_eq!((world.says("sync-attribute"), world.says("data-journal")), (None, None));
+    world.attributes = Attributes { files: 1, sync: 1, journalled: 1 };
+    assert_eq!(
+        world.says("sync-attribute").expect("told"),
+        "The file has the attribute S (chattr +S): every write waits until its data are on the device (1800 write requests for 1000 writes)."
+    );
+    assert_eq!(
+        world.says("data-journal").expect("told"),
+        "The file has the attribute j (chattr +j): data are written into the journal first, and 28.1 MiB were written for 15.6 MiB (1.8 x)."
+    );
+    world.environment = serde_json::json!({ "filesystem": { "type": "xfs", "options": "rw,sync" } });
+    assert_eq!(world.says("data-journal"), None, "XFS has no such journal");
+    assert_eq!(world.says("sync-attribute"), None, "the mount's option does it for all files");
+    assert!(world.says("sync-mount").is_some());
+    world.environment = serde_json::json!({ "filesystem": { "type": "ext4", "options": "rw" } });
+    world.attributes = Attributes { files: 2, sync: 1, journalled: 1 };
+    assert_eq!((world.says("sync-attribute"), world.says("data-journal")), (None, None), "only one has it");
+    world.attributes = Attributes { files: 2, sync: 2, journalled: 0 };
+    world.phase.direct = true;
+    assert_eq!(world.says("sync-attribute"), None, "O_DIRECT waits anyway");
+}
+
+#[test]
+fn workers_that_share_fewer_processors_than_the_machine_has() {
+    let mut world = World::new(OpKind::Read, 1000, 4096);
+    world.repetition.elapsed_ns = 1_000_000_000;
+    let worker = &mut world.repetition.workers[0];
+    (worker.elapsed_ns, worker.cpu_system_ns) = (1_000_000_000, 120_000_000);
+    worker.thread_counts =
+        Some(fathom_record::ThreadCounts { processor_wait_ns: Some(860_000_000), ..Default::default() });
+    world.repetition.workers = vec![worker.clone(); 8];
+    world.repetition.physical.machine_cpu_ns = Some(1_900_000_000);
+    world.environment = serde_json::json!({ "cpu": { "online": 2, "allowed": 1 } });
+    assert_eq!(
+        world.says("few-processors").expect("told"),
+        "This program may use only 1 of the machine's 2 processors, and on average 7.8 of 8 workers were running or ready to run."
+    );
+    assert_eq!(world.says("busy-processors"), None);
+    world.asked.bound = true;
+    assert_eq!(world.says("few-processors"), None, "each worker may have a processor of its own");
+    world.asked.bound_to = Some(1);
+    world.environment = serde_json::json!({ "cpu": { "online": 2, "allowed": 2 } });
+    assert_eq!(
+        world.says("few-processors").expect("told"),
+        "The workload lets its workers use only 1 of the machine's 2 processors, and on average 7.8 of 8 workers were running or ready to run."
+    );
+    world.asked.bound_to = Some(2);
+    assert_eq!(world.says("few-processors"), None, "the machine has no more");
+    (world.asked.bound, world.asked.bound_to) = (false, None);
+    assert_eq!(world.says("few-processors"), None, "likewise");
+    world.environment = serde_json::json!({ "cpu": { "online": 2, "allowed": 1 } });
+    world.repetition.workers.iter_mut().for_each(|w| w.cpu_system_ns = 50_000_000);
+    world.repetition.physical.machine_cpu_ns = Some(2_000_000_000);
+    let rules: Vec<_> = world.found().into_iter().map(|f| f.rule).collect();
+    assert_eq!(rules, ["few-processors", "busy-processors"], "they had 0.4 of the one, and others the rest");
+    world.repetition.workers.iter_mut().for_each(|w| w.cpu_system_ns = 20_000_000);
+    assert_eq!(world.says("few-processors"), None, "others had most of the one");
+    world.repetition.workers.truncate(1);
+    world.repetition.workers[0].cpu_system_ns = 700_000_000;
+    world.repetition.workers[0].thread_counts =
+        Some(fathom_record::ThreadCounts { processor_wait_ns: Some(250_000_000), ..Default::default() });
+    assert_eq!(world.says("few-processors"), None, "one worker has no use for two");
+}
+
+#[test]
+fn calls_that_stand_still_above_an_idle_device() {
+    let mut world = World::new(OpKind::Write, 1000, 65_536);
+    world.repetition.elapsed_ns = 1_000_000_000;
+    let worker = &mut world.repetition.workers[0];
+    (worker.elapsed_ns, worker.cpu_system_ns) = (1_000_000_000, 50_000_000);
+    worker.thread_counts =
+        Some(fathom_record::ThreadCounts { processor_wait_ns: Some(50_000_000), ..Default::default() });
+    let still = Still { times: 8, total_ns: 800_000_000, longest_ns: 105_000_000, in_calls_ns: 800_000_000 };
+    world.phase.direct = true;
+    world.device().requests = vec![requests(RequestClass::Write, 1000, 65_536)];
+    assert!(world.says("idle-device").is_some());
+    world.joined = Some(Joined { still, ..Joined::default() });
+    assert_eq!(world.says("idle-device"), None, "more operations would stand still, too");
+    assert_eq!(
+        world.says("stood-still").expect("told"),
+        "For 80 % of the time, in stretches of up to 105 ms, no call returned and the device had nothing to do: something above it held the calls back."
+    );
+    world.repetition.workers[0].cpu_system_ns = 700_000_000;
+    assert_eq!(world.says("stood-still"), None, "they computed");
+    world.repetition.workers[0].cpu_system_ns = 50_000_000;
+    let wakes = Histogram::from_values([500_000_000]);
+    world.repetition.jitter = Some(fathom_record::Jitter { wakes, ..Default::default() });
+    assert_eq!(world.says("stood-still"), None, "this process itself was stopped");
+    world.repetition.jitter = None;
+    world.repetition.block.as_mut().expect("made with one").lost = 1;
+    assert_eq!(world.says("stood-still"), None, "the device may have had requests");
+}
+
+#[test]
+fn another_program_that_trims_is_named() {
+    let mut world = World::new(OpKind::Write, 1000, 65_536);
+    world.phase.direct = true;
+    world.repetition.elapsed_ns = 1_000_000_000;
+    world.device().busy_ns = 900_000_000;
+    world.device().requests = vec![
+        RequestStats {
+            d2c: Histogram::from_values([5_000_000; 100]),
+            ..requests(RequestClass::Discard, 100, MIB)
+        },
+        requests(RequestClass::Flush, 40, 0),
+    ];
+    let fstrim = Issuer { kind: IssuerKind::Other, name: "fstrim".into(), others: 100, ..Issuer::default() };
+    world.device().issuers = vec![fstrim.clone()];
+    assert_eq!(
+        world.says("discards-of-others").expect("told"),
+        "fstrim gave blocks back to vda meanwhile: 100 discards, which were in it for up to 50 % of the time."
+    );
+    world.device().issuers = vec![Issuer { others: 80, ..fstrim.clone() }];
+    assert!(world.says("discards-of-others").is_some(), "it flushes nothing");
+    world.device().issuers = vec![Issuer { others: 80, name: "mkfs.xfs".into(), ..fstrim.clone() }];
+    assert_eq!(world.says("discards-of-others"), None, "40 of the 80 may have been flushes");
+    world.device().issuers = vec![Issuer { kind: IssuerKind::Kernel, ..fstrim.clone() }];
+    assert_eq!(world.says("discards-of-others"), None, "the file system's own");
+    world.device().issuers = vec![fstrim];
+    world.repetition.workers[0].stats[0].op = OpKind::Delete;
+    assert_eq!(world.says("discards-of-others"), None, "of files that the workload deleted");
 }

@@ -3,6 +3,7 @@
 use super::keep::Kept;
 use super::layout::Layout;
 use super::spans::{Span, bytes, common, union};
+use super::still::{Still, still};
 use super::syncs::{self, SyncWaits};
 use fathom_record::OpKind;
 use fathom_record::block::RequestFlags;
@@ -108,6 +109,8 @@ pub struct Joined {
     pub syncs: SyncWaits,
     /// The slowest hundredth of the reads and what went on meanwhile; see [`Slow`].
     pub slow_reads: Slow,
+    /// When calls were under way and nothing went on.
+    pub still: Still,
     /// Pieces that our files lie in on the device.
     pub pieces: u64,
     /// Bytes of those.
@@ -140,6 +143,7 @@ pub fn join(calls: &[Call], requests: &[Kept], layout: &Layout) -> Joined {
     joined.writes = per_call(of(OpKind::Write), &placed.writes);
     joined.syncs = syncs::waits(of(OpKind::Sync), requests, layout);
     joined.slow_reads = slow(calls, requests);
+    joined.still = still(calls, requests);
     (joined.pieces, joined.piece_bytes) = layout.pieces();
     joined.placed_files = layout.placed_files();
     let mut asked: HashMap<u32, Vec<Span>> = HashMap::new();

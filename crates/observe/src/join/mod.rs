@@ -8,11 +8,13 @@ pub mod calls;
 pub mod keep;
 pub mod layout;
 mod spans;
+mod still;
 mod syncs;
 
 pub use calls::{Call, Joined, PerCall, join};
 pub use keep::{Keeper, Kept};
 pub use layout::Layout;
+pub use still::Still;
 pub use syncs::SyncWaits;
 
 #[cfg(test)]

@@ -276,11 +276,13 @@ fn more(run: &Run) -> Vec<(&'static str, String)> {
 }
 
 /// Rules of findings that name a setting or limit of the place. Others name what programs do: processors that they have, pieces of a file.
-pub const LIMITS: [&str; 13] = [
+pub const LIMITS: [&str; 15] = [
     "io-limit",
     "cpu-quota",
     "memory-limit",
+    "few-processors",
     "sync-mount",
+    "sync-attribute",
     "data-journal",
     "dirty-limit",
     "no-read-ahead",

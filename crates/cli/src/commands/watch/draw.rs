@@ -105,8 +105,7 @@ fn draw_rates(frame: &mut Frame, area: Rect, history: &History, view: &View, now
     frame.render_widget(Paragraph::new(line("writes", &now.writes)), rows[2]);
     let writes = past(|f| f.writes.bytes_per_s);
     frame.render_widget(Sparkline::default().data(&writes).style(style(Color::Yellow)), rows[3]);
-    frame
-        .render_widget(Paragraph::new(format!("queue  {:.2} in the device in the mean", now.depth)), rows[4]);
+    frame.render_widget(Paragraph::new(format!("queue  {:.2} in the device on average", now.depth)), rows[4]);
     let depth = past(|f| f.depth * 1000.0);
     frame.render_widget(Sparkline::default().data(&depth).style(style(Color::Blue)), rows[5]);
 }

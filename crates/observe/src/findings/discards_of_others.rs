@@ -1,0 +1,44 @@
+//! Another program that gives blocks back to the device meanwhile, as fstrim does.
+
+use super::facts::Facts;
+use super::{EVENTS, evidence, finding};
+use crate::words::{count, percent};
+use fathom_record::block::{IssuerKind, RequestClass};
+use fathom_record::{Finding, OpKind};
+
+/// Share of the time that discards were in the device.
+const NOTABLE: f64 = 0.2;
+/// Share of the discards that a program made at least, so that they are called its.
+const THEIRS: f64 = 0.5;
+
+pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
+    let device = facts.device()?;
+    let discards = facts.class(RequestClass::Discard)?;
+    let flushes = device.class(RequestClass::Flush).map_or(0, |c| c.issued);
+    let theirs = device.issuers.iter().filter(|i| i.kind == IssuerKind::Other).max_by_key(|i| i.others)?;
+    // What is neither read nor write is counted together: if all flushes were its own, this many were discards. fstrim has none.
+    let flushes = if theirs.name == "fstrim" { 0 } else { flushes };
+    let at_least = theirs.others.saturating_sub(flushes) as f64;
+    // Several at once take the time of one.
+    let taken_ns = discards.d2c.sum_ns().min(u128::from(device.busy_ns)) as f64;
+    let share = taken_ns / facts.repetition.elapsed_ns.max(1) as f64;
+    let own = facts.calls(OpKind::Delete).0 > 0 || facts.calls(OpKind::Trim).0 > 0;
+    if own || at_least < THEIRS * discards.issued as f64 || share < NOTABLE {
+        return None;
+    }
+    Some(finding(
+        format!(
+            "{} gave blocks back to {} meanwhile: {}, which were in it for up to {} of the time.",
+            theirs.name,
+            device.name,
+            count(discards.issued, "discard"),
+            percent(share.min(1.0))
+        ),
+        "Measure when it is done (fstrim.timer runs it every week), or keep in mind that it took part of the device.",
+        vec![
+            evidence("discards", discards.issued as f64, "requests", EVENTS),
+            evidence("of those by that program, at least", at_least, "requests", EVENTS),
+            evidence("time of discards in the device", taken_ns, "ns", EVENTS),
+        ],
+    ))
+}

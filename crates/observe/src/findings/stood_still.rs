@@ -1,0 +1,43 @@
+//! Calls that do not return while the device has nothing to do: what holds them is above it.
+
+use super::facts::Facts;
+use super::{JOIN, evidence, finding};
+use crate::words::{percent, time};
+use fathom_record::Finding;
+
+/// Share of the phase.
+const NOTABLE: f64 = 0.1;
+
+pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
+    facts.block()?;
+    let still = &facts.joined?.still;
+    let repetition = facts.repetition;
+    let waits_for_processor = facts.processor_wait_share()?;
+    let whole = repetition.elapsed_ns as f64 * repetition.workers.len() as f64;
+    // All that they computed, and waited to compute, may have been in these stretches.
+    let awake =
+        (facts.processors_used() / repetition.workers.len().max(1) as f64 + waits_for_processor) * whole;
+    let asleep = still.in_calls_ns as f64 - awake;
+    // Then it was this process, or the machine, that stood still.
+    if repetition.stood_still_ns().is_some() || whole <= 0.0 || asleep < NOTABLE * whole {
+        return None;
+    }
+    Some(finding(
+        format!(
+            "For {} of the time, in stretches of up to {}, no call returned and the device had nothing to do: something above it held the calls back.",
+            percent((still.total_ns as f64 / repetition.elapsed_ns as f64).min(1.0)),
+            time(still.longest_ns as f64)
+        ),
+        "A frozen file system (fsfreeze, a snapshot being made), a lock or a control group does that: /proc/PID/stack of a worker shows where it waits.",
+        vec![
+            evidence(
+                "time with calls under way, none returning, and an idle device",
+                still.total_ns as f64,
+                "ns",
+                JOIN,
+            ),
+            evidence("time of the calls in it", still.in_calls_ns as f64, "ns", JOIN),
+            evidence("time the workers computed or waited for a processor", awake, "ns", super::THREADS),
+        ],
+    ))
+}
