@@ -65,10 +65,10 @@ fn what_the_trace_has_not_has_no_error_bar() {
     let beyond = simulated("--rw=randread --bs=4k --iodepth=4 --filesize=8g --io_size=4m");
     assert!(beyond["demerit_percent"].is_f64(), "{beyond}");
     for (job, instead) in [
-        ("--rw=randread --bs=4k --iodepth=1", "4 requests at once (here 1.0)"),
-        ("--rw=randread --bs=128k --iodepth=4", "reads of 4 KiB (here 128 KiB)"),
-        ("--rw=read --bs=4k --iodepth=4", "reads out of order (here in order)"),
-        ("--rw=randwrite --bs=4k --iodepth=4 --fsync=1", "no flushes that were looked at"),
+        ("--rw=randread --bs=4k --iodepth=1", "a queue depth of 4 (here 1.0)"),
+        ("--rw=randread --bs=128k --iodepth=4", "only reads of 4 KiB (here 128 KiB)"),
+        ("--rw=read --bs=4k --iodepth=4", "only reads out of order (here in order)"),
+        ("--rw=randwrite --bs=4k --iodepth=4 --fsync=1", "no flushes that could be fitted"),
     ] {
         let rests_on = simulated(job);
         assert!(rests_on["demerit_percent"].is_null(), "{job}: {rests_on}");

@@ -153,7 +153,7 @@ fn crowded(run: &Run, seen: &Seen) -> Option<Doubt> {
     let phases: Vec<&Phase> = found.iter().map(|(phase, _)| *phase).collect();
     let worst = found.iter().map(|(_, c)| *c).max_by(|a, b| a.others.total_cmp(&b.others))?;
     let text = format!(
-        "during {} other programs used up to {} of the processors and hardly any was idle: rates may be too low and latencies too long. `top` shows which; end them or wait, and repeat.",
+        "during {} other programs used up to {} of the processors, and less than a fifth was idle: rates may be too low and latencies too long. `top` shows which; end them or wait, and repeat.",
         which(run, &phases),
         percent(worst.others)
     );

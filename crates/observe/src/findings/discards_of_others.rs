@@ -28,13 +28,22 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     }
     Some(finding(
         format!(
-            "{} gave blocks back to {} meanwhile: {}, which were in it for up to {} of the time.",
+            "{} gave blocks back to {} meanwhile: {}{}, which were in it for up to {} of the time.",
             theirs.name,
             device.name,
+            if at_least < discards.issued as f64 {
+                format!("at least {at_least} of ")
+            } else {
+                String::new()
+            },
             count(discards.issued, "discard"),
             percent(share.min(1.0))
         ),
-        "Measure when it is done (fstrim.timer runs it every week), or keep in mind that it took part of the device.",
+        if theirs.name == "fstrim" {
+            "Measure when it is done (fstrim.timer runs it every week), or keep in mind that it took part of the device."
+        } else {
+            "Measure when it is done, or keep in mind that it took part of the device."
+        },
         vec![
             evidence("discards", discards.issued as f64, "requests", EVENTS),
             evidence("of those by that program, at least", at_least, "requests", EVENTS),

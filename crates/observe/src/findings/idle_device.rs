@@ -51,7 +51,9 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     Some(finding(
         format!("{} had nothing to do for {} of the time; {workers}.", device.name, percent(idle)),
         match (facts.phase.direct, facts.asked.in_order) {
-            _ if waited.is_some() => "Measure when other programs leave it a processor.",
+            _ if waited.is_some() => {
+                "`top -H` shows what has the processors: end it, or use no more workers than there are processors."
+            }
             (true, _) => {
                 "More operations in flight (queue depth, threads), or larger ones, would use the device better."
             }

@@ -9,7 +9,10 @@ use fathom_record::Finding;
 const NOTABLE: f64 = 0.1;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
-    facts.block()?;
+    // What a journal on a device of its own had to do is not part of it.
+    if facts.block()?.devices.iter().any(|d| facts.repetition.physical.is_journal(&d.name)) {
+        return None;
+    }
     let still = &facts.joined?.still;
     let repetition = facts.repetition;
     let waits_for_processor = facts.processor_wait_share()?;

@@ -676,7 +676,10 @@ fn a_phase_that_is_paced_leaves_its_device_idle_on_purpose() {
         "vda had nothing to do for 90 % of the time; the worker used a processor for 0.0 % of it and was ready to run without one for 70 %."
     );
     let advice = world.found().into_iter().find(|f| f.rule == "idle-device").expect("told").advice;
-    assert_eq!(advice, "Measure when other programs leave it a processor.");
+    assert_eq!(
+        advice,
+        "`top -H` shows what has the processors: end it, or use no more workers than there are processors."
+    );
     world.asked.paced = true;
     assert_eq!(world.says("idle-device"), None);
 }

@@ -13,6 +13,8 @@ enum Error {
     Percent(f64),
     /// Nobody has held one of the models beside a device.
     Unknown,
+    /// One of the models was held beside a device, but on other requests.
+    NotForThis,
 }
 
 /// Takes back what the statistics of runs said, if a run of a side is simulated. Returns what each side rests on.
@@ -31,9 +33,15 @@ pub(super) fn withhold(
 /// Of simulated runs, the largest; `None` if there are none.
 fn error(a: &Side<'_>, b: &Side<'_>) -> Option<Error> {
     let simulated = a.runs.iter().chain(&b.runs).filter_map(|run| rests_on(run));
-    simulated.map(|r| r.demerit_percent.map_or(Error::Unknown, Error::Percent)).reduce(|x, y| match (x, y) {
+    let of = |r: &RestsOn| match r.demerit_percent {
+        Some(percent) => Error::Percent(percent),
+        None if r.instead.is_empty() => Error::Unknown,
+        None => Error::NotForThis,
+    };
+    simulated.map(of).reduce(|x, y| match (x, y) {
         (Error::Percent(x), Error::Percent(y)) => Error::Percent(x.max(y)),
-        _ => Error::Unknown,
+        (Error::Unknown, _) | (_, Error::Unknown) => Error::Unknown,
+        _ => Error::NotForThis,
     })
 }
 
@@ -58,6 +66,9 @@ fn tell(row: &mut Row, error: Error) {
         ),
         Error::Percent(percent) => format!(
             "B over A is {ratio:.4} in the model; the model was {percent:.1} % off a device (demerit)."
+        ),
+        Error::NotForThis => format!(
+            "B over A is {ratio:.4} in the model, which is not calibrated for these requests: how far it is off is not known."
         ),
         Error::Unknown => format!(
             "B over A is {ratio:.4} in the model; no demerit known: how far this model is from a device is not known."

@@ -45,7 +45,7 @@ struct Span {
 impl Span {
     fn of(stats: &RequestStats) -> Option<Self> {
         let sizes: Vec<(u64, u64)> = stats.sizes.iter().map(|s| (s.bytes, s.count)).collect();
-        let bytes = middle(&sizes)?;
+        let bytes = typical(&sizes)?;
         // A digit behind the point, as it is written.
         let in_order_percent = (10.0 * in_order_percent(stats)).round() / 10.0;
         Some(Self { requests: stats.issued, bytes, in_order_percent })
@@ -59,8 +59,36 @@ impl Coverage {
         let of = |class| device.class(class).and_then(Span::of);
         let depths: Vec<(u64, u64)> =
             device.in_device.iter().filter(|d| d.depth > 0).map(|d| (d.depth.into(), d.ns)).collect();
-        let depth = middle(&depths).unwrap_or_default().map(|d| u32::try_from(d).unwrap_or(u32::MAX));
+        let depth = typical(&depths).unwrap_or([1, 1]).map(|d| u32::try_from(d).unwrap_or(u32::MAX));
         Self { reads: of(RequestClass::Read), writes: of(RequestClass::Write), depth }
+    }
+
+    /// What is wrong with one that was read: key, value, what is expected.
+    pub(super) fn wrong(&self) -> Option<(&'static str, String, &'static str)> {
+        let span = |of: &Option<Span>| of.clone().unwrap_or(Span { bytes: [1, 1], ..Span::default() });
+        let (reads, writes) = (span(&self.reads), span(&self.writes));
+        let rising = |[from, to]: [u64; 2]| from >= 1 && from <= to;
+        let share = |percent: f64| (0.0..=100.0).contains(&percent);
+        const SPAN: &str = "from and to, 1 or more, the smaller first";
+        const SHARE: &str = "0 to 100";
+        let checks = [
+            ("trace.depth", format!("{:?}", self.depth), rising(self.depth.map(u64::from)), SPAN),
+            ("trace.reads.bytes", format!("{:?}", reads.bytes), rising(reads.bytes), SPAN),
+            ("trace.writes.bytes", format!("{:?}", writes.bytes), rising(writes.bytes), SPAN),
+            (
+                "trace.reads.in_order_percent",
+                reads.in_order_percent.to_string(),
+                share(reads.in_order_percent),
+                SHARE,
+            ),
+            (
+                "trace.writes.in_order_percent",
+                writes.in_order_percent.to_string(),
+                share(writes.in_order_percent),
+                SHARE,
+            ),
+        ];
+        checks.into_iter().find(|c| !c.2).map(|(key, value, _, expected)| (key, value, expected))
     }
 
     /// As a table of a profile.
@@ -93,20 +121,20 @@ impl Coverage {
             let Some(ran) = notable(class) else { continue };
             match has {
                 None => instead.push(format!("no {name}")),
-                Some(has) if has.requests < LEAST => instead.push(format!("only {} {name}", has.requests)),
+                Some(has) if has.requests < LEAST => instead.push(format!("fewer than {LEAST} {name}")),
                 Some(has) => instead.extend(has.instead_of(ran, name)),
             }
         }
         // A profile of no kind is fitted to flushes.
         if notable(RequestClass::Flush).is_some() {
-            instead.push("no flushes that were looked at".into());
+            instead.push("no flushes that could be fitted".into());
         }
         let depths = ran.in_device.iter().map(|d| (d.depth.into(), d.ns));
         if let Some(depth) =
             mean(depths.filter(|d| d.0 > 0)).filter(|d| beyond(self.depth.map(f64::from), *d))
         {
             let [least, most] = self.depth.map(|d| d.to_string());
-            instead.push(format!("{} requests at once (here {depth:.1})", between(least, most)));
+            instead.push(format!("a queue depth of {} (here {depth:.1})", between(least, most)));
         }
         instead
     }
@@ -119,20 +147,21 @@ impl Span {
         if let Some(size) = size.filter(|s| beyond(self.bytes.map(|b| b as f64), *s)) {
             let [least, most] = self.bytes.map(bytes_words);
             let here = bytes_words(size.round() as u64);
-            instead.push(format!("{name} of {} (here {here})", between(least, most)));
+            instead.push(format!("only {name} of {} (here {here})", between(least, most)));
         }
         let (has, ran) = (self.in_order_percent, in_order_percent(ran));
         if has < FEW_PERCENT && ran > MOST_PERCENT {
-            instead.push(format!("{name} out of order (here in order)"));
+            instead.push(format!("only {name} out of order (here in order)"));
         } else if has > MOST_PERCENT && ran < FEW_PERCENT {
-            instead.push(format!("{name} in order (here out of order)"));
+            instead.push(format!("only {name} in order (here out of order)"));
         }
         instead
     }
 }
 
-/// The values between which all lie but the few at either end; `None` where there are none.
-fn middle(values: &[(u64, u64)]) -> Option<[u64; 2]> {
+/// The values between which all lie but the few at either end, and the mean: few large ones may be most of it. `None` where there are
+/// none.
+fn typical(values: &[(u64, u64)]) -> Option<[u64; 2]> {
     let all: u64 = values.iter().map(|v| v.1).sum();
     let at = |share: f64| {
         let mut below = 0;
@@ -142,7 +171,8 @@ fn middle(values: &[(u64, u64)]) -> Option<[u64; 2]> {
         };
         values.iter().find(reached).map(|v| v.0)
     };
-    Some([at(TAIL)?, at(1.0 - TAIL)?])
+    let mean = mean(values.iter().copied())?.round() as u64;
+    Some([at(TAIL)?.min(mean), at(1.0 - TAIL)?.max(mean)])
 }
 
 /// The mean of values that occur so many times, or last so long; `None` where there are none.
@@ -212,11 +242,11 @@ mod tests {
         assert_eq!(
             coverage.instead_of(&others),
             [
-                "reads of 4 KiB (here 128 KiB)",
-                "reads out of order (here in order)",
+                "only reads of 4 KiB (here 128 KiB)",
+                "only reads out of order (here in order)",
                 "no writes",
-                "no flushes that were looked at",
-                "4 requests at once (here 1.0)"
+                "no flushes that could be fitted",
+                "a queue depth of 4 (here 1.0)"
             ]
         );
         let few = device(
@@ -225,7 +255,37 @@ mod tests {
         );
         assert_eq!(coverage.instead_of(&few), [""; 0], "a write in two hundred reads");
         let writes = device(vec![requests(RequestClass::Write, 1000, 4096, 3)], &[(4, 1)]);
-        assert_eq!(Coverage::of(&few).instead_of(&writes), ["only 5 writes"]);
+        assert_eq!(Coverage::of(&few).instead_of(&writes), ["fewer than 20 writes"]);
+    }
+
+    #[test]
+    fn a_trace_has_its_own_requests() {
+        // Nineteen in twenty are small, and most of the bytes are not.
+        let mut reads = requests(RequestClass::Read, 1000, 4096, 3);
+        reads.sizes = vec![SizeCount { bytes: 4096, count: 960 }, SizeCount { bytes: 1 << 20, count: 40 }];
+        let both = device(vec![reads], &[(1, 960), (64, 40)]);
+        assert_eq!(Coverage::of(&both).instead_of(&both), [""; 0]);
+    }
+
+    #[test]
+    fn what_cannot_be_is_an_error() {
+        let shipped = crate::devices::text("constant").unwrap();
+        for (trace, key) in [
+            ("depth = [0, 0]", "trace.depth"),
+            ("depth = [4, 1]", "trace.depth"),
+            (
+                "depth = [1, 1]\nreads = { requests = 9, bytes = [8, 4], in_order_percent = 0 }",
+                "trace.reads.bytes",
+            ),
+            (
+                "depth = [1, 1]\nwrites = { requests = 9, bytes = [4, 8], in_order_percent = nan }",
+                "trace.writes.in_order_percent",
+            ),
+        ] {
+            let text = format!("{shipped}\n[trace]\n{trace}\n");
+            let wrong = crate::devices::DeviceProfile::parse("mine", &text).unwrap_err().to_string();
+            assert!(wrong.contains(key), "{trace}: {wrong}");
+        }
     }
 
     #[test]

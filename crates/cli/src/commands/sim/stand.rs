@@ -100,7 +100,10 @@ impl Stand {
 
     /// An error bar holds for requests as the device was fitted to. `ran` is what the device had in the simulation.
     pub fn judge<'b>(&self, simulation: &mut Simulation, ran: impl Iterator<Item = &'b BlockLayer>) {
-        let Some(coverage) = &self.device.coverage else { return };
+        let Some(coverage) = self.device.coverage.as_ref().filter(|_| self.device.demerit_percent.is_some())
+        else {
+            return;
+        };
         let rests_on = &mut simulation.rests_on;
         for words in ran.flat_map(|block| &block.devices).flat_map(|device| coverage.instead_of(device)) {
             if !rests_on.instead.contains(&words) {

@@ -5,12 +5,9 @@ use fathom_record::{Evidence, Finding, Run};
 
 pub(super) fn image(run: &Run) -> Option<Finding> {
     let devices = run.environment["devices"].as_array()?;
-    let image = devices.iter().find(|d| d["kind"] == "loop")?;
-    // Older records do not say.
+    // Older records do not say which use direct I/O.
+    let image = devices.iter().find(|d| d["kind"] == "loop" && d["direct_io"] != true)?;
     let direct = image["direct_io"].as_bool();
-    if direct == Some(true) {
-        return None;
-    }
     let name = image["name"].as_str()?;
     let file = image["backing_file"].as_str().unwrap_or("a file");
     let below = devices.iter().find(|d| d["above"] == image["name"]).and_then(|d| d["name"].as_str());

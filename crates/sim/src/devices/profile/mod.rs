@@ -96,6 +96,9 @@ impl DeviceProfile {
         if let Some(percent) = head.demerit_percent.filter(|p| !p.is_finite() || *p < 0.0) {
             return Err(reader.value("demerit_percent", &percent.to_string(), "0 or more"));
         }
+        if let Some((key, value, expected)) = head.trace.as_ref().and_then(Coverage::wrong) {
+            return Err(reader.value(key, &value, expected));
+        }
         let mut tally = Tally::of(&table);
         let mut uncertain = Uncertain::of(&table);
         let kind = match head.kind.as_str() {

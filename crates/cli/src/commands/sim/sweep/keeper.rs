@@ -108,7 +108,13 @@ impl State {
     fn note(&mut self, turn: &Turn, run: &Run) {
         let Some(simulation) = &run.simulation else { return };
         let (host, device) = (&turn.options.host, &turn.options.device);
-        let note = format!("{host} with {device}: {}", simulation.rests_on.sentence());
+        let mut rests_on = simulation.rests_on.clone();
+        // Figures of single runs would make a note of each.
+        rests_on
+            .instead
+            .iter_mut()
+            .for_each(|words| words.truncate(words.find(" (here").unwrap_or(words.len())));
+        let note = format!("{host} with {device}: {}", rests_on.sentence());
         if !self.sweep.notes.contains(&note) {
             self.sweep.notes.push(note);
         }
