@@ -32,7 +32,8 @@ const MOST_TILES: usize = 8;
 pub fn page(all: &[Compared], gates: Option<&[Gate]>) -> String {
     let mut page = Page::default();
     for (i, compared) in all.iter().enumerate() {
-        // The title has the sides of a single comparison.
+        // The title has the sides of a single comparison: its parts stand directly below it.
+        let level = if all.len() > 1 { 3 } else { 2 };
         if all.len() > 1 {
             page.heading(2, &against(compared));
         }
@@ -40,7 +41,7 @@ pub fn page(all: &[Compared], gates: Option<&[Gate]>) -> String {
             let class = if gate.outcome == Outcome::Passed { "note" } else { "trouble" };
             let _ = writeln!(page.body, "<p class=\"{class}\">{}</p>", escape(&gate.sentence));
         }
-        one(&mut page, compared);
+        one(&mut page, compared, level);
     }
     let (title, lead) = head(all);
     page.close(&title, &lead)
@@ -93,7 +94,7 @@ fn changed(row: &&Row) -> bool {
     matches!(row.verdict, Word::Worse | Word::Better | Word::Differs | Word::Suspect)
 }
 
-fn one(page: &mut Page, compared: &Compared) {
+fn one(page: &mut Page, compared: &Compared, level: u8) {
     tiles::write(page, &tiles(compared));
     for (letter, told) in [("A", &compared.a), ("B", &compared.b)] {
         let _ = writeln!(page.body, "<p class=\"whose\">{letter}: {}</p>", escape(&side_words(told)));
@@ -102,23 +103,23 @@ fn one(page: &mut Page, compared: &Compared) {
     if let Some(session) = &compared.session {
         measured_by(page, session);
     }
-    list(page, "What may be said", &said(compared));
+    list(page, level, "What may be said", &said(compared));
     // Many single runs have no intervals to be drawn.
     if let Some(picture) = svg::forest(compared).filter(|_| singles(compared).is_none()) {
-        page.heading(3, "How large, how sure");
+        page.heading(level, "How large, how sure");
         page.wide_picture(&picture, &svg::forest_caption(compared));
     }
-    table(page, compared);
-    drawn(page, compared);
+    table(page, compared, level);
+    drawn(page, compared, level);
     let notices = compared.notices.iter().map(|n| match &n.cell {
         Some(cell) => format!("{cell}: {}", n.sentence),
         None => n.sentence.clone(),
     });
-    list(page, "To know", &notices.collect::<Vec<_>>());
+    list(page, level, "To know", &notices.collect::<Vec<_>>());
     differences(page, "The environments", &compared.environment);
     differences(page, "What was asked for", &compared.workload);
-    list(page, "Only A has", &compared.only_a);
-    list(page, "Only B has", &compared.only_b);
+    list(page, level, "Only A has", &compared.only_a);
+    list(page, level, "Only B has", &compared.only_b);
 }
 
 /// When it was looked at the figures, and how far single runs scatter.
@@ -150,11 +151,11 @@ fn said(compared: &Compared) -> Vec<String> {
     whole.chain(order.into_iter().map(|r| format!("{}: {}", r.cell, r.sentence))).collect()
 }
 
-fn list(page: &mut Page, head: &str, items: &[String]) {
+fn list(page: &mut Page, level: u8, head: &str, items: &[String]) {
     if items.is_empty() {
         return;
     }
-    page.heading(3, head);
+    page.heading(level, head);
     page.body.push_str("<ul>\n");
     for item in items {
         let _ = writeln!(page.body, "<li>{}</li>", escape(item));
@@ -162,7 +163,7 @@ fn list(page: &mut Page, head: &str, items: &[String]) {
     page.body.push_str("</ul>\n");
 }
 
-fn table(page: &mut Page, compared: &Compared) {
+fn table(page: &mut Page, compared: &Compared, level: u8) {
     let names = heads(&["Cell", "Figure", "A", "B", "B/A", "Interval", "p", "Verdict"]);
     let mut table = Table::new("Every figure; A and B are medians over runs", &names);
     for row in compared.rows.iter().filter(|r| !r.has_too_few()) {
@@ -173,7 +174,7 @@ fn table(page: &mut Page, compared: &Compared) {
         }
         table.row(&head, &rest);
     }
-    page.heading(3, "Figures");
+    page.heading(level, "Figures");
     if singles(compared).is_some() {
         let summary = format!("The ratios of all {} figures", compared.rows.len());
         page.body.push_str(&folded(&summary, &table.finish()));
@@ -186,7 +187,7 @@ fn table(page: &mut Page, compared: &Compared) {
 }
 
 /// The ratios over file and record size, one picture for each operation.
-fn drawn(page: &mut Page, compared: &Compared) {
+fn drawn(page: &mut Page, compared: &Compared, level: u8) {
     let mut groups: Vec<(String, Vec<&Row>)> = Vec::new();
     for row in compared.rows.iter().filter(|r| r.headline && r.ratio().is_some()) {
         if row.file_bytes.is_none() || row.record_bytes.is_none() {
@@ -199,17 +200,17 @@ fn drawn(page: &mut Page, compared: &Compared) {
         }
     }
     for (title, rows) in groups.into_iter().filter(|g| g.1.len() > 1) {
-        sides(page, compared, title.split(": ").next().unwrap_or_default());
+        sides(page, compared, level, title.split(": ").next().unwrap_or_default());
         let surface = surface(title, &rows);
         let Some(scale) = Scale::of(&surface) else { continue };
-        page.heading(3, &surface.title);
+        page.heading(level, &surface.title);
         let machine = Machine::default();
         surfaces::captioned(page, &Mapped::of(surface, &machine), &machine, &scale, CAPTION);
     }
 }
 
 /// The surfaces of both sides of one operation, in one colour scale, where each side is one run that has it.
-fn sides(page: &mut Page, compared: &Compared, operation: &str) {
+fn sides(page: &mut Page, compared: &Compared, level: u8, operation: &str) {
     let [a, b] = &compared.surfaces;
     let find = |side: &'_ Surfaces| side.mapped.iter().position(|m| m.surface.title == operation);
     let (Some(of_a), Some(of_b)) = (find(a), find(b)) else { return };
@@ -217,7 +218,7 @@ fn sides(page: &mut Page, compared: &Compared, operation: &str) {
     let Some(scale) = Scale::of_all(&both.map(|(side, i, ..)| side.mapped[i].surface.clone())) else {
         return;
     };
-    page.heading(3, operation);
+    page.heading(level, operation);
     for (side, i, letter, name) in both {
         let told = match &side.machine.filesystem {
             Some(filesystem) => format!("{letter}: {name}, {filesystem}"),
@@ -284,6 +285,16 @@ mod tests {
         let html = page(std::slice::from_ref(&compared), None);
         assert!(html.contains("<h1>mail: after against before</h1>"), "{html:.2000}");
         assert!(html.contains("A: 1 run from 20"));
+        assert!(
+            html.contains(">What may be said</h2>") && !html.contains("<h3"),
+            "parts stand below the title"
+        );
+        let several = page(&[compared.clone(), compared.clone()], None);
+        assert_eq!(
+            several.matches(">What may be said</h3>").count(),
+            2,
+            "parts stand below their comparison"
+        );
         let all = tiles(&compared);
         assert!(!all.is_empty() && all.len() <= MOST_TILES);
         let row = compared.rows.iter().find(|r| r.headline && r.ratio().is_some()).expect("a ratio");

@@ -47,6 +47,9 @@ use std::fmt::Write as _;
 /// plotly.js, gzipped at build time.
 static PLOTLY_GZ: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/plotly.js.gz"));
 
+/// No wide picture is drawn narrower than this, `figure.wide svg` of the style.
+const LEAST_WIDE: f64 = 640.0;
+
 /// Makes the page of one run, or of several side by side. Of exactly two runs the ratio is drawn as well (second over first).
 #[must_use]
 pub fn page(runs: &[&Run]) -> String {
@@ -232,11 +235,12 @@ impl Page {
         id
     }
 
-    /// The same over the width of several.
+    /// The same over the width of several. One that is never drawn smaller than it is keeps its letters on a phone.
     fn wide_picture(&mut self, picture: &svg::Picture, caption: &str) {
+        let class = if picture.width() <= LEAST_WIDE { "wide whole" } else { "wide" };
         let _ = writeln!(
             self.body,
-            "<figure class=\"wide\"><div class=\"still\">{}</div>{}</figure>",
+            "<figure class=\"{class}\"><div class=\"still\">{}</div>{}</figure>",
             picture.inline(),
             figcaption(caption)
         );

@@ -18,6 +18,8 @@ const TOP: f64 = 58.0;
 const ROW: f64 = 21.0;
 const STRIPE: f64 = 13.0;
 const LEGEND_LINE: f64 = 16.0;
+/// Roughly a letter of a column's head on a phone.
+const HEAD_LETTER: f64 = 6.8;
 /// Cells of a small surface do not grow without end.
 const WIDEST_CELL: f64 = 64.0;
 
@@ -36,15 +38,9 @@ pub fn heat_map(mapped: &Mapped, machine: &Machine, scale: &Scale) -> Option<Pic
     text(&mut body, 8.0, 18.0, Anchor::Start, "t", &format!("{}: {what}", shortened(&surface.title, 52)));
     text(&mut body, LEFT, 36.0, Anchor::Start, "s", "record size →");
     text(&mut body, 8.0, TOP - 6.0, Anchor::Start, "s", "file ↓");
-    for (j, record) in surface.record_bytes.iter().enumerate() {
-        text(
-            &mut body,
-            grid.x(j) + grid.cell / 2.0,
-            TOP - 6.0,
-            Anchor::Middle,
-            "v",
-            &units::bytes_short(*record),
-        );
+    let heads: Vec<String> = surface.record_bytes.iter().map(|record| units::bytes_short(*record)).collect();
+    for j in apart(&heads, grid.cell) {
+        text(&mut body, grid.x(j) + grid.cell / 2.0, TOP - 6.0, Anchor::Middle, "v", &heads[j]);
     }
     body.push_str("<g class=\"c\">\n");
     for (i, row) in surface.cells.iter().enumerate() {
@@ -73,6 +69,19 @@ pub fn heat_map(mapped: &Mapped, machine: &Machine, scale: &Scale) -> Option<Pic
     let slug = format!("heat map {} {what}", surface.title);
     let title = format!("{}: {what} by file and record size", surface.title);
     Some(Picture::new(&slug, &title, description(mapped), WIDTH, height, body))
+}
+
+/// The heads that do not lie on the one before, where letters are larger, too: the tooltips of the cells name every size.
+fn apart(heads: &[String], cell: f64) -> Vec<usize> {
+    let half = |head: &String| head.chars().count() as f64 * HEAD_LETTER / 2.0;
+    let mut shown: Vec<usize> = Vec::new();
+    for (j, head) in heads.iter().enumerate() {
+        let free = |last: &usize| (j - last) as f64 * cell >= half(&heads[*last]) + half(head);
+        if shown.last().is_none_or(free) {
+            shown.push(j);
+        }
+    }
+    shown
 }
 
 /// What a cell is a cell of: file and record size, and what its value is.
@@ -299,4 +308,19 @@ pub(crate) fn shortened(title: &str, most: usize) -> String {
         return title.to_string();
     }
     title.chars().take(most - 1).chain(std::iter::once('…')).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads_lie_beside_each_other() {
+        let shown = |heads: &[&str], cell| {
+            let heads: Vec<String> = heads.iter().map(|h| (*h).to_string()).collect();
+            apart(&heads, cell)
+        };
+        assert_eq!(shown(&["4K", "8K", "256K", "512K"], 27.7), [0, 1, 2, 3]);
+        assert_eq!(shown(&["7.5K", "13.5K", "24.5K", "45.5K", "83K"], 29.9), [0, 2, 4]);
+    }
 }

@@ -16,6 +16,8 @@ const TOP: f64 = 62.0;
 const ROW: f64 = 34.0;
 /// More than this many lines is a table, not a picture.
 const MOST_ROWS: usize = 24;
+/// A label of more letters would leave the picture on a phone, where letters are larger.
+const MOST_LETTERS: usize = 66;
 
 /// One line of the picture.
 struct Line {
@@ -35,13 +37,23 @@ pub fn latency(rows: &[Row]) -> Option<Picture> {
     let line = |r: &Row| {
         let part = r.part(paced(rows, r));
         Line {
-            label: format!("{} · {part} ({})", shortened(&r.title, 62), r.origin.words()),
+            label: label(&r.title, part, r.origin.words()),
             words: format!("{}, {part}", r.title),
             values_ns: r.values_ns(),
         }
     };
     let lines: Vec<Line> = rows.iter().map(line).collect();
     drawn("latency", "Latency percentiles", "Latency percentiles (log time)", &lines)
+}
+
+/// What stands above a line. Where there is no room for all, what served it stands in the table below alone.
+fn label(title: &str, part: &str, served_by: &str) -> String {
+    let whole = format!("{title} · {part} ({served_by})");
+    if whole.chars().count() <= MOST_LETTERS {
+        return whole;
+    }
+    let rest = format!(" · {part}");
+    shortened(title, MOST_LETTERS - rest.chars().count()) + &rest
 }
 
 /// Draws the operations of a flow; `None` if none was timed, or if it is no flow: kinds of operation are drawn by [`latency`].
@@ -165,5 +177,22 @@ fn legend(out: &mut String) {
         out.push('\n');
         text(out, x + 9.0, 40.0, Anchor::Start, "", head);
         x += 62.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_without_room_leaves_out_what_the_table_tells() {
+        let title = "random mix, 1 stream, file 4 MiB, record 16 KiB";
+        assert_eq!(label("write", "write", "device"), "write · write (device)");
+        assert_eq!(
+            label(title, "sync at the end", "page cache and device"),
+            format!("{title} · sync at the end")
+        );
+        let cut = label(&title.repeat(2), "sync at the end", "device");
+        assert!(cut.ends_with("… · sync at the end") && cut.chars().count() == MOST_LETTERS, "{cut}");
     }
 }

@@ -83,6 +83,11 @@ impl Picture {
         Self { slug: slugged(slug), title: title.to_string(), description, width, height, body }
     }
 
+    /// How wide it is drawn, in pixels, where nothing scales it.
+    pub(crate) fn width(&self) -> f64 {
+        self.width
+    }
+
     /// A file of its own, with its style inside.
     #[must_use]
     pub fn standalone(&self) -> String {
