@@ -446,8 +446,10 @@ pub enum ImportKind {
     Pgbench,
     /// Tables and CSV of elbencho
     Elbencho,
-    /// Summaries of vdbench, raw devices
+    /// Summaries of vdbench, raw devices and file systems
     Vdbench,
+    /// composite.xml of the Phoronix Test Suite
+    Phoronix,
     /// dd, also under time
     Dd,
     /// Commands under the time of a shell or of GNU

@@ -229,6 +229,7 @@ fn kind(kind: ImportKind) -> Kind {
         ImportKind::Pgbench => Kind::Pgbench,
         ImportKind::Elbencho => Kind::Elbencho,
         ImportKind::Vdbench => Kind::Vdbench,
+        ImportKind::Phoronix => Kind::Phoronix,
         ImportKind::Dd => Kind::Dd,
         ImportKind::Time => Kind::Time,
         ImportKind::Iostat => Kind::Iostat,

@@ -62,7 +62,7 @@ fn token(see: &mut impl FnMut(Leaf), open: &mut Vec<Open>, text: &str, line: usi
     let first = text.chars().next()?;
     match first {
         '{' | '[' => {
-            if open.len() >= DEEPEST || (open.is_empty() && first == '[') {
+            if open.len() >= DEEPEST {
                 return None;
             }
             open.push(if first == '{' { Open::Object(None) } else { Open::Array(0) });

@@ -29,6 +29,7 @@ mod notices;
 mod outputs;
 mod pairs;
 mod pgbench;
+mod phoronix;
 mod source;
 mod stress_ng;
 mod sysbench;
@@ -72,8 +73,10 @@ pub enum Kind {
     Pgbench,
     /// elbencho: its table and its CSV.
     Elbencho,
-    /// vdbench of raw devices.
+    /// vdbench of raw devices and of file systems.
     Vdbench,
+    /// The composite.xml of the Phoronix Test Suite.
+    Phoronix,
     /// dd, also under `time`.
     Dd,
     /// A command under the shell's `time`.
@@ -90,7 +93,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order they are tried.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Iozone,
         Self::Sysbench,
         Self::Filebench,
@@ -103,6 +106,7 @@ impl Kind {
         Self::Pgbench,
         Self::Elbencho,
         Self::Vdbench,
+        Self::Phoronix,
         Self::Dtrace,
         Self::Dd,
         Self::Time,
@@ -127,6 +131,7 @@ impl Kind {
             Self::Pgbench => "pgbench",
             Self::Elbencho => "elbencho",
             Self::Vdbench => "vdbench",
+            Self::Phoronix => "phoronix",
             Self::Dd => "dd",
             Self::Time => "time",
             Self::Iostat => "iostat",
@@ -150,6 +155,7 @@ impl Kind {
             Self::Pgbench => pgbench::parse,
             Self::Elbencho => elbencho::parse,
             Self::Vdbench => vdbench::parse,
+            Self::Phoronix => phoronix::parse,
             Self::Dd => timed::parse_dd,
             Self::Time => timed::parse,
             Self::Iostat => iostat::parse,

@@ -21,7 +21,7 @@ fn value(phase: &Phase, name: &str) -> f64 {
 #[test]
 fn ioping() {
     let imported = read("ioping.txt");
-    assert_eq!(imported.found.len(), 3);
+    assert_eq!(imported.found.len(), 4);
     let phases = &run(&imported, 0).phases;
     assert_eq!((value(&phases[0], OPERATIONS), value(&phases[0], "latency max")), (1_120.0, 1_740_000.0));
     assert_eq!(phases[1].repetitions.len(), 5, "a repetition for each request");
@@ -35,10 +35,79 @@ fn ioping() {
         200_000.0,
         "the unit stands behind the last"
     );
+    let raw = &run(&imported, 3).phases[0];
+    assert_eq!((value(raw, OPERATIONS), value(raw, "latency max")), (1_482.0, 2_435_833.0));
     assert_eq!(
         left(&imported),
-        ["score 3 4 5 6", "4 2699386 1482 6069528 73720 674846 2435833 1016789 5 402674495"]
+        ["score 3 4 5 6", "4 2699386 1482 6069528 73720 974846 2435833 1016789 5 402674495"],
+        "its mean is none"
     );
+}
+
+#[test]
+fn ioping_as_json() {
+    let imported = read("ioping.json");
+    let phases = &run(&imported, 0).phases;
+    assert_eq!((phases[0].name.as_str(), phases[0].axes.record_bytes), ("random read", Some(4096)));
+    assert_eq!((value(&phases[0], OPERATIONS), value(&phases[0], "latency avg")), (4391.550656, 227_710.0));
+    let names = |n: usize| phases[1].repetitions[n].figures[0].name.clone();
+    assert_eq!([names(0), names(1)], ["latency of a request that is not counted", "latency"]);
+    assert_eq!(imported.not_understood, []);
+}
+
+#[test]
+fn ten_numbers_that_do_not_follow_from_each_other_are_not_iopings() {
+    for line in ["1 2 3 4 5 6 7 8 9 10", "3 751351 3993 16354540 242312 250450 254620 5755 2 300489347"] {
+        let imported = import("x", line.as_bytes(), None);
+        assert_eq!((imported.found.len(), left(&imported)), (0, vec![line]));
+    }
+    let two = "3 751351 3993 16354540 242312 250450 254620 5755 4 300489347\n".repeat(2);
+    let imported = import("x", two.as_bytes(), None);
+    assert_eq!((imported.found.len(), run(&imported, 0).phases[0].repetitions.len()), (1, 2));
+}
+
+#[test]
+fn phoronix() {
+    let imported = read("phoronix.xml");
+    let runs = &imported.found[0].runs;
+    let [old, new] = [0, 1].map(|n| &runs[n]);
+    assert_eq!(
+        [&old.label, &new.label],
+        ["Two disks & one kernel, old disk", "Two disks & one kernel, new disk"]
+    );
+    assert_eq!(old.started_at, "2023-05-16T10:30:00-00:00");
+    assert!(old.environment["hardware"].as_str().is_some_and(|words| words.contains("ST1000")));
+    assert_eq!(old.phases[0].repetitions.len(), 3, "a repetition for each time that it was run");
+    assert_eq!(value(&old.phases[0], OPERATIONS), 180.0);
+    assert_eq!(old.phases[0].repetitions[2].figure("operations per second avg").map(|f| f.line), Some(40));
+    assert_eq!(value(&new.phases[1], THROUGHPUT), 512.5e6);
+    assert_eq!(value(&old.phases[1], THROUGHPUT), 3990.0 * 1_048_576.0, "IOzone's MB");
+    let seconds = old.phases[2].repetitions[0].figure("time").expect("seconds");
+    assert_eq!((seconds.value, seconds.higher_is_better), (45.1e9, Some(false)));
+    assert_eq!(
+        left(&imported),
+        ["<Value></Value>", "<Value>31,31,32,33,33</Value>"],
+        "what is no figure is named"
+    );
+}
+
+#[test]
+fn vdbench_on_a_file_system() {
+    let imported = read("vdbench-files.txt");
+    let format = &run(&imported, 0).phases;
+    assert_eq!((value(&format[0], OPERATIONS), value(&format[0], THROUGHPUT)), (48.0, 6.0 * 1_048_576.0));
+    assert_eq!(
+        value(&format[0], OPERATIONS) * value(&format[0], "bytes per operation"),
+        value(&format[0], THROUGHPUT)
+    );
+    assert_eq!(
+        (value(&format[0], "create per second"), value(&format[0], "create latency avg")),
+        (1.8, 1400e6)
+    );
+    assert_eq!((format[0].reads, format[0].writes, format[1].repetitions.len()), (false, true, 2));
+    let reads = &run(&imported, 1).phases[0];
+    assert_eq!((reads.reads, reads.writes, value(reads, "reads per second")), (true, false, 250.0));
+    assert_eq!(left(&imported), ["worker 3 4 5 6"]);
 }
 
 #[test]

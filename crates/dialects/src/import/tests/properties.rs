@@ -124,6 +124,8 @@ fn lines_that_could_each_begin_an_output_are_soon_read() {
         "transaction type: <builtin: select only>",
         "CrystalDiskMark 8.0.4 x64 (C) 2007-2021 hiyohiyo",
         "12:00:00.000 Starting RD=a; I/O rate: Uncontrolled MAX",
+        "<PhoronixTestSuite>",
+        "[{\"timestamp\": 1795880863.593134,",
         "mix: (groupid=0, jobs=2): err= 0: pid=1234: Sat Nov 21 19:31:12 2026",
     ] {
         let text = format!("{line}\n").repeat(5_000);

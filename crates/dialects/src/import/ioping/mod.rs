@@ -1,4 +1,7 @@
-//! ioping's requests and its statistics, of releases 0.6 to 1.3: a cell for the statistics, and one with a repetition for each request.
+//! ioping's requests and its statistics, of releases 0.6 to 1.3, as text, as raw numbers (`-B`) or as JSON: a cell for the statistics, and
+//! one with a repetition for each request.
+
+mod json;
 
 use super::Block;
 use super::cell::{add, cell, converted, figure, run};
@@ -15,6 +18,9 @@ const MOST_UNKNOWN: usize = 2;
 
 /// Requests or statistics that begin at this line.
 pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
+    if let Some(block) = json::parse(lines, at).or_else(|| raw(lines, at)) {
+        return Some(block);
+    }
     if request(lines.trimmed(at), at).is_none() && !is_head(lines.trimmed(at)) {
         return None;
     }
@@ -55,11 +61,7 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
             break;
         }
     }
-    let name = match (total.reads, total.writes) {
-        (true, true) => "random mix",
-        (false, true) => "random write",
-        _ => "random read",
-    };
+    let name = completed_name((total.reads, total.writes));
     block.what = match requests.repetitions.len() {
         0 => "ioping, statistics".into(),
         count => format!("ioping, {}", super::several(count, "request")),
@@ -71,6 +73,55 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     }
     block.runs.push(run);
     Some(block)
+}
+
+/// What is read, written or both.
+fn completed_name(directions: (bool, bool)) -> &'static str {
+    match directions {
+        (true, true) => "random mix",
+        (false, true) => "random write",
+        _ => "random read",
+    }
+}
+
+/// The raw numbers of `-B` with nothing around them. Whether requests were reads they do not tell.
+fn raw(lines: &Lines, at: usize) -> Option<Block> {
+    let agreeing = |n: usize| {
+        let figures = report(lines.trimmed(n), n)?;
+        agrees(&figures).then_some(figures)
+    };
+    let mut total = cell("requests");
+    total.repetitions[0].figures = agreeing(at)?;
+    let mut last = at;
+    // Several are reports of a course, or runs: what they are of, they do not tell.
+    let mut reports = course("report");
+    while let Some(figures) = agreeing(last + 1) {
+        last += 1;
+        repeat(&mut reports, figures);
+    }
+    if last > at {
+        reports.name.clone_from(&total.name);
+        reports.repetitions.insert(0, std::mem::take(&mut total.repetitions[0]));
+        (0u32..).zip(&mut reports.repetitions).for_each(|(n, r)| r.n = n);
+        total = reports;
+    }
+    let what = format!("ioping, {} of raw statistics", super::several(last + 1 - at, "line"));
+    Some(Block { last, what, runs: vec![run("ioping", "ioping".into(), vec![total])], ..Block::default() })
+}
+
+/// Whether ten numbers are what they would be of ioping: rates and mean follow from count and time.
+fn agrees(figures: &[fathom_record::Figure]) -> bool {
+    let values: Vec<f64> = figures.iter().map(|f| f.value).collect();
+    let [count, time, iops, _, min, avg, max, _, all, whole] = values[..] else { return false };
+    let near = |a: f64, b: f64| (a - b).abs() <= 1.0;
+    count >= 1.0
+        && time >= 1.0
+        && near(iops, count * 1e9 / time)
+        && near(avg, time / count)
+        && min <= avg + 1.0
+        && avg <= max + 1.0
+        && count <= all
+        && time <= whole
 }
 
 /// The last line of the statistics.

@@ -1,5 +1,7 @@
-//! vdbench's summary of raw devices, as on the terminal and in summary.html: a run for each run definition, with its mean and a repetition
-//! for each interval.
+//! vdbench's summary of raw devices and of file systems, as on the terminal, in summary.html and totals.html: a run for each run
+//! definition, with its mean and a repetition for each interval.
+
+mod file_system;
 
 use super::Block;
 use super::cell::{add, cell, converted, run};
@@ -13,6 +15,8 @@ use fathom_record::{Figure, Phase, Repetition};
 
 /// Lines between the name of a run and its heads.
 const APART: usize = 8;
+/// Lines that workers may print between two intervals.
+const MOST_BETWEEN: usize = 16;
 
 /// A run that begins at this line.
 pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
@@ -29,17 +33,25 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     let (mut mean, mut course) = (cell(&name_of_run), cell(&name_of_run));
     course.axes.tags.insert(COURSE.into(), "interval".into());
     course.repetitions.clear();
+    let mut between = Vec::new();
     for n in heads + 2..lines.len() {
         let line = lines.trimmed(n);
         let is_again =
             is_head(line) && self::columns(line, lines.trimmed(n + 1)).is_some_and(|c| c == columns);
-        if is_again || is_head(lines.trimmed(n - 1)) || line.is_empty() {
+        let is_second = is_head(lines.trimmed(n - 1)) && !is_head(line);
+        if is_again || is_second || line.is_empty() {
             // The heads are repeated every few intervals.
             continue;
         }
-        let Some((interval, values)) = row(line, columns.len()) else { break };
-        let figures: Vec<Figure> =
-            columns.iter().zip(&values).filter_map(|(c, word)| c.figure(word, n)).collect();
+        let Some((interval, values)) = row(line, columns.len()) else {
+            if name(line).is_some() || between.len() == MOST_BETWEEN {
+                break;
+            }
+            between.push(n);
+            continue;
+        };
+        block.left.append(&mut between);
+        let figures = figures(&columns, &values, n);
         block.last = n;
         if interval.starts_with("avg_") {
             figures.into_iter().for_each(|f| add(&mut mean, f));
@@ -58,15 +70,27 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     Some(block)
 }
 
+/// The figures of a row; a kind of operation that did not happen has no latency.
+fn figures(columns: &[Column], values: &[&str], n: usize) -> Vec<Figure> {
+    let mut figures: Vec<Figure> = Vec::new();
+    for (column, word) in columns.iter().zip(values) {
+        let did_not_happen =
+            column.of_the_rate_before && figures.last().is_some_and(|rate| rate.value == 0.0);
+        figures.extend(column.figure(word, n).filter(|_| !did_not_happen));
+    }
+    figures
+}
+
 /// "17:44:05.001 Starting RD=rd1; I/O rate: ...".
 fn name(line: &str) -> Option<&str> {
     let (_, rest) = line.split_once("Starting RD=")?;
     Some(rest.split(';').next()?.trim()).filter(|n| !n.is_empty())
 }
 
-/// "Dec 02, 2020  interval        i/o   MB/sec   bytes   read ...".
+/// "Dec 02, 2020  interval        i/o   MB/sec   bytes   read ...", or of file systems "Feb 15, 2019 .Interval. .ReqstdOps... ...cpu%... ...".
 fn is_head(line: &str) -> bool {
     line.contains(" interval ") && line.contains(" i/o ") && line.contains("MB/sec")
+        || file_system::groups(line).is_some_and(|groups| groups.contains(".ReqstdOps."))
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -74,6 +98,8 @@ struct Column {
     name: String,
     unit: Unit,
     word: &'static str,
+    /// The latency of what the column before it counts.
+    of_the_rate_before: bool,
 }
 
 impl Column {
@@ -89,6 +115,9 @@ impl Column {
 
 /// The columns behind the interval, by the two lines of their heads. Times are in milliseconds, or in what a head says.
 fn columns(above: &str, below: &str) -> Option<Vec<Column>> {
+    if let Some(groups) = file_system::groups(above) {
+        return file_system::columns(groups, below);
+    }
     let above: Vec<&str> = above.split_once(" interval ")?.1.split_whitespace().collect();
     let below: Vec<&str> = below.split_whitespace().collect();
     if above.len() != below.len() || above.is_empty() {
@@ -115,7 +144,7 @@ fn columns(above: &str, below: &str) -> Option<Vec<Column>> {
             ("cpu%", "sys") => ("system CPU", unit(PERCENT, 1.0), "%"),
             _ => return None,
         };
-        Some(Column { name: name.into(), unit, word })
+        Some(Column { name: name.into(), unit, word, of_the_rate_before: false })
     };
     above.iter().zip(&below).map(of).collect()
 }
@@ -137,9 +166,13 @@ fn row(line: &str, columns: usize) -> Option<(&str, Vec<&str>)> {
 
 /// What was read and written, by the share of reads.
 fn directed(mut phase: Phase) -> Phase {
-    let share = phase.repetitions.iter().find_map(|r| r.figure("share of reads")).map(|f| f.value);
-    phase.reads = share.is_some_and(|s| s > 0.0);
-    phase.writes = share.is_some_and(|s| s < 100.0);
+    let first = |name: &str| phase.repetitions.iter().find_map(|r| r.figure(name)).map(|f| f.value);
+    let share = first("share of reads");
+    // Of file systems rates are told: 0 % are reads where files are only made, too.
+    let rate = |name, share: bool| first(name).map_or(share, |rate| rate > 0.0);
+    let reads = rate(file_system::READS, share.is_some_and(|s| s > 0.0));
+    let writes = rate(file_system::WRITES, share.is_some_and(|s| s < 100.0));
+    (phase.reads, phase.writes) = (reads, writes);
     let bytes =
         phase.repetitions.iter().find_map(|r| r.figure("bytes per operation")).map(|f| f.value as u64);
     phase.axes.record_bytes = bytes.filter(|b| *b > 0);
