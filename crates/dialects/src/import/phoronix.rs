@@ -7,7 +7,7 @@ use super::lines::{Lines, number};
 use super::several;
 use super::units::{Prefix, Unit, unit};
 use fathom_record::imported::names::{OPERATIONS, THROUGHPUT, TIME};
-use fathom_record::imported::units::{BYTES_PER_S, NS, OPS_PER_S, UNKNOWN};
+use fathom_record::imported::units::{BYTES, BYTES_PER_S, NS, OPS_PER_S, UNKNOWN};
 use fathom_record::{Figure, Phase, Repetition, Run};
 use quick_xml::Reader;
 use quick_xml::events::Event;
@@ -245,9 +245,6 @@ impl Test {
     }
 
     fn figure(&self, which: &str, value: f64, printed: &str, line: usize) -> Figure {
-        // IOzone's kilobytes, from which its test makes MB, have 1024 bytes.
-        let iozone = self.identifier.contains("/iozone-");
-        let prefix = if iozone { Prefix::Binary } else { Prefix::Decimal };
         let scale = self.scale.to_lowercase();
         let word = match scale.as_str() {
             "milliseconds" => "ms",
@@ -255,7 +252,10 @@ impl Test {
             "nanoseconds" => "ns",
             scale => scale,
         };
-        let known = unit(word, prefix).filter(|_| !word.is_empty());
+        // Its IOzone test divides IOzone's KB by 1024. What other tests call MB is of 1000 or of 1024 KB or KiB, as each program has it.
+        let has_one_meaning = self.identifier.contains("/iozone-") || word.contains("ib/");
+        let known = unit(word, Prefix::Binary)
+            .filter(|u| !word.is_empty() && (u.base != BYTES_PER_S && u.base != BYTES || has_one_meaning));
         let Unit { base, factor } = known.unwrap_or(Unit { base: UNKNOWN, factor: 1.0 });
         let name = match base {
             BYTES_PER_S => THROUGHPUT,
