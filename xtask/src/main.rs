@@ -3,6 +3,7 @@
 
 mod aarch64;
 mod bench;
+mod bpf;
 mod deb;
 mod fresh;
 mod mpi;
@@ -25,6 +26,7 @@ The chores of the house.
   cargo xtask torture [KIND]      random accidents for --minutes N (10): kills, links put in the way, full disks, faults of a file
                                   system, stopped runs, stores with many writers; what was tried and survived (root)
   cargo xtask aarch64             the hashes of the simulator on a second architecture, by qemu
+  cargo xtask bpf                 compile the programs that count requests in the kernel (clang, llvm, libbpf-dev)
   cargo xtask deb                 a Debian package of the build with profile dist, in target/; --static links it with musl;
                                   --check installs the one that is there in a root of its own (debootstrap, root)
   cargo xtask mpi                 build fathom-mpi and run its tests on two hosts of network namespaces (root, an MPI)
@@ -106,6 +108,10 @@ fn run(args: &[String]) -> Result<bool> {
         "aarch64" => {
             no_arguments(chore, rest)?;
             aarch64::run(&root)
+        }
+        "bpf" => {
+            no_arguments(chore, rest)?;
+            bpf::run(&root).map(|()| true)
         }
         "deb" => match rest {
             [] => deb::run(&root, false),

@@ -5,6 +5,7 @@ use crate::console;
 use crate::exit::Usage;
 use fathom_engine::{Calls, Engine};
 use fathom_observe::attributes::{self, Attributes};
+use fathom_observe::block::bpf::{Counting, Programs};
 use fathom_observe::block::cgroup::{GroupCounters, GroupIo, OwnGroup};
 use fathom_observe::block::{
     Coming, CounterRows, Detail, Instance, Sink, Watch, WatchError, Watched, Who, availability, cgroup, rows,
@@ -20,15 +21,18 @@ use fathom_record::{BlockLayer, Phase, Repetition};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::JoinHandle;
 
 /// How closely the block layer is watched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Observe {
-    /// Events if this user may see them, else the devices' counters
+    /// Every request if this user may see them, else the devices' counters
     #[default]
     Auto,
-    /// Every request: its size, place, times and issuer (root)
+    /// Every request: its size, place, times and issuer (root). Counted in the kernel by BPF where it can be, else by events
     Events,
+    /// The same by events of tracefs only (root)
+    Tracefs,
     /// Queueing, too, and each of our own calls: joined with the requests they say why (root)
     Full,
     /// The devices' counters, ten times a second
@@ -38,7 +42,7 @@ pub enum Observe {
 }
 
 /// Names of [`Observe`], for messages.
-const WORDS: &str = "auto, events, full, counters or none";
+const WORDS: &str = "auto, events, tracefs, full, counters or none";
 /// Where drop-ins, whose command line is another program's, are told how closely to watch.
 const VARIABLE: &str = "FATHOM_OBSERVE";
 
@@ -68,11 +72,21 @@ pub struct Observer {
 }
 
 enum Source {
+    /// Counted in the kernel; the programs are loaded for the devices of a phase.
+    Kernel(Kernel),
     /// Made in the background while files are prepared.
     Coming(Coming),
     Events(Instance),
     Counters,
     Nothing,
+}
+
+/// How far the programs are that count in the kernel.
+enum Kernel {
+    NotAsked,
+    /// In the background, while files are prepared.
+    Loading(JoinHandle<Result<Programs, WatchError>>),
+    Loaded(Programs),
 }
 
 impl Observer {
@@ -96,9 +110,10 @@ impl Observer {
             }
             Observe::Counters => Source::Counters,
             Observe::Auto if small => Source::Counters,
-            Observe::Auto | Observe::Events | Observe::Full => {
+            Observe::Auto | Observe::Events | Observe::Tracefs | Observe::Full => {
                 let available = availability();
                 match (&available.events, wish) {
+                    (Ok(_), Observe::Auto | Observe::Events) => Source::Kernel(Kernel::NotAsked),
                     (Ok(_), _) => Instance::coming().map_or(Source::Counters, Source::Coming),
                     (Err(why), Observe::Auto) => {
                         console::note(&available.degraded().unwrap_or_else(|| why.clone()));
@@ -138,6 +153,11 @@ impl Observer {
                 Err(why) => give_up(&why),
             }
         }
+        if matches!(self.source, Source::Kernel(_))
+            && let Source::Kernel(kernel) = std::mem::replace(&mut self.source, Source::Counters)
+        {
+            self.source = kernel.made_for(&devices);
+        }
         // Requests are told for the whole disk; the file system counts from where its partition begins.
         let top = stack.tops().next();
         let start = top
@@ -155,7 +175,49 @@ impl Observer {
                     instance.remove_meanwhile();
                 }
             }
-            Source::Counters | Source::Nothing => {}
+            Source::Kernel(_) | Source::Counters | Source::Nothing => {}
+        }
+    }
+}
+
+impl Kernel {
+    /// Programs for these devices, or what is used where they cannot count.
+    fn made_for(self, devices: &[Watched]) -> Source {
+        if !Programs::can_count(devices) {
+            return by_events();
+        }
+        let numbers = |devices: &[Watched]| devices.iter().map(|d| d.number).collect::<Vec<_>>();
+        if let Self::Loaded(programs) = &self
+            && numbers(programs.devices()) == numbers(devices)
+        {
+            return Source::Kernel(self);
+        }
+        let devices = devices.to_vec();
+        let thread = std::thread::Builder::new().name("block-counts".into());
+        match thread.spawn(move || Programs::load(&devices)) {
+            Ok(loading) => Source::Kernel(Self::Loading(loading)),
+            Err(_) => by_events(),
+        }
+    }
+
+    /// They begin to count. The kernel may not take them: then there are the events.
+    fn start(self) -> Result<Counting, WatchError> {
+        let failed = || WatchError::Thread("failed".into());
+        let programs = match self {
+            Self::NotAsked => return Err(failed()),
+            Self::Loading(loading) => loading.join().unwrap_or_else(|_| Err(failed()))?,
+            Self::Loaded(programs) => programs,
+        };
+        Counting::start(programs)
+    }
+}
+
+fn by_events() -> Source {
+    match Instance::new() {
+        Ok(instance) => Source::Events(instance),
+        Err(why) => {
+            give_up(&why);
+            Source::Counters
         }
     }
 }
@@ -177,6 +239,7 @@ pub struct PhaseWatch<'a> {
 
 enum Running {
     Nothing,
+    Kernel(Counting),
     Events(Watch<Analyst>),
     Counters(CounterRows, Option<(OwnGroup, GroupCounters)>),
 }
@@ -232,8 +295,19 @@ impl PhaseWatch<'_> {
         if self.devices.is_empty() {
             return;
         }
+        if matches!(self.observer.source, Source::Kernel(_))
+            && let Source::Kernel(kernel) = std::mem::replace(&mut self.observer.source, Source::Counters)
+        {
+            match kernel.start() {
+                Ok(counting) => {
+                    self.running = Running::Kernel(counting);
+                    return;
+                }
+                Err(_) => self.observer.source = by_events(),
+            }
+        }
         self.running = match &self.observer.source {
-            Source::Nothing | Source::Coming(_) => Running::Nothing,
+            Source::Nothing | Source::Coming(_) | Source::Kernel(_) => Running::Nothing,
             Source::Counters => self.counters(),
             Source::Events(instance) => {
                 let full = self.observer.wish == Observe::Full;
@@ -286,8 +360,10 @@ impl PhaseWatch<'_> {
     /// The warm-up is over: what counts begins now.
     pub fn counting(&mut self) {
         self.restart.store(monotonic_ns(), Ordering::Relaxed);
-        if let Running::Counters(..) = self.running {
-            self.running = self.counters();
+        match &self.running {
+            Running::Kernel(counting) => counting.restart(),
+            Running::Counters(..) => self.running = self.counters(),
+            Running::Events(_) | Running::Nothing => {}
         }
     }
 
@@ -300,6 +376,16 @@ impl PhaseWatch<'_> {
                 layer.notes.extend(group.and_then(|group| of_group(&group, &self.devices)));
                 Seen { layer: Some(layer), ..Seen::default() }
             }
+            Running::Kernel(counting) => match counting.stop() {
+                Err(why) => {
+                    give_up(&why);
+                    Seen::default()
+                }
+                Ok((layer, programs)) => {
+                    self.observer.source = Source::Kernel(Kernel::Loaded(programs));
+                    Seen { layer: Some(layer), first_sector: self.start, ..Seen::default() }
+                }
+            },
             Running::Events(watch) => match watch.stop() {
                 Err(why) => {
                     give_up(&why);

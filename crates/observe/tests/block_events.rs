@@ -32,11 +32,11 @@ impl fathom_observe::block::Sink for Keep {
 struct Aligned([u8; BLOCK]);
 
 /// A loop device of our own with a file on it, and the instance that watches it.
-struct Bench {
-    instance: Instance,
-    device: Watched,
-    file: PathBuf,
-    fs: LoopFs,
+pub(crate) struct Bench {
+    pub(crate) instance: Instance,
+    pub(crate) device: Watched,
+    pub(crate) file: PathBuf,
+    pub(crate) fs: LoopFs,
 }
 
 /// An instance, or a skip with the reason.
@@ -55,7 +55,7 @@ fn instance(test: &str) -> Option<Instance> {
 }
 
 impl Bench {
-    fn new(test: &str, blocks: usize) -> Option<Self> {
+    pub(crate) fn new(test: &str, blocks: usize) -> Option<Self> {
         let instance = instance(test)?;
         let fs = LoopFs::ext4(test).mount()?;
         let name = fs.device().file_name()?.to_str()?.to_string();
@@ -68,7 +68,7 @@ impl Bench {
     }
 
     /// Everything written, nothing in flight: what mkfs left for later is done, too.
-    fn settle(&self) {
+    pub(crate) fn settle(&self) {
         let root = File::open(self.fs.path()).expect("our mount");
         for _ in 0..100 {
             // SAFETY: an open descriptor.
@@ -82,7 +82,7 @@ impl Bench {
         panic!("the loop device never came to rest");
     }
 
-    fn counted(&self) -> Counted {
+    pub(crate) fn counted(&self) -> Counted {
         reading(self.device.number).expect("counters")
     }
 
@@ -109,14 +109,14 @@ impl Bench {
         (taken, before.row(&self.counted(), 0, 0, 0))
     }
 
-    fn forget_cache(&self) {
+    pub(crate) fn forget_cache(&self) {
         let file = File::open(&self.file).expect("our file");
         // SAFETY: an open descriptor.
         unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
     }
 }
 
-fn read_direct(file: &Path, blocks: impl Iterator<Item = u64>) {
+pub(crate) fn read_direct(file: &Path, blocks: impl Iterator<Item = u64>) {
     // Without a time of access that the journal would have to keep.
     let file = File::options()
         .read(true)

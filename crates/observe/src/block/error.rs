@@ -53,6 +53,9 @@ pub enum WatchError {
         /// What it said.
         why: io::Error,
     },
+    /// The kernel does not take the programs that count requests in it.
+    #[error("requests cannot be counted in the kernel by BPF: {0}")]
+    Programs(String),
     /// The observer's thread could not be made, or ended by a fault of the sink.
     #[error("block events cannot be watched: the observer's thread {0}")]
     Thread(String),

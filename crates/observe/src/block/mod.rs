@@ -3,6 +3,7 @@
 //!
 //! * [`Instance`]: a private tracefs instance of this process, made once, removed on drop.
 //! * [`Watch`]: one phase's watching: events in the order of time to a [`Sink`], lost ones counted.
+//! * [`bpf`]: requests counted in the kernel, without events, where it takes the programs.
 //! * [`Watched`]: which devices, and whether they have requests or only bios.
 //! * [`own`]: who issued a request: this process, writeback, a journal, the kernel, others.
 //! * [`rows`]: iostat-style rows of counters, without root; [`cgroup`]: the counters of our control group.
@@ -24,6 +25,7 @@
 //! Timestamps are those of CLOCK_MONOTONIC.
 
 pub mod availability;
+pub mod bpf;
 pub mod cgroup;
 pub mod decode;
 mod devices;

@@ -28,6 +28,7 @@ mod tally;
 
 use super::activity::{BlockLayer, IssuerKind};
 use super::event::{BlockEvent, DeviceNumber};
+pub use issuers::merged_issuers;
 use bios::Bios;
 use requests::Requests;
 use tally::Tally;

@@ -1,0 +1,670 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Counts the requests of a few block devices in the kernel: no event is handed to user space.
+ *
+ * A request keeps its slot from the moment it is put into the scheduler's queue, or issued, until it is complete. Slots are found by
+ * the request's tag, so that no table has to be searched. Everything that is counted by request has two halves: user space reads and
+ * clears one while the programs fill the other; it counts `watch` on to begin anew.
+ */
+#include <linux/bpf.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#define MAX_DEVICES 8
+#define CLASSES 5
+#define HALVES 2
+/* As crates/record/src/histogram.rs has them, up to 2^40 ns. */
+#define SUB_BITS 6
+#define SUB (1 << SUB_BITS)
+#define TOP_BITS 40
+#define BUCKETS (SUB + (TOP_BITS - SUB_BITS) * SUB)
+/* Larger requests, and deeper queues, are counted elsewhere and in the last place. */
+#define SIZES 1025
+#define DEPTHS 1024
+#define POWERS 73
+
+#define OP_MASK 0xff
+
+enum class { CLASS_READ, CLASS_WRITE, CLASS_FLUSH, CLASS_DISCARD, CLASS_OTHER };
+
+/* What is used of the kernel's structures; the loader finds where they have it. */
+struct gendisk {
+	int major;
+	int first_minor;
+} __attribute__((preserve_access_index));
+
+struct request_queue {
+	struct gendisk *disk;
+} __attribute__((preserve_access_index));
+
+struct block_device {
+	struct gendisk *bd_disk;
+} __attribute__((preserve_access_index));
+
+struct blk_mq_hw_ctx {
+	unsigned int queue_num;
+} __attribute__((preserve_access_index));
+
+struct request {
+	struct request_queue *q;
+	struct blk_mq_hw_ctx *mq_hctx;
+	unsigned int cmd_flags;
+	int tag;
+	int internal_tag;
+	unsigned int __data_len;
+	__u64 __sector;
+} __attribute__((preserve_access_index));
+
+struct bio {
+	struct block_device *bi_bdev;
+	unsigned int bi_opf;
+} __attribute__((preserve_access_index));
+
+enum req_flag_bits {
+	__REQ_SYNC = 11,
+	__REQ_META = 12,
+	__REQ_FUA = 17,
+	__REQ_PREFLUSH = 18,
+	__REQ_RAHEAD = 19,
+};
+
+#define FLAG(name) (1u << bpf_core_enum_value(enum req_flag_bits, name))
+
+/* Keeps the compiler from checking another value than the one that is used: the kernel would not see that it was checked. */
+#define HIDE(value) asm volatile("" : "+r"(value))
+
+/* Numbers of operations: include/linux/blk_types.h. */
+enum op { OP_READ = 0, OP_WRITE = 1, OP_FLUSH = 2, OP_DISCARD = 3, OP_SECURE_ERASE = 5, OP_DRV_IN = 34, OP_DRV_OUT = 35 };
+
+struct device {
+	/* As the kernel numbers it: major << 20 | minor. */
+	__u32 number;
+	/* Its place among the devices: read back, it is any number to the kernel's check, which then follows one path and not eight. */
+	__u32 place;
+	/* Its first slot, and how many (a power of two) a hardware queue and all of them have. */
+	__u32 slots;
+	__u32 queue_slots;
+	__u32 all_slots;
+};
+
+struct task {
+	__u32 pid;
+	__u32 process;
+	char name[16];
+};
+
+struct slot {
+	__u64 request;
+	__u64 issued_ns;
+	struct task task;
+	__u32 class;
+	__u32 sectors;
+	/* The watch in which it was issued; 0 while it only waits. */
+	__u32 watch;
+	__u32 given_back;
+};
+
+struct depth {
+	__u64 now;
+	__u64 changed_ns;
+};
+
+struct tally {
+	__u64 issued;
+	__u64 issued_bytes;
+	__u64 completed;
+	__u64 completed_bytes;
+	__u64 errors;
+	__u64 ahead;
+	__u64 sync;
+	__u64 meta;
+	__u64 fua;
+	__u64 sequential;
+	__u64 forward;
+	__u64 backward;
+	__u64 distance_sectors;
+	__u64 d2c_ns;
+	__u64 d2c_min_ns;
+	__u64 d2c_max_ns;
+	__u64 begun_before;
+	__u64 requeued;
+	/* Of requests whose slot another one took: they are not followed to their end. */
+	__u64 lost;
+	__u64 distances[POWERS];
+};
+
+struct times {
+	__u64 buckets[BUCKETS];
+};
+
+struct sizes {
+	__u64 sectors[SIZES];
+};
+
+struct large_size {
+	__u32 place;
+	__u32 sectors;
+};
+
+struct issuer_key {
+	__u32 place;
+	__u32 pid;
+};
+
+struct issuer {
+	struct task task;
+	__u64 reads;
+	__u64 read_bytes;
+	__u64 writes;
+	__u64 write_bytes;
+	__u64 others;
+};
+
+/* Set by user space. */
+struct control {
+	struct device devices[MAX_DEVICES];
+	/* What the threads are called whose I/O this process measures. */
+	char workers[16];
+	__u32 device_count;
+	/* The first watch since which depths are known. */
+	__u32 known_since;
+	/* The number of the present watch, 0 while nobody watches. Its lowest bit is the half that is filled. */
+	__u32 watch;
+	__u32 pad;
+	/* When it began. */
+	__u64 from_ns;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct control);
+} control SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct slot);
+} slots SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, MAX_DEVICES);
+	__type(key, __u32);
+	__type(value, struct depth);
+} depths SEC(".maps");
+
+/* Where the request of each class before ended. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, MAX_DEVICES * CLASSES * HALVES);
+	__type(key, __u32);
+	__type(value, __u64);
+} ends SEC(".maps");
+
+/* Who asked last for a flush of each device: the kernel issues those itself. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, MAX_DEVICES);
+	__type(key, __u32);
+	__type(value, struct task);
+} flushers SEC(".maps");
+
+/* By half, device and class. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct tally);
+} tallies SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct times);
+} d2c SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct sizes);
+} sizes SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 8192);
+	__type(key, struct large_size);
+	__type(value, __u64);
+} large_sizes SEC(".maps");
+
+/* By half and device: ns at each depth. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64[DEPTHS]);
+} spent SEC(".maps");
+
+/* By half and device. The measured threads have a place of their own: they are nearly all. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, MAX_DEVICES * HALVES);
+	__type(key, __u32);
+	__type(value, struct issuer);
+} workers SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct issuer_key);
+	__type(value, struct issuer);
+} issuers SEC(".maps");
+
+static __always_inline struct control *settings(void)
+{
+	__u32 zero = 0;
+	return bpf_map_lookup_elem(&control, &zero);
+}
+
+/* Read once: it may change meanwhile. */
+static __always_inline __u32 watch_of(struct control *c)
+{
+	return c ? *(volatile __u32 *)&c->watch : 0;
+}
+
+/* The watched device of this number; -1 if it is none. */
+static __always_inline int device_of(struct control *c, struct gendisk *disk)
+{
+	if (!disk)
+		return -1;
+	__u32 number = (__u32)disk->major << 20 | (__u32)disk->first_minor;
+	for (int i = 0; i < MAX_DEVICES; i++) {
+		if (i >= c->device_count)
+			return -1;
+		if (c->devices[i].number == number)
+			return c->devices[i].place;
+	}
+	return -1;
+}
+
+static __always_inline struct slot *slot_of(struct control *c, int device, struct request *rq)
+{
+	if (device < 0 || device >= MAX_DEVICES)
+		return 0;
+	struct device *d = &c->devices[device];
+	int tag = rq->internal_tag;
+	if (tag < 0)
+		tag = rq->tag;
+	struct blk_mq_hw_ctx *queue = rq->mq_hctx;
+	__u32 at = (__u32)tag & (d->queue_slots - 1);
+	if (queue)
+		at += queue->queue_num * d->queue_slots;
+	at = d->slots + (at & (d->all_slots - 1));
+	return bpf_map_lookup_elem(&slots, &at);
+}
+
+static __always_inline void this_task(struct task *task)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	task->pid = (__u32)id;
+	task->process = id >> 32;
+	bpf_get_current_comm(task->name, sizeof(task->name));
+}
+
+/* Without a branch: each would double what the kernel has to check before it accepts the program. */
+static __always_inline __u32 bit_length(__u64 v)
+{
+	v |= v >> 1;
+	v |= v >> 2;
+	v |= v >> 4;
+	v |= v >> 8;
+	v |= v >> 16;
+	v |= v >> 32;
+	/* As many bits are set now as there are. */
+	v -= (v >> 1) & 0x5555555555555555;
+	v = (v & 0x3333333333333333) + ((v >> 2) & 0x3333333333333333);
+	v = (v + (v >> 4)) & 0x0f0f0f0f0f0f0f0f;
+	return (v * 0x0101010101010101) >> 56;
+}
+
+static __always_inline __u32 bucket_of(__u64 ns)
+{
+	if (ns < SUB)
+		return ns;
+	if (ns >> TOP_BITS)
+		return BUCKETS - 1;
+	__u32 shift = bit_length(ns) - 1 - SUB_BITS;
+	return shift * SUB + (__u32)(ns >> shift);
+}
+
+static __always_inline __u32 class_of(__u32 flags, __u32 bytes)
+{
+	switch (flags & OP_MASK) {
+	case OP_READ:
+		return CLASS_READ;
+	case OP_WRITE:
+		return bytes == 0 && (flags & FLAG(__REQ_PREFLUSH)) ? CLASS_FLUSH : CLASS_WRITE;
+	case OP_FLUSH:
+		return CLASS_FLUSH;
+	case OP_DISCARD:
+	case OP_SECURE_ERASE:
+		return CLASS_DISCARD;
+	default:
+		return flags & FLAG(__REQ_PREFLUSH) ? CLASS_FLUSH : CLASS_OTHER;
+	}
+}
+
+static __always_inline int is_passthrough(__u32 flags)
+{
+	__u32 op = flags & OP_MASK;
+	return op == OP_DRV_IN || op == OP_DRV_OUT;
+}
+
+/* Time went by at the depth that was, and it changes. Two CPUs at once may lend each other some ns; the sum stays right. */
+static __always_inline void change_depth(struct control *c, __u32 watch, int device, __u64 now_ns, __s64 by)
+{
+	__u32 at = device;
+	struct depth *depth = bpf_map_lookup_elem(&depths, &at);
+	if (!depth)
+		return;
+	__u64 before = __sync_fetch_and_add(&depth->now, by);
+	__u64 since = __sync_lock_test_and_set(&depth->changed_ns, now_ns);
+	if (since < c->from_ns)
+		since = c->from_ns;
+	at = (watch & 1) * c->device_count + device;
+	__u64 *ns = bpf_map_lookup_elem(&spent, &at);
+	if (!ns)
+		return;
+	HIDE(before);
+	if (before >= DEPTHS)
+		before = DEPTHS - 1;
+	ns[before] += now_ns - since;
+}
+
+static __always_inline void count_seek(struct tally *tally, __u32 place, __u64 sector, __u32 sectors)
+{
+	__u64 *end = bpf_map_lookup_elem(&ends, &place);
+	if (!end)
+		return;
+	__u64 before = *end;
+	*end = sector + sectors + 1;
+	/* 0 is none: ends are kept one higher. */
+	if (before == 0)
+		return;
+	before -= 1;
+	if (sector == before) {
+		tally->sequential += 1;
+		return;
+	}
+	__u64 distance;
+	if (sector > before) {
+		tally->forward += 1;
+		distance = sector - before;
+	} else {
+		tally->backward += 1;
+		distance = before - sector;
+	}
+	__u32 power = bit_length(distance) - 1 + 9;
+	HIDE(power);
+	if (power < POWERS)
+		tally->distances[power] += 1;
+	tally->distance_sectors += distance;
+}
+
+static __always_inline void count_size(__u32 place, __u32 sectors)
+{
+	HIDE(sectors);
+	if (sectors < SIZES) {
+		struct sizes *s = bpf_map_lookup_elem(&sizes, &place);
+		if (s)
+			s->sectors[sectors] += 1;
+		return;
+	}
+	struct large_size key = { .place = place, .sectors = sectors };
+	__u64 *count = bpf_map_lookup_elem(&large_sizes, &key);
+	if (!count) {
+		__u64 none = 0;
+		bpf_map_update_elem(&large_sizes, &key, &none, BPF_NOEXIST);
+		count = bpf_map_lookup_elem(&large_sizes, &key);
+	}
+	if (count)
+		__sync_fetch_and_add(count, 1);
+	/* Where there is no room for another size, user space finds the requests without one. */
+}
+
+static __always_inline int is_worker(struct control *c, struct task *task)
+{
+	__u64 *a = (__u64 *)c->workers, *b = (__u64 *)task->name;
+	return a[0] == b[0] && a[1] == b[1];
+}
+
+static __always_inline void count_issuer(struct control *c, __u32 watch, int device, struct task *task, __u32 class, __u64 bytes)
+{
+	__u32 place = (watch & 1) * MAX_DEVICES + device;
+	if (is_worker(c, task)) {
+		struct issuer *own = bpf_map_lookup_elem(&workers, &place);
+		if (!own)
+			return;
+		if (class == CLASS_READ) {
+			own->reads += 1;
+			own->read_bytes += bytes;
+		} else if (class == CLASS_WRITE) {
+			own->writes += 1;
+			own->write_bytes += bytes;
+		} else {
+			own->others += 1;
+		}
+		return;
+	}
+	struct issuer_key key = { .place = place, .pid = task->pid };
+	struct issuer *other = bpf_map_lookup_elem(&issuers, &key);
+	if (!other) {
+		struct issuer first = { .task = *task };
+		bpf_map_update_elem(&issuers, &key, &first, BPF_NOEXIST);
+		other = bpf_map_lookup_elem(&issuers, &key);
+		if (!other)
+			return;
+	}
+	if (class == CLASS_READ) {
+		__sync_fetch_and_add(&other->reads, 1);
+		__sync_fetch_and_add(&other->read_bytes, bytes);
+	} else if (class == CLASS_WRITE) {
+		__sync_fetch_and_add(&other->writes, 1);
+		__sync_fetch_and_add(&other->write_bytes, bytes);
+	} else {
+		__sync_fetch_and_add(&other->others, 1);
+	}
+}
+
+static __always_inline struct tally *tally_of(struct control *c, __u32 watch, int device, __u32 class, __u32 *place)
+{
+	*place = ((watch & 1) * c->device_count + device) * CLASSES + class;
+	return bpf_map_lookup_elem(&tallies, place);
+}
+
+SEC("tp_btf/block_rq_insert")
+int BPF_PROG(inserted, struct request *rq)
+{
+	struct control *c = settings();
+	__u32 watch = watch_of(c);
+	if (!c || !watch)
+		return 0;
+	int device = device_of(c, rq->q->disk);
+	struct slot *slot = device < 0 ? 0 : slot_of(c, device, rq);
+	/* What the driver gave back is put into the queue again by a worker of the kernel. */
+	if (!slot || slot->request == (__u64)rq)
+		return 0;
+	slot->request = (__u64)rq;
+	slot->watch = 0;
+	slot->given_back = 0;
+	this_task(&slot->task);
+	return 0;
+}
+
+SEC("tp_btf/block_rq_issue")
+int BPF_PROG(issued, struct request *rq)
+{
+	struct control *c = settings();
+	__u32 watch = watch_of(c);
+	if (!c || !watch)
+		return 0;
+	int device = device_of(c, rq->q->disk);
+	struct slot *slot = device < 0 ? 0 : slot_of(c, device, rq);
+	if (!slot)
+		return 0;
+	__u64 now_ns = bpf_ktime_get_ns();
+	int known = slot->request == (__u64)rq;
+	if (known && slot->watch && slot->watch >= c->known_since && slot->given_back) {
+		slot->given_back = 0;
+		slot->issued_ns = now_ns;
+		change_depth(c, watch, device, now_ns, 1);
+		return 0;
+	}
+	__u32 flags = rq->cmd_flags;
+	__u32 bytes = is_passthrough(flags) ? 0 : rq->__data_len;
+	__u32 class = class_of(flags, bytes);
+	__u32 sectors = bytes >> 9;
+	__u32 place = 0;
+	struct tally *tally = tally_of(c, watch, device, class, &place);
+	if (!tally)
+		return 0;
+	if (!known && slot->request && slot->watch >= c->known_since && slot->watch) {
+		tally->lost += 1;
+		if (!slot->given_back)
+			change_depth(c, watch, device, now_ns, -1);
+	}
+	struct task *task = &slot->task;
+	if (flags & (FLAG(__REQ_PREFLUSH) | FLAG(__REQ_FUA)) || class == CLASS_FLUSH) {
+		__u32 at = device;
+		struct task *asked = bpf_map_lookup_elem(&flushers, &at);
+		if (asked && asked->pid)
+			task = asked;
+		else if (!known || slot->watch)
+			this_task(task);
+	} else if (!known || slot->watch) {
+		this_task(task);
+	}
+	slot->request = (__u64)rq;
+	slot->issued_ns = now_ns;
+	slot->class = class;
+	slot->sectors = sectors;
+	slot->watch = watch;
+	slot->given_back = 0;
+	tally->issued += 1;
+	if (flags & FLAG(__REQ_RAHEAD))
+		tally->ahead += 1;
+	if (flags & FLAG(__REQ_SYNC))
+		tally->sync += 1;
+	if (flags & FLAG(__REQ_META))
+		tally->meta += 1;
+	if (flags & FLAG(__REQ_FUA))
+		tally->fua += 1;
+	if (sectors) {
+		tally->issued_bytes += (__u64)sectors << 9;
+		count_size(place, sectors);
+		count_seek(tally, place, rq->__sector, sectors);
+	}
+	count_issuer(c, watch, device, task, class, (__u64)sectors << 9);
+	change_depth(c, watch, device, now_ns, 1);
+	return 0;
+}
+
+SEC("tp_btf/block_rq_requeue")
+int BPF_PROG(requeued, struct request *rq)
+{
+	struct control *c = settings();
+	__u32 watch = watch_of(c);
+	if (!c || !watch)
+		return 0;
+	int device = device_of(c, rq->q->disk);
+	struct slot *slot = device < 0 ? 0 : slot_of(c, device, rq);
+	if (!slot)
+		return 0;
+	__u32 place = 0;
+	struct tally *tally = tally_of(c, watch, device, CLASS_OTHER, &place);
+	if (tally)
+		tally->requeued += 1;
+	if (slot->request != (__u64)rq || !slot->watch || slot->watch < c->known_since || slot->given_back)
+		return 0;
+	slot->given_back = 1;
+	change_depth(c, watch, device, bpf_ktime_get_ns(), -1);
+	return 0;
+}
+
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(completed, struct request *rq, __u8 error, unsigned int bytes)
+{
+	struct control *c = settings();
+	__u32 watch = watch_of(c);
+	if (!c || !watch)
+		return 0;
+	int device = device_of(c, rq->q->disk);
+	struct slot *slot = device < 0 ? 0 : slot_of(c, device, rq);
+	/* A part of it: the rest follows. */
+	if (!slot || bytes < rq->__data_len)
+		return 0;
+	__u64 now_ns = bpf_ktime_get_ns();
+	__u32 place = 0;
+	if (slot->request != (__u64)rq || slot->watch != watch) {
+		struct tally *tally = tally_of(c, watch, device, CLASS_OTHER, &place);
+		/* The kernel completes an empty flush twice, once as the write of nothing that asked for it. */
+		if (tally && bytes)
+			tally->begun_before += 1;
+	}
+	if (slot->request != (__u64)rq)
+		return 0;
+	int known = slot->watch >= c->known_since && slot->watch;
+	__u32 begun = slot->watch, class = slot->class, sectors = slot->sectors;
+	slot->request = 0;
+	if (known && !slot->given_back)
+		change_depth(c, watch, device, now_ns, -1);
+	if (begun != watch || class >= CLASSES)
+		return 0;
+	struct tally *tally = tally_of(c, watch, device, class, &place);
+	struct times *times = bpf_map_lookup_elem(&d2c, &place);
+	if (!tally || !times)
+		return 0;
+	__u64 ns = now_ns - slot->issued_ns;
+	tally->completed += 1;
+	tally->completed_bytes += (__u64)sectors << 9;
+	if (error)
+		tally->errors += 1;
+	tally->d2c_ns += ns;
+	/* Kept one higher, so that 0 is none. */
+	if (tally->d2c_min_ns == 0 || ns + 1 < tally->d2c_min_ns)
+		tally->d2c_min_ns = ns + 1;
+	if (ns > tally->d2c_max_ns)
+		tally->d2c_max_ns = ns;
+	__u32 bucket = bucket_of(ns);
+	HIDE(bucket);
+	if (bucket < BUCKETS)
+		times->buckets[bucket] += 1;
+	return 0;
+}
+
+SEC("tp_btf/block_bio_queue")
+int BPF_PROG(arrived, struct bio *bio)
+{
+	__u32 flags = bio->bi_opf;
+	if (!(flags & (FLAG(__REQ_PREFLUSH) | FLAG(__REQ_FUA))))
+		return 0;
+	struct control *c = settings();
+	__u32 watch = watch_of(c);
+	if (!c || !watch)
+		return 0;
+	int device = device_of(c, bio->bi_bdev->bd_disk);
+	if (device < 0)
+		return 0;
+	__u32 at = device;
+	struct task *task = bpf_map_lookup_elem(&flushers, &at);
+	if (task)
+		this_task(task);
+	return 0;
+}
+
+char license_text[] SEC("license") = "Dual MIT/GPL";
