@@ -444,6 +444,11 @@ fn of_group((group, before): &(OwnGroup, GroupCounters), devices: &[Watched]) ->
 }
 
 impl Seen {
+    /// CPU time that watching took.
+    pub fn observer_cpu_ns(&self) -> u64 {
+        self.layer.as_ref().map_or(0, |layer| layer.observer_cpu_ns)
+    }
+
     /// Enters what was seen, and what it proves, into the record.
     pub fn explain(
         self,

@@ -379,7 +379,9 @@ fn measure(
     let Some((counters, before)) = readings.start else { return Ok(measured) };
     measured.physical = counters.until(&later);
     measured.physical.machine_cpu_ns = readings.stop.as_ref().and_then(|(now, _)| counters.busy_ns(now));
-    let own_user_ns = measured.workers.iter().map(|w| w.cpu_user_ns).fold(0, u64::saturating_add);
+    // The observer's threads are ours, too; a part of their time is the kernel's, and so taken off once too much.
+    let own_user_ns =
+        measured.workers.iter().map(|w| w.cpu_user_ns).fold(watched.observer_cpu_ns(), u64::saturating_add);
     let crowd = readings.stop.as_ref().and_then(|(now, _)| counters.crowd(now, own_user_ns));
     let waits = |residency: Residency| written::without_rest_of_folios(residency, &measured);
     let at_stop = readings.stop.as_ref().and_then(|(_, at_stop)| *at_stop).map(waits);

@@ -297,7 +297,7 @@ impl Snapshot {
         self.dirty_bytes
     }
 
-    /// What other programs left of the processors until a later snapshot, in which our workers spent `own_ns` in their own code. What
+    /// What other programs left of the processors until a later snapshot, in which we spent `own_ns` in our own code. What
     /// others do in the kernel cannot be told from its work for us. `None` over less than 20 ticks, which tell little.
     #[must_use]
     pub fn crowd(&self, later: &Self, own_ns: u64) -> Option<Crowd> {

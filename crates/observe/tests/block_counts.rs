@@ -1,12 +1,13 @@
 //! Requests counted in the kernel by BPF beside the events of tracefs and the device's own counters: the same figures. Needs root,
 //! tracefs and a kernel with BTF; skipped by name without.
 
-use crate::block_events::{Bench, read_direct};
+use crate::block_events::{Bench, Scheduler, read_direct};
 use fathom_observe::block::bpf::{Counting, Programs};
 use fathom_observe::block::{Detail, Watch, Watched, Who};
 use fathom_record::BlockLayer;
 use fathom_record::block::{
-    Analysis, BlockEvent, DeviceActivity, DeviceNumber, IssuerKind, Options, RequestClass, RequestStats, WatchedDevice,
+    Analysis, BlockEvent, DeviceActivity, DeviceNumber, IssuerKind, Options, RequestClass, RequestStats,
+    WatchedDevice,
 };
 use fathom_testkit::skip;
 use std::fs::File;
@@ -64,9 +65,27 @@ fn timeless(activity: &DeviceActivity) -> Vec<RequestStats> {
 fn programs_count_what_events_and_the_device_tell() {
     let test = "programs_count_what_events_and_the_device_tell";
     let Some(bench) = Bench::new(test, 1024) else { return };
-    let Some(programs) = programs(test, &bench) else { return };
+    same_figures(test, &bench);
+}
+
+#[test]
+fn a_schedulers_requests_are_counted_alike() {
+    let test = "a_schedulers_requests_are_counted_alike";
+    let Some(mut bench) = Bench::new(test, 1024) else { return };
+    let Some(_scheduler) = Scheduler::set(&bench.device.name, "mq-deadline") else {
+        return skip(test, "this kernel has no mq-deadline");
+    };
+    bench.device = Watched::of_name(&bench.device.name).expect("our loop device");
+    bench.settle();
+    same_figures(test, &bench);
+}
+
+fn same_figures(test: &str, bench: &Bench) {
+    let Some(programs) = programs(test, bench) else { return };
+    // Nothing of what others left is written back between the beginnings and the ends of the two watches.
+    bench.settle();
     let before = bench.counted();
-    let (counted, told, programs) = both(&bench, programs, || {
+    let (counted, told, programs) = both(bench, programs, || {
         read_direct(&bench.file, (0..1000).map(|n| n * 7 % 1024));
         read_direct(&bench.file, 0..500);
         let mut file = File::options().write(true).open(&bench.file).expect("our file");
@@ -76,6 +95,7 @@ fn programs_count_what_events_and_the_device_tell() {
         }
         bench.forget_cache();
         assert_eq!(std::fs::read(&bench.file).expect("our file").len(), 1024 * 4096);
+        bench.settle();
     });
     let device = before.row(&bench.counted(), 0, 0, 0);
     let (ours, theirs) = (&counted.devices[0], &told.devices[0]);
@@ -99,13 +119,20 @@ fn programs_count_what_events_and_the_device_tell() {
     };
     let in_device_ns: u128 = ours.requests.iter().map(|r| r.d2c.sum_ns()).sum();
     assert!(near(depth_ns(ours), in_device_ns as u64), "Little: {} {in_device_ns}", depth_ns(ours));
-    let rows = |layer: &BlockLayer| layer.intervals.iter().map(|r| (r.reads, r.writes)).fold((0, 0), |a, r| (a.0 + r.0, a.1 + r.1));
+    let rows = |layer: &BlockLayer| {
+        layer.intervals.iter().map(|r| (r.reads, r.writes)).fold((0, 0), |a, r| (a.0 + r.0, a.1 + r.1))
+    };
     assert_eq!(rows(&counted), (read.completed, write.completed));
     let own = |activity: &DeviceActivity| {
         let own = activity.issuers.iter().find(|i| i.kind == IssuerKind::Own).cloned();
         own.unwrap_or_default()
     };
     assert_eq!((own(ours).reads, own(ours).read_bytes), (own(theirs).reads, own(theirs).read_bytes));
+    let names = |activity: &DeviceActivity| {
+        let data = activity.issuers.iter().filter(|i| i.reads + i.writes > 0);
+        data.map(|i| (i.kind, i.name.clone(), i.writes, i.write_bytes)).collect::<Vec<_>>()
+    };
+    assert_eq!(names(ours), names(theirs));
     let sum: u64 = ours.issuers.iter().map(|i| i.reads + i.writes + i.others).sum();
     assert_eq!(sum, ours.requests.iter().map(|r| r.issued).sum::<u64>());
 

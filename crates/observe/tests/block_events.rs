@@ -203,10 +203,10 @@ fn buffered_reads_and_synced_writes_agree_with_the_device() {
 }
 
 /// A scheduler that is set back: a loop device keeps it when its file is taken away.
-struct Scheduler(String, String);
+pub(crate) struct Scheduler(String, String);
 
 impl Scheduler {
-    fn set(device: &str, wanted: &str) -> Option<Self> {
+    pub(crate) fn set(device: &str, wanted: &str) -> Option<Self> {
         let file = format!("/sys/block/{device}/queue/scheduler");
         let choice = std::fs::read_to_string(&file).ok()?;
         let before = choice.split(['[', ']']).nth(1)?.to_string();

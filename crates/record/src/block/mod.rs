@@ -15,5 +15,5 @@ pub use activity::{
     BlockInterval, BlockLayer, DepthTime, DeviceActivity, Issuer, IssuerKind, RequestClass, RequestStats,
     Seeks, SizeCount, TimeSource,
 };
-pub use analysis::{Analysis, Options, WatchedDevice, merged_issuers};
+pub use analysis::{Analysis, Options, WatchedDevice, merged_issuers, without_numbers};
 pub use event::{BlockAction, BlockEvent, DeviceNumber, RequestFlags, measured_threads_name};

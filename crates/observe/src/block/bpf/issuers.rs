@@ -4,13 +4,15 @@
 use super::super::own::OwnTasks;
 use super::maps::{Asked, MAX_DEVICES, Maps};
 use crate::block::WatchError;
-use fathom_record::block::{DeviceNumber, Issuer, IssuerKind, RequestFlags, merged_issuers};
+use fathom_record::block::{
+    DeviceNumber, Issuer, IssuerKind, RequestFlags, measured_threads_name, merged_issuers, without_numbers,
+};
 use std::collections::HashMap;
 
 /// The name of those there was no room for.
 const REST: &str = "(more)";
 
-fn name(task: &[u8; 16]) -> String {
+fn name_of(task: &[u8; 16]) -> String {
     let end = task.iter().position(|&b| b == 0).unwrap_or(task.len());
     String::from_utf8_lossy(&task[..end]).into_owned()
 }
@@ -47,16 +49,17 @@ impl Issuers {
             let last = self.last.insert((device, asked.pid), asked).unwrap_or_default();
             if let (Some(&number), Some(counted)) = (self.devices.get(device), self.counted.get_mut(device)) {
                 self.tasks.look(asked.pid, &asked.name);
+                let name = name_of(&asked.name);
                 let mut add = |flags: RequestFlags, more: &dyn Fn(&mut Issuer) -> bool| {
                     let kind = self.tasks.kind(asked.pid, &asked.name, number, flags);
-                    let mut issuer = Issuer { kind, name: name(&asked.name), ..Issuer::default() };
+                    let name = without_numbers(kind, &name).to_string();
+                    let mut issuer = Issuer { kind, name, ..Issuer::default() };
                     if more(&mut issuer) {
                         counted.push(issuer);
                     }
                 };
                 add(RequestFlags::READ, &|i| {
-                    (i.reads, i.read_bytes) =
-                        (asked.reads - last.reads, asked.read_bytes - last.read_bytes);
+                    (i.reads, i.read_bytes) = (asked.reads - last.reads, asked.read_bytes - last.read_bytes);
                     i.reads > 0
                 });
                 add(RequestFlags::WRITE, &|i| {
@@ -79,7 +82,7 @@ impl Issuers {
         let mut all = self.counted.get(device).cloned().unwrap_or_default();
         all.push(Issuer {
             kind: IssuerKind::Own,
-            name: fathom_record::block::measured_threads_name(std::process::id()),
+            name: without_numbers(IssuerKind::Own, &measured_threads_name(std::process::id())).into(),
             reads: workers.reads,
             read_bytes: workers.read_bytes,
             writes: workers.writes,

@@ -153,10 +153,7 @@ mod tests {
         let rows = rows(&[sum(100, 3, 50), sum(200, 3, 50), sum(250, 10, 80)]);
         let seen: Vec<_> =
             rows.iter().map(|r| (r.device, r.end_ns, r.width_ns, r.reads, r.read_bytes, r.busy_ns)).collect();
-        assert_eq!(
-            seen,
-            [(1, 100, 100, 3, 12_288, 50), (1, 200, 100, 0, 0, 0), (1, 250, 50, 7, 28_672, 30)]
-        );
+        assert_eq!(seen, [(1, 100, 100, 3, 12_288, 50), (1, 200, 100, 0, 0, 0), (1, 250, 50, 7, 28_672, 30)]);
         assert_eq!(rows[2].depth_ns, 60);
     }
 }

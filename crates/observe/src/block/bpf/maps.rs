@@ -128,7 +128,9 @@ impl Maps {
     pub fn set(&mut self, watch: u32, from_ns: u64, known_since: u32) -> Result<(), WatchError> {
         self.settings[WORKERS_AT + 5] = known_since;
         self.settings[WORKERS_AT + 6] = watch;
-        for (word, bytes) in self.settings[WORKERS_AT + 8..].iter_mut().zip(from_ns.to_ne_bytes().as_chunks::<4>().0) {
+        for (word, bytes) in
+            self.settings[WORKERS_AT + 8..].iter_mut().zip(from_ns.to_ne_bytes().as_chunks::<4>().0)
+        {
             *word = u32::from_ne_bytes(*bytes);
         }
         self.control.set(0, self.settings, 0).map_err(failed)
@@ -150,7 +152,8 @@ impl Maps {
         for device in 0..self.devices as u32 {
             zero(&mut self.workers, half + device, [0; 8], self.cpus)?;
         }
-        let class_places = self.class_at(self.places(watch).start, 0)..self.class_at(self.places(watch).end, 0);
+        let class_places =
+            self.class_at(self.places(watch).start, 0)..self.class_at(self.places(watch).end, 0);
         empty(&mut self.large_sizes, |[place, _]| class_places.contains(place))?;
         empty(&mut self.issuers, |[place, _]| (half..half + MAX_DEVICES as u32).contains(place))
     }
@@ -203,7 +206,12 @@ impl Maps {
     }
 
     /// Time at each depth between two moments, the first being when the watch began.
-    pub fn spent(&self, watch: u32, device: usize, (from_ns, until_ns): (u64, u64)) -> Result<Vec<u64>, WatchError> {
+    pub fn spent(
+        &self,
+        watch: u32,
+        device: usize,
+        (from_ns, until_ns): (u64, u64),
+    ) -> Result<Vec<u64>, WatchError> {
         let [now, changed_ns] = self.depths.get(&(device as u32), 0).map_err(failed)?;
         let mut spent = sum(&self.spent, (self.places(watch).start + device) as u32)?;
         let here = (now as usize).min(DEPTHS - 1);
@@ -298,7 +306,12 @@ impl Asked {
     }
 }
 
-fn zero<T: aya::Pod>(map: &mut PerCpuArray<MapData, T>, at: u32, none: T, cpus: usize) -> Result<(), WatchError> {
+fn zero<T: aya::Pod>(
+    map: &mut PerCpuArray<MapData, T>,
+    at: u32,
+    none: T,
+    cpus: usize,
+) -> Result<(), WatchError> {
     let values = PerCpuValues::try_from(vec![none; cpus]).map_err(failed)?;
     map.set(at, values, 0).map_err(failed)
 }

@@ -101,12 +101,12 @@ impl Issuers {
     }
 }
 
-/// The same, each kind and name once, the most bytes first; names without the numbers that only tell threads of one kind apart.
+/// The same, each kind and name once, the most bytes first.
 #[must_use]
 pub fn merged_issuers(all: Vec<Issuer>) -> Vec<Issuer> {
     let mut issuers = Issuers::default();
     for more in all {
-        let number = issuers.entry(more.kind, without_numbers(more.kind, &more.name));
+        let number = issuers.entry(more.kind, &more.name);
         if let Some(issuer) = issuers.all.get_mut(usize::from(number)) {
             issuer.reads += more.reads;
             issuer.read_bytes = issuer.read_bytes.saturating_add(more.read_bytes);
@@ -120,7 +120,8 @@ pub fn merged_issuers(all: Vec<Issuer>) -> Vec<Issuer> {
 
 /// A name without what only numbers threads: "loop0" is "loop", "jbd2/vda1-8" is "jbd2/vda1". Of the kernel's workers, whose names
 /// are pools and numbers ("kworker/u8:3", "kworker/0:1H"), only the word stays. Programs' names are their own affair.
-fn without_numbers(kind: IssuerKind, name: &str) -> &str {
+#[must_use]
+pub fn without_numbers(kind: IssuerKind, name: &str) -> &str {
     if kind == IssuerKind::Other {
         return name;
     }

@@ -28,8 +28,8 @@ mod tally;
 
 use super::activity::{BlockLayer, IssuerKind};
 use super::event::{BlockEvent, DeviceNumber};
-pub use issuers::merged_issuers;
 use bios::Bios;
+pub use issuers::{merged_issuers, without_numbers};
 use requests::Requests;
 use tally::Tally;
 
