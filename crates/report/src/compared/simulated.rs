@@ -9,7 +9,7 @@ use fathom_record::{RestsOn, Run};
 /// How far the models of the sides are from devices.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Error {
-    /// At most so many percent, as far as a demerit tells.
+    /// So many percent, as far as a demerit or held-out traces tell.
     Percent(f64),
     /// Nobody has held one of the models beside a device.
     Unknown,
@@ -33,7 +33,7 @@ pub(super) fn withhold(
 /// Of simulated runs, the largest; `None` if there are none.
 fn error(a: &Side<'_>, b: &Side<'_>) -> Option<Error> {
     let simulated = a.runs.iter().chain(&b.runs).filter_map(|run| rests_on(run));
-    let of = |r: &RestsOn| match r.demerit_percent {
+    let of = |r: &RestsOn| match r.percent() {
         Some(percent) => Error::Percent(percent),
         None if r.instead.is_empty() => Error::Unknown,
         None => Error::NotForThis,
@@ -62,11 +62,11 @@ fn tell(row: &mut Row, error: Error) {
     let off = (ratio - 1.0).abs() * 100.0;
     row.sentence = match error {
         Error::Percent(percent) if off < percent => format!(
-            "Cannot tell: B over A is {ratio:.4} in the model, {off:.1} % off 1, and the model was {percent:.1} % off a device (demerit)."
+            "Cannot tell: B over A is {ratio:.4} in the model, {off:.1} % off 1, and the model was {percent:.1} % off a device."
         ),
-        Error::Percent(percent) => format!(
-            "B over A is {ratio:.4} in the model; the model was {percent:.1} % off a device (demerit)."
-        ),
+        Error::Percent(percent) => {
+            format!("B over A is {ratio:.4} in the model; the model was {percent:.1} % off a device.")
+        }
         Error::NotForThis => format!(
             "B over A is {ratio:.4} in the model, which is not calibrated for these requests: how far it is off is not known."
         ),
@@ -139,6 +139,6 @@ mod tests {
     fn below_the_error_of_the_model_nothing_can_be_told() {
         let sentence = |demerit| compared([None, Some(Some(demerit))]).rows[0].sentence.clone();
         assert!(sentence(90.0).starts_with("Cannot tell: B over A is"), "{}", sentence(90.0));
-        assert!(sentence(0.1).ends_with("the model was 0.1 % off a device (demerit)."), "{}", sentence(0.1));
+        assert!(sentence(0.1).ends_with("the model was 0.1 % off a device."), "{}", sentence(0.1));
     }
 }

@@ -171,25 +171,27 @@ impl Fitting {
 }
 
 /// Without what would end the line or the string of TOML, or is no letter in it.
-fn plain(c: char) -> char {
+pub(super) fn plain(c: char) -> char {
     if c == '"' || c == '\\' || c.is_control() { '\'' } else { c }
 }
 
 fn flat(kind: &str, about: &str, values: &str, end_sector: u64, depth: usize) -> String {
-    // Times do not depend on the place: a workload may go farther than the trace. Rounded up, so that the last sector is on it.
+    let head = format!("kind = \"{kind}\"\nabout = \"{about}\"\n\n[service]\n");
+    let depth = depth.clamp(1, 65_536);
+    let depth = format!(
+        "queue_depth = {{ value = {depth}, src = \"measured\", note = \"most requests in the device in the trace\" }}\n"
+    );
+    head + &capacity(end_sector) + &depth + values
+}
+
+/// The capacity of a device without places. Times do not depend on the place: a workload may go farther than the trace.
+pub(super) fn capacity(end_sector: u64) -> String {
+    // Rounded up, so that the last sector is on it.
     let farthest_gb = ((end_sector * SECTOR_BYTES) as f64 / 1e6).ceil().max(1.0) / 1e3;
     let capacity_gb = farthest_gb.max(AMPLE_GB);
-    let mut text = format!("kind = \"{kind}\"\nabout = \"{about}\"\n\n[service]\n");
-    let _ = writeln!(
-        text,
-        "capacity_gb = {{ value = {capacity_gb:.3}, src = \"guess\", note = \"no time depends on it; the trace goes up to {farthest_gb:.3} GB\" }}"
-    );
-    let depth = depth.clamp(1, 65_536);
-    let _ = writeln!(
-        text,
-        "queue_depth = {{ value = {depth}, src = \"measured\", note = \"most requests in the device in the trace\" }}"
-    );
-    text + values
+    format!(
+        "capacity_gb = {{ value = {capacity_gb:.3}, src = \"guess\", note = \"no time depends on it; the trace goes up to {farthest_gb:.3} GB\" }}\n"
+    )
 }
 
 impl Known {

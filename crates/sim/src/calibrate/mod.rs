@@ -18,6 +18,7 @@ mod judged;
 mod least_squares;
 mod points;
 mod service;
+pub mod several;
 mod spread;
 #[cfg(test)]
 mod tests;

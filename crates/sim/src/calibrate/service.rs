@@ -26,6 +26,10 @@ pub struct Service {
     pub head: u64,
     /// Whether it writes.
     pub write: bool,
+    /// Reads and writes that the device had when it was issued, with it.
+    pub depth: u32,
+    /// What was said of it when it was issued ([`Services::take_marked`]).
+    pub marked: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +38,8 @@ struct Open {
     sector: u64,
     sectors: u32,
     write: bool,
+    depth: u32,
+    marked: bool,
     /// When a channel was free for it.
     began: Option<u64>,
 }
@@ -93,6 +99,11 @@ impl Services {
 
     /// Takes the next event; a service if it ends one. Flushes, discards and failures are none.
     pub fn take(&mut self, event: &BlockEvent) -> Option<Service> {
+        self.take_marked(event, true)
+    }
+
+    /// The same; of an issue `marked` is what its service will say: that of a completion is not looked at.
+    pub fn take_marked(&mut self, event: &BlockEvent, marked: bool) -> Option<Service> {
         if event.device != self.device || event.sectors == 0 {
             return None;
         }
@@ -111,7 +122,8 @@ impl Services {
                 }
                 let BlockEvent { time_ns: issued, sector, sectors, .. } = *event;
                 let began = (self.open.len() < self.channels).then_some(issued);
-                self.open.push(Open { issued, sector, sectors, write, began });
+                let depth = self.open.len() as u32 + 1;
+                self.open.push(Open { issued, sector, sectors, write, depth, marked, began });
                 self.most_open = self.most_open.max(self.open.len());
                 self.end_sector = self.end_sector.max(sector.saturating_add(u64::from(sectors)));
                 None
@@ -149,6 +161,8 @@ impl Services {
             sectors: open.sectors,
             head,
             write,
+            depth: open.depth,
+            marked: open.marked,
         })
     }
 }

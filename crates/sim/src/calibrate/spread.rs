@@ -12,7 +12,7 @@ const LEAST: u64 = 20;
 
 /// Times that were seen, by their size.
 #[derive(Clone, Debug, Default)]
-struct Seen {
+pub(super) struct Seen {
     /// How many in each bucket of a histogram; made with the first one.
     counts: Vec<u64>,
     count: u64,
@@ -20,7 +20,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn add(&mut self, ns: u64) {
+    pub fn add(&mut self, ns: u64) {
         if self.counts.is_empty() {
             self.counts = vec![0; BUCKETS];
         }
@@ -29,12 +29,27 @@ impl Seen {
         self.sum_ns += u128::from(ns);
     }
 
-    fn mean_us(&self) -> Option<f64> {
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Those of another one too.
+    pub fn merge(&mut self, other: &Self) {
+        if self.counts.is_empty() {
+            self.counts.clone_from(&other.counts);
+        } else {
+            self.counts.iter_mut().zip(&other.counts).for_each(|(n, more)| *n += more);
+        }
+        self.count += other.count;
+        self.sum_ns += other.sum_ns;
+    }
+
+    pub fn mean_us(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64 / 1e3)
     }
 
     /// Means of equal shares, ascending, us: at most [`SHARES`], and not more than there are times.
-    fn shares_us(&self) -> Vec<f64> {
+    pub fn shares_us(&self) -> Vec<f64> {
         let shares = (self.count.min(SHARES as u64)) as usize;
         let size = self.count as f64 / shares.max(1) as f64;
         let (mut means, mut sum, mut room) = (Vec::with_capacity(shares), 0.0, size);

@@ -58,6 +58,8 @@ fn sizes_that_are_all_one_give_the_mean() {
             sectors: 8,
             head: 0,
             write: false,
+            depth: 1,
+            marked: true,
         });
     }
     let [command, rate] = line.fit().unwrap();
@@ -146,6 +148,8 @@ fn a_name_with_letters_of_control_makes_a_profile_that_can_be_read() {
             sectors: 8,
             head: 0,
             write: false,
+            depth: 1,
+            marked: true,
         });
     }
     let values = fitting.fit().unwrap();
@@ -160,18 +164,19 @@ fn a_name_with_letters_of_control_makes_a_profile_that_can_be_read() {
 
 #[test]
 fn channels_and_tails_are_found_again() {
-    use crate::devices::distribution::{Distribution, DistributionRules};
+    use crate::devices::distribution::{CommandRules, Distribution, DistributionRules};
     // One in twenty takes forty times as long.
     let read_ns: Vec<u64> = (0..100).map(|n| if n < 95 { 50_000 + n * 100 } else { 2_000_000 }).collect();
     let mean_us = read_ns.iter().sum::<u64>() as f64 / 1e5;
     let (capacity_sectors, depth) = (1 << 20, 16);
+    let commands = CommandRules { times_ns: read_ns, ..CommandRules::default() };
     let rules = |channels| DistributionRules {
         capacity_sectors,
         depth,
         channels,
-        bytes_per_s: 0,
-        read_ns: read_ns.clone(),
-        write_ns: read_ns.clone(),
+        reads: commands.clone(),
+        writes: commands.clone(),
+        flush_ns: Vec::new(),
     };
     let fitted = |events: &[BlockEvent], channels: usize| {
         let (mut seen, mut spread) = (Services::with_channels(DEVICE, channels), Spread::new(channels, 0.0));

@@ -1,4 +1,4 @@
-//! What a trace has: of requests of another kind, size or order, or at another depth, a profile that was fitted to it knows nothing.
+//! What a trace has, or several of them: of requests of another kind, size or order, or at another depth, a profile that was fitted to it knows nothing.
 
 use fathom_record::block::{DeviceActivity, RequestClass, RequestStats};
 use fathom_record::origin::bytes_words;
@@ -13,11 +13,13 @@ const LEAST: u64 = 20;
 const NEAR: f64 = 1.5;
 /// The share at either end of sizes and depths that is left out.
 const TAIL: f64 = 0.05;
+/// Of several traces, one with a smaller share of a kind tells nothing of that kind's depth and sizes.
+const TELLING: f64 = 0.05;
 /// Requests are out of order below the one share, and in order above the other.
 const FEW_PERCENT: f64 = 10.0;
 const MOST_PERCENT: f64 = 50.0;
 
-/// What the requests of a trace were.
+/// What the requests of a trace were, or of several.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Coverage {
@@ -27,6 +29,9 @@ pub struct Coverage {
     /// Writes, likewise.
     #[serde(skip_serializing_if = "Option::is_none")]
     writes: Option<Span>,
+    /// Flushes, likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flushes: Option<u64>,
     /// Requests that the device had at once while it had any: from, to.
     depth: [u32; 2],
 }
@@ -38,17 +43,42 @@ struct Span {
     requests: u64,
     /// Their sizes: from, to.
     bytes: [u64; 2],
-    /// The share of them that began where the one before ended.
-    in_order_percent: f64,
+    /// The share of them that began where the one before ended, from the trace with the least to the one with the most.
+    in_order_percent: [f64; 2],
+    /// Requests of any kind that the device had at once in the traces that have these.
+    depth: [u32; 2],
 }
 
 impl Span {
-    fn of(stats: &RequestStats) -> Option<Self> {
+    fn of(stats: &RequestStats, depth: [u32; 2]) -> Option<Self> {
         let sizes: Vec<(u64, u64)> = stats.sizes.iter().map(|s| (s.bytes, s.count)).collect();
         let bytes = typical(&sizes)?;
         // A digit behind the point, as it is written.
         let in_order_percent = (10.0 * in_order_percent(stats)).round() / 10.0;
-        Some(Self { requests: stats.issued, bytes, in_order_percent })
+        Some(Self { requests: stats.issued, bytes, in_order_percent: [in_order_percent; 2], depth })
+    }
+
+    fn joined(self, other: Self) -> Self {
+        fn both<T: PartialOrd + Copy>(a: [T; 2], b: [T; 2]) -> [T; 2] {
+            [if b[0] < a[0] { b[0] } else { a[0] }, if b[1] > a[1] { b[1] } else { a[1] }]
+        }
+        Self {
+            requests: self.requests + other.requests,
+            bytes: both(self.bytes, other.bytes),
+            in_order_percent: both(self.in_order_percent, other.in_order_percent),
+            depth: both(self.depth, other.depth),
+        }
+    }
+
+    /// In words: "reads of 4 KiB out of order".
+    fn words(&self, name: &str) -> String {
+        let [least, most] = self.bytes.map(bytes_words);
+        let order = match self.in_order_percent {
+            [_, most] if most < FEW_PERCENT => " out of order",
+            [least, _] if least > MOST_PERCENT => " in order",
+            _ => "",
+        };
+        format!("{name} of {}{order}", between(least, most))
     }
 }
 
@@ -56,37 +86,86 @@ impl Coverage {
     /// What a device had, in a trace or in a simulation.
     #[must_use]
     pub fn of(device: &DeviceActivity) -> Self {
-        let of = |class| device.class(class).and_then(Span::of);
         let depths: Vec<(u64, u64)> =
             device.in_device.iter().filter(|d| d.depth > 0).map(|d| (d.depth.into(), d.ns)).collect();
         let depth = typical(&depths).unwrap_or([1, 1]).map(|d| u32::try_from(d).unwrap_or(u32::MAX));
-        Self { reads: of(RequestClass::Read), writes: of(RequestClass::Write), depth }
+        let of = |class| device.class(class).and_then(|stats| Span::of(stats, depth));
+        let flushes = device.class(RequestClass::Flush).map(|flushes| flushes.issued).filter(|n| *n > 0);
+        Self { reads: of(RequestClass::Read), writes: of(RequestClass::Write), flushes, depth }
+    }
+
+    /// What several traces have. A kind that is next to nothing of a trace is left out of what this one adds.
+    #[must_use]
+    pub fn union<'c>(all: impl IntoIterator<Item = &'c Self>) -> Self {
+        let mut whole: Option<Self> = None;
+        for one in all {
+            let requests = |span: &Option<Span>| span.as_ref().map_or(0, |s| s.requests) as f64;
+            let sum = requests(&one.reads) + requests(&one.writes);
+            let telling = |span: &Option<Span>| span.clone().filter(|s| s.requests as f64 >= TELLING * sum);
+            let add = |to: Option<Span>, span: &Option<Span>| match (to, telling(span)) {
+                (Some(to), Some(span)) => Some(to.joined(span)),
+                (to, span) => to.or(span),
+            };
+            let so_far = whole.unwrap_or_else(|| Self { depth: one.depth, ..Self::default() });
+            let flushes = so_far.flushes.unwrap_or(0) + one.flushes.unwrap_or(0);
+            whole = Some(Self {
+                reads: add(so_far.reads, &one.reads),
+                writes: add(so_far.writes, &one.writes),
+                flushes: Some(flushes).filter(|n| *n > 0),
+                depth: [so_far.depth[0].min(one.depth[0]), so_far.depth[1].max(one.depth[1])],
+            });
+        }
+        whole.unwrap_or_else(|| Self { depth: [1, 1], ..Self::default() })
+    }
+
+    /// Of a profile that is not fitted to flushes.
+    #[must_use]
+    pub fn without_flushes(self) -> Self {
+        Self { flushes: None, ..self }
+    }
+
+    /// In words: "reads of 4 KiB out of order, flushes; queue depth 1 to 4".
+    #[must_use]
+    pub fn words(&self) -> String {
+        let spans = [("reads", &self.reads), ("writes", &self.writes)];
+        let sum: u64 = spans.iter().filter_map(|(_, span)| span.as_ref()).map(|s| s.requests).sum();
+        let told = |(name, span): (&str, &Option<Span>)| {
+            span.as_ref().filter(|s| s.requests as f64 >= TELLING * sum as f64).map(|s| s.words(name))
+        };
+        let mut words: Vec<String> = spans.into_iter().filter_map(told).collect();
+        words.extend(self.flushes.filter(|n| *n >= LEAST).map(|_| "flushes".to_owned()));
+        let [least, most] = self.depth.map(|d| d.to_string());
+        format!("{}; queue depth {}", words.join(", "), between(least, most))
     }
 
     /// What is wrong with one that was read: key, value, what is expected.
     pub(super) fn wrong(&self) -> Option<(&'static str, String, &'static str)> {
-        let span = |of: &Option<Span>| of.clone().unwrap_or(Span { bytes: [1, 1], ..Span::default() });
+        let span = |of: &Option<Span>| {
+            of.clone().unwrap_or(Span { bytes: [1, 1], depth: [1, 1], ..Span::default() })
+        };
         let (reads, writes) = (span(&self.reads), span(&self.writes));
         let rising = |[from, to]: [u64; 2]| from >= 1 && from <= to;
-        let share = |percent: f64| (0.0..=100.0).contains(&percent);
+        let shares = |[from, to]: [f64; 2]| (0.0..=to).contains(&from) && to <= 100.0;
         const SPAN: &str = "from and to, 1 or more, the smaller first";
-        const SHARE: &str = "0 to 100";
+        const SHARE: &str = "from and to, 0 to 100, the smaller first";
         let checks = [
             ("trace.depth", format!("{:?}", self.depth), rising(self.depth.map(u64::from)), SPAN),
             ("trace.reads.bytes", format!("{:?}", reads.bytes), rising(reads.bytes), SPAN),
             ("trace.writes.bytes", format!("{:?}", writes.bytes), rising(writes.bytes), SPAN),
             (
                 "trace.reads.in_order_percent",
-                reads.in_order_percent.to_string(),
-                share(reads.in_order_percent),
+                format!("{:?}", reads.in_order_percent),
+                shares(reads.in_order_percent),
                 SHARE,
             ),
+            ("trace.reads.depth", format!("{:?}", reads.depth), rising(reads.depth.map(u64::from)), SPAN),
             (
                 "trace.writes.in_order_percent",
-                writes.in_order_percent.to_string(),
-                share(writes.in_order_percent),
+                format!("{:?}", writes.in_order_percent),
+                shares(writes.in_order_percent),
                 SHARE,
             ),
+            ("trace.writes.depth", format!("{:?}", writes.depth), rising(writes.depth.map(u64::from)), SPAN),
         ];
         checks.into_iter().find(|c| !c.2).map(|(key, value, _, expected)| (key, value, expected))
     }
@@ -99,12 +178,13 @@ impl Coverage {
             String::from("\n# What the trace has. Of anything else this profile knows nothing.\n[trace]\n");
         // Writing to a text cannot fail.
         for (name, span) in [("reads", &self.reads), ("writes", &self.writes)] {
-            let Some(Span { requests, bytes: [from, to], in_order_percent }) = span else { continue };
+            let Some(Span { requests, bytes, in_order_percent: [few, many], depth }) = span else { continue };
             let _ = writeln!(
                 text,
-                "{name} = {{ requests = {requests}, bytes = [{from}, {to}], in_order_percent = {in_order_percent:.1} }}"
+                "{name} = {{ requests = {requests}, bytes = {bytes:?}, in_order_percent = [{few:.1}, {many:.1}], depth = {depth:?} }}"
             );
         }
+        let _ = self.flushes.map(|flushes| writeln!(text, "flushes = {flushes}"));
         let _ = writeln!(text, "depth = [{least}, {most}]");
         text
     }
@@ -114,6 +194,10 @@ impl Coverage {
     pub fn instead_of(&self, ran: &DeviceActivity) -> Vec<String> {
         let all: u64 = ran.requests.iter().map(|r| r.issued).sum();
         let notable = |class| ran.class(class).filter(|r| r.issued as f64 >= NOTABLE * all as f64);
+        let depths = ran.in_device.iter().map(|d| (d.depth.into(), d.ns));
+        let depth = mean(depths.filter(|d| d.0 > 0));
+        let is_beyond = |span: [u32; 2]| depth.filter(|d| beyond(span.map(f64::from), *d));
+        let at_all = is_beyond(self.depth);
         let mut instead = Vec::new();
         for (class, name, has) in
             [(RequestClass::Read, "reads", &self.reads), (RequestClass::Write, "writes", &self.writes)]
@@ -122,17 +206,20 @@ impl Coverage {
             match has {
                 None => instead.push(format!("no {name}")),
                 Some(has) if has.requests < LEAST => instead.push(format!("fewer than {LEAST} {name}")),
-                Some(has) => instead.extend(has.instead_of(ran, name)),
+                Some(has) => {
+                    instead.extend(has.instead_of(ran, name));
+                    if let Some(here) = is_beyond(has.depth).filter(|_| at_all.is_none()) {
+                        let [least, most] = has.depth.map(|d| d.to_string());
+                        let depth = between(least, most);
+                        instead.push(format!("{name} only at a queue depth of {depth} (here {here:.1})"));
+                    }
+                }
             }
         }
-        // A profile of no kind is fitted to flushes.
-        if notable(RequestClass::Flush).is_some() {
+        if notable(RequestClass::Flush).is_some() && self.flushes.is_none_or(|n| n < LEAST) {
             instead.push("no flushes that could be fitted".into());
         }
-        let depths = ran.in_device.iter().map(|d| (d.depth.into(), d.ns));
-        if let Some(depth) =
-            mean(depths.filter(|d| d.0 > 0)).filter(|d| beyond(self.depth.map(f64::from), *d))
-        {
+        if let Some(depth) = at_all {
             let [least, most] = self.depth.map(|d| d.to_string());
             instead.push(format!("a queue depth of {} (here {depth:.1})", between(least, most)));
         }
@@ -150,9 +237,10 @@ impl Span {
             instead.push(format!("only {name} of {} (here {here})", between(least, most)));
         }
         let (has, ran) = (self.in_order_percent, in_order_percent(ran));
-        if has < FEW_PERCENT && ran > MOST_PERCENT {
+        let [least, most] = has;
+        if most < FEW_PERCENT && ran > MOST_PERCENT {
             instead.push(format!("only {name} out of order (here in order)"));
-        } else if has > MOST_PERCENT && ran < FEW_PERCENT {
+        } else if least > MOST_PERCENT && ran < FEW_PERCENT {
             instead.push(format!("only {name} in order (here out of order)"));
         }
         instead
@@ -268,18 +356,45 @@ mod tests {
     }
 
     #[test]
+    fn several_traces_cover_what_each_has_at_its_depth() {
+        let deep = device(vec![requests(RequestClass::Read, 1000, 4096, 0)], &[(32, 100)]);
+        let mut single = vec![requests(RequestClass::Write, 1000, 65_536, 0)];
+        single.push(requests(RequestClass::Flush, 1000, 0, 0));
+        // A read in a hundred writes says nothing of reads at this depth.
+        single.push(requests(RequestClass::Read, 10, 1 << 20, 10));
+        let single = device(single, &[(1, 100)]);
+        let both = Coverage::union([&Coverage::of(&deep), &Coverage::of(&single)]);
+        assert_eq!(
+            both.words(),
+            "reads of 4 KiB out of order, writes of 64 KiB out of order, flushes; queue depth 1 to 32"
+        );
+        assert_eq!([both.instead_of(&deep), both.instead_of(&single)], [[""; 0]; 2]);
+        let table: toml::Table = both.table().parse().unwrap();
+        assert_eq!(table["trace"].clone().try_into::<Coverage>().unwrap(), both);
+        let writes = |depth| device(vec![requests(RequestClass::Write, 1000, 65_536, 0)], &[(depth, 100)]);
+        assert_eq!(both.instead_of(&writes(8)), ["writes only at a queue depth of 1 (here 8.0)"]);
+        assert_eq!(both.instead_of(&writes(64)), ["a queue depth of 1 to 32 (here 64.0)"]);
+        let fitted = both.without_flushes().instead_of(&single);
+        assert_eq!(fitted, ["no flushes that could be fitted"]);
+    }
+
+    #[test]
     fn what_cannot_be_is_an_error() {
         let shipped = crate::devices::text("constant").unwrap();
         for (trace, key) in [
             ("depth = [0, 0]", "trace.depth"),
             ("depth = [4, 1]", "trace.depth"),
             (
-                "depth = [1, 1]\nreads = { requests = 9, bytes = [8, 4], in_order_percent = 0 }",
+                "depth = [1, 1]\nreads = { requests = 9, bytes = [8, 4], in_order_percent = [0, 1], depth = [1, 1] }",
                 "trace.reads.bytes",
             ),
             (
-                "depth = [1, 1]\nwrites = { requests = 9, bytes = [4, 8], in_order_percent = nan }",
+                "depth = [1, 1]\nwrites = { requests = 9, bytes = [4, 8], in_order_percent = [0, nan], depth = [1, 1] }",
                 "trace.writes.in_order_percent",
+            ),
+            (
+                "depth = [1, 1]\nwrites = { requests = 9, bytes = [4, 8], in_order_percent = [0, 1], depth = [0, 1] }",
+                "trace.writes.depth",
             ),
         ] {
             let text = format!("{shipped}\n[trace]\n{trace}\n");

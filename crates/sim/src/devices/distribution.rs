@@ -18,12 +18,23 @@ pub struct DistributionRules {
     pub depth: u32,
     /// Commands it serves at the same time.
     pub channels: u32,
-    /// For bytes; 0: they take no time.
+    /// What a read takes.
+    pub reads: CommandRules,
+    /// What a write takes.
+    pub writes: CommandRules,
+    /// Times of flushes, ns; empty: they take as long as writes.
+    pub flush_ns: Vec<u64>,
+}
+
+/// What commands of one direction take.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CommandRules {
+    /// Times for which they hold a channel, each as often as the others, ns.
+    pub times_ns: Vec<u64>,
+    /// For bytes, which hold it longer; 0: they take no time.
     pub bytes_per_s: u64,
-    /// Times of reads, each as often as the others, ns.
-    pub read_ns: Vec<u64>,
-    /// Of writes and flushes.
-    pub write_ns: Vec<u64>,
+    /// From when the channel is free again to when whoever waits for the command knows that it is done, ns.
+    pub beside_ns: u64,
 }
 
 /// A command that is being served; the earliest end first, then the first that came.
@@ -34,6 +45,7 @@ struct Serving {
     tag: u32,
     command_ns: u64,
     transfer_ns: u64,
+    beside_ns: u64,
 }
 
 /// The device.
@@ -44,8 +56,11 @@ pub struct Distribution {
     /// What of the lists has not come yet: none comes twice before all have, so that rare long times are as rare as they are to be.
     read_left: Vec<u64>,
     write_left: Vec<u64>,
+    flush_left: Vec<u64>,
     waiting: VecDeque<Command>,
     serving: BinaryHeap<Reverse<Serving>>,
+    /// What has left its channel: when it is done, its number, its tag.
+    leaving: BinaryHeap<Reverse<(u64, u64, u32)>>,
     number: u64,
     busy_since: u64,
     /// Of what is done.
@@ -61,19 +76,24 @@ impl Distribution {
             chance: Stream::new(SEED, Entity::Device(0)),
             read_left: Vec::new(),
             write_left: Vec::new(),
+            flush_left: Vec::new(),
             waiting: VecDeque::new(),
             serving: BinaryHeap::new(),
+            leaving: BinaryHeap::new(),
             number: 0,
             busy_since: 0,
             counters: Counters::default(),
         }
     }
 
-    fn drawn(&mut self, write: bool) -> u64 {
-        let (times, left) = if write {
-            (&self.rules.write_ns, &mut self.write_left)
+    fn drawn(&mut self, command: Command) -> u64 {
+        let rules = &self.rules;
+        let (times, left) = if command.is_flush() && !rules.flush_ns.is_empty() {
+            (&rules.flush_ns, &mut self.flush_left)
+        } else if command.write {
+            (&rules.writes.times_ns, &mut self.write_left)
         } else {
-            (&self.rules.read_ns, &mut self.read_left)
+            (&rules.reads.times_ns, &mut self.read_left)
         };
         if left.is_empty() {
             left.extend_from_slice(times);
@@ -88,10 +108,14 @@ impl Distribution {
         while self.serving.len() < self.rules.channels.max(1) as usize
             && let Some(command) = self.waiting.pop_front()
         {
-            let command_ns = self.drawn(command.write);
+            let command_ns = self.drawn(command);
+            let rules = if command.write { &self.rules.writes } else { &self.rules.reads };
             let bytes = u128::from(command.sectors) * u128::from(SECTOR_BYTES) * 1_000_000_000;
-            let transfer_ns = bytes.checked_div(u128::from(self.rules.bytes_per_s)).unwrap_or(0) as u64;
-            if self.serving.is_empty() {
+            let transfer_ns = bytes.checked_div(u128::from(rules.bytes_per_s)).unwrap_or(0) as u64;
+            // A flush has a time of its own, and nothing beside it.
+            let of_its_own = command.is_flush() && !self.rules.flush_ns.is_empty();
+            let beside_ns = if of_its_own { 0 } else { rules.beside_ns };
+            if self.is_at_rest() {
                 self.busy_since = now;
             }
             self.number += 1;
@@ -102,8 +126,33 @@ impl Distribution {
                 tag: command.tag,
                 command_ns,
                 transfer_ns,
+                beside_ns,
             }));
         }
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.serving.is_empty() && self.leaving.is_empty()
+    }
+
+    /// A command is done: its time may be the last that the device was busy.
+    fn is_done(&mut self, tag: u32, at: u64, done: &mut Vec<u32>) {
+        done.push(tag);
+        if self.is_at_rest() {
+            self.counters.busy_ns += at - self.busy_since;
+        }
+    }
+
+    /// The command that leaves its channel first makes room there, and is done now or later.
+    fn leaves(&mut self, done: &mut Vec<u32>) {
+        let Some(Reverse(first)) = self.serving.pop() else { return };
+        self.counters.overhead_ns += first.command_ns;
+        self.counters.transfer_ns += first.transfer_ns;
+        match first.beside_ns {
+            0 => self.is_done(first.tag, first.until, done),
+            beside => self.leaving.push(Reverse((first.until + beside, first.number, first.tag))),
+        }
+        self.start(first.until);
     }
 }
 
@@ -122,25 +171,26 @@ impl Device for Distribution {
     }
 
     fn next_event(&self) -> Option<u64> {
-        self.serving.peek().map(|Reverse(first)| first.until)
+        let served = self.serving.peek().map(|Reverse(first)| first.until);
+        let left = self.leaving.peek().map(|Reverse(first)| first.0);
+        served.into_iter().chain(left).min()
     }
 
     fn advance(&mut self, now: u64, done: &mut Vec<u32>) {
-        while let Some(&Reverse(first)) = self.serving.peek().filter(|Reverse(first)| first.until <= now) {
-            self.serving.pop();
-            done.push(first.tag);
-            self.counters.overhead_ns += first.command_ns;
-            self.counters.transfer_ns += first.transfer_ns;
-            if self.serving.is_empty() {
-                self.counters.busy_ns += first.until - self.busy_since;
+        while let Some(at) = self.next_event().filter(|&at| at <= now) {
+            match self.leaving.peek() {
+                Some(&Reverse((until, _, tag))) if until == at => {
+                    self.leaving.pop();
+                    self.is_done(tag, at, done);
+                }
+                _ => self.leaves(done),
             }
-            self.start(first.until);
         }
     }
 
     fn counters(&self, now: u64) -> Counters {
         let mut so_far = Counters { members: self.rules.channels.max(1), ..self.counters };
-        if !self.serving.is_empty() {
+        if !self.is_at_rest() {
             so_far.busy_ns += now.saturating_sub(self.busy_since);
         }
         for Reverse(serving) in &self.serving {
@@ -162,10 +212,41 @@ mod tests {
             capacity_sectors: 1 << 20,
             depth: 8,
             channels,
-            bytes_per_s: 512_000_000,
-            read_ns: vec![1000, 3000],
-            write_ns: vec![50_000],
+            reads: CommandRules { times_ns: vec![1000, 3000], bytes_per_s: 512_000_000, beside_ns: 0 },
+            writes: CommandRules { times_ns: vec![50_000], bytes_per_s: 512_000_000, beside_ns: 0 },
+            flush_ns: Vec::new(),
         }
+    }
+
+    #[test]
+    fn what_a_command_takes_beside_its_channel_keeps_no_other_from_it() {
+        let reads: Vec<_> = (0..64).map(|n| read(n, u64::from(n) * 8, 8)).collect();
+        let end = |depth| {
+            let mut with = rules(1);
+            with.reads = CommandRules { times_ns: vec![2000], bytes_per_s: 0, beside_ns: 6000 };
+            let mut device = Distribution::new(with);
+            let done = closed(&mut device, &reads, depth);
+            let at = *done.iter().max().unwrap();
+            (at, device.counters(at))
+        };
+        let (alone, counters) = end(1);
+        assert_eq!((alone, counters.busy_ns, counters.overhead_ns), (64 * 8000, alone, 64 * 2000));
+        // Four at once keep the one channel busy; the last of them is known to be done 6 us after it.
+        assert_eq!(end(4).0, 64 * 2000 + 6000);
+    }
+
+    #[test]
+    fn a_flush_has_a_time_of_its_own_where_that_is_known() {
+        let mut with = rules(1);
+        let flush = |rules: &DistributionRules| {
+            let mut device = Distribution::new(rules.clone());
+            device.submit(0, write(0, 0, 0));
+            device.next_event()
+        };
+        with.writes.beside_ns = 5;
+        assert_eq!(flush(&with), Some(50_000));
+        with.flush_ns = vec![2_000_000];
+        assert_eq!(flush(&with), Some(2_000_000));
     }
 
     #[test]

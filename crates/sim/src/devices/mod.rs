@@ -8,6 +8,7 @@ mod coverage;
 mod curve;
 pub mod disk;
 pub mod distribution;
+mod held_out;
 pub mod optical;
 pub mod profile;
 pub mod ssd;
@@ -20,6 +21,7 @@ mod testing;
 pub use any::AnyDevice;
 pub use constant::Constant;
 pub use coverage::Coverage;
+pub use held_out::{HeldOut, Part};
 pub use profile::{DeviceProfile, NAMES, ProfileError, ReadText, by_name, is_file, text};
 
 /// Bytes of a sector.

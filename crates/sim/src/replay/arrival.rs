@@ -69,8 +69,45 @@ pub struct Arrivals {
     last_ns: u64,
     next: u64,
     open: Vec<Open>,
-    seen: HashMap<u32, (u64, u64)>,
+    done: Done,
     left_out: LeftOut,
+}
+
+/// What was done, as those see it who hand in the next one: its number and when.
+#[derive(Debug)]
+enum Done {
+    /// Each task sees its own.
+    ByTask(HashMap<u32, (u64, u64)>),
+    /// Whatever was done lets somebody go on. Each is taken once, the latest first.
+    Whoever { latest: Option<(u64, u64)>, waiting: Vec<(u64, u64)> },
+}
+
+impl Done {
+    fn is(&mut self, pid: u32, one: (u64, u64)) {
+        match self {
+            Self::ByTask(seen) => {
+                if seen.len() == MOST_TASKS && !seen.contains_key(&pid) {
+                    seen.clear();
+                }
+                seen.insert(pid, one);
+            }
+            Self::Whoever { latest, waiting } => {
+                if waiting.len() == MOST_TASKS {
+                    waiting.clear();
+                }
+                waiting.push(one);
+                *latest = Some(one);
+            }
+        }
+    }
+
+    /// What an arrival of this task came after.
+    fn before(&mut self, pid: u32) -> Option<(u64, u64)> {
+        match self {
+            Self::ByTask(seen) => seen.get(&pid).copied(),
+            Self::Whoever { latest, waiting } => waiting.pop().or(*latest),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +115,7 @@ struct Open {
     number: u64,
     pid: u32,
     read: bool,
+    /// Of a flush both are 0.
     sector: u64,
     end: u64,
 }
@@ -95,9 +133,17 @@ impl Arrivals {
             last_ns: 0,
             next: 0,
             open: Vec::new(),
-            seen: HashMap::new(),
+            done: Done::ByTask(HashMap::new()),
             left_out: LeftOut::default(),
         }
+    }
+
+    /// The requests of a device as they were issued, each after what was done before it, whoever waited for that: a file system's
+    /// journal and a flush stand between two writes of a task.
+    #[must_use]
+    pub fn in_turn(device: DeviceNumber) -> Self {
+        let done = Done::Whoever { latest: None, waiting: Vec::new() };
+        Self { done, ..Self::new(Some(device), false, true) }
     }
 
     /// The device, once it is known.
@@ -153,17 +199,17 @@ impl Arrivals {
         };
         let number = self.next;
         self.next += 1;
-        let after = self
-            .seen
-            .get(&event.pid)
-            .map(|&(number, at)| After { number, gap_ns: self.last_ns.saturating_sub(at) });
-        if self.follows && !flush {
+        let before = self.done.before(event.pid);
+        let after = before.map(|(number, at)| After { number, gap_ns: self.last_ns.saturating_sub(at) });
+        if self.follows && (!flush || matches!(self.done, Done::Whoever { .. })) {
             if self.open.len() == MOST_OPEN {
                 self.open.remove(0);
             }
-            let end = event.sector.saturating_add(u64::from(event.sectors));
+            // Where a flush is said to lie changes from its issue to its completion.
+            let sector = if flush { 0 } else { event.sector };
+            let end = sector.saturating_add(u64::from(event.sectors));
             let (pid, read) = (event.pid, op.is_read());
-            self.open.push(Open { number, pid, read, sector: event.sector, end });
+            self.open.push(Open { number, pid, read, sector, end });
         }
         Some(Arrival {
             time_ns: self.last_ns,
@@ -182,16 +228,21 @@ impl Arrivals {
 
     /// All that a completed request was made of has been seen by those who handed it in.
     fn completed(&mut self, event: &BlockEvent) {
+        let now = self.last_ns;
+        if event.sectors == 0 {
+            if let Some(at) = self.open.iter().position(|open| open.end == 0) {
+                let flush = self.open.remove(at);
+                self.done.is(flush.pid, (flush.number, now));
+            }
+            return;
+        }
         let end = event.sector.saturating_add(u64::from(event.sectors));
         let read = event.flags.has(RequestFlags::READ);
-        let (seen, now) = (&mut self.seen, self.last_ns);
+        let done = &mut self.done;
         self.open.retain(|open| {
-            let within = open.read == read && open.sector >= event.sector && open.end <= end;
+            let within = open.end > 0 && open.read == read && open.sector >= event.sector && open.end <= end;
             if within {
-                if seen.len() == MOST_TASKS && !seen.contains_key(&open.pid) {
-                    seen.clear();
-                }
-                seen.insert(open.pid, (open.number, now));
+                done.is(open.pid, (open.number, now));
             }
             !within
         });

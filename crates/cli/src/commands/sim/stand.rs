@@ -5,9 +5,9 @@ use crate::commands::fio::Place;
 use crate::exit::Usage;
 use crate::input;
 use fathom_iopath::Limits;
-use fathom_record::{BlockLayer, ProfileText, RestsOn, Simulation, ValueSources};
+use fathom_record::{BlockLayer, OffHeldOut, ProfileText, RestsOn, Simulation, ValueSources};
 use fathom_sim::changed::Change;
-use fathom_sim::devices::{self, DeviceProfile, is_file};
+use fathom_sim::devices::{self, DeviceProfile, HeldOut, is_file};
 use fathom_sim::host::{self, Host};
 use fathom_sim::sources::Uncertain;
 use std::cell::RefCell;
@@ -100,18 +100,17 @@ impl Stand {
 
     /// An error bar holds for requests as the device was fitted to. `ran` is what the device had in the simulation.
     pub fn judge<'b>(&self, simulation: &mut Simulation, ran: impl Iterator<Item = &'b BlockLayer>) {
-        let Some(coverage) = self.device.coverage.as_ref().filter(|_| self.device.demerit_percent.is_some())
-        else {
+        let rests_on = &mut simulation.rests_on;
+        let Some(coverage) = self.device.coverage.as_ref().filter(|_| rests_on.percent().is_some()) else {
             return;
         };
-        let rests_on = &mut simulation.rests_on;
         for words in ran.flat_map(|block| &block.devices).flat_map(|device| coverage.instead_of(device)) {
             if !rests_on.instead.contains(&words) {
                 rests_on.instead.push(words);
             }
         }
         if !rests_on.instead.is_empty() {
-            rests_on.demerit_percent = None;
+            (rests_on.demerit_percent, rests_on.held_out) = (None, None);
         }
     }
 
@@ -203,6 +202,8 @@ fn rests_on(host: &Host, device: &DeviceProfile) -> RestsOn {
         fitted: all.fitted,
         guessed: all.guessed,
         demerit_percent: device.demerit_percent,
+        held_out: HeldOut::bar_percent(&device.held_out)
+            .map(|percent| OffHeldOut { percent, traces: device.held_out.len() as u64 }),
         instead: Vec::new(),
     }
 }

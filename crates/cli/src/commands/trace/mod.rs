@@ -5,7 +5,7 @@ mod export;
 pub mod input;
 pub mod options;
 mod record;
-mod summary;
+pub mod summary;
 mod target;
 
 use options::{Trace, What};

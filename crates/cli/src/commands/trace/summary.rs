@@ -214,7 +214,7 @@ impl Kinds {
 
 /// The machine a trace comes from is not this one: nothing can be asked of its files, and tasks are judged by their names.
 #[derive(Debug)]
-struct Elsewhere;
+pub struct Elsewhere;
 
 impl KernelFiles for Elsewhere {
     fn read(&self, _: &Path) -> io::Result<String> {

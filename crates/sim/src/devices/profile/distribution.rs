@@ -1,10 +1,10 @@
 //! The profile of a device of which nothing but its times is known.
 
-use super::super::Coverage;
+use super::super::{Coverage, HeldOut};
 use super::error::{ProfileError, Reader};
 use super::{bytes_of_mb, ns_of_us};
 use crate::devices::SECTOR_BYTES;
-use crate::devices::distribution::{Distribution, DistributionRules};
+use crate::devices::distribution::{CommandRules, Distribution, DistributionRules};
 use crate::sources::Sourced;
 use serde::Deserialize;
 
@@ -23,6 +23,8 @@ pub struct DistributionProfile {
     _demerit_percent: Option<f64>,
     #[serde(rename = "trace")]
     _trace: Option<Coverage>,
+    #[serde(rename = "held_out")]
+    _held_out: Option<Vec<HeldOut>>,
     /// Its numbers.
     pub service: Times,
 }
@@ -41,8 +43,16 @@ pub struct Times {
     pub mb_s: Sourced<f64>,
     /// What a read takes beside its bytes: each as likely as the others.
     pub read_us: Sourced<Vec<f64>>,
-    /// The same of writes and flushes.
+    /// The same of writes.
     pub write_us: Sourced<Vec<f64>>,
+    /// For bytes that are written; as for those that are read if it is left out.
+    pub write_mb_s: Option<Sourced<f64>>,
+    /// What a read takes after it has left its channel to another one; nothing if it is left out.
+    pub read_beside_us: Option<Sourced<f64>>,
+    /// Likewise a write.
+    pub write_beside_us: Option<Sourced<f64>>,
+    /// What a flush takes; as a write if it is left out.
+    pub flush_us: Option<Sourced<Vec<f64>>>,
 }
 
 impl DistributionProfile {
@@ -53,7 +63,15 @@ impl DistributionProfile {
         reader.within("service.queue_depth", s.queue_depth.get(), 1..=65_536, " commands")?;
         reader.within("service.channels", s.channels.get(), 1..=65_536, " channels")?;
         reader.rate("service.mb_s", s.mb_s.get())?;
-        for (key, times) in [("service.read_us", &s.read_us.value), ("service.write_us", &s.write_us.value)] {
+        reader.rate("service.write_mb_s", s.write_mb_s())?;
+        for (key, us) in
+            [("service.read_beside_us", &s.read_beside_us), ("service.write_beside_us", &s.write_beside_us)]
+        {
+            reader.within(key, us.as_ref().map_or(0.0, Sourced::get), 0.0..=1e9, " us")?;
+        }
+        let flushes = s.flush_us.as_ref().map(|times| ("service.flush_us", &times.value));
+        let lists = [("service.read_us", &s.read_us.value), ("service.write_us", &s.write_us.value)];
+        for (key, times) in lists.into_iter().chain(flushes) {
             if !(1..=MOST_TIMES).contains(&times.len()) {
                 let has = format!("a list of {}", times.len());
                 return Err(reader.value(key, &has, &format!("1 to {MOST_TIMES} times")));
@@ -68,15 +86,26 @@ impl DistributionProfile {
     /// The device.
     pub(super) fn build(&self) -> Distribution {
         let s = &self.service;
-        let ns = |times: &[f64]| times.iter().map(|&us| ns_of_us(us)).collect();
+        let ns = |times: &[f64]| -> Vec<u64> { times.iter().map(|&us| ns_of_us(us)).collect() };
+        let of = |times: &[f64], mb_s: f64, beside_us: &Option<Sourced<f64>>| CommandRules {
+            times_ns: ns(times),
+            bytes_per_s: bytes_of_mb(mb_s),
+            beside_ns: ns_of_us(beside_us.as_ref().map_or(0.0, Sourced::get)),
+        };
         Distribution::new(DistributionRules {
             capacity_sectors: (s.capacity_gb.get() * 1e9 / SECTOR_BYTES as f64) as u64,
             depth: s.queue_depth.get(),
             channels: s.channels.get(),
-            bytes_per_s: bytes_of_mb(s.mb_s.get()),
-            read_ns: ns(&s.read_us.value),
-            write_ns: ns(&s.write_us.value),
+            reads: of(&s.read_us.value, s.mb_s.get(), &s.read_beside_us),
+            writes: of(&s.write_us.value, s.write_mb_s(), &s.write_beside_us),
+            flush_ns: s.flush_us.as_ref().map(|times| ns(&times.value)).unwrap_or_default(),
         })
+    }
+}
+
+impl Times {
+    fn write_mb_s(&self) -> f64 {
+        self.write_mb_s.as_ref().unwrap_or(&self.mb_s).get()
     }
 }
 
@@ -96,6 +125,20 @@ mod tests {
         assert_eq!((profile.tally.fitted, profile.tally.guessed), (3, 3));
         let device = profile.build().unwrap();
         assert_eq!((device.depth(), device.capacity_sectors()), (4, 1_953_125));
+    }
+
+    #[test]
+    fn what_may_be_left_out_is_read_where_it_stands() {
+        use crate::devices::testing::{closed, read, write};
+        let more = "write_mb_s = { value = 4.096, src = \"fit\" }\nread_beside_us = { value = 5, src = \"fit\" }\n\
+            write_beside_us = { value = 6.0, src = \"fit\" }\nflush_us = { value = [2000.0], src = \"fit\" }\n";
+        let text = TEXT.replacen("[10, 20.5]", "[10]", 1) + more;
+        let mut device = DeviceProfile::parse("mine.toml", &text).unwrap().build().unwrap();
+        let done = closed(&mut device, &[read(0, 0, 8), write(1, 8, 8), write(2, 0, 0)], 1);
+        assert_eq!(done, [15_000, 15_000 + 1_013_000, 15_000 + 1_013_000 + 2_000_000]);
+        let wrong = text.replacen("value = 6.0", "value = -6.0", 1);
+        let message = DeviceProfile::parse("mine.toml", &wrong).unwrap_err().to_string();
+        assert!(message.contains("service.write_beside_us is -6"), "{message}");
     }
 
     #[test]

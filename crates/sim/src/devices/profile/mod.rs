@@ -20,7 +20,7 @@ pub use optical::OpticalProfile;
 pub use shipped::{NAMES, text};
 pub use ssd::{ConstantProfile, SsdProfile};
 
-use super::{AnyDevice, Coverage};
+use super::{AnyDevice, Coverage, HeldOut};
 use crate::host::QueueRules;
 use crate::sources::{Tally, Uncertain};
 use error::Reader;
@@ -43,6 +43,8 @@ pub struct DeviceProfile {
     pub demerit_percent: Option<f64>,
     /// What the trace has that it was fitted to; of anything else it knows nothing. Written by `fathom sim calibrate`, too.
     pub coverage: Option<Coverage>,
+    /// How far it is from the device on traces that it was not fitted to, if there were several.
+    pub held_out: Vec<HeldOut>,
     kind: Kind,
 }
 
@@ -63,6 +65,8 @@ struct Head {
     about: String,
     demerit_percent: Option<f64>,
     trace: Option<Coverage>,
+    #[serde(default)]
+    held_out: Vec<HeldOut>,
 }
 
 const KINDS: &str = "\"disk\", \"array\", \"optical\", \"ssd\", \"constant\" or \"distribution\"";
@@ -96,6 +100,11 @@ impl DeviceProfile {
         if let Some(percent) = head.demerit_percent.filter(|p| !p.is_finite() || *p < 0.0) {
             return Err(reader.value("demerit_percent", &percent.to_string(), "0 or more"));
         }
+        let off = |h: &HeldOut| !h.off_percent().is_finite();
+        if let Some(held_out) = head.held_out.iter().find(|h| off(h)) {
+            let value = format!("{}, {}", held_out.throughput_percent, held_out.response_percent);
+            return Err(reader.value("held_out.throughput_percent, response_percent", &value, "numbers"));
+        }
         if let Some((key, value, expected)) = head.trace.as_ref().and_then(Coverage::wrong) {
             return Err(reader.value(key, &value, expected));
         }
@@ -126,6 +135,7 @@ impl DeviceProfile {
             uncertain,
             demerit_percent,
             coverage,
+            held_out: head.held_out,
             kind,
         })
     }

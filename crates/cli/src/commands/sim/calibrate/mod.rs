@@ -1,11 +1,15 @@
 //! `fathom sim calibrate`: a device profile from the requests of a trace. Readings (`halves`): which device and how many requests; the first
 //! half, which is fitted, several times where a number is to be chosen; the second, which is replayed on the fitted device and judged by how
-//! far response times lie apart. `page` draws it.
+//! far response times lie apart. `page` draws it. Of several traces (`several`) one profile is made, and each is held out in turn.
 
 mod halves;
+mod loads;
 mod page;
+mod several;
+mod whose;
 
 use super::super::trace::input::{self, Input};
+use super::super::trace::options::Source;
 use super::line::{Calibrate, ProfileKind};
 use super::traced;
 use crate::commands::write;
@@ -69,7 +73,12 @@ pub fn run(o: &Calibrate) -> anyhow::Result<ExitCode> {
         write::check(page, o.force)?;
     }
     let fitting = fitting(o)?;
-    let input = traced::one(&o.source)?;
+    traced::check_regular(&o.source.files)?;
+    let mut inputs = input::inputs(&Source { files: o.source.files.clone(), from: o.source.from })?;
+    if inputs.len() > 1 {
+        return several::run(o, inputs);
+    }
+    let Some(input) = inputs.pop() else { return Err(Usage("no trace was named".into()).into()) };
     let (number, issued, called) = which(o, &input)?;
     let device = Traced { input: &input, number, issued, called: &called };
     let mut points = Points::default();
@@ -85,7 +94,7 @@ pub fn run(o: &Calibrate) -> anyhow::Result<ExitCode> {
         Some(judged) => with_demerit(&half.text, judged.demerit_percent),
         None => half.text.clone(),
     };
-    let profile = profile + &device.coverage()?.table();
+    let profile = profile + &device.coverage()?.without_flushes().table();
     write(o, &profile)?;
     let (fitted, of_second) = points.take();
     let told = Told {

@@ -107,6 +107,18 @@ pub struct TraceFile {
     pub from: Option<Form>,
 }
 
+/// Traces of one device.
+#[derive(Debug, Args)]
+pub struct TraceFiles {
+    /// Traces of one device under different loads, in files; they are read more than once. Several files of blktrace (X.blktrace.0,
+    /// X.blktrace.1 ..., or just X) are one trace
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// The form, if its content does not tell
+    #[arg(long, value_name = "FORM")]
+    pub from: Option<Form>,
+}
+
 /// A form of single events, which a log is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LogForm {
@@ -177,7 +189,7 @@ pub struct Agree {
 #[derive(Debug, Args)]
 pub struct Calibrate {
     #[command(flatten)]
-    pub source: TraceFile,
+    pub source: TraceFiles,
     /// The profile that is written (.toml)
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
@@ -193,10 +205,11 @@ pub struct Calibrate {
     /// The device of the trace, by name or number (loop0, 7:0) [default: the one with the most requests]
     #[arg(long, value_name = "DEVICE")]
     pub traced: Option<String>,
-    /// Exit code 1 if the response times of the held-out half are farther off, in percent of their mean
+    /// Exit code 1 if the response times of the held-out half are farther off, in percent of their mean; of several traces, if the error
+    /// bar is larger
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub at_most: Option<f64>,
-    /// Also write a page (.html): the requests of both halves with the fitted curve, what it is off by, response times
+    /// Also write a page (.html), of one trace: the requests of both halves with the fitted curve, what it is off by, response times
     #[arg(long, value_name = "FILE")]
     pub page: Option<PathBuf>,
     /// Print JSON instead of the table

@@ -1,0 +1,187 @@
+//! One profile from several traces of a device (`loads`), and its error bar: each trace is predicted by a fit to the others. Where no other
+//! has such requests, nobody would be given that answer; then its own first half is fitted with the others, and the second is predicted.
+
+use super::super::super::trace::input::Input;
+use super::super::line::{Calibrate, ProfileKind};
+use super::loads::Load;
+use super::{which, write};
+use crate::console;
+use crate::exit::{self, Usage};
+use fathom_sim::calibrate::Value;
+use fathom_sim::calibrate::several::{Gathered, Model, fit};
+use fathom_sim::devices::{Coverage, HeldOut, Part};
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+/// The published form of the JSON.
+const SCHEMA: &str = "fathom-sim-calibrate-several/1";
+
+/// What was found.
+#[derive(Serialize)]
+struct Told {
+    schema: &'static str,
+    kind: &'static str,
+    traces: Vec<TraceTold>,
+    values: Vec<Value>,
+    /// What an answer is off by at most, as far as held-out requests tell; null if there are none.
+    error_bar_percent: Option<f64>,
+    /// Whether that is at most what was asked for; null if nothing was.
+    holds: Option<bool>,
+    profile: String,
+}
+
+/// One of the traces.
+#[derive(Serialize)]
+struct TraceTold {
+    file: String,
+    device: String,
+    /// What it has.
+    load: String,
+    requests: u64,
+    /// Reads and writes that are not the traced workload's.
+    left_out: u64,
+    /// How far a fit without it, or without its second half, is off on it.
+    held_out: Option<HeldOut>,
+}
+
+/// Runs the command.
+pub(super) fn run(o: &Calibrate, inputs: Vec<Input>) -> anyhow::Result<ExitCode> {
+    refuse(o)?;
+    let mut loads = Vec::new();
+    for input in inputs {
+        let (number, _, called) = which(o, &input)?;
+        loads.push(Load::read(input, number, called)?);
+    }
+    tell_if_devices_differ(&loads);
+    let scatters = o.kind == ProfileKind::Distribution;
+    let model = fitted(&loads.iter().map(|l| &l.whole).collect::<Vec<_>>())?;
+    let mut held_out = Vec::new();
+    for at in 0..loads.len() {
+        held_out.push(predicted(&loads, at, scatters)?);
+    }
+    let told_out: Vec<HeldOut> = held_out.iter().flatten().cloned().collect();
+    let bar = HeldOut::bar_percent(&told_out);
+    let requests: u64 = loads.iter().map(|l| l.whole.requests()).sum();
+    let names: Vec<&str> = loads.iter().map(|l| l.input.name.as_str()).collect();
+    let about = format!("fitted to {requests} requests of {} in {}", loads[0].called, names.join(", "));
+    let coverage = covers(&model, loads.iter().map(|l| &l.coverage));
+    let mut text = model.profile(&about, scatters) + &coverage.table();
+    told_out.iter().for_each(|one| text += &one.table());
+    write(o, &text)?;
+    let traces = loads.into_iter().zip(held_out).map(|(load, held_out)| TraceTold {
+        load: load.coverage.words(),
+        requests: load.whole.requests(),
+        file: load.input.name,
+        device: load.called,
+        left_out: load.left_out,
+        held_out,
+    });
+    let holds = o.at_most.map(|limit| bar.is_some_and(|bar| bar <= limit));
+    let told = Told {
+        schema: SCHEMA,
+        kind: if scatters { "distribution" } else { "constant" },
+        traces: traces.collect(),
+        values: model.values(),
+        error_bar_percent: bar,
+        holds,
+        profile: o.output.display().to_string(),
+    };
+    if o.json {
+        console::out_raw(&(serde_json::to_string_pretty(&told)? + "\n"));
+    } else {
+        console::out(&page(&told));
+    }
+    Ok(ExitCode::from(if holds == Some(false) { exit::CHECK } else { exit::DONE }))
+}
+
+/// What takes one trace.
+fn refuse(o: &Calibrate) -> Result<(), Usage> {
+    if o.kind == ProfileKind::Disk {
+        return Err(Usage("--kind disk is fitted to one trace; name one, or leave --kind disk out".into()));
+    }
+    if o.page.is_some() {
+        return Err(Usage("--page draws the fit to one trace; name one, or leave --page out".into()));
+    }
+    Ok(())
+}
+
+fn fitted(all: &[&Gathered]) -> Result<Model, Usage> {
+    fit(all).map_err(|e| Usage(e.to_string()))
+}
+
+/// What a model that was fitted to these may be asked.
+fn covers<'c>(model: &Model, all: impl Iterator<Item = &'c Coverage>) -> Coverage {
+    let union = Coverage::union(all);
+    if model.has_flushes() { union } else { union.without_flushes() }
+}
+
+/// How far a fit that has not seen a trace, or not its second half, is off on it.
+fn predicted(loads: &[Load], at: usize, scatters: bool) -> anyhow::Result<Option<HeldOut>> {
+    let load = &loads[at];
+    let others = || loads.iter().enumerate().filter(move |(n, _)| *n != at).map(|(_, other)| other);
+    let without: Vec<&Gathered> = others().map(|l| &l.whole).collect();
+    // Of others that are too small, nothing is fitted.
+    if let Ok(model) = fit(&without)
+        && covers(&model, others().map(|l| &l.coverage)).instead_of(&load.activity).is_empty()
+    {
+        return load.predicted(&model.profile("held out", scatters), Part::Whole);
+    }
+    let with_half: Vec<&Gathered> = without.into_iter().chain([&load.first_half]).collect();
+    let Ok(model) = fit(&with_half) else { return Ok(None) };
+    load.predicted(&model.profile("held out", scatters), Part::SecondHalf)
+}
+
+fn tell_if_devices_differ(loads: &[Load]) {
+    let first = &loads[0];
+    if let Some(other) = loads.iter().find(|l| l.called != first.called) {
+        console::warning(&format!(
+            "{} is a trace of {}, and {} of {}: they are taken for one device",
+            first.input.name, first.called, other.input.name, other.called
+        ));
+    }
+}
+
+fn page(told: &Told) -> String {
+    let requests: u64 = told.traces.iter().map(|t| t.requests).sum();
+    let mut text = format!(
+        "a profile of kind {} from {requests} requests in {} traces\n\n",
+        told.kind,
+        told.traces.len()
+    );
+    // Writing to a text cannot fail.
+    let _ = writeln!(text, "{:<24} {:>12}  from", "value", "");
+    for v in &told.values {
+        let _ = writeln!(text, "{:<24} {:>12.4}  {}: {}", v.key, v.value, v.src, v.note);
+    }
+    text += "\nheld out: each trace as a fit to the others predicts it\n";
+    for trace in &told.traces {
+        let _ = writeln!(text, "{} ({}; {} requests)", trace.file, trace.load, trace.requests);
+        let _ = match &trace.held_out {
+            None => writeln!(text, "  too few requests to be predicted"),
+            Some(h) => writeln!(
+                text,
+                "  {}throughput {:+.1} %, mean response time {:+.1} %",
+                match h.part {
+                    Part::Whole => "",
+                    Part::SecondHalf =>
+                        "no other trace has such requests, so the second half, by its first and the others: ",
+                },
+                h.throughput_percent,
+                h.response_percent
+            ),
+        };
+        if trace.left_out > 0 {
+            let _ = writeln!(
+                text,
+                "  left out of the fit: {} requests of other programs, or before or after the workload",
+                trace.left_out
+            );
+        }
+    }
+    let _ = match told.error_bar_percent {
+        Some(bar) => writeln!(text, "\nerror bar of an answer: {bar:.1} %"),
+        None => writeln!(text, "\nNo trace has enough requests to be held out: answers have no error bar."),
+    };
+    text
+}

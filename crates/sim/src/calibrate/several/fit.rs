@@ -1,0 +1,311 @@
+//! The fit: a device serves so many commands at the same time, each for a time and a time for each byte, and is known to be done some
+//! time after that. What a command takes in all is told by requests that found the device nearly empty; what of it keeps a channel from
+//! others by windows in which it was full, where requests are done as fast as channels are free again.
+
+use super::super::Unfit;
+use super::super::spread::Seen;
+use super::gathered::{Cell, Gathered, Told, WINDOW, Window};
+use super::model::{Command, Model};
+use std::collections::BTreeMap;
+
+/// Fewer requests tell nothing.
+const LEAST: u64 = 20;
+/// Fewer windows tell nothing of a depth.
+const LEAST_WINDOWS: usize = 4;
+/// A window is about as deep as the deepest from this share of its depth on.
+const DEEP: f64 = 0.7;
+/// Requests wait for a channel where they take longer than alone by this factor.
+const WAITS: f64 = 1.05;
+/// A command cannot hold a channel for longer than it takes in all; within what times scatter.
+const AT_MOST: f64 = 1.02;
+/// Numbers of channels are as good as the best if they are off by no more than this in addition (of the logarithm).
+const AS_GOOD: f64 = 0.02;
+/// How much it counts that both kinds hold a channel for the same share of their time: little beside windows that tell them apart.
+const ALIKE: f64 = 1e-3;
+/// More channels are not looked for.
+const MOST_CHANNELS: usize = 256;
+
+/// What requests of one kind and about one size take where they found the device nearly empty.
+#[derive(Clone, Copy)]
+struct Alone {
+    bytes: f64,
+    ns: f64,
+    depth: f64,
+}
+
+/// Time for a command and for each of its bytes.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    command_ns: f64,
+    ns_per_byte: f64,
+}
+
+impl Line {
+    fn at(self, bytes: f64) -> f64 {
+        self.command_ns + self.ns_per_byte * bytes
+    }
+
+    /// Through what was seen, errors counted in proportion; no time is below 0.
+    fn through(points: &[Alone], channels: f64) -> Self {
+        let (mut n, mut x, mut y, mut xx, mut xy) = (0.0, 0.0, 0.0, 0.0, 0.0);
+        for point in points {
+            let ns = point.ns * (channels / point.depth).min(1.0);
+            let weight = 1.0 / (ns * ns).max(1.0);
+            n += weight;
+            x += weight * point.bytes;
+            y += weight * ns;
+            xx += weight * point.bytes * point.bytes;
+            xy += weight * point.bytes * ns;
+        }
+        let determinant = n * xx - x * x;
+        let level = Self { command_ns: y / n, ns_per_byte: 0.0 };
+        if determinant <= 1e-9 * n * xx {
+            return level;
+        }
+        let ns_per_byte = (n * xy - x * y) / determinant;
+        let command_ns = (y - ns_per_byte * x) / n;
+        match (command_ns >= 0.0, ns_per_byte > 0.0) {
+            (true, true) => Self { command_ns, ns_per_byte },
+            (false, _) => Self { command_ns: 0.0, ns_per_byte: xy / xx },
+            (true, false) => level,
+        }
+    }
+}
+
+/// Everything that all traces tell.
+struct Seeing {
+    cells: BTreeMap<Cell, Told>,
+    flushes: Seen,
+    windows: Vec<Window>,
+    alone: [Vec<Alone>; 2],
+    /// The depth from which on a window of mostly this kind is about as deep as any; none where there is never more than one.
+    deep: [Option<f64>; 2],
+}
+
+/// One number of channels, with what follows from it.
+struct Try {
+    channels: f64,
+    alone: [Option<Line>; 2],
+    /// What of a command's time holds its channel, where windows tell.
+    held_ns: [Option<f64>; 2],
+    off: f64,
+    possible: bool,
+}
+
+/// Fits a model to all of these.
+///
+/// # Errors
+/// Too few requests.
+pub fn fit(all: &[&Gathered]) -> Result<Model, Unfit> {
+    let seeing = Seeing::of(all);
+    if seeing.alone.iter().all(Vec::is_empty) {
+        return Err(Unfit::TooFew { found: all.iter().map(|g| g.requests()).sum(), wanted: LEAST });
+    }
+    let most = all.iter().map(|g| g.most_open()).max().unwrap_or(1).max(1);
+    let tries: Vec<Try> = (1..=most.min(MOST_CHANNELS)).map(|n| seeing.with_channels(n as f64)).collect();
+    let nearest = |possible: bool| {
+        let some = tries.iter().filter(|t| t.possible || !possible);
+        some.map(|t| t.off).min_by(f64::total_cmp)
+    };
+    let (best, possible) = match nearest(true) {
+        Some(best) => (best, true),
+        None => (nearest(false).unwrap_or(0.0), false),
+    };
+    let good = |t: &&Try| (t.possible || !possible) && t.off <= best + AS_GOOD;
+    // As many as are as good: time that a command spends beside its channel is what nothing else explains.
+    let Some(chosen) = tries.iter().filter(good).max_by(|a, b| a.channels.total_cmp(&b.channels)) else {
+        return Err(Unfit::Undetermined("their times are not finite"));
+    };
+    let end_sector = all.iter().map(|g| g.end_sector()).max().unwrap_or(0);
+    Ok(seeing.model(chosen, end_sector, most))
+}
+
+impl Seeing {
+    fn of(all: &[&Gathered]) -> Self {
+        let mut cells: BTreeMap<Cell, Told> = BTreeMap::new();
+        let mut flushes = Seen::default();
+        let mut windows = Vec::new();
+        for one in all {
+            one.cells.iter().for_each(|(cell, told)| cells.entry(*cell).or_default().merge(told));
+            flushes.merge(&one.flushes);
+            windows.extend_from_slice(&one.windows);
+        }
+        cells.retain(|_, told| told.seen.count() >= LEAST);
+        let alone = [false, true].map(|write| alone(&cells, write));
+        let deep = [0, 1].map(|kind| {
+            let mut depths: Vec<f64> =
+                windows.iter().filter(|w| w.is_of(kind)).map(Window::mean_depth).collect();
+            depths.sort_by(|a, b| b.total_cmp(a));
+            depths.get(LEAST_WINDOWS - 1).map(|deepest| deepest * DEEP).filter(|depth| *depth > 1.0)
+        });
+        Self { cells, flushes, windows, alone, deep }
+    }
+
+    fn with_channels(&self, channels: f64) -> Try {
+        let lines = [0, 1].map(|kind: usize| {
+            let points = &self.alone[kind];
+            (!points.is_empty()).then(|| Line::through(points, channels))
+        });
+        let held_ns = self.held(channels, lines);
+        let (mut squares, mut count) = (0.0, 0.0_f64);
+        for (cell, told) in &self.cells {
+            let Some(line) = lines[usize::from(cell.write)] else { continue };
+            let n = told.seen.count() as f64;
+            let (bytes, depth, ns) = (told.bytes / n, told.depth / n, told.response_ns / n);
+            let held = held_ns[usize::from(cell.write)].unwrap_or(line.command_ns);
+            let waits = depth * (held + line.ns_per_byte * bytes) / channels;
+            squares += (line.at(bytes).max(waits).max(1.0) / ns.max(1.0)).ln().powi(2);
+            count += 1.0;
+        }
+        let impossible = [0, 1].into_iter().any(|kind: usize| match (lines[kind], held_ns[kind]) {
+            (Some(line), Some(held)) => self.waits(kind, lines) && held > AT_MOST * line.command_ns.max(1.0),
+            _ => false,
+        });
+        let off = (squares / count.max(1.0)).sqrt();
+        Try { channels, alone: lines, held_ns, off, possible: !impossible && off.is_finite() }
+    }
+
+    fn deep_windows(&self, kind: usize) -> impl Iterator<Item = &Window> {
+        let deep = self.deep[kind].unwrap_or(f64::INFINITY);
+        self.windows.iter().filter(move |w| w.is_of(kind) && w.mean_depth() >= deep)
+    }
+
+    /// Whether requests of a kind take longer than alone where the device has most of them.
+    fn waits(&self, kind: usize, lines: [Option<Line>; 2]) -> bool {
+        let (mut took, mut alone) = (0.0, 0.0);
+        for window in self.deep_windows(kind) {
+            took += window.response_ns as f64;
+            alone += window.alone_ns(lines);
+        }
+        took > WAITS * alone
+    }
+
+    /// What a command of each kind holds a channel for: in the time of a window, times the channels, all its requests were served. Looked
+    /// for are the shares of the times that commands take alone; where windows do not tell one kind from the other, both have the same.
+    fn held(&self, channels: f64, lines: [Option<Line>; 2]) -> [Option<f64>; 2] {
+        let (mut xx, mut xy) = ([[0.0_f64; 2]; 2], [0.0_f64; 2]);
+        let deep = |w: &&Window| {
+            [0, 1].into_iter().any(|kind: usize| {
+                w.is_of(kind) && self.deep[kind].is_some_and(|deep| w.mean_depth() >= deep)
+            })
+        };
+        let (command_ns, ns_per_byte) =
+            (lines.map(|l| l.map_or(0.0, |l| l.command_ns)), lines.map(|l| l.map_or(0.0, |l| l.ns_per_byte)));
+        for window in self.windows.iter().filter(deep) {
+            let alone_ns = window.alone_ns(lines).max(1.0);
+            let mut served_ns = channels * window.busy_ns as f64;
+            let mut x = [0.0; 2];
+            for kind in 0..2 {
+                x[kind] = f64::from(window.requests[kind]) * command_ns[kind];
+                served_ns -= ns_per_byte[kind] * window.bytes[kind] as f64;
+            }
+            for row in 0..2 {
+                for column in 0..2 {
+                    xx[row][column] += x[row] * x[column] / alone_ns;
+                }
+                xy[row] += x[row] * served_ns / alone_ns;
+            }
+        }
+        let alike = ALIKE * (xx[0][0] + xx[1][1]);
+        for row in 0..2 {
+            xx[row][row] += alike;
+            xx[row][1 - row] -= alike;
+        }
+        let determinant = xx[0][0] * xx[1][1] - xx[0][1] * xx[1][0];
+        [0, 1].map(|kind: usize| {
+            self.deep[kind]?;
+            let other = 1 - kind;
+            let share = (xy[kind] * xx[other][other] - xy[other] * xx[0][1]) / determinant;
+            share.is_finite().then_some(share.max(0.0) * command_ns[kind])
+        })
+    }
+
+    fn model(&self, chosen: &Try, end_sector: u64, most_open: usize) -> Model {
+        let beside = |kind: usize| -> Option<f64> {
+            let (line, held) = (chosen.alone[kind]?, chosen.held_ns[kind]?);
+            self.waits(kind, chosen.alone).then(|| (line.command_ns - held).max(0.0))
+        };
+        let commands = [0, 1].map(|kind: usize| {
+            let line = chosen.alone[kind]?;
+            // Where nothing waited, what is beside a channel is as it is for the other kind.
+            let (beside_ns, held_ns) = match beside(kind) {
+                Some(ns) => (ns, chosen.held_ns[kind].unwrap_or(line.command_ns)),
+                None => {
+                    let ns = beside(1 - kind).unwrap_or(0.0).min(line.command_ns / 2.0);
+                    (ns, line.command_ns - ns)
+                }
+            };
+            let of_kind = self.cells.iter().filter(|(cell, _)| usize::from(cell.write) == kind);
+            let requests = of_kind.map(|(_, told)| told.seen.count()).sum();
+            let shares_us = self.shares(kind, line, held_ns, chosen.channels);
+            let ns_per_byte = line.ns_per_byte;
+            Some(Command { requests, held_ns, beside_ns, ns_per_byte, shares_us })
+        });
+        let [reads, writes] = commands;
+        let flushes = (self.flushes.count() >= LEAST)
+            .then(|| (self.flushes.count(), self.flushes.mean_us().unwrap_or(0.0), self.flushes.shares_us()));
+        Model { channels: chosen.channels as u32, reads, writes, flushes, end_sector, most_open }
+    }
+
+    /// How times of commands scatter: those of the size of which there are most, their mean made what a command holds a channel for.
+    fn shares(&self, kind: usize, line: Line, held_ns: f64, channels: f64) -> Vec<f64> {
+        let nearly_alone = nearly_alone(&self.cells, kind == 1);
+        let Some(told) = nearly_alone.into_iter().map(|(_, told)| told).max_by_key(|told| told.seen.count())
+        else {
+            return vec![held_ns / 1e3];
+        };
+        let n = told.seen.count() as f64;
+        let part = (channels / (told.depth / n)).min(1.0);
+        let for_bytes_us = line.ns_per_byte * told.bytes / n / 1e3;
+        let times: Vec<f64> =
+            told.seen.shares_us().into_iter().map(|us| (us * part - for_bytes_us).max(0.0)).collect();
+        let mean = times.iter().sum::<f64>() / times.len().max(1) as f64;
+        if mean <= 0.0 {
+            return vec![held_ns / 1e3];
+        }
+        times.into_iter().map(|us| us * held_ns / 1e3 / mean).collect()
+    }
+}
+
+impl Window {
+    fn mean_depth(&self) -> f64 {
+        self.depth as f64 / f64::from(WINDOW)
+    }
+
+    /// Whether one in eight at least is of this kind.
+    fn is_of(&self, kind: usize) -> bool {
+        self.requests[kind] * 8 >= WINDOW
+    }
+
+    /// What its requests would take alone.
+    fn alone_ns(&self, lines: [Option<Line>; 2]) -> f64 {
+        let of = |kind: usize| {
+            let line = lines[kind].or(lines[1 - kind]);
+            line.map_or(0.0, |l| {
+                l.command_ns * f64::from(self.requests[kind]) + l.ns_per_byte * self.bytes[kind] as f64
+            })
+        };
+        of(0) + of(1)
+    }
+}
+
+/// Cells of a kind in which the device was as nearly empty as for any, each size once.
+fn nearly_alone(cells: &BTreeMap<Cell, Told>, write: bool) -> Vec<(&Cell, &Told)> {
+    let mut sizes: BTreeMap<u32, (&Cell, &Told)> = BTreeMap::new();
+    for (cell, told) in cells.iter().filter(|(cell, _)| cell.write == write) {
+        let known = sizes.entry(cell.size).or_insert((cell, told));
+        if cell.depth < known.0.depth {
+            *known = (cell, told);
+        }
+    }
+    let least = sizes.values().map(|(cell, _)| cell.depth).min().unwrap_or(0);
+    sizes.into_values().filter(|(cell, _)| cell.depth <= least + 1).collect()
+}
+
+fn alone(cells: &BTreeMap<Cell, Told>, write: bool) -> Vec<Alone> {
+    let of = |told: &Told| {
+        let n = told.seen.count() as f64;
+        Alone { bytes: told.bytes / n, ns: told.response_ns / n, depth: told.depth / n }
+    };
+    nearly_alone(cells, write).into_iter().map(|(_, told)| of(told)).collect()
+}

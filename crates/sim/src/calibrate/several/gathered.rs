@@ -1,0 +1,162 @@
+//! What the requests of one trace tell, in room that does not grow with it: mean times by kind, size and depth, and how much was done in
+//! short windows of time.
+
+use super::super::service::{Service, Services};
+use super::super::spread::Seen;
+use super::flushes::Flushes;
+use crate::devices::SECTOR_BYTES;
+use crate::thin::Thin;
+use fathom_record::block::{BlockEvent, DeviceNumber};
+use fathom_record::inside::Thinned;
+use std::collections::BTreeMap;
+
+/// Requests of a window.
+pub(super) const WINDOW: u32 = 32;
+/// Windows that are kept of a trace.
+const MOST_WINDOWS: usize = 2048;
+
+/// Requests of one kind, of sizes within a factor of two, that found about as many others in the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Cell {
+    pub write: bool,
+    /// Logarithm of the size.
+    pub size: u32,
+    /// Logarithm of the requests in the device at its issue, with it.
+    pub depth: u32,
+}
+
+/// Sums over the requests of a cell.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Told {
+    pub bytes: f64,
+    pub depth: f64,
+    pub response_ns: f64,
+    pub seen: Seen,
+}
+
+impl Told {
+    pub fn merge(&mut self, other: &Self) {
+        self.bytes += other.bytes;
+        self.depth += other.depth;
+        self.response_ns += other.response_ns;
+        self.seen.merge(&other.seen);
+    }
+}
+
+/// Requests that were done one after the other.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Window {
+    /// Reads, writes.
+    pub requests: [u32; 2],
+    /// Bytes of those.
+    pub bytes: [u64; 2],
+    /// Sum of the requests in the device at their issue.
+    pub depth: u64,
+    /// Sum of their response times.
+    pub response_ns: u64,
+    /// Time from one completion to the next, as far as the device had something to do.
+    pub busy_ns: u64,
+    /// One of them is not of the traced workload.
+    spoilt: bool,
+}
+
+/// What one trace tells.
+#[derive(Clone, Debug)]
+pub struct Gathered {
+    services: Services,
+    flushing: Flushes,
+    pub(super) cells: BTreeMap<Cell, Told>,
+    pub(super) flushes: Seen,
+    window: Window,
+    thin: Thin<Window>,
+    pub(super) windows: Vec<Window>,
+    requests: u64,
+}
+
+impl Gathered {
+    /// Nothing yet, of this device.
+    #[must_use]
+    pub fn new(device: DeviceNumber) -> Self {
+        Self {
+            services: Services::new(device),
+            flushing: Flushes::new(device),
+            cells: BTreeMap::new(),
+            flushes: Seen::default(),
+            window: Window::default(),
+            thin: Thin::new(MOST_WINDOWS),
+            windows: Vec::new(),
+            requests: 0,
+        }
+    }
+
+    /// Takes the next event. Of an issue `counts` says whether it is the traced workload's; what is not keeps the device busy all the
+    /// same.
+    pub fn take(&mut self, event: &BlockEvent, counts: bool) {
+        if let Some((ns, true)) = self.flushing.take(event, counts) {
+            self.flushes.add(ns);
+        }
+        if let Some(service) = self.services.take_marked(event, counts) {
+            self.add(&service);
+        }
+    }
+
+    fn add(&mut self, service: &Service) {
+        let bytes = u64::from(service.sectors) * SECTOR_BYTES;
+        if service.marked {
+            self.requests += 1;
+            let depth = service.depth.max(1);
+            let cell = Cell { write: service.write, size: bytes.ilog2(), depth: depth.ilog2() };
+            let told = self.cells.entry(cell).or_default();
+            told.bytes += bytes as f64;
+            told.depth += f64::from(depth);
+            told.response_ns += service.response_ns as f64;
+            told.seen.add(service.response_ns);
+        }
+        let window = &mut self.window;
+        let kind = usize::from(service.write);
+        window.requests[kind] += 1;
+        window.bytes[kind] += bytes;
+        window.depth += u64::from(service.depth);
+        window.response_ns += service.response_ns;
+        window.busy_ns += service.ns;
+        window.spoilt |= !service.marked;
+        if window.requests[0] + window.requests[1] == WINDOW {
+            let whole = std::mem::take(window);
+            if !whole.spoilt {
+                self.thin.see(|| whole);
+            }
+        }
+    }
+
+    /// All of the trace was seen.
+    #[must_use]
+    pub fn finish(mut self) -> Self {
+        let Thinned { kept, .. } = self.thin.take();
+        self.windows = kept;
+        self
+    }
+
+    /// Reads and writes of the traced workload.
+    #[must_use]
+    pub fn requests(&self) -> u64 {
+        self.requests
+    }
+
+    /// The sector behind the last one that was asked for.
+    #[must_use]
+    pub fn end_sector(&self) -> u64 {
+        self.services.end_sector()
+    }
+
+    /// Most reads and writes that the device had at once.
+    #[must_use]
+    pub fn most_open(&self) -> usize {
+        self.services.most_open()
+    }
+
+    /// Events behind the last sector that there can be.
+    #[must_use]
+    pub fn impossible(&self) -> u64 {
+        self.services.impossible()
+    }
+}

@@ -1,0 +1,143 @@
+//! What was fitted to several traces, and its text as a profile.
+
+use super::super::Value;
+use super::super::fitting::{capacity, plain};
+use std::fmt::Write as _;
+
+/// What a command of one kind takes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Command {
+    /// Requests that tell it.
+    pub requests: u64,
+    /// For which it holds a channel, beside its bytes, ns.
+    pub held_ns: f64,
+    /// From then on until it is known to be done, ns.
+    pub beside_ns: f64,
+    /// For each byte, which hold the channel too, ns.
+    pub ns_per_byte: f64,
+    /// How times for which a channel is held scatter: means of equal shares, ascending, us.
+    pub shares_us: Vec<f64>,
+}
+
+/// A device as several traces tell it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    /// Commands that it serves at the same time.
+    pub channels: u32,
+    /// Reads, if there are enough.
+    pub reads: Option<Command>,
+    /// Writes, likewise.
+    pub writes: Option<Command>,
+    /// Flushes, likewise: how many, their mean and their shares, us.
+    pub flushes: Option<(u64, f64, Vec<f64>)>,
+    pub(super) end_sector: u64,
+    pub(super) most_open: usize,
+}
+
+/// A rate above which bytes take no time that counts.
+const FASTEST_MB_S: f64 = 1e6;
+
+/// The device takes so many times as many requests as the traces have at once: what asks for more is seen to.
+const ROOM: usize = 4;
+
+impl Command {
+    fn mb_s(&self) -> f64 {
+        let mb_s = 1e3 / self.ns_per_byte;
+        if self.ns_per_byte > 0.0 && mb_s <= FASTEST_MB_S { mb_s.max(0.001) } else { 0.0 }
+    }
+}
+
+impl Model {
+    /// Whether flushes are told.
+    #[must_use]
+    pub fn has_flushes(&self) -> bool {
+        self.flushes.is_some()
+    }
+
+    /// The values, for people.
+    #[must_use]
+    pub fn values(&self) -> Vec<Value> {
+        let value = |key, value, note: String| Value { key, value, standard_error: None, src: "fit", note };
+        let mut values = vec![value("service.channels", self.channels.into(), self.channels_note())];
+        let keys = [
+            ["service.read_us", "service.read_beside_us", "service.mb_s"],
+            ["service.write_us", "service.write_beside_us", "service.write_mb_s"],
+        ];
+        for (command, [held, beside, rate]) in [&self.reads, &self.writes].into_iter().zip(keys) {
+            let Some(command) = command else { continue };
+            let note = format!(
+                "mean of {} requests, bytes and what is beside a channel taken off",
+                command.requests
+            );
+            values.push(value(held, command.held_ns / 1e3, note));
+            values.push(value(beside, command.beside_ns / 1e3, BESIDE.into()));
+            values.push(value(rate, command.mb_s(), rate_note(command).into()));
+        }
+        if let Some((count, mean_us, _)) = &self.flushes {
+            values.push(value("service.flush_us", *mean_us, format!("mean of {count} flushes")));
+        }
+        values
+    }
+
+    fn channels_note(&self) -> String {
+        "requests are done so many times as fast as one after the other, or more".into()
+    }
+
+    /// The text of a profile; `scatters`: with how times scatter, and not only their means.
+    #[must_use]
+    pub fn profile(&self, about: &str, scatters: bool) -> String {
+        let about: String = about.chars().map(plain).collect();
+        let mut text = format!("kind = \"distribution\"\nabout = \"{about}\"\n\n[service]\n");
+        text += &capacity(self.end_sector);
+        let (most, room) = (self.most_open, (self.most_open * ROOM).clamp(1, 65_536));
+        // Writing to a text cannot fail.
+        let _ = writeln!(
+            text,
+            "queue_depth = {{ value = {room}, src = \"guess\", note = \"the traces have {most} at once; at more than they have there is no error bar\" }}"
+        );
+        let list = |shares: &[f64], mean_us: f64| {
+            let times: Vec<String> = match scatters {
+                true => shares.iter().map(|us| format!("{us:.3}")).collect(),
+                false => vec![format!("{mean_us:.3}")],
+            };
+            times.join(", ")
+        };
+        let mut line = |key: &str, value: String, src: &str, note: &str| {
+            let _ = writeln!(text, "{key} = {{ value = {value}, src = \"{src}\", note = \"{note}\" }}");
+        };
+        line("channels", self.channels.to_string(), "fit", &self.channels_note());
+        for (command, other, keys) in [
+            (&self.reads, &self.writes, ["read_us", "read_beside_us", "mb_s"]),
+            (&self.writes, &self.reads, ["write_us", "write_beside_us", "write_mb_s"]),
+        ] {
+            let Some(of) = command.as_ref().or(other.as_ref()) else { continue };
+            let known = command.is_some();
+            let src = if known { "fit" } else { "guess" };
+            let note = |fit: String| if known { fit } else { OTHER.to_owned() };
+            let seen = format!(
+                "{} of {} requests",
+                if scatters { "means of equal shares" } else { "mean" },
+                of.requests
+            );
+            let times = format!("[{}]", list(&of.shares_us, of.held_ns / 1e3));
+            line(keys[0], times, src, &note(seen));
+            line(keys[1], format!("{:.3}", of.beside_ns / 1e3), src, &note(BESIDE.into()));
+            line(keys[2], format!("{:.6}", of.mb_s()), src, &note(rate_note(of).into()));
+        }
+        if let Some((count, mean_us, shares)) = &self.flushes {
+            line("flush_us", format!("[{}]", list(shares, *mean_us)), "fit", &format!("of {count} flushes"));
+        }
+        text
+    }
+}
+
+const BESIDE: &str = "longer alone than a channel is held where many wait";
+const OTHER: &str = "as the other direction, of which alone there were requests";
+
+fn rate_note(command: &Command) -> &'static str {
+    if command.mb_s() > 0.0 {
+        "times of requests of several sizes"
+    } else {
+        "times do not rise with sizes in these traces"
+    }
+}

@@ -1,0 +1,102 @@
+//! How far a profile that was fitted to several traces is from the device on one that it was not fitted to: what an error bar is taken from.
+
+use fathom_record::OffHeldOut;
+use serde::{Deserialize, Serialize};
+
+/// From so many on the error bar is what one in twenty exceeds.
+const MANY: usize = OffHeldOut::MANY as usize;
+
+/// A trace, or a part of one, that a fit did not see and then predicted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HeldOut {
+    /// The trace.
+    pub trace: String,
+    /// What it has: kinds, sizes, order, depth.
+    pub load: String,
+    /// Whether all of it was held out, or the second half of it.
+    pub part: Part,
+    /// Requests that were predicted.
+    pub requests: u64,
+    /// How far the number of requests a second is off, in percent of the device's; above 0 the model is faster.
+    pub throughput_percent: f64,
+    /// How far the mean response time is off, likewise; above 0 the model is slower.
+    pub response_percent: f64,
+}
+
+/// What of a trace a fit did not see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    /// Nothing of it was seen.
+    Whole,
+    /// The first half was seen, because no other trace has such requests.
+    SecondHalf,
+}
+
+impl HeldOut {
+    /// The larger of its errors, without its sign.
+    #[must_use]
+    pub fn off_percent(&self) -> f64 {
+        self.throughput_percent.abs().max(self.response_percent.abs())
+    }
+
+    /// The error bar of an answer: the worst error of all, or of many the one that one in twenty exceeds.
+    #[must_use]
+    pub fn bar_percent(all: &[Self]) -> Option<f64> {
+        let mut off: Vec<f64> = all.iter().map(Self::off_percent).collect();
+        off.sort_by(f64::total_cmp);
+        let beyond = if off.len() < MANY { 0 } else { off.len() / MANY };
+        off.len().checked_sub(1 + beyond).map(|at| off[at])
+    }
+
+    /// As an entry of a profile.
+    #[must_use]
+    pub fn table(&self) -> String {
+        let part = match self.part {
+            Part::Whole => "whole",
+            Part::SecondHalf => "second-half",
+        };
+        let plain = |text: &str| text.replace(|c: char| c == '"' || c == '\\' || c.is_control(), "'");
+        format!(
+            "\n[[held_out]]\ntrace = \"{}\"\nload = \"{}\"\npart = \"{part}\"\nrequests = {}\nthroughput_percent = {:.2}\nresponse_percent = {:.2}\n",
+            plain(&self.trace),
+            plain(&self.load),
+            self.requests,
+            self.throughput_percent,
+            self.response_percent
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn off(throughput_percent: f64, response_percent: f64) -> HeldOut {
+        HeldOut {
+            trace: "a \"b\".fbl".into(),
+            load: "reads".into(),
+            part: Part::SecondHalf,
+            requests: 100,
+            throughput_percent,
+            response_percent,
+        }
+    }
+
+    #[test]
+    fn the_bar_is_the_worst_or_of_many_what_few_exceed() {
+        assert_eq!(HeldOut::bar_percent(&[]), None);
+        assert_eq!(HeldOut::bar_percent(&[off(-3.0, 12.0), off(-15.0, 2.0)]), Some(15.0));
+        let many: Vec<HeldOut> = (1..=40).map(|n| off(f64::from(n), 0.0)).collect();
+        assert_eq!(HeldOut::bar_percent(&many), Some(38.0));
+        assert_eq!(HeldOut::bar_percent(&many[..19]), Some(19.0));
+    }
+
+    #[test]
+    fn it_is_read_as_it_was_written() {
+        let table: toml::Table = off(-1.25, 2.5).table().parse().unwrap();
+        let all: Vec<HeldOut> = table["held_out"].clone().try_into().unwrap();
+        assert_eq!(all, [HeldOut { trace: "a 'b'.fbl".into(), ..off(-1.25, 2.5) }]);
+    }
+}
