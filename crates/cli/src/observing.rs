@@ -86,7 +86,7 @@ enum Kernel {
     NotAsked,
     /// In the background, while files are prepared.
     Loading(JoinHandle<Result<Programs, WatchError>>),
-    Loaded(Programs),
+    Loaded(Box<Programs>),
 }
 
 impl Observer {
@@ -206,7 +206,7 @@ impl Kernel {
         let programs = match self {
             Self::NotAsked => return Err(failed()),
             Self::Loading(loading) => loading.join().unwrap_or_else(|_| Err(failed()))?,
-            Self::Loaded(programs) => programs,
+            Self::Loaded(programs) => *programs,
         };
         Counting::start(programs)
     }
@@ -382,7 +382,7 @@ impl PhaseWatch<'_> {
                     Seen::default()
                 }
                 Ok((layer, programs)) => {
-                    self.observer.source = Source::Kernel(Kernel::Loaded(programs));
+                    self.observer.source = Source::Kernel(Kernel::Loaded(Box::new(programs)));
                     Seen { layer: Some(layer), first_sector: self.start, ..Seen::default() }
                 }
             },
