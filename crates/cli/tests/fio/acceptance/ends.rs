@@ -2,7 +2,7 @@
 
 use super::both::{Both, WHO, jobs, number};
 use crate::fio::support::FIO;
-use fathom_testkit::{Fathom, TmpFs, transferred};
+use fathom_testkit::{Fathom, TmpFs, moved_by_workers};
 
 #[test]
 fn case_24_a_signal_ends_with_what_was_done() {
@@ -14,7 +14,7 @@ fn case_24_a_signal_ends_with_what_was_done() {
     let theirs = fio.spawn(line.split_whitespace());
     for (who, mut running) in WHO.iter().zip([ours, theirs]) {
         let pid = running.pid();
-        running.wait_until("reading", || transferred(pid) >= 1 << 20);
+        running.wait_until("reading", || moved_by_workers(pid) >= 1 << 18);
         running.signal(libc::SIGINT);
         let text = running.finish().expect_code(128).stdout;
         let (before, document) = text.split_at(text.find('{').unwrap_or_else(|| panic!("{who}: {text}")));

@@ -33,14 +33,19 @@ use std::path::Path;
 static OBJECT: &[u8] = aya::include_bytes_aligned!("requests.bpf.o");
 
 /// The programs and where they are attached.
-const POINTS: [(&str, &str); 5] = [
+const POINTS: [(&str, &str); 6] = [
     ("inserted", "block_rq_insert"),
+    ("merged", "block_rq_merge"),
     ("issued", "block_rq_issue"),
     ("requeued", "block_rq_requeue"),
     ("completed", "block_rq_complete"),
     ("arrived", "block_bio_queue"),
 ];
 
+/// As many slots as a device has at most: 19 MB of them.
+const MOST_SLOTS: u32 = 1 << 18;
+/// Each device takes 0.3 MB of the kernel's memory on each processor that the machine may have.
+const MOST_PROCESSORS_TIMES_DEVICES: usize = 256;
 /// Slots of a hardware queue at least: its depth may be raised while we watch.
 const LEAST_SLOTS: u32 = 1024;
 
@@ -67,6 +72,13 @@ impl Programs {
         }
         if !Self::can_count(devices) {
             return Err(WatchError::Programs("they count up to 8 devices that have requests".into()));
+        }
+        let processors = aya::util::nr_cpus().unwrap_or(1);
+        if processors * devices.len() > MOST_PROCESSORS_TIMES_DEVICES {
+            return Err(WatchError::Programs(format!(
+                "counters for {processors} processors and {} devices would take more than 75 MB",
+                devices.len()
+            )));
         }
         let slots = slots(&Live, devices);
         let all_slots = slots.iter().map(|s| s.all).sum();
@@ -143,7 +155,7 @@ fn slots(files: &dyn KernelFiles, devices: &[Watched]) -> Vec<Slots> {
         let depth = deepest.max(number(&sys.join("queue/nr_requests"))).unwrap_or(0).max(LEAST_SLOTS);
         let of_queue = depth.min(1 << 16).next_power_of_two();
         let queues = u32::try_from(queues.len()).unwrap_or(1).clamp(1, 1 << 10).next_power_of_two();
-        let slots = Slots { first, of_queue, all: of_queue * queues };
+        let slots = Slots { first, of_queue, all: of_queue.saturating_mul(queues).min(MOST_SLOTS) };
         first += slots.all;
         slots
     };

@@ -497,12 +497,27 @@ int BPF_PROG(inserted, struct request *rq)
 	int device = device_of(c, rq->q->disk);
 	struct slot *slot = device < 0 ? 0 : slot_of(c, device, rq);
 	/* What the driver gave back is put into the queue again by a worker of the kernel. */
-	if (!slot || slot->request == (__u64)rq)
+	if (!slot || (slot->request == (__u64)rq && slot->watch))
 		return 0;
 	slot->request = (__u64)rq;
 	slot->watch = 0;
 	slot->given_back = 0;
 	this_task(&slot->task);
+	return 0;
+}
+
+SEC("tp_btf/block_rq_merge")
+int BPF_PROG(merged, struct request *rq)
+{
+	struct control *c = settings();
+	__u32 watch = watch_of(c);
+	if (!c || !watch)
+		return 0;
+	int device = device_of(c, rq->q->disk);
+	struct slot *slot = device < 0 ? 0 : slot_of(c, device, rq);
+	/* It is gone, and was never issued. */
+	if (slot && slot->request == (__u64)rq && !slot->watch)
+		slot->request = 0;
 	return 0;
 }
 
