@@ -23,6 +23,8 @@ const FILE: &str = "fathom-calibration.0";
 const LARGEST: u64 = 256 << 20;
 /// On a smaller one large reads would have few places.
 const SMALLEST: u64 = 16 << 20;
+/// A device with less is taken to be large: no time depends on it.
+const LEAST_CAPACITY: u64 = 4_000_000_000;
 /// How long each load runs; what is done before does not count.
 const SECONDS: u64 = 2;
 /// How often a signal or the end of a load is looked for.
@@ -60,7 +62,7 @@ pub(super) struct Traces {
     pub inputs: Vec<Input>,
     /// The device that PATH lies on, as traces name it.
     pub device: String,
-    /// None where /sys does not tell.
+    /// None where /sys does not tell, or it is too small to be simulated with.
     pub capacity_bytes: Option<u64>,
     _dir: TempDir,
 }
@@ -117,10 +119,11 @@ fn top(devices: &[Watched]) -> Option<String> {
     devices.iter().min_by_key(|d| d.level).map(|d| d.name.clone())
 }
 
-/// The kernel counts in units of 512 bytes, whatever the device's blocks are.
+/// The kernel counts in units of 512 bytes, whatever the device's blocks are. On a small device the simulator's file system, whose files begin
+/// at 1 GiB, would have no room.
 fn capacity_of(device: &str) -> Option<u64> {
     let told = std::fs::read_to_string(Path::new("/sys/class/block").join(device).join("size")).ok()?;
-    told.trim().parse::<u64>().ok()?.checked_mul(512)
+    told.trim().parse::<u64>().ok()?.checked_mul(512).filter(|&bytes| bytes >= LEAST_CAPACITY)
 }
 
 /// As large as is wanted, and at most half of what is free.
