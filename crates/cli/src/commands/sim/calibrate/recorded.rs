@@ -10,6 +10,7 @@ use crate::exit::Usage;
 use anyhow::Context as _;
 use fathom_engine::interrupted_by;
 use fathom_observe::block::{Watched, availability};
+use fathom_record::block::DeviceNumber;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
@@ -88,6 +89,12 @@ pub(super) fn record(path: &Path) -> anyhow::Result<Recorded> {
         bytes >> 20,
         path.join(FILE).display()
     ));
+    if let Some(limit) = limit_of(&fathom_observe::environment::capture(path), &devices) {
+        console::warning(&format!(
+            "a control group limits this device ({limit}): requests wait for that above the device, where a trace does not see it, so the \
+             profile knows nothing of the limit"
+        ));
+    }
     fathom_engine::watch_signals();
     let dir = place_for_traces()?;
     let bar = console::progress(LOADS.len() as u64);
@@ -117,6 +124,18 @@ pub(super) fn record(path: &Path) -> anyhow::Result<Recorded> {
 /// The device that the file system lies on itself.
 fn top(devices: &[Watched]) -> Option<String> {
     devices.iter().min_by_key(|d| d.level).map(|d| d.name.clone())
+}
+
+/// The first limit on one of these that a control group above this process sets: its file and line.
+fn limit_of(environment: &serde_json::Value, devices: &[Watched]) -> Option<String> {
+    let files = environment.pointer("/limits/cgroup/io_max")?.as_object()?;
+    files.iter().find_map(|(file, text)| {
+        let line = text.as_str()?.lines().find(|line| {
+            let number = line.split_whitespace().next().and_then(DeviceNumber::parse);
+            number.is_some_and(|number| devices.iter().any(|d| d.number == number))
+        })?;
+        Some(format!("{file}: {line}"))
+    })
 }
 
 /// The kernel counts in units of 512 bytes, whatever the device's blocks are. On a small device the simulator's file system, whose files begin
@@ -215,6 +234,23 @@ mod tests {
         assert_eq!(size_for((100 << 20) + 5), Some(50 << 20));
         assert_eq!(size_for(32 << 20), Some(SMALLEST));
         assert_eq!(size_for((32 << 20) - 1), None);
+    }
+
+    #[test]
+    fn a_limit_of_this_device_is_found_and_no_other() {
+        let device = |minor| Watched {
+            number: DeviceNumber { major: 7, minor },
+            level: 0,
+            bio_based: false,
+            name: format!("loop{minor}"),
+            scheduled: false,
+            partitions: Vec::new(),
+        };
+        let limits = serde_json::json!({ "/g/io.max": "8:0 rbps=1\n7:1 riops=2000" });
+        let environment = serde_json::json!({ "limits": { "cgroup": { "io_max": limits } } });
+        assert_eq!(limit_of(&environment, &[device(1)]), Some("/g/io.max: 7:1 riops=2000".into()));
+        assert_eq!(limit_of(&environment, &[device(2)]), None);
+        assert_eq!(limit_of(&serde_json::json!({}), &[device(1)]), None);
     }
 
     #[test]
