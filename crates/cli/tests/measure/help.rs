@@ -309,8 +309,9 @@ const COMMANDS: &[(&str, &[&str])] = &[
     (
         "sim calibrate",
         &[
-            "<FILE>...",
+            "[FILE]...",
             "--from",
+            "--record",
             "--output",
             "--force",
             "--kind",

@@ -5,6 +5,7 @@ mod agree;
 mod backends;
 mod both;
 mod calibrate;
+mod calibrate_recorded;
 mod disc;
 mod fio;
 mod flows;

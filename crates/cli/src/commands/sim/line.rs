@@ -80,6 +80,7 @@ Exit code: 0, or 1 if --at-least is not reached or a merge differs. docs/simulat
     /// A device's profile from the requests of a trace, judged on those it was not fitted to
     #[command(after_help = "Examples:
   fathom trace record -o a.fbl sda -- fathom run random-reads.toml
+  fathom sim calibrate --record /mnt/data -o sda.toml       runs and records some loads there first
   fathom sim calibrate a.fbl -o sda.toml                    a time for each command and each byte
   fathom sim calibrate a.fbl -o sda.toml --kind disk --like sata-7200-ncq    a seek curve
   fathom sim replay a.fbl --device sda.toml

@@ -6,7 +6,7 @@ pub mod input;
 pub mod options;
 mod record;
 pub mod summary;
-mod target;
+pub mod target;
 
 use options::{Trace, What};
 use std::process::ExitCode;

@@ -244,7 +244,15 @@ impl Seeing {
         let [reads, writes] = commands;
         let flushes = (self.flushes.count() >= LEAST)
             .then(|| (self.flushes.count(), self.flushes.mean_us().unwrap_or(0.0), self.flushes.shares_us()));
-        Model { channels: chosen.channels as u32, reads, writes, flushes, end_sector, most_open }
+        Model {
+            channels: chosen.channels as u32,
+            reads,
+            writes,
+            flushes,
+            end_sector,
+            capacity_bytes: None,
+            most_open,
+        }
     }
 
     /// How times of commands scatter: those of the size of which there are most, their mean made what a command holds a channel for.

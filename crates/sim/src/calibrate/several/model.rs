@@ -31,6 +31,8 @@ pub struct Model {
     /// Flushes, likewise: how many, their mean and their shares, us.
     pub flushes: Option<(u64, f64, Vec<f64>)>,
     pub(super) end_sector: u64,
+    /// The device's own, where somebody knows it.
+    pub(super) capacity_bytes: Option<u64>,
     pub(super) most_open: usize,
 }
 
@@ -52,6 +54,12 @@ impl Model {
     #[must_use]
     pub fn has_flushes(&self) -> bool {
         self.flushes.is_some()
+    }
+
+    /// The same, with the device's own capacity.
+    #[must_use]
+    pub fn of_capacity(self, bytes: u64) -> Self {
+        Self { capacity_bytes: Some(bytes), ..self }
     }
 
     /// The values, for people.
@@ -88,7 +96,15 @@ impl Model {
     pub fn profile(&self, about: &str, scatters: bool) -> String {
         let about: String = about.chars().map(plain).collect();
         let mut text = format!("kind = \"distribution\"\nabout = \"{about}\"\n\n[service]\n");
-        text += &capacity(self.end_sector);
+        text += &self.capacity_bytes.map_or_else(
+            || capacity(self.end_sector),
+            |bytes| {
+                format!(
+                    "capacity_gb = {{ value = {:.9}, src = \"measured\", note = \"the device's own\" }}\n",
+                    bytes as f64 / 1e9
+                )
+            },
+        );
         let (most, room) = (self.most_open, (self.most_open * ROOM).clamp(1, 65_536));
         // Writing to a text cannot fail.
         let _ = writeln!(

@@ -186,3 +186,12 @@ fn what_is_not_of_the_workload_tells_nothing() {
     assert_eq!((reads.requests, reads.ns_per_byte), (1199, 0.0));
     assert!(fit(&[&Gathered::new(DEVICE).finish()]).is_err());
 }
+
+#[test]
+fn a_capacity_that_is_known_is_taken_over() {
+    use crate::devices::Device as _;
+    let events = traced(small_read, 1);
+    let model = fit(&[&gathered(&events)]).unwrap().of_capacity(8 << 30);
+    let profile = DeviceProfile::parse("m", &model.profile("fitted", false)).unwrap();
+    assert_eq!(profile.build().unwrap().capacity_sectors(), 16 << 20);
+}

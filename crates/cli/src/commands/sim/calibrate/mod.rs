@@ -5,6 +5,7 @@
 mod halves;
 mod loads;
 mod page;
+mod recorded;
 mod several;
 mod whose;
 
@@ -23,10 +24,13 @@ use fathom_sim::agree::Look;
 use fathom_sim::calibrate::{Course, Fitting, Judged, Point, Points, Value, with_demerit};
 use fathom_sim::devices::{self, is_file};
 use halves::{Times, Traced};
+use recorded::Recorded;
 use serde::Serialize;
+use several::Known;
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::Write as _;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// The published form of the JSON.
@@ -62,6 +66,9 @@ struct Halves {
 
 /// Runs the command.
 pub fn run(o: &Calibrate) -> anyhow::Result<ExitCode> {
+    if let Some(path) = &o.record {
+        return of_what_is_recorded(o, path);
+    }
     if o.source.files.iter().any(|f| f.as_os_str() == "-") {
         return Err(Usage(
             "the trace is read several times, so it cannot come from stdin; save it in a file".into(),
@@ -76,10 +83,10 @@ pub fn run(o: &Calibrate) -> anyhow::Result<ExitCode> {
     traced::check_regular(&o.source.files)?;
     let mut inputs = input::inputs(&Source { files: o.source.files.clone(), from: o.source.from })?;
     if inputs.len() > 1 {
-        return several::run(o, inputs);
+        return several::run(o, inputs, &Known { device: o.traced.as_deref(), capacity_bytes: None });
     }
     let Some(input) = inputs.pop() else { return Err(Usage("no trace was named".into()).into()) };
-    let (number, issued, called) = which(o, &input)?;
+    let (number, issued, called) = which(o.traced.as_deref(), &input)?;
     let device = Traced { input: &input, number, issued, called: &called };
     let mut points = Points::default();
     let half = match fitting {
@@ -125,6 +132,20 @@ pub fn run(o: &Calibrate) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(if holds == Some(false) { exit::CHECK } else { exit::DONE }))
 }
 
+/// Records first.
+fn of_what_is_recorded(o: &Calibrate, path: &Path) -> anyhow::Result<ExitCode> {
+    several::refuse(o)?;
+    let _ = fitting(o)?;
+    write::check(&o.output, o.force)?;
+    match recorded::record(path)? {
+        Recorded::Interrupted(signal) => Ok(ExitCode::from(exit::of_signal(signal))),
+        Recorded::Traces(traces) => {
+            let known = Known { device: Some(&traces.device), capacity_bytes: traces.capacity_bytes };
+            several::run(o, traces.inputs.clone(), &known)
+        }
+    }
+}
+
 /// How it is fitted; none of a distribution, which takes several fits.
 fn fitting(o: &Calibrate) -> anyhow::Result<Option<Fitting>> {
     match (o.kind, &o.like) {
@@ -151,7 +172,7 @@ fn fitting(o: &Calibrate) -> anyhow::Result<Option<Fitting>> {
 }
 
 /// The device, the requests that were given to it, and what it is called.
-fn which(o: &Calibrate, input: &Input) -> anyhow::Result<(DeviceNumber, u64, String)> {
+fn which(named: Option<&str>, input: &Input) -> anyhow::Result<(DeviceNumber, u64, String)> {
     let mut look = Look::default();
     let mut trace = input.open()?;
     for event in trace.by_ref() {
@@ -159,7 +180,7 @@ fn which(o: &Calibrate, input: &Input) -> anyhow::Result<(DeviceNumber, u64, Str
     }
     let about = trace.about();
     let all: Vec<DeviceNumber> = look.devices().iter().map(|d| d.number).collect();
-    let wanted = o.traced.as_deref().map(|w| traced::number_of(&about, w, &all, &input.name)).transpose()?;
+    let wanted = named.map(|w| traced::number_of(&about, w, &all, &input.name)).transpose()?;
     // Of equals the first.
     let mut candidates = look.devices().iter().rev().filter(|d| wanted.is_none_or(|n| d.number == n));
     let busiest = candidates.by_ref().max_by_key(|d| d.issued);

@@ -45,17 +45,29 @@ struct TraceTold {
     held_out: Option<HeldOut>,
 }
 
+/// What is known of the device beside its traces.
+#[derive(Default)]
+pub(super) struct Known<'k> {
+    /// Its name or number; without it the one with the most requests is taken.
+    pub device: Option<&'k str>,
+    pub capacity_bytes: Option<u64>,
+}
+
 /// Runs the command.
-pub(super) fn run(o: &Calibrate, inputs: Vec<Input>) -> anyhow::Result<ExitCode> {
+pub(super) fn run(o: &Calibrate, inputs: Vec<Input>, known: &Known<'_>) -> anyhow::Result<ExitCode> {
     refuse(o)?;
     let mut loads = Vec::new();
     for input in inputs {
-        let (number, _, called) = which(o, &input)?;
+        let (number, _, called) = which(known.device, &input)?;
         loads.push(Load::read(input, number, called)?);
     }
     tell_if_devices_differ(&loads);
     let scatters = o.kind == ProfileKind::Distribution;
     let model = fitted(&loads.iter().map(|l| &l.whole).collect::<Vec<_>>())?;
+    let model = match known.capacity_bytes {
+        Some(bytes) => model.of_capacity(bytes),
+        None => model,
+    };
     let mut held_out = Vec::new();
     for at in 0..loads.len() {
         held_out.push(predicted(&loads, at, scatters)?);
@@ -96,7 +108,7 @@ pub(super) fn run(o: &Calibrate, inputs: Vec<Input>) -> anyhow::Result<ExitCode>
 }
 
 /// What takes one trace.
-fn refuse(o: &Calibrate) -> Result<(), Usage> {
+pub(super) fn refuse(o: &Calibrate) -> Result<(), Usage> {
     if o.kind == ProfileKind::Disk {
         return Err(Usage("--kind disk is fitted to one trace; name one, or leave --kind disk out".into()));
     }

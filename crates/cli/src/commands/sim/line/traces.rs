@@ -112,7 +112,7 @@ pub struct TraceFile {
 pub struct TraceFiles {
     /// Traces of one device under different loads, in files; they are read more than once. Several files of blktrace (X.blktrace.0,
     /// X.blktrace.1 ..., or just X) are one trace
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "record", value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// The form, if its content does not tell
     #[arg(long, value_name = "FORM")]
@@ -190,6 +190,10 @@ pub struct Agree {
 pub struct Calibrate {
     #[command(flatten)]
     pub source: TraceFiles,
+    /// Instead of traces: run a short set of loads below this directory, which writes one file there and removes it, and record them
+    /// (needs root and tracefs)
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["files", "from", "traced"])]
+    pub record: Option<PathBuf>,
     /// The profile that is written (.toml)
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
