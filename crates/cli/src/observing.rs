@@ -29,10 +29,10 @@ pub enum Observe {
     /// Every request if this user may see them, else the devices' counters
     #[default]
     Auto,
-    /// Every request: its size, place, times and issuer (root). Counted in the kernel by BPF where it can be, else by events
+    /// Every request: its size, place, times and issuer (root)
     Events,
-    /// The same by events of tracefs only (root)
-    Tracefs,
+    /// The same counted in the kernel by BPF, without events; on trial (root)
+    Bpf,
     /// Queueing, too, and each of our own calls: joined with the requests they say why (root)
     Full,
     /// The devices' counters, ten times a second
@@ -42,7 +42,7 @@ pub enum Observe {
 }
 
 /// Names of [`Observe`], for messages.
-const WORDS: &str = "auto, events, tracefs, full, counters or none";
+const WORDS: &str = "auto, events, bpf, full, counters or none";
 /// Where drop-ins, whose command line is another program's, are told how closely to watch.
 const VARIABLE: &str = "FATHOM_OBSERVE";
 
@@ -110,10 +110,10 @@ impl Observer {
             }
             Observe::Counters => Source::Counters,
             Observe::Auto if small => Source::Counters,
-            Observe::Auto | Observe::Events | Observe::Tracefs | Observe::Full => {
+            Observe::Auto | Observe::Events | Observe::Bpf | Observe::Full => {
                 let available = availability();
                 match (&available.events, wish) {
-                    (Ok(_), Observe::Auto | Observe::Events) => Source::Kernel(Kernel::NotAsked),
+                    (Ok(_), Observe::Bpf) => Source::Kernel(Kernel::NotAsked),
                     (Ok(_), _) => Instance::coming().map_or(Source::Counters, Source::Coming),
                     (Err(why), Observe::Auto) => {
                         console::note(&available.degraded().unwrap_or_else(|| why.clone()));

@@ -59,16 +59,21 @@ impl Issuers {
                     }
                 };
                 add(RequestFlags::READ, &|i| {
-                    (i.reads, i.read_bytes) = (asked.reads - last.reads, asked.read_bytes - last.read_bytes);
+                    (i.reads, i.read_bytes) = (
+                        asked.reads.saturating_sub(last.reads),
+                        asked.read_bytes.saturating_sub(last.read_bytes),
+                    );
                     i.reads > 0
                 });
                 add(RequestFlags::WRITE, &|i| {
-                    (i.writes, i.write_bytes) =
-                        (asked.writes - last.writes, asked.write_bytes - last.write_bytes);
+                    (i.writes, i.write_bytes) = (
+                        asked.writes.saturating_sub(last.writes),
+                        asked.write_bytes.saturating_sub(last.write_bytes),
+                    );
                     i.writes > 0
                 });
                 add(RequestFlags::PREFLUSH, &|i| {
-                    i.others = asked.others - last.others;
+                    i.others = asked.others.saturating_sub(last.others);
                     i.others > 0
                 });
                 *counted = merged_issuers(std::mem::take(counted));

@@ -115,15 +115,15 @@ pub(super) fn rows(sums: &[BlockInterval]) -> Vec<BlockInterval> {
     let mut before = BlockInterval::default();
     let row = |now: &BlockInterval| {
         let row = BlockInterval {
-            width_ns: now.end_ns - before.end_ns,
-            reads: now.reads - before.reads,
-            read_bytes: now.read_bytes - before.read_bytes,
-            read_ns: now.read_ns - before.read_ns,
-            writes: now.writes - before.writes,
-            write_bytes: now.write_bytes - before.write_bytes,
-            write_ns: now.write_ns - before.write_ns,
-            discards: now.discards - before.discards,
-            flushes: now.flushes - before.flushes,
+            width_ns: now.end_ns.saturating_sub(before.end_ns),
+            reads: now.reads.saturating_sub(before.reads),
+            read_bytes: now.read_bytes.saturating_sub(before.read_bytes),
+            read_ns: now.read_ns.saturating_sub(before.read_ns),
+            writes: now.writes.saturating_sub(before.writes),
+            write_bytes: now.write_bytes.saturating_sub(before.write_bytes),
+            write_ns: now.write_ns.saturating_sub(before.write_ns),
+            discards: now.discards.saturating_sub(before.discards),
+            flushes: now.flushes.saturating_sub(before.flushes),
             // A change of depth that is being counted while it is read may be a few ns short.
             busy_ns: now.busy_ns.saturating_sub(before.busy_ns),
             depth_ns: now.depth_ns.saturating_sub(before.depth_ns),

@@ -548,7 +548,8 @@ int BPF_PROG(issued, struct request *rq)
 	struct tally *tally = tally_of(c, watch, device, class, &place);
 	if (!tally)
 		return 0;
-	if (!known && slot->request && slot->watch >= c->known_since && slot->watch) {
+	/* The slot says that a request is with the driver still: its end was not seen. */
+	if (slot->request && slot->watch >= c->known_since && slot->watch) {
 		tally->lost += 1;
 		if (!slot->given_back)
 			change_depth(c, watch, device, now_ns, -1);
