@@ -5,7 +5,7 @@ use crate::console;
 use crate::exit::Usage;
 use fathom_engine::{Calls, Engine};
 use fathom_observe::attributes::{self, Attributes};
-use fathom_observe::block::bpf::{Counting, Programs};
+use fathom_observe::block::bpf::{Counting, Programs, SKIPPING, skips_programs};
 use fathom_observe::block::cgroup::{GroupCounters, GroupIo, OwnGroup};
 use fathom_observe::block::{
     Coming, CounterRows, Detail, Instance, Sink, Watch, WatchError, Watched, Who, availability, cgroup, rows,
@@ -29,10 +29,12 @@ pub enum Observe {
     /// Every request if this user may see them, else the devices' counters
     #[default]
     Auto,
-    /// Every request: its size, place, times and issuer (root)
+    /// Every request: its size, place, times and issuer (root). Counted in the kernel by BPF where that works, else by events
     Events,
-    /// The same counted in the kernel by BPF, without events; on trial (root)
+    /// The same counted by BPF, also on kernels that skip some (root)
     Bpf,
+    /// The same by events of tracefs only (root)
+    Tracefs,
     /// Queueing, too, and each of our own calls: joined with the requests they say why (root)
     Full,
     /// The devices' counters, ten times a second
@@ -42,7 +44,7 @@ pub enum Observe {
 }
 
 /// Names of [`Observe`], for messages.
-const WORDS: &str = "auto, events, bpf, full, counters or none";
+const WORDS: &str = "auto, events, bpf, tracefs, full, counters or none";
 /// Where drop-ins, whose command line is another program's, are told how closely to watch.
 const VARIABLE: &str = "FATHOM_OBSERVE";
 
@@ -110,10 +112,18 @@ impl Observer {
             }
             Observe::Counters => Source::Counters,
             Observe::Auto if small => Source::Counters,
-            Observe::Auto | Observe::Events | Observe::Bpf | Observe::Full => {
+            Observe::Auto | Observe::Events | Observe::Bpf | Observe::Tracefs | Observe::Full => {
                 let available = availability();
                 match (&available.events, wish) {
-                    (Ok(_), Observe::Bpf) => Source::Kernel(Kernel::NotAsked),
+                    (Ok(_), Observe::Bpf) => {
+                        if skips_programs() {
+                            console::note(&format!("{SKIPPING}; --observe tracefs counts them, too"));
+                        }
+                        Source::Kernel(Kernel::NotAsked)
+                    }
+                    (Ok(_), Observe::Auto | Observe::Events) if !skips_programs() => {
+                        Source::Kernel(Kernel::NotAsked)
+                    }
                     (Ok(_), _) => Instance::coming().map_or(Source::Counters, Source::Coming),
                     (Err(why), Observe::Auto) => {
                         console::note(&available.degraded().unwrap_or_else(|| why.clone()));

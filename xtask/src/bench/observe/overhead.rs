@@ -25,7 +25,7 @@ const WAYS: [Way; 6] = [
     Way { name: "not at all, again", observe: "none", loss: None, cpu_us: None },
     Way { name: "counters", observe: "counters", loss: Some(0.03), cpu_us: Some(0.05) },
     Way { name: "counted in the kernel", observe: "bpf", loss: Some(0.01), cpu_us: Some(0.05) },
-    Way { name: "events of tracefs", observe: "events", loss: Some(0.05), cpu_us: Some(0.3) },
+    Way { name: "events of tracefs", observe: "tracefs", loss: Some(0.05), cpu_us: Some(0.3) },
     Way { name: "all events of queueing", observe: "full", loss: None, cpu_us: None },
 ];
 

@@ -3,7 +3,6 @@
 
 use super::super::own::OwnTasks;
 use super::maps::{Asked, MAX_DEVICES, Maps};
-use crate::block::WatchError;
 use fathom_record::block::{
     DeviceNumber, Issuer, IssuerKind, RequestFlags, measured_threads_name, merged_issuers, without_numbers,
 };
@@ -43,9 +42,9 @@ impl Issuers {
     }
 
     /// Takes over what was counted since the last time.
-    pub fn take(&mut self, maps: &Maps, watch: u32) -> Result<(), WatchError> {
+    pub fn take(&mut self, maps: &Maps, watch: u32) {
         self.tasks.next_round();
-        for (device, asked) in maps.issuers(watch)? {
+        for (device, asked) in maps.issuers(watch) {
             let last = self.last.insert((device, asked.pid), asked).unwrap_or_default();
             if let (Some(&number), Some(counted)) = (self.devices.get(device), self.counted.get_mut(device)) {
                 self.tasks.look(asked.pid, &asked.name);
@@ -79,7 +78,6 @@ impl Issuers {
                 *counted = merged_issuers(std::mem::take(counted));
             }
         }
-        Ok(())
     }
 
     /// All of a device, the most bytes first; `total` is what was issued, by whomever.

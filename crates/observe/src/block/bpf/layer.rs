@@ -2,7 +2,7 @@
 
 use super::issuers::Issuers;
 use super::maps::{BUCKETS, CLASSES, Maps, Tally};
-use crate::block::{WatchError, Watched};
+use crate::block::Watched;
 use fathom_record::Histogram;
 use fathom_record::block::event::SECTOR_BYTES;
 use fathom_record::block::{
@@ -16,7 +16,7 @@ pub(super) fn activity(
     (device, who): (usize, &Watched),
     between_ns: (u64, u64),
     issuers: &Issuers,
-) -> Result<DeviceActivity, WatchError> {
+) -> DeviceActivity {
     let mut activity = DeviceActivity {
         name: who.name.clone(),
         number: who.number,
@@ -25,7 +25,7 @@ pub(super) fn activity(
     };
     let mut total = Issuer::default();
     for (n, class) in (0..CLASSES).zip(RequestClass::ALL) {
-        let tally = maps.tally(watch, device, n)?;
+        let tally = maps.tally(watch, device, n);
         activity.begun_before += tally.begun_before;
         activity.requeued += tally.requeued;
         activity.unfinished += tally.issued.saturating_sub(tally.completed);
@@ -35,15 +35,15 @@ pub(super) fn activity(
             _ => total.others += tally.issued,
         }
         if tally.issued + tally.completed > 0 {
-            activity.requests.push(stats(maps, watch, (device, n, class), tally)?);
+            activity.requests.push(stats(maps, watch, (device, n, class), tally));
         }
     }
-    let spent = maps.spent(watch, device, between_ns)?;
+    let spent = maps.spent(watch, device, between_ns);
     activity.busy_ns = spent.iter().skip(1).sum();
     let times = (0..).zip(&spent).filter(|&(_, &ns)| ns > 0);
     activity.in_device = times.map(|(depth, &ns)| DepthTime { depth, ns }).collect();
-    activity.issuers = issuers.of(device, &maps.workers(watch, device)?, &total);
-    Ok(activity)
+    activity.issuers = issuers.of(device, &maps.workers(watch, device), &total);
+    activity
 }
 
 fn stats(
@@ -51,11 +51,11 @@ fn stats(
     watch: u32,
     (device, n, class): (usize, usize, RequestClass),
     tally: Tally,
-) -> Result<RequestStats, WatchError> {
-    let mut d2c = maps.d2c(watch, device, n)?;
+) -> RequestStats {
+    let mut d2c = maps.d2c(watch, device, n);
     d2c.truncate(BUCKETS);
-    let sizes = maps.sizes(watch, device, n)?;
-    Ok(RequestStats {
+    let sizes = maps.sizes(watch, device, n);
+    RequestStats {
         class,
         issued: tally.issued,
         issued_bytes: tally.issued_bytes,
@@ -79,7 +79,7 @@ fn stats(
         },
         d2c: Histogram::from_dense(&d2c, tally.d2c_ns, tally.d2c_min_ns, tally.d2c_max_ns),
         ..RequestStats::default()
-    })
+    }
 }
 
 /// The sums of an iostat-style row, from the beginning of the watch up to a moment.
@@ -88,12 +88,11 @@ pub(super) fn so_far(
     watch: u32,
     device: usize,
     (from_ns, until_ns): (u64, u64),
-) -> Result<BlockInterval, WatchError> {
-    let of = |class| maps.tally(watch, device, class);
-    let [read, write, flush, discard] = [of(0)?, of(1)?, of(2)?, of(3)?];
-    let spent = maps.spent(watch, device, (from_ns, until_ns))?;
+) -> BlockInterval {
+    let [read, write, flush, discard] = [0, 1, 2, 3].map(|class| maps.tally(watch, device, class));
+    let spent = maps.spent(watch, device, (from_ns, until_ns));
     let ns = |tally: &Tally| u64::try_from(tally.d2c_ns).unwrap_or(u64::MAX);
-    Ok(BlockInterval {
+    BlockInterval {
         device: device as u32,
         end_ns: until_ns.saturating_sub(from_ns),
         reads: read.completed,
@@ -107,7 +106,7 @@ pub(super) fn so_far(
         busy_ns: spent.iter().skip(1).sum(),
         depth_ns: (0..).zip(&spent).map(|(depth, ns): (u64, &u64)| depth * ns).sum(),
         ..BlockInterval::default()
-    })
+    }
 }
 
 /// The rows between such sums, which are of one device in the order of time.

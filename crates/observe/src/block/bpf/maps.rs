@@ -1,10 +1,9 @@
 //! The maps that the programs fill, in the layout of `requests.bpf.c`, read into plain figures.
 
 use super::super::error::WatchError;
+use super::mapped::Mapped;
 use aya::Ebpf;
-use aya::maps::{Array, HashMap, MapData, MapError, PerCpuArray, PerCpuValues};
-use aya::util::nr_cpus;
-use std::io;
+use std::sync::atomic::Ordering::{Relaxed, Release};
 
 /// As many devices as one set of programs watches.
 pub(super) const MAX_DEVICES: usize = 8;
@@ -12,16 +11,20 @@ pub(super) const MAX_DEVICES: usize = 8;
 pub(super) const CLASSES: usize = 5;
 /// Buckets of the programs' histograms: those of the record's up to 2^40 ns.
 pub(super) const BUCKETS: usize = 64 + 34 * 64;
+/// The programs fill one while the other is read and cleared.
+const HALVES: usize = 2;
 const SIZES: usize = 1025;
+const LARGE_SIZES: usize = 4096;
+const ISSUERS: usize = 4096;
 pub(super) const DEPTHS: usize = 1024;
 const POWERS: usize = 73;
 const COUNTERS: usize = 19;
 const DEVICE_WORDS: usize = 5;
-const WORKERS_AT: usize = MAX_DEVICES * DEVICE_WORDS;
 
-type Control = [u32; WORKERS_AT + 10];
-type RawTally = [u64; COUNTERS + POWERS];
-type RawIssuer = [u64; 8];
+// Lengths of the programs' structures in words of 64 bits.
+const CONTROL: usize = (MAX_DEVICES * DEVICE_WORDS + 10) / 2;
+const TALLY: usize = COUNTERS + POWERS;
+const ISSUER: usize = 9;
 
 /// Which tag a request has says which slot is its.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,191 +72,207 @@ pub(super) struct Asked {
     pub others: u64,
 }
 
-/// All of them.
+/// All of them. Arrays by CPU have a range of entries for each.
 pub(super) struct Maps {
-    control: Array<MapData, Control>,
-    depths: Array<MapData, [u64; 2]>,
-    ends: Array<MapData, u64>,
-    flushers: Array<MapData, [u64; 3]>,
-    tallies: PerCpuArray<MapData, RawTally>,
-    d2c: PerCpuArray<MapData, [u64; BUCKETS]>,
-    sizes: PerCpuArray<MapData, [u64; SIZES]>,
-    spent: PerCpuArray<MapData, [u64; DEPTHS]>,
-    workers: PerCpuArray<MapData, RawIssuer>,
-    large_sizes: HashMap<MapData, [u32; 2], u64>,
-    issuers: HashMap<MapData, [u32; 2], RawIssuer>,
+    control: Mapped<CONTROL>,
+    depths: Mapped<2>,
+    ends: Mapped<1>,
+    flushers: Mapped<3>,
+    tallies: Mapped<TALLY>,
+    d2c: Mapped<BUCKETS>,
+    sizes: Mapped<SIZES>,
+    spent: Mapped<DEPTHS>,
+    workers: Mapped<ISSUER>,
+    large_sizes: Mapped<2>,
+    issuers: Mapped<ISSUER>,
     cpus: usize,
     devices: usize,
-    settings: Control,
+}
+
+/// How many entries the arrays have that grow with CPUs, devices and slots.
+pub(super) fn entries(cpus: usize, devices: usize, slots: u32) -> [(&'static str, u32); 6] {
+    let places = (cpus * devices * HALVES) as u32;
+    let of_classes = places * CLASSES as u32;
+    [
+        ("slots", slots),
+        ("tallies", of_classes),
+        ("d2c", of_classes),
+        ("sizes", of_classes),
+        ("spent", places),
+        ("workers", places),
+    ]
 }
 
 impl Maps {
     /// Takes them from what was loaded, for as many devices as there are slots, and names the devices and the measured threads.
-    pub fn take(ebpf: &mut Ebpf, devices: &[(u32, Slots)], workers: [u8; 16]) -> Result<Self, WatchError> {
-        let mut map = |name: &str| {
-            let missing = || failed(io::Error::other(format!("the programs have no map `{name}`")));
-            ebpf.take_map(name).ok_or_else(missing)
-        };
-        let mut settings: Control = [0; WORKERS_AT + 10];
-        for (place, (words, (number, slots))) in
-            (0..).zip(settings.as_chunks_mut::<DEVICE_WORDS>().0.iter_mut().zip(devices))
-        {
-            *words = [*number, place, slots.first, slots.of_queue, slots.all];
-        }
-        for (word, bytes) in settings[WORKERS_AT..].iter_mut().zip(workers.as_chunks::<4>().0) {
-            *word = u32::from_ne_bytes(*bytes);
-        }
-        settings[WORKERS_AT + 4] = devices.len() as u32;
-        let mut maps = Self {
-            control: map("control")?.try_into().map_err(failed)?,
-            depths: map("depths")?.try_into().map_err(failed)?,
-            ends: map("ends")?.try_into().map_err(failed)?,
-            flushers: map("flushers")?.try_into().map_err(failed)?,
-            tallies: map("tallies")?.try_into().map_err(failed)?,
-            d2c: map("d2c")?.try_into().map_err(failed)?,
-            sizes: map("sizes")?.try_into().map_err(failed)?,
-            spent: map("spent")?.try_into().map_err(failed)?,
-            workers: map("workers")?.try_into().map_err(failed)?,
-            large_sizes: map("large_sizes")?.try_into().map_err(failed)?,
-            issuers: map("issuers")?.try_into().map_err(failed)?,
-            cpus: nr_cpus().map_err(|(_, why)| failed(why))?,
+    pub fn take(
+        ebpf: &mut Ebpf,
+        cpus: usize,
+        devices: &[(u32, Slots)],
+        workers: [u8; 16],
+    ) -> Result<Self, WatchError> {
+        let places = cpus * devices.len() * HALVES;
+        let maps = Self {
+            control: Mapped::take(ebpf, "control", 1)?,
+            depths: Mapped::take(ebpf, "depths", MAX_DEVICES)?,
+            ends: Mapped::take(ebpf, "ends", MAX_DEVICES * CLASSES * HALVES)?,
+            flushers: Mapped::take(ebpf, "flushers", MAX_DEVICES)?,
+            tallies: Mapped::take(ebpf, "tallies", places * CLASSES)?,
+            d2c: Mapped::take(ebpf, "d2c", places * CLASSES)?,
+            sizes: Mapped::take(ebpf, "sizes", places * CLASSES)?,
+            spent: Mapped::take(ebpf, "spent", places)?,
+            workers: Mapped::take(ebpf, "workers", places)?,
+            large_sizes: Mapped::take(ebpf, "large_sizes", HALVES * LARGE_SIZES)?,
+            issuers: Mapped::take(ebpf, "issuers", HALVES * ISSUERS)?,
+            cpus,
             devices: devices.len(),
-            settings,
         };
-        maps.set(0, 0, 0)?;
+        let mut settings = Vec::with_capacity(CONTROL * 2);
+        for (place, (number, slots)) in (0..).zip(devices) {
+            settings.extend([*number, place, slots.first, slots.of_queue, slots.all]);
+        }
+        settings.resize(MAX_DEVICES * DEVICE_WORDS, 0);
+        settings.extend(workers.as_chunks::<4>().0.iter().map(|bytes| u32::from_ne_bytes(*bytes)));
+        settings.extend([devices.len() as u32, 0, 0, 0, 0, 0]);
+        let mut control = [0; CONTROL];
+        for (word, [first, second]) in control.iter_mut().zip(settings.as_chunks().0) {
+            *word = two(*first, *second);
+        }
+        maps.control.set(0, &control);
         Ok(maps)
     }
 
-    /// The number of the present watch, 0 for none, when it begins, and the first since which depths are known.
-    pub fn set(&mut self, watch: u32, from_ns: u64, known_since: u32) -> Result<(), WatchError> {
-        self.settings[WORKERS_AT + 5] = known_since;
-        self.settings[WORKERS_AT + 6] = watch;
-        for (word, bytes) in
-            self.settings[WORKERS_AT + 8..].iter_mut().zip(from_ns.to_ne_bytes().as_chunks::<4>().0)
-        {
-            *word = u32::from_ne_bytes(*bytes);
-        }
-        self.control.set(0, self.settings, 0).map_err(failed)
+    /// Begins the watch of this number; depths are known since watch `known_since`.
+    pub fn start(&self, watch: u32, from_ns: u64, known_since: u32) {
+        let [.., devices_known, watched, from] = &self.control.all()[0];
+        from.store(from_ns, Relaxed);
+        devices_known.store(two(self.devices as u32, known_since), Relaxed);
+        watched.store(two(watch, 0), Release);
     }
 
-    /// Empties what watches of this number's parity fill. Nobody may be watching with it.
-    pub fn clear(&mut self, watch: u32) -> Result<(), WatchError> {
-        for place in self.places(watch) {
+    /// Ends counting.
+    pub fn stop(&self) {
+        let [.., watched, _] = &self.control.all()[0];
+        watched.store(0, Release);
+    }
+
+    /// Clears the half that watches of this number's parity fill. No watch may be using it.
+    pub fn clear(&self, watch: u32) {
+        for device in 0..self.devices {
+            let place = self.place(watch, device);
             for class in 0..CLASSES {
-                let at = self.class_at(place, class);
-                zero(&mut self.tallies, at, [0; COUNTERS + POWERS], self.cpus)?;
-                zero(&mut self.d2c, at, [0; BUCKETS], self.cpus)?;
-                zero(&mut self.sizes, at, [0; SIZES], self.cpus)?;
-                self.ends.set(at, 0, 0).map_err(failed)?;
+                let at = place * CLASSES + class;
+                self.ends.clear(at);
+                for at in self.by_cpu(CLASSES, at) {
+                    self.tallies.clear(at);
+                    self.d2c.clear(at);
+                    self.sizes.clear(at);
+                }
             }
-            zero(&mut self.spent, place as u32, [0; DEPTHS], self.cpus)?;
+            for at in self.by_cpu(1, place) {
+                self.spent.clear(at);
+                self.workers.clear(at);
+            }
         }
-        let half = (watch & 1) * MAX_DEVICES as u32;
-        for device in 0..self.devices as u32 {
-            zero(&mut self.workers, half + device, [0; 8], self.cpus)?;
-        }
-        let class_places =
-            self.class_at(self.places(watch).start, 0)..self.class_at(self.places(watch).end, 0);
-        empty(&mut self.large_sizes, |[place, _]| class_places.contains(place))?;
-        empty(&mut self.issuers, |[place, _]| (half..half + MAX_DEVICES as u32).contains(place))
+        half(watch, LARGE_SIZES).for_each(|at| self.large_sizes.clear(at));
+        half(watch, ISSUERS).for_each(|at| self.issuers.clear(at));
     }
 
-    /// A device has no request that is known of, from now on.
-    pub fn begin(&mut self, device: usize, now_ns: u64) -> Result<(), WatchError> {
-        self.flushers.set(device as u32, [0; 3], 0).map_err(failed)?;
-        self.depths.set(device as u32, [0, now_ns], 0).map_err(failed)
+    /// From now on no request of this device is known.
+    pub fn begin(&self, device: usize, now_ns: u64) {
+        self.flushers.clear(device);
+        self.depths.set(device, &[0, now_ns]);
     }
 
-    fn places(&self, watch: u32) -> std::ops::Range<usize> {
-        let first = (watch & 1) as usize * self.devices;
-        first..first + self.devices
+    /// The index of a device's entries in the half of this watch.
+    fn place(&self, watch: u32, device: usize) -> usize {
+        (watch & 1) as usize * self.devices + device
     }
 
-    fn class_at(&self, place: usize, class: usize) -> u32 {
-        (place * CLASSES + class) as u32
+    /// The entries of all CPUs in an array that has `of_place` entries for each place.
+    fn by_cpu(&self, of_place: usize, at: usize) -> impl Iterator<Item = usize> + use<> {
+        let range = HALVES * self.devices * of_place;
+        (0..self.cpus).map(move |cpu| cpu * range + at)
     }
 
     /// The counters of a class.
-    pub fn tally(&self, watch: u32, device: usize, class: usize) -> Result<Tally, WatchError> {
-        let at = self.class_at(self.places(watch).start + device, class);
+    pub fn tally(&self, watch: u32, device: usize, class: usize) -> Tally {
         let mut tally = Tally { distances: vec![0; POWERS], ..Tally::default() };
-        for cpu in self.tallies.get(&at, 0).map_err(failed)?.iter() {
-            tally.add(cpu);
+        for at in self.by_cpu(CLASSES, self.place(watch, device) * CLASSES + class) {
+            tally.add(&self.tallies.get(at));
         }
         tally.d2c_min_ns = tally.d2c_min_ns.saturating_sub(1);
-        Ok(tally)
+        tally
     }
 
     /// Times in the device by bucket.
-    pub fn d2c(&self, watch: u32, device: usize, class: usize) -> Result<Vec<u64>, WatchError> {
-        let at = self.class_at(self.places(watch).start + device, class);
-        sum(&self.d2c, at)
+    pub fn d2c(&self, watch: u32, device: usize, class: usize) -> Vec<u64> {
+        sum(&self.d2c, self.by_cpu(CLASSES, self.place(watch, device) * CLASSES + class))
     }
 
     /// Counts by size in sectors, ascending.
-    pub fn sizes(&self, watch: u32, device: usize, class: usize) -> Result<Vec<(u64, u64)>, WatchError> {
-        let at = self.class_at(self.places(watch).start + device, class);
-        let mut all: Vec<(u64, u64)> = (0..).zip(sum(&self.sizes, at)?).collect();
-        for entry in self.large_sizes.iter() {
-            let ([place, sectors], count) = entry.map_err(failed)?;
-            if place == at {
-                all.push((u64::from(sectors), count));
+    pub fn sizes(&self, watch: u32, device: usize, class: usize) -> Vec<(u64, u64)> {
+        let place = self.place(watch, device) * CLASSES + class;
+        let mut all: Vec<(u64, u64)> = (0..).zip(sum(&self.sizes, self.by_cpu(CLASSES, place))).collect();
+        for [key, count] in half(watch, LARGE_SIZES).map(|at| self.large_sizes.get(at)) {
+            if key != 0 && key >> 32 == place as u64 {
+                all.push((key & u64::from(u32::MAX), count));
             }
         }
         all.retain(|&(_, count)| count > 0);
         all.sort_unstable();
-        Ok(all)
+        all
     }
 
     /// Time at each depth between two moments, the first being when the watch began.
-    pub fn spent(
-        &self,
-        watch: u32,
-        device: usize,
-        (from_ns, until_ns): (u64, u64),
-    ) -> Result<Vec<u64>, WatchError> {
-        let [now, changed_ns] = self.depths.get(&(device as u32), 0).map_err(failed)?;
-        let mut spent = sum(&self.spent, (self.places(watch).start + device) as u32)?;
+    pub fn spent(&self, watch: u32, device: usize, (from_ns, until_ns): (u64, u64)) -> Vec<u64> {
+        let [now, changed_ns] = self.depths.get(device);
+        let mut spent = sum(&self.spent, self.by_cpu(1, self.place(watch, device)));
         let here = (now as usize).min(DEPTHS - 1);
         spent[here] = spent[here].wrapping_add(until_ns.saturating_sub(changed_ns.max(from_ns)));
-        // Two CPUs that were there at once lend each other some ns: a depth may be short of them, never by more.
+        // Two CPUs that changed the depth at once may have shifted some ns between two depths: one of them may lack those.
         for ns in &mut spent {
             *ns = (*ns as i64).max(0) as u64;
         }
-        Ok(spent)
+        spent
     }
 
-    /// What the measured threads asked for.
-    pub fn workers(&self, watch: u32, device: usize) -> Result<Asked, WatchError> {
-        let at = (watch & 1) * MAX_DEVICES as u32 + device as u32;
+    /// What the measured threads requested.
+    pub fn workers(&self, watch: u32, device: usize) -> Asked {
         let mut all = Asked::default();
-        for raw in self.workers.get(&at, 0).map_err(failed)?.iter() {
-            all.add(&Asked::of(raw));
+        for at in self.by_cpu(1, self.place(watch, device)) {
+            all.add(&Asked::of(&self.workers.get(at)));
         }
-        Ok(all)
+        all
     }
 
-    /// What other tasks asked for, with the device's place.
-    pub fn issuers(&self, watch: u32) -> Result<Vec<(usize, Asked)>, WatchError> {
-        let half = (watch & 1) as usize * MAX_DEVICES;
-        let mut all = Vec::new();
-        for entry in self.issuers.iter() {
-            match entry {
-                Ok(([place, _], raw)) => {
-                    if let Some(device) = (place as usize).checked_sub(half).filter(|d| *d < self.devices) {
-                        all.push((device, Asked::of(&raw)));
-                    }
-                }
-                Err(MapError::KeyNotFound) => {}
-                Err(why) => return Err(failed(why)),
-            }
-        }
-        Ok(all)
+    /// What other tasks requested, with the device's index. A task that is just being entered has no name yet and is left out.
+    pub fn issuers(&self, watch: u32) -> Vec<(usize, Asked)> {
+        let entries = half(watch, ISSUERS).map(|at| &self.issuers.all()[at]);
+        let taken = entries.filter_map(|words| {
+            let key = words[0].load(Relaxed);
+            let device = (key >> 32 & 0xff) as usize;
+            (key != 0).then(|| (device, Asked::of(&words.each_ref().map(|word| word.load(Relaxed)))))
+        });
+        taken.filter(|(device, asked)| *device < self.devices && asked.name != [0; 16]).collect()
     }
 }
 
+/// Two words of the programs as one of ours.
+fn two(first: u32, second: u32) -> u64 {
+    let [a, b, c, d] = first.to_ne_bytes();
+    let [e, f, g, h] = second.to_ne_bytes();
+    u64::from_ne_bytes([a, b, c, d, e, f, g, h])
+}
+
+/// The entries of the half that this watch fills.
+fn half(watch: u32, of_half: usize) -> std::ops::Range<usize> {
+    let first = (watch & 1) as usize * of_half;
+    first..first + of_half
+}
+
 impl Tally {
-    fn add(&mut self, raw: &RawTally) {
+    fn add(&mut self, raw: &[u64; TALLY]) {
         let counts: [&mut u64; 12] = [
             &mut self.issued,
             &mut self.issued_bytes,
@@ -288,13 +307,12 @@ impl Tally {
 }
 
 impl Asked {
-    fn of(raw: &RawIssuer) -> Self {
-        let [task, low, high, reads, read_bytes, writes, write_bytes, others] = *raw;
+    fn of(raw: &[u64; ISSUER]) -> Self {
+        let [key, _, low, high, reads, read_bytes, writes, write_bytes, others] = *raw;
         let mut name = [0; 16];
         name[..8].copy_from_slice(&low.to_ne_bytes());
         name[8..].copy_from_slice(&high.to_ne_bytes());
-        let pid = u32::from_ne_bytes(*task.to_ne_bytes().first_chunk().unwrap_or(&[0; 4]));
-        Self { pid, name, reads, read_bytes, writes, write_bytes, others }
+        Self { pid: key as u32, name, reads, read_bytes, writes, write_bytes, others }
     }
 
     fn add(&mut self, more: &Self) {
@@ -306,34 +324,12 @@ impl Asked {
     }
 }
 
-fn zero<T: aya::Pod>(
-    map: &mut PerCpuArray<MapData, T>,
-    at: u32,
-    none: T,
-    cpus: usize,
-) -> Result<(), WatchError> {
-    let values = PerCpuValues::try_from(vec![none; cpus]).map_err(failed)?;
-    map.set(at, values, 0).map_err(failed)
-}
-
-fn empty<V: aya::Pod>(
-    map: &mut HashMap<MapData, [u32; 2], V>,
-    of_it: impl Fn(&[u32; 2]) -> bool,
-) -> Result<(), WatchError> {
-    let keys: Vec<[u32; 2]> = map.keys().filter_map(Result::ok).filter(of_it).collect();
-    keys.iter().try_for_each(|key| map.remove(key).map_err(failed))
-}
-
-fn sum<const N: usize>(map: &PerCpuArray<MapData, [u64; N]>, at: u32) -> Result<Vec<u64>, WatchError> {
+fn sum<const N: usize>(array: &Mapped<N>, at: impl Iterator<Item = usize>) -> Vec<u64> {
     let mut all = vec![0_u64; N];
-    for cpu in map.get(&at, 0).map_err(failed)?.iter() {
-        for (sum, value) in all.iter_mut().zip(cpu) {
-            *sum = sum.wrapping_add(*value);
+    for at in at {
+        for (sum, value) in all.iter_mut().zip(&array.all()[at]) {
+            *sum = sum.wrapping_add(value.load(Relaxed));
         }
     }
-    Ok(all)
-}
-
-fn failed(why: impl std::fmt::Display) -> WatchError {
-    WatchError::Programs(why.to_string())
+    all
 }

@@ -1,23 +1,26 @@
-//! Requests counted in the kernel by BPF programs: no event is handed out, so none can be lost and none has to be read. The programs
-//! stand in `requests.bpf.c`; `cargo xtask bpf` makes `requests.bpf.o` of it, which is what is loaded. It finds the fields of the
-//! kernel's structures by the kernel's own description (BTF), so one object serves all kernels since Linux 5.16.
+//! Counts requests in the kernel by BPF programs, so that no event has to be copied and read. `cargo xtask bpf` compiles
+//! `requests.bpf.c` to `requests.bpf.o`, which is loaded here. The loader finds the fields of the kernel's structures through BTF, so
+//! one object serves all kernels since Linux 5.16.
 //!
-//! * [`Programs`]: loaded and attached for some devices, for as long as it lives.
-//! * [`Counting`]: one phase's counting, which comes to a [`fathom_record::BlockLayer`].
-//! * `maps`: the programs' maps as plain figures. `layer`: those as what is stored. `issuers`: whose the requests are.
+//! * [`Programs`]: loaded and attached for some devices, as long as it lives.
+//! * [`Counting`]: counts one phase and returns a [`fathom_record::BlockLayer`].
+//! * `mapped`: one array of the programs in our memory. `maps`: all of them as plain figures. `layer`: those as a record.
+//!   `issuers`: which tasks the requests came from. `skipping`: kernels that do not always run the programs.
 //!
-//! Counted are the requests of devices that have requests. Bios (of device mapper, md, zram) and the way through the queue are the
-//! affair of the events, see [`super::Watch`].
+//! Bio-based devices (device mapper, md, zram) and the time in the queue are left to the trace events, see [`super::Watch`].
 //!
-//! The kernel does not enter a program that the same CPU is just running: where a completion interrupts another one, the second is
-//! not counted. The kernel counts how often that was, and it is told as lost.
+//! The kernel does not enter a program that the same CPU is already running, which happens when a completion interrupts another one.
+//! It counts those, and they are added to what was lost.
 
 mod counting;
 mod issuers;
 mod layer;
+mod mapped;
 mod maps;
+mod skipping;
 
 pub use counting::Counting;
+pub use skipping::{SKIPPING, skips_programs};
 
 use super::devices::Watched;
 use super::error::WatchError;
@@ -42,11 +45,11 @@ const POINTS: [(&str, &str); 6] = [
     ("arrived", "block_bio_queue"),
 ];
 
-/// As many slots as a device has at most: 19 MB of them.
+/// Most slots of a device; they take 19 MB.
 const MOST_SLOTS: u32 = 1 << 18;
 /// Each device takes 0.3 MB of the kernel's memory on each processor that the machine may have.
 const MOST_PROCESSORS_TIMES_DEVICES: usize = 256;
-/// Slots of a hardware queue at least: its depth may be raised while we watch.
+/// Fewest slots of a hardware queue: its depth may be raised while we watch.
 const LEAST_SLOTS: u32 = 1024;
 
 /// The programs, loaded and attached. They do nothing until a [`Counting`] starts, and are gone when this is dropped.
@@ -73,7 +76,7 @@ impl Programs {
         if !Self::can_count(devices) {
             return Err(WatchError::Programs("they count up to 8 devices that have requests".into()));
         }
-        let processors = aya::util::nr_cpus().unwrap_or(1);
+        let processors = aya::util::nr_cpus().map_err(|(_, why)| WatchError::Programs(why.to_string()))?;
         if processors * devices.len() > MOST_PROCESSORS_TIMES_DEVICES {
             return Err(WatchError::Programs(format!(
                 "counters for {processors} processors and {} devices would take more than 75 MB",
@@ -82,13 +85,12 @@ impl Programs {
         }
         let slots = slots(&Live, devices);
         let all_slots = slots.iter().map(|s| s.all).sum();
-        let places = (devices.len() * 2) as u32;
         let failed = |why: &dyn std::fmt::Display| WatchError::Programs(why.to_string());
         let btf = Btf::from_sys_fs().map_err(|why| failed(&why))?;
         let mut loader = EbpfLoader::new();
-        loader.btf(Some(&btf)).map_max_entries("slots", all_slots).map_max_entries("spent", places);
-        for map in ["tallies", "d2c", "sizes"] {
-            loader.map_max_entries(map, places * CLASSES as u32);
+        loader.btf(Some(&btf));
+        for (map, entries) in maps::entries(processors, devices.len(), all_slots) {
+            loader.map_max_entries(map, entries);
         }
         let mut ebpf = loader.load(OBJECT).map_err(|why| failed(&why))?;
         for (program, point) in POINTS {
@@ -103,7 +105,7 @@ impl Programs {
         let numbered: Vec<(u32, Slots)> =
             devices.iter().zip(slots).map(|(d, slots)| (d.number.to_kernel(), slots)).collect();
         let workers = BlockEvent::task_of(&measured_threads_name(std::process::id()));
-        let maps = Maps::take(&mut ebpf, &numbered, workers)?;
+        let maps = Maps::take(&mut ebpf, processors, &numbered, workers)?;
         Ok(Self { ebpf, maps, devices: devices.to_vec(), watch: 0 })
     }
 

@@ -2,9 +2,12 @@
 /*
  * Counts the requests of a few block devices in the kernel: no event is handed to user space.
  *
- * A request keeps its slot from the moment it is put into the scheduler's queue, or issued, until it is complete. Slots are found by
- * the request's tag, so that no table has to be searched. Everything that is counted by request has two halves: user space reads and
- * clears one while the programs fill the other; it counts `watch` on to begin anew.
+ * A request keeps its slot from the time it enters the scheduler's queue, or is issued, until it completes. The request's tag gives
+ * the slot, so no table is searched. All counters have two halves: the programs fill one, user space clears the other; incrementing
+ * `watch` swaps them.
+ *
+ * User space maps every array it reads into its memory, so reading takes no system call. Arrays that are mapped cannot be per-CPU
+ * arrays: each CPU has its own range of indexes instead.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_core_read.h>
@@ -23,6 +26,10 @@
 #define SIZES 1025
 #define DEPTHS 1024
 #define POWERS 73
+/* Entries of the tables that are searched by key, for each half; powers of two. */
+#define LARGE_SIZES 4096
+#define ISSUERS 4096
+#define PROBES 16
 
 #define OP_MASK 0xff
 
@@ -142,17 +149,16 @@ struct sizes {
 	__u64 sectors[SIZES];
 };
 
+/* The keys are never 0: that is an entry nobody has taken. */
 struct large_size {
-	__u32 place;
-	__u32 sectors;
-};
-
-struct issuer_key {
-	__u32 place;
-	__u32 pid;
+	/* place << 32 | sectors */
+	__u64 key;
+	__u64 count;
 };
 
 struct issuer {
+	/* device << 32 | pid, plus 1 << 63 */
+	__u64 key;
 	struct task task;
 	__u64 reads;
 	__u64 read_bytes;
@@ -178,6 +184,7 @@ struct control {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct control);
@@ -192,6 +199,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, MAX_DEVICES);
 	__type(key, __u32);
 	__type(value, struct depth);
@@ -200,6 +208,7 @@ struct {
 /* Where the request of each class before ended. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, MAX_DEVICES * CLASSES * HALVES);
 	__type(key, __u32);
 	__type(value, __u64);
@@ -208,60 +217,68 @@ struct {
 /* Who asked last for a flush of each device: the kernel issues those itself. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, MAX_DEVICES);
 	__type(key, __u32);
 	__type(value, struct task);
 } flushers SEC(".maps");
 
-/* By half, device and class. */
+/* By CPU, half, device and class. */
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct tally);
 } tallies SEC(".maps");
 
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct times);
 } d2c SEC(".maps");
 
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct sizes);
 } sizes SEC(".maps");
 
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 8192);
-	__type(key, struct large_size);
-	__type(value, __u64);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, HALVES * LARGE_SIZES);
+	__type(key, __u32);
+	__type(value, struct large_size);
 } large_sizes SEC(".maps");
 
-/* By half and device: ns at each depth. */
+/* By CPU, half and device: ns at each depth. */
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, __u64[DEPTHS]);
 } spent SEC(".maps");
 
-/* By half and device. The measured threads have a place of their own: they are nearly all. */
+/* By CPU, half and device: what the measured threads requested, which is nearly everything. */
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, MAX_DEVICES * HALVES);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct issuer);
 } workers SEC(".maps");
 
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 4096);
-	__type(key, struct issuer_key);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, HALVES * ISSUERS);
+	__type(key, __u32);
 	__type(value, struct issuer);
 } issuers SEC(".maps");
 
@@ -365,7 +382,26 @@ static __always_inline int is_passthrough(__u32 flags)
 	return op == OP_DRV_IN || op == OP_DRV_OUT;
 }
 
-/* Time went by at the depth that was, and it changes. Two CPUs at once may lend each other some ns; the sum stays right. */
+/* Where an entry of this CPU's range is, of `entries` in each range. */
+static __always_inline __u32 own_range(__u32 entries, __u32 place)
+{
+	return bpf_get_smp_processor_id() * entries + place;
+}
+
+/* Places of all halves, devices and classes. */
+static __always_inline __u32 class_places(struct control *c)
+{
+	return HALVES * c->device_count * CLASSES;
+}
+
+/* Where the search for a key begins: Fibonacci hashing. */
+static __always_inline __u32 first_probe(__u64 key)
+{
+	return (key * 0x9e3779b97f4a7c15) >> 32;
+}
+
+/* The depth changes: charges the time since the last change to the old depth. Two CPUs that change it at once may shift some ns
+ * between two depths; the sum stays right. */
 static __always_inline void change_depth(struct control *c, __u32 watch, int device, __u64 now_ns, __s64 by)
 {
 	__u32 at = device;
@@ -376,14 +412,15 @@ static __always_inline void change_depth(struct control *c, __u32 watch, int dev
 	__u64 since = __sync_lock_test_and_set(&depth->changed_ns, now_ns);
 	if (since < c->from_ns)
 		since = c->from_ns;
-	at = (watch & 1) * c->device_count + device;
+	at = own_range(HALVES * c->device_count, (watch & 1) * c->device_count + device);
 	__u64 *ns = bpf_map_lookup_elem(&spent, &at);
 	if (!ns)
 		return;
 	HIDE(before);
 	if (before >= DEPTHS)
 		before = DEPTHS - 1;
-	ns[before] += now_ns - since;
+	/* Atomic because a completion may interrupt an issue on this CPU. */
+	__sync_fetch_and_add(&ns[before], now_ns - since);
 }
 
 static __always_inline void count_seek(struct tally *tally, __u32 place, __u64 sector, __u32 sectors)
@@ -416,25 +453,32 @@ static __always_inline void count_seek(struct tally *tally, __u32 place, __u64 s
 	tally->distance_sectors += distance;
 }
 
-static __always_inline void count_size(__u32 place, __u32 sectors)
+static __always_inline void count_size(struct control *c, __u32 watch, __u32 place, __u32 sectors)
 {
 	HIDE(sectors);
 	if (sectors < SIZES) {
-		struct sizes *s = bpf_map_lookup_elem(&sizes, &place);
+		__u32 at = own_range(class_places(c), place);
+		struct sizes *s = bpf_map_lookup_elem(&sizes, &at);
 		if (s)
 			s->sectors[sectors] += 1;
 		return;
 	}
-	struct large_size key = { .place = place, .sectors = sectors };
-	__u64 *count = bpf_map_lookup_elem(&large_sizes, &key);
-	if (!count) {
-		__u64 none = 0;
-		bpf_map_update_elem(&large_sizes, &key, &none, BPF_NOEXIST);
-		count = bpf_map_lookup_elem(&large_sizes, &key);
+	__u64 key = (__u64)place << 32 | sectors;
+	__u32 first = first_probe(key);
+	for (__u32 i = 0; i < PROBES; i++) {
+		__u32 at = (watch & 1) * LARGE_SIZES + ((first + i) & (LARGE_SIZES - 1));
+		struct large_size *size = bpf_map_lookup_elem(&large_sizes, &at);
+		if (!size)
+			return;
+		__u64 before = size->key;
+		if (before == 0)
+			before = __sync_val_compare_and_swap(&size->key, 0, key);
+		if (before == 0 || before == key) {
+			__sync_fetch_and_add(&size->count, 1);
+			return;
+		}
 	}
-	if (count)
-		__sync_fetch_and_add(count, 1);
-	/* Where there is no room for another size, user space finds the requests without one. */
+	/* The table is full there: user space sees that more requests than sizes were counted. */
 }
 
 static __always_inline int is_worker(struct control *c, struct task *task)
@@ -445,9 +489,9 @@ static __always_inline int is_worker(struct control *c, struct task *task)
 
 static __always_inline void count_issuer(struct control *c, __u32 watch, int device, struct task *task, __u32 class, __u64 bytes)
 {
-	__u32 place = (watch & 1) * MAX_DEVICES + device;
 	if (is_worker(c, task)) {
-		struct issuer *own = bpf_map_lookup_elem(&workers, &place);
+		__u32 at = own_range(HALVES * c->device_count, (watch & 1) * c->device_count + device);
+		struct issuer *own = bpf_map_lookup_elem(&workers, &at);
 		if (!own)
 			return;
 		if (class == CLASS_READ) {
@@ -461,30 +505,40 @@ static __always_inline void count_issuer(struct control *c, __u32 watch, int dev
 		}
 		return;
 	}
-	struct issuer_key key = { .place = place, .pid = task->pid };
-	struct issuer *other = bpf_map_lookup_elem(&issuers, &key);
-	if (!other) {
-		struct issuer first = { .task = *task };
-		bpf_map_update_elem(&issuers, &key, &first, BPF_NOEXIST);
-		other = bpf_map_lookup_elem(&issuers, &key);
+	__u64 key = 1ull << 63 | (__u64)device << 32 | task->pid;
+	__u32 first = first_probe(key);
+	for (__u32 i = 0; i < PROBES; i++) {
+		__u32 at = (watch & 1) * ISSUERS + ((first + i) & (ISSUERS - 1));
+		struct issuer *other = bpf_map_lookup_elem(&issuers, &at);
 		if (!other)
 			return;
+		__u64 before = other->key;
+		if (before == 0) {
+			before = __sync_val_compare_and_swap(&other->key, 0, key);
+			if (before == 0)
+				other->task = *task;
+		}
+		if (before != 0 && before != key)
+			continue;
+		if (class == CLASS_READ) {
+			__sync_fetch_and_add(&other->reads, 1);
+			__sync_fetch_and_add(&other->read_bytes, bytes);
+		} else if (class == CLASS_WRITE) {
+			__sync_fetch_and_add(&other->writes, 1);
+			__sync_fetch_and_add(&other->write_bytes, bytes);
+		} else {
+			__sync_fetch_and_add(&other->others, 1);
+		}
+		return;
 	}
-	if (class == CLASS_READ) {
-		__sync_fetch_and_add(&other->reads, 1);
-		__sync_fetch_and_add(&other->read_bytes, bytes);
-	} else if (class == CLASS_WRITE) {
-		__sync_fetch_and_add(&other->writes, 1);
-		__sync_fetch_and_add(&other->write_bytes, bytes);
-	} else {
-		__sync_fetch_and_add(&other->others, 1);
-	}
+	/* The table is full there: user space sees that more was requested than is counted here. */
 }
 
 static __always_inline struct tally *tally_of(struct control *c, __u32 watch, int device, __u32 class, __u32 *place)
 {
 	*place = ((watch & 1) * c->device_count + device) * CLASSES + class;
-	return bpf_map_lookup_elem(&tallies, place);
+	__u32 at = own_range(class_places(c), *place);
+	return bpf_map_lookup_elem(&tallies, &at);
 }
 
 SEC("tp_btf/block_rq_insert")
@@ -582,7 +636,7 @@ int BPF_PROG(issued, struct request *rq)
 		tally->fua += 1;
 	if (sectors) {
 		tally->issued_bytes += (__u64)sectors << 9;
-		count_size(place, sectors);
+		count_size(c, watch, place, sectors);
 		count_seek(tally, place, rq->__sector, sectors);
 	}
 	count_issuer(c, watch, device, task, class, (__u64)sectors << 9);
@@ -642,7 +696,8 @@ int BPF_PROG(completed, struct request *rq, __u8 error, unsigned int bytes)
 	if (begun != watch || class >= CLASSES)
 		return 0;
 	struct tally *tally = tally_of(c, watch, device, class, &place);
-	struct times *times = bpf_map_lookup_elem(&d2c, &place);
+	__u32 at = own_range(class_places(c), place);
+	struct times *times = bpf_map_lookup_elem(&d2c, &at);
 	if (!tally || !times)
 		return 0;
 	__u64 ns = now_ns - slot->issued_ns;
