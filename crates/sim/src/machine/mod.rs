@@ -83,7 +83,7 @@ pub(crate) struct Machine {
     pub opens: RefCell<Vec<State>>,
     /// Indices of closed files' states, free for reuse.
     pub closed: RefCell<Vec<u32>>,
-    /// Block events recorded for observers.
+    /// Optional records of a run: operations and messages of flows.
     pub noted: RefCell<Notes>,
     /// Sizes of the read-ahead windows that start at marked pages, by page.
     pub marks: RefCell<BTreeMap<PageNumber, u32>>,

@@ -348,7 +348,7 @@ proptest! {
         let course = &out.inside.depths;
         let drawn: u128 = course.intervals.iter().map(|i| u128::from(i.in_device_ns)).sum();
         prop_assert_eq!((drawn, course.end_ns), (out.depth_ns, out.elapsed_ns));
-        // A device held idle is not busy; idle time that a wait did not cause is not counted as held.
+        // A device held idle is not busy; held time also includes waits that were given up.
         let held: u64 = course.intervals.iter().map(|i| i.held_ns).sum();
         let waits = &out.inside.idle_waits;
         prop_assert!(waits.paid.sum_ns() + waits.in_vain.sum_ns() <= u128::from(held));
