@@ -27,7 +27,7 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// Square millimetres of squared radius per byte.
+    /// Growth of the squared radius per byte, mm².
     fn area(&self) -> f64 {
         (self.outer_mm * self.outer_mm - self.inner_mm * self.inner_mm) / self.bytes
     }
