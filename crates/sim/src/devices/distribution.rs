@@ -48,6 +48,7 @@ struct Serving {
     beside_ns: u64,
 }
 
+/// A device with service times drawn from a distribution.
 #[derive(Debug)]
 pub struct Distribution {
     rules: DistributionRules,

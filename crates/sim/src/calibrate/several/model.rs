@@ -39,7 +39,7 @@ pub struct Model {
 /// Rates above this mean that bytes take no time.
 const FASTEST_MB_S: f64 = 1e6;
 
-/// The model's queue depth as a multiple of the traces' deepest queue; larger depths are handled elsewhere.
+/// Queue depth of the model as a multiple of the traces' deepest queue, so that deeper loads show, although without an error bar.
 const ROOM: usize = 4;
 
 impl Command {

@@ -35,6 +35,7 @@ enum Transfer {
     ToHost(u32),
 }
 
+/// An array: controller, cache and member disks.
 pub struct Array {
     rules: ArrayRules,
     layout: Layout,

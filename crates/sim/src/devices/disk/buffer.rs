@@ -33,6 +33,7 @@ pub enum Found {
     Miss(u64),
 }
 
+/// A drive's read buffer with look-ahead.
 #[derive(Clone, Debug)]
 pub struct Buffer {
     segments: Vec<Segment>,

@@ -9,6 +9,7 @@ struct Zone {
     first_cylinder: u64,
 }
 
+/// Zones, tracks and skew of a disk.
 #[derive(Clone, Debug)]
 pub struct Geometry {
     zones: Vec<Zone>,

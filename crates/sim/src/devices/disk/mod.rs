@@ -83,6 +83,7 @@ impl Parts {
     }
 }
 
+/// A single disk with its queue, buffer and write cache.
 #[derive(Clone, Debug)]
 pub struct Disk {
     rules: DiskRules,

@@ -47,6 +47,7 @@ impl Held {
     }
 }
 
+/// Writes acknowledged but not on the medium yet.
 #[derive(Clone, Debug)]
 pub struct WriteCache {
     rules: WriteCacheRules,
@@ -60,6 +61,7 @@ pub struct WriteCache {
 }
 
 impl WriteCache {
+    /// An empty cache.
     #[must_use]
     pub fn new(rules: WriteCacheRules) -> Self {
         Self { rules, held: Nearby::new(), leaving: Vec::new(), sectors: 0, number: 0, longest: 0 }

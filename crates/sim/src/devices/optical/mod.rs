@@ -47,6 +47,7 @@ pub struct OpticalRules {
     pub buffer_bytes: u64,
 }
 
+/// A CD or DVD drive.
 #[derive(Clone, Debug)]
 pub struct Optical {
     rules: OpticalRules,

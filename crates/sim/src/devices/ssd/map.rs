@@ -36,6 +36,7 @@ struct Die {
     written: u64,
 }
 
+/// Maps logical slots to flash slots.
 #[derive(Clone, Debug)]
 pub struct PageMap {
     /// Flash slot of each logical slot.

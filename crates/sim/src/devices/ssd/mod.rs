@@ -57,6 +57,7 @@ impl SsdRules {
     }
 }
 
+/// A flash drive behind channels.
 #[derive(Clone, Debug)]
 pub struct Ssd {
     rules: SsdRules,

@@ -78,7 +78,7 @@ pub struct Outcome {
     pub most_kb_s: f64,
     /// Length of the requests that move most bytes, KiB.
     pub request_kib: f64,
-    /// Bytes moved by such requests, by number of segments.
+    /// Share of all bytes moved by such requests, by number of segments.
     pub segments: Vec<Segments>,
     /// Average number of consecutive requests that are contiguous on the device.
     pub run: f64,
