@@ -50,7 +50,7 @@ pub struct Inside {
     pub said: Vec<String>,
 }
 
-/// What reached the device during a phase. `written_in_clock_bytes` is the number of bytes that calls wrote while its clock ran.
+/// What reached the device during a phase. `written_in_clock_bytes` are the bytes the device wrote while its clock ran.
 #[must_use]
 pub fn physical(layer: &BlockLayer, written_in_clock_bytes: u64, kind: &str) -> Physical {
     let Some(device) = layer.devices.first() else { return Physical::default() };

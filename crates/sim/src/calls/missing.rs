@@ -45,7 +45,7 @@ impl Machine {
     }
 
     /// Called at the first page of the rest of a call on a file without read-ahead. If the page is missing, reads the rest, at most one
-    /// request or one read-ahead window; the page after that calls it again.
+    /// request or one read-ahead window, whichever is larger; the page after that calls it again.
     pub(super) fn touch_alone(&self, handle: Handle, left: Range<u32>) -> Vec<(u32, u32)> {
         if self.is_asked_for(handle, left.start) {
             return Vec::new();

@@ -74,7 +74,7 @@ pub(super) struct Hand<'s, 'a> {
     pub released_ns: u64,
     pub start_ns: u64,
     pub last_ns: u64,
-    /// Time of the last check at which nothing had been done since the one before: see [`Hand::tick`].
+    /// Time of the last check by [`Hand::tick`].
     pub stood_ns: u64,
     /// CPU time at the start of the operation.
     pub cpu_from_ns: u64,

@@ -7,7 +7,7 @@ use crate::event::Class;
 use std::task::{Context, Waker};
 
 pub(crate) struct Executor<'m> {
-    /// Whether the loop should end, given the number of events since the last call.
+    /// Called with the virtual time; returns whether to stop. And the events since the last call.
     stop: fn(u64) -> bool,
     looked: u32,
     machine: &'m Machine,

@@ -85,7 +85,7 @@ pub(crate) struct Machine {
     pub closed: RefCell<Vec<u32>>,
     /// Optional records of a run: operations and messages of flows.
     pub noted: RefCell<Notes>,
-    /// Sizes of the read-ahead windows that start at marked pages, by page.
+    /// Length in pages of each read-ahead mark, by its page.
     pub marks: RefCell<BTreeMap<PageNumber, u32>>,
     /// Extents that workers have written and not read back, by phase and worker.
     pub written: RefCell<BTreeMap<(u32, u32), Vec<Extent>>>,

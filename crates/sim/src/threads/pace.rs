@@ -61,7 +61,7 @@ impl<'a> Pace<'a> {
         self.rules.early(Nanoseconds, self.released_ns, || now)
     }
 
-    /// Computes and waits until an operation may be issued; `pauses` says whether it takes part in pauses.
+    /// Computes and waits until an operation may be issued; `pauses` says whether the pace applies to it.
     pub async fn before(
         &mut self,
         machine: &Machine,

@@ -298,7 +298,7 @@ impl Window {
     }
 }
 
-/// For each size of a kind, the cell in which the device was emptiest.
+/// For each size of a kind, the cell with the emptiest device; sizes that never found it about as empty as the others are left out.
 fn nearly_alone(cells: &BTreeMap<Cell, Told>, write: bool) -> Vec<(&Cell, &Told)> {
     let mut sizes: BTreeMap<u32, (&Cell, &Told)> = BTreeMap::new();
     for (cell, told) in cells.iter().filter(|(cell, _)| cell.write == write) {
