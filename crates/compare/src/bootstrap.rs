@@ -1,37 +1,37 @@
-//! The bootstrap, for summaries without an exact interval: what is resampled is the unit of replication (a run, a block), within its
-//! stratum (a quad), never a request.
+//! The bootstrap, for summaries without an exact interval. It resamples the unit of replication (a run, a block) within its stratum (a
+//! quad), never a request.
 //!
-//! Up to six units every resample is enumerated; from eight on 10,000 are drawn from a ChaCha8 stream of a stored seed; in between, and
-//! below two, it is "too few to bootstrap".
+//! Up to six units all resamples are enumerated; from eight on 10,000 are drawn from a ChaCha8 stream with a stored seed; seven units, or
+//! fewer than two, are too few to bootstrap.
 
 use crate::numbers::{mean, place, sorted, squares};
 use crate::seeded::Draws;
 use crate::unusable::Unusable;
 use std::ops::Range;
 
-/// Up to so many units all resamples are enumerated.
+/// Largest number of units whose resamples are all enumerated.
 const MOST_ENUMERATED: usize = 6;
-/// So many units are needed to draw at random.
+/// Smallest number of units for random resampling.
 const FEWEST_DRAWN: usize = 8;
 
-/// How a random bootstrap is made.
+/// Settings of random resampling.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Resampling {
     /// Number of resamples.
     pub resamples: usize,
-    /// Where chance begins; stored with the result.
+    /// Seed; stored with the result.
     pub seed: u64,
 }
 
 impl Resampling {
-    /// 10,000 resamples.
+    /// 10,000 resamples from this seed.
     #[must_use]
     pub const fn seeded(seed: u64) -> Self {
         Self { resamples: 10_000, seed }
     }
 }
 
-/// The statistic of all resamples.
+/// The statistic over all resamples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bootstrap {
     /// Ascending.
@@ -41,7 +41,7 @@ pub struct Bootstrap {
 }
 
 impl Bootstrap {
-    /// Of resamples drawn elsewhere, ascending and not empty.
+    /// From resamples drawn elsewhere, ascending and not empty.
     pub(crate) fn of_drawn(values: Vec<f64>) -> Self {
         Self { values, enumerated: false }
     }
@@ -64,7 +64,7 @@ impl Bootstrap {
         (squares(&self.values) / self.values.len() as f64).sqrt()
     }
 
-    /// The value at 1-based place `ceil(q B)` of the sorted resamples.
+    /// The value at 1-based index `ceil(q B)` of the sorted resamples.
     #[must_use]
     pub fn percentile(&self, q: f64) -> f64 {
         self.values[place(q, self.values.len() as u64) as usize - 1]
@@ -92,8 +92,8 @@ pub fn bootstrap(
     })
 }
 
-/// Resamples within strata. Units are numbered through all strata in order, and the statistic is given the numbers drawn, as many of each
-/// stratum as it has.
+/// Resamples within strata. Units are numbered through all strata in order. The statistic receives the drawn numbers, from each stratum
+/// as many as its size.
 pub fn bootstrap_strata(
     sizes: &[usize],
     how: Resampling,
@@ -120,7 +120,7 @@ pub fn bootstrap_strata(
     Ok(Bootstrap { values: sorted(&values), enumerated: false })
 }
 
-/// The stratum of every unit.
+/// Index range of the units of each stratum.
 fn strata(sizes: &[usize]) -> Vec<Range<usize>> {
     let mut from = 0;
     sizes
@@ -133,7 +133,7 @@ fn strata(sizes: &[usize]) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// Counts through all choices like an odometer.
+/// Enumerates all choices like an odometer.
 fn enumerated(strata: &[Range<usize>], statistic: &mut impl FnMut(&[usize]) -> f64) -> Vec<f64> {
     let mut drawn: Vec<usize> = strata.iter().map(|s| s.start).collect();
     let mut values = vec![statistic(&drawn)];

@@ -1,14 +1,14 @@
-//! The order in which the cells of an experiment are run: in blocks, random within each, from a seed.
+//! The order in which the cells of an experiment run: in blocks, random within each, from a seed.
 //!
-//! A block of two rounds runs every cell twice, in random order. Seen from any two cells A and B that is a quad: AABB ABAB ABBA BAAB BABA
-//! BBAA, each with probability 1/6, because all arrangements of the block are equally likely. So a drift of the machine touches all
-//! cells alike, nothing periodic can keep in step with the order, and the exact rank test that strata of quads are made for holds for
-//! every pair of cells. An odd number of rounds ends with a block of one.
+//! A block of two rounds runs every cell twice, in random order. For any two cells A and B that is a quad: AABB ABAB ABBA BAAB BABA BBAA,
+//! each with probability 1/6, because all arrangements of the block are equally likely. So drift of the machine affects all cells alike,
+//! nothing periodic can stay in step with the order, and the exact rank test on strata of quads is valid for every pair of cells. An odd
+//! number of rounds ends with a block of one.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
-/// The blocks of so many rounds over so many cells; each holds numbers of cells in the order they are run in.
+/// The blocks for `rounds` rounds over `cells` cells; each holds cell indices in run order.
 #[must_use]
 pub fn blocks(cells: usize, rounds: u32, seed: u64) -> Vec<Vec<usize>> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -24,14 +24,14 @@ pub fn blocks(cells: usize, rounds: u32, seed: u64) -> Vec<Vec<usize>> {
     blocks
 }
 
-/// Fisher and Yates, every arrangement equally likely.
+/// Fisher-Yates: every arrangement is equally likely.
 fn shuffle(items: &mut [usize], random: &mut Xoshiro256PlusPlus) {
     for last in (1..items.len()).rev() {
         items.swap(last, below(last as u64 + 1, random) as usize);
     }
 }
 
-/// A number below `n`, all equally likely: what would favour small ones is drawn again.
+/// A uniform number below `n`; values that would bias the result are drawn again.
 fn below(n: u64, random: &mut Xoshiro256PlusPlus) -> u64 {
     let fair = u64::MAX - u64::MAX % n;
     loop {

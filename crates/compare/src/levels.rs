@@ -1,17 +1,17 @@
-//! Is a sample two samples? A device that flips between two states gives runs on two levels, and one mean would describe neither.
+//! Detects two levels in a sample: a device that flips between two states gives runs on two levels, and their mean describes neither.
 //!
-//! The sorted logarithms are split where the squares within both parts are smallest; the distance of the two means in units of the
-//! spread within is held against bounds that normal and t3 noise exceed once in a hundred samples. A strongly skewed sample exceeds
-//! them too, so what is said is "two levels or strong skew", and what depends on it asks for more: see [`Levels::beyond_skew`].
+//! The sorted logarithms are split where the sum of squares within both parts is smallest. The distance of the two means in units of the
+//! spread within is compared with bounds that normal and t3 noise exceed once in a hundred samples. A strongly skewed sample exceeds them
+//! too, so the report says "two levels or strong skew", and decisions require more: see [`Levels::beyond_skew`].
 
 use crate::numbers::{mean, squares};
 use crate::unusable::{Unusable, positive};
 
-/// The smallest sample that is judged.
+/// Smallest sample that is judged.
 const SMALLEST: usize = 8;
 
-/// How far beyond the bound of normal noise one in a hundred samples of exponential skew lies: simulated 8.6 of 6.0 for 12 values, 6.6 of
-/// 4.6 for 20, 5.6 of 4.0 for 32.
+/// Factor on the bound for normal noise that one in a hundred samples with exponential skew exceeds: simulated 8.6 of 6.0 for 12 values,
+/// 6.6 of 4.6 for 20, 5.6 of 4.0 for 32.
 const SKEW: f64 = 1.44;
 
 /// The best split of a sample in two.
@@ -23,22 +23,23 @@ pub struct Levels {
     pub high: f64,
     /// Values in the lower part.
     pub low_count: usize,
-    /// Values in all.
+    /// Number of values in all.
     pub count: usize,
-    /// Distance of the means over the spread within; infinite if there is no spread within.
+    /// Distance of the means divided by the spread within; infinite without spread.
     pub separation: f64,
-    /// Whether that is more than chance: two levels or strong skew.
+    /// Whether the separation exceeds chance: two levels or strong skew.
     pub flagged: bool,
 }
 
 impl Levels {
-    /// How far apart the levels are.
+    /// Ratio of the upper to the lower level.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         self.high / self.low
     }
 
-    /// Whether it is more than an exponential skew gives once in a hundred samples, too: what withholds verdicts, where the flag warns.
+    /// Whether the separation also exceeds what exponential skew gives once in a hundred samples. This withholds verdicts; the flag only
+    /// warns.
     #[must_use]
     pub fn beyond_skew(&self) -> bool {
         self.separation > SKEW * bound(self.count)
@@ -51,7 +52,7 @@ impl Levels {
     }
 }
 
-/// Splits a sample of positive figures; `None` below eight values or if all are equal.
+/// Splits a sample of positive figures; `None` for fewer than eight values or if all are equal.
 pub fn two_levels(values: &[f64]) -> Result<Option<Levels>, Unusable> {
     positive(values)?;
     let mut logs: Vec<f64> = values.iter().map(|v| v.ln()).collect();
@@ -60,7 +61,7 @@ pub fn two_levels(values: &[f64]) -> Result<Option<Levels>, Unusable> {
     if n < SMALLEST || logs[0] == logs[n - 1] {
         return Ok(None);
     }
-    // 0.15 of n, rounded up in whole numbers.
+    // 0.15 n, rounded up in integer arithmetic.
     let least = (15 * n).div_ceil(100).max(2);
     let within = |split: usize| squares(&logs[..split]) + squares(&logs[split..]);
     let best = (least..=n - least).map(|split| (split, within(split))).min_by(|a, b| a.1.total_cmp(&b.1));
@@ -73,7 +74,7 @@ pub fn two_levels(values: &[f64]) -> Result<Option<Levels>, Unusable> {
     }))
 }
 
-/// What one in a hundred samples of normal or t3 noise exceeds, by simulation.
+/// The separation that one in a hundred samples of normal or t3 noise exceeds, by simulation.
 fn bound(n: usize) -> f64 {
     match n {
         ..10 => 7.1,
@@ -126,7 +127,7 @@ mod tests {
         }
     }
 
-    /// Twenty runs, as the noise gate has them: how often each kind is flagged, and how often it is beyond skew, of 4000.
+    /// Twenty runs, as in the noise gate: how often each kind of noise is flagged, and how often it is beyond skew, of 4000.
     #[test]
     fn skew_is_flagged_often_and_withholds_nothing() {
         let mut draws = Draws::from_seed(4);

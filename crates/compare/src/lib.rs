@@ -1,4 +1,4 @@
-//! Statistics only: pure functions over samples. Nothing here reads a file, a clock or a record; numbers come in, numbers go out.
+//! Statistics as pure functions over samples: nothing here reads a file, a clock or a record.
 //!
 //! # Two sides measured in quads
 //!
@@ -27,7 +27,7 @@
 //! # Ok::<(), fathom_compare::Unusable>(())
 //! ```
 //!
-//! # The rooms
+//! # Modules
 //!
 //! | Question | Module |
 //! |---|---|
@@ -47,7 +47,7 @@
 //! | which cell of a surface to measure next | [`adaptive`] |
 //! | sentences | [`wording`] |
 //!
-//! Functions refuse with [`Unusable`]; chance comes from seeds that the caller stores.
+//! Functions fail with [`Unusable`]; random numbers come from seeds that the caller stores.
 
 mod numbers;
 mod seeded;

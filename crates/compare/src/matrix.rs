@@ -1,37 +1,37 @@
-//! A matrix of cells, each compared in quads: first one test over all of them, then screening and confirming cell by cell.
+//! A matrix of cells, each compared in quads: first one test over all of them, then screening and confirmation per cell.
 //!
-//! Cells are strata of their own, so U of all cells is summed and its distribution convolved: a small change everywhere is seen with
-//! a quad or two per cell. For single cells, three quads name suspects generously, and five fresh quads decide; what is decided by fresh
-//! runs alone needs no correction for having looked at many cells.
+//! Cells are separate strata, so U is summed over all cells and its distribution convolved: a small change everywhere shows with one or
+//! two quads per cell. For single cells, three quads select suspects generously, and five fresh quads decide. A decision by fresh runs
+//! alone needs no correction for multiple cells.
 
 use crate::quads::Quad;
 use crate::quads::rank_test::{RankTest, rank_test};
 use crate::unusable::Unusable;
 use crate::verdict::{Comparison, FEWEST_QUADS, Rules, compare};
 
-/// Quads to screen a cell with, and fresh ones to confirm a suspect.
+/// Quads per cell for the screen.
 pub const SCREEN_QUADS: usize = FEWEST_QUADS;
-/// See [`SCREEN_QUADS`].
+/// Fresh quads to confirm a suspect.
 pub const CONFIRM_QUADS: usize = 5;
 /// Level of the screen; three quads reach 0.037 and 0.0093.
 const SCREEN_ALPHA: f64 = 0.05;
 
-/// Does anything change anywhere, in one direction?
+/// Tests for a change in one direction over all cells.
 #[must_use]
 pub fn global_test(cells: &[Vec<Quad>]) -> RankTest {
     rank_test(&cells.concat())
 }
 
-/// A suspect: run this cell again.
+/// A cell that must be run again.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Suspect {
-    /// The cell, from 0.
+    /// Index of the cell, from 0.
     pub cell: usize,
     /// Whether B's figures were larger when screened.
     pub larger: bool,
 }
 
-/// The cells to run again: p at most 0.05 and a change of the threshold or more.
+/// The cells to run again: p at most 0.05 and a change of at least the threshold.
 pub fn screen(cells: &[Vec<Quad>], rules: &Rules) -> Result<Vec<Suspect>, Unusable> {
     let mut suspects = Vec::new();
     for (cell, quads) in cells.iter().enumerate() {
@@ -43,18 +43,18 @@ pub fn screen(cells: &[Vec<Quad>], rules: &Rules) -> Result<Vec<Suspect>, Unusab
     Ok(suspects)
 }
 
-/// What fresh quads say of a suspect.
+/// Result of a suspect's fresh quads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Confirmation {
-    /// The cell, from 0.
+    /// Index of the cell, from 0.
     pub cell: usize,
-    /// The comparison by the fresh quads alone.
+    /// The comparison of the fresh quads alone.
     pub fresh: Comparison,
-    /// Whether the change is real: p at most alpha, the same direction, the threshold reached again.
+    /// Whether the change is confirmed: p at most alpha, the same direction, and the threshold reached again.
     pub confirmed: bool,
 }
 
-/// Decides on a suspect by quads that had no part in the screen; fewer than five are refused.
+/// Judges a suspect by quads that were not part of the screen; fewer than five are refused.
 pub fn confirm(suspect: &Suspect, fresh: &[Quad], rules: &Rules) -> Result<Confirmation, Unusable> {
     crate::unusable::enough("confirming a suspect, in quads,", CONFIRM_QUADS, fresh.len())?;
     let fresh = compare(fresh, rules)?;

@@ -1,9 +1,9 @@
-//! Many tests at once: p-values adjusted so that the share of false alarms among alarms (Benjamini and Hochberg) or the chance of any
-//! (Holm) stays bounded. Rejected is what is at or below the wanted level after adjusting.
+//! Multiple tests: p-values adjusted so that the share of false alarms among alarms (Benjamini-Hochberg) or the probability of any (Holm)
+//! stays bounded. A test is rejected if its adjusted p-value is at or below the level.
 
 use crate::quads::critical::smallest_p;
 
-/// Benjamini and Hochberg: the smallest over all larger ranks of `m p / rank`. In the order given.
+/// Benjamini-Hochberg: the minimum over all larger ranks of `m p / rank`, in input order.
 #[must_use]
 pub fn benjamini_hochberg(p: &[f64]) -> Vec<f64> {
     let m = p.len() as f64;
@@ -16,7 +16,7 @@ pub fn benjamini_hochberg(p: &[f64]) -> Vec<f64> {
     adjusted
 }
 
-/// Holm: the largest over all smaller ranks of `(m - rank + 1) p`. In the order given.
+/// Holm: the maximum over all smaller ranks of `(m - rank + 1) p`, in input order.
 #[must_use]
 pub fn holm(p: &[f64]) -> Vec<f64> {
     let mut adjusted = vec![0.0; p.len()];
@@ -34,8 +34,8 @@ fn ascending(p: &[f64]) -> Vec<usize> {
     order
 }
 
-/// Whether so few quads per cell that a lone change cannot survive the correction over `cells`: the smallest p they can give is above
-/// `level / cells`. The specification warns below five quads in any case; with so strict a level four can do for six cells.
+/// Whether there are too few quads per cell for a single change to survive the correction over `cells`: their smallest possible p is
+/// above `level / cells`. The specification warns below five quads in any case; at this strict level four suffice for six cells.
 #[must_use]
 pub fn too_coarse(quads: usize, cells: usize, level: f64) -> bool {
     smallest_p(quads) * cells as f64 > level

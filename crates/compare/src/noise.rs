@@ -1,5 +1,5 @@
-//! How much single runs scatter, and what that allows: the noise within quads, the smallest change that can be seen, how many quads a
-//! change needs, and the gate that an A/A comparison (the baseline against itself) has to pass.
+//! Scatter of single runs and its consequences: the noise within quads, the smallest detectable change, the number of quads for a change,
+//! and the gate that an A/A comparison (the baseline against itself) must pass.
 
 use crate::levels::{Levels, two_levels};
 use crate::numbers::{logs, squares};
@@ -15,7 +15,7 @@ const Z_POWER: f64 = 1.644854;
 /// Efficiency of ranks within strata of four against a t-test on normal noise: 3/pi for ranks, 4/5 for strata of four.
 const EFFICIENCY: f64 = 0.764;
 
-/// Coefficients of variation and changes of the table below.
+/// Noise levels (coefficients of variation) and changes of the table below.
 const NOISES: [f64; 6] = [0.005, 0.01, 0.02, 0.03, 0.05, 0.10];
 const CHANGES: [f64; 5] = [0.02, 0.03, 0.05, 0.10, 0.20];
 
@@ -29,11 +29,11 @@ const QUADS: [[u32; 5]; 6] = [
     [0, 0, 0, 23, 7],
 ];
 
-/// The threshold the table was made with.
+/// Threshold used for the table.
 const TABLE_THRESHOLD: f64 = 0.01;
 
-/// Coefficient of variation of single runs within quads, if both sides are the same thing: the root of the mean variance of ln x over
-/// quads, three degrees of freedom each. Figures must be positive.
+/// Coefficient of variation of single runs within quads if both sides are the same: the root of the mean variance of ln x over quads,
+/// three degrees of freedom each. Figures must be positive.
 pub fn within_quads(quads: &[Quad]) -> Result<f64, Unusable> {
     if quads.is_empty() {
         return Err(Unusable::NotQuads { a: 0, b: 0 });
@@ -52,7 +52,7 @@ fn within(quads: &[Quad], shift: f64, degrees: f64) -> f64 {
     (quads.iter().map(of_quad).sum::<f64>() / degrees).sqrt()
 }
 
-/// The smallest change (0.01 is 1 %) that so many runs per side can see in 95 of 100 sessions, by the normal formula.
+/// The smallest change (0.01 is 1 %) detected in 95 of 100 sessions with this many runs per side, by the normal formula.
 #[must_use]
 pub fn smallest_change(cv: f64, runs_per_side: usize) -> f64 {
     ((Z_ALPHA + Z_POWER) * cv * (2.0 / runs_per_side as f64).sqrt()).exp_m1()
@@ -65,10 +65,11 @@ pub fn runs_needed(cv: f64, change: f64) -> f64 {
     2.0 * ((Z_ALPHA + Z_POWER) * cv / change.abs().ln_1p()).powi(2)
 }
 
-/// Quads for 95 % power at alpha 0.01 to find a change (0.03 is 3 %) against a threshold, by the simulated table, interpolated; outside
-/// it by the formula over the efficiency of the test. `None` if the change is not above the threshold: no number of runs settles it.
+/// Quads for 95 % power at alpha 0.01 to detect a change (0.03 is 3 %) against a threshold: interpolated from the simulated table,
+/// outside it the formula divided by the efficiency of the test. `None` if the change is not above the threshold, because no number of
+/// runs settles it.
 ///
-/// Only the ratios of noise, change and threshold count, so other thresholds than the table's 1 % scale all three.
+/// Only the ratios of noise, change and threshold matter, so for thresholds other than the table's 1 % all three are scaled.
 #[must_use]
 pub fn quads_needed(cv: f64, change: f64, threshold: f64) -> Option<u32> {
     let (change, threshold) = (change.abs().ln_1p(), threshold.ln_1p());
@@ -89,10 +90,10 @@ pub fn quads_needed(cv: f64, change: f64, threshold: f64) -> Option<u32> {
     Some((mix(upper, lower, down).exp() - 1e-9).ceil() as u32)
 }
 
-/// Outside the table, at its threshold: enough runs for the test to reject, and enough for the estimate to pass the threshold.
+/// Outside the table, at its threshold: enough runs for the test to reject and for the estimate to pass the threshold.
 fn by_formula(cv: f64, change: f64) -> u32 {
     let to_pass = 2.0 * (Z_POWER * cv / (change.ln_1p() - TABLE_THRESHOLD.ln_1p())).powi(2);
-    // Two runs of each side to a quad.
+    // A quad has two runs of each side.
     (runs_needed(cv, change).max(to_pass) / 2.0 / EFFICIENCY).ceil().clamp(3.0, f64::from(u32::MAX)) as u32
 }
 
@@ -103,25 +104,25 @@ fn in_table(row: usize, column: usize) -> u32 {
     }
 }
 
-/// The grid step a value lies in and how far along it, in logarithms; smaller values stay at the edge.
+/// The grid interval that contains a value, and the position in it, in logarithms; smaller values are clamped to the edge.
 fn between(grid: &[f64], value: f64) -> (usize, f64) {
     let value = value.max(grid[0]);
     let step = grid.iter().rposition(|g| *g <= value).unwrap_or(0).min(grid.len() - 2);
     (step, (value / grid[step]).ln() / (grid[step + 1] / grid[step]).ln())
 }
 
-/// What the gate asks for.
+/// Requirements of the gate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GateRules {
-    /// Quads the comparison may cost.
+    /// Quads available for the comparison.
     pub budget_quads: u32,
-    /// The change the user wants to be able to see.
+    /// The change that the user wants to detect.
     pub change: f64,
-    /// The threshold of verdicts.
+    /// Threshold of verdicts.
     pub threshold: f64,
     /// Level of the A/A tests of all cells together.
     pub alpha: f64,
-    /// Cells that are held against themselves: each gets its share of the level.
+    /// Number of cells in A/A tests: each gets its share of the level.
     pub cells: usize,
 }
 
@@ -139,13 +140,13 @@ pub enum GateFailure {
         /// p of the A/A test.
         p: f64,
     },
-    /// The runs lie on two levels, farther apart than skew alone makes them.
+    /// The runs lie on two levels, further apart than skew alone explains.
     TwoLevels(Levels),
-    /// The noise needs more quads than there are.
+    /// The noise requires more quads than the budget.
     TooNoisy {
-        /// Quads that the change would need; `None` if it is not above the threshold.
+        /// Quads needed for the change; `None` if it is not above the threshold.
         needed: Option<u32>,
-        /// Quads there may be.
+        /// Available quads.
         budget: u32,
     },
 }
@@ -155,13 +156,13 @@ pub enum GateFailure {
 pub struct NoiseGate {
     /// Coefficient of variation of single runs within quads.
     pub cv: f64,
-    /// The smallest change so many runs per side can see.
+    /// The smallest change detectable with this number of runs per side.
     pub smallest_change: f64,
-    /// Runs in all.
+    /// Total number of runs.
     pub runs: usize,
-    /// The A/A test.
+    /// The rank test of A against A.
     pub test: RankTest,
-    /// How alike neighbouring runs are over the whole session: drift between quads.
+    /// Lag-1 autocorrelation over the whole session: drift between quads.
     pub drift: Lag1,
     /// Empty if verdicts may be given.
     pub failures: Vec<GateFailure>,
@@ -175,7 +176,7 @@ impl NoiseGate {
     }
 }
 
-/// Judges A/A quads. `in_order` holds the same runs in the order they were run.
+/// Judges A/A quads. `in_order` holds the same runs in run order.
 pub fn noise_gate(quads: &[Quad], in_order: &[f64], rules: &GateRules) -> Result<NoiseGate, Unusable> {
     let cv = within_quads(quads)?;
     if in_order.len() != 4 * quads.len() {

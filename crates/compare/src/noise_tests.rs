@@ -1,4 +1,4 @@
-//! The example of the noise gate, the table of quads, and its check by simulation.
+//! The worked example of the noise gate, and the table of quads with its check by simulation.
 
 use super::*;
 use crate::quads::Side::{self, B};
@@ -62,12 +62,12 @@ fn the_formula_and_the_table() {
     }
     assert_eq!(quads_needed(0.01, 0.01, 0.01), None);
     assert_eq!(quads_needed(0.001, 0.5, 0.01), Some(3));
-    // The same problem in units twice as large, nearly: logarithms scale exactly, percents do not.
+    // Nearly the same problem in units twice as large: logarithms scale exactly, percentages do not.
     assert_eq!(quads_needed(0.04, 0.0609, 0.0201), quads_needed(0.02, 0.03, 0.01));
     assert!(quads_needed(0.3, 0.02, 0.01) > quads_needed(0.1, 0.02, 0.01));
 }
 
-/// The share of sessions with verdict "slower" at a change, as the table's cells were made.
+/// The share of sessions with verdict "slower" at a change, the method behind the table.
 fn power(quads: usize, cv: f64, change: f64, sessions: usize, draws: &mut Draws) -> f64 {
     let c = critical(quads, 0.01).expect("3 quads or more").c as f64;
     let mut found = 0;
@@ -88,7 +88,7 @@ fn cells_of_the_table_by_simulation() {
     for (cv, change, quads) in
         [(0.01, 0.03, 4), (0.02, 0.05, 6), (0.05, 0.10, 8), (0.10, 0.20, 7), (0.01, 0.015, 15)]
     {
-        // The last is outside the table.
+        // The last entry is outside the table.
         assert_eq!(quads_needed(cv, change, TABLE_THRESHOLD), Some(quads as u32));
         // 2000 sessions: the standard error is half a percent.
         let (enough, fewer) =
@@ -97,7 +97,7 @@ fn cells_of_the_table_by_simulation() {
     }
 }
 
-/// Of 300 quiet machines with so many cells: how many have a cell whose verdict is withheld, and how many cells that are.
+/// Of 300 quiet machines with `cells` cells: machines with any withheld verdict, and the number of such cells.
 fn withheld(cells: usize, draws: &mut Draws, draw: impl Fn(&mut Draws) -> f64) -> (usize, usize) {
     let rules = GateRules { budget_quads: 10, cells, ..GateRules::default() };
     let of_machine = |draws: &mut Draws| {
@@ -120,11 +120,11 @@ fn withheld(cells: usize, draws: &mut Draws, draw: impl Fn(&mut Draws) -> f64) -
 fn a_quiet_machine_passes_with_many_cells_as_with_one() {
     let mut draws = Draws::from_seed(12);
     let normal = |d: &mut Draws| 0.005 * d.normal();
-    // The logarithm of ten and an exponential number, at 1 % of scatter: 11 % of such cells were called two levels.
+    // The logarithm of ten plus an exponential number, at 1 % scatter: 11 % of such cells used to be called two levels.
     let skewed = |d: &mut Draws| 0.1 * (10.0 - d.uniform().ln()).ln();
     let (one, six, many) =
         (withheld(1, &mut draws, normal), withheld(6, &mut draws, normal), withheld(66, &mut draws, normal));
-    // One in a hundred machines would be three; at 1 % a cell, 66 cells gave 110 by the A/A test alone.
+    // One in a hundred machines would be three; at 1 % per cell, 66 cells gave 110 by the A/A test alone.
     assert!(one.0 <= 6 && six.0 <= 6 && many.0 <= 3, "{one:?} {six:?} {many:?}");
     let (_, of_cells) = withheld(66, &mut draws, skewed);
     assert!(of_cells <= 66 * 300 * 12 / 1000, "{of_cells}");
@@ -135,7 +135,7 @@ proptest! {
     fn more_noise_never_needs_fewer_quads(cv in 0.001..0.3f64, more in 1.0..3.0f64, change in 0.012..0.4f64) {
         let (one, two) = (quads_needed(cv, change, 0.01), quads_needed(cv * more, change, 0.01));
         prop_assert!(one.is_some_and(|n| n >= 3));
-        // At the seam between table and formula the two differ by a fifth at most.
+        // Where table and formula meet they differ by at most a fifth.
         prop_assert!(two.map(f64::from) >= one.map(|n| (f64::from(n) * 0.8).floor()), "{:?} {:?}", one, two);
     }
 }

@@ -1,6 +1,6 @@
-//! Small sums that several methods share: mean, variance, median, ranks. Everything takes finite numbers; who calls has checked that.
+//! Helpers shared by several methods: mean, variance, median, ranks. Callers must ensure that all numbers are finite.
 
-/// Arithmetic mean; 0 of nothing.
+/// Arithmetic mean; 0 without values.
 pub(crate) fn mean(values: &[f64]) -> f64 {
     if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
 }
@@ -11,7 +11,7 @@ pub(crate) fn squares(values: &[f64]) -> f64 {
     values.iter().map(|v| (v - centre).powi(2)).sum()
 }
 
-/// Variance of a sample (n - 1 in the denominator); 0 below two values.
+/// Sample variance (denominator n - 1); 0 below two values.
 pub(crate) fn variance(values: &[f64]) -> f64 {
     if values.len() < 2 { 0.0 } else { squares(values) / (values.len() - 1) as f64 }
 }
@@ -23,7 +23,7 @@ pub(crate) fn sorted(values: &[f64]) -> Vec<f64> {
     copy
 }
 
-/// Median of ascending, non-empty values. The mean of the middle two is exact under a change of sign, so swapped sides mirror.
+/// Median of ascending, non-empty values. The mean of the middle two is exact under a change of sign, so swapping the sides mirrors it.
 pub(crate) fn median_of_sorted(sorted: &[f64]) -> f64 {
     let n = sorted.len();
     if n % 2 == 1 { sorted[n / 2] } else { (sorted[n / 2 - 1] + sorted[n / 2]) / 2.0 }
@@ -39,7 +39,7 @@ pub(crate) fn logs(values: &[f64]) -> Vec<f64> {
     values.iter().map(|v| v.ln()).collect()
 }
 
-/// Ranks from 1, ties share the mean of theirs; and the sum of `t^3 - t` over groups of ties.
+/// Ranks from 1, with mean ranks for ties; and the sum of `t^3 - t` over groups of ties.
 pub(crate) fn ranks(values: &[f64]) -> (Vec<f64>, f64) {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|i, j| values[*i].total_cmp(&values[*j]));
@@ -61,7 +61,7 @@ pub(crate) fn ranks(values: &[f64]) -> (Vec<f64>, f64) {
     (ranks, ties)
 }
 
-/// The 1-based place of quantile `q` among `n` sorted values: `ceil(q n)`, guarded against rounding in the product, within 1..=n.
+/// The 1-based index of quantile `q` among `n` sorted values: `ceil(q n)`, guarded against rounding in the product, within 1..=n.
 pub(crate) fn place(q: f64, n: u64) -> u64 {
     let exact = q * n as f64;
     let up = (exact - exact.abs() * 1e-12).ceil();

@@ -1,21 +1,21 @@
-//! Cells of a sweep run one after another: is one of them off because of when it ran? The first reader of a file reads the disk, all others
-//! the cache; a cell far off both neighbours is a sign of that.
+//! Order effects in a sweep of cells. The first reader of a file reads the disk, all later ones the cache; a cell far off both neighbours
+//! is a sign of that.
 
 use crate::unusable::{Unusable, enough, positive};
 
-/// So many times off both neighbours is flagged.
+/// Factor off both neighbours from which a cell is flagged.
 const FAR: f64 = 3.0;
 
-/// A cell off its neighbours.
+/// A cell that differs from its neighbours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OffNeighbours {
-    /// Its place in the order run, from 0.
+    /// Its index in run order, from 0.
     pub index: usize,
-    /// The nearer neighbour over the cell: 17.4 is "the next one is 17.4 times as fast", 0.1 "a tenth".
+    /// The nearer neighbour divided by the cell: 17.4 means that the neighbour is 17.4 times as fast, 0.1 a tenth.
     pub ratio: f64,
 }
 
-/// The cells more than three times above or below both neighbours (the one neighbour, at either end), in the order run.
+/// The cells more than three times above or below both neighbours (at either end, the one neighbour), in run order.
 pub fn off_neighbours(figures: &[f64]) -> Result<Vec<OffNeighbours>, Unusable> {
     enough("a look for effects of order", 3, figures.len())?;
     positive(figures)?;

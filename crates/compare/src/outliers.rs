@@ -1,46 +1,46 @@
-//! Values far from the rest: by the median and its absolute deviations, and by Tukey's fences. They are flagged to be explained (first run?
-//! writeback at the same time? throttled?), never dropped: every method here that judges keeps them in.
+//! Outliers by the median absolute deviation and by Tukey's fences. They are flagged so that the user can explain them (first run?
+//! write-back at the same time? throttled?), never dropped: every method here that judges includes them.
 
 use crate::numbers::median;
 use crate::summary::Summary;
 use crate::unusable::{Unusable, enough, finite};
 
-/// Makes the median absolute deviation a standard deviation, for normal noise.
+/// Converts the median absolute deviation of normal noise to a standard deviation.
 const MAD_TO_SIGMA: f64 = 1.4826;
-/// Beyond so many of them a value is flagged.
+/// Number of these deviations beyond which a value is flagged.
 const FAR: f64 = 5.0;
 
-/// How far outside Tukey's fences.
+/// Position relative to Tukey's fences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fence {
     /// Within both.
     Inside,
-    /// Beyond 1.5 interquartile ranges of the quartiles.
+    /// More than 1.5 interquartile ranges outside the quartiles.
     Mild,
-    /// Beyond 3.
+    /// More than 3 interquartile ranges outside the quartiles.
     Severe,
 }
 
 /// One value's distance from the rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outlier {
-    /// Its place in the sample, from 0.
+    /// Its index in the sample, from 0.
     pub index: usize,
-    /// `(x - median) / (1.4826 MAD)`; infinite where more than half of the sample is equal and this is not.
+    /// `(x - median) / (1.4826 MAD)`; infinite if more than half of the sample is equal and this value is not.
     pub z: f64,
-    /// Tukey's fences.
+    /// Position relative to Tukey's fences.
     pub fence: Fence,
 }
 
 impl Outlier {
-    /// The distance in median absolute deviations as they are.
+    /// The distance in unscaled median absolute deviations.
     #[must_use]
     pub fn raw_deviations(&self) -> f64 {
         self.z * MAD_TO_SIGMA
     }
 }
 
-/// The values that either rule flags, in the order of the sample.
+/// The values flagged by either rule, in sample order.
 pub fn outliers(values: &[f64]) -> Result<Vec<Outlier>, Unusable> {
     Ok(distances(values)?.into_iter().filter(|o| o.z.abs() > FAR || o.fence != Fence::Inside).collect())
 }
@@ -54,14 +54,14 @@ pub fn distances(values: &[f64]) -> Result<Vec<Outlier>, Unusable> {
     let Some(summary) = Summary::of(values) else { return Ok(Vec::new()) };
     let of = |(index, v): (usize, &f64)| {
         let distance = v - centre;
-        // 0 / 0 is a value at the median of a sample most of which is.
+        // 0 / 0 is a value at the median of a sample whose majority is equal.
         let z = if distance == 0.0 { 0.0 } else { distance / (MAD_TO_SIGMA * mad) };
         Outlier { index, z, fence: fence(*v, &summary) }
     };
     Ok(values.iter().enumerate().map(of).collect())
 }
 
-/// So many interquartile ranges beyond the quartiles.
+/// Fences at `reach` interquartile ranges outside the quartiles.
 fn fences(summary: &Summary, reach: f64) -> (f64, f64) {
     let range = summary.q3 - summary.q1;
     (summary.q1 - reach * range, summary.q3 + reach * range)

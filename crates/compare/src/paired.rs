@@ -1,16 +1,16 @@
-//! Pairs that belong together by nature, such as the same cell on two systems: ratios, their geometric mean, and one-sample tests on
-//! their logarithms. The pairs are cells, not runs: a p-value here answers "does it help across cells", never "is it noise".
+//! Naturally paired values, such as the same cell on two systems: ratios, their geometric mean, and one-sample tests on their logarithms.
+//! The pairs are cells, not runs: a p-value here answers "does it help across cells", never "is it noise".
 
 use crate::numbers::{mean, median_of_sorted, ranks, sorted, variance};
 use crate::seeded::Draws;
 use crate::unusable::{Unusable, enough, finite, positive};
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, StudentsT};
 
-/// Up to so many pairs all sign flips are enumerated.
+/// Largest number of pairs whose sign flips are all enumerated.
 const MOST_ENUMERATED: usize = 20;
-/// Random sign flips beyond that.
+/// Number of random sign flips beyond that.
 const FLIPS: usize = 9999;
-/// Up to so many pairs the counts of signed ranks fit u128.
+/// Largest number of pairs whose signed-rank counts fit u128.
 const MOST_COUNTED: usize = 120;
 
 /// Ratios `b / a` of pairs.
@@ -23,14 +23,14 @@ pub fn ratios(a: &[f64], b: &[f64]) -> Result<Vec<f64>, Unusable> {
     Ok(a.iter().zip(b).map(|(a, b)| b / a).collect())
 }
 
-/// The geometric mean of positive values: the only mean under which 2 and 1/2 cancel.
+/// The geometric mean of positive values: the only mean for which 2 and 1/2 cancel.
 pub fn geometric_mean(ratios: &[f64]) -> Result<f64, Unusable> {
     enough("a geometric mean", 1, ratios.len())?;
     positive(ratios)?;
     Ok(mean(&crate::numbers::logs(ratios)).exp())
 }
 
-/// The Hodges-Lehmann estimate of a shift: the median of the means of all pairs, each value with itself included.
+/// The Hodges-Lehmann estimate of a shift: the median of all pairwise means, each value paired with itself too.
 pub fn walsh_median(differences: &[f64]) -> Result<f64, Unusable> {
     enough("the Hodges-Lehmann estimate", 1, differences.len())?;
     finite(differences)?;
@@ -39,16 +39,16 @@ pub fn walsh_median(differences: &[f64]) -> Result<f64, Unusable> {
     Ok(median_of_sorted(&sorted(&walsh.collect::<Vec<f64>>())))
 }
 
-/// What a test on differences found.
+/// Result of a test on differences.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairedTest {
     /// The statistic: the smaller rank sum, the mean, the smaller number of signs, or t.
     pub statistic: f64,
-    /// Differences that were not zero.
+    /// Number of non-zero differences.
     pub n: usize,
     /// Two-sided p-value.
     pub p: f64,
-    /// Whether p is exact, and not from random flips or a model of the noise.
+    /// Whether p is exact, rather than from random flips or a noise model.
     pub exact: bool,
 }
 
@@ -59,11 +59,11 @@ fn signed(what: &'static str, differences: &[f64]) -> Result<Vec<f64>, Unusable>
     enough(what, 1, kept.len()).map(|()| kept)
 }
 
-/// Wilcoxon's signed-rank test, exact with and without ties: how many of all sign patterns give a rank sum as small.
+/// Wilcoxon's signed-rank test, exact with and without ties: the share of all sign patterns with a rank sum as small.
 pub fn signed_rank(differences: &[f64]) -> Result<PairedTest, Unusable> {
     let kept = signed("the signed-rank test", differences)?;
     let sizes: Vec<f64> = kept.iter().map(|d| d.abs()).collect();
-    // Mid-ranks are halves at most, so twice the ranks are whole numbers.
+    // Mid-ranks are multiples of one half, so doubled ranks are integers.
     let doubled: Vec<usize> = ranks(&sizes).0.iter().map(|r| (r * 2.0) as usize).collect();
     let all: usize = doubled.iter().sum();
     let positive: usize = doubled.iter().zip(&kept).filter(|(_, d)| **d > 0.0).map(|(r, _)| r).sum();
@@ -118,7 +118,7 @@ pub fn sign_flip(differences: &[f64], seed: u64) -> Result<PairedTest, Unusable>
     Ok(PairedTest { statistic: mean(&kept), n, p, exact })
 }
 
-/// The sign test: only how many differences are up and how many down.
+/// The sign test: uses only the numbers of positive and negative differences.
 pub fn sign_test(differences: &[f64]) -> Result<PairedTest, Unusable> {
     let kept = signed("the sign test", differences)?;
     let up = kept.iter().filter(|d| **d > 0.0).count();
@@ -146,7 +146,7 @@ pub fn t_interval(differences: &[f64], confidence: f64) -> Result<[f64; 2], Unus
     Ok([centre - reach, centre + reach])
 }
 
-/// Mean, standard error, and the distribution that goes with them.
+/// Mean, standard error, and the matching t distribution.
 fn student(what: &'static str, differences: &[f64]) -> Result<(f64, f64, StudentsT), Unusable> {
     finite(differences)?;
     enough(what, 2, differences.len())?;

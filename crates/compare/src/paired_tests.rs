@@ -87,7 +87,7 @@ fn differences_without_a_sign_or_spread_are_refused() {
     assert!(t_interval(&[1.0], 0.95).is_err());
 }
 
-/// All sign patterns, one by one.
+/// Enumerates all sign patterns.
 fn signed_rank_by_force(values: &[f64]) -> f64 {
     let sizes: Vec<f64> = values.iter().map(|d| d.abs()).collect();
     let ranks = ranks(&sizes).0;

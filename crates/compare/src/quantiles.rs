@@ -1,15 +1,15 @@
-//! Quantiles of merged histograms: counts of equal buckets are added, never percentiles averaged. A quantile with fewer than ten
-//! observations beyond it is not given. Within one run, and only as its spread, blocks of windows can be resampled.
+//! Quantiles of merged histograms: counts of equal buckets are added; percentiles are never averaged. A quantile with fewer than ten
+//! observations beyond it is refused. For the spread within one run, blocks of windows can be resampled.
 
 use crate::bootstrap::{Bootstrap, Resampling, bootstrap_strata};
 use crate::numbers::{place, sorted};
 use crate::seeded::Draws;
 use crate::unusable::{Unusable, enough};
 
-/// Observations that must lie beyond a quantile: p99.9 needs 10,000.
+/// Observations required beyond a quantile: p99.9 needs 10,000 in all.
 const BEYOND: f64 = 10.0;
 
-/// Adds the counts of parts (threads, seconds, hosts) with the same buckets.
+/// Sums the counts of parts (threads, seconds, hosts) with the same buckets.
 pub fn merged(parts: &[&[u64]]) -> Result<Vec<u64>, Unusable> {
     let buckets = parts.first().map_or(0, |p| p.len());
     match parts.iter().find(|p| p.len() != buckets) {
@@ -20,7 +20,7 @@ pub fn merged(parts: &[&[u64]]) -> Result<Vec<u64>, Unusable> {
     }
 }
 
-/// The bucket that quantile `q` falls into: the first whose cumulative count reaches `ceil(q N)`. `None` if nothing was counted.
+/// The bucket of quantile `q`: the first whose cumulative count reaches `ceil(q N)`. `None` without counts.
 #[must_use]
 pub fn bucket_of(counts: &[u64], q: f64) -> Option<usize> {
     let n = counts.iter().fold(0u64, |sum, c| sum.saturating_add(*c));
@@ -35,7 +35,7 @@ pub fn bucket_of(counts: &[u64], q: f64) -> Option<usize> {
     })
 }
 
-/// Observations a quantile needs.
+/// Number of observations that a quantile needs.
 #[must_use]
 pub fn needed_for(q: f64) -> u64 {
     let needed = BEYOND / (1.0 - q.clamp(0.0, 1.0));
@@ -43,7 +43,7 @@ pub fn needed_for(q: f64) -> u64 {
     (needed - needed * 1e-9).ceil() as u64
 }
 
-/// The quantile of merged counts; `values` are the buckets' values, ascending. Refused where fewer than ten observations lie beyond it.
+/// The quantile of merged counts; `values` are the buckets' values, ascending. Refused if fewer than ten observations lie beyond it.
 pub fn quantile(values: &[f64], counts: &[u64], q: f64) -> Result<f64, Unusable> {
     if values.len() != counts.len() {
         return Err(Unusable::Unequal { what: "a quantile", first: values.len(), second: counts.len() });
@@ -55,9 +55,9 @@ pub fn quantile(values: &[f64], counts: &[u64], q: f64) -> Result<f64, Unusable>
     bucket_of(counts, q).map(|i| values[i]).ok_or(Unusable::TooFew { what: "a quantile", needed: 1, got: 0 })
 }
 
-/// Spread of a quantile within one run: blocks of `block` neighbouring windows are drawn with replacement until there are as many windows
-/// again, and merged. It says nothing about other runs. Blocks of one are enumerated up to six windows; else eight windows are
-/// needed, and blocks begin anywhere, wrapping at the end.
+/// Spread of a quantile within one run: blocks of `block` neighbouring windows are drawn with replacement until the number of windows is
+/// reached, and merged. It says nothing about other runs. Blocks of one are enumerated up to six windows; otherwise eight windows are
+/// needed, and blocks start anywhere, wrapping at the end.
 pub fn within_run(
     values: &[f64],
     windows: &[&[u64]],
@@ -65,7 +65,7 @@ pub fn within_run(
     block: usize,
     how: Resampling,
 ) -> Result<Bootstrap, Unusable> {
-    // Also checks that all windows and the values are of one length, and that the whole run has the observations.
+    // Also checks that all windows have as many buckets as `values`, and that the whole run has enough observations.
     quantile(values, &merged(windows)?, q)?;
     let of = |drawn: &[usize]| {
         let parts: Vec<&[u64]> = drawn.iter().map(|w| windows[*w]).collect();

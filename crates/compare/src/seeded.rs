@@ -1,10 +1,9 @@
-//! Reproducible chance: a ChaCha8 stream from a seed, and fair draws from it. Results store the seed; the same seed gives the same
-//! resamples on every machine.
+//! Reproducible randomness: a ChaCha8 stream from a seed. Results store the seed; the same seed gives the same resamples on every
+//! machine.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 
-/// A stream of fair draws.
 pub(crate) struct Draws(ChaCha8Rng);
 
 impl Draws {
@@ -12,37 +11,37 @@ impl Draws {
         Self(ChaCha8Rng::seed_from_u64(seed))
     }
 
-    /// A number below `n`, all equally likely; `n` is not 0.
+    /// A uniform number below `n`, which must not be 0.
     pub(crate) fn below(&mut self, n: usize) -> usize {
         let n = n as u64;
         loop {
             let drawn = self.0.next_u64();
-            // What is left over at the end is less than n: hardly ever has it to be known how much.
+            // The biased tail is shorter than n, so its exact size is rarely needed.
             if drawn < u64::MAX - n || drawn < u64::MAX - u64::MAX % n {
                 return (drawn % n) as usize;
             }
         }
     }
 
-    /// True or false, evenly.
+    /// A fair coin.
     pub(crate) fn coin(&mut self) -> bool {
         self.0.next_u32() >> 31 == 1
     }
 
-    /// Fisher and Yates, every arrangement equally likely.
+    /// Fisher-Yates: every arrangement is equally likely.
     pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last + 1));
         }
     }
 
-    /// In (0, 1): 53 bits and half a step, so neither end occurs.
+    /// Uniform in (0, 1): 53 bits plus half a step, so neither end occurs.
     #[cfg(test)]
     pub(crate) fn uniform(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
     }
 
-    /// A standard normal number (Box and Muller).
+    /// A standard normal number (Box-Muller).
     #[cfg(test)]
     pub(crate) fn normal(&mut self) -> f64 {
         (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()

@@ -1,31 +1,30 @@
-//! Cuts a series where its level changes: the piecewise-constant fit of least squared error, with a price on every cut (optimal
-//! partitioning). The report gives it the logarithm of throughput along the file size, so a level is a regime and a cut is the
-//! size at which one ends. It names nothing and draws nothing.
+//! Splits a series where its level changes: the piecewise-constant fit with least squared error and a penalty per cut (optimal
+//! partitioning). The report passes the logarithm of throughput over the file size, so a level is a regime and a cut is the size at which
+//! one ends. This module names and draws nothing.
 //!
-//! The price of a cut is 4 ln(n) sigma^2, with sigma estimated from the differences of neighbours (their median is not moved by
-//! the few differences that are cuts). Cost: O(n^2) time, O(n) memory; a surface has a dozen or two rows.
+//! The penalty is 4 ln(n) sigma^2, with sigma estimated from the differences of neighbours (the few differences at cuts do not move their
+//! median). Cost: O(n^2) time, O(n) memory; a surface has a dozen or two rows.
 
 use std::ops::Range;
 
-/// What counts as a change.
+/// Criteria for a change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// Neighbouring levels nearer than this are one level.
+    /// Neighbouring levels closer than this are merged.
     pub min_step: f64,
-    /// Noise is taken to be at least this, however smooth the series looks: few points can look smooth by chance.
+    /// Lower limit of the noise estimate, because a few points can look smooth by chance.
     pub noise_floor: f64,
-    /// Shortest segment between two cuts. The first and the last segment may be a single point, because a regime often begins
-    /// at the very last size that was measured.
+    /// Minimum length of a segment between two cuts. The first and the last segment may be a single point, because a regime often starts
+    /// at the largest measured size.
     pub min_inner_len: usize,
 }
 
 impl Settings {
-    /// For natural logarithms of throughput: a level differs from the next by a third at least, 8 % of noise is normal.
+    /// For natural logarithms of throughput: levels differ by at least a third, and 8 % of noise is normal.
     pub const LOG_THROUGHPUT: Self = Self { min_step: 0.285, noise_floor: 0.08, min_inner_len: 2 };
 }
 
-/// The segments of `values` in order; together they cover the whole series. A series with a value that is not finite is not
-/// judged and comes back as one segment.
+/// The segments of `values` in order, covering the whole series. A series with a value that is not finite is returned as one segment.
 #[must_use]
 pub fn segments(values: &[f64], settings: &Settings) -> Vec<Range<usize>> {
     let n = values.len();
@@ -45,12 +44,12 @@ pub fn segments(values: &[f64], settings: &Settings) -> Vec<Range<usize>> {
 fn noise(values: &[f64]) -> f64 {
     let mut steps: Vec<f64> = values.windows(2).map(|w| (w[1] - w[0]).abs()).collect();
     steps.sort_by(f64::total_cmp);
-    // The lower median: with very few points a cut must not pass for noise.
+    // The lower median: with very few points a cut must not count as noise.
     steps[(steps.len() - 1) / 2] * 1.4826 / std::f64::consts::SQRT_2
 }
 
-/// Sums that give the squared error of any stretch in constant time. Values are centred first so that large levels do not
-/// swallow small steps.
+/// Prefix sums for the squared error of any range in constant time. Values are centred first so that large levels do not lose small
+/// steps.
 struct Prefix {
     sum: Vec<f64>,
     square: Vec<f64>,
@@ -74,7 +73,7 @@ impl Prefix {
     }
 }
 
-/// Optimal partitioning: the best cut list of every prefix, from the best of the shorter ones.
+/// Optimal partitioning: the best cuts of every prefix, from the best of the shorter ones.
 fn cheapest_cuts(prefix: &Prefix, n: usize, price: f64, min_inner_len: usize) -> Vec<usize> {
     let mut cost = vec![f64::INFINITY; n + 1];
     let mut last_cut = vec![0usize; n + 1];

@@ -1,27 +1,27 @@
-//! Stopping early without deceiving oneself. Two rules are allowed, both looked at once per finished quad: stop when the interval is narrow
-//! enough and test once; or spend a little of the error on early looks. Testing at the full level after each quad is not: its rate of
-//! false alarms, computed here exactly, is several times what it claims.
+//! Valid early stopping. Two rules are allowed, each checked once per finished quad: stop when the interval is narrow enough and test
+//! once; or spend a little of the error on early looks. Testing at the full level after each quad is not valid: its rate of false alarms,
+//! computed here exactly, is several times the nominal one.
 
 use crate::quads::rank_test::Null;
 
-/// The first look that can tell anything.
+/// The first look that can decide anything.
 pub const FIRST_LOOK: usize = 3;
 
-/// The rate of false alarms that is allowed.
+/// The allowed rate of false alarms.
 const FALSE_ALARMS: f64 = 0.01;
-/// Levels of early looks, the first that is enough being taken.
+/// Candidate levels of early looks; the first that is strict enough is used.
 const EARLY: [f64; 4] = [0.001, 0.0005, 0.0002, 0.0001];
 
-/// What to do after a look.
+/// Action after a look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// Run another quad.
     Continue,
-    /// Stop. The verdict may be given at the usual level.
+    /// Stop and test at the usual level.
     Test,
-    /// Stop: the change is established.
+    /// Stop: a change is established.
     Changed,
-    /// Stop: the budget is spent and no change was established.
+    /// Stop: the budget is spent and no change is established.
     NotChanged,
 }
 
@@ -30,7 +30,7 @@ pub enum Decision {
 pub struct Precision {
     /// Half-width of the interval, as in [`half_width`](crate::quads::effect::half_width).
     pub half_width: f64,
-    /// Quads at most.
+    /// Maximum number of quads.
     pub budget: usize,
 }
 
@@ -38,7 +38,7 @@ impl Precision {
     /// One percent, ten quads.
     pub const DEFAULT: Self = Self { half_width: 0.01, budget: 10 };
 
-    /// After so many quads with an interval of this half-width; without one it is not narrow.
+    /// Decides after `quads` quads with an interval of this half-width; without one it does not count as narrow.
     #[must_use]
     pub fn decide(&self, quads: usize, half_width: Option<f64>) -> Decision {
         let narrow = quads >= FIRST_LOOK && half_width.is_some_and(|h| h <= self.half_width);
@@ -53,27 +53,27 @@ pub struct Spending {
     pub early: f64,
     /// Level of the last look.
     pub last: f64,
-    /// Quads at most.
+    /// Maximum number of quads.
     pub budget: usize,
 }
 
 impl Spending {
-    /// Levels whose rate of false alarms is at most 1 %, also if a look before the budget turns out to be the last (time may be over):
-    /// 0.001 and 0.0095 up to 18 quads; a larger budget has more early looks and gets a lower level at the end.
+    /// Levels whose rate of false alarms is at most 1 %, even if a look before the budget turns out to be the last (time may be over):
+    /// 0.001 and 0.0095 up to 18 quads; a larger budget has more early looks and a lower final level.
     #[must_use]
     pub fn within(budget: usize) -> Self {
-        // Out of whole numbers, so that a level is the number that is printed.
+        // Built from integers, so that a level equals its printed value.
         let last_levels = || (10..=19).rev().map(|n| f64::from(5 * n) / 10_000.0);
         let levels = EARLY.into_iter().flat_map(|early| last_levels().map(move |last| (early, last)));
         let kept = |&(early, last): &(f64, f64)| {
             if_last(budget, early, last).iter().all(|rate| *rate <= FALSE_ALARMS)
         };
-        // The strictest where none is enough: beyond any budget that somebody could pay for.
+        // The strictest if none suffices, which only affects budgets beyond any practical size.
         let (early, last) = levels.clone().find(kept).or_else(|| levels.last()).unwrap_or((EARLY[0], 0.005));
         Self { early, last, budget }
     }
 
-    /// After so many quads with this p; without one nothing is established.
+    /// Decides after `quads` quads with this p; without one nothing is established.
     #[must_use]
     pub fn decide(&self, quads: usize, p: Option<f64>) -> Decision {
         let within = |level: f64| p.is_some_and(|p| p <= level);
@@ -85,7 +85,7 @@ impl Spending {
         }
     }
 
-    /// Its exact rate of false alarms.
+    /// The exact rate of false alarms of this rule.
     #[must_use]
     pub fn false_alarms(&self) -> f64 {
         let level = |quads: usize| if quads == self.budget { self.last } else { self.early };
@@ -93,7 +93,7 @@ impl Spending {
     }
 }
 
-/// The exact rate of false alarms if a look is the last, for each look from the third quad on, up to a budget of quads.
+/// The exact rate of false alarms if a look is the last, for each look from the third quad up to the budget.
 fn if_last(budget: usize, early: f64, last: f64) -> Vec<f64> {
     let mut rates = Vec::new();
     let _ = walk(budget, |null, going_on, alarmed| {
@@ -105,8 +105,8 @@ fn if_last(budget: usize, early: f64, last: f64) -> Vec<f64> {
     rates
 }
 
-/// The exact rate of false alarms of testing after each quad from the third on, at the levels given, up to a budget of quads. Dynamic
-/// programming over U: what a look rejects leaves, the rest gets one quad more.
+/// The exact rate of false alarms of testing after each quad from the third up to the budget, at the given levels. Dynamic programming
+/// over U: rejected outcomes drop out, the rest gets another quad.
 #[must_use]
 pub fn false_alarms(budget: usize, level: impl Fn(usize) -> f64) -> f64 {
     let mut quads = FIRST_LOOK - 1;
@@ -116,8 +116,8 @@ pub fn false_alarms(budget: usize, level: impl Fn(usize) -> f64) -> f64 {
     })
 }
 
-/// Goes from quad to quad. At each look `level` is given the distribution of U under "no effect", how much of it is still going on, and
-/// how much was rejected before; it answers with the level of the look. The result is how much is rejected in all.
+/// Steps from quad to quad. At each look `level` receives the null distribution of U, the share still running, and the share rejected
+/// before, and returns the level of the look. Returns the total share rejected.
 fn walk(budget: usize, mut level: impl FnMut(&Null, &[f64], f64) -> f64) -> f64 {
     let one_quad: Vec<f64> = (0..=4).map(|u| Null::untied(1).exactly(2 * u)).collect();
     let mut going_on = vec![1.0];

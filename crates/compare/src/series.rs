@@ -1,28 +1,28 @@
-//! How alike neighbours in a series are: autocorrelation, the number of independent values a series is worth, the Ljung-Box test, and
-//! batch means for intervals within one run.
+//! Correlation of neighbours in a series: autocorrelation, effective number of independent values, the Ljung-Box test, and batch means
+//! for intervals within one run.
 
 use crate::numbers::{mean, squares, variance};
 use crate::unusable::{Unusable, enough, finite};
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
-/// Lag-1 autocorrelation with the bound that white noise stays within, 95 times of 100.
+/// Lag-1 autocorrelation with the 95 % bound of white noise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lag1 {
-    /// The correlation of neighbours.
+    /// Correlation of neighbours.
     pub r1: f64,
     /// 1.96 over the root of n.
     pub bound: f64,
 }
 
 impl Lag1 {
-    /// Whether neighbours are more alike, or more unlike, than chance makes them.
+    /// Whether the correlation, positive or negative, exceeds chance.
     #[must_use]
     pub fn flagged(&self) -> bool {
         self.r1.abs() > self.bound
     }
 }
 
-/// Autocorrelations at lags 1 to `lags`; a constant series has none, so zeros.
+/// Autocorrelations at lags 1 to `lags`; all zero for a constant series.
 pub fn autocorrelations(values: &[f64], lags: usize) -> Result<Vec<f64>, Unusable> {
     enough("autocorrelation", lags + 2, values.len())?;
     finite(values)?;
@@ -39,10 +39,10 @@ pub fn lag1(values: &[f64]) -> Result<Lag1, Unusable> {
     Ok(Lag1 { r1, bound: 1.96 / (values.len() as f64).sqrt() })
 }
 
-/// The mean's standard error, as if values were independent and as they are.
+/// Standard error of the mean, with and without the assumption of independence.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effective {
-    /// So many independent values the series is worth: `n (1 - r1) / (1 + r1)`, at most n.
+    /// Effective number of independent values: `n (1 - r1) / (1 + r1)`, at most n.
     pub n: f64,
     /// Standard error of the mean if values were independent.
     pub naive_error: f64,
@@ -50,7 +50,7 @@ pub struct Effective {
     pub error: f64,
 }
 
-/// The effective size of a series. Negative autocorrelation is not counted in the series' favour.
+/// The effective size of a series. Negative autocorrelation does not increase it.
 pub fn effective(values: &[f64]) -> Result<Effective, Unusable> {
     let r1 = lag1(values)?.r1.max(0.0);
     let n = values.len() as f64;
@@ -59,12 +59,12 @@ pub fn effective(values: &[f64]) -> Result<Effective, Unusable> {
     Ok(Effective { n: worth, naive_error: spread / n.sqrt(), error: spread / worth.sqrt() })
 }
 
-/// A joint test of several autocorrelations.
+/// Joint test of several autocorrelations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LjungBox {
     /// The statistic.
     pub q: f64,
-    /// Its p-value, chi-square with as many degrees of freedom as lags.
+    /// Its p-value: chi-square with one degree of freedom per lag.
     pub p: f64,
 }
 
@@ -81,11 +81,11 @@ pub fn ljung_box(values: &[f64], lags: usize) -> Result<LjungBox, Unusable> {
 /// Means of consecutive batches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batches {
-    /// Values in a batch; a rest at the end is left out.
+    /// Values per batch; an incomplete batch at the end is left out.
     pub size: usize,
     /// The means.
     pub means: Vec<f64>,
-    /// Standard error of their mean.
+    /// Standard error of the mean of the batch means.
     pub error: f64,
 }
 
@@ -99,7 +99,7 @@ pub fn batches(values: &[f64], size: usize) -> Result<Batches, Unusable> {
     Ok(Batches { size, means, error })
 }
 
-/// The smallest batches that no longer resemble their neighbours (r1 below 0.2), at least four of them; `None` if there is no such size.
+/// The smallest batches with uncorrelated neighbours (r1 below 0.2), at least four of them; `None` if there is no such size.
 pub fn independent_batches(values: &[f64]) -> Result<Option<Batches>, Unusable> {
     enough("batch means", 4, values.len())?;
     for size in 1..=values.len() / 4 {

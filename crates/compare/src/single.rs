@@ -1,9 +1,9 @@
-//! Single runs: nothing statistical can be said, but two things can. Control cells show how far runs differ where nothing should have changed;
-//! and a throughput test's own log can contradict its headline.
+//! Single runs. Statistics are impossible, but two checks remain: control cells show how far runs differ where nothing should have
+//! changed, and a throughput test's own log can contradict its headline.
 
 use crate::unusable::{Unusable, enough, positive};
 
-/// Below this share of the headline, or of the work, the headline stands for less than the whole run.
+/// If a share of the headline or of the work is below this, the headline does not represent the whole run.
 const WHOLE: f64 = 0.95;
 
 /// One cell of a throughput test with several processes, in one unit of rate and one of size.
@@ -13,56 +13,56 @@ pub struct ThroughputCell {
     pub children: f64,
     /// The parent's rate: all the work over the whole time.
     pub parent: f64,
-    /// What the slowest process had transferred when the clock stopped.
+    /// Amount that the slowest process had transferred when the clock stopped.
     pub smallest: f64,
-    /// What each process was to transfer.
+    /// Amount that each process was to transfer.
     pub expected: f64,
 }
 
-/// What a throughput cell says of itself.
+/// Consistency check of a throughput cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HeadlineCheck {
-    /// The cell.
+    /// The cell that was checked.
     pub cell: ThroughputCell,
     /// Parent over children.
     pub parent_share: f64,
     /// Smallest over expected transfer.
     pub smallest_share: f64,
-    /// Whether either is below 0.95: show both rates.
+    /// Whether either share is below 0.95: both rates must be shown.
     pub contradicts: bool,
 }
 
 impl ThroughputCell {
-    /// Holds the headline against the rest of the log.
+    /// Compares the headline with the rest of the log.
     #[must_use]
     pub fn check(self) -> HeadlineCheck {
         let (parent_share, smallest_share) = (self.parent / self.children, self.smallest / self.expected);
-        // Shares that are no numbers (nothing transferred at all) contradict too.
+        // NaN shares (nothing was transferred) contradict too.
         let whole = parent_share >= WHOLE && smallest_share >= WHOLE;
         HeadlineCheck { cell: self, parent_share, smallest_share, contradicts: !whole }
     }
 }
 
-/// How long the clock of the headline ran: the slowest process's transfer over its rate.
+/// Duration of the headline's clock: the slowest process's transfer over its rate.
 #[must_use]
 pub fn stonewall_seconds(smallest_kb: f64, smallest_rate_kb_s: f64) -> f64 {
     smallest_kb / smallest_rate_kb_s
 }
 
-/// Cells in which a change is claimed, held against control cells in which none should be.
+/// Cells with a claimed change, compared with control cells where none is expected.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AgainstControls {
     /// The largest difference among controls: 0.079 is "by 7.9 % at most", up or down.
     pub largest_control: f64,
-    /// The smallest difference among the others.
+    /// The smallest difference among the claimed cells.
     pub smallest_cell: f64,
-    /// Whether every cell lies beyond every control.
+    /// Whether every cell exceeds every control.
     pub beyond_all: bool,
-    /// How probable that order is by chance: one over the number of ways to choose the cells.
+    /// Probability of that order by chance: one over the number of ways to choose the cells.
     pub by_chance: f64,
 }
 
-/// Holds ratios B/A of cells against those of controls. Differences are taken in the larger direction: 0.5 is as far as 2.
+/// Compares ratios B/A of cells with those of controls. A ratio and its inverse count as equally large: 0.5 is as far as 2.
 pub fn against_controls(cells: &[f64], controls: &[f64]) -> Result<AgainstControls, Unusable> {
     enough("a comparison with control cells", 1, cells.len().min(controls.len()))?;
     positive(cells)?;
@@ -138,7 +138,7 @@ mod tests {
         assert!(star.contradicts);
         // One process: nothing to contradict.
         assert!(!of(55_847.39, 55_844.87, 3_072_000.0, 3_072_000.0).contradicts);
-        // A rewrite whose parent agrees though the slowest had done half.
+        // A rewrite whose parent agrees although the slowest process had done only half.
         assert!(of(80_684.21, 80_342.38, 799_744.0, 1_536_000.0).contradicts);
         assert!(of(0.0, 0.0, 0.0, 1.0).contradicts);
     }

@@ -1,12 +1,12 @@
-//! Steady state as the SNIA Solid State Storage Performance Test Specification defines it: over a window of five rounds the figures stay
-//! within 20 % of their mean, and a straight line through them moves by 10 % at most. Both are asked for.
+//! Steady state by the SNIA Solid State Storage Performance Test Specification: over a window of five rounds the figures stay within 20 %
+//! of their mean, and a fitted straight line moves by at most 10 %. Both conditions are required.
 
 use crate::numbers::mean;
 use crate::unusable::{Unusable, finite};
 
-/// Rounds of a window.
+/// Rounds per window.
 pub const WINDOW: usize = 5;
-/// Rounds after which one stops without a steady state.
+/// Maximum number of rounds without a steady state.
 pub const MOST_ROUNDS: usize = 25;
 const MOST_RANGE: f64 = 0.20;
 const MOST_SLOPE: f64 = 0.10;
@@ -18,11 +18,11 @@ pub struct Window {
     pub last_round: usize,
     /// Mean of its rounds.
     pub mean: f64,
-    /// Largest less smallest, over the mean.
+    /// Largest minus smallest, relative to the mean.
     pub range: f64,
     /// Slope of the straight line, per round.
     pub slope: f64,
-    /// What the line moves over the window, up or down, over the mean.
+    /// Absolute change of the line over the window, relative to the mean.
     pub excursion: f64,
 }
 
@@ -34,20 +34,20 @@ impl Window {
     }
 }
 
-/// Where the rounds stand.
+/// State after some rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum State {
     /// Fewer rounds than a window.
     TooFew,
-    /// Not yet: the last window.
+    /// Not steady yet; the last window.
     NotYet(Window),
-    /// Steady: the first window that was, the one to report.
+    /// Steady; the first steady window, which is to be reported.
     Steady(Window),
-    /// The rounds are spent and no window was steady: say so.
+    /// The rounds are used up without a steady window; the last one.
     Never(Window),
 }
 
-/// Judges the figures of rounds in order.
+/// Judges the figures of consecutive rounds.
 pub fn steady_state(rounds: &[f64]) -> Result<State, Unusable> {
     finite(rounds)?;
     let windows: Vec<Window> = windows(&rounds[..rounds.len().min(MOST_ROUNDS)]);

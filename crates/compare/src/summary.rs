@@ -1,7 +1,7 @@
-//! The five figures of a sample: minimum, quartiles, median, maximum. No mean: throughput samples are skewed and one straggler
-//! would move it. Values that are not finite are left out, because they are failures of a measurement and not measurements.
+//! The five-number summary of a sample: minimum, quartiles, median, maximum. There is no mean, since throughput samples are skewed and
+//! one straggler would move it. Non-finite values are failed measurements and are left out.
 
-/// Five figures and the count they stand on.
+/// Five-number summary with the sample size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
     /// Number of finite values.
@@ -19,7 +19,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Condenses a sample; `None` if it holds no finite value.
+    /// Summarises a sample; `None` if it has no finite value.
     #[must_use]
     pub fn of(values: &[f64]) -> Option<Self> {
         let mut sorted: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
@@ -42,13 +42,13 @@ pub fn median(values: &[f64]) -> Option<f64> {
     Summary::of(values).map(|s| s.median)
 }
 
-/// Linear interpolation between the two order statistics around `q * (n - 1)` (the default of R and numpy). `sorted` is ascending
+/// Linear interpolation between the two order statistics around `q * (n - 1)` (the default of R and numpy). `sorted` must be ascending
 /// and not empty.
 fn quantile(sorted: &[f64], q: f64) -> f64 {
     let position = q * (sorted.len() - 1) as f64;
     let (low, high) = (position.floor() as usize, position.ceil() as usize);
     let (a, b) = (sorted[low], sorted[high]);
-    // Equal neighbours are returned as they are: interpolating would add rounding to them.
+    // Equal neighbours are returned as they are, because interpolation would add rounding errors.
     if a == b { a } else { a + (b - a) * (position - low as f64) }
 }
 

@@ -1,10 +1,9 @@
-//! Why a sample cannot be judged, as sentences for the person who brought it. Every function of this crate that may refuse refuses with
-//! one of these.
+//! Why a sample cannot be judged, as sentences for the user. Every fallible function of this crate returns this error.
 
-/// What is wrong with the sample.
+/// The defect of a sample.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Unusable {
-    /// Quads need two runs of each side.
+    /// The sides do not have the same even number of runs.
     #[error(
         "there are {a} runs of A and {b} of B; quads need the same even number of both: run the missing ones, or compare the \
          runs as unpaired groups"
@@ -15,46 +14,46 @@ pub enum Unusable {
         /// Runs of B.
         b: usize,
     },
-    /// A figure that is no number.
+    /// A figure is not finite.
     #[error(
         "run {run} has the figure {value}; a comparison needs a finite number of every run: leave the failed run out, with its quad"
     )]
     NotFinite {
         /// The run, counted from 1 in the order given.
         run: usize,
-        /// What stood there.
+        /// The offending figure.
         value: f64,
     },
-    /// A logarithm is needed and there is none.
+    /// A logarithm is needed of a figure that is not positive.
     #[error("run {run} has the figure {value}; ratios need figures above zero: compare differences instead")]
     NotPositive {
         /// The run, counted from 1 in the order given.
         run: usize,
-        /// What stood there.
+        /// The offending figure.
         value: f64,
     },
-    /// Too little to say anything.
+    /// The sample is too small.
     #[error("{what} needs at least {needed} values and got {got}: measure more")]
     TooFew {
-        /// The method.
+        /// Name of the method.
         what: &'static str,
         /// Its smallest sample.
         needed: usize,
         /// The sample's size.
         got: usize,
     },
-    /// All values are equal where spread is divided by.
+    /// All values are equal, but the method divides by their spread.
     #[error("{what} needs values that differ; all are the same")]
     NoSpread {
-        /// The method.
+        /// Name of the method.
         what: &'static str,
     },
-    /// Two lists that belong together differ in length.
+    /// Two related lists differ in length.
     #[error(
         "{what}: the two lists have {first} and {second} entries and belong together; give one entry of each per unit"
     )]
     Unequal {
-        /// The method.
+        /// Name of the method.
         what: &'static str,
         /// Length of the first.
         first: usize,
@@ -63,7 +62,7 @@ pub enum Unusable {
     },
 }
 
-/// All values finite, or the first that is not.
+/// Checks that all values are finite; the error names the first that is not.
 pub(crate) fn finite(values: &[f64]) -> Result<(), Unusable> {
     match values.iter().position(|v| !v.is_finite()) {
         Some(i) => Err(Unusable::NotFinite { run: i + 1, value: values[i] }),
@@ -71,7 +70,7 @@ pub(crate) fn finite(values: &[f64]) -> Result<(), Unusable> {
     }
 }
 
-/// All values finite and above zero, or the first that is not.
+/// Checks that all values are finite and positive; the error names the first that is not.
 pub(crate) fn positive(values: &[f64]) -> Result<(), Unusable> {
     finite(values)?;
     match values.iter().position(|v| *v <= 0.0) {
@@ -80,7 +79,7 @@ pub(crate) fn positive(values: &[f64]) -> Result<(), Unusable> {
     }
 }
 
-/// At least `needed` values.
+/// Checks that there are at least `needed` values.
 pub(crate) fn enough(what: &'static str, needed: usize, got: usize) -> Result<(), Unusable> {
     if got < needed { Err(Unusable::TooFew { what, needed, got }) } else { Ok(()) }
 }

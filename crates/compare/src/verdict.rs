@@ -1,8 +1,8 @@
 //! The verdict on two sides measured in quads: faster, slower, changed by less than the threshold, the same within a margin, or
 //! inconclusive, with what would settle it.
 //!
-//! "Changed" needs the exact test (p at most alpha) and says "faster" or "slower" only from the threshold on. "The same" is a claim
-//! too and needs the whole interval inside the margin, twice the threshold. Below three quads no verdict is possible.
+//! A change requires the exact test (p at most alpha); it is "faster" or "slower" only from the threshold on. "The same" is a claim too,
+//! and requires the whole interval to be inside the margin, twice the threshold. Below three quads no verdict is possible.
 
 use crate::noise::{GateFailure, NoiseGate, quads_needed, within_shifted};
 use crate::quads::effect::{Effect, Scale, effect};
@@ -13,16 +13,16 @@ use crate::unusable::Unusable;
 /// The smallest number of quads whose exact test can reach 1 %.
 pub const FEWEST_QUADS: usize = 3;
 
-/// What counts as a change. The defaults are those the rates in the manual were measured with.
+/// Criteria of a verdict. The manual's rates were measured with the defaults.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rules {
     /// Level of the test, two-sided.
     pub alpha: f64,
-    /// Changes of a ratio below this are not worth a word; 0.01 is 1 %.
+    /// Changes of a ratio below this are too small to matter; 0.01 is 1 %.
     pub threshold: f64,
-    /// The same for figures that are zero or below and are compared by difference, in the unit of the figure.
+    /// Threshold for figures compared by difference because they are zero or negative, in their unit.
     pub difference_threshold: f64,
-    /// Confidence of the interval, as near as the number of quads allows.
+    /// Target confidence of the interval; the number of quads determines how close it gets.
     pub confidence: f64,
     /// True for throughput, false for latency and times.
     pub higher_is_better: bool,
@@ -40,25 +40,25 @@ impl Default for Rules {
     }
 }
 
-/// What may be said.
+/// The verdict of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// B is better than A by the threshold or more.
+    /// B is better than A by at least the threshold.
     Faster,
-    /// B is worse than A by the threshold or more: a regression.
+    /// B is worse than A by at least the threshold: a regression.
     Slower,
     /// There is a change, but smaller than the threshold.
     ChangedBelowThreshold,
     /// The interval lies within this margin (0.02 is 2 %) of "no change".
     SameWithin(f64),
-    /// Neither can be said.
+    /// Neither a change nor sameness can be claimed.
     Inconclusive(Settle),
-    /// Faster, slower or the same would have been said, but the machine's noise gate failed.
+    /// Faster, slower or the same was found, but the machine's noise gate failed.
     Withheld(Vec<GateFailure>),
 }
 
 impl Verdict {
-    /// Whether this is a regression: what an exit code follows.
+    /// Whether this is a regression; determines exit codes.
     #[must_use]
     pub fn is_regression(&self) -> bool {
         matches!(self, Self::Slower)
@@ -68,38 +68,38 @@ impl Verdict {
 /// What would settle an inconclusive comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settle {
-    /// The change that would be found: the one seen, but at least twice the threshold. `None` for differences.
+    /// The change that would be detected: the observed one, but at least twice the threshold. `None` for differences.
     pub change: Option<f64>,
-    /// Quads more that it takes, at least 1; `None` if that cannot be told.
+    /// Additional quads needed, at least 1; `None` if unknown.
     pub more_quads: Option<u32>,
 }
 
 /// A comparison of two sides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// Number of quads; twice that are the runs per side.
+    /// Number of quads; there are twice as many runs per side.
     pub quads: usize,
-    /// The exact test.
+    /// The exact rank test.
     pub test: RankTest,
     /// The effect with its interval.
     pub effect: Effect,
-    /// Coefficient of variation of single runs within quads, the effect taken out; `None` for differences.
+    /// Coefficient of variation of single runs within quads, with the effect removed; `None` for differences.
     pub cv: Option<f64>,
     /// The rules that were applied.
     pub rules: Rules,
-    /// What may be said.
+    /// The verdict.
     pub verdict: Verdict,
 }
 
 impl Comparison {
-    /// Whether the change seen is the threshold or more, in either direction.
+    /// Whether the observed change reaches the threshold, in either direction.
     #[must_use]
     pub fn reaches_threshold(&self) -> bool {
         self.effect.shift().abs() >= threshold_of(&self.effect, &self.rules)
     }
 }
 
-/// Compares the sides of some quads.
+/// Compares the two sides of the quads.
 pub fn compare(quads: &[Quad], rules: &Rules) -> Result<Comparison, Unusable> {
     checked(quads)?;
     let test = rank_test(quads);
@@ -109,8 +109,8 @@ pub fn compare(quads: &[Quad], rules: &Rules) -> Result<Comparison, Unusable> {
     Ok(Comparison { quads: quads.len(), test, effect, cv, rules: *rules, verdict })
 }
 
-/// Compares on a machine whose noise was measured: where the gate failed, "faster", "slower" and "the same" are withheld; where it
-/// passed, its noise (a longer look than the comparison's own) tells how many quads more would settle an open question.
+/// Compares on a machine with measured noise. If the gate failed, "faster", "slower" and "the same" are withheld; if it passed, its noise
+/// (measured longer than the comparison's own) determines how many more quads would settle an open question.
 pub fn compare_behind_gate(quads: &[Quad], rules: &Rules, gate: &NoiseGate) -> Result<Comparison, Unusable> {
     let mut found = compare(quads, rules)?;
     found.verdict = match found.verdict {

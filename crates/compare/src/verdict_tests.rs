@@ -1,4 +1,4 @@
-//! Each verdict on the worked examples, orientation, withholding, and that exchanged sides mirror.
+//! Each verdict on the worked examples, orientation, withholding, and that swapping the sides mirrors the result.
 
 use super::*;
 use crate::noise::{GateRules, noise_gate};
@@ -18,7 +18,7 @@ fn the_three_examples() {
     assert!(slower.is_regression());
     assert_eq!(verdict(&quads(&SAME), &rules), Verdict::SameWithin(0.02));
     let Verdict::Inconclusive(settle) = verdict(&three(), &rules) else { panic!("p is 0.037") };
-    // The example's own noise asks for nine quads; a quieter machine's gate may ask for fewer.
+    // The example's own noise asks for nine quads; the gate of a quieter machine may ask for fewer.
     assert!(settle.change.is_some_and(|c| (c - 0.030152).abs() < 5e-7), "{settle:?}");
     assert_eq!(settle.more_quads, Some(6));
 }
@@ -87,7 +87,7 @@ proptest! {
             other => other,
         };
         match (verdict(&swapped, &Rules::default()), mirrored) {
-            // 3 % less is 3.1 % more, so what would settle it may differ by a little.
+            // 3 % less is 3.1 % more, so what would settle it may differ a little.
             (Verdict::Inconclusive(_), Verdict::Inconclusive(_)) => {}
             (found, expected) => prop_assert_eq!(found, expected),
         }
@@ -95,7 +95,7 @@ proptest! {
 
     #[test]
     fn a_constant_factor_changes_nothing(values in prop::collection::vec(0.90..1.10f64, 24), power in -20i32..20) {
-        // Powers of two are exact in the figures; their logarithms are not, so what is compared is the verdict.
+        // Powers of two are exact in the figures but not in their logarithms, so only the verdict is compared.
         let by = 2f64.powi(power);
         let scaled: Vec<f64> = values.iter().map(|v| v * by).collect();
         let of = |v: &[f64]| compare(&quads_of(&v[..12], &v[12..]).expect("6 quads"), &Rules::default()).expect("usable");

@@ -1,5 +1,5 @@
-//! Where does the steady part of one run begin? MSER: leave out so many windows at the start that the mean of the rest has the smallest
-//! error, half of the run at most.
+//! The start of the steady part of a run, by MSER: drop the number of initial windows, at most half of the run, that minimises the error
+//! of the mean of the rest.
 
 use crate::numbers::{mean, squares};
 use crate::unusable::{Unusable, enough, finite};
@@ -7,17 +7,17 @@ use crate::unusable::{Unusable, enough, finite};
 /// The steady part of a series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Truncation {
-    /// The squared error for every number of windows left out, from 0 to half.
+    /// The squared error for every number of dropped windows, from 0 to half.
     pub errors: Vec<f64>,
-    /// Windows to leave out; `None` if the error was still falling at half of the run: no steady part found.
+    /// Windows to drop; `None` if the error was still falling at half of the run, so that no steady part was found.
     pub left_out: Option<usize>,
     /// Mean of all windows.
     pub mean_all: f64,
-    /// Mean of those kept; of the second half if no steady part was found.
+    /// Mean of the kept windows; of the second half if no steady part was found.
     pub mean_kept: f64,
 }
 
-/// Truncates a series of window means.
+/// Finds the steady part of a series of window means.
 pub fn truncation(windows: &[f64]) -> Result<Truncation, Unusable> {
     enough("a search for the steady part", 4, windows.len())?;
     finite(windows)?;

@@ -1,5 +1,5 @@
-//! What was found, as sentences. A sentence holds the figures it stands on and claims no more than they do: "no change seen" names the margin,
-//! "inconclusive" names what would settle it, a single run gets no interval.
+//! Results as sentences. A sentence contains the figures it relies on and claims no more: "no change seen" names the margin,
+//! "inconclusive" names what would settle it, and a single run gets no interval.
 
 mod figures;
 mod groups;
@@ -13,26 +13,26 @@ pub use groups::groups;
 use figures::{effect_percent, percent, significant};
 pub use figures::{p_value, short};
 
-/// For results that were not interleaved.
+/// Note for results that were not interleaved.
 pub const NOT_INTERLEAVED: &str =
     "Runs were not interleaved; drift between the sessions cannot be told from a change.";
 
-/// For a history whose neighbouring points resemble each other.
+/// Note for a history whose neighbouring points are correlated.
 pub const HISTORY_DRIFTS: &str = "This history drifts; small steps need more points.";
 
-/// For a change of such a history where blocks of its points are too few.
+/// Note for a change in such a history with too few blocks of points.
 pub const CHANGE_IN_DOUBT: &str = "In doubt: neighbouring runs resemble each other, and here there are too few of them to tell a step from drift.";
 
-/// How sides and directions are called.
+/// Names of sides and directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Names<'a> {
     /// The baseline.
     pub a: &'a str,
-    /// What is compared with it.
+    /// The side compared with the baseline.
     pub b: &'a str,
-    /// "faster" or "better".
+    /// Word for an improvement: "faster" or "better".
     pub better: &'a str,
-    /// "slower" or "worse".
+    /// Word for a regression: "slower" or "worse".
     pub worse: &'a str,
 }
 
@@ -50,13 +50,13 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The sentence of a comparison whose quads were drawn at random.
+/// The sentence for a comparison whose quads were in random order.
 #[must_use]
 pub fn comparison(found: &Comparison, names: Names) -> String {
     comparison_of(found, names, "random ")
 }
 
-/// The same where it is not known how the order within the quads came about.
+/// The same if it is unknown how the order within the quads came about.
 #[must_use]
 pub fn comparison_in_found_order(found: &Comparison, names: Names) -> String {
     comparison_of(found, names, "")
@@ -172,7 +172,7 @@ pub fn gate_failure(failure: &GateFailure) -> String {
     }
 }
 
-/// What a noise gate found.
+/// The result of a noise gate.
 #[must_use]
 pub fn noise_gate(gate: &NoiseGate) -> String {
     let sees = effect_percent(gate.smallest_change);
@@ -183,7 +183,7 @@ pub fn noise_gate(gate: &NoiseGate) -> String {
     said
 }
 
-/// One run of each side.
+/// The sentence for one run of each side.
 #[must_use]
 pub fn one_run_each(names: Names, ratio: f64, higher_is_better: Option<bool>) -> String {
     format!("{} (one run each; not a verdict).", times_than(names, ratio, higher_is_better))
@@ -199,7 +199,7 @@ pub fn times_than(names: Names, ratio: f64, higher_is_better: Option<bool>) -> S
     }
 }
 
-/// "2.1× faster": how many times, from the ratio of B to A, in three digits at most; `None` where these would call it 1.
+/// "2.1× faster": the factor from the ratio of B to A, in at most three digits; `None` if that would print 1.
 #[must_use]
 pub fn times(names: Names, ratio: f64, higher_is_better: Option<bool>) -> Option<String> {
     let (factor, is_more) = if ratio < 1.0 { (1.0 / ratio, false) } else { (ratio, true) };
@@ -211,7 +211,7 @@ pub fn times(names: Names, ratio: f64, higher_is_better: Option<bool>) -> Option
     (factor != "1").then(|| format!("{factor}× {word}"))
 }
 
-/// A cell of single runs beside control cells.
+/// The sentence for a cell of single runs and its control cells.
 #[must_use]
 pub fn single_runs(names: Names, ratio: f64, (what, largest): (&str, f64)) -> String {
     let Names { a, b, .. } = names;
@@ -221,7 +221,7 @@ pub fn single_runs(names: Names, ratio: f64, (what, largest): (&str, f64)) -> St
     )
 }
 
-/// Several cells of single runs against control cells.
+/// The sentence for several cells of single runs and control cells.
 #[must_use]
 pub fn against_controls(found: &AgainstControls) -> String {
     let (cell, control) = (effect_percent(found.smallest_cell), effect_percent(found.largest_control));
@@ -235,7 +235,8 @@ pub fn against_controls(found: &AgainstControls) -> String {
     )
 }
 
-/// A headline that its own log contradicts; `None` if it does not. Rates are in the unit named, work is "written" or "read".
+/// The sentence for a headline contradicted by its own log; `None` if it is not. `unit` is that of the rates, `work` is "written" or
+/// "read".
 #[must_use]
 pub fn headline(check: &HeadlineCheck, unit: &str, work: &str) -> Option<String> {
     let cell = &check.cell;

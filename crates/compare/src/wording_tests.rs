@@ -1,4 +1,4 @@
-//! The golden sentences, to the letter, from the figures of the worked examples.
+//! The golden sentences, verbatim, from the figures of the worked examples.
 
 use super::*;
 use crate::noise::{GateRules, noise_gate as gate_of};

@@ -1,7 +1,8 @@
-//! The rates that the verdict on quads promises, held by simulation: 2000 sessions of every kind of noise, ten runs per side, from fixed seeds.
+//! Checks the error rates promised for verdicts on quads by simulation: 2000 sessions of every kind of noise, ten runs per side, from
+//! fixed seeds.
 //!
-//! Noise has a coefficient of variation of 1 %: normal, Student's t with three degrees of freedom, normal with one run in twenty slower by
-//! 20 %, normal with 5 % of drift over the session, and autocorrelated with 0.7.
+//! Noise has a coefficient of variation of 1 %: normal; Student's t with three degrees of freedom; normal with one run in twenty slower
+//! by 20 %; normal with 5 % of drift over the session; and autocorrelated with 0.7.
 
 use fathom_compare::quads::{ORDERS, Quad, Side};
 use fathom_compare::sequential::{Decision, Precision};
@@ -37,7 +38,7 @@ impl Chance {
         (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
     }
 
-    /// Logarithms of the runs of a session, before any difference of sides.
+    /// Logarithms of a session's runs, before any difference of sides.
     fn session(&mut self, noise: Noise, quads: usize) -> Vec<f64> {
         let runs = 4 * quads;
         let mut level = self.normal();
@@ -147,7 +148,7 @@ fn stopping_when_the_interval_is_narrow_keeps_the_rate() {
     assert!(alarms <= SESSIONS * 15 / 1000 && (4.0..8.0).contains(&mean), "{alarms} {mean}");
 }
 
-/// Why runs are mixed: ten of A and then ten of B, the same thing, while the machine drifts by 5 %.
+/// Why runs are mixed: ten of A and then ten of B, both identical, while the machine drifts by 5 %.
 #[test]
 fn ten_then_ten_mistakes_drift_for_a_change() {
     let mut chance = Chance(ChaCha8Rng::seed_from_u64(500));

@@ -1,5 +1,5 @@
-//! How fast a trace is replayed in virtual time, and whether memory grows with it: arrivals are made up on the way (three in four
-//! random reads of 4 KiB, a quarter sequential writes), no file is read. Prints requests per second of CPU time and resident memory.
+//! Benchmark of trace replay: how fast it is, and whether memory grows with the trace. Arrivals are generated on the fly (three in four
+//! random reads of 4 KiB, a quarter sequential writes); no file is read. Prints requests per second of CPU time and resident memory.
 //!
 //! `cargo run --release -p fathom-sim --example replay_speed -- [REQUESTS] [DEVICE] [SCHEDULER] [DEPTH]`
 
@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// On a machine that others use too, only the time on a CPU tells anything.
+/// On a shared machine only CPU time is meaningful.
 fn cpu_ns() -> Result<u64, Box<dyn Error>> {
     let stat = std::fs::read_to_string("/proc/self/schedstat")?;
     Ok(stat.split_whitespace().next().ok_or("/proc/self/schedstat is empty")?.parse()?)

@@ -1,34 +1,34 @@
-//! Single values of a profile that are to be others than it says: "what if the stripe unit were 128 KiB?". The text is changed before it is
-//! read, so every value goes through the same checks; where it comes from is then told as a guess, because nobody has seen such a thing.
+//! Single values of a profile, overridden: "what if the stripe unit were 128 KiB?". The text is changed before it is parsed, so every
+//! value passes the same checks. An overridden value is reported as a guess, because no one has measured such a device.
 
 use toml::{Table, Value};
 
-/// A value that is to be another: its key ("layout.unit_kib"; of an array of tables the number of the one, "zone.0.mb_s"), and what it is
-/// to be. Words may stand without quotes.
+/// An override: the value's key ("layout.unit_kib"; for an array of tables with the index, "zone.0.mb_s") and its new value. Words need
+/// no quotes.
 pub type Change = (String, String);
 
 /// Why a value cannot be changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChangeError {
-    /// The profile is none.
+    /// The profile is not valid TOML.
     #[error("{0}")]
     Text(String),
-    /// Nobody has such a value.
+    /// No profile has such a value.
     #[error("{key} is no value of this profile; near it are {}", near.join(", "))]
     Key {
-        /// What was asked for.
+        /// The key that was given.
         key: String,
-        /// What is written nearly so.
+        /// Similar keys that exist.
         near: Vec<String>,
     },
 }
 
-/// The note of a value that was changed.
+/// Note of an overridden value.
 const NOTE: &str = "changed for this run";
-/// So many keys are named beside one that there is not.
+/// Number of similar keys that are suggested.
 const NEAR: usize = 4;
 
-/// A text with other values. Values that it has not, and may have, are `others`.
+/// Applies the changes to a profile's text. `others` are values that the text lacks but may have.
 pub(crate) fn apply(text: &str, changes: &[Change], others: &[String]) -> Result<String, ChangeError> {
     let mut table: Table = text.parse().map_err(|e: toml::de::Error| ChangeError::Text(e.to_string()))?;
     let mut known = keys(&table);
@@ -69,13 +69,13 @@ fn add_keys(name: &str, table: &Table, all: &mut Vec<String>) {
     }
 }
 
-/// What was typed as a value: TOML, or else a word.
+/// Parses a typed value: TOML, or else a word.
 fn read(text: &str) -> Value {
     let value = format!("value = {text}").parse::<Table>().ok().and_then(|mut t| t.remove("value"));
     value.unwrap_or_else(|| Value::String(text.to_owned()))
 }
 
-/// Puts a value at its key; tables on the way that are missing are made.
+/// Sets a value at its key, creating missing tables on the path.
 fn put(table: &mut Table, key: &str, value: Value) {
     let mut at = table;
     let mut parts = key.split('.').peekable();
@@ -96,7 +96,7 @@ fn put(table: &mut Table, key: &str, value: Value) {
     at.insert("note".into(), Value::String(NOTE.into()));
 }
 
-/// The keys that are written most like one that there is not: those that begin or end with it first, then those that end nearly so.
+/// The known keys most similar to a missing one: first those that begin or end with it, then those with a small edit distance at the end.
 fn near(key: &str, known: &[String]) -> Vec<String> {
     let last = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
     let apart = |k: &str| match k.starts_with(key) || k.ends_with(key) {
@@ -108,7 +108,7 @@ fn near(key: &str, known: &[String]) -> Vec<String> {
     all.into_iter().take(NEAR).map(|(_, k)| k.clone()).collect()
 }
 
-/// How many letters have to be put in, taken out or changed.
+/// Edit distance: insertions, deletions and substitutions.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

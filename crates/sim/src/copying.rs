@@ -1,36 +1,36 @@
-//! Copying by cache level: how much longer a page takes because it, or the caller's buffer, has left a CPU's cache since it was last
-//! copied. No line is simulated. The caches are indexed by physical addresses, and pages lie anywhere in memory: of `n` other pages
-//! that were copied meanwhile each falls upon the page's own place with the chance 1 / colours (size / ways / 4 KiB), and the page is
-//! still there if fewer than `ways` did. So a cache forgets gradually: a buffer of half its size is half lost.
+//! Copying cost by CPU cache level: how much longer a page takes because it, or the caller's buffer, has left a CPU cache since it was
+//! last copied. Cache lines are not simulated. Caches are indexed by physical address and pages lie anywhere in memory. Each of the `n`
+//! other pages copied since then falls on the page's own set with probability 1 / colours (colours = size / ways / 4 KiB), and the page
+//! is still cached if fewer than `ways` did. So a cache forgets gradually: a buffer of half its size is half lost.
 //!
-//! Whoever reads copies from pages of the file to his buffer; between two uses of a page of the buffer lie the rest of the buffer and
-//! as many pages of the file. Between two uses of a page of a file lie the pages copied meanwhile, by whomever, and one buffer. A page
-//! that came from the device is in no cache.
+//! A read copies from file pages to the caller's buffer. Between two uses of a buffer page lie the rest of the buffer and as many file
+//! pages. Between two uses of a file page lie all pages copied since, by any task, and one buffer. A page that came from the device is in
+//! no cache.
 
 use crate::host;
 use std::cell::Cell;
 
 const PAGE_KIB: u32 = 4;
 
-/// What copying costs beside `page_us`.
+/// Copying costs on top of `page_us`.
 #[derive(Default)]
 pub(crate) struct Copies {
     levels: Vec<Level>,
     activate_ns: u64,
-    /// Pages of files copied so far: the clock by which ages are told.
+    /// Pages of files copied so far: the clock for ages.
     clock: Cell<u32>,
-    /// Pages of other memory that the program has walked through since the last call.
+    /// Pages of other memory that the program has touched since the last call.
     walked: Cell<u64>,
 }
 
 struct Level {
-    /// How likely a page is still there after so many others; behind the end: not at all.
+    /// Probability that a page is still cached after `index` other pages; 0 past the end.
     kept: Vec<f64>,
     source_miss_ns: f64,
     target_miss_ns: f64,
 }
 
-/// Which way data go.
+/// Direction of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     /// From the file to the buffer.
@@ -40,7 +40,7 @@ pub(crate) enum Way {
 }
 
 impl Copies {
-    /// Of a profile; nothing costs more if it says nothing.
+    /// Built from a profile; without one there is no extra cost.
     pub fn of(profile: Option<&host::Copying>) -> Self {
         let Some(profile) = profile else { return Self::default() };
         let levels = profile.cache.iter().map(|c| Level {
@@ -61,32 +61,32 @@ impl Copies {
         !self.levels.is_empty()
     }
 
-    /// What a page costs more that a read moves to the active list, ns.
+    /// Extra cost of a page that a read moves to the active list, ns.
     pub fn activation_ns(&self) -> u64 {
         self.activate_ns
     }
 
-    /// The clock, one page further.
+    /// Advances the clock by one page and returns it.
     pub fn tick(&self) -> u32 {
         self.clock.set(self.clock.get().wrapping_add(1).max(1));
         self.clock.get()
     }
 
-    /// The program walks through so many pages of other memory: what was copied before is so much older, the buffer of the next call
-    /// included.
+    /// The program touches `pages` pages of other memory: everything copied before ages by that much, including the buffer of the next
+    /// call.
     pub fn walk(&self, pages: u64) {
         let ticks = u32::try_from(pages).unwrap_or(u32::MAX);
         self.clock.set(self.clock.get().wrapping_add(ticks).max(1));
         self.walked.set(self.walked.get().saturating_add(pages));
     }
 
-    /// What each page of a call of so many pages costs more because of the caller's buffer, ns.
+    /// Extra cost per page of a call of `pages` pages, from the caller's buffer, ns.
     pub fn buffer_ns(&self, way: Way, pages: u64) -> u64 {
         let others = (2 * pages).saturating_sub(1).saturating_add(self.walked.take());
         self.missed_ns(way == Way::Read, Some(others))
     }
 
-    /// What a page of a file costs more that was last copied at `before`, ns, in a call of so many pages.
+    /// Extra cost of a file page last copied at `before`, in a call of `pages` pages, ns.
     pub fn page_ns(&self, way: Way, now: u32, before: Option<u32>, pages: u64) -> u64 {
         let others = before.map(|at| u64::from(now.wrapping_sub(at)).saturating_sub(1) + pages);
         self.missed_ns(way == Way::Write, others)
@@ -101,16 +101,16 @@ impl Copies {
     }
 }
 
-/// How likely a page stays in a cache while 0, 1, 2 ... other pages are copied.
+/// Probability that a page stays in a cache while 0, 1, 2 ... other pages are copied.
 fn kept(kib: u32, ways: u32) -> Vec<f64> {
-    /// Below this nobody sees it any more.
+    /// Below this the effect is negligible.
     const NOTHING: f64 = 1e-4;
     let colours = f64::from(kib) / f64::from(ways * PAGE_KIB);
     if colours <= 1.0 {
-        // All pages share one place, of which a page takes more than one way.
+        // All pages share one set, and a page takes more than one way.
         return vec![1.0; (kib / PAGE_KIB) as usize];
     }
-    // chances[k]: that k of the others have fallen upon the page's place; more than fit count as gone.
+    // chances[k]: probability that k of the others fell on the page's set; more than fit count as evicted.
     let mut chances = vec![0.0; ways as usize];
     chances[0] = 1.0;
     let mut kept = Vec::new();
@@ -136,7 +136,7 @@ mod tests {
         let kept = kept(512, 8);
         assert_eq!(kept[..8], [1.0; 8], "eight pages always have a place");
         assert!(kept.windows(2).all(|w| w[1] <= w[0]));
-        // Half of the cache as a buffer: 127 others upon 16 places of 8.
+        // A buffer of half the cache: 127 others over 16 sets of 8 ways.
         assert!(kept[127] > 0.4 && kept[127] < 0.5, "{}", kept[127]);
         assert!(kept[63] > 0.9 && kept[255] < 0.02, "{} {}", kept[63], kept[255]);
         assert_eq!(super::kept(8, 4), [1.0; 2]);
@@ -163,7 +163,7 @@ mod tests {
         let now = (0..10).map(|_| copies.tick()).last().unwrap();
         assert_eq!((now, copies.page_ns(Way::Read, now, Some(now - 3), 2)), (10, 0));
         assert_eq!(copies.buffer_ns(Way::Read, 1), 0);
-        // Who walks through other memory finds neither the buffer nor the page, and the buffer again after that call.
+        // After a walk through other memory neither buffer nor page is cached; the buffer is again after that call.
         let before = copies.tick();
         copies.walk(4096);
         assert_eq!(copies.buffer_ns(Way::Read, 1), target);

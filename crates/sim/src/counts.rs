@@ -1,34 +1,33 @@
-//! What happened inside the simulated machine, counted: the figures that explain a result and that a published debugging session can
-//! be held against.
+//! Counters of the simulated machine: the figures that explain a result and can be checked against a published debugging session.
 
 use fathom_iopath::readahead;
 
 /// Counts of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// CPU time used, ns.
+    /// Total CPU time, ns.
     pub cpu_ns: u64,
-    /// Pages that calls asked for.
+    /// Pages requested by calls.
     pub pages_asked: u64,
-    /// Of those, found in the cache.
+    /// Requested pages found in the cache.
     pub pages_cached: u64,
-    /// Of those, found being read.
+    /// Requested pages found in flight.
     pub pages_in_flight: u64,
-    /// Pages taken from the cache for others.
+    /// Pages evicted to free memory.
     pub pages_evicted: u64,
-    /// Pages that were gone again before the one who waited for them saw them.
+    /// Pages evicted again before the task waiting for them ran.
     pub pages_lost: u64,
     /// Pages written back.
     pub pages_written: u64,
     /// Indirect blocks read.
     pub indirect_reads: u64,
-    /// fsync calls.
+    /// Number of fsync calls.
     pub fsyncs: u64,
-    /// Time inside them, ns, of all tasks together.
+    /// Time inside fsync, ns, summed over all tasks.
     pub fsync_ns: u64,
-    /// Commits of the journal.
+    /// Journal commits.
     pub commits: u64,
-    /// Of those, of nothing but a commit block.
+    /// Commits that consisted of a commit block only.
     pub empty_commits: u64,
     /// Blocks written to the journal.
     pub journal_blocks: u64,
@@ -36,14 +35,14 @@ pub struct Counts {
     pub flushes: u64,
     /// Times a task waited for a free request.
     pub full_queue_waits: u64,
-    /// Open files whose read-ahead went off at least once.
+    /// Open files whose read-ahead was switched off at least once.
     pub readahead_off_files: u64,
-    /// Read-ahead of all open files.
+    /// Read-ahead counters summed over all open files.
     pub readahead: readahead::Counters,
 }
 
 impl Counts {
-    /// Adds what read-ahead did to an open file.
+    /// Adds the read-ahead counters of an open file.
     pub(crate) fn add_readahead(&mut self, of: &readahead::Counters) {
         self.readahead += *of;
         self.readahead_off_files += u64::from(of.went_off > 0);

@@ -1,25 +1,26 @@
-//! Queue and device over time in a bounded number of intervals: when they no longer suffice, two become one and each is twice as long.
+//! Queue and device depth over time in a bounded number of intervals. When they run out, neighbours are merged in pairs and the interval
+//! length doubles.
 
 use fathom_iopath::{Elevator as _, Queue};
 use fathom_record::inside::{DepthCourse, DepthInterval};
 
-/// Length of the first intervals, ns.
+/// Initial interval length, ns.
 const SHORTEST_NS: u64 = 1000;
 
-/// How it stands at a moment.
+/// Depths at a point in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Level {
     /// Requests in the device.
     pub in_device: u32,
-    /// Requests above it.
+    /// Requests waiting above the device.
     pub waiting: u32,
-    /// The device has none because the scheduler waits for a better one than those.
+    /// The device is idle because the scheduler waits for a better request than those queued.
     pub held: bool,
 }
 
 impl Level {
-    /// The device has so many requests, and `waits` says that the queue wants to be asked later. A plug that is closed is no wait of
-    /// the scheduler.
+    /// The device holds `in_device` requests; `waits` means that the queue asked to be polled later. A closed plug is not a scheduler
+    /// wait.
     #[inline]
     pub fn of(queue: &Queue, in_device: u32, waits: bool) -> Self {
         let held = waits && in_device == 0 && !queue.is_plugged() && queue.elevator().waiting() > 0;
@@ -27,7 +28,6 @@ impl Level {
     }
 }
 
-/// The course so far.
 #[derive(Clone, Debug)]
 pub(crate) struct Depths {
     most: u64,
@@ -37,13 +37,13 @@ pub(crate) struct Depths {
 }
 
 impl Depths {
-    /// At most so many intervals, two at least.
+    /// Keeps at most `most` intervals, at least two.
     pub fn new(most: usize) -> Self {
         let course = DepthCourse { interval_ns: SHORTEST_NS, ..DepthCourse::default() };
         Self { most: most.max(2) as u64, since_ns: 0, level: Level::default(), course }
     }
 
-    /// From this moment on it stands so.
+    /// The level changes to this one now.
     #[inline]
     pub fn look(&mut self, now_ns: u64, level: Level) {
         if level != self.level {
@@ -52,14 +52,14 @@ impl Depths {
         }
     }
 
-    /// It is over at this moment.
+    /// Ends the course at `now_ns`.
     pub fn take(mut self, now_ns: u64) -> DepthCourse {
         self.pass(now_ns);
         self.course.end_ns = now_ns;
         self.course
     }
 
-    /// It stood as it does until now.
+    /// The current level held until `until_ns`.
     fn pass(&mut self, until_ns: u64) {
         while until_ns.div_ceil(self.course.interval_ns) > self.most {
             self.halve();
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Any level, as the simulator has them: nothing is held while the device is busy.
+    /// Any level that the simulator can produce: nothing is held while the device is busy.
     fn level() -> impl Strategy<Value = Level> {
         (0u32..5, 0u32..200, any::<bool>()).prop_map(|(in_device, waiting, held)| Level {
             in_device,
@@ -140,7 +140,7 @@ mod tests {
             prop_assert_eq!(got.end_ns, now);
             prop_assert_eq!(got.intervals.len() as u64, now.div_ceil(got.interval_ns));
             prop_assert!(got.intervals.len() <= most);
-            // Not coarser than it must be.
+            // Not coarser than necessary.
             prop_assert!(got.interval_ns == SHORTEST_NS || now.div_ceil(got.interval_ns / 2) > most as u64);
             prop_assert!(got.intervals.iter().all(|i| i.busy_ns + i.held_ns <= got.interval_ns));
         }

@@ -1,5 +1,5 @@
-//! What is kept of a phase to be drawn: where bios and requests lay and when, thinned out, how far read-ahead went, how deep the queue was,
-//! when the device was kept idle on purpose, and what it spent its time on. It changes nothing of the run.
+//! Data of a phase kept for plotting: positions and times of bios and requests, thinned out, read-ahead sizes, queue depth, deliberate
+//! device idling, and what the device spent its time on. It does not influence the run.
 
 use crate::depths::{Depths, Level};
 use crate::devices::Counters;
@@ -7,17 +7,17 @@ use crate::idle_waits::Waits;
 use crate::thin::Thin;
 use fathom_record::inside::{Dot, PhaseInside, ServiceTime, Window};
 
-/// Marks that are kept of all phases together, of one, and of one among very many.
+/// Limits on kept marks: for all phases together, for one phase, and for one phase among very many.
 const ALL: usize = 24_000;
 const MOST: usize = 1500;
 const LEAST: usize = 40;
-/// Intervals of the course of a phase, likewise.
+/// The same limits for intervals.
 const MOST_INTERVALS: usize = 240;
 
-/// A phase as it goes on.
+/// The current phase.
 #[derive(Default)]
 pub(crate) struct Drawn {
-    /// None outside of a phase's clock.
+    /// None while no phase's clock runs.
     now: Option<Phase>,
 }
 
@@ -32,7 +32,7 @@ struct Phase {
 }
 
 impl Drawn {
-    /// A phase begins, one of so many.
+    /// A phase begins; the workload has `phases` in all.
     pub fn begin(&mut self, began_ns: u64, before: Counters, phases: usize) {
         let most = (ALL / phases.max(1)).clamp(LEAST, MOST);
         self.now = Some(Phase {
@@ -46,7 +46,7 @@ impl Drawn {
         });
     }
 
-    /// The device is given a request that has waited since `queued`.
+    /// The device starts a request that has waited since `queued`.
     pub fn is_served(&mut self, now: u64, sector: u64, write: bool, queued: u64) {
         if let Some(phase) = &mut self.now {
             let at_ns = now - phase.began_ns;
@@ -55,14 +55,14 @@ impl Drawn {
         }
     }
 
-    /// The device is told to flush its cache, which lies nowhere.
+    /// The device starts a cache flush, which has no position.
     pub fn is_flushed(&mut self, now: u64) {
         if let Some(phase) = &mut self.now {
             phase.waits.is_served(now - phase.began_ns, None, None);
         }
     }
 
-    /// So it stands from now on.
+    /// The depth changes to `level`.
     pub fn look(&mut self, now: u64, level: Level) {
         if let Some(phase) = &mut self.now {
             let at_ns = now - phase.began_ns;
@@ -71,21 +71,21 @@ impl Drawn {
         }
     }
 
-    /// A bio is handed in.
+    /// A bio is submitted.
     pub fn is_queued(&mut self, now: u64, sector: u64, write: bool) {
         if let Some(phase) = &mut self.now {
             phase.queued.see(|| Dot { at_ns: now - phase.began_ns, sector, write });
         }
     }
 
-    /// Pages are read at once.
+    /// Read-ahead submits `pages` pages in one go.
     pub fn is_read_ahead(&mut self, now: u64, pages: u32) {
         if let Some(phase) = &mut self.now {
             phase.windows.see(|| Window { at_ns: now - phase.began_ns, pages });
         }
     }
 
-    /// The phase is over.
+    /// Ends the phase and returns its data.
     pub fn take(&mut self, now_ns: u64, phase: u32, after: Counters) -> PhaseInside {
         let Some(mut now) = self.now.take() else { return PhaseInside { phase, ..PhaseInside::default() } };
         let before = now.before;

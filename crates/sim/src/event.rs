@@ -1,23 +1,23 @@
-//! The event queue: a heap with four children a node over (time, class, sequence). Events at the same time come in the order of
-//! their class, and inside a class in the order they were put in, so that a run has one history whatever the machine.
+//! The event queue: a 4-ary heap over (time, class, sequence). Events at the same time are ordered by class, then by insertion, so a run
+//! has the same history on every machine.
 
-/// What an event is about; at equal times the lower class comes first: who waits for a completion sees it before new work arrives.
+/// Kind of an event. At equal times the lower class comes first, so a task waiting for a completion sees it before new work arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Class {
-    /// A device has finished something.
+    /// A device has completed a request.
     Completion = 0,
-    /// A timer has run out: an elevator's, the flusher's, a thread's sleep.
+    /// A timer has expired: an elevator's, the flusher's, or a sleeping thread's.
     Timer = 1,
     /// A CPU has finished a piece of work.
     Cpu = 2,
-    /// Something new is handed in.
+    /// New work is submitted.
     Submission = 3,
 }
 
 const CLASS_SHIFT: u32 = 62;
 
-/// Events ordered by time in ns, class and sequence. Pushing and popping cost some ten comparisons at a thousand events.
+/// Events ordered by time in ns, class and sequence. With a thousand events, pushing and popping cost about ten comparisons.
 pub struct EventQueue<E> {
     heap: Vec<Entry<E>>,
     sequence: u64,
@@ -44,7 +44,7 @@ impl<E> Default for EventQueue<E> {
 }
 
 impl<E> EventQueue<E> {
-    /// Puts an event in, to come at `time` ns.
+    /// Schedules an event at `time` ns.
     pub fn push(&mut self, time: u64, class: Class, event: E) {
         debug_assert!(self.sequence < 1 << CLASS_SHIFT, "2^62 events take centuries");
         let order = (class as u64) << CLASS_SHIFT | self.sequence;
@@ -61,7 +61,7 @@ impl<E> EventQueue<E> {
         }
     }
 
-    /// The next event with its time, taken out; `None` if there is none.
+    /// Removes the next event and returns it with its time; `None` if the queue is empty.
     pub fn pop(&mut self) -> Option<(u64, E)> {
         if self.heap.is_empty() {
             return None;
@@ -84,30 +84,30 @@ impl<E> EventQueue<E> {
         Some((top.time, top.event))
     }
 
-    /// When the next event comes, ns.
+    /// Time of the next event, ns.
     #[must_use]
     pub fn next_time(&self) -> Option<u64> {
         self.heap.first().map(|e| e.time)
     }
 
-    /// Counts an event that came without being put in, because it would have been the next one.
+    /// Counts an event that was handled without being queued because it would have been the next one.
     pub fn count_one(&mut self) {
         self.sequence += 1;
     }
 
-    /// Events that are still to come.
+    /// Number of pending events.
     #[must_use]
     pub fn len(&self) -> usize {
         self.heap.len()
     }
 
-    /// Whether none is to come.
+    /// Whether no event is pending.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.heap.is_empty()
     }
 
-    /// Events put in since the beginning.
+    /// Events pushed since the start.
     #[must_use]
     pub fn pushed(&self) -> u64 {
         self.sequence

@@ -1,14 +1,14 @@
-//! Waits of an idle device that the scheduler ordered while requests waited: how long they were, and whether they paid. What ended a wait
-//! tells: a request that had come meanwhile, or one that had been there all the time.
+//! Waits in which the scheduler kept the device idle while requests were queued: their lengths, and whether they paid off. A wait paid
+//! off if a request that arrived during it ended it, not one that was queued all along.
 
 use crate::thin::Thin;
 use fathom_iopath::{Elevator as _, Queue, TaskId};
 use fathom_record::Histogram;
 use fathom_record::inside::{Habits, IdleWait, IdleWaits};
 
-/// Lengths that are gathered before they become part of a histogram.
+/// Lengths buffered before they are added to a histogram.
 const GATHERED: usize = 1024;
-/// Tasks of which it is told what the scheduler keeps of them: a trace may have thousands.
+/// Tasks whose scheduler statistics are reported: a trace may have thousands.
 const MOST_HABITS: usize = 64;
 
 /// Lengths of waits.
@@ -35,9 +35,9 @@ impl Lengths {
 /// The waits so far.
 #[derive(Debug)]
 pub(crate) struct Waits {
-    /// When the present one began.
+    /// Start of the current wait.
     since_ns: Option<u64>,
-    /// Where the device was given its last request.
+    /// Sector of the last request given to the device.
     sector: u64,
     paid: Lengths,
     in_vain: Lengths,
@@ -45,23 +45,23 @@ pub(crate) struct Waits {
 }
 
 impl Waits {
-    /// At most so many to be drawn.
+    /// Keeps at most `most` waits for plotting.
     pub fn new(most: usize) -> Self {
         let (paid, in_vain) = (Lengths::default(), Lengths::default());
         Self { since_ns: None, sector: 0, paid, in_vain, kept: Thin::new(most) }
     }
 
-    /// Whether the device is kept idle from this moment on.
+    /// Updates whether the device is deliberately idle.
     pub fn look(&mut self, now_ns: u64, held: bool) {
         match (held, self.since_ns) {
             (true, None) => self.since_ns = Some(now_ns),
-            // Given up without anything being served: those that waited are gone.
+            // Given up with no request served: the waiting ones are gone.
             (false, Some(_)) => self.since_ns = None,
             _ => {}
         }
     }
 
-    /// The device is given a request that has waited since `queued_ns`; `None` is before all of this, or a flush.
+    /// The device starts a request queued since `queued_ns`; `None` means before the recording, or a flush.
     pub fn is_served(&mut self, now_ns: u64, sector: Option<u64>, queued_ns: Option<u64>) {
         if let Some(at_ns) = self.since_ns.take()
             && now_ns > at_ns
@@ -74,14 +74,13 @@ impl Waits {
         self.sector = sector.unwrap_or(self.sector);
     }
 
-    /// All of them.
     pub fn take(mut self) -> IdleWaits {
         let (paid, in_vain) = (self.paid.take(), self.in_vain.take());
         IdleWaits { paid, in_vain, kept: self.kept.take(), habits: Vec::new() }
     }
 }
 
-/// What the scheduler keeps of those for whom it may wait; `name` says who a task is.
+/// The scheduler's statistics on the tasks that it may idle for; `name` gives a task's name.
 pub(crate) fn habits(queue: &Queue, name: impl Fn(TaskId) -> String) -> Vec<Habits> {
     let mut all = Vec::new();
     queue.elevator().habits(&mut |task, think, seek_sectors| {
@@ -106,7 +105,7 @@ mod tests {
         waits.look(300, false);
         waits.look(400, true);
         waits.is_served(1000, Some(9000), Some(150));
-        // None of no length, and none that nothing ended.
+        // No wait of zero length, and none left unfinished.
         waits.look(1100, true);
         waits.is_served(1100, Some(0), Some(1100));
         waits.look(1200, true);

@@ -1,43 +1,43 @@
-//! Where the blocks of files lie. The allocator goes upwards from a goal, as a file system does that is filled by one writer after
-//! another; with indirect blocks it skips the tables at the start of every group of 128 MiB, and takes a block for each indirect
-//! block on the way. Blocks are pages of 4 KiB.
+//! Locations of files' blocks. The allocator moves upwards from a goal, like a file system that is filled by one writer after another.
+//! With indirect blocks it skips the tables at the start of every group of 128 MiB, and allocates each indirect block on the way. A block
+//! is a page of 4 KiB.
 
 use crate::host::Layout;
 use std::collections::BTreeMap;
 
-/// Sectors of a block.
+/// Sectors per block.
 pub(crate) const BLOCK_SECTORS: u64 = 8;
-/// Blocks of a group.
+/// Blocks per group.
 const GROUP_BLOCKS: u64 = 32_768;
 /// Tables at the start of a group: copy of the superblock, group descriptors, two bitmaps, 16384 inodes of 128 bytes.
 const GROUP_TABLES: u64 = 516;
-/// Inodes in a block of the table, and in the table of a group.
+/// Inodes per block of the table, and per group's table.
 const INODES_PER_BLOCK: u32 = 32;
 const INODES_PER_GROUP: u32 = 16_384;
-/// Blocks that an inode names itself, and that an indirect block names.
+/// Blocks named by an inode, and by an indirect block.
 const DIRECT: u64 = 12;
 const NAMED: u64 = 1024;
 
-/// A piece of a file that lies together.
+/// A contiguous piece of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Extent {
-    /// Its first page in the file.
+    /// First page in the file.
     pub page: u32,
-    /// Its length in pages.
+    /// Length in pages.
     pub pages: u32,
-    /// Its first sector.
+    /// First sector.
     pub sector: u64,
 }
 
 impl Extent {
-    /// The sector of a page, and how many from it on are in the extent.
+    /// The sector of a page, and how many pages of the extent start there.
     fn run(self, page: u32) -> Option<(u64, u32)> {
         let skipped = page.checked_sub(self.page)?;
         let left = self.pages.checked_sub(skipped).filter(|&n| n > 0)?;
         Some((self.sector + u64::from(skipped) * BLOCK_SECTORS, left))
     }
 
-    /// Makes it longer by a page, if that follows on it.
+    /// Extends it by a page if that page is contiguous.
     fn grow(&mut self, page: u32, sector: u64) -> bool {
         let follows =
             self.page + self.pages == page && self.sector + u64::from(self.pages) * BLOCK_SECTORS == sector;
@@ -46,42 +46,42 @@ impl Extent {
     }
 }
 
-/// There is no such indirect block: all that it would name is a hole.
+/// No such indirect block: the pages it would name are a hole.
 const NO_BLOCK: u64 = u64::MAX;
 
-/// Where a file lies. Pages that are nowhere are holes.
+/// Location of a file's pages. Pages without an extent are holes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Places {
-    /// In order of the pages.
+    /// Ordered by page.
     extents: Vec<Extent>,
-    /// Those that were put into holes, by their first pages.
+    /// Extents that were put into holes, by first page.
     filling: BTreeMap<u32, Extent>,
-    /// Sector of each indirect block, in order of what they name: the first one names the pages from 12 on.
+    /// Sector of each indirect block, ordered by the pages they name: the first one names the pages from 12 on.
     pub indirect: Vec<u64>,
 }
 
 impl Places {
-    /// The sector of a page, and how many pages from it on lie in one piece; `None` in holes and behind the last one.
+    /// The sector of a page and the length of the contiguous run from it, in pages; `None` in holes and past the last page.
     pub fn run(&self, page: u32) -> Option<(u64, u32)> {
         let after = self.extents.partition_point(|e| e.page <= page);
         let in_order = after.checked_sub(1).and_then(|at| self.extents[at].run(page));
         in_order.or_else(|| self.filling.range(..=page).next_back()?.1.run(page))
     }
 
-    /// How many pages from one on, which has none, are without blocks; `u32::MAX` if that goes on for ever.
+    /// Number of pages without blocks from `page`, which has none, on; `u32::MAX` if there is no end.
     pub fn hole(&self, page: u32) -> u32 {
         let in_order = self.extents.get(self.extents.partition_point(|e| e.page <= page)).map(|e| e.page);
         let filling = self.filling.range(page..).next().map(|(&first, _)| first);
         in_order.into_iter().chain(filling).min().map_or(u32::MAX, |next| next - page)
     }
 
-    /// The first page behind all that have blocks.
+    /// The first page after all that have blocks.
     pub fn end(&self) -> u32 {
         self.extents.last().map_or(0, |last| last.page + last.pages)
     }
 
-    /// Which indirect block names a page, and the first page that it does not name any more; `None` if the inode does it itself,
-    /// or where there are none.
+    /// The index of the indirect block that names a page, and the first page that it no longer names; `None` if the inode names the page
+    /// or the layout has no indirect blocks.
     pub fn indirect_of(&self, page: u32) -> Option<(usize, u32)> {
         let behind = u64::from(page).checked_sub(DIRECT)?;
         let number = (behind / NAMED) as usize;
@@ -89,7 +89,7 @@ impl Places {
         (number < self.indirect.len()).then(|| (number, u32::try_from(end).unwrap_or(u32::MAX)))
     }
 
-    /// How far from a page on nothing else need be known: the first page that the inode does not name, or `u32::MAX`.
+    /// The first page whose location is not known without further metadata: the first that the inode does not name, or `u32::MAX`.
     pub fn named_until(&self, page: u32) -> u32 {
         match self.indirect_of(page) {
             Some((_, end)) => end,
@@ -114,27 +114,27 @@ impl Places {
     }
 }
 
-/// Gives out blocks.
+/// Block and inode allocator.
 #[derive(Clone, Debug)]
 pub(crate) struct Allocator {
     layout: Layout,
     next_block: u64,
-    /// Blocks of a file that lie together where several are laid out side by side; 0: each alone.
+    /// Contiguous blocks per file where several are laid out side by side; 0: each file is laid out alone.
     interleave: u32,
     inodes: u32,
-    /// First block of the group in which the inodes lie.
+    /// First block of the group that holds the inodes.
     home_block: u64,
 }
 
 impl Allocator {
-    /// Begins at so many MiB from the start of the device.
+    /// Starts `data_mib` MiB from the start of the device.
     pub fn new(layout: Layout, data_mib: u64, interleave: u32) -> Self {
         let block = data_mib * 256;
         let home_block = block / GROUP_BLOCKS * GROUP_BLOCKS;
         Self { layout, next_block: block, interleave, inodes: 0, home_block }
     }
 
-    /// Lays files of these numbers of pages out.
+    /// Lays out files with these numbers of pages.
     pub fn lay_out(&mut self, sizes: &[u32]) -> Vec<Places> {
         let mut files = vec![Places::default(); sizes.len()];
         if self.interleave == 0 {
@@ -156,7 +156,7 @@ impl Allocator {
         files
     }
 
-    /// Gives the pages from `from` to `to` of a file, which have none, their blocks.
+    /// Allocates blocks for the pages from `from` to `to` of a file, which have none.
     pub fn extend(&mut self, file: &mut Places, from: u32, to: u32) {
         for page in from..to {
             if self.layout == Layout::IndirectBlocks {
@@ -167,8 +167,8 @@ impl Allocator {
         }
     }
 
-    /// Takes the indirect blocks that must be there before a page can be named: one for each 4 MiB, and for the first of each level
-    /// those above it, which are always in memory and only take their place.
+    /// Allocates the indirect blocks needed before a page can be named: one per 4 MiB, and for the first of each level the blocks above
+    /// it, which are always in memory and only take space.
     fn indirect_before(&mut self, file: &mut Places, page: u32) {
         let Some(behind) = u64::from(page).checked_sub(DIRECT) else { return };
         let number = (behind / NAMED) as usize;
@@ -193,25 +193,25 @@ impl Allocator {
         self.next_block - 1
     }
 
-    /// Takes a block of its own. Returns its sector.
+    /// Allocates a single block and returns its sector.
     pub fn block(&mut self) -> u64 {
         self.take() * BLOCK_SECTORS
     }
 
-    /// Takes a new inode. Returns its number.
+    /// Allocates an inode and returns its number.
     pub fn inode(&mut self) -> u32 {
         self.inodes += 1;
         self.inodes - 1
     }
 
-    /// The sector of the block of the inode table that an inode lies in. A full table goes on in that of the next group.
+    /// Sector of the inode-table block that holds an inode. A full table continues in the next group's.
     pub fn inode_sector(&self, inode: u32) -> u64 {
         let group = self.home_block + u64::from(inode / INODES_PER_GROUP) * GROUP_BLOCKS;
         let block = inode % INODES_PER_GROUP / INODES_PER_BLOCK;
         (group + 4 + u64::from(block)) * BLOCK_SECTORS
     }
 
-    /// The first sector behind everything that was given out.
+    /// The first sector after everything allocated.
     pub fn end_sector(&self) -> u64 {
         self.next_block * BLOCK_SECTORS
     }
@@ -255,7 +255,7 @@ mod tests {
             let mut file = Places::default();
             let before = allocator.end_sector();
             allocator.extend(&mut file, 100_000, 100_004);
-            // With the tables of a group, an indirect block and the one above it.
+            // Includes a group's tables, an indirect block and the one above it.
             assert!(allocator.end_sector() - before <= (4 + GROUP_TABLES + 2) * BLOCK_SECTORS);
             assert_eq!((file.run(0), file.hole(0), file.end()), (None, 100_000, 100_004));
             allocator.extend(&mut file, 50, 52);

@@ -1,5 +1,5 @@
-//! A workload in virtual time. The op stream of `workload` is executed unchanged by simulated threads, through a page cache,
-//! read-ahead, write-back and a journal, an elevator and a device; what comes out is the same kind of record as that of a real run.
+//! Runs a workload in virtual time. Simulated threads execute the op stream of `workload` unchanged, through a page cache, read-ahead,
+//! write-back, a journal, an elevator and a device. The result is the same kind of record that a real run gives.
 //!
 //! ```text
 //! op stream ─▶ threads ─┐
@@ -7,8 +7,8 @@
 //!                 └────────────── machine: clock, events, CPUs ──────────────┘           └▶ outcome: record types
 //! ```
 //!
-//! Everything is deterministic: time is whole nanoseconds, equal times have a fixed order ([`event`]), chance has a stream for each
-//! entity ([`random`]), floating point is only + - * / and sqrt. The same inputs and seed give the same bytes on any machine.
+//! Everything is deterministic: time is whole nanoseconds, equal times have a fixed order ([`event`]), each entity has its own random
+//! stream ([`random`]), and floating point uses only + - * / and sqrt. The same inputs and seed give the same bytes on any machine.
 
 pub mod agree;
 mod block;

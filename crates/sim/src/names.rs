@@ -1,6 +1,5 @@
-//! Names of the simulated file system, of sets that flows work on: directories with their inode and block, which files and leaf
-//! directories are in which, and how much a listing of one says. Names are in memory from the start; what changes them goes into the
-//! journal.
+//! Names in the simulated file system, for sets that flows use: directories with their inode and block, which files and leaf directories
+//! are in which, and how many bytes a listing returns. Names are in memory from the start; changes go into the journal.
 
 use crate::files::{FileNumber, Files};
 use crate::machine::Machine;
@@ -11,18 +10,17 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Bytes that a name of a directory counts for in a listing, beside its own: what a record of the system's takes.
+/// Bytes that a listing counts per name on top of its length: the size of the system's directory record.
 const NAME_EXTRA: u64 = 279;
-/// Bytes of a directory's block that a name takes: its record in ext2 and its followers.
+/// Bytes that a name takes in a directory's block: its ext2 record.
 const ENTRY_BYTES: u64 = 16;
 
-/// A directory.
 #[derive(Clone, Debug)]
 pub(crate) struct Directory {
-    /// Its inode, and the sector of its block.
+    /// Its inode number, and the sector of its block.
     pub inode: u32,
     pub block: u64,
-    /// What a listing of it says.
+    /// Bytes that a listing of it returns.
     listed_bytes: Cell<u64>,
     names: Cell<u64>,
 }
@@ -39,58 +37,58 @@ impl Directory {
     }
 
     fn empty(&self) {
-        // Itself and its parent.
+        // The entries `.` and `..`.
         self.listed_bytes.set(1 + 2 + 2 * NAME_EXTRA);
         self.names.set(2);
     }
 
-    /// Bytes that a listing counts.
+    /// Bytes that a listing returns.
     pub fn listed_bytes(&self) -> u64 {
         self.listed_bytes.get()
     }
 
-    /// Pages that its names take.
+    /// Pages taken by its names.
     pub fn pages(&self) -> u64 {
         (self.names.get() * ENTRY_BYTES).div_ceil(crate::files::PAGE)
     }
 }
 
-/// A leaf directory, which may exist or not.
+/// A leaf directory, which may not exist.
 #[derive(Clone, Debug)]
 struct Leaf {
     inode: u32,
-    /// The directory it is in.
+    /// The parent directory.
     parent: u32,
     at_first: bool,
     exists: Cell<bool>,
 }
 
-/// What there is of a set beside its files' data.
+/// Names and directories of a set.
 #[derive(Clone, Debug)]
 pub(crate) struct Names {
     pub directories: Vec<Directory>,
     first: FileNumber,
-    /// Of each file: the directory it is in, the length of its name, and whether it exists at first.
+    /// For each file: its directory, the length of its name, and whether it exists at first.
     parents: Vec<u32>,
     lengths: Vec<u16>,
     pub existing: Vec<bool>,
     leaves: Vec<Leaf>,
-    /// Directories that are in others: the other one.
+    /// Parent of each nested directory.
     inner: Vec<u32>,
 }
 
-/// The sets that flows of a workload work on.
+/// Names of the sets used by flows of a workload.
 pub(crate) fn used_by_flows(workload: &Workload) -> BTreeSet<&str> {
     workload.phases.iter().flat_map(|phase| set_names(phase, |_| true)).collect()
 }
 
-/// Names in a tree are numbers of eight digits at least.
+/// Names in a tree are numbers of at least eight digits.
 fn digits(number: u32) -> u16 {
     number.checked_ilog10().map_or(1, |n| n as u16 + 1).max(8)
 }
 
 impl Names {
-    /// The names of a set, of which `tree` is the layout if it is one. Directories get an inode and a block.
+    /// Makes the names of a set; `tree` is its layout if it is a tree. Directories get an inode and a block.
     pub fn make(machine: &Machine, set: &FileSet, tree: Option<&Layout>, first: FileNumber) -> Self {
         let mut files = machine.files.borrow_mut();
         let mut directory = || {
@@ -116,7 +114,7 @@ impl Names {
         }
     }
 
-    /// Files that are named one by one, in the directories that their paths name, in the order of these.
+    /// Files listed one by one, in the directories of their paths, in path order.
     fn listed(set: &FileSet, first: FileNumber, mut directory: impl FnMut() -> Directory) -> Self {
         let paths: Vec<PathBuf> = (0..set.files.count()).filter_map(|i| set.files.path(i)).collect();
         let parent = |path: &PathBuf| path.parent().map(Path::to_path_buf).unwrap_or_default();
@@ -134,8 +132,7 @@ impl Names {
         }
     }
 
-    /// As it is when the set has been made: the leaf directories that are to exist do, and every directory has the names of what is
-    /// in it.
+    /// Restores the state right after creation: the initial leaf directories exist, and every directory contains its entries.
     pub fn begin(&self, files: &Files) {
         self.directories.iter().for_each(Directory::empty);
         for &parent in &self.inner {
@@ -154,12 +151,12 @@ impl Names {
         }
     }
 
-    /// The directory that a file is in.
+    /// The directory of a file.
     pub fn directory_of(&self, file: usize) -> &Directory {
         &self.directories[self.parents[file] as usize]
     }
 
-    /// A file was made or removed: its directory says so.
+    /// Updates the directory after a file was created or removed.
     pub fn file_is(&self, file: usize, exists: bool) {
         let (directory, length) = (self.directory_of(file), self.lengths[file].into());
         if exists { directory.add(length) } else { directory.remove(length) }
@@ -175,13 +172,13 @@ impl Names {
         self.leaves[leaf].exists.get()
     }
 
-    /// The inode of a leaf directory, and the directory it is in.
+    /// The inode of a leaf directory, and its parent.
     pub fn leaf(&self, leaf: usize) -> (u32, &Directory) {
         let of = &self.leaves[leaf];
         (of.inode, &self.directories[of.parent as usize])
     }
 
-    /// A leaf directory was made or removed.
+    /// Updates a leaf directory that was created or removed.
     pub fn leaf_is(&self, leaf: usize, exists: bool) {
         let of = &self.leaves[leaf];
         of.exists.set(exists);

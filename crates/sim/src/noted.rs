@@ -1,28 +1,27 @@
-//! What is noted of a run beside its figures, if somebody wants it: the operations of flows in their order, and what flows say.
+//! Optional records of a run: the operations of flows in order, and the messages that flows print.
 
 use fathom_record::OpKind;
 
-/// Messages of flows that are kept.
+/// Number of messages kept.
 const MOST_SAID: usize = 1000;
 
 /// One operation of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Noted {
-    /// Number of the worker in its phase.
+    /// Index of the worker in its phase.
     pub worker: u32,
-    /// What it did.
+    /// The operation.
     pub op: OpKind,
-    /// Number of the file set in the workload.
+    /// Index of the file set in the workload.
     pub set: u32,
-    /// Number of the file in the set.
+    /// Index of the file in the set.
     pub file: u32,
-    /// First byte in the file.
+    /// Offset of the first byte in the file.
     pub offset: u64,
     /// Bytes moved.
     pub bytes: u64,
 }
 
-/// What was noted.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     most: usize,
@@ -31,19 +30,19 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    /// Operations are to be noted, up to so many.
+    /// Records up to `most` operations from now on.
     pub fn note_calls(&mut self, most: usize) {
         self.most = most;
     }
 
-    /// An operation was done.
+    /// Records an operation.
     pub fn note(&mut self, call: impl FnOnce() -> Noted) {
         if self.calls.len() < self.most {
             self.calls.push(call());
         }
     }
 
-    /// A flow says something to the user.
+    /// Records a message of a flow.
     pub fn say(&mut self, text: &str) {
         if self.said.len() < MOST_SAID {
             self.said.push(text.into());

@@ -1,5 +1,5 @@
-//! What came out, in the types of a record: each phase's repetitions as the engine gives them, with what reached the device; and the
-//! figures that only a simulator has.
+//! The result in the types of a record: each phase's repetitions as the engine reports them, what reached the device, and the figures
+//! that only a simulator has.
 
 use crate::counts::Counts;
 use crate::devices;
@@ -12,45 +12,45 @@ use fathom_record::inside::PhaseInside;
 use fathom_record::{CacheIntent, DeviceDelta, Physical, Repetition, Residency};
 use fathom_workload::CacheState;
 
-/// A workload that was simulated.
+/// The result of a simulated workload.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Simulated {
-    /// The repetitions of each phase, in the order of the phases.
+    /// The repetitions of each phase, in phase order.
     pub phases: Vec<Vec<Repetition>>,
-    /// What happened inside, over all phases.
+    /// Simulator-only figures, over all phases.
     pub inside: Inside,
 }
 
 /// Figures that only a simulator has.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Inside {
-    /// Virtual time in all, ns.
+    /// Total virtual time, ns.
     pub elapsed_ns: u64,
-    /// Events that were taken.
+    /// Events processed.
     pub events: u64,
-    /// Counts.
+    /// Counters of the simulated kernel.
     pub counts: Counts,
     /// How bios merged.
     pub merges: MergeCounts,
-    /// Shapes of the requests that write.
+    /// Shapes of the write requests.
     pub shapes: Shapes,
-    /// What the device did.
+    /// Counters of the device model.
     pub device: devices::Counters,
-    /// What the elevator counted, by name.
+    /// Counters of the elevator, by name.
     pub elevator: Vec<(&'static str, u64)>,
-    /// The integral of the requests in the device over time, and the sum of their times there, ns: equal by Little's law.
+    /// Time integral of the requests in the device, ns. By Little's law it equals `response_ns`.
     pub depth_ns: u128,
-    /// See `depth_ns`.
+    /// Sum of the times that requests spent in the device, ns.
     pub response_ns: u128,
-    /// How each phase went, of its last repetition: to be drawn.
+    /// Course of each phase's last repetition, for plotting.
     pub phases: Vec<PhaseInside>,
     /// What the result leaves out, in sentences.
     pub notes: Vec<String>,
-    /// What flows said to the user, in the order of saying; the first thousand messages.
+    /// Messages that flows printed, in order; at most the first thousand.
     pub said: Vec<String>,
 }
 
-/// What reached the device during a phase. `written_in_clock_bytes` were asked for while its clock ran.
+/// What reached the device during a phase. `written_in_clock_bytes` are the bytes the device wrote while its clock ran.
 #[must_use]
 pub fn physical(layer: &BlockLayer, written_in_clock_bytes: u64, kind: &str) -> Physical {
     let Some(device) = layer.devices.first() else { return Physical::default() };
@@ -60,7 +60,7 @@ pub fn physical(layer: &BlockLayer, written_in_clock_bytes: u64, kind: &str) -> 
     let merges = |s: &fathom_record::block::RequestStats| {
         s.back_merges.unwrap_or(0) + s.front_merges.unwrap_or(0) + s.request_merges.unwrap_or(0)
     };
-    // From when it entered the scheduler's queue, as the kernel's counters have it.
+    // Measured from entering the scheduler's queue, like the kernel's counters.
     let took_ns = |s: &fathom_record::block::RequestStats| s.q2d.sum_ns().saturating_add(s.d2c.sum_ns());
     let milliseconds = |ns: u128| u64::try_from(ns / 1_000_000).unwrap_or(u64::MAX);
     let took_ms = |class| of(class).map_or(0, |s| milliseconds(took_ns(s)));
@@ -91,16 +91,16 @@ pub fn physical(layer: &BlockLayer, written_in_clock_bytes: u64, kind: &str) -> 
     }
 }
 
-/// What lies in memory of sets of files.
+/// Cache residency of the files of `sets`.
 pub(crate) fn residency<'s>(machine: &Machine, sets: impl Iterator<Item = &'s Set>) -> Residency {
     use crate::cache::Flags;
     let (files, cache) = (machine.files.borrow(), machine.cache.borrow());
     let mut found = Residency::default();
-    // A file of several sets lies in memory once.
+    // A file of several sets is counted once.
     let all: std::collections::BTreeSet<_> = sets.flat_map(Set::files).collect();
     for file in all {
         let file = files.get(file);
-        // Blocks behind the end of the file are no pages of it.
+        // Blocks past the end of the file are not pages of it.
         let pages = file.pages_of_data();
         found.total_pages += u64::from(pages);
         for page in 0..pages {
@@ -113,7 +113,7 @@ pub(crate) fn residency<'s>(machine: &Machine, sets: impl Iterator<Item = &'s Se
     found
 }
 
-/// The record's word for what the cache was to hold.
+/// The record's term for the cache state that was requested.
 pub(crate) fn intent(state: CacheState) -> CacheIntent {
     match state {
         CacheState::AsFound => CacheIntent::AsFound,

@@ -1,9 +1,9 @@
-//! Where something stands in a profile's text: name, line and column, for errors.
+//! Positions in a profile's text (name, line and column) for errors.
 
 use fathom_workload::Diagnostic;
 use std::ops::Range;
 
-/// "file:line:column", or the name alone where nobody knows.
+/// "file:line:column", or only the name where the position is unknown.
 pub(crate) fn place(name: &str, text: &str, span: Option<Range<usize>>) -> String {
     match (Diagnostic { span, message: String::new(), help: None }).line_column(text) {
         Some((line, column)) => format!("{name}:{line}:{column}"),
@@ -11,7 +11,7 @@ pub(crate) fn place(name: &str, text: &str, span: Option<Range<usize>>) -> Strin
     }
 }
 
-/// Where a key stands, with its tables, as in `geometry.heads`; of several tables of one name the number says which: `zone.1.mb_s`.
+/// Position of a key, with its tables, as in `geometry.heads`; for an array of tables with the index: `zone.1.mb_s`.
 pub(crate) fn of_key(text: &str, key: &str) -> Option<Range<usize>> {
     let (table, key) = key.rsplit_once('.').unwrap_or(("", key));
     let numbered = table.rsplit_once('.').and_then(|(table, n)| Some((table, n.parse::<usize>().ok()?)));

@@ -1,26 +1,26 @@
-//! Chance without state that anybody shares: number n of a stream is a function of the seed, the stream and n. Each entity (thread,
-//! device, allocator) has a stream of its own, so that adding one changes nothing for the others.
+//! Random numbers without shared state: number n of a stream is a function of the seed, the stream and n. Each entity (thread, device,
+//! allocator) has its own stream, so adding one does not change the others.
 
-/// A stream of one entity. The function is the SplitMix64 finaliser (Steele, Lea and Flood, OOPSLA 2014) over a counter whose step
-/// and start are derived from seed and stream.
+/// The stream of one entity. The function is the SplitMix64 finaliser (Steele, Lea and Flood, OOPSLA 2014) over a counter whose step and
+/// start are derived from seed and stream.
 #[derive(Clone, Debug)]
 pub struct Stream {
     state: u64,
     step: u64,
 }
 
-/// Who draws. The numbers are part of every result: they are never given to another entity.
+/// The entity that draws. The discriminants influence every result, so they are never reassigned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entity {
-    /// A device, by number.
+    /// A device, by index.
     Device(u32),
-    /// The allocator of pages.
+    /// The page allocator.
     Pages,
-    /// The layout of the file system.
+    /// The file system's layout.
     Layout,
-    /// A simulated thread, by number.
+    /// A simulated thread, by index.
     Thread(u32),
-    /// What stands for other programs' and the system's own activity.
+    /// Activity of other programs and the system itself.
     System,
 }
 
@@ -44,7 +44,7 @@ impl Stream {
     #[must_use]
     pub fn new(seed: u64, entity: Entity) -> Self {
         let key = mixed(seed ^ mixed(entity.number().wrapping_add(GOLDEN)));
-        // An odd step visits every counter; it differs between streams so that two of them do not run along one sequence.
+        // An odd step visits every counter value; it differs between streams so that no two follow the same sequence.
         Self { state: key, step: mixed(key ^ GOLDEN) | 1 }
     }
 
@@ -58,7 +58,7 @@ impl Stream {
         mixed(self.state)
     }
 
-    /// A number below `n`, which is not 0: all equally likely to one in 2^64 / n.
+    /// A number below `n`, which must not be 0; uniform to within n / 2^64.
     pub fn below(&mut self, n: u64) -> u64 {
         debug_assert!(n > 0);
         ((u128::from(self.next()) * u128::from(n)) >> 64) as u64

@@ -1,14 +1,14 @@
-//! The parts of the files of a set that streams write. Files have blocks for them from the start, so that where a file lies does not hang
-//! on who comes first; what lies between is a hole.
+//! The regions of a set's files that streams write. Files have blocks for them from the start, so their layout does not depend on which
+//! writer comes first; the ranges between them are holes.
 
 use fathom_workload::{Access, Direction, FileSet, Pick, Program, Stream, Workload};
 use std::ops::Range;
 
-/// Ranges of bytes, in order; none touches another.
+/// Byte ranges in ascending order; none touch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Regions(Vec<Range<u64>>);
 
-/// What streams of a workload write in the files of a set.
+/// The regions of a set's files that streams of a workload write.
 pub(crate) fn written(workload: &Workload, set: &FileSet) -> Regions {
     let threads = workload.phases.iter().flat_map(|p| &p.groups).flat_map(|g| &g.threads);
     let streams = threads.filter_map(|t| match &t.program {
@@ -41,19 +41,19 @@ impl Regions {
         Self(joined)
     }
 
-    /// These and those.
+    /// Union of two sets of regions.
     pub fn with(&self, others: &Self) -> Self {
         Self::of([self.0.as_slice(), &others.0].concat())
     }
 
-    /// How far a file of so many bytes goes on without a hole, and what is written behind that.
+    /// For a file of `bytes` bytes: the end of its initial part without holes, and the written regions behind it.
     pub fn together_with(&self, bytes: u64) -> (u64, &[Range<u64>]) {
         let apart = self.0.partition_point(|range| range.start <= bytes);
         let end = self.0[..apart].last().map_or(bytes, |last| last.end.max(bytes));
         (end, &self.0[apart..])
     }
 
-    /// The end of a file of so many bytes, and the bytes of it that are no hole.
+    /// For a file of `bytes` bytes: its end, and the number of bytes that are not holes.
     pub fn of_file(&self, bytes: u64) -> (u64, u64) {
         let (end, apart) = self.together_with(bytes);
         let behind = apart.iter().fold(0u64, |sum, range| sum.saturating_add(range.end - range.start));

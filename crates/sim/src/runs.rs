@@ -1,9 +1,9 @@
-//! A set of pages as runs of neighbours: what is dirty of a file, and is mostly written from its beginning to its end, and
-//! what has blocks and no data. Kept by the files, filled by writers, emptied from the front by write-back.
+//! A set of pages stored as contiguous runs, for the dirty pages of a file, mostly written from start to end, and for its blocks without
+//! data. Kept by files, filled by writers, emptied from the front by write-back.
 
 use std::collections::BTreeMap;
 
-/// The set: first page of each run and the page behind its last. Runs do not touch.
+/// First page of each run and the page after its last. Runs do not touch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Runs(BTreeMap<u32, u32>);
 
@@ -16,14 +16,14 @@ impl Runs {
         self.0.clear();
     }
 
-    /// The first page, and how many follow each other from there on.
+    /// The first page and the length of its run.
     pub fn first(&self) -> Option<(u32, u32)> {
         self.0.first_key_value().map(|(&first, &end)| (first, end - first))
     }
 
-    /// Adds a page, which may be there.
+    /// Adds a page, which may already be in the set.
     pub fn insert(&mut self, page: u32) {
-        // Most of the time it is the next one.
+        // Common case: it extends the last run.
         if let Some(mut last) = self.0.last_entry()
             && *last.get() == page
         {
@@ -44,7 +44,7 @@ impl Runs {
         }
     }
 
-    /// Adds the pages of a range, of which none may be there.
+    /// Adds the pages of a range, none of which may be in the set.
     pub fn insert_run(&mut self, pages: std::ops::Range<u32>) {
         if pages.is_empty() {
             return;
@@ -57,12 +57,12 @@ impl Runs {
         }
     }
 
-    /// How many pages from one on are there; 0 if it is not.
+    /// Length of the run from a page on; 0 if the page is not in the set.
     pub fn run_at(&self, page: u32) -> u32 {
         self.0.range(..=page).next_back().map_or(0, |(_, &end)| end.saturating_sub(page))
     }
 
-    /// How many pages from one on are not there; 0 if it is.
+    /// Length of the gap from a page on; 0 if the page is in the set.
     pub fn gap_at(&self, page: u32) -> u32 {
         if self.run_at(page) > 0 {
             return 0;
@@ -70,7 +70,7 @@ impl Runs {
         self.0.range(page..).next().map_or(u32::MAX, |(&first, _)| first - page)
     }
 
-    /// Takes a page out. Whether it was there.
+    /// Removes a page. Returns whether it was in the set.
     pub fn remove(&mut self, page: u32) -> bool {
         let Some((&first, &end)) = self.0.range(..=page).next_back().filter(|(_, end)| **end > page) else {
             return false;
@@ -85,7 +85,7 @@ impl Runs {
         true
     }
 
-    /// Takes so many pages out of the first run, at most all of it.
+    /// Removes `pages` pages from the first run, at most all of it.
     pub fn take_first(&mut self, pages: u32) {
         let Some((first, end)) = self.0.pop_first() else { return };
         if pages < end - first {

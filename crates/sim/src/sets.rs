@@ -1,4 +1,4 @@
-//! The file sets of a workload as files of the simulated file system, and what is done with them between phases.
+//! File sets of a workload as files of the simulated file system, and the operations on them between phases.
 
 use crate::block::Who;
 use crate::cache::Flags;
@@ -15,16 +15,15 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// A set.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Set {
-    /// Its files. Those of a set that flows work on follow each other.
+    /// Its files. Sets used by flows have consecutive numbers.
     pub numbers: Vec<FileNumber>,
-    /// Other sets name its files, too.
+    /// Whether other sets name its files, too.
     pub shared: bool,
-    /// Bytes that each is to have.
+    /// Size of each file, bytes.
     pub sizes: Vec<u64>,
-    /// What flows that work on it go by; `None` if there are none.
+    /// Names for flows that use the set; `None` if no flow does.
     pub names: Option<Names>,
 }
 
@@ -32,11 +31,11 @@ pub(crate) struct Set {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sets {
     all: BTreeMap<String, Set>,
-    /// Where the streams of variables stand that sizes and trees were drawn from.
+    /// State of the random variables' streams after sizes and trees were drawn.
     pub streams: BTreeMap<String, Rand48>,
 }
 
-/// Why there are no such files.
+/// Why the files cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SetsError {
     #[error("{0}")]
@@ -56,7 +55,7 @@ pub(crate) enum SetsError {
     NoRoom { data_mib: u64, room_mib: u64 },
 }
 
-/// Files and leaf directories of all sets together; each takes some 300 bytes.
+/// Limit on files and leaf directories of all sets together; each takes about 300 bytes.
 const MOST_FILES: u64 = 1 << 22;
 
 /// Bytes of each file of a set.
@@ -71,7 +70,7 @@ fn sizes(set: &FileSet, drawn: &Layouts) -> Vec<u64> {
 }
 
 impl Sets {
-    /// Makes the files of all sets, which have `room_sectors` of the device. What cannot be held is refused before memory is asked for.
+    /// Makes the files of all sets in `room_sectors` of the device. A workload that does not fit is refused before memory is allocated.
     pub fn make(machine: &Machine, workload: &Workload, room_sectors: u64) -> Result<Self, SetsError> {
         let entries = |s: &FileSet| match &s.files {
             Files::Tree(tree) => tree.entries.saturating_add(tree.leaf_directories),
@@ -101,7 +100,7 @@ impl Sets {
             let own = written(workload, set);
             let listed = shared.listed(set);
             let is_there = |n: usize| listed.get(n).is_some_and(|path| made.contains_key(path.as_path()));
-            // Of a file that several sets name, what any of them wants.
+            // For a file named by several sets: the union of what they want.
             let wanted = |n: usize| match listed.get(n).and_then(|path| shared.named(path)) {
                 Some(named) => named.written.together_with(named.bytes),
                 None => own.together_with(sizes[n]),
@@ -116,7 +115,7 @@ impl Sets {
                     numbers.push(there);
                     continue;
                 }
-                // What lies before these is a hole.
+                // The range before these regions is a hole.
                 for apart in wanted(n).1 {
                     files.allocate(next, pages_of(apart)?)?;
                 }
@@ -130,7 +129,7 @@ impl Sets {
             let shared = listed.iter().any(|path| shared.named(path).is_some_and(|named| named.sets > 1));
             all.insert(set.name.clone(), Set { numbers, shared, sizes, names: None });
         }
-        // Behind all files, so that these lie where they would without any names.
+        // After all files, so that their layout is the same as without names.
         for set in workload.filesets.iter().filter(|s| by_flows.contains(s.name.as_str())) {
             if let Some(made) = all.get_mut(&set.name) {
                 made.names = Some(Names::make(machine, set, drawn.trees.get(&set.name), made.first()));
@@ -140,7 +139,7 @@ impl Sets {
         Ok(Self { all, streams: drawn.streams })
     }
 
-    /// All of them, in the order of their names.
+    /// All sets in order of their names.
     pub fn all(&self) -> impl Iterator<Item = &Set> {
         self.all.values()
     }
@@ -150,7 +149,7 @@ impl Sets {
     }
 }
 
-/// The pages that a range of bytes lies in.
+/// The pages that contain a byte range.
 fn pages_of(bytes: &Range<u64>) -> Result<Range<u32>, Full> {
     let page = |page: u64| u32::try_from(page).map_err(|_| Full::Numbers);
     Ok(page(bytes.start / PAGE)?..page(bytes.end.div_ceil(PAGE))?)
@@ -162,35 +161,35 @@ impl Set {
         self.sizes.len() as u64
     }
 
-    /// Bytes of a file of the set.
+    /// Size of a file of the set, bytes.
     pub fn size(&self, index: u64) -> u64 {
         usize::try_from(index).ok().and_then(|i| self.sizes.get(i)).copied().unwrap_or(0)
     }
 
-    /// The files by their numbers.
+    /// The file numbers.
     pub fn files(&self) -> impl DoubleEndedIterator<Item = FileNumber> + '_ {
         self.numbers.iter().copied()
     }
 
-    /// One of them, as a list.
+    /// One file, as a slice.
     pub fn one(&self, index: u64) -> Option<&[FileNumber]> {
         let index = usize::try_from(index).ok()?;
         self.numbers.get(index).map(std::slice::from_ref)
     }
 
-    /// Its first file; the first of all if it has none.
+    /// Its first file; file 0 if it has none.
     pub fn first(&self) -> FileNumber {
         self.numbers.first().copied().unwrap_or(0)
     }
 }
 
 impl Machine {
-    /// The files have just been written in their order, and the device has all of it: what came last is in memory.
+    /// The files have just been written in order and are all on the device: the last written are in memory.
     pub(crate) fn just_written(&self, set: &Set) {
         let mut files = self.files.borrow_mut();
         let mut cache = self.cache.borrow_mut();
         let mut left = cache.capacity();
-        // From the end, only as many as fit; then in the order of writing, because the order of leaving follows from it.
+        // From the end, only as many as fit; then in write order, because the eviction order follows from it.
         let mut kept: Vec<(FileNumber, u32)> = Vec::new();
         for number in set.files().rev() {
             if left == 0 {
@@ -210,7 +209,7 @@ impl Machine {
                     cache.insert(page, Flags::READY, 0);
                 }
             }
-            // What names them was written with them.
+            // The indirect blocks were written with the pages.
             let named: Vec<usize> = (from..pages)
                 .step_by(512)
                 .chain(pages.checked_sub(1))
@@ -220,13 +219,13 @@ impl Machine {
         }
     }
 
-    /// Whether the files of a set have the length that they are to have, because another set made them.
+    /// Whether another set has already made the files of this set at their full length.
     pub(crate) fn made_by_others(&self, set: &Set) -> bool {
         let files = self.files.borrow();
         set.shared && set.files().zip(&set.sizes).all(|(file, &bytes)| files.get(file).bytes >= bytes)
     }
 
-    /// The files are still to be made: they are empty, and what will name their pages is made with them.
+    /// The files are yet to be made: they are empty, and their indirect blocks will be created with them.
     pub(crate) fn not_there_yet(&self, set: &Set) {
         let mut files = self.files.borrow_mut();
         for number in set.files() {
@@ -238,7 +237,7 @@ impl Machine {
         }
     }
 
-    /// Drops the pages of a set, written back before.
+    /// Drops the pages of a set after writing them back.
     pub(crate) async fn evict(&self, set: &Set) {
         for file in set.files() {
             self.write_out(Who::BETWEEN, file, u32::MAX, false).await;
@@ -254,19 +253,19 @@ impl Machine {
         }
     }
 
-    /// Drops the clean pages of a range of a file.
+    /// Drops the clean pages of a byte range of a file.
     pub(crate) fn evict_range(&self, file: FileNumber, offset: u64, bytes: u64) {
         let files = self.files.borrow();
         let this = files.get(file);
         let mut cache = self.cache.borrow_mut();
-        // Of a page that is only partly in the range the rest may be wanted.
+        // Partial pages are kept: the rest of the page may be wanted.
         let whole = offset.div_ceil(PAGE)..offset.saturating_add(bytes) / PAGE;
         for page in whole.start..whole.end.min(this.pages.into()) {
             cache.drop_clean(this.page(page as u32));
         }
     }
 
-    /// Makes a file empty: what was written to them need not reach the device.
+    /// Truncates a file to zero; its dirty data need not reach the device.
     pub(crate) async fn make_empty(&self, file: FileNumber) {
         self.until_written(Who::BETWEEN, file).await;
         let mut files = self.files.borrow_mut();
@@ -280,11 +279,11 @@ impl Machine {
             cache.forget_dirt(page);
             cache.drop_clean(page);
         }
-        // A file that is made anew has its indirect blocks in memory.
+        // A newly created file has its indirect blocks in memory.
         this.indirect.iter_mut().for_each(|block| *block = Metadata::Present);
     }
 
-    /// The files of a set that flows work on are made anew, or are gone.
+    /// Recreates or removes the files of a set used by flows.
     pub(crate) fn names_begin(&self, set: &Set, made: bool) {
         let Some(names) = &set.names else { return };
         let mut files = self.files.borrow_mut();
@@ -294,7 +293,7 @@ impl Machine {
         names.begin(&files);
     }
 
-    /// Files of a set go that are not to exist at first: flows have made them.
+    /// Removes the files of a set that must not exist at first: flows created them.
     pub(crate) async fn remove_the_others(&self, set: &Set) {
         let Some(names) = &set.names else { return };
         for (file, _) in set.files().zip(&names.existing).filter(|(_, existing)| !**existing) {
@@ -302,13 +301,13 @@ impl Machine {
         }
     }
 
-    /// Gives the files of a set their full length, those that are to exist.
+    /// Gives the files of a set that exist their full length.
     pub(crate) fn make_full(&self, set: &Set) {
         let mut files = self.files.borrow_mut();
         for (n, (file, &bytes)) in set.files().zip(&set.sizes).enumerate() {
             let file = files.get_mut(file);
             file.exists = set.names.as_ref().is_none_or(|names| names.existing[n]);
-            // What another set has made longer stays as long.
+            // A file that another set made longer keeps its length.
             let bytes = if set.shared { bytes.max(file.bytes) } else { bytes };
             file.bytes = if file.exists { bytes } else { 0 };
             file.is_written_up_to(file.bytes);

@@ -1,30 +1,30 @@
-//! The shapes of the requests that go to the device: how long they are, how many segments of memory each has, and how many of them follow
-//! directly on the one before. Noted by the block layer as it starts them; read by whoever explains what a controller was given.
+//! Shapes of the requests sent to the device: their length, their number of memory segments, and how many directly follow the one before.
+//! Recorded by the block layer when it starts them, to explain the load on a controller.
 
 use crate::devices::Command;
 use std::collections::BTreeMap;
 
-/// Requests that write, by their shape.
+/// Shapes of write requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shapes {
-    /// How many of so many sectors in so many segments.
+    /// Number of requests by (sectors, segments).
     counts: BTreeMap<(u32, u16), u64>,
-    /// Requests that begin where the one before did not end.
+    /// Requests that do not start at the end of the previous one.
     jumps: u64,
     end: u64,
 }
 
-/// The requests of the length that moves most bytes.
+/// The request length that moves most bytes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Typical {
-    /// Its sectors of 512 bytes.
+    /// Length in sectors of 512 bytes.
     pub sectors: u32,
-    /// Share of all bytes that they move in so many segments each, ascending by segments.
+    /// Share of all bytes moved by requests of this length, per segment count, ascending.
     pub segments: Vec<(u16, f64)>,
 }
 
 impl Shapes {
-    /// A request goes to the device.
+    /// Records a request sent to the device.
     pub(crate) fn note(&mut self, command: &Command) {
         if !command.write {
             return;
@@ -34,18 +34,18 @@ impl Shapes {
         self.end = command.end();
     }
 
-    /// Every shape with its count: sectors, segments, requests.
+    /// Every shape as (sectors, segments, number of requests).
     pub fn all(&self) -> impl Iterator<Item = (u32, u16, u64)> + '_ {
         self.counts.iter().map(|(&(sectors, segments), &count)| (sectors, segments, count))
     }
 
-    /// How many there were.
+    /// Number of requests.
     #[must_use]
     pub fn requests(&self) -> u64 {
         self.counts.values().sum()
     }
 
-    /// The length that moves most bytes; of several the longest.
+    /// The length that moves most bytes; among equals the longest.
     #[must_use]
     pub fn typical(&self) -> Typical {
         let mut lengths: BTreeMap<u32, u64> = BTreeMap::new();
@@ -64,7 +64,7 @@ impl Shapes {
         }
     }
 
-    /// How many requests in a row follow each other on the device, on average.
+    /// Average number of consecutive requests that are contiguous on the device.
     #[must_use]
     pub fn run(&self) -> f64 {
         self.requests() as f64 / (self.jumps as f64).max(1.0)

@@ -1,23 +1,23 @@
-//! Files that several sets of a workload name, as the jobs of fio do that work on one file: they are one file of the simulated file system,
-//! too, as long as the longest of the sets wants it. Sets that flows work on have names and directories of their own and stay apart.
+//! Files named by several sets of a workload, like fio jobs that use the same file. They are one file in the simulated file system, as
+//! long as the longest set requires. Sets used by flows have their own names and directories and stay separate.
 
 use crate::regions::{Regions, written};
 use fathom_workload::{FileSet, Files, Sizing, Workload};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// What the sets that name a path want of it.
+/// Combined requirements of the sets that name a path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Named {
-    /// Bytes that it is laid out with.
+    /// Bytes to lay out.
     pub bytes: u64,
-    /// What streams write of it.
+    /// Regions written by streams.
     pub written: Regions,
-    /// How many sets name it.
+    /// Number of sets that name it.
     pub sets: u32,
 }
 
-/// All paths that sets name one by one.
+/// All paths that sets list explicitly.
 #[derive(Debug, Default)]
 pub(crate) struct Shared<'w> {
     by_flows: BTreeSet<&'w str>,
@@ -25,7 +25,7 @@ pub(crate) struct Shared<'w> {
 }
 
 impl<'w> Shared<'w> {
-    /// Looks through the sets of a workload; `by_flows` are those that flows work on.
+    /// Collects the paths of a workload's sets; `by_flows` are the sets used by flows.
     pub fn of(workload: &'w Workload, by_flows: BTreeSet<&'w str>) -> Self {
         let mut all = Self { by_flows, paths: BTreeMap::new() };
         for set in &workload.filesets {
@@ -45,7 +45,7 @@ impl<'w> Shared<'w> {
         all
     }
 
-    /// The paths of a set whose files may be those of another.
+    /// Paths of a set whose files may be shared with another set.
     pub fn listed(&self, set: &'w FileSet) -> &'w [PathBuf] {
         match (&set.files, &set.size) {
             (Files::List(list), Sizing::Fixed(_) | Sizing::Each(_))
@@ -57,7 +57,7 @@ impl<'w> Shared<'w> {
         }
     }
 
-    /// What is wanted of a path.
+    /// Requirements on a path.
     pub fn named(&self, path: &Path) -> Option<&Named> {
         self.paths.get(path)
     }

@@ -1,19 +1,19 @@
-//! Where the values of a profile come from. Every value of a profile carries it, and every report says how many of which kind it
-//! stands on: a what-if answer on guesses must say so.
+//! Provenance of profile values. Every value has a source, and every report counts the values by source: a what-if answer based on
+//! guesses must say so.
 
 use serde::Deserialize;
 
-/// Where a value comes from.
+/// Source of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
     /// A data sheet, a manual, or the source code of the kernel in question.
     Datasheet,
-    /// Measured on the thing itself, or counted by it.
+    /// Measured or counted on the device itself.
     Measured,
-    /// Set so that one published or measured figure comes out.
+    /// Set so that one published or measured figure is reproduced.
     Fit,
-    /// Nobody knows; it is plausible.
+    /// Unknown, but plausible.
     Guess,
 }
 
@@ -23,25 +23,25 @@ pub enum Source {
 pub struct Sourced<T> {
     /// The value, in the unit that its name ends in.
     pub value: T,
-    /// Where it comes from.
+    /// Where the value comes from.
     pub src: Source,
-    /// Which data sheet, measured how, fitted to what.
+    /// Details: which data sheet, how measured, fitted to what.
     #[serde(default)]
     pub note: String,
 }
 
 impl<T: Copy> Sourced<T> {
-    /// The value.
+    /// The value without its source.
     #[must_use]
     pub fn get(&self) -> T {
         self.value
     }
 }
 
-/// How many values come from where.
+/// Number of values by source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Data sheets, manuals, kernel sources.
+    /// From data sheets, manuals or kernel sources.
     pub datasheet: u32,
     /// Measured.
     pub measured: u32,
@@ -72,7 +72,7 @@ impl std::fmt::Display for Tally {
 }
 
 impl Tally {
-    /// Counts the values of a profile's text, wherever they stand in it.
+    /// Counts the values in a profile's text, at any depth.
     #[must_use]
     pub fn of(profile: &toml::Table) -> Self {
         let mut tally = Self::default();
@@ -104,17 +104,17 @@ impl Tally {
     }
 }
 
-/// Names of the values that nobody knows for sure: "table.key".
+/// Names of the values that are not certain: "table.key".
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Uncertain {
-    /// Set so that a figure comes out.
+    /// Fitted values.
     pub fitted: Vec<String>,
-    /// Plausible.
+    /// Guessed values.
     pub guessed: Vec<String>,
 }
 
 impl Uncertain {
-    /// Of a profile's text, in the order of the names.
+    /// Collects them from a profile's text, ordered by name.
     #[must_use]
     pub fn of(profile: &toml::Table) -> Self {
         let mut all = Self::default();
@@ -122,7 +122,7 @@ impl Uncertain {
         all
     }
 
-    /// Notes a value by its name, if it is one.
+    /// Adds a value's name if its source is uncertain.
     pub fn note(&mut self, name: &str, src: Source) {
         match src {
             Source::Fit => self.fitted.push(name.into()),
@@ -149,7 +149,7 @@ impl Uncertain {
         }
     }
 
-    /// These and others behind them, with a word before the names of those.
+    /// Appends the names of `others`, each prefixed with `word`.
     #[must_use]
     pub fn and(mut self, word: &str, others: &Self) -> Self {
         let named = |name: &String| format!("{word} {name}");
@@ -180,7 +180,7 @@ mod tests {
             (found.fitted, found.guessed),
             (vec!["copying.cache.kib".to_string()], vec!["cpu.cpus".to_string()])
         );
-        // As many names as the tally counts, of every profile that is shipped.
+        // As many names as the tally counts, for every shipped profile.
         for name in crate::devices::NAMES {
             let profile = crate::devices::by_name(name).unwrap();
             let (names, tally) = (&profile.uncertain, profile.tally);

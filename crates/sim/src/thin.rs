@@ -1,9 +1,9 @@
-//! Some of many, evenly: every one at first, and whenever there are too many every second one goes and from then on only every second
-//! as many are kept. Which ones are kept depends on nothing but their order.
+//! Keeps an even sample: at first every item; whenever there are too many, every second one is dropped and the sampling rate halves. The
+//! selection depends only on the order of the items.
 
 use fathom_record::inside::Thinned;
 
-/// Keeps at most so many.
+/// Keeps at most a given number of items.
 #[derive(Clone, Debug)]
 pub(crate) struct Thin<T> {
     most: usize,
@@ -12,17 +12,17 @@ pub(crate) struct Thin<T> {
 }
 
 impl<T: Copy> Thin<T> {
-    /// At most `most`, two at least.
+    /// Keeps at most `most` items, at least two.
     pub fn new(most: usize) -> Self {
         Self { most: most.max(2), seen: 0, kept: Thinned::default() }
     }
 
-    /// One more came by.
+    /// Offers one item.
     #[inline]
     pub fn see(&mut self, one: impl FnOnce() -> T) {
         let number = self.seen;
         self.seen += 1;
-        // A power of two.
+        // `one_of` is a power of two.
         if number & (self.kept.one_of - 1) != 0 {
             return;
         }
@@ -40,7 +40,7 @@ impl<T: Copy> Thin<T> {
         self.kept.kept.push(one());
     }
 
-    /// Takes what was kept, and begins anew.
+    /// Returns the kept items and starts over.
     pub fn take(&mut self) -> Thinned<T> {
         self.seen = 0;
         std::mem::take(&mut self.kept)

@@ -1,6 +1,5 @@
-//! Write-back: the flusher, who looks every few seconds for data that is old; the one in the background, who is called when too much is
-//! dirty; and the writer who is made to help. Each takes a file that nobody else is at, so that as many files are written side by side as
-//! there are hands.
+//! Write-back: the flusher, which checks every few seconds for old data; the background writer, which is woken when too much is dirty;
+//! and writers that are throttled and must help. Each takes a file that no other is working on, so several files are written in parallel.
 
 use crate::block::Who;
 use crate::files::{File, FileNumber};
@@ -8,28 +7,28 @@ use crate::machine::Machine;
 use crate::machine::task::TaskNumber;
 use std::cell::{Cell, RefCell};
 
-/// Pages of one file that are written before the next file's turn comes.
+/// Pages written of one file before moving to the next.
 const PAGES_OF_A_FILE: u32 = 1024;
-/// Pages that a writer who is held back writes before he goes on.
+/// Pages that a throttled writer writes before it continues.
 const PAGES_OF_A_WRITER: u32 = 1536;
 
-/// The one in the background, and those who wait for write-back to move on.
+/// State of the background writer, and the tasks that wait for write-back to progress.
 #[derive(Default)]
 pub(crate) struct Background {
-    /// Its number while it sleeps.
+    /// Its task number while it sleeps.
     sleeping: Cell<Option<TaskNumber>>,
     waiting: RefCell<Vec<TaskNumber>>,
 }
 
 impl Background {
-    /// Whether somebody waits for anything that is written back.
+    /// Whether any task waits for write-back.
     pub fn is_awaited(&self) -> bool {
         !self.waiting.borrow().is_empty()
     }
 }
 
 impl Machine {
-    /// Writes back what is old, for ever.
+    /// Writes back old data, for ever.
     pub(crate) async fn flush_old_data(&self) {
         let w = &self.host.writeback;
         let interval_ns = u64::from(w.interval_s.get()) * 1_000_000_000;
@@ -49,7 +48,7 @@ impl Machine {
         }
     }
 
-    /// Writes back while more is dirty than the background share, for ever; sleeps otherwise, and while the queue is congested.
+    /// Writes back while more is dirty than the background limit, for ever; sleeps otherwise and while the queue is congested.
     pub(crate) async fn write_in_background(&self) {
         loop {
             if !self.is_too_much_for_the_background() {
@@ -72,7 +71,7 @@ impl Machine {
         }
     }
 
-    /// A writer calls the background, and above the limit writes back himself: so many pages, or until he is below.
+    /// A writer wakes the background writer, and above the limit writes back itself: a fixed number of pages, or until it is below.
     pub(crate) async fn hold_back(&self, who: Who) {
         if self.is_too_much_for_the_background()
             && let Some(sleeping) = self.background.sleeping.take()
@@ -91,14 +90,14 @@ impl Machine {
         }
     }
 
-    /// Pages that a writer makes dirty before it is asked again whether that is too much: a 32nd of what memory has for each CPU, at
-    /// most 4 MiB (the kernel's ratelimit_pages).
+    /// Pages that a writer dirties between two checks of the limits: a 32nd of memory per CPU, at most 4 MiB (the kernel's
+    /// ratelimit_pages).
     pub(crate) fn pages_between_looks(&self) -> u64 {
         let memory = self.cache.borrow().capacity() as u64;
         (memory / 32 / u64::from(self.host.cpu.cpus.get())).clamp(1, 1024)
     }
 
-    /// Writes everything that is dirty, and waits for it: sync().
+    /// sync(): writes everything that is dirty and waits for it.
     pub(crate) async fn sync_all(&self, who: Who) {
         while let Some(file) = self.next_file(|_| true) {
             self.write_out(who, file, u32::MAX, false).await;
@@ -115,14 +114,14 @@ impl Machine {
         u64::from(cache.dirty()) * 100 > cache.capacity() as u64 * u64::from(percent)
     }
 
-    /// What is on its way counts for a writer.
+    /// Pages in flight count for a writer.
     fn is_too_much_for_a_writer(&self) -> bool {
         let cache = self.cache.borrow();
         let percent = self.host.writeback.limit_percent.get();
         u64::from(cache.dirty() + cache.writeback()) * 100 > cache.capacity() as u64 * u64::from(percent)
     }
 
-    /// Somebody is at a file from now on, or not any more.
+    /// Marks whether a task is working on a file.
     fn at_file(&self, file: FileNumber, is: bool) {
         self.files.borrow_mut().get_mut(file).being_written = is;
         if !is {
@@ -130,7 +129,7 @@ impl Machine {
         }
     }
 
-    /// Pages have reached the device, or somebody has left a file: those who wait for that look again.
+    /// Pages have reached the device, or a task has left a file: waiting tasks check again.
     pub(crate) fn writeback_moved(&self) {
         self.background.waiting.borrow_mut().drain(..).for_each(|task| self.wake(task));
     }
@@ -141,7 +140,7 @@ impl Machine {
         self.park().await;
     }
 
-    /// The next file, round and round, that has dirty pages and is wanted.
+    /// The next file, round-robin, that has dirty pages and is wanted.
     fn next_file(&self, wanted: impl Fn(&File) -> bool) -> Option<FileNumber> {
         let mut files = self.files.borrow_mut();
         let count = files.count();

@@ -1,4 +1,4 @@
-//! Writers through page cache and write-back to the shapes of requests: what the order of physical pages does to them, and who writes when
+//! Writers through page cache and write-back, checked by request shapes: the effect of the order of physical pages, and who writes when
 //! much is dirty.
 
 use crate::devices::Constant;
@@ -12,7 +12,7 @@ use fathom_workload::Workload;
 
 const MS: u64 = 1_000_000;
 
-/// So many writers of a file of their own, 1 MiB at a time, with an fsync inside the clock.
+/// `count` writers, each on its own file, 1 MiB per call, with an fsync inside the clock.
 fn writers(count: u32, mib: u32) -> Workload {
     let text = format!(
         "name = \"t\"\nseed = \"0x1\"\n[[fileset]]\nname = \"f\"\n[fileset.files.numbered]\nprefix = \"f\"\ncount = {count}\n\
@@ -45,7 +45,7 @@ fn in_order(order: BatchOrder) -> impl Fn(&mut Host) {
     move |host| host.pages.as_mut().unwrap().order.value = order
 }
 
-/// Share of the bytes that requests of the typical length move in so many segments.
+/// Share of the bytes moved by requests of the typical length with a number of segments in this range.
 fn share(out: &Simulated, segments: std::ops::RangeInclusive<u16>) -> f64 {
     let typical = out.inside.shapes.typical();
     typical.segments.iter().filter(|(n, _)| segments.contains(n)).map(|(_, share)| share).sum()
@@ -56,7 +56,7 @@ fn ascending_pages_fill_requests_and_descending_ones_scatter_lists() {
     for count in 1..=3 {
         let out = run(&writers(count, 48), in_order(BatchOrder::Ascending));
         assert_eq!(out.inside.shapes.typical().sectors, 512, "{count}");
-        // 6 where two CPUs take batches by turns.
+        // 6 where two CPUs take batches in turn.
         assert!(share(&out, 4..=6) > 0.75, "{count}: {:?}", out.inside.shapes);
         let out = run(&writers(count, 48), in_order(BatchOrder::Descending));
         assert_eq!(out.inside.shapes.typical().sectors, 248, "{count}");
@@ -90,7 +90,7 @@ fn no_request_is_beyond_a_limit_and_every_page_is_written_once() {
 
 #[test]
 fn above_the_background_share_the_device_works_before_the_fsync() {
-    // 5 % of 256 MiB are dirty after 13 calls; what is below stays in memory until the fsync.
+    // 5 % of 256 MiB are dirty after 13 calls; anything below stays in memory until the fsync.
     let sync_ns = |mib| {
         let out = run(&writers(1, mib), |host| host.writeback.limit_percent.value = 100);
         let stats = &out.phases[0][0].workers[0].stats;
@@ -109,7 +109,7 @@ fn writers_above_the_limit_are_held_back_to_the_pace_of_the_device() {
         let writes = worker.stats.iter().find(|s| s.op == OpKind::Write).unwrap();
         let most_ns = writes.latency.max_ns();
         assert!(most_ns > 10 * MS, "somebody waited: {most_ns} ns");
-        // Never for more than a turn of everybody.
+        // Never longer than one turn of every writer.
         assert!(most_ns < 1500 * MS, "{most_ns} ns");
     }
 }

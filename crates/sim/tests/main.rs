@@ -1,4 +1,4 @@
-//! The simulator as a whole: results that stay the same, and what holds for any workload on any machine. One test program.
+//! The simulator as a whole: unchanged results, and properties of any workload on any machine. One test program.
 
 mod unchanged;
 mod whole_stack;

@@ -1,6 +1,6 @@
-//! What replays on devices and a workload through all layers come to, held to hashes: whoever makes a model faster must not change what
-//! it says. A hash is of the event log of the simulated device, or of the figures of the run. When the model itself is changed on purpose, the new hashes are printed by the
-//! failing test, and the commit that takes them over says what changed.
+//! Results of replays and of a workload through all layers, compared with hashes: a faster model must give the same results. A hash
+//! covers the event log of the simulated device or the figures of the run. After a deliberate change of the model, the failing test
+//! prints the new hashes, and the commit that adopts them says what changed.
 
 use fathom_iopath::{Limits, Op, Queue, Rules, elevator};
 use fathom_record::OpKind;
@@ -16,7 +16,7 @@ use std::num::NonZeroU32;
 
 const ARRIVALS: u64 = 6000;
 
-/// Reads and writes at random and in runs, long and short, over each other, and flushes.
+/// A mix of random and sequential reads and writes, short, long and overlapping, and flushes.
 struct Mixture {
     chance: Stream,
     left: u64,
@@ -32,7 +32,7 @@ impl Iterator for Mixture {
         let kind = self.chance.below(100);
         let sectors = 8 * (1 + self.chance.below(if kind.is_multiple_of(7) { 32 } else { 4 })) as u32;
         let sector = match self.chance.below(4) {
-            // On from the last, over a part of it, near it, anywhere.
+            // Sequential, overlapping, nearby, or anywhere.
             0 => self.last,
             1 => self.last.saturating_sub(16),
             2 => self.last.saturating_sub(1 << 20) + self.chance.below(1 << 18) * 8,
@@ -87,7 +87,7 @@ fn replayed(device: AnyDevice, depth: u32) -> u64 {
     hash(&log)
 }
 
-/// Values of a profile that are not as they are shipped: table, key, value.
+/// Overrides of shipped profile values: table, key, value.
 type Changed = [(&'static str, &'static str, &'static str)];
 
 fn device(name: &str, values: &Changed) -> AnyDevice {
@@ -124,14 +124,14 @@ fn devices_say_what_they_said() {
     assert_eq!(found, told, "found, in hexadecimal: {found:#018x?}");
 }
 
-/// Four threads that read and write at random in eight files, with an fsync of all after every 50 requests.
+/// Four threads of random reads and writes in eight files, with an fsync of all after every 50 requests.
 const WORKLOAD: &str = "name = \"t\"\nseed = \"0x1\"\n[[fileset]]\nname = \"f\"\n[fileset.files.numbered]\nprefix = \"f\"\ncount = 8\n\
     [fileset.size]\nfixed = \"8MiB\"\n[[phase]]\nname = \"p\"\n[[phase.group]]\nname = \"g\"\n[[phase.group.thread]]\ninstances = 4\n\
     [phase.group.thread.program.stream]\nfileset = \"f\"\npick = \"all\"\nsequence = \"common\"\n\
     direction = { mix = { reads-per-write-issued = 1.5 } }\naccess = { scaled = {} }\nrecord = { fixed = \"16KiB\" }\n\
     amount = { operations = 600 }\nsync_series = { requests = 50, at_end = true }";
 
-/// The figures of a run through all layers, as text: what the threads saw, and what reached the device.
+/// The figures of a run through all layers, as text: the threads' view, and the I/O at the device.
 fn ran(host: &str, device_name: &str, scheduler: &str, readahead: &str) -> String {
     let mut host = host::shipped(host).expect("a host");
     host.memory.cache_mib.value = 16;

@@ -1,5 +1,5 @@
-//! Any workload on any host with any device, elevator and read-ahead: every operation is done, nothing is lost on its way, the device
-//! works for no longer than time has passed, Little's law holds, and the same again is the same.
+//! Any workload on any host, device, elevator and read-ahead: every operation completes, nothing gets lost, the device is not busy for
+//! longer than the elapsed time, Little's law holds, and a repetition gives the same result.
 
 use fathom_iopath::{elevator, readahead};
 use fathom_sim::devices::by_name;
@@ -26,7 +26,7 @@ const DEVICES: [&str; 8] = [
 ];
 const DIRECTIONS: [&str; 3] = ["\"read\"", "\"write\"", "{ mix = { read-percent = 60 } }"];
 const SYNCS: [&str; 3] = ["", "sync_every = { writes = 7, data_only = true }", "timed = { fsync = true }"];
-/// Back-ends, and whether they may go past the cache.
+/// Back-ends, and whether they support direct I/O.
 const BACKENDS: [(&str, bool); 6] = [
     ("", true),
     ("backend = { mmap = {} }", false),
@@ -35,10 +35,10 @@ const BACKENDS: [(&str, bool); 6] = [
     ("backend = { aio = {} }\nqueue_depth = 4", true),
     ("backend = { uring = {} }\nqueue_depth = 3", true),
 ];
-/// How many operations each thread does.
+/// Operations per thread.
 const OPERATIONS: u64 = 40;
 
-/// What is drawn.
+/// A random case.
 #[derive(Clone, Debug)]
 struct Case {
     host: &'static str,
@@ -116,7 +116,7 @@ fn workload(case: &Case) -> Workload {
 
 fn ran(case: &Case) -> Simulated {
     let mut host = host::shipped(case.host).expect("a host");
-    // Small enough that pages are thrown out.
+    // Small enough to cause evictions.
     host.memory.cache_mib.value = case.cache_mib;
     if let Some(others) = &mut host.memory.others_mib {
         others.value = 0;
@@ -164,7 +164,7 @@ proptest! {
         );
         let most = inside.elapsed_ns * u64::from(inside.device.side_by_side());
         prop_assert!(inside.device.seek_ns <= most && inside.device.rotation_ns <= most);
-        // What is still with the device at the end (reading ahead, writing back) has been there, and has no response time yet.
+        // Requests still in the device at the end (read-ahead, write-back) count in the depth but have no response time yet.
         let open: u64 = layer.devices.iter().map(|d| d.unfinished).sum();
         let left = inside.depth_ns.checked_sub(inside.response_ns);
         prop_assert!(

@@ -1,28 +1,28 @@
-//! How far an interpolated surface lies from one that was measured in full, and what share of the time it took.
+//! Error of an interpolated surface against a full measurement, and the share of the time that it took.
 
 use super::Sampler;
 use crate::summary::median;
 
-/// A sampled surface beside the whole one.
+/// Comparison of a sampled surface with the full one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Agreement {
-    /// Cells of the whole surface.
+    /// Cells of the full surface.
     pub cells: usize,
-    /// Of those, measured by the sampler.
+    /// Cells measured by the sampler.
     pub measured: usize,
-    /// Time of those over the time of all.
+    /// Time of the measured cells relative to that of all.
     pub time_share: f64,
-    /// Median over all cells of how far the interpolation lies from the whole surface, as a share (0.05 is 5 %).
+    /// Median over all cells of the relative error of the interpolation (0.05 is 5 %).
     pub median_error: f64,
-    /// 95 % of the cells lie no farther.
+    /// 95th percentile of the relative error.
     pub p95_error: f64,
-    /// The cell that lies farthest.
+    /// The cell with the largest error.
     pub largest_error: f64,
 }
 
-/// Lets a sampler choose from a surface that was measured in full, until it is content or has used so large a share of the time. `seen` is
-/// what it is told of each cell, row by row, `whole` what it is held against (another measurement of the same, so that noise is not
-/// hidden), `times` what each cell cost. `None` where these do not fit the lattice.
+/// Lets a sampler choose cells of a fully measured surface until it is content or has used this share of the time. `seen` are the values
+/// it receives, row by row; `whole` are those it is compared with (another measurement, so that noise shows); `times` is the cost of each
+/// cell. `None` if their lengths do not fit the lattice.
 #[must_use]
 pub fn agreement(
     sampler: &mut Sampler,
@@ -40,7 +40,7 @@ pub fn agreement(
     while let Some(node) = sampler.next_node() {
         let at = sampler.place(node);
         let cost = times.get(at)?;
-        // The first cells are needed before anything can be said.
+        // The first cells are always measured, since no error can be estimated before.
         if spent + cost > all * most_time_share && sampler.expected_error().is_some() {
             break;
         }

@@ -1,8 +1,8 @@
-//! A rectangle of the lattice: its corners, the nodes a cut adds, and its halves.
+//! A rectangle of the lattice: its corners, the nodes added by a cut, and its halves.
 
 use super::Node;
 
-/// Across which axis a rectangle is cut in two.
+/// Direction of a cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     AcrossX,
@@ -16,7 +16,7 @@ pub(super) struct Leaf {
     pub x: (usize, usize),
     /// First and last row.
     pub y: (usize, usize),
-    /// How far the cells of the cut that made it lay from what was expected; `None` of a first one.
+    /// Error that its parent's cut revealed; `None` for an initial rectangle.
     pub shown: Option<f64>,
 }
 
@@ -25,7 +25,7 @@ impl Leaf {
         Self { x, y, shown }
     }
 
-    /// Left and right at the bottom, then at the top.
+    /// Bottom left and right, then top left and right.
     pub fn corners(&self) -> [Node; 4] {
         [(self.x.0, self.y.0), (self.x.1, self.y.0), (self.x.0, self.y.1), (self.x.1, self.y.1)]
     }
@@ -34,7 +34,7 @@ impl Leaf {
         (self.x.0..=self.x.1).contains(&x) && (self.y.0..=self.y.1).contains(&y)
     }
 
-    /// The ends of the line a cut goes along.
+    /// The ends of the line of a cut.
     pub fn new_nodes(&self, way: Way, middle: usize) -> [Node; 2] {
         match way {
             Way::AcrossX => [(middle, self.y.0), (middle, self.y.1)],

@@ -1,9 +1,9 @@
-//! Where to measure next on a surface of two sizes: few cells where it is flat, many at its knees.
+//! Adaptive sampling of a surface over two sizes: few cells where it is flat, many at its knees.
 //!
-//! The cells are the nodes of a lattice. The plane is cut into rectangles whose corners were measured; inside one the logarithm of the
-//! rate is taken to be bilinear in the logarithms of the sizes, so that a power law costs no cell. A rectangle is cut in two where
-//! it is expected to be most wrong, weighted by its width, and what the cut shows (how far the new cells lie from what was expected of
-//! them) says how wrong its halves may be. [`Sampler`] decides, [`agreement`] says what came of it.
+//! The cells are the nodes of a lattice. The plane is divided into rectangles with measured corners. Inside a rectangle the logarithm of
+//! the rate is assumed to be bilinear in the logarithms of the sizes, so a power law needs no extra cells. The rectangle with the largest
+//! expected error, weighted by its width, is cut in two; the error of the prediction at the new cells gives the expected error of the
+//! halves. [`Sampler`] decides, [`agreement`] evaluates the result.
 
 mod agreement;
 mod leaf;
@@ -14,28 +14,28 @@ use leaf::{Leaf, Way};
 /// A node of the lattice: column and row.
 pub type Node = (usize, usize);
 
-/// Cells measured before anything is expected: so many each way.
+/// Cells per axis measured before any error can be expected.
 const FIRST: usize = 3;
 
-/// Chooses cells and interpolates between those that were measured.
+/// Chooses cells and interpolates between the measured ones.
 #[derive(Clone, Debug)]
 pub struct Sampler {
     /// Logarithms of the columns' and rows' sizes, ascending.
     x: Vec<f64>,
     y: Vec<f64>,
-    /// Logarithms of what was measured, row by row.
+    /// Logarithms of the measured values, row by row.
     known: Vec<Option<f64>>,
     leaves: Vec<Leaf>,
-    /// What was asked for and is not told yet, in order.
+    /// Cells requested and not measured yet, in order.
     waiting: Vec<Node>,
-    /// The rectangle that is to be cut when they are.
+    /// The rectangle to cut once they are measured.
     cutting: Option<(usize, Way, usize)>,
     tolerance: f64,
 }
 
 impl Sampler {
-    /// A lattice of these sizes, in ascending order, at least two each way. It is content where it expects to be wrong by less than
-    /// `tolerance` (0.1 is 10 %). `None` for sizes no lattice can be made of.
+    /// A lattice of these ascending sizes, at least two per axis. The sampler stops where the expected error is below `tolerance` (0.1 is
+    /// 10 %). `None` for sizes that form no lattice.
     #[must_use]
     pub fn new(columns: &[f64], rows: &[f64], tolerance: f64) -> Option<Self> {
         let usable = |sizes: &[f64]| {
@@ -68,8 +68,8 @@ impl Sampler {
         })
     }
 
-    /// The cell to measure next; `None` if no rectangle is expected to be wrong by more than the tolerance, or nothing is left.
-    /// Until it is told, it is asked for again.
+    /// The cell to measure next; `None` if no rectangle's expected error exceeds the tolerance, or nothing is left. The same cell is
+    /// returned until [`Self::tell`] is called for it.
     pub fn next_node(&mut self) -> Option<Node> {
         loop {
             while let Some(&node) = self.waiting.first() {
@@ -87,8 +87,8 @@ impl Sampler {
         }
     }
 
-    /// What a cell measured. A value no logarithm can be taken of counts as that of what was expected there, so that a cell that failed is
-    /// not asked for without end.
+    /// Records a measured value. A value without a logarithm is replaced by the predicted one, so that a failed cell is not requested
+    /// again and again.
     pub fn tell(&mut self, node: Node, value: f64) {
         let log = if value > 0.0 && value.is_finite() { Some(value.ln()) } else { self.log_at(node) };
         let place = self.place(node);
@@ -109,13 +109,13 @@ impl Sampler {
         self.value(node).is_some()
     }
 
-    /// Number of cells that were measured.
+    /// Number of measured cells.
     #[must_use]
     pub fn measured(&self) -> usize {
         self.known.iter().flatten().count()
     }
 
-    /// The largest error that is expected anywhere, as a share (0.1 is 10 %); `None` before anything can be expected.
+    /// The largest expected relative error (0.1 is 10 %); `None` before any can be estimated.
     #[must_use]
     pub fn expected_error(&self) -> Option<f64> {
         let errors = self.leaves.iter().map(|leaf| self.expected(leaf));
@@ -136,7 +136,7 @@ impl Sampler {
         self.value(node).or_else(|| self.interpolated(self.leaves.iter().find(inside)?, node))
     }
 
-    /// Bilinear between the corners of a rectangle.
+    /// Bilinear interpolation between the corners of a rectangle.
     fn interpolated(&self, leaf: &Leaf, (x, y): Node) -> Option<f64> {
         let share = |axis: &[f64], (low, high): (usize, usize), at: usize| {
             let (low, high) = (axis.get(low)?, axis.get(high)?);
@@ -147,8 +147,8 @@ impl Sampler {
         Some(a? * (1.0 - s) * (1.0 - t) + b? * s * (1.0 - t) + c? * (1.0 - s) * t + d? * s * t)
     }
 
-    /// How wrong a rectangle is expected to be: half of what the cut that made it showed, as the halves of a knee are, and a part of
-    /// what its corners differ by, for what no cut has looked at.
+    /// Expected error of a rectangle: half of the error that its parent's cut revealed, which is typical for the halves of a knee, plus a
+    /// part of the difference of its corners, for what no cut has examined.
     fn expected(&self, leaf: &Leaf) -> Option<f64> {
         const UNSEEN: f64 = 0.25;
         const SEEN: f64 = 0.05;
@@ -162,7 +162,7 @@ impl Sampler {
         })
     }
 
-    /// The rectangle to cut, the way to cut it, and where.
+    /// The rectangle to cut, the direction, and the position.
     fn worst(&self) -> Option<(usize, Way, usize)> {
         let candidates = self.leaves.iter().enumerate().filter_map(|(at, leaf)| {
             let error = self.expected(leaf).filter(|e| *e > self.tolerance)?;
@@ -173,7 +173,7 @@ impl Sampler {
         Some((worst.1, worst.2, worst.3))
     }
 
-    /// Of the side that the values change most along; where that has no node left inside, of the other one.
+    /// Cuts the side with the larger change of values, or the other one if that side has no inner node.
     fn way(&self, leaf: &Leaf) -> Option<(Way, usize)> {
         let [a, b, c, d] = leaf.corners().map(|corner| self.value(corner));
         let along_x = (b? - a?).abs().max((d? - c?).abs());
@@ -189,7 +189,7 @@ impl Sampler {
         })
     }
 
-    /// Width of a rectangle: the root of its share of the plane.
+    /// Width of a rectangle: the square root of its share of the plane.
     fn width(&self, leaf: &Leaf) -> f64 {
         let share = |axis: &[f64], (low, high): (usize, usize)| {
             let whole = axis.last().zip(axis.first()).map_or(1.0, |(b, a)| b - a);
@@ -211,13 +211,13 @@ impl Sampler {
     }
 }
 
-/// The first nodes along an axis: both ends and what lies evenly between.
+/// The initial nodes of an axis: both ends and evenly spaced ones.
 fn spread(n: usize) -> Vec<usize> {
     let count = FIRST.min(n);
     (0..count).map(|i| (i * (n - 1) + (count - 1) / 2) / (count - 1)).collect()
 }
 
-/// The node strictly between two that lies nearest to their middle.
+/// The inner node nearest to the middle of two nodes.
 fn middle_of(axis: &[f64], low: usize, high: usize) -> Option<usize> {
     let middle = (axis.get(low)? + axis.get(high)?) / 2.0;
     let distance = |&at: &usize| axis.get(at).map_or(f64::INFINITY, |v| (v - middle).abs());

@@ -1,9 +1,9 @@
-//! The sampler on surfaces that are known: flat, steep, with knees, with noise, with cells that fail.
+//! The sampler on known surfaces: flat, steep, with knees, with noise, with failing cells.
 
 use super::{Agreement, Sampler, agreement};
 use proptest::prelude::*;
 
-/// Sizes from `from`, each so many times the last.
+/// Geometric sequence of `n` sizes from `from` with factor `step`.
 fn sizes(from: f64, step: f64, n: i32) -> Vec<f64> {
     (0..n).map(|i| from * step.powi(i)).collect()
 }
@@ -41,7 +41,7 @@ fn a_power_law_is_exact_and_cheap() {
 
 #[test]
 fn knees_are_found_with_a_quarter_of_the_cells() {
-    // Time of an operation and of a byte, and a cache that ends at 16 MB.
+    // Time per operation and per byte, and a cache that ends at 16 MB.
     let knees = |record: f64, file: f64| {
         let (call, byte) = if file < 1.6e7 { (1e-6, 1e-10) } else { (2e-4, 5e-9) };
         record / (call + record * byte)
@@ -49,7 +49,7 @@ fn knees_are_found_with_a_quarter_of_the_cells() {
     let found = sampled(knees, 0.25);
     assert!(found.time_share <= 0.25, "{found:?}");
     assert!(found.median_error < 0.03 && found.p95_error < 1.0, "{found:?}");
-    // Most of what it chose lies at the edge of the cache.
+    // Most of the chosen cells are at the edge of the cache.
     let mut s = sampler();
     let (x, y) = lattice();
     let (mut near, mut far) = (0, 0);
@@ -106,7 +106,7 @@ fn no_lattice_of_nothing() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Whatever the surface, measured cells are given back as they were and the others lie between the extremes.
+    /// On any surface, measured cells are returned unchanged, and the others lie between the extremes.
     #[test]
     fn interpolation_stays_between_what_was_measured(
         values in prop::collection::vec(1e-3..1e9f64, 289),

@@ -1,19 +1,20 @@
-//! What no split of an order can exceed, at a fraction of the cost of every split's energy distance: where the split that was found is clear,
-//! most permutations cannot reach it, and only the others are computed. The answer is the same, for the bound is one in the strict sense.
+//! An upper bound on Q over all splits of an order, at a fraction of the cost of every split's energy distance. Where the found split is
+//! clear, most permutations cannot reach its Q, and only the others are computed. The result is unchanged, because the bound is strict.
 //!
-//! With c(x) of the first t of n points at or below x, and H the distribution of all, `S = c - t H`, and Q(t) is at most
-//! `2 n / (t (n-t))` times the integral of S^2 over x (with pairs counted over all t^2 instead of t (t-1), which makes it larger). Points are
-//! counted in bins of ranks: between the edges of a bin, S lies between what its counts allow. One more point p moves the root of the
-//! integral by no more than its `reach`, the root of the integral of (1[p <= x] - H)^2: so a look at few t bounds those after it. From the
-//! middle on the same is done from the other end.
+//! With c(x) of the first t of n points at or below x, and H the distribution of all, `S = c - t H`, and Q(t) is at most `2 n / (t
+//! (n-t))` times the integral of S^2 over x (with pairs counted over all t^2 instead of t (t-1), which makes it larger). Points are
+//! counted in bins of ranks: between the edges of a bin, S lies within the limits that its counts allow. One more point p changes the
+//! root of the integral by at most its `reach`, the root of the integral of (1[p <= x] - H)^2, so evaluating the bound at a few t covers
+//! those after them. Splits past the middle are handled from the other end.
 
 use super::energy::Distances;
 
-/// A bin holds so many times the root of the number of points beyond it: what counts cannot tell is then half of what chance moves.
+/// Points per bin, as a multiple of the square root of the number of points beyond it: the uncertainty of the counts is then half of the
+/// chance variation.
 const BIN: f64 = 0.5;
-/// Looks cost bins, computing costs some sixty such steps a point: more than half of that is not looked.
+/// Evaluating the bound costs one step per bin, computing Q about sixty such steps per point; evaluations stop at half of that.
 const STEPS_OF_A_POINT: usize = 30;
-/// The sums are rounded; nothing nearer to the limit than this share is said to be below it.
+/// Relative margin for the rounding of sums: values this close to the limit are never called below it.
 const ROUNDING: f64 = 1e-6;
 
 /// The bound for the orders of one segment.
@@ -24,29 +25,29 @@ pub struct Ceiling {
     bins: Vec<Bin>,
     /// Points of the segment.
     points: usize,
-    /// What Q is to be below.
+    /// Q must stay below this.
     limit: f64,
-    /// No side is shorter.
+    /// Minimum length of each side.
     min_segment: usize,
 }
 
 /// Points of neighbouring ranks.
 #[derive(Clone, Copy, Debug)]
 struct Bin {
-    /// Shares of all points at or below its first and its last but one point, and its last.
+    /// Shares of all points at or below the bin's first, last but one and last point.
     first: f64,
     last_but_one: f64,
     last: f64,
-    /// From its first point to its last.
+    /// Distance from its first point to its last.
     inside: f64,
-    /// From its last point to the next bin's first.
+    /// Distance from its last point to the next bin's first.
     beyond: f64,
     /// The largest reach of its points.
     reach: f64,
 }
 
 impl Ceiling {
-    /// `None` if there is nothing to be below, or too much to number the bins.
+    /// `None` if the limit is not positive, or the bins are too many to number.
     #[must_use]
     pub fn of(distances: &Distances, limit: f64, min_segment: usize) -> Option<Self> {
         let points = distances.values.len();
@@ -64,7 +65,7 @@ impl Ceiling {
         let mut from = 0;
         while from < points {
             let beyond = from.min(points - from);
-            // From both ends alike: the last bin before the middle may be cut there.
+            // Symmetric from both ends: the last bin before the middle may be cut there.
             let most = if from < points / 2 { points / 2 } else { points };
             let size = ((BIN * (beyond as f64).sqrt()) as usize).max(1);
             let to = (from + size).min(most);
@@ -84,13 +85,13 @@ impl Ceiling {
         (limit > 0.0).then_some(Self { bin_of, bins, points, limit, min_segment })
     }
 
-    /// Whether Q of every split of this order is below the limit for sure; `counts` is memory that is used again.
+    /// Whether Q of every split of this order is certainly below the limit; `counts` is scratch memory.
     #[must_use]
     pub fn holds(&self, order: &[u32], counts: &mut Vec<f64>) -> bool {
         self.holds_from(order.iter(), counts) && self.holds_from(order.iter().rev(), counts)
     }
 
-    /// The same of the splits that leave at most half of the points on the side where the order begins.
+    /// The same for splits that leave at most half of the points on the starting side.
     fn holds_from<'o>(&self, order: impl Iterator<Item = &'o u32>, counts: &mut Vec<f64>) -> bool {
         counts.clear();
         counts.resize(self.bins.len(), 0.0);
@@ -111,11 +112,11 @@ impl Ceiling {
             }
             counts[bin] += 1.0;
         }
-        // Nothing was looked at where the shortest side is the half.
+        // No bound was evaluated if the shortest side is the half.
         half > self.min_segment || self.room(half, counts) > 0.0
     }
 
-    /// How far the root of the integral may rise before Q reaches the limit, with so many points on this side.
+    /// How much the root of the integral may rise before Q reaches the limit, with `side` points on this side.
     fn room(&self, side: usize, counts: &[f64]) -> f64 {
         let (side, n) = (side as f64, self.points as f64);
         let mut below = 0.0;
@@ -139,7 +140,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Nothing that reaches the limit is said to be below it; near the ends, at ties and far points as well.
+        /// No order that reaches the limit is ever called below it; also near the ends, at ties and with far points.
         #[test]
         fn what_holds_is_true(
             values in prop::collection::vec(prop_oneof![-9.0..9.0f64, -900.0..900.0f64, (-3i32..3).prop_map(f64::from)], 6..90),
@@ -152,7 +153,7 @@ mod tests {
             let mut draws = Draws::from_seed(seed);
             for turn in 0..4 {
                 let (_, q) = distances.best(&order, 3, &mut Workspace::default()).expect("six points");
-                // At times just above, and at times just below what there is.
+                // Sometimes just above, and sometimes just below the actual value.
                 let limit = if turn == 0 { q * (1.0 - 1e-9) } else { q * share };
                 let holds = Ceiling::of(&distances, limit, 3).is_some_and(|c| c.holds(&order, &mut Vec::new()));
                 prop_assert!(!holds || q < limit, "{q} {limit}");

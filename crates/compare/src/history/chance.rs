@@ -1,34 +1,36 @@
-//! What no search can find, however clean the step: the share of orders that keep both sides of it together, and so reach its Q. Where that
-//! share is above the level, the test cannot pass. `e_divisive` marks such places, and a history says how many runs it takes.
+//! Which changes no search can find, however clean the step: the share of orders that keep both sides together and so reach the same Q.
+//! Where that share is above the level, the test cannot pass. `e_divisive` marks such positions, and a history reports how many runs are
+//! needed.
 
 use super::e_divisive::Search;
 
-/// A clean step passes at nearly every draw of the permutations where its share is half of the level; at the level itself every other time.
+/// A clean step whose share is half of the level passes with nearly every draw of the permutations; at the level itself, every other
+/// time.
 const OF_LEVEL: f64 = 0.5;
 
 impl Search {
-    /// The shortest series in which any change can pass the test: of a clean step at t only the orders that keep both sides together reach
-    /// its Q, 2 of C(n, t). `None` if there are too few permutations for the level.
+    /// The shortest series in which any change can pass the test: for a clean step at t only the orders that keep both sides together
+    /// reach its Q, 2 of C(n, t). `None` if there are too few permutations for the level.
     #[must_use]
     pub fn fewest_points(&self) -> Option<usize> {
         if 1.0 / (self.permutations + 1) as f64 > self.alpha + 1e-12 {
             return None;
         }
         let shortest = self.shortest_level();
-        // C(n, n/2) is the most there are; beyond 64 points any level that permutations reach is reached.
+        // C(n, n/2) is the maximum; beyond 64 points any level that permutations can reach is reached.
         (2 * shortest..=64).find(|n| clean(n / 2, *n) <= self.alpha).or(Some(64.max(2 * shortest)))
     }
 
-    /// The fewest points that a new level must have at the end of a series of so many for any change to pass; `None` if even a change in
-    /// the middle cannot.
+    /// The fewest points of a new level at the end of a series of `points` for any change to pass; `None` if even a change in the middle
+    /// cannot.
     #[must_use]
     pub fn fewest_new(&self, points: usize) -> Option<usize> {
         (self.shortest_level()..=points / 2).find(|t| clean(*t, points) <= self.alpha)
     }
 
-    /// Whether a clean step at `t` of a segment of so many points passes where blocks are permuted. Blocks are cut from the beginning, the last
-    /// may be short. If t falls between two of them, a of b blocks stand before it and 2 of C(b, a) orders keep both sides together; if it
-    /// falls into one, that one has to keep its place: a! c! / (a + 1 + c)!.
+    /// Whether a clean step at `t` of a segment of `points` points can pass when blocks are permuted. Blocks are cut from the start; the
+    /// last may be short. If t is a block boundary with a of b blocks before it, 2 of C(b, a) orders keep both sides together. If t is
+    /// inside a block, that block must keep its position: a! c! / (a + 1 + c)!.
     #[must_use]
     pub fn blocks_can_tell(&self, t: usize, points: usize) -> bool {
         let block = self.block.max(1);
@@ -46,7 +48,7 @@ impl Search {
     }
 }
 
-/// Share of the orders of n in which the first t stand together at an end.
+/// Share of the orders of n points in which the first t stay together at an end.
 fn clean(t: usize, n: usize) -> f64 {
     2.0 / orders(n, t)
 }
@@ -95,7 +97,7 @@ mod tests {
         assert!(Search { block: 1, ..how }.blocks_can_tell(6, 12), "single points");
     }
 
-    /// The shares are those of all orders, counted.
+    /// The shares equal those counted over all orders.
     #[test]
     fn shares_are_counted() {
         let how = |alpha: f64| Search { block: 2, alpha: 2.0 * alpha, ..Search::seeded(1) };

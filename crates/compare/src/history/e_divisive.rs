@@ -1,14 +1,14 @@
-//! E-divisive: the split of a series at which the energy distance between both sides is largest, tested by permuting the series, then
-//! the same in both parts.
+//! E-divisive: splits a series where the energy distance between both sides is largest, tests the split by permuting the series, then
+//! repeats in both parts.
 //!
-//! At a split t of a segment of length T, `Q(t) = t (T-t) / T (2 mean|x-y| - mean|x-x'| - mean|y-y'|)`, means over pairs. All splits of one
-//! order cost O(T log T) (`energy`). Where neighbours resemble each other (lag-1 autocorrelation of the residuals above 0.2, in short
-//! series above 1.28 / root of n), permuting single points would find drift to be change, so blocks of points are permuted. Where there are
-//! too few blocks for any step to pass (`chance`), what single points find is kept and marked as doubtful.
+//! At a split t of a segment of length T, `Q(t) = t (T-t) / T (2 mean|x-y| - mean|x-x'| - mean|y-y'|)`, means over pairs. All splits of
+//! one order cost O(T log T) (`energy`). If neighbours are correlated (lag-1 autocorrelation of the residuals above 0.2, in short series
+//! above 1.28 / root of n), permuting single points would mistake drift for change, so blocks of points are permuted. Where there are too
+//! few blocks for any step to pass (`chance`), changes found with single points are kept and marked as doubtful.
 //!
-//! Work is bounded: a segment of more than [`POINTS_PERMUTED`] / permutations points gets fewer permutations, 199 at least, at which the
-//! rates of false and found changes are those of 999 (the test of the rates in `history` runs with 199). Of these, in long segments, only
-//! those are computed that `ceiling` does not see to be below what was found.
+//! Work is bounded: a segment of more than [`POINTS_PERMUTED`] / permutations points gets fewer permutations, at least 199. With these
+//! the rates of false and found changes equal those of 999 (the test of the rates in `history` runs with 199). In long segments only
+//! those permutations are computed that `ceiling` cannot bound below the observed Q.
 
 use super::ceiling::Ceiling;
 use super::energy::{Distances, Workspace};
@@ -18,32 +18,33 @@ use crate::series::lag1;
 use crate::unusable::{Unusable, finite};
 use std::ops::Range;
 
-/// Points that are permuted for one segment, all permutations together, unless its 199 need more: 999 for segments up to 1000 points.
+/// Budget of permuted points per segment over all permutations, unless its minimum of 199 needs more: 999 permutations for up to 1000
+/// points.
 pub const POINTS_PERMUTED: usize = 1_000_000;
-/// Permutations of a segment of any length.
+/// Minimum number of permutations for segments of any length.
 const FEWEST_PERMUTATIONS: usize = 199;
-/// Shorter segments are computed as quickly as bounded.
+/// Below this length computing Q is as fast as bounding it.
 const LONG: usize = 500;
 
-/// How changes are searched.
+/// Settings of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Search {
-    /// No segment is shorter.
+    /// Minimum segment length, points.
     pub min_segment: usize,
     /// Level of the permutation test.
     pub alpha: f64,
     /// Permutations per segment.
     pub permutations: usize,
-    /// Points that are permuted for one segment; longer ones get fewer permutations. `usize::MAX` bounds nothing.
+    /// Budget of permuted points per segment; longer segments get fewer permutations. `usize::MAX` means no limit.
     pub most_permuted: usize,
-    /// Points in a block where blocks are permuted.
+    /// Points per block where blocks are permuted.
     pub block: usize,
-    /// Where chance begins; stored with the result.
+    /// Seed; stored with the result.
     pub seed: u64,
 }
 
 impl Search {
-    /// Segments of three, 999 permutations, alpha 0.01.
+    /// Segments of at least three points, 999 permutations, alpha 0.01.
     #[must_use]
     pub const fn seeded(seed: u64) -> Self {
         Self {
@@ -56,7 +57,7 @@ impl Search {
         }
     }
 
-    /// Permutations of a segment of so many points.
+    /// Permutations for a segment of `points` points.
     #[must_use]
     pub fn permutations_of(&self, points: usize) -> usize {
         let affordable = self.most_permuted / points.max(1);
@@ -66,36 +67,36 @@ impl Search {
 
 /// Autocorrelation of residuals above which blocks are permuted.
 const ALIKE: f64 = 0.2;
-/// In units of one over the root of the number of points, what white noise exceeds once in ten: below 41 points more than [`ALIKE`], which
-/// alone would call a fifth of short quiet histories drifting.
+/// Multiple of 1 / sqrt(n) that white noise exceeds once in ten; it is above [`ALIKE`] below 41 points. With [`ALIKE`] alone a fifth of
+/// short quiet histories would be called drifting.
 const BY_CHANCE: f64 = 1.2816;
 
 /// A change that passed the test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Split {
-    /// The first point of the new level, from 0.
+    /// Index of the first point of the new level, from 0.
     pub index: usize,
     /// The statistic.
     pub q: f64,
-    /// `(1 + as large among permutations) / (1 + permutations)`.
+    /// `(1 + permutations with as large a Q) / (1 + permutations)`.
     pub p: f64,
-    /// Permutations of the segment that was split.
+    /// Number of permutations of the split segment.
     pub permutations: usize,
-    /// Neighbours resemble each other, and there are too few blocks for a step here to be told from drift: `p` is that of single points,
-    /// which drift makes too small.
+    /// Neighbours are correlated, and there are too few blocks to distinguish a step from drift: `p` is that of single points, which
+    /// drift makes too small.
     pub doubtful: bool,
 }
 
-/// What the search found.
+/// Result of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Splits {
-    /// In order.
+    /// Splits in order of their index.
     pub splits: Vec<Split>,
     /// Whether blocks were permuted.
     pub blocks: bool,
 }
 
-/// Searches a series; one that is too short for two segments has no splits.
+/// Searches a series; one too short for two segments has no splits.
 pub fn search(values: &[f64], how: &Search) -> Result<Splits, Unusable> {
     finite(values)?;
     let how = Search { min_segment: how.min_segment.max(2), block: how.block.max(1), ..*how };
@@ -103,7 +104,7 @@ pub fn search(values: &[f64], how: &Search) -> Result<Splits, Unusable> {
     if !alike(values, &by_points) {
         return Ok(Splits { splits: by_points, blocks: false });
     }
-    // Of its own, so that what single points found above they find again, whatever the blocks drew.
+    // A separate stream, so that the splits found above with single points are found again whatever the blocks drew.
     let mut of_points = Draws::from_seed(how.seed);
     let splits = recursed(
         values,
@@ -113,7 +114,7 @@ pub fn search(values: &[f64], how: &Search) -> Result<Splits, Unusable> {
     Ok(Splits { splits, blocks: true })
 }
 
-/// Splits, then splits both parts, until no test passes.
+/// Splits recursively until no test passes.
 fn recursed(
     values: &[f64],
     mut tested: impl FnMut(Range<usize>, &mut Draws) -> Option<Split>,
@@ -133,14 +134,14 @@ fn recursed(
     splits
 }
 
-/// Whether neighbours resemble each other when the levels found are taken out. Every mean taken out lowers r1 by about (1 + 3 r1) / n,
-/// which is added again: else false changes would hide the drift that they come from.
+/// Whether neighbours are correlated after the found levels are removed. Each removed mean lowers r1 by about (1 + 3 r1) / n, which is
+/// added back; otherwise false changes would hide the drift that causes them.
 fn alike(values: &[f64], splits: &[Split]) -> bool {
     let bounds: Vec<usize> =
         std::iter::once(0).chain(splits.iter().map(|s| s.index)).chain([values.len()]).collect();
     let levels = bounds.windows(2).map(|b| &values[b[0]..b[1]]);
     let of_level = |level: &[f64]| {
-        // Once for all of its points: a level may be the whole series.
+        // Computed once per level, which may be the whole series.
         let mean = mean(level);
         level.iter().map(|v| v - mean).collect::<Vec<f64>>()
     };
@@ -151,7 +152,7 @@ fn alike(values: &[f64], splits: &[Split]) -> bool {
     })
 }
 
-/// The best split of a segment by blocks; where these cannot tell, by single points and in doubt.
+/// The best split of a segment by blocks; where blocks cannot decide, by single points and marked doubtful.
 fn tested_by_blocks(
     values: &[f64],
     segment: Range<usize>,
@@ -190,7 +191,7 @@ fn tested(
     let limit = q - q.abs() * 1e-9;
     let ceiling = (part.len() >= LONG).then(|| Ceiling::of(&distances, limit, how.min_segment)).flatten();
     let permutations = how.permutations_of(part.len());
-    // Stops as soon as the test cannot pass any more.
+    // Stops as soon as the test can no longer pass.
     let most = (how.alpha * (permutations + 1) as f64 + 1e-9) as usize;
     let mut as_large = 0;
     for _ in 0..permutations {
@@ -209,7 +210,7 @@ fn tested(
     Some(Split { index: segment.start + t, q, p, permutations, doubtful: false })
 }
 
-/// The points of a permutation of blocks of so many; the last may be short.
+/// Expands a permutation of blocks of `block` points; the last block may be short.
 fn arrange(pieces: &[u32], block: usize, order: &mut [u32]) {
     if block == 1 {
         return order.copy_from_slice(pieces);
@@ -224,7 +225,7 @@ fn arrange(pieces: &[u32], block: usize, order: &mut [u32]) {
     }
 }
 
-/// Q of every split that leaves both sides long enough, with its t; empty if there is none.
+/// (t, Q) of every split that leaves both sides long enough; empty if there is none.
 #[must_use]
 pub fn statistics(values: &[f64], min_segment: usize) -> Vec<(usize, f64)> {
     let order: Vec<u32> = (0..values.len() as u32).collect();
@@ -307,7 +308,7 @@ mod tests {
         assert_eq!(Search { permutations: 99, ..how }.permutations_of(1_000_000), 99);
     }
 
-    /// The plain method: every permutation is computed.
+    /// The reference method: every permutation is computed.
     fn all_computed(values: &[f64], how: &Search, block: usize, draws: &mut Draws) -> Option<Split> {
         let distances = Distances::of(values);
         let mut workspace = Workspace::default();
@@ -337,7 +338,7 @@ mod tests {
             let points = LONG + 7 * turn;
             let mut drift = 0.0;
             let mut point = |i: usize| {
-                // A third of the series drifts, a third has far points, a third has ties.
+                // A third of the series drifts, a third has outliers, a third has ties.
                 drift = if turn < 6 { 0.5 * drift } else { 0.0 } + draws.normal();
                 let far = if (6..12).contains(&turn) && i.is_multiple_of(97) { 300.0 } else { 0.0 };
                 let value = drift + far + if i > points / 3 { step } else { 0.0 };
@@ -370,7 +371,7 @@ mod tests {
 
         #[test]
         fn unit_and_sign_do_not_matter(values in prop::collection::vec(-9i32..9, 6..24), step in 0i32..30) {
-            // Whole numbers and powers of two: every sum is exact, so both searches see the same.
+            // Whole numbers and powers of two keep every sum exact, so both searches see the same.
             let half = values.len() / 2;
             let series: Vec<f64> = values.iter().enumerate().map(|(i, v)| f64::from(v + if i < half { 0 } else { step })).collect();
             let moved: Vec<f64> = series.iter().map(|v| 64.0 - 4.0 * v).collect();

@@ -1,5 +1,6 @@
-//! Change points in a history. A point is a run. `e_divisive` finds and tests changes, `ceiling` spares it most of the work where a change is
-//! clear, `chance` knows what no search can find, `pelt` is the fast overview, and [`changes`] does the whole of it: E-divisive on logarithms, and changes too small to matter dropped.
+//! Change points in a history of runs. `e_divisive` finds and tests changes, `ceiling` saves it most of the work where a change is clear,
+//! `chance` knows which changes cannot be found, and `pelt` gives a fast overview. [`changes`] combines them: E-divisive on logarithms,
+//! without changes too small to matter.
 
 mod ceiling;
 mod chance;
@@ -12,36 +13,36 @@ use crate::unpaired::shift::{Shift, shift};
 use crate::unusable::{Unusable, positive};
 use e_divisive::Search;
 
-/// Smaller shifts are dropped; 0.01 is 1 %.
+/// Smallest shift that is reported; 0.01 is 1 %.
 pub const THRESHOLD: f64 = 0.01;
 
 /// A change in a history.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
-    /// The first point of the new level, from 0. The cause lies after point `first_new - 1`, up to and with this one.
+    /// Index of the first point of the new level, from 0. The cause lies after point `first_new - 1`, up to and including this one.
     pub first_new: usize,
-    /// New level over old, by the Hodges-Lehmann shift.
+    /// New level over old (Hodges-Lehmann).
     pub ratio: f64,
-    /// Lower bound of the ratio. The place was chosen by the same figures, so the bounds are a little too near.
+    /// Lower bound of the ratio. The bounds are slightly too narrow, because the position was chosen from the same figures.
     pub low: f64,
-    /// Upper bound.
+    /// Upper bound of the ratio.
     pub high: f64,
-    /// Confidence of the bounds, had the place been known before.
+    /// Confidence of the bounds if the position had been known beforehand.
     pub confidence: f64,
     /// p-value of the permutation test.
     pub p: f64,
-    /// Permutations of that test.
+    /// Number of permutations of that test.
     pub permutations: usize,
-    /// Neighbours resemble each other, and here blocks of them are too few to tell a step from drift: `p` is that of single points.
+    /// Neighbours are correlated, and there are too few blocks here to distinguish a step from drift: `p` is that of single points.
     pub doubtful: bool,
 }
 
 /// The changes of a history, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct History {
-    /// The changes of the threshold or more.
+    /// Changes of at least the threshold.
     pub changes: Vec<Change>,
-    /// Whether neighbouring points resemble each other, so that blocks were permuted: small steps need more points.
+    /// Whether neighbouring points are correlated, so that blocks were permuted: small steps then need more points.
     pub drifts: bool,
 }
 
@@ -57,7 +58,7 @@ pub fn changes(points: &[f64], search: &Search, threshold: f64) -> Result<Histor
         shift(&logs[from..left[i].index], &logs[left[i].index..to], 0.95)
     };
     let mut shifts: Vec<Shift> = (0..left.len()).map(|i| shift_at(&left, i)).collect::<Result<_, _>>()?;
-    // The smallest first: what was too small a step may, its neighbour gone, turn out to be a part of a larger one.
+    // Smallest first: once its neighbour is dropped, a step that was too small may become part of a larger one.
     loop {
         let size = |s: &Shift| s.estimate.abs();
         let smallest = shifts.iter().enumerate().min_by(|a, b| size(a.1).total_cmp(&size(b.1)));
@@ -65,7 +66,7 @@ pub fn changes(points: &[f64], search: &Search, threshold: f64) -> Result<Histor
             Some((i, shift)) if size(shift) < threshold.ln_1p() => {
                 left.remove(i);
                 shifts.remove(i);
-                // Only the levels beside it are others now.
+                // Only the adjacent levels have changed.
                 let beside = i.saturating_sub(1)..left.len().min(i + 1);
                 for (at, shift) in beside.clone().zip(&mut shifts[beside]) {
                     *shift = shift_at(&left, at)?;
@@ -114,7 +115,7 @@ mod tests {
         assert!(coarse.changes.is_empty());
     }
 
-    /// Small steps are dropped one by one: what is left is what all levels taken anew would leave.
+    /// Small steps are dropped one by one: the result equals recomputing all levels each time.
     #[test]
     fn levels_beside_a_dropped_step_are_taken_anew() {
         let levels = [0.0, 0.004, 0.008, 0.05, 0.054, 0.1, 0.104, 0.09];

@@ -1,16 +1,16 @@
-//! PELT: the piecewise-constant fit of least squared error with a price on every change, found with pruning. The fast overview of a history:
-//! it has no p-value, and drift makes it see changes; E-divisive decides.
+//! PELT: the piecewise-constant fit with least squared error and a penalty per change, with pruning. A fast overview of a history: it has
+//! no p-value and reports drift as changes; E-divisive decides.
 
 use crate::numbers::{mean, median};
 use crate::unusable::{Unusable, finite};
 
-/// Normal quantile that makes a median absolute deviation a standard deviation.
+/// Converts the median absolute deviation of normal noise to a standard deviation.
 const MAD_TO_SIGMA: f64 = 1.4826;
 
-/// Price of a change in units of ln n: one series of white noise in 200 is cut.
+/// Penalty per change in units of ln n: one series of white noise in 200 is cut.
 pub const PENALTY: f64 = 4.0;
 
-/// The noise of a series by the median absolute deviation of its neighbours' differences, which a few changes do not move.
+/// Noise of a series from the median absolute deviation of its successive differences, which a few changes do not affect.
 pub fn noise(values: &[f64]) -> Result<f64, Unusable> {
     crate::unusable::enough("the noise of a series", 3, values.len())?;
     finite(values)?;
@@ -20,16 +20,16 @@ pub fn noise(values: &[f64]) -> Result<f64, Unusable> {
     Ok(MAD_TO_SIGMA * median(&away) / std::f64::consts::SQRT_2)
 }
 
-/// A fit: where levels begin, and its cost in units of the noise squared.
+/// A fit: the starts of its levels, and its cost in units of the noise squared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fit {
-    /// First points of new levels, from 0.
+    /// Index of the first point of each new level, from 0.
     pub changes: Vec<usize>,
-    /// Squared error of all levels plus the price of all changes.
+    /// Squared error of all levels plus the penalties.
     pub cost: f64,
 }
 
-/// The best fit at the usual price, 4 ln n a change, with the noise estimated.
+/// The best fit with the usual penalty, 4 ln n per change, and estimated noise.
 pub fn fit(values: &[f64]) -> Result<Fit, Unusable> {
     let sigma = noise(values)?;
     if sigma == 0.0 {
@@ -38,7 +38,7 @@ pub fn fit(values: &[f64]) -> Result<Fit, Unusable> {
     fit_with(values, sigma, PENALTY * (values.len() as f64).ln())
 }
 
-/// The best fit for a given noise and price of a change.
+/// The best fit for a given noise and penalty.
 pub fn fit_with(values: &[f64], sigma: f64, penalty: f64) -> Result<Fit, Unusable> {
     crate::unusable::enough("PELT", 1, values.len())?;
     finite(values)?;
@@ -54,7 +54,7 @@ pub fn fit_with(values: &[f64], sigma: f64, penalty: f64) -> Result<Fit, Unusabl
             priced.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, f64::INFINITY));
         cost.push(least + penalty);
         last_change.push(start);
-        // A start that is already dearer than the best by the price of a change can never win again.
+        // Prune a start that already exceeds the best cost by the penalty: it can never win again.
         candidates =
             priced.into_iter().filter(|(_, c)| *c <= least + penalty).map(|(start, _)| start).collect();
         candidates.push(end);
@@ -69,9 +69,9 @@ pub fn fit_with(values: &[f64], sigma: f64, penalty: f64) -> Result<Fit, Unusabl
     Ok(Fit { changes, cost: cost[n] })
 }
 
-/// Squared error of any stretch about its own mean, in units of sigma squared, in constant time.
+/// Squared error of any range about its mean, in units of sigma squared, in constant time.
 fn squared_errors(values: &[f64], sigma: f64) -> impl Fn(usize, usize) -> f64 {
-    // Centred first, so that large levels do not swallow small steps.
+    // Centred first, so that large levels do not lose small steps.
     let centre = mean(values);
     let (mut sums, mut squares) = (vec![0.0], vec![0.0]);
     for (i, v) in values.iter().enumerate() {
@@ -123,7 +123,7 @@ mod tests {
         assert!(fit(&[1.0; 20]).is_err() && fit(&[1.0, 2.0]).is_err() && fit_with(&[], 1.0, 1.0).is_err());
     }
 
-    /// Every segmentation of a short series, one by one.
+    /// Tries every segmentation of a short series.
     fn by_force(values: &[f64], penalty: f64) -> f64 {
         let error = squared_errors(values, 1.0);
         let n = values.len();

@@ -1,10 +1,10 @@
-//! The rates of a history by seeded simulation: false changes of quiet and of drifting histories, and how many steps are found, surely or in
-//! doubt, from 12 points to 60.
+//! Rates of a history by seeded simulation: false changes in quiet and drifting histories, and the share of steps found, with and without
+//! doubt, from 12 to 60 points.
 
 use super::*;
 use crate::seeded::Draws;
 
-/// A history's points: normal noise of 1 % of which neighbours share `rho`, and a step of so much from a place on.
+/// Points of a history: normal noise of 1 % with autocorrelation `rho`, and a step of a given size at an index.
 fn series(points: usize, rho: f64, step: (usize, f64), draws: &mut Draws) -> Vec<f64> {
     let mut level = 0.01 * draws.normal();
     let spread = 0.01 * (1.0 - rho * rho).sqrt();
@@ -15,8 +15,8 @@ fn series(points: usize, rho: f64, step: (usize, f64), draws: &mut Draws) -> Vec
     (0..points).map(point).collect()
 }
 
-/// Of a hundred histories, so many have a change without doubt, so many one in doubt alone, and so many are said to drift. Where there is a
-/// step only changes at it count, to a point or so.
+/// Percentages of histories with a certain change, with only doubtful ones, and called drifting. Where there is a step, only changes at
+/// it count, give or take a point.
 fn of_100(points: usize, rho: f64, step: (usize, f64), times: usize) -> [f64; 3] {
     let mut draws = Draws::from_seed(17);
     let mut counts = [0; 3];
@@ -38,13 +38,13 @@ fn of_100(points: usize, rho: f64, step: (usize, f64), times: usize) -> [f64; 3]
 fn rates_on_white_noise_and_under_autocorrelation() {
     let ([quiet, ..], [drifting, ..], [located, ..]) =
         (of_100(60, 0.0, (0, 0.0), 300), of_100(60, 0.5, (0, 0.0), 300), of_100(60, 0.0, (40, -0.03), 300));
-    // Of 1000: 8, 39 and 964. By single points a quarter of the drifting series would alarm.
+    // Of 1000: 8, 39 and 964. With single points a quarter of the drifting series would alarm.
     assert!(quiet <= 2.7 && drifting <= 7.0 && located >= 90.0, "{quiet} {drifting} {located}");
 }
 
-/// A step of five times the scatter, in the middle or four points ago. Of 1000 histories of 20, 24, 40 or 60 points at least 868 have it for
-/// sure, at least 994 for sure or in doubt, and at most 15 quiet and 83 drifting ones have a change for sure. If blocks alone
-/// judged those that look as if they drifted, 104 to 131 steps would be lost up to 40 points, however large.
+/// A step of five times the scatter, in the middle or four points before the end. Of 1000 histories of 20, 24, 40 or 60 points, at least
+/// 868 find it for certain, at least 994 for certain or in doubt; at most 15 quiet and 83 drifting ones report a certain change. If
+/// blocks alone judged those that look drifting, 104 to 131 steps would be lost up to 40 points, however large.
 #[test]
 fn steps_in_short_histories_are_found_or_said_to_be_in_doubt() {
     let times = 100;
@@ -54,7 +54,7 @@ fn steps_in_short_histories_are_found_or_said_to_be_in_doubt() {
         assert!(quiet <= 4.0 && doubted <= 2.0 && drifting <= 15.0, "{points}: {quiet} {doubted} {drifting}");
         for at in [points / 2, points - 4] {
             let [sure, doubtful, _] = of_100(points, 0.0, (at, -0.05), times);
-            // Of 12 points a clean step has 2 of 495 orders to itself: chance loses some with so few permutations.
+            // With 12 points a clean step shares its Q with 2 of 495 orders: chance loses some with so few permutations.
             let (least, most) = if points == 12 { (55.0, 35.0) } else { (78.0, 4.0) };
             assert!(sure >= least && sure + doubtful >= 100.0 - most, "{points}: {at} {sure} {doubtful}");
         }

@@ -1,26 +1,26 @@
-//! What a run leaves behind for the next one: dirty pages, a drive still collecting garbage. Random order does not cure it, so runs
-//! after an A and runs after a B are held against each other.
+//! Carry-over from one run to the next: dirty pages, or a drive still collecting garbage. Random order does not remove it, so runs after
+//! an A are compared with runs after a B.
 
 use super::Side;
 use crate::numbers::mean;
 use crate::unpaired::mann_whitney::mann_whitney;
 use crate::unusable::{Unusable, enough, positive};
 
-/// A difference that chance makes more often than this is none.
+/// A difference that chance produces more often than this is not flagged.
 const CHANCE: f64 = 0.01;
 
-/// Runs by what ran before them, each relative to the mean of its own side.
+/// Runs grouped by the side of the run before them, each relative to the mean of its own side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CarryOver {
-    /// Geometric mean of the runs after an A, 1 being usual for their side.
+    /// Geometric mean of the runs after an A; 1 is their sides' mean.
     pub after_a: f64,
     /// Geometric mean of the runs after a B.
     pub after_b: f64,
-    /// Whether the two differ by the threshold or more, and not by chance.
+    /// Whether the two differ by at least the threshold, and not by chance.
     pub flagged: bool,
 }
 
-/// The runs in the order they were run, with their sides; `threshold` such as 0.01.
+/// `runs` in run order with their sides; `threshold` such as 0.01.
 pub fn carry_over(runs: &[f64], sides: &[Side], threshold: f64) -> Result<CarryOver, Unusable> {
     if runs.len() != sides.len() {
         return Err(Unusable::Unequal { what: "carry-over", first: runs.len(), second: sides.len() });
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn scatter_is_not_taken_for_it() {
         let sides: Vec<Side> = FIVE.concat();
-        // 8 % up and down, whatever ran before.
+        // 8 % up and down, whichever side ran before.
         let runs: Vec<f64> =
             (0..sides.len()).map(|i| 100.0 + [8.0, -7.0, 3.0, -8.0, 5.0, -2.0, 7.0][i * 5 % 7]).collect();
         let found = carry_over(&runs, &sides, 0.01).expect("runs");

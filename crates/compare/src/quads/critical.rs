@@ -1,17 +1,17 @@
-//! Critical values of the rank test and ranks of its interval, computed from the null distribution for any number of quads.
+//! Critical values of the rank test and ranks of its interval, from the null distribution for any number of quads.
 
 use super::rank_test::{Null, of_untied};
 
-/// "Reject if U <= c or U >= 4K - c", and what that costs.
+/// "Reject if U <= c or U >= 4K - c", with its attained level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Critical {
-    /// The largest U, in whole pairs, that rejects.
+    /// The largest rejecting U, in whole pairs.
     pub c: usize,
-    /// The rate of false alarms it has.
+    /// The attained rate of false alarms.
     pub attained: f64,
 }
 
-/// The critical value at level `alpha`; `None` if so few quads can never reach it.
+/// The critical value at level `alpha`; `None` if this few quads cannot reach it.
 #[must_use]
 pub fn critical(quads: usize, alpha: f64) -> Option<Critical> {
     let null = Null::untied(quads);
@@ -20,10 +20,10 @@ pub fn critical(quads: usize, alpha: f64) -> Option<Critical> {
     Some(Critical { c, attained: level(c) })
 }
 
-/// Which order statistics bound the interval: the (c+1)th from below and from above.
+/// The order statistics that bound the interval: the (c+1)th from below and from above.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IntervalRank {
-    /// How many of the sorted pairs lie outside on each side.
+    /// Number of sorted pairs outside the interval on each side.
     pub c: usize,
     /// The confidence attained.
     pub confidence: f64,
@@ -38,13 +38,13 @@ pub fn interval_rank(quads: usize, level: f64) -> Option<IntervalRank> {
     })
 }
 
-/// The rank that belongs to a test at `alpha`: U rejects exactly when the interval leaves out "no change".
+/// The rank that matches a test at `alpha`: U rejects exactly when the interval excludes "no change".
 #[must_use]
 pub fn interval_of_test(quads: usize, alpha: f64) -> Option<IntervalRank> {
     critical(quads, alpha).map(|c| IntervalRank { c: c.c, confidence: 1.0 - c.attained })
 }
 
-/// The smallest p that so many quads can give.
+/// The smallest possible p with this number of quads.
 #[must_use]
 pub fn smallest_p(quads: usize) -> f64 {
     of_untied(quads, |null| null.two_sided(0))

@@ -1,25 +1,25 @@
-//! How large the change is: the Hodges-Lehmann estimate over the pairs within quads, and the interval of the rank test that goes with it.
+//! Size of a change: the Hodges-Lehmann estimate over the pairs within quads, and the matching interval of the rank test.
 //!
-//! All 4K values ln b - ln a of pairs of one quad, sorted: the median estimates, two of the others bound. One bad run moves two
-//! pairs of one quad, so outliers of a run or two do not bend the estimate.
+//! Of all 4K values ln b - ln a of pairs within a quad, sorted, the median is the estimate and two others are the bounds. One bad run
+//! affects two pairs of one quad, so one or two outliers do not bend the estimate.
 
 use super::Quad;
 use super::critical::{IntervalRank, interval_rank};
 use crate::numbers::median_of_sorted;
 
-/// In what the effect is counted.
+/// Scale of an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// B / A. 1 is no change.
+    /// B / A; 1 means no change.
     Ratio,
-    /// B - A, because a figure is zero or below and has no ratio. 0 is no change.
+    /// B - A, used when a figure is zero or negative and has no ratio; 0 means no change.
     Difference,
 }
 
 /// The effect with its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effect {
-    /// Ratio or difference.
+    /// Whether the values are ratios or differences.
     pub scale: Scale,
     /// The estimate.
     pub estimate: f64,
@@ -27,12 +27,12 @@ pub struct Effect {
     pub low: f64,
     /// Upper bound.
     pub high: f64,
-    /// The confidence the bounds attain, such as 0.94573 with five quads.
+    /// The attained confidence, such as 0.94573 with five quads.
     pub confidence: f64,
 }
 
 impl Effect {
-    /// Half the width of the interval as a ratio less one: 0.01 is "to about 1 %". Differences are halved as they are.
+    /// Half-width of the interval as a ratio minus one: 0.01 is "to about 1 %". For differences, half of the interval's width.
     #[must_use]
     pub fn half_width(&self) -> f64 {
         match self.scale {
@@ -41,7 +41,7 @@ impl Effect {
         }
     }
 
-    /// The change from "none" in the direction of larger figures: `ln ratio`, or the difference.
+    /// Signed change, positive if B's figures are larger: `ln ratio`, or the difference.
     #[must_use]
     pub fn shift(&self) -> f64 {
         match self.scale {
@@ -51,7 +51,7 @@ impl Effect {
     }
 }
 
-/// Half the width of the interval of a ratio, as a ratio less one.
+/// Half-width of a ratio's interval, as a ratio minus one.
 #[must_use]
 pub fn half_width(low: f64, high: f64) -> f64 {
     ((high / low).ln() / 2.0).exp_m1()
@@ -63,7 +63,7 @@ pub fn effect(quads: &[Quad], level: f64) -> Option<Effect> {
     effect_at(quads, interval_rank(quads.len(), level)?)
 }
 
-/// The effect with the interval of a given rank; `None` if the rank leaves nothing.
+/// The effect with the interval of a given rank; `None` if the rank leaves no values.
 #[must_use]
 pub fn effect_at(quads: &[Quad], rank: IntervalRank) -> Option<Effect> {
     let scale = scale_of(quads);
@@ -79,7 +79,7 @@ fn scale_of(quads: &[Quad]) -> Scale {
     if quads.iter().flat_map(Quad::values).all(|v| v > 0.0) { Scale::Ratio } else { Scale::Difference }
 }
 
-/// B against A of every pair within a quad, ascending.
+/// B relative to A for every pair within a quad, ascending.
 fn sorted_pairs(quads: &[Quad], scale: Scale) -> Vec<f64> {
     let of = |v: f64| if scale == Scale::Ratio { v.ln() } else { v };
     let mut pairs: Vec<f64> =

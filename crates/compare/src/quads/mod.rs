@@ -1,9 +1,9 @@
 //! The default comparison: two sides measured in randomised quads, judged by the exact stratified rank test.
 //!
-//! A quad is four consecutive runs, two of each side, in an order drawn at random ([`crate::design`]). Whatever drifts, warms up or
-//! wobbles does so for both sides alike within a quad, so the test's rate of false alarms is exact. `rank_test` gives the p-value,
-//! `critical` its levels and the rank of the interval, `effect` the ratio with its interval, `carry_over` what the order of runs left
-//! behind. The verdict over all of them is [`crate::verdict`].
+//! A quad is four consecutive runs, two of each side, in random order ([`crate::design`]). Drift, warm-up and other disturbances affect
+//! both sides of a quad alike, so the test's rate of false alarms is exact. `rank_test` gives the p-value, `critical` its levels and the
+//! rank of the interval, `effect` the ratio with its interval, `carry_over` the effect of one run on the next. [`crate::verdict`]
+//! combines them.
 
 pub mod carry_over;
 pub mod critical;
@@ -12,22 +12,22 @@ pub mod rank_test;
 
 use crate::unusable::{Unusable, finite};
 
-/// The side a run belongs to.
+/// The side of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The baseline.
     A,
-    /// What is compared with it.
+    /// The side compared with the baseline.
     B,
 }
 
-/// The six orders a quad can be run in.
+/// The six possible orders of a quad.
 pub const ORDERS: [[Side; 4]; 6] = {
     use Side::{A, B};
     [[A, A, B, B], [A, B, A, B], [A, B, B, A], [B, A, A, B], [B, A, B, A], [B, B, A, A]]
 };
 
-/// The figures of four consecutive runs, two of each side, each side's in the order they were run.
+/// Figures of four consecutive runs, two of each side, in run order within a side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quad {
     /// The baseline's two runs.
@@ -37,7 +37,7 @@ pub struct Quad {
 }
 
 impl Quad {
-    /// Sorts four runs, in the order they were run, to their sides.
+    /// Assigns four runs, in run order, to their sides; `None` unless each side has two.
     #[must_use]
     pub fn of_runs(runs: [f64; 4], order: [Side; 4]) -> Option<Self> {
         let of = |side: Side| -> Option<[f64; 2]> {
@@ -54,15 +54,15 @@ impl Quad {
         [self.a[0], self.a[1], self.b[0], self.b[1]]
     }
 
-    /// The same quad with the sides exchanged.
+    /// The same quad with swapped sides.
     #[must_use]
     pub fn swapped(&self) -> Self {
         Self { a: self.b, b: self.a }
     }
 }
 
-/// The quads of two samples measured in blocks of two rounds ([`crate::design::blocks`]): runs 1 and 2 of both sides are the first
-/// quad, 3 and 4 the second, and so on. The single round that ends an odd number of rounds is no quad: leave it out.
+/// The quads of two samples measured in blocks of two rounds ([`crate::design::blocks`]): runs 1 and 2 of both sides are the first quad,
+/// 3 and 4 the second, and so on. The last round of an odd number forms no quad; leave it out.
 pub fn quads_of(a: &[f64], b: &[f64]) -> Result<Vec<Quad>, Unusable> {
     if a.len() != b.len() || !a.len().is_multiple_of(2) || a.is_empty() {
         return Err(Unusable::NotQuads { a: a.len(), b: b.len() });
@@ -73,7 +73,7 @@ pub fn quads_of(a: &[f64], b: &[f64]) -> Result<Vec<Quad>, Unusable> {
     Ok(a.chunks_exact(2).zip(b.chunks_exact(2)).map(quad).collect())
 }
 
-/// Quads that can be judged: at least one, every figure finite.
+/// Checks that there is at least one quad and that every figure is finite.
 pub(crate) fn checked(quads: &[Quad]) -> Result<(), Unusable> {
     if quads.is_empty() {
         return Err(Unusable::NotQuads { a: 0, b: 0 });

@@ -1,36 +1,35 @@
-//! The exact stratified rank test on quads (van Elteren's test with equal strata): how often would chance alone, the order of runs
-//! having been drawn at random, give a difference like this? No assumption on the noise, no random numbers.
-//!
-//! Per quad, U counts the pairs in which B lies above A, of four; ties count one half, so sums run in half units. The distribution of
-//! the sum under "no effect" is the convolution of the six relabellings of every quad: integers up to 40 quads, f64 beyond.
+//! The exact stratified rank test on quads (van Elteren's test with equal strata): the probability that the random order of runs alone
+//! gives a difference this large. It assumes nothing about the noise and uses no random numbers.
+//! U counts, of the four pairs in a quad, those in which B is above A. Ties count one half, so sums are in half units. The null
+//! distribution of the sum is the convolution of the six relabellings of every quad: in integers up to 40 quads, in f64 beyond.
 
 use super::Quad;
 use std::cell::RefCell;
 
-/// Half units of one quad: four pairs.
+/// Half units per quad: four pairs.
 const QUAD_STEPS: usize = 8;
-/// Ways to label one quad.
+/// Labellings of one quad.
 const LABELLINGS: u128 = 6;
-/// 6^40 is far inside u128; beyond it shares of one are summed instead of counts.
+/// 6^40 is well inside u128; beyond that, probabilities are summed instead of counts.
 const MOST_COUNTED: usize = 40;
 
-/// The distribution of U, in half units, if the sides do not differ.
+/// The null distribution of U, in half units.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Null {
-    /// Probability of each sum, by half units.
+    /// Probability of each sum, indexed by half units.
     shares: Vec<f64>,
-    /// The same as counts of labellings, where they fit.
+    /// The same as counts of labellings, if they fit.
     counts: Option<Vec<u128>>,
 }
 
 impl Null {
-    /// Of so many quads without ties.
+    /// For quads without ties.
     #[must_use]
     pub fn untied(quads: usize) -> Self {
         Self::convolved(std::iter::repeat_n([1, 0, 1, 0, 2, 0, 1, 0, 1], quads))
     }
 
-    /// Of these quads: where a quad has ties, its own six relabellings are enumerated.
+    /// For these quads: where a quad has ties, its own six relabellings are enumerated.
     #[must_use]
     pub fn of(quads: &[Quad]) -> Self {
         Self::convolved(quads.iter().map(relabellings))
@@ -48,7 +47,7 @@ impl Null {
         Self { shares, counts }
     }
 
-    /// How many labellings give each sum, by half units; `None` beyond 40 quads.
+    /// Number of labellings per sum, by half units; `None` beyond 40 quads.
     #[must_use]
     pub fn counts(&self) -> Option<&[u128]> {
         self.counts.as_deref()
@@ -70,7 +69,7 @@ impl Null {
         self.shares.get(half_units).copied().unwrap_or(0.0)
     }
 
-    /// Two-sided p of a sum, in half units. The distribution is symmetric: exchanging the labels of a quad mirrors it.
+    /// Two-sided p of a sum, in half units. The distribution is symmetric: swapping the labels of a quad mirrors it.
     #[must_use]
     pub fn two_sided(&self, half_units: usize) -> f64 {
         let largest = self.shares.len() - 1;
@@ -79,7 +78,7 @@ impl Null {
     }
 }
 
-/// By integers; `None` if they do not fit.
+/// In integers; `None` if they do not fit.
 fn counted(strata: impl Iterator<Item = [u8; QUAD_STEPS + 1]>) -> Option<Vec<u128>> {
     let mut sums = vec![1u128];
     for stratum in strata {
@@ -94,7 +93,7 @@ fn counted(strata: impl Iterator<Item = [u8; QUAD_STEPS + 1]>) -> Option<Vec<u12
     Some(sums)
 }
 
-/// By probabilities.
+/// In probabilities.
 fn shared(strata: impl Iterator<Item = [u8; QUAD_STEPS + 1]>) -> Vec<f64> {
     let mut sums = vec![1.0];
     for stratum in strata {
@@ -116,7 +115,7 @@ pub fn half_units(quad: &Quad) -> usize {
     quad.a.iter().map(|a| quad.b.iter().map(|b| pair(*a, *b)).sum::<usize>()).sum()
 }
 
-/// How many of the six labellings of a quad's four figures give each U.
+/// Number of the six labellings of a quad's four figures that give each U.
 fn relabellings(quad: &Quad) -> [u8; QUAD_STEPS + 1] {
     let [v0, v1, v2, v3] = quad.values();
     let mut counts = [0; QUAD_STEPS + 1];
@@ -128,10 +127,10 @@ fn relabellings(quad: &Quad) -> [u8; QUAD_STEPS + 1] {
     counts
 }
 
-/// What the test found.
+/// Result of the rank test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RankTest {
-    /// Pairs within quads in which B is above A, of `4 * quads`; ties count one half.
+    /// Number of pairs within quads with B above A, of `4 * quads`; ties count one half.
     pub u: f64,
     /// Number of quads.
     pub quads: usize,
@@ -139,7 +138,7 @@ pub struct RankTest {
     pub p: f64,
 }
 
-/// The test; of no quads at all it is U = 0, p = 1.
+/// Runs the test; without quads U = 0 and p = 1.
 #[must_use]
 pub fn rank_test(quads: &[Quad]) -> RankTest {
     let sum: usize = quads.iter().map(half_units).sum();
@@ -157,11 +156,11 @@ fn is_untied(quad: &Quad) -> bool {
 }
 
 thread_local! {
-    /// The cells of a matrix have the same number of quads, one after the other.
+    /// Cache: the cells of a matrix have the same number of quads.
     static LAST_UNTIED: RefCell<Option<(usize, Null)>> = const { RefCell::new(None) };
 }
 
-/// What is asked of the distribution of so many quads without ties.
+/// Queries the distribution for this number of quads without ties.
 pub(super) fn of_untied<T>(quads: usize, ask: impl FnOnce(&Null) -> T) -> T {
     LAST_UNTIED.with_borrow_mut(|last| {
         if last.as_ref().is_none_or(|l| l.0 != quads) {

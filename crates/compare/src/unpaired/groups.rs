@@ -1,5 +1,5 @@
-//! The verdict on two unpaired groups: Mann and Whitney's test and the Hodges-Lehmann ratio, with the rules of the verdict on quads. It
-//! is the weaker method: what drifted between the two sessions looks like a change, and the sentence that says so goes with it.
+//! The verdict on two unpaired groups: Mann-Whitney's test and the Hodges-Lehmann ratio, with the rules of the verdict on quads. It is
+//! the weaker method: drift between the two sessions looks like a change, and its sentence says so.
 
 use super::mann_whitney::{MannWhitney, critical, mann_whitney};
 use super::shift::{Shift, shift};
@@ -7,27 +7,27 @@ use crate::quads::effect::{Effect, Scale};
 use crate::unusable::Unusable;
 use crate::verdict::{Rules, Settle, Verdict, margin_kept, threshold_of};
 
-/// Below this confidence an interval bounds nothing, and cannot show that nothing changed.
+/// Below this confidence an interval cannot show that nothing changed.
 const LEAST_CONFIDENCE: f64 = 0.9;
-/// Where it is looked up how many runs the test needs.
+/// Upper limit when looking for the number of runs that the test needs.
 const MOST_RUNS: usize = 50;
-/// Fewer runs of a side, and nothing is called the same: the interval of 3 + 3 runs is as wide as they happened to lie.
+/// Fewer runs per side never give the verdict "the same": the interval of 3 + 3 runs is arbitrary.
 pub const FEWEST_RUNS: usize = 5;
 
 /// A comparison of two groups.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Groups {
-    /// Values of A and of B.
+    /// Number of values of A and of B.
     pub runs: [usize; 2],
-    /// The test.
+    /// The Mann-Whitney test.
     pub test: MannWhitney,
     /// The effect with its interval.
     pub effect: Effect,
     /// The rules that were applied.
     pub rules: Rules,
-    /// What may be said; of an inconclusive comparison of groups it is not known what would settle it.
+    /// The verdict; for an inconclusive comparison of groups it is unknown what would settle it.
     pub verdict: Verdict,
-    /// Runs of each side that the test needs to reach its level at all, if there are fewer.
+    /// Runs per side that the test needs to reach its level at all, if there are fewer.
     pub needed: Option<usize>,
 }
 
@@ -55,7 +55,7 @@ pub fn compare(a: &[f64], b: &[f64], rules: &Rules) -> Result<Groups, Unusable> 
     Ok(Groups { runs: [a.len(), b.len()], test, effect, rules: *rules, verdict, needed })
 }
 
-/// The smallest groups of one size whose exact test reaches `alpha`.
+/// The smallest groups of equal size whose exact test reaches `alpha`.
 fn needed(alpha: f64) -> Option<usize> {
     (1..=MOST_RUNS).find(|n| critical(*n, *n, alpha).is_some())
 }

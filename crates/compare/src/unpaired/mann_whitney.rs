@@ -1,21 +1,21 @@
-//! Mann and Whitney's test: exact where there are no ties and the groups are not large, else by the normal approximation with
-//! corrections for ties and continuity.
+//! Mann-Whitney's test: exact without ties for groups that are not large, otherwise the normal approximation with corrections for ties
+//! and continuity.
 //!
-//! The exact distribution of U is the Gaussian binomial coefficient, by its recurrence: the largest of all values is either of A, and the
-//! rest is U of (m-1, n), or of B, and then it stands above all m of A.
+//! The exact distribution of U is the Gaussian binomial coefficient, by its recurrence: the largest of all values is either in A, leaving
+//! U of (m-1, n), or in B, where it is above all m of A.
 
 use super::usable;
 use crate::numbers::ranks;
 use crate::unusable::Unusable;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// Up to so many values in all the counts stay below C(100, 50), inside u128.
+/// Up to this total, counts stay below C(100, 50), which fits u128.
 const MOST_COUNTED: usize = 100;
 
-/// What the test found.
+/// Result of the Mann-Whitney test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MannWhitney {
-    /// Pairs in which B is above A; ties count one half.
+    /// Number of pairs with B above A; ties count one half.
     pub u: f64,
     /// Two-sided p-value.
     pub p: f64,
@@ -23,7 +23,7 @@ pub struct MannWhitney {
     pub exact: bool,
 }
 
-/// The test of two groups, exact if it can be.
+/// Tests two groups, exactly if possible.
 pub fn mann_whitney(a: &[f64], b: &[f64]) -> Result<MannWhitney, Unusable> {
     usable("Mann-Whitney's test", 1, a, b)?;
     let (u, ties) = u_of(a, b);
@@ -33,7 +33,7 @@ pub fn mann_whitney(a: &[f64], b: &[f64]) -> Result<MannWhitney, Unusable> {
     approximate(a, b)
 }
 
-/// The normal approximation, whatever the sizes.
+/// The normal approximation for groups of any size.
 pub fn approximate(a: &[f64], b: &[f64]) -> Result<MannWhitney, Unusable> {
     usable("Mann-Whitney's test", 1, a, b)?;
     let (u, ties) = u_of(a, b);
@@ -59,25 +59,25 @@ fn exact_p(m: usize, n: usize, u: usize) -> f64 {
     (2.0 * at_most(m, n, extreme)).min(1.0)
 }
 
-/// P(U <= u) of groups of m and n without ties; their sum at most 100.
+/// P(U <= u) for groups of m and n without ties, at most 100 values in all.
 fn at_most(m: usize, n: usize, u: usize) -> f64 {
     let counts = counts(m, n);
     let upto = u.min(m * n);
     counts[..=upto].iter().sum::<u128>() as f64 / counts.iter().sum::<u128>() as f64
 }
 
-/// How many arrangements of m and n values give each U.
+/// Number of arrangements of m and n values that give each U.
 fn counts(m: usize, n: usize) -> Vec<u128> {
-    // One row of the recurrence at a time: by_a[i] are the counts of groups of i and j.
+    // One row of the recurrence at a time: by_a[i] are the counts for groups of i and j.
     let mut by_a: Vec<Vec<u128>> = vec![vec![1]; m + 1];
     for j in 1..=n {
         for i in 1..=m {
             let mut next = vec![0; i * j + 1];
-            // The largest is of A: U of (i-1, j), this row's predecessor.
+            // The largest is in A: U of (i-1, j), from this row.
             for (u, count) in by_a[i - 1].iter().enumerate() {
                 next[u] += count;
             }
-            // The largest is of B, above all i of A: U of (i, j-1), the row before.
+            // The largest is in B, above all i of A: U of (i, j-1), from the previous row.
             for (u, count) in by_a[i].iter().enumerate() {
                 next[u + i] += count;
             }
@@ -87,14 +87,14 @@ fn counts(m: usize, n: usize) -> Vec<u128> {
     by_a.swap_remove(m)
 }
 
-/// The largest U that rejects, and its level: "reject if U <= c or U >= mn - c". `None` if alpha cannot be reached, or the groups are too
+/// The largest rejecting U and its level: "reject if U <= c or U >= mn - c". `None` if alpha cannot be reached, or the groups are too
 /// large for the exact test (100 values in all).
 #[must_use]
 pub fn critical(m: usize, n: usize, alpha: f64) -> Option<(usize, f64)> {
     levels(m, n)?.into_iter().enumerate().take_while(|(_, level)| *level <= alpha).last()
 }
 
-/// The rank of the shift's interval nearest to `confidence`, and what it attains. Large groups: by the normal approximation.
+/// The rank of the shift's interval nearest to `confidence`, and its attained confidence. Large groups use the normal approximation.
 pub(crate) fn interval_rank(m: usize, n: usize, confidence: f64) -> (usize, f64) {
     let Some(levels) = levels(m, n) else { return approximate_rank(m, n, confidence) };
     let distance = |level: f64| (1.0 - level - confidence).abs();
@@ -130,7 +130,7 @@ fn approximate_level(m: usize, n: usize, c: usize) -> f64 {
     2.0 * Normal::standard().cdf((c as f64 + 0.5 - pairs / 2.0) / spread)
 }
 
-/// The c whose level is nearest: levels rise with c, so it is one of two neighbours.
+/// The c with the nearest level: levels rise with c, so it is one of two neighbours.
 fn approximate_rank(m: usize, n: usize, confidence: f64) -> (usize, f64) {
     let level = |c: usize| approximate_level(m, n, c);
     let distance = |c: &usize| (1.0 - level(*c) - confidence).abs();

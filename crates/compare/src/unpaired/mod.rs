@@ -1,5 +1,6 @@
-//! Two groups without pairing: imported results only. `mann_whitney` tests, `shift` estimates, `spread` holds the tests that allow unequal
-//! spread, for reports; `groups` gives the verdict. With these goes the warning that drift between the two sessions cannot be told from a change.
+//! Two unpaired groups, for imported results only. `mann_whitney` tests, `shift` estimates, `spread` has tests that allow unequal spread,
+//! for reports, and `groups` gives the verdict. Results carry the warning that drift between the two sessions cannot be distinguished
+//! from a change.
 
 pub mod groups;
 pub mod mann_whitney;
@@ -8,7 +9,7 @@ pub mod spread;
 
 use crate::unusable::{Unusable, enough, finite};
 
-/// Both groups finite and of `needed` values at least.
+/// Checks that both groups are finite and have at least `needed` values.
 fn usable(what: &'static str, needed: usize, a: &[f64], b: &[f64]) -> Result<(), Unusable> {
     enough(what, needed, a.len().min(b.len()))?;
     finite(a)?;

@@ -1,14 +1,14 @@
-//! The Hodges-Lehmann shift of two groups: the median of all differences, bounded by two of them that Mann-Whitney's test chooses.
+//! The Hodges-Lehmann shift of two groups: the median of all differences, bounded by two of them that the Mann-Whitney test selects.
 
 use super::mann_whitney::interval_rank;
 use super::usable;
 use crate::numbers::{median_of_sorted, sorted};
 use crate::unusable::Unusable;
 
-/// Up to so many differences are sorted; of more the few that are needed are looked for.
+/// Largest number of differences that are sorted; beyond that the needed ones are found by selection.
 const MOST_SORTED: usize = 4096;
 
-/// How far B lies above A, in the unit of the figures; of logarithms it is the logarithm of a ratio.
+/// Shift of B relative to A, in the figures' unit; for logarithms it is the logarithm of a ratio.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shift {
     /// The estimate.
@@ -34,7 +34,7 @@ pub fn shift(a: &[f64], b: &[f64], confidence: f64) -> Result<Shift, Unusable> {
     Ok(Shift { estimate: median_of_sorted(&differences), low, high, confidence: attained })
 }
 
-/// The same of ascending groups without making all differences: two histories of five thousand points have 25 million of them.
+/// The same for ascending groups without computing all differences: two histories of five thousand points have 25 million of them.
 fn selected(a: &[f64], b: &[f64], confidence: f64) -> Shift {
     let pairs = a.len() * b.len();
     let (c, attained) = interval_rank(a.len(), b.len(), confidence);
@@ -43,8 +43,9 @@ fn selected(a: &[f64], b: &[f64], confidence: f64) -> Shift {
     Shift { estimate, low: at(c), high: at(pairs - 1 - c), confidence: attained }
 }
 
-/// The difference at a place, from 0, of all differences b - a in ascending order, a and b ascending: by halving the numbers between the
-/// least and the largest, 64 times at most, each time counting in one pass. It is one of the differences, to the last digit.
+/// The difference at an index, from 0, among all differences b - a in ascending order; a and b must be ascending. Bisects the floats
+/// between the smallest and the largest, at most 64 times, counting in one pass each time. The result is one of the differences, exact to
+/// the last digit.
 fn difference_at(a: &[f64], b: &[f64], place: usize) -> f64 {
     let (mut low, mut high) = (key(b[0] - a[a.len() - 1]), key(b[b.len() - 1] - a[0]));
     while low < high {
@@ -54,11 +55,11 @@ fn difference_at(a: &[f64], b: &[f64], place: usize) -> f64 {
     of_key(low)
 }
 
-/// Differences b - a of at most `limit`.
+/// Number of differences b - a of at most `limit`.
 fn at_most(a: &[f64], b: &[f64], limit: f64) -> usize {
     let mut count = 0;
     let mut upto = 0;
-    // The larger a, the more of b lie below a + limit; rounding keeps that order.
+    // The larger a, the more of b are below a + limit; rounding preserves that order.
     for a in a {
         while upto < b.len() && b[upto] - a <= limit {
             upto += 1;
@@ -68,9 +69,9 @@ fn at_most(a: &[f64], b: &[f64], limit: f64) -> usize {
     count
 }
 
-/// Numbers that are in the order of the floats, so that halving between them visits floats only.
+/// Integers in the order of the floats, so that bisection visits floats only.
 fn key(value: f64) -> u64 {
-    // -0 and 0 are one number.
+    // -0 and 0 compare equal.
     let bits = (value + 0.0).to_bits();
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }

@@ -1,12 +1,12 @@
-//! Two tests that allow the groups unequal spread: Welch's t, and Brunner and Munzel's. For a report only: Welch's assumes normal noise,
-//! Brunner-Munzel's alarms falsely at ten runs per side (1.6 to 1.8 % at a nominal 1 %) and is undefined where groups do not overlap.
+//! Two tests that allow unequal spread: Welch's t and Brunner-Munzel. For reports only: Welch's assumes normal noise; Brunner-Munzel
+//! alarms falsely at ten runs per side (1.6 to 1.8 % at a nominal 1 %) and is undefined if the groups do not overlap.
 
 use super::usable;
 use crate::numbers::{mean, ranks, variance};
 use crate::unusable::Unusable;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// A statistic that follows Student's distribution.
+/// A test whose statistic follows Student's distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StudentTest {
     /// The statistic.
@@ -27,14 +27,13 @@ pub fn welch(a: &[f64], b: &[f64]) -> Result<StudentTest, Unusable> {
     judged("Welch's test", (mean(a) - mean(b)) / error, degrees)
 }
 
-/// Brunner and Munzel's test; its statistic is positive where B is larger. `Ok(None)` where the groups do not overlap, for then it is
-/// undefined.
+/// The Brunner-Munzel test; its statistic is positive if B is larger. `Ok(None)` if the groups do not overlap, where it is undefined.
 pub fn brunner_munzel(a: &[f64], b: &[f64]) -> Result<Option<StudentTest>, Unusable> {
     usable("Brunner-Munzel's test", 2, a, b)?;
     let all = ranks(&[a, b].concat()).0;
     let (in_all_a, in_all_b) = all.split_at(a.len());
     let (m, n) = (a.len() as f64, b.len() as f64);
-    // Ranks in all less ranks within the group: how many of the other group lie below.
+    // Rank among all minus rank within the group: how many of the other group are below.
     let below = |in_all: &[f64], group: &[f64]| -> Vec<f64> {
         in_all.iter().zip(ranks(group).0).map(|(w, i)| w - i).collect()
     };

@@ -1,4 +1,4 @@
-//! Figures as they stand in sentences: percents, p-values, and numbers of three digits.
+//! Formatting of figures in sentences: percentages, p-values, and numbers of three digits.
 
 /// A margin or threshold: "2 %", "2.5 %".
 pub(super) fn percent(share: f64) -> String {
@@ -10,7 +10,7 @@ pub(super) fn effect_percent(share: f64) -> String {
     format!("{:.1} %", share.abs() * 100.0)
 }
 
-/// "p = 0.037"; what four decimals would call zero is "p < 0.0001".
+/// "p = 0.037"; values that four decimals would print as zero are "p < 0.0001".
 #[must_use]
 pub fn p_value(p: f64) -> String {
     if p < 0.0001 { "p < 0.0001".to_string() } else { format!("p = {}", trimmed(format!("{p:.4}"))) }
@@ -22,12 +22,12 @@ pub(super) fn significant(value: f64) -> String {
         return value.to_string();
     }
     let decimals = |v: f64| (2 - v.abs().log10().floor() as i32).clamp(0, 12) as usize;
-    // Rounding may carry into a further digit: 9.999 is 10.0.
+    // Rounding may carry into another digit: 9.999 becomes 10.0.
     let rounded: f64 = format!("{value:.*}", decimals(value)).parse().unwrap_or(value);
     format!("{value:.*}", decimals(rounded))
 }
 
-/// Three significant digits at most, without closing zeros: 8, 2.5, 0.57.
+/// At most three significant digits, without trailing zeros: 8, 2.5, 0.57.
 #[must_use]
 pub fn short(value: f64) -> String {
     trimmed(significant(value))

@@ -1,4 +1,4 @@
-//! The sentence of two unpaired groups. Whether they were measured in one session or in two is the caller's to add.
+//! The sentence for two unpaired groups. The caller adds whether they were measured in one session or in two.
 
 use super::Names;
 use super::figures::{p_value, percent, short};
@@ -7,7 +7,7 @@ use crate::quads::effect::Scale;
 use crate::unpaired::groups::{FEWEST_RUNS, Groups};
 use crate::verdict::Verdict;
 
-/// What a comparison of groups found.
+/// The result of a comparison of groups.
 #[must_use]
 pub fn groups(found: &Groups, names: Names) -> String {
     let Names { a, b, better, worse } = names;

@@ -1,36 +1,36 @@
-//! What devices a trace has, whether a scheduler's choices can be followed on them, and how many requests each holds at once: the first
-//! of two readings.
+//! First of two passes over a trace: which devices it has, whether a scheduler's choices can be followed on them, and how many requests
+//! each holds at once.
 
 use fathom_record::block::{BlockAction, BlockEvent, DeviceNumber};
 
-/// A trace of a cloud has thousands of devices, and none of them has choices in it.
+/// Limit on devices: a trace from a cloud may have thousands, none of them with choices to follow.
 const MOST_DEVICES: usize = 1024;
 
-/// What a trace has of one device.
+/// Figures of one device in a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traced {
-    /// Its number.
+    /// Device number.
     pub number: DeviceNumber,
-    /// Bios that arrived.
+    /// Bios queued.
     pub arrived: u64,
-    /// Requests that were made for them.
+    /// Requests allocated for them.
     pub made: u64,
-    /// Requests that were given to a scheduler.
+    /// Requests inserted into a scheduler.
     pub inserted: u64,
-    /// Requests that were given to the driver.
+    /// Requests issued to the driver.
     pub issued: u64,
-    /// Most that the driver had at once.
+    /// Highest number of requests in the driver.
     pub most_in_device: u32,
-    /// Most that were made and not completed.
+    /// Highest number of requests allocated and not completed.
     pub most_outstanding: u32,
     in_device: u32,
     outstanding: u32,
-    /// Of those that the driver has, without data.
+    /// Requests without data in the driver.
     flushes: u32,
 }
 
 impl Traced {
-    /// Why a scheduler's choices cannot be followed here, if so.
+    /// Why a scheduler's choices cannot be followed here; `None` if they can.
     #[must_use]
     pub fn missing(&self) -> Option<&'static str> {
         if self.issued == 0 {
@@ -43,14 +43,14 @@ impl Traced {
     }
 }
 
-/// The first reading.
+/// Collects the figures of every device.
 #[derive(Clone, Debug, Default)]
 pub struct Look {
     devices: Vec<Traced>,
 }
 
 impl Look {
-    /// Takes the next event.
+    /// Processes the next event.
     pub fn event(&mut self, event: &BlockEvent) {
         let known = self.devices.iter().position(|d| d.number == event.device);
         let at = match known {
@@ -82,7 +82,7 @@ impl Look {
                 d.issued = d.issued.saturating_sub(1);
                 d.flushes = d.flushes.saturating_sub(u32::from(event.sectors == 0));
             }
-            // A write that came with a flush ends twice: with its data, and, when the flush behind it is done, without.
+            // A write with a flush completes twice: with its data, and without data once the flush after it is done.
             BlockAction::Complete if event.sectors == 0 && d.flushes == 0 => {}
             BlockAction::Complete => {
                 d.flushes = d.flushes.saturating_sub(u32::from(event.sectors == 0));
@@ -93,16 +93,16 @@ impl Look {
         }
     }
 
-    /// Every device, in the order of its first event.
+    /// Every device, in order of its first event.
     #[must_use]
     pub fn devices(&self) -> &[Traced] {
         &self.devices
     }
 
-    /// The one that is followed if nobody says which: of those that can be, the one with the most requests.
+    /// The default device: among those that can be followed, the one with the most requests.
     #[must_use]
     pub fn busiest(&self) -> Option<Traced> {
-        // Of equals the first.
+        // The first among equals.
         let can = |d: &&Traced| (d.missing().is_none(), d.issued);
         self.devices.iter().rev().max_by_key(can).copied()
     }

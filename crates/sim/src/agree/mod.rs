@@ -1,12 +1,12 @@
-//! Does a scheduler of ours choose as the kernel of a trace did? The block events of one device are followed step by step, by any
-//! number of schedulers at once; what comes out is how often each would have chosen the same request, whether bios merged alike, and
-//! the first disagreements with what surrounded them. Nothing is simulated here: time, arrivals and choices are the trace's.
+//! Does our scheduler choose like the kernel of a trace? The block events of one device are followed step by step by several schedulers
+//! at once. The result: how often each would have chosen the same request, whether bios merged alike, and the first disagreements with
+//! their context. Nothing is simulated: time, arrivals and choices are the trace's.
 //!
 //! ```text
 //! block events ─▶ look (which device, how deep) ─▶ events again ─▶ translate ─▶ iopath's Agreement, one a scheduler ─▶ text, JSON
 //! ```
 //!
-//! Memory does not grow with the length of the trace. It is read twice, because how many places a device has only its whole tells.
+//! Memory does not grow with the trace. It is read twice, because the device's queue depth is only known at its end.
 
 mod look;
 #[cfg(test)]
@@ -23,21 +23,21 @@ use fathom_record::BlockEvent;
 use serde::Serialize;
 use translate::Translate;
 
-/// Elevators count back from now (how long has this waited?); a trace may begin at time 0, and then there would be nothing before it.
+/// Elevators subtract from the current time (how long has this waited?), so a trace that starts at time 0 needs an offset.
 const START: Nanos = Nanos::from_secs(86_400);
 
-/// What is to be followed, and with what.
+/// Configuration of a follower.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// The device, as the look found it.
+    /// The device, as found by the look.
     pub traced: Traced,
-    /// Schedulers by what they are called in the result.
+    /// Schedulers by their name in the result.
     pub schedulers: Vec<(String, AnyElevator)>,
-    /// What the device takes in one request.
+    /// The device's limits per request.
     pub limits: Limits,
-    /// Requests that the device takes at once; with all places taken the kernel sets its next request aside.
+    /// Requests that the device holds at once; when it is full, the kernel puts its next request aside.
     pub places: u32,
-    /// Disagreements that are kept.
+    /// Number of disagreements kept.
     pub most_misses: usize,
 }
 
@@ -57,92 +57,92 @@ struct Following {
     merges: Vec<MergeDisagreement>,
 }
 
-/// How far schedulers agree with a kernel.
+/// Agreement of schedulers with a kernel.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Agreed {
     /// Events of the device that were followed.
     pub events: u64,
-    /// Requests that pass a scheduler by: flushes and what goes with them, commands of drivers.
+    /// Requests that bypass schedulers: flushes with their writes, and driver commands.
     pub passed_by: u64,
-    /// Requests that their tasks gave to the driver themselves, past the scheduler: so it is without one, while the driver has places.
+    /// Requests issued directly by their tasks, bypassing the scheduler; this happens without a scheduler while the driver has free tags.
     pub direct: u64,
-    /// Requests that the device was taken to hold at once.
+    /// Assumed queue depth of the device.
     pub places: u32,
-    /// A row a scheduler.
+    /// One row per scheduler.
     pub rows: Vec<Row>,
 }
 
-/// How far one scheduler agrees.
+/// Agreement of one scheduler.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
-    /// The scheduler.
+    /// Name of the scheduler.
     pub scheduler: String,
     /// Requests that the kernel issued.
     pub issued: u64,
-    /// Of these, the scheduler would have chosen the same.
+    /// Issued requests that the scheduler would have chosen too.
     pub same: u64,
-    /// Requests issued while others waited too, so that there was a choice.
+    /// Requests issued while others waited, so that there was a choice.
     pub contested: u64,
-    /// Of these, the same.
+    /// Contested requests that the scheduler would have chosen too.
     pub contested_same: u64,
     /// Bios that the kernel merged.
     pub kernel_merges: u64,
-    /// Bios that would have been merged here.
+    /// Bios that the model would have merged.
     pub model_merges: u64,
-    /// Bios that the one merged and the other did not.
+    /// Bios that only one of kernel and model merged.
     pub merges_differ: u64,
-    /// Bios that the kernel did not merge where only the number of segments can say why, which is not in a trace.
+    /// Bios that the kernel did not merge where only the number of segments, which a trace lacks, can explain it.
     pub merges_told: u64,
-    /// Events that could not be followed, of requests from before the trace.
+    /// Events that could not be followed: their requests are older than the trace.
     pub not_followed: u64,
-    /// The first disagreements.
+    /// The first disagreements on choices.
     pub disagreements: Vec<Disagreement>,
-    /// The first bios that the one merged and the other did not.
+    /// The first disagreements on merges.
     pub merge_disagreements: Vec<MergeDisagreement>,
 }
 
 /// A choice that differs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Disagreement {
-    /// When, ns after the first event.
+    /// Time after the first event, ns.
     pub time_ns: u64,
-    /// Which request of the trace, from 1.
+    /// Number of the issue in the trace, from 1.
     pub issue: u64,
-    /// Requests that waited.
+    /// Number of waiting requests.
     pub waiting: u64,
-    /// Where the request before it ended.
+    /// End of the previously issued request.
     pub head_sector: u64,
     /// The kernel's choice.
     pub kernel: Chosen,
-    /// The scheduler's; null: it would have issued nothing.
+    /// The scheduler's choice; null if it would have issued nothing.
     pub model: Option<Chosen>,
 }
 
-/// A bio that the one merged and the other did not.
+/// A bio that only one of kernel and model merged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MergeDisagreement {
-    /// When, ns after the first event.
+    /// Time after the first event, ns.
     pub time_ns: u64,
     /// "read", "write", "discard".
     pub operation: &'static str,
     /// First sector.
     pub sector: u64,
-    /// Sectors.
+    /// Length in sectors.
     pub sectors: u32,
-    /// "kernel" or "model": who merged it.
+    /// "kernel" or "model": which one merged it.
     pub merged_by: &'static str,
-    /// The request that it touches; null: none that waits.
+    /// The adjacent request; null if none waits.
     pub with: Option<Chosen>,
 }
 
-/// A request that was chosen.
+/// A chosen request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Chosen {
     /// "read", "write", "discard".
     pub operation: &'static str,
     /// First sector.
     pub sector: u64,
-    /// Sectors.
+    /// Length in sectors.
     pub sectors: u32,
     /// How long it had waited, ns.
     pub waited_ns: u64,
@@ -165,19 +165,19 @@ fn word(op: Op) -> &'static str {
 }
 
 impl Row {
-    /// Share of the kernel's choices that are the scheduler's too, in percent; `None` of nothing.
+    /// Share of the kernel's choices that the scheduler shares, percent; `None` without any.
     #[must_use]
     pub fn percent(&self) -> Option<f64> {
         (self.issued > 0).then(|| self.same as f64 * 100.0 / self.issued as f64)
     }
 
-    /// The same where there was a choice.
+    /// The same share among contested choices.
     #[must_use]
     pub fn contested_percent(&self) -> Option<f64> {
         (self.contested > 0).then(|| self.contested_same as f64 * 100.0 / self.contested as f64)
     }
 
-    /// Whether as many choices as this are the same, in percent, and all merges.
+    /// Whether at least this percentage of choices and all merges agree.
     #[must_use]
     pub fn holds(&self, at_least_percent: f64) -> bool {
         self.merges_differ == 0 && self.percent().is_some_and(|p| p >= at_least_percent)
@@ -185,11 +185,11 @@ impl Row {
 }
 
 impl Follower {
-    /// A follower that has seen nothing yet.
+    /// A follower before its first event.
     #[must_use]
     pub fn new(setup: Setup) -> Self {
         let Setup { traced, schedulers, limits, places, most_misses } = setup;
-        // Who had to wait for a tag or a request is not in the trace before he got it, and when a plug opens it says.
+        // A trace does not show a task waiting for a tag or a request until it gets one, and it shows when a plug opens.
         let held = traced.most_outstanding.max(places).clamp(128, 1 << 14) * 2;
         let rules = Rules {
             plug: PlugRule::Task { requests: u32::MAX, sectors: u32::MAX },
@@ -208,7 +208,7 @@ impl Follower {
         }
     }
 
-    /// Takes the next event.
+    /// Processes the next event.
     pub fn event(&mut self, event: &BlockEvent) {
         let Some((time_ns, seen)) = self.translate.event(event) else { return };
         self.events += 1;
@@ -226,7 +226,7 @@ impl Follower {
         }
     }
 
-    /// What it comes to.
+    /// Returns the result.
     #[must_use]
     pub fn finish(self, places: u32) -> Agreed {
         let row = |Following { scheduler, agreement, disagreements, merges }| {

@@ -1,4 +1,4 @@
-//! Traces of a few events, followed: what is held back, cut, given back or passes the scheduler by, and how it is told.
+//! Short traces, followed: requests that are held back, cut, requeued or bypass the scheduler, and how the result is printed.
 
 use super::*;
 use fathom_iopath::elevator;
@@ -45,12 +45,12 @@ fn followed(scheduler: &str, text: &str) -> Agreed {
 
 #[test]
 fn what_a_task_holds_back_cannot_be_chosen() {
-    // Task 1 keeps sector 8 in its plug while task 2's sector 800 is given to the scheduler and issued.
+    // Task 1 keeps sector 8 in its plug while task 2's sector 800 is inserted and issued.
     let text = "Q R 8 8 1\n G R 8 8 1\n Q R 800 8 2\n G R 800 8 2\n I R 800 8 2\n D R 800 8 2\n I R 8 8 1\n D R 8 8 1\n\
                 C R 800 8 0\n C R 8 8 0";
     let row = &followed("mq-deadline", text).rows[0];
     assert_eq!((row.issued, row.same, row.not_followed), (2, 2, 0), "{row:?}");
-    // Without the insertions nobody is known to hold anything back: the lower sector would have gone first.
+    // Without insert events no task is known to hold anything back: the lower sector would have gone first.
     let without: String =
         text.lines().filter(|l| !l.trim_start().starts_with('I')).collect::<Vec<_>>().join("\n");
     let row = &followed("mq-deadline", &without).rows[0];
@@ -86,8 +86,8 @@ fn flushes_and_what_comes_with_them_pass_the_scheduler_by() {
 
 #[test]
 fn a_flush_among_writes_is_nobodys_choice() {
-    // The flush lies at sector 0 where a write waits, and so do the two of a write that came with one. Some recorders tell a flush as a
-    // write of nothing, and a second completion of a request that had none of its data left.
+    // The flush is at sector 0 where a write waits, and so are both flushes of a write that came with one. Some recorders show a flush as
+    // a write of no sectors, and a second completion of a request that had no data left.
     for flush in ["FF", "FWS", "WS", "W", "FN"] {
         let text = format!(
             "Q W 0 8 1\n G W 0 8 1\n I W 0 8 1\n Q {flush} 0 0 2\n G {flush} 0 0 2\n D {flush} 0 0 2\n Q W 80 8 1\n G W 80 8 1\n\
@@ -121,19 +121,19 @@ fn merges_are_counted_on_both_sides() {
     let text = "Q R 0 8 1\n G R 0 8 1\n Q R 8 8 1\n M R 8 8 1\n Q R 16 8 1\n G R 16 8 1\n I R 0 16 1\n I R 16 8 1\n D R 0 16 1\n D R 16 8 1\n\
                 C R 0 16 0\n C R 16 8 0";
     let row = &followed("mq-deadline", text).rows[0];
-    // Here the third bio is merged too; the kernel made a request for it.
+    // Here the model merges the third bio too; the kernel allocated a request for it.
     assert_eq!((row.kernel_merges, row.model_merges, row.merges_differ), (1, 2, 1), "{row:?}");
     assert!(!row.holds(0.0));
     let miss = &row.merge_disagreements[0];
     assert_eq!((miss.sector, miss.merged_by), (16, "model"));
     assert_eq!(miss.with.as_ref().map(|with| (with.sector, with.sectors)), Some((0, 16)));
-    // One difference is one: the model has the kernel's two requests from then on.
+    // One difference counts once: from then on the model has the kernel's two requests.
     assert_eq!((row.issued, row.same), (2, 2), "{row:?}");
 }
 
 #[test]
 fn what_the_kernel_merged_is_merged_here_too() {
-    // Two tasks: bfq does not merge the one's bio with the other's request, and this kernel did.
+    // Two tasks: bfq does not merge a bio of one with a request of the other, but this kernel did.
     let text = "Q R 0 8 1\n G R 0 8 1\n I R 0 8 1\n Q R 8 8 2\n M R 8 8 2\n D R 0 16 1\n C R 0 16 0";
     let row = &followed("bfq-lite", text).rows[0];
     assert_eq!((row.kernel_merges, row.model_merges, row.merges_differ), (1, 0, 1), "{row:?}");
@@ -143,7 +143,7 @@ fn what_the_kernel_merged_is_merged_here_too() {
 
 #[test]
 fn a_scatter_list_that_may_be_full_is_the_kernels_to_know() {
-    // 16 bios of 64 KiB are 256 pages; the device takes 128 segments. The ninth and tenth are a request of their own.
+    // 16 bios of 64 KiB are 256 pages; the device takes 128 segments. The ninth and tenth form a separate request.
     let bio = |n: u64| (n * 128, 128);
     let mut text = String::new();
     for n in 0..10 {
@@ -158,15 +158,15 @@ fn a_scatter_list_that_may_be_full_is_the_kernels_to_know() {
         assert_eq!((row.merges_differ, row.merges_told), (0, 1), "{row:?}");
         assert_eq!((row.issued, row.same), (2, 2), "{row:?}");
     }
-    // With eight of them the pages are no more than it takes, so that is no excuse.
+    // With eight of them the pages fit, so segments cannot be the reason.
     let text = text.replace("G R 1024 128", "M R 1024 128").replace("M R 896 128", "G R 896 128");
     assert!(followed("mq-deadline", &text).rows[0].merges_differ > 0);
 }
 
 #[test]
 fn a_request_that_is_joined_leaves_its_plug() {
-    // Sector 8 is in task 1's plug when task 2's sector 0 is inserted, and becomes its tail when it is handed over; no insertion of its own
-    // is seen. The next request of the task is not behind it in the plug, and what follows on it is merged with the whole.
+    // Sector 8 is in task 1's plug when task 2's sector 0 is inserted, and becomes its tail when it is flushed from the plug; it has no
+    // insert event. The task's next request is not behind it in the plug, and a contiguous bio merges with the whole.
     let text = "Q R 8 8 1\n G R 8 8 1\n Q R 0 8 2\n G R 0 8 2\n I R 0 8 2\n m R 8 8 1\n Q R 800 8 1\n G R 800 8 1\n\
                 Q R 16 8 1\n M R 16 8 1\n I R 800 8 1\n D R 0 24 1\n D R 800 8 1\n C R 0 24 0\n C R 800 8 0";
     let row = &followed("mq-deadline", text).rows[0];
@@ -176,7 +176,7 @@ fn a_request_that_is_joined_leaves_its_plug() {
 
 #[test]
 fn what_a_task_gives_to_the_driver_itself_is_no_choice() {
-    // Without a scheduler a request that finds a place goes straight to the driver, past one that was inserted and waits.
+    // Without a scheduler a request that finds a free tag goes straight to the driver, past an inserted one that waits.
     let text = "Q R 0 8 1\n G R 0 8 1\n I R 0 8 1\n Q R 80 8 1\n G R 80 8 1\n D R 80 8 1\n Q R 160 8 1\n G R 160 8 1\n D R 160 8 1\n\
                 D R 0 8 1\n C R 80 8 0\n C R 160 8 0\n C R 0 8 0";
     let agreed = followed("none", text);

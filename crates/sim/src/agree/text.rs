@@ -1,4 +1,4 @@
-//! An agreement as text, for a terminal of 100 columns: a row a scheduler, then the first disagreements with what surrounded them.
+//! An agreement as text for a terminal of 100 columns: one row per scheduler, then the first disagreements with their context.
 
 use super::{Agreed, Chosen, Disagreement, MergeDisagreement, Row};
 use std::fmt::{Display, Formatter, Result};
@@ -40,7 +40,7 @@ impl Display for Agreed {
                 row.scheduler, row.merges_told
             )?;
         }
-        // Where a trace begins is the same for all.
+        // The start of a trace affects all alike.
         if let Some(lost) = self.rows.iter().map(|r| r.not_followed).min().filter(|&n| n > 0) {
             writeln!(f, "{lost} events are of requests whose arrival the trace does not have.")?;
         }

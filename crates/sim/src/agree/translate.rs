@@ -1,21 +1,21 @@
-//! From block events to what an agreement sees: events of one device, without what passes schedulers by. A flush, and a write that
-//! needs one before or after it, goes to the driver by a way of its own; so do commands of drivers.
+//! From block events to the input of an agreement: events of one device, without those that bypass schedulers. A flush, and a write that
+//! needs one before or after it, reaches the driver on a separate path; so do driver commands.
 
 use crate::replay::tasks::Tasks;
 use fathom_iopath::agree::Seen;
 use fathom_iopath::{Bio, MergeKind, Op};
 use fathom_record::block::{BlockAction, BlockEvent, DeviceNumber, RequestFlags};
 
-/// Writes under way that need a flush; a journal has a few.
+/// Writes in flight that need a flush; a journal has a few.
 const MOST_ASIDE: usize = 256;
 
-/// Makes what is seen of events.
+/// Translates events.
 pub(super) struct Translate {
     device: DeviceNumber,
     tasks: Tasks,
     began_ns: Option<u64>,
     last_ns: u64,
-    /// Where writes begin that came with a flush: their data are issued without its mark.
+    /// Start sectors of writes that came with a flush: their data is issued without the flag.
     aside: Vec<u64>,
     passed_by: u64,
 }
@@ -25,18 +25,18 @@ impl Translate {
         Self { device, tasks: Tasks::default(), began_ns: None, last_ns: 0, aside: Vec::new(), passed_by: 0 }
     }
 
-    /// Requests that no scheduler was asked about.
+    /// Number of requests that bypassed schedulers.
     pub fn passed_by(&self) -> u64 {
         self.passed_by
     }
 
-    /// What an event is, and when, ns after the first of the device.
+    /// The translated event and its time, ns after the device's first event.
     pub fn event(&mut self, event: &BlockEvent) -> Option<(u64, Seen)> {
         if event.device != self.device {
             return None;
         }
         let began = *self.began_ns.get_or_insert(event.time_ns);
-        // Several CPUs' events are merged to within some nanoseconds.
+        // Events of several CPUs are merged to within a few nanoseconds.
         self.last_ns = self.last_ns.max(event.time_ns.saturating_sub(began));
         let Some(op) = self.operation(event) else {
             self.passed_by += u64::from(event.action == BlockAction::Issue);
@@ -54,7 +54,7 @@ impl Translate {
             BlockAction::Issue => Seen::Issue { op, sector, sectors },
             BlockAction::Requeue => Seen::Requeue { op, sector },
             BlockAction::Complete => Seen::Complete { op, sector },
-            // These are not of a request.
+            // These concern no request.
             BlockAction::BioComplete | BlockAction::Plug | BlockAction::Unplug | BlockAction::Remap => {
                 return None;
             }
@@ -68,10 +68,10 @@ impl Translate {
         if event.flags.has(RequestFlags::SYNC) { bio.sync() } else { bio }
     }
 
-    /// What is done, if a scheduler is asked about it.
+    /// The operation, if a scheduler is involved.
     fn operation(&mut self, event: &BlockEvent) -> Option<Op> {
-        // A flush, or the end of a request that has no data left. It is no scheduler's, whatever its flags are, and the sector that
-        // stands there (0 as a rule) says nothing of a write at that place.
+        // A flush, or the end of a request that has no data left. It bypasses schedulers whatever its flags, and its sector (0 as a rule)
+        // is unrelated to a write at that position.
         if event.sectors == 0 {
             return None;
         }

@@ -1,5 +1,5 @@
-//! Flushes of the device's cache: they pass the scheduler by and wait for nothing but a place in the device. Done when everything is on the
-//! medium that was written before.
+//! Flushes of the device's cache. They bypass the scheduler and wait only for a free slot in the device. A flush is done when everything
+//! written before it is on the medium.
 
 use super::{Block, Outstanding, Who};
 use crate::devices::Command;
@@ -8,20 +8,19 @@ use fathom_record::block::BlockAction;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 
-/// A flush that is wanted.
 #[derive(Clone, Copy)]
 pub(super) struct Flush {
-    /// The thing of parts that it is one of.
+    /// The group of parts that it belongs to.
     pub part: u32,
     pub who: Who,
 }
 
-/// Those that wait for a place in the device.
+/// Flushes that wait for a free slot in the device.
 #[derive(Default)]
 pub(super) struct Flushes(RefCell<VecDeque<Flush>>);
 
 impl Block {
-    /// Starts the flushes that the device has places for.
+    /// Starts flushes while the device has free slots.
     pub(super) fn start_flushes(&self, machine: &Machine) {
         while self.in_flight.get() < self.depth {
             let next = self.flushes.0.borrow_mut().pop_front();
@@ -33,7 +32,7 @@ impl Block {
 }
 
 impl Machine {
-    /// Flushes the device's cache, and waits for it.
+    /// Flushes the device's cache and waits for it.
     pub(crate) async fn flush_device(&self, who: Who) {
         let part = self.parts.borrow_mut().make();
         self.parts.borrow_mut().more(part);

@@ -1,36 +1,35 @@
-//! Who sleeps for want of a free request, in the order of coming. Who is woken and still gets none (an elevator may refuse although there
-//! is room) takes his old place again, and those behind him may try.
+//! FIFO wait queue for a free request. A task that is woken and still gets none (an elevator may refuse despite free requests) returns to
+//! its old position, and the tasks behind it may try.
 
 use crate::machine::task::TaskNumber;
 use fathom_iopath::Op;
 use std::collections::VecDeque;
 
-/// A place in the line; earlier ones are smaller.
+/// A position in the wait queue; earlier ones are smaller.
 pub(super) type Ticket = u64;
 
-/// The line.
 #[derive(Default)]
 pub(super) struct Line {
-    /// In the order of the tickets.
+    /// Ordered by ticket.
     waiting: VecDeque<(Ticket, TaskNumber, Op)>,
     next: Ticket,
 }
 
 impl Line {
-    /// A task comes. Returns its ticket.
+    /// Adds a task and returns its ticket.
     pub fn enter(&mut self, task: TaskNumber, op: Op) -> Ticket {
         self.next += 1;
         self.waiting.push_back((self.next, task, op));
         self.next
     }
 
-    /// A task that was woken in vain goes back to its place.
+    /// Puts a task that was woken in vain back at its old position.
     pub fn go_back(&mut self, ticket: Ticket, task: TaskNumber, op: Op) {
         let at = self.waiting.partition_point(|&(other, ..)| other < ticket);
         self.waiting.insert(at, (ticket, task, op));
     }
 
-    /// Takes the first one out that came after `ticket` (0: the first of all) and for whose kind there is room.
+    /// Removes the first task after `ticket` (0: from the front) for whose operation `room` is true.
     pub fn first_behind(&mut self, ticket: Ticket, room: impl Fn(Op) -> bool) -> Option<TaskNumber> {
         let at = self.waiting.iter().position(|&(other, _, op)| other > ticket && room(op))?;
         self.waiting.remove(at).map(|(_, task, _)| task)
@@ -46,7 +45,7 @@ mod tests {
         let mut line = Line::default();
         let tickets = [7, 8, 9].map(|task| line.enter(task, Op::Write));
         assert_eq!(line.first_behind(0, |_| true), Some(7));
-        // Refused: back to the head, and the next one may try; he is refused too.
+        // Refused: back to the front. The next one may try and is refused too.
         line.go_back(tickets[0], 7, Op::Write);
         assert_eq!(line.first_behind(tickets[0], |_| true), Some(8));
         line.go_back(tickets[1], 8, Op::Write);

@@ -1,8 +1,8 @@
-//! Between the file system and the device: bios go into the queue (`iopath`), requests go to the device when it has room, what is
-//! done is told to whoever waits. Whoever finds the queue full sleeps in the order of coming ([`line`]).
+//! Between file system and device: bios enter the queue (`iopath`), requests go to the device when it has free slots, and completions
+//! wake the waiting tasks. Tasks that find the queue full sleep in FIFO order ([`line`]).
 //!
-//! Every event is also handed to the same analysis that reads the kernel's events, so the block layer of a simulated record means
-//! what that of a real one means.
+//! Every event also goes to the analysis used for the kernel's events, so the block layer of a simulated record means the same as that of
+//! a real one.
 
 mod flushes;
 mod line;
@@ -28,30 +28,29 @@ use line::Line;
 use purpose::Purposes;
 use std::cell::{Cell, RefCell};
 
-/// What a tag of the device is in use for.
+/// What a device tag is in use for.
 #[derive(Clone, Copy)]
 enum Outstanding {
     Request { id: RequestId, write: bool },
     Flush(Flush),
 }
 
-/// The queue with its device.
 pub(crate) struct Block {
     queue: RefCell<Queue>,
     device: RefCell<Box<dyn Device>>,
     depth: u32,
     /// Whether the end of a task's bios opens the queue's plug.
     gathers: bool,
-    /// Whether nothing but somebody who waits opens it.
+    /// Whether only a waiting task opens it.
     waits_to_be_opened: bool,
-    /// What each tag of the device is in use for.
+    /// Use of each device tag.
     tags: RefCell<Vec<Option<Outstanding>>>,
     in_flight: Cell<u32>,
     purposes: RefCell<Purposes>,
-    /// Who sleeps for want of a free request.
+    /// Tasks that sleep for a free request.
     line: RefCell<Line>,
     flushes: Flushes,
-    /// Who writes back and waits until the queue is no longer congested.
+    /// Write-back tasks that wait until the queue is no longer congested.
     held_off: RefCell<Vec<TaskNumber>>,
     device_at: Cell<u64>,
     queue_at: Cell<u64>,
@@ -84,39 +83,37 @@ impl Block {
         }
     }
 
-    /// The queue, to look at.
     pub fn queue(&self) -> std::cell::Ref<'_, Queue> {
         self.queue.borrow()
     }
 
-    /// Says what is known of a thread.
+    /// Registers a thread's process with the queue.
     pub fn describe(&self, who: Who, process: u16) {
         let info = fathom_iopath::TaskInfo::of_process(process);
         self.queue.borrow_mut().describe(TaskId(who.0), info);
     }
 
-    /// A thread has ended: nobody need wait for it any more.
+    /// A thread has ended: the scheduler need not idle for it any more.
     pub fn has_exited(&self, machine: &Machine, who: Who) {
         self.queue.borrow_mut().task_exited(Nanos(machine.now()), TaskId(who.0));
         self.drive(machine);
     }
 
-    /// What is watched.
     pub fn watch(&self) -> std::cell::RefMut<'_, Watch> {
         self.watch.borrow_mut()
     }
 
-    /// What the device did up to `now`.
+    /// Counters of the device up to `now`.
     pub fn device_counters(&self, now: u64) -> crate::devices::Counters {
         self.device.borrow().counters(now)
     }
 
-    /// What the device has written since [`Block::restart`].
+    /// Bytes written by the device since [`Block::restart`].
     pub fn written_bytes(&self) -> u64 {
         self.watch.borrow().written_bytes
     }
 
-    /// Counting begins anew.
+    /// Resets the counters.
     pub fn restart(&self, now: u64) {
         let mut watch = self.watch.borrow_mut();
         watch.analysis.restart(now);
@@ -128,27 +125,27 @@ impl Block {
         self.queue.borrow().congested(if write { Op::Write } else { Op::Read })
     }
 
-    /// What a request may be.
+    /// Limits on a request.
     pub fn limits(&self) -> Limits {
         self.queue.borrow().rules().limits
     }
 
-    /// Longest request in sectors.
+    /// Longest request, sectors.
     pub fn max_sectors(&self) -> u32 {
         self.queue.borrow().rules().limits.max_sectors
     }
 
-    /// The most segments of a request.
+    /// Most segments of a request.
     pub fn max_segments(&self) -> u32 {
         self.queue.borrow().rules().limits.max_segments.into()
     }
 
-    /// A task begins to hand several bios in.
+    /// A task starts to submit a batch of bios.
     pub fn plug(&self, who: Who) {
         self.queue.borrow_mut().start_plug(TaskId(who.0));
     }
 
-    /// It is done with that.
+    /// The task has submitted its batch.
     pub fn finish_plug(&self, machine: &Machine, who: Who) {
         let now = Nanos(machine.now());
         {
@@ -161,7 +158,7 @@ impl Block {
         self.drive(machine);
     }
 
-    /// Someone is about to wait: what is held back goes.
+    /// A task is about to wait: submits the requests it holds back.
     pub fn unplug(&self, machine: &Machine, who: Who) {
         let now = Nanos(machine.now());
         {
@@ -172,7 +169,7 @@ impl Block {
         self.drive(machine);
     }
 
-    /// The moment has come for which the device wanted to be asked.
+    /// The time has come at which the device wanted to be polled.
     pub fn device_event(&self, machine: &Machine) {
         let now = machine.now();
         if self.device_at.get() <= now {
@@ -188,7 +185,7 @@ impl Block {
         self.ask_device_again(machine);
     }
 
-    /// A plug's or an elevator's time is over.
+    /// The time of a plug or an elevator's wait is over.
     pub fn queue_event(&self, machine: &Machine) {
         if self.queue_at.get() <= machine.now() {
             self.queue_at.set(NEVER);
@@ -196,7 +193,7 @@ impl Block {
         self.drive(machine);
     }
 
-    /// Gives the device what it has room for.
+    /// Gives the device as many requests as it has slots for.
     fn drive(&self, machine: &Machine) {
         let now = machine.now();
         self.start_flushes(machine);
@@ -220,7 +217,7 @@ impl Block {
         self.ask_device_again(machine);
     }
 
-    /// Tells how it stands to whoever draws it. `waits`: the queue wants to be asked later.
+    /// Updates the recorded queue depth. `waits`: the queue wants to be polled later.
     pub fn look(&self, machine: &Machine, waits: bool) {
         let level = Level::of(&self.queue.borrow(), self.in_flight.get(), waits);
         machine.drawn.borrow_mut().look(machine.now(), level);
@@ -249,7 +246,7 @@ impl Block {
         self.hand_over(machine, command, Outstanding::Request { id, write }, Who(request.task().0));
     }
 
-    /// Gives the device a command with a tag that is free; there is one.
+    /// Gives the device a command under a free tag, which must exist.
     fn hand_over(&self, machine: &Machine, command: Command, outstanding: Outstanding, who: Who) {
         let now = machine.now();
         let mut tags = self.tags.borrow_mut();
@@ -315,12 +312,12 @@ impl Block {
         }
     }
 
-    /// The task will be woken when the queue is not congested any more; it is now.
+    /// Registers a task to be woken once the queue, congested now, no longer is.
     pub fn hold_off(&self, task: TaskNumber) {
         self.held_off.borrow_mut().push(task);
     }
 
-    /// Wakes the first of those who sleep for a request behind a ticket (0: of all), if there is one for it.
+    /// Wakes the first task behind a ticket (0: of all) that can get a free request.
     fn let_one_in(&self, machine: &Machine, behind: line::Ticket) {
         let queue = self.queue.borrow();
         let next = self.line.borrow_mut().first_behind(behind, |op| queue.has_room(op));
@@ -329,7 +326,7 @@ impl Block {
         }
     }
 
-    /// Requests by their sizes are in the analysis; this is how often bios merged.
+    /// How often bios merged. Request sizes are in the analysis.
     pub fn merges(&self) -> fathom_iopath::MergeCounts {
         *self.queue.borrow().merges()
     }

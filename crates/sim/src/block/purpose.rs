@@ -1,23 +1,23 @@
-//! What a bio was for. The block layer gives each a number, and tells whoever waits when it is done.
+//! The purpose of a bio. The block layer numbers the bios in flight and wakes the waiting tasks when one completes.
 
 use crate::cache::{Flags, PageNumber};
 use crate::files::{FileNumber, Metadata};
 use crate::machine::Machine;
 
-/// What a bio was for: who is told when it is done.
+/// Purpose of a bio: decides what happens on completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// Pages are read into the cache.
+    /// Reads pages into the cache.
     Read { page: PageNumber, pages: u32 },
-    /// Pages of a file are written back.
+    /// Writes back pages of a file.
     Write { file: FileNumber, page: PageNumber, pages: u32 },
-    /// An indirect block of a file is read.
+    /// Reads an indirect block of a file.
     Indirect { file: FileNumber, number: u32 },
-    /// A part of something that is waited for as a whole.
+    /// Part of a group that is waited for as a whole.
     Part(u32),
 }
 
-/// Those that are under way, by number.
+/// Purposes in flight, by number.
 #[derive(Default)]
 pub(super) struct Purposes {
     entries: Vec<Purpose>,
@@ -41,7 +41,7 @@ impl Purposes {
 }
 
 impl Machine {
-    /// Whether somebody waits already for what a bio is for.
+    /// Whether a task already waits for the bio.
     pub(super) fn is_awaited(&self, purpose: Purpose) -> bool {
         match purpose {
             Purpose::Read { page, pages } => self.is_page_awaited(page..page + pages),
@@ -55,7 +55,7 @@ impl Machine {
                 let block = &files.get(file).indirect[number as usize];
                 matches!(block, Metadata::InFlight(waiting) if !waiting.is_empty())
             }
-            // Who hands parts in waits for them himself.
+            // The task that submits parts waits for them itself.
             Purpose::Part(_) => false,
         }
     }
@@ -65,7 +65,7 @@ impl Machine {
         pages.any(|page| cache.is_awaited(page))
     }
 
-    /// What a bio was for is done.
+    /// Completes the purpose of a bio.
     pub(super) fn is_done(&self, purpose: Purpose) {
         match purpose {
             Purpose::Read { page, pages } => {

@@ -1,25 +1,25 @@
-//! The way of a piece of I/O into the queue: it sleeps while there is no room, and what becomes of it is told.
+//! Submission of a piece of I/O to the queue: sleeps while the queue is full and reports the outcome.
 
 use super::{Purpose, Who};
 use crate::machine::Machine;
 use fathom_iopath::{Bio, MergeKind, Nanos, Op, PageSpan, Submitted, TaskId};
 use fathom_record::block::BlockAction;
 
-/// A piece of I/O as the file system hands it in.
+/// A piece of I/O as the file system submits it.
 #[derive(Clone, Copy)]
 pub(crate) struct Piece {
     pub write: bool,
-    /// Somebody waits for it, although it is a write.
+    /// A task waits for it, even if it is a write.
     pub sync: bool,
     pub sector: u64,
     pub sectors: u32,
-    /// Segments of memory; whole pages from anywhere have one each.
+    /// Memory segments; scattered whole pages have one each.
     pub span: PageSpan,
     pub purpose: Purpose,
 }
 
 impl Machine {
-    /// Hands a bio in; sleeps while the queue is full. What it costs is computed first.
+    /// Submits a bio; sleeps while the queue is full. Its CPU cost is computed first.
     pub async fn submit(&self, who: Who, piece: Piece) {
         self.compute(self.costs.bio_ns).await;
         let block = &self.block;
@@ -42,7 +42,7 @@ impl Machine {
                 Submitted::Merged { kind: MergeKind::Back, .. } => BlockAction::BackMerge,
                 Submitted::Merged { .. } => BlockAction::FrontMerge,
                 Submitted::Queued(_) => BlockAction::GetRequest,
-                // Pieces are cut to the limits before; none is larger.
+                // Pieces are cut to the limits beforehand; none is larger.
                 Submitted::TooLarge => {
                     debug_assert!(false, "a bio of {} sectors is too large for the queue", piece.sectors);
                     self.is_done(block.purposes.borrow_mut().take(token));
@@ -54,7 +54,7 @@ impl Machine {
                     match ticket {
                         None => ticket = Some(block.line.borrow_mut().enter(self.task(), op)),
                         Some(ticket) => {
-                            // The elevator refuses this one although there is room: another may be let in.
+                            // The elevator refuses this one despite free requests: another may succeed.
                             block.line.borrow_mut().go_back(ticket, self.task(), op);
                             block.let_one_in(self, ticket);
                         }
@@ -67,7 +67,7 @@ impl Machine {
             block.watch().tell(self.now(), action, piece.write, piece.sector, piece.sectors, who);
             break;
         }
-        // Who came to wait for this before it was in the queue has said so in vain, and who hands it in may never wait.
+        // A task that waited for this before it was queued could not open the plug, and the submitter may never wait.
         if block.waits_to_be_opened && self.is_awaited(piece.purpose) {
             block.queue.borrow_mut().unplug(Nanos(self.now()));
         }

@@ -1,5 +1,5 @@
-//! What is watched at the device: every event goes to the same analysis that reads the kernel's events, so that the block layer of a
-//! simulated record means what that of a real one means; and what Little's law is checked with.
+//! Observation of the device: every event goes to the analysis used for the kernel's events, so the block layer of a simulated record
+//! means the same as that of a real one. Also keeps the sums to check Little's law.
 
 use super::Who;
 use crate::shapes::Shapes;
@@ -7,16 +7,15 @@ use fathom_record::block::{
     Analysis, BlockAction, BlockEvent, DeviceNumber, Options, RequestFlags, WatchedDevice,
 };
 
-/// The number of the simulated device; major 0 belongs to no real one.
+/// Number of the simulated device; no real device has major 0.
 const DEVICE: DeviceNumber = DeviceNumber { major: 0, minor: 1 };
 
-/// What is watched, and what Little's law is checked with.
 pub(crate) struct Watch {
     pub analysis: Analysis,
-    /// Requests with the device: the integral over time, and the sum of their times there, ns.
+    /// Requests in the device: the time integral of their number, and the sum of their times there, ns.
     pub depth_ns: u128,
     pub response_ns: u128,
-    /// Requests that write.
+    /// Shapes of write requests.
     pub shapes: Shapes,
     since: u64,
     pub began: Vec<u64>,
@@ -24,7 +23,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Nothing seen yet, of a device that takes so many commands at once.
+    /// For a device that takes `depth` commands at once.
     pub fn new(name: &str, depth: u32) -> Self {
         let watched = WatchedDevice { number: DEVICE, name: name.into(), level: 0, bio_based: false };
         let options = Options { devices: vec![watched], queueing: true, ..Options::default() };
@@ -39,7 +38,7 @@ impl Watch {
         }
     }
 
-    /// The depth was so many until now.
+    /// The depth was `depth` until `now`.
     pub fn pass(&mut self, now: u64, depth: u32) {
         self.depth_ns += u128::from(now - self.since) * u128::from(depth);
         self.since = now;

@@ -1,8 +1,8 @@
-//! Who hands bios in: a thread of the workload, or one of the system's. The scheduler and the analysis of block events know them by number.
+//! The submitter of a bio: a thread of the workload or a system task. The scheduler and the analysis of block events know it by number.
 
 use fathom_record::block::IssuerKind;
 
-/// Who hands something in, as the scheduler sees it: a thread, or one of the system's.
+/// A submitter as the scheduler sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Who(pub u16);
 
@@ -11,7 +11,7 @@ impl Who {
     pub const JOURNAL: Self = Self(0);
     /// The flusher.
     pub const FLUSHER: Self = Self(1);
-    /// What is done between phases.
+    /// Work between phases.
     pub const BETWEEN: Self = Self(2);
 
     /// A worker of a phase.
@@ -19,7 +19,7 @@ impl Who {
         Self(u16::try_from(index + 3).unwrap_or(u16::MAX))
     }
 
-    /// For people.
+    /// Display name.
     pub fn told(self) -> String {
         match self {
             Self::JOURNAL => "the journal".into(),
@@ -29,7 +29,7 @@ impl Who {
         }
     }
 
-    /// What kind of task that is in the analysis of block events.
+    /// Kind of the task in the analysis of block events.
     pub(super) fn kind(self) -> IssuerKind {
         match self {
             Self::JOURNAL => IssuerKind::Journal,

@@ -1,11 +1,10 @@
-//! The order in which pages leave: doubly linked lists through the frames, the oldest first. One list is enough for the simple rule;
-//! with two, pages enter the inactive one, move to the active one when they are touched a second time, and come back from its old
-//! end when it has become too long, or, as in 2.4, a few for every page that is needed.
+//! Eviction order: doubly linked lists through the frames, oldest first. The simple rule needs one list. With two, pages enter the
+//! inactive list, move to the active list when touched a second time, and return from its old end when it has become too long, or, as in
+//! 2.4, a few for every page that is needed.
 
 use super::{Flags, Frame, NONE};
 use crate::host::Replacement;
 
-/// One list.
 pub(super) struct List {
     oldest: u32,
     newest: u32,
@@ -18,13 +17,12 @@ impl Default for List {
     }
 }
 
-/// Both lists.
 pub(super) struct Lists {
     pub inactive: List,
     active: List,
-    /// By 2.4's rule: how much of active / (2 * inactive) comes from the active list for each page that goes.
+    /// By 2.4's rule: pages demoted per evicted page, as a multiple of active / (2 * inactive).
     pub demotion: f64,
-    /// Pages that are due by that rule: less than one after each look.
+    /// Fraction of a page still to be demoted by that rule; below one after each check.
     due: f64,
 }
 
@@ -34,14 +32,14 @@ impl Default for Lists {
     }
 }
 
-/// Whether a page must stay: somebody writes it, or something is under way with it, or somebody waits for it.
+/// Whether a page must stay: it is dirty, has I/O in flight, or a task waits for it.
 pub(super) fn is_pinned(frame: &Frame) -> bool {
     let flags = frame.flags;
     !flags.has(Flags::READY) || flags.has(Flags::DIRTY) || flags.has(Flags::WRITEBACK) || frame.waiter != NONE
 }
 
 impl List {
-    /// Puts a frame at the new end.
+    /// Adds a frame at the new end.
     pub fn push(&mut self, frames: &mut [Frame], frame: u32) {
         let newest = std::mem::replace(&mut self.newest, frame);
         let this = &mut frames[frame as usize];
@@ -54,7 +52,7 @@ impl List {
         self.length += 1;
     }
 
-    /// Takes a frame out, wherever it stands.
+    /// Removes a frame from any position.
     pub fn remove(&mut self, frames: &mut [Frame], frame: u32) {
         let Frame { older, newer, .. } = frames[frame as usize];
         if older == NONE {
@@ -70,7 +68,7 @@ impl List {
         self.length -= 1;
     }
 
-    /// Takes the oldest frame that may go out. Those that may not are moved to the new end, each once.
+    /// Removes the oldest unpinned frame. Pinned ones on the way move to the new end, each once.
     fn take_oldest(&mut self, frames: &mut [Frame]) -> Option<u32> {
         for _ in 0..self.length {
             let frame = self.oldest;
@@ -85,12 +83,12 @@ impl List {
 }
 
 impl Lists {
-    /// The list a frame is on.
+    /// The list that holds a frame.
     pub fn of(&mut self, frame: &Frame) -> &mut List {
         if frame.flags.has(Flags::ACTIVE) { &mut self.active } else { &mut self.inactive }
     }
 
-    /// A page was touched a second time.
+    /// Moves a page that was touched a second time to the active list.
     pub fn activate(&mut self, frames: &mut [Frame], frame: u32) {
         self.inactive.remove(frames, frame);
         let flags = &mut frames[frame as usize].flags;
@@ -98,10 +96,10 @@ impl Lists {
         self.active.push(frames, frame);
     }
 
-    /// The page that goes, taken out of its list.
+    /// Removes the page to evict from its list.
     pub fn victim(&mut self, frames: &mut [Frame], replacement: Replacement) -> Option<u32> {
         if replacement == Replacement::TwoList {
-            // Two thirds at most are active, as in 2.6 when it is short of memory.
+            // At most two thirds are active, as in 2.6 when it is short of memory.
             while self.active.length > 2 * self.inactive.length {
                 let frame = self.active.oldest;
                 self.deactivate(frames, frame);
@@ -116,8 +114,8 @@ impl Lists {
         })
     }
 
-    /// What 2.4 does before it takes a page: a few of the oldest active ones come over; those that were used since they became
-    /// active go round once more. They come over as if touched once.
+    /// Before 2.4 evicts a page, it demotes a few of the oldest active pages; those used since they became active go round once more.
+    /// Demoted pages count as touched once.
     fn demote(&mut self, frames: &mut [Frame]) {
         self.due += self.demotion * self.active.length as f64 / (2 * (self.inactive.length + 1)) as f64;
         while self.due >= 1.0 && self.active.length > 0 {

@@ -1,5 +1,5 @@
-//! The page cache: which pages of which files are in memory, in which state, and which one goes when a place is needed. Pages are
-//! numbered through all files. It takes 4 bytes for each page of the files, and 24 for each page that is in memory.
+//! The page cache: which pages of which files are in memory, their state, and which one is evicted when a frame is needed. Pages are
+//! numbered through all files. It takes 4 bytes for each page of the files and 24 for each page in memory.
 
 mod lists;
 mod physical;
@@ -10,25 +10,25 @@ use fathom_iopath::{Limits, PageSpan};
 use lists::Lists;
 pub(crate) use physical::Physical;
 
-/// A page of any file: its number among the pages of all.
+/// Number of a page among the pages of all files.
 pub(crate) type PageNumber = u32;
 
-/// What is true of a page in memory.
+/// State flags of a page in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Flags(u8);
 
 impl Flags {
-    /// Its data are there. Without it, it is being read.
+    /// Its data is valid. Without this flag it is being read.
     pub const READY: Self = Self(1);
-    /// It was written to and not given to the device since.
+    /// Written to since it was last submitted to the device.
     pub const DIRTY: Self = Self(2);
-    /// It is on its way to the device.
+    /// Its write-back is in flight.
     pub const WRITEBACK: Self = Self(4);
-    /// It carries a mark of read-ahead.
+    /// Carries a read-ahead mark.
     pub const MARKED: Self = Self(8);
-    /// It was touched once.
+    /// Touched once.
     const REFERENCED: Self = Self(16);
-    /// It is on the list of those touched twice.
+    /// On the active list.
     const ACTIVE: Self = Self(32);
 
     pub fn has(self, other: Self) -> bool {
@@ -46,7 +46,6 @@ impl Flags {
 
 const NONE: u32 = u32::MAX;
 
-/// A page in memory.
 #[derive(Clone, Copy)]
 struct Frame {
     page: PageNumber,
@@ -54,7 +53,7 @@ struct Frame {
     newer: u32,
     /// First of the tasks that wait for it.
     waiter: u32,
-    /// When a CPU last copied from it or to it, by the clock of copies; 0: not since it came in.
+    /// When a CPU last copied from or to it, by the copy clock; 0: not since it was brought in.
     copied_at: u32,
     flags: Flags,
 }
@@ -64,28 +63,27 @@ impl Frame {
         Self { page: 0, older: NONE, newer: NONE, waiter: NONE, copied_at: 0, flags: Flags(0) };
 }
 
-/// The cache.
 pub(crate) struct Cache {
     /// Frame of each page; `NONE` if absent.
     frame_of: Vec<u32>,
     frames: Vec<Frame>,
-    /// Frames that hold nothing.
+    /// Empty frames.
     free: Vec<u32>,
     capacity: usize,
     replacement: Replacement,
     lists: Lists,
-    /// The next task that waits for the same page, by task.
+    /// For each task, the next one that waits for the same page.
     next_waiter: Vec<u32>,
     dirty: u32,
     writeback: u32,
-    /// Pages that must stay for the time being: while all of them do, there is no use in looking for one that may go.
+    /// Number of pinned pages: while all are pinned, there is no point in looking for a victim.
     pinned: usize,
     evicted: u64,
     physical: Option<Physical>,
 }
 
 impl Cache {
-    /// A cache of so many pages, which lie where `physical` puts them or, without it, anywhere.
+    /// A cache of `capacity` pages. `physical` assigns their memory; without it pages lie anywhere.
     pub fn new(capacity: usize, replacement: Replacement, physical: Option<Physical>) -> Self {
         Self {
             frame_of: Vec::new(),
@@ -103,12 +101,12 @@ impl Cache {
         }
     }
 
-    /// How fast pages leave the active list under 2.4's rule; 1 is the kernel's own.
+    /// Sets the rate at which pages leave the active list under 2.4's rule; 1 is the kernel's own.
     pub fn demote_by(&mut self, demotion: f64) {
         self.lists.demotion = demotion;
     }
 
-    /// Pages of others, in use since before anybody looked: they are on the active list.
+    /// Brings in pages of other files that have been in use before the run: they are on the active list.
     pub fn occupy(&mut self, pages: std::ops::Range<PageNumber>) {
         for page in pages {
             self.insert(page, Flags::READY, 0);
@@ -120,46 +118,46 @@ impl Cache {
         }
     }
 
-    /// A CPU copies from a page or to it. Returns when it did so before, by the same clock.
+    /// A CPU copies from or to a page. Returns the previous time by the same clock.
     pub fn copied(&mut self, page: PageNumber, at: u32) -> Option<u32> {
         let frame = self.frame(page)?;
         let before = std::mem::replace(&mut self.frames[frame as usize].copied_at, at);
         Some(before).filter(|&at| at > 0)
     }
 
-    /// There are so many pages of files from now on.
+    /// Grows the number of file pages to `pages`.
     pub fn grow(&mut self, pages: PageNumber) {
         if self.frame_of.len() < pages as usize {
             self.frame_of.resize(pages as usize, NONE);
         }
     }
 
-    /// Places for pages.
+    /// Capacity in pages.
     pub fn capacity(&self) -> usize {
         self.capacity
     }
 
-    /// Pages in memory.
+    /// Number of pages in memory.
     fn resident(&self) -> usize {
         self.frames.len() - self.free.len()
     }
 
-    /// Dirty pages.
+    /// Number of dirty pages.
     pub fn dirty(&self) -> u32 {
         self.dirty
     }
 
-    /// Pages on their way to the device.
+    /// Number of pages in write-back.
     pub fn writeback(&self) -> u32 {
         self.writeback
     }
 
-    /// Pages that had to go for others so far.
+    /// Number of evictions so far.
     pub fn evicted(&self) -> u64 {
         self.evicted
     }
 
-    /// What is true of a page; `None` if it is not in memory.
+    /// Flags of a page; `None` if it is not in memory.
     pub fn flags(&self, page: PageNumber) -> Option<Flags> {
         self.frame(page).map(|f| self.frames[f as usize].flags)
     }
@@ -168,7 +166,7 @@ impl Cache {
         self.frame_of.get(page as usize).copied().filter(|&f| f != NONE)
     }
 
-    /// Brings an absent page in for whoever runs on `cpu`; another one may have to go for it.
+    /// Brings in an absent page for the task on `cpu`, evicting another if needed.
     pub fn insert(&mut self, page: PageNumber, flags: Flags, cpu: usize) {
         debug_assert!(self.frame(page).is_none(), "page {page} is there already");
         let frame = self.place();
@@ -182,9 +180,9 @@ impl Cache {
         self.lists.inactive.push(&mut self.frames, frame);
     }
 
-    /// A free place: an unused one, or that of the page that matters least.
+    /// A free frame: an unused one, or that of the least valuable page.
     fn place(&mut self) -> u32 {
-        // More than fit may be there since all of them had to stay; that is given back as soon as it can be.
+        // There may be more pages than fit, because all were pinned; the surplus is freed as soon as possible.
         while self.resident() > self.capacity
             && let Some(victim) = self.victim()
         {
@@ -198,12 +196,12 @@ impl Cache {
         if let Some(frame) = self.free.pop() {
             return frame;
         }
-        // Everything is dirty or under way: writers are held back long before, so this lasts for a moment only.
+        // Everything is dirty or in flight. Writers are throttled long before, so this is brief.
         self.frames.push(Frame::EMPTY);
         (self.frames.len() - 1) as u32
     }
 
-    /// Puts the page out that matters least, and gives its place; `None` if all must stay.
+    /// Evicts the least valuable page and returns its frame; `None` if all are pinned.
     fn victim(&mut self) -> Option<u32> {
         if self.pinned >= self.resident() {
             return None;
@@ -214,7 +212,7 @@ impl Cache {
         Some(victim)
     }
 
-    /// Changes a frame, and counts whether it must stay from then on.
+    /// Changes a frame and updates the pinned count.
     fn change<R>(&mut self, frame: u32, how: impl FnOnce(&mut Frame) -> R) -> R {
         let frame = &mut self.frames[frame as usize];
         let was = lists::is_pinned(frame);
@@ -227,7 +225,7 @@ impl Cache {
         result
     }
 
-    /// A page is read by somebody. Says whether that made it active.
+    /// A page is read. Returns whether that made it active.
     pub fn touch(&mut self, page: PageNumber) -> bool {
         let Some(frame) = self.frame(page) else { return false };
         match self.replacement {
@@ -249,7 +247,7 @@ impl Cache {
         }
     }
 
-    /// A page is written by somebody. Under 2.4 that is noted and makes no page active.
+    /// A page is written. Under 2.4 that sets the reference flag and activates no page.
     pub fn touch_to_write(&mut self, page: PageNumber) -> bool {
         if self.replacement == Replacement::Linux24
             && let Some(frame) = self.frame(page)
@@ -261,7 +259,7 @@ impl Cache {
         self.touch(page)
     }
 
-    /// Makes a flag true or false of a page in memory; says whether it was.
+    /// Sets or clears a flag of a page in memory. Returns its old value.
     pub fn set(&mut self, page: PageNumber, flag: Flags, on: bool) -> bool {
         let Some(frame) = self.frame(page) else { return false };
         let was = self.change(frame, |frame| {
@@ -282,7 +280,7 @@ impl Cache {
         was
     }
 
-    /// How many of up to `most` pages from `page` on go into one bio under these limits, and the memory they lie in. At least one.
+    /// How many of up to `most` pages from `page` on fit into one bio under these limits, at least one, and the memory they lie in.
     pub fn memory(&self, page: PageNumber, most: u32, limits: &Limits) -> (u32, PageSpan) {
         let segments = u32::from(limits.max_segments.max(1));
         let most = most.min(limits.max_sectors / PageSpan::PAGE).max(1);
@@ -293,14 +291,14 @@ impl Cache {
         physical.span((page..page + most).map_while(|p| self.frame(p)), limits)
     }
 
-    /// A task will be woken when something under way with this page (being read, or written) is over.
+    /// Registers a task to be woken when the page's I/O in flight completes.
     pub fn wait(&mut self, page: PageNumber, task: TaskNumber) -> bool {
         let Some(frame) = self.frame(page) else { return false };
         if self.next_waiter.len() <= task as usize {
             self.next_waiter.resize(task as usize + 1, NONE);
         }
         self.next_waiter[task as usize] = NONE;
-        // First come, first served: the end of the chain, which is as long as tasks wait for one page.
+        // First come, first served: append to the chain, which holds one entry per task waiting for the page.
         let mut at = self.frames[frame as usize].waiter;
         if at == NONE {
             self.change(frame, |frame| frame.waiter = task);
@@ -313,12 +311,12 @@ impl Cache {
         true
     }
 
-    /// Whether somebody waits for what is under way with a page.
+    /// Whether a task waits for the I/O in flight of a page.
     pub fn is_awaited(&self, page: PageNumber) -> bool {
         self.frame(page).is_some_and(|frame| self.frames[frame as usize].waiter != NONE)
     }
 
-    /// What was under way with a page is over: hands over those who wait, first come first.
+    /// A page's I/O has completed: passes on the waiting tasks in FIFO order.
     pub fn waiters(&mut self, page: PageNumber, mut each: impl FnMut(TaskNumber)) {
         let Some(frame) = self.frame(page) else { return };
         let mut at = self.change(frame, |frame| std::mem::replace(&mut frame.waiter, NONE));
@@ -329,7 +327,7 @@ impl Cache {
         }
     }
 
-    /// Drops a page, if nothing is under way with it and it is not dirty. Whether it is gone.
+    /// Drops a page if it is clean and has no I/O in flight. Returns whether it is gone.
     pub fn drop_clean(&mut self, page: PageNumber) -> bool {
         let Some(frame) = self.frame(page) else { return true };
         if lists::is_pinned(&self.frames[frame as usize]) {
@@ -341,7 +339,7 @@ impl Cache {
         true
     }
 
-    /// Forgets what was written to a page of a file that is cut: it need not reach the device.
+    /// Clears the dirty flag of a page of a truncated file: it need not reach the device.
     pub fn forget_dirt(&mut self, page: PageNumber) {
         self.set(page, Flags::DIRTY, false);
     }

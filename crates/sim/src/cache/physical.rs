@@ -1,23 +1,23 @@
-//! Where the pages of the cache lie in physical memory: every page that comes in is given one by the page allocator of `iopath`, from the
-//! list of the CPU that asked, and keeps it until it goes. From these numbers follows which pages of a bio share a segment.
+//! Physical addresses of the cache's pages: the page allocator of `iopath` assigns one to every page brought in, from the list of the
+//! requesting CPU, and the page keeps it until evicted. These numbers determine which pages of a bio share a segment.
 //!
-//! Who gives pages back to the allocator, and what becomes of them there, is not modelled: a page that comes in for another one is given the
-//! next number, and memory begins anew at its end.
+//! Freeing pages to the allocator is not modelled: a page that replaces another gets the next number, and numbering wraps at the end of
+//! memory.
 
 use crate::host::{BatchOrder, PhysicalPages};
 use crate::sources::Sourced;
 use fathom_iopath::pages::{PageAllocator, PageOrder};
 use fathom_iopath::{Limits, PageSpan};
 
-/// The allocator, and what it gave to each place of the cache.
+/// The allocator and the pages it assigned to the frames.
 pub(crate) struct Physical {
     allocator: PageAllocator,
-    /// Number of the physical page of each place.
+    /// Physical page number of each frame.
     numbers: Vec<u32>,
 }
 
 impl Physical {
-    /// For so many CPUs and so many pages of memory.
+    /// For `cpus` CPUs and `pages` pages of memory.
     pub fn new(rules: &PhysicalPages, cpus: u32, pages: u32) -> Self {
         let order = match rules.order.get() {
             BatchOrder::Ascending => PageOrder::Ascending,
@@ -31,7 +31,7 @@ impl Physical {
         Self { allocator, numbers: Vec::new() }
     }
 
-    /// A page comes in at this place, for whoever runs on `cpu`.
+    /// A page is brought into this frame for the task on `cpu`.
     pub fn put(&mut self, place: u32, cpu: usize) {
         let at = place as usize;
         if self.numbers.len() <= at {
@@ -40,7 +40,7 @@ impl Physical {
         self.numbers[at] = self.allocator.take(cpu);
     }
 
-    /// As many of these places as fit into one bio under the limits, at least one, and their memory.
+    /// How many of these frames fit into one bio under the limits, at least one, and their memory.
     pub fn span(&self, places: impl Iterator<Item = u32>, limits: &Limits) -> (u32, PageSpan) {
         let (mut pages, mut span) = (0, PageSpan::EMPTY);
         for place in places {
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
     use crate::sources::Source;
 
-    /// Segments of the bios of `pages` pages that come in one after the other, by `cpus` CPUs that take turns of 100.
+    /// Segments of the bios of `pages` pages brought in one after the other by `cpus` CPUs that take turns of 100.
     fn bios(order: BatchOrder, cpus: u32, pages: u32) -> Vec<(u32, u16)> {
         let guess = |value| Sourced { value, src: Source::Guess, note: String::new() };
         let batch = Sourced { value: 31, src: Source::Guess, note: String::new() };
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn recycled_pages_part_batches() {
         let bios = bios(BatchOrder::Random, 1, 6400);
-        // 300 of a thousand break a run before and behind themselves: a segment for every two or so pages.
+        // 300 of a thousand break a run on both sides: a segment for about every two pages.
         let (pages, segments) = bios.iter().fold((0, 0), |s, b| (s.0 + b.0, s.1 + u32::from(b.1)));
         assert!((pages / 3..pages * 3 / 4).contains(&segments), "{segments} of {pages} pages");
     }

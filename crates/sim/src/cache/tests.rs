@@ -1,4 +1,4 @@
-//! The cache held to its rules: who goes first under each of them, what stays, who is woken, and that no page is there twice.
+//! Rules of the cache: eviction order under each, what stays, which tasks are woken, and that no page is there twice.
 
 use super::*;
 use proptest::prelude::*;
@@ -47,7 +47,7 @@ fn what_was_only_written_goes_before_what_others_use() {
         c.insert(p, Flags::READY, 0);
         assert!(!c.touch_to_write(p) && !c.touch_to_write(p));
     }
-    // 20 active and 10 inactive: nearly one comes over for each that goes, behind those that were written.
+    // 20 active and 10 inactive: nearly one is demoted per eviction, behind those that were written.
     for p in 10..20 {
         c.insert(p, Flags::READY, 0);
         c.touch_to_write(p);

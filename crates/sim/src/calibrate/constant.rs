@@ -1,4 +1,4 @@
-//! A time for each command and one for each byte: a straight line through times over sizes.
+//! A time per command and one per byte: a straight line through times over sizes.
 
 use super::least_squares::{Solved, Sums};
 use super::points::{Course, Over, Point};
@@ -8,7 +8,7 @@ use crate::devices::SECTOR_BYTES;
 
 const LEAST: u64 = 20;
 
-/// The line, while it is drawn.
+/// The line being fitted.
 #[derive(Clone, Debug, Default)]
 pub struct Line {
     both: Sums<2>,
@@ -16,25 +16,25 @@ pub struct Line {
 }
 
 impl Line {
-    /// A request as the line is drawn through it.
+    /// A request as a point of the fit.
     pub(super) fn point(service: &Service) -> Point {
         let ns = i64::try_from(service.ns).unwrap_or(i64::MAX);
         Point { x: u64::from(service.sectors) * SECTOR_BYTES, ns }
     }
 
-    /// One more request.
+    /// Adds a request.
     pub fn add(&mut self, service: &Service) {
         let bytes = (u64::from(service.sectors) * SECTOR_BYTES) as f64;
         self.both.add([1.0, bytes], service.ns as f64);
         self.alone.add([1.0], service.ns as f64);
     }
 
-    /// The line through sizes. A command that takes less than nothing, or bytes that save time: it is no device's, the mean is.
+    /// The line through sizes. Where it gives a negative time per command or per byte, no device is like that, and the mean is used.
     fn through_sizes(&self) -> Option<Solved<2>> {
         self.both.solve().filter(|l| l.values[0] >= 0.0 && l.values[1] > 0.0)
     }
 
-    /// The line, or the mean; `None` of too few requests.
+    /// The line, or the mean; `None` with too few requests.
     pub(super) fn course(&self) -> Option<Course> {
         let of = |constant_ns, linear_ns| Course { over: Over::Bytes, constant_ns, root_ns: 0.0, linear_ns };
         match self.through_sizes() {
@@ -43,7 +43,7 @@ impl Line {
         }
     }
 
-    /// The command's time, and the rate if sizes differ enough to tell it.
+    /// The time per command, and the rate if sizes differ enough to determine it.
     ///
     /// # Errors
     /// Too few requests.

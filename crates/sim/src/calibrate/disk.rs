@@ -1,5 +1,5 @@
-//! The seek curve a + b·√d + c·d of a disk, over cylinders as a known disk's geometry has them. Fitted to reads that went somewhere: what
-//! the arm does not do (half a turn, the sectors that pass, the command's overhead) is taken from that disk and off first.
+//! The seek curve a + b·√d + c·d of a disk, over cylinders of a known disk's geometry. It is fitted to reads that moved the arm; the
+//! other components (half a turn, transfer, command overhead) are taken from that disk and subtracted first.
 
 use super::least_squares::Sums;
 use super::points::{Course, Over, Point};
@@ -9,25 +9,24 @@ use crate::devices::disk::Geometry;
 
 const LEAST: u64 = 50;
 
-/// The curve, while it is drawn.
+/// The curve being fitted.
 #[derive(Clone, Debug)]
 pub struct Curve {
     geometry: Geometry,
     overhead_ns: u64,
     sums: Sums<3>,
-    /// Reads that did not leave their cylinder.
+    /// Reads that stayed on their cylinder.
     stayed: u64,
 }
 
 impl Curve {
-    /// Over this geometry, with so much before each command.
+    /// For this geometry and overhead per command.
     #[must_use]
     pub fn new(geometry: Geometry, overhead_ns: u64) -> Self {
         Self { geometry, overhead_ns, sums: Sums::default(), stayed: 0 }
     }
 
-    /// How far the arm went and how long that took, ns. Writes may be answered by a cache and say nothing of the arm; nor do reads
-    /// that did not leave their cylinder.
+    /// Seek distance and time, ns. `None` for writes, which a cache may answer, and for reads that stayed on their cylinder.
     fn way(&self, service: &Service) -> Option<(u64, f64)> {
         let (from, to) = (self.geometry.place(service.head), self.geometry.place(service.sector));
         let distance = from.cylinder.abs_diff(to.cylinder);
@@ -39,12 +38,12 @@ impl Curve {
         Some((distance, service.ns as f64 - half_turn - passes - self.overhead_ns as f64))
     }
 
-    /// A request as the curve is drawn through it.
+    /// A request as a point of the fit.
     pub(super) fn point(&self, service: &Service) -> Option<Point> {
         self.way(service).map(|(x, ns)| Point { x, ns: ns as i64 })
     }
 
-    /// One more request.
+    /// Adds a request.
     pub fn add(&mut self, service: &Service) {
         match self.way(service) {
             Some((distance, ns)) => {
@@ -55,16 +54,16 @@ impl Curve {
         }
     }
 
-    /// The curve; `None` where the reads do not tell one.
+    /// The curve; `None` where the reads do not determine one.
     pub(super) fn course(&self) -> Option<Course> {
         let [constant_ns, root_ns, linear_ns] = self.sums.solve()?.values;
         Some(Course { over: Over::Cylinders, constant_ns, root_ns, linear_ns })
     }
 
-    /// The three times by which a profile names the curve.
+    /// The three seek times that define the curve in a profile.
     ///
     /// # Errors
-    /// Too few reads that went somewhere, or not far enough apart.
+    /// Too few reads that moved the arm, or too similar distances.
     pub fn fit(&self) -> Result<[Value; 3], Unfit> {
         let found = self.sums.count();
         if found < LEAST {
@@ -81,7 +80,7 @@ impl Curve {
             ));
         }
         let note = format!("least squares over {found} reads; half a turn, passing and overhead taken off");
-        // How sure the curve is at a point is bounded by the sum of its parts.
+        // The uncertainty of the curve at a point is bounded by the sum of its parts.
         let error = |d: f64| {
             let [a, b, c] = solved.errors;
             Some((a + b * d.sqrt() + c * d) / 1e6)

@@ -1,4 +1,4 @@
-//! One fit from its first request to the text of a profile, whichever kind it is of.
+//! One fit of any kind, from its first request to the text of a profile.
 
 use super::constant::Line;
 use super::disk::Curve;
@@ -10,21 +10,21 @@ use crate::devices::{AnyDevice, Device as _, DeviceProfile, ProfileError, SECTOR
 use fathom_record::block::DeviceNumber;
 use std::fmt::Write as _;
 
-/// A device without places has room for what is simulated on it.
+/// Capacity of a device without positions: ample for any simulated workload.
 const AMPLE_GB: f64 = 1000.0;
 
-/// A fit under way.
+/// A fit in progress.
 #[derive(Clone, Debug)]
 pub enum Fitting {
-    /// A time for each command and one for each byte.
+    /// A time per command and one per byte.
     Constant(Line),
-    /// A distribution of times for each command, with the line through times over sizes.
+    /// A distribution of times per command, with the line through times over sizes.
     Distribution(Line, Spread),
     /// The seek curve of a known disk.
     Disk(Box<Known>),
 }
 
-/// A known disk, and its curve as it is fitted anew.
+/// A known disk, and its refitted curve.
 #[derive(Clone, Debug)]
 pub struct Known {
     name: String,
@@ -33,7 +33,7 @@ pub struct Known {
     curve: Curve,
 }
 
-/// A profile with what it was judged to be worth: the demerit of its second half stands with it, for all who simulate with it.
+/// Adds the demerit of a profile's held-out half to its text, so that every user of the profile sees it.
 #[must_use]
 pub fn with_demerit(profile: &str, demerit_percent: f64) -> String {
     match profile.split_once("\n\n") {
@@ -42,18 +42,18 @@ pub fn with_demerit(profile: &str, demerit_percent: f64) -> String {
     }
 }
 
-/// Why there is no disk to begin with.
+/// Why there is no disk to start from.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LikeError {
-    /// Its profile is none.
+    /// Its profile is invalid.
     #[error(transparent)]
     Profile(#[from] ProfileError),
-    /// It is no disk.
+    /// It is not a single disk.
     #[error(
         "{name} is no single disk; --like names one, as its surfaces and its turn are what a seek is told by"
     )]
     NoDisk {
-        /// What was named.
+        /// The name that was given.
         name: String,
     },
 }
@@ -65,14 +65,14 @@ impl Fitting {
         Self::Constant(Line::default())
     }
 
-    /// For a device of which nothing but its times is known, taken to serve so many commands at once; a byte takes as long as this line says.
+    /// For a device of which only the times are known, assumed to serve `channels` commands in parallel; `line` gives the time per byte.
     #[must_use]
     pub fn distribution(line: &Line, channels: usize) -> Self {
         let ns_per_byte = line.course().map_or(0.0, |course| course.linear_ns);
         Self::Distribution(line.clone(), Spread::new(channels, ns_per_byte))
     }
 
-    /// What makes services of events for it.
+    /// The converter from events to services for this fit.
     #[must_use]
     pub fn services(&self, device: DeviceNumber) -> Services {
         match self {
@@ -84,12 +84,12 @@ impl Fitting {
     /// For a disk whose surfaces are like those of this profile.
     ///
     /// # Errors
-    /// The text is no profile of a disk.
+    /// The text is not a disk's profile.
     pub fn disk(name: &str, text: &str) -> Result<Self, LikeError> {
         let AnyDevice::Disk(disk) = DeviceProfile::parse(name, text)?.build()? else {
             return Err(LikeError::NoDisk { name: name.into() });
         };
-        // It has just been read.
+        // It has just been parsed.
         let table: toml::Table = text.parse().unwrap_or_default();
         let overhead_ms = table
             .get("interface")
@@ -101,7 +101,7 @@ impl Fitting {
         Ok(Self::Disk(Box::new(Known { name: name.into(), table, capacity_sectors, curve })))
     }
 
-    /// One more request.
+    /// Adds a request.
     pub fn add(&mut self, service: &Service) {
         match self {
             Self::Constant(line) => line.add(service),
@@ -110,7 +110,7 @@ impl Fitting {
         }
     }
 
-    /// A request as the fit sees it; `None` of those that it does not look at.
+    /// A request as a point of the fit; `None` if the fit ignores it.
     #[must_use]
     pub fn point(&self, service: &Service) -> Option<Point> {
         match self {
@@ -119,7 +119,7 @@ impl Fitting {
         }
     }
 
-    /// What was fitted, to be drawn.
+    /// The fitted curve, for plotting.
     #[must_use]
     pub fn course(&self) -> Option<Course> {
         match self {
@@ -128,10 +128,10 @@ impl Fitting {
         }
     }
 
-    /// The values.
+    /// The fitted values.
     ///
     /// # Errors
-    /// The requests do not tell them.
+    /// The requests do not determine them.
     pub fn fit(&self) -> Result<Vec<Value>, Unfit> {
         Ok(match self {
             Self::Constant(line) => line.fit()?.to_vec(),
@@ -140,7 +140,7 @@ impl Fitting {
         })
     }
 
-    /// The sectors that the profile has, if that is given; a constant device is as large as the trace says.
+    /// Capacity of the profile, if fixed; a constant device is as large as the trace requires.
     #[must_use]
     pub fn capacity_sectors(&self) -> Option<u64> {
         match self {
@@ -149,7 +149,8 @@ impl Fitting {
         }
     }
 
-    /// The text of the profile. `about` is one line; `depth` requests were with the device at most, up to `end_sector`.
+    /// The text of the profile. `about` is one line; `depth` is the highest number of requests in the device, `end_sector` the end of the
+    /// highest.
     #[must_use]
     pub fn profile(&self, about: &str, values: &[Value], end_sector: u64, depth: usize) -> String {
         let about: String = about.chars().map(plain).collect();
@@ -170,7 +171,7 @@ impl Fitting {
     }
 }
 
-/// Without what would end the line or the string of TOML, or is no letter in it.
+/// Replaces characters that would end the TOML line or string, or are not printable.
 pub(super) fn plain(c: char) -> char {
     if c == '"' || c == '\\' || c.is_control() { '\'' } else { c }
 }
@@ -184,9 +185,9 @@ fn flat(kind: &str, about: &str, values: &str, end_sector: u64, depth: usize) ->
     head + &capacity(end_sector) + &depth + values
 }
 
-/// The capacity of a device without places. Times do not depend on the place: a workload may go farther than the trace.
+/// Capacity of a device without positions. Times do not depend on the position, so a workload may go beyond the trace's end.
 pub(super) fn capacity(end_sector: u64) -> String {
-    // Rounded up, so that the last sector is on it.
+    // Rounded up, so that the last sector fits.
     let farthest_gb = ((end_sector * SECTOR_BYTES) as f64 / 1e6).ceil().max(1.0) / 1e3;
     let capacity_gb = farthest_gb.max(AMPLE_GB);
     format!(
@@ -195,11 +196,11 @@ pub(super) fn capacity(end_sector: u64) -> String {
 }
 
 impl Known {
-    /// Every value of the known disk, as a guess about this one, but for those that were fitted.
+    /// Every value of the known disk as a guess about this one, except the fitted ones.
     fn profile(&self, about: &str, values: &[Value]) -> String {
         let mut text = format!("kind = \"disk\"\nabout = \"{about}\"\n");
         for (section, keys) in &self.table {
-            // What the trace of the known disk had is nothing of this one's.
+            // Coverage of the known disk's trace does not apply to this one.
             let Some(keys) = keys.as_table().filter(|_| section != "trace") else { continue };
             let _ = write!(text, "\n[{section}]\n");
             for (key, value) in keys {

@@ -1,30 +1,29 @@
-//! How far a model's response times are from the device's: the demerit figure of DiskSim and its forerunners (Ruemmler and Wilkes, IEEE
+//! Error of a model's response times against the device's: the demerit figure of DiskSim and its forerunners (Ruemmler and Wilkes, IEEE
 //! Computer, March 1994), the root mean square of the horizontal distance between the two distribution curves, in percent of the mean.
 
 use fathom_record::Histogram;
 use serde::Serialize;
 
-/// Points of the curves that are compared.
+/// Points at which the curves are compared.
 const POINTS: u32 = 1000;
 
-/// The half that was not fitted, judged.
+/// The held-out half, judged.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Judged {
-    /// Requests of it.
+    /// Number of its requests.
     pub requests: u64,
     /// Mean response time of the device, ns.
     pub device_mean_ns: f64,
-    /// Of the model.
+    /// Mean response time of the model, ns.
     pub model_mean_ns: f64,
     /// See [`demerit_percent`].
     pub demerit_percent: f64,
-    /// How far the response times of the device's own first half are from those of its second, the same way: nothing that is fitted to
-    /// the first can be expected to be nearer.
+    /// Demerit between the device's own two halves: nothing fitted to the first can be expected to be closer.
     pub halves_percent: f64,
 }
 
 impl Judged {
-    /// Both distributions of the second half, and that of the device's first; `None` if one is empty.
+    /// Compares both distributions of the second half, and the device's first half; `None` if one is empty.
     #[must_use]
     pub fn of(device: &Histogram, model: &Histogram, first: &Histogram) -> Option<Self> {
         Some(Self {
@@ -37,7 +36,7 @@ impl Judged {
     }
 }
 
-/// The demerit of a model, in percent of the device's mean; `None` if one of them is empty.
+/// The demerit of a model, in percent of the device's mean; `None` if a histogram is empty.
 #[must_use]
 pub fn demerit_percent(device: &Histogram, model: &Histogram) -> Option<f64> {
     let mean = device.mean_ns().filter(|m| *m > 0.0)?;
@@ -58,7 +57,7 @@ mod tests {
     fn the_demerit_is_the_distance_of_the_curves() {
         let device = Histogram::from_values((0..1000).map(|n| 1_000_000 + n * 1000));
         assert_eq!(demerit_percent(&device, &device), Some(0.0));
-        // Every response 150 us longer, of 1.5 ms in the mean.
+        // Every response 150 us longer, with a mean of 1.5 ms.
         let later = Histogram::from_values((0..1000).map(|n| 1_150_000 + n * 1000));
         let found = demerit_percent(&device, &later).unwrap();
         assert!((found - 10.0).abs() < 0.7, "{found}");

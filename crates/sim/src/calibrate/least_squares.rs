@@ -1,5 +1,5 @@
-//! Least squares of a few coefficients by sums alone: nothing of a trace is kept but these. The equations are solved by elimination with
-//! pivots; three unknowns need no more.
+//! Least squares with a few coefficients, from sums alone: nothing else of a trace is kept. The equations are solved by elimination with
+//! pivoting, which suffices for three unknowns.
 
 /// Sums over observations of `N` regressors and one time.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ impl<const N: usize> Default for Sums<N> {
 }
 
 impl<const N: usize> Sums<N> {
-    /// An observation.
+    /// Adds an observation.
     pub fn add(&mut self, x: [f64; N], y: f64) {
         for row in 0..N {
             for column in 0..N {
@@ -36,12 +36,12 @@ impl<const N: usize> Sums<N> {
         self.count += 1;
     }
 
-    /// How many there were.
+    /// Number of observations.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The solution; `None` where the regressors do not differ enough to tell them apart.
+    /// The solution; `None` where the regressors are nearly dependent.
     pub fn solve(&self) -> Option<Solved<N>> {
         if self.count <= N as u64 {
             return None;
@@ -55,7 +55,7 @@ impl<const N: usize> Sums<N> {
     }
 }
 
-/// Gauss and Jordan, scaled so that sectors and square roots of cylinders may stand side by side.
+/// Gauss-Jordan, scaled so that sectors and square roots of cylinders can be mixed.
 fn inverse<const N: usize>(matrix: [[f64; N]; N]) -> Option<[[f64; N]; N]> {
     let scale: [f64; N] = std::array::from_fn(|at| matrix[at][at].sqrt());
     if scale.iter().any(|s| *s <= 0.0 || !s.is_finite()) {
@@ -66,7 +66,7 @@ fn inverse<const N: usize>(matrix: [[f64; N]; N]) -> Option<[[f64; N]; N]> {
     let mut right: [[f64; N]; N] = std::array::from_fn(|row| std::array::from_fn(|c| f64::from(row == c)));
     for pivot in 0..N {
         let best = (pivot..N).max_by(|&a, &b| left[a][pivot].abs().total_cmp(&left[b][pivot].abs()))?;
-        // Nearly the same columns: any answer would be as good as another.
+        // Nearly dependent columns have no unique answer.
         if left[best][pivot].abs() < 1e-9 {
             return None;
         }
@@ -97,7 +97,7 @@ mod tests {
         let mut sums = Sums::<3>::default();
         for n in 0..200u32 {
             let (a, b) = (f64::from(n % 17), f64::from(n * n % 23) * 1e6);
-            // A disturbance that has nothing to do with either.
+            // Noise unrelated to either.
             let off = if n % 2 == 0 { 0.5 } else { -0.5 };
             sums.add([1.0, a, b], 3.0 + 2.0 * a + 4e-6 * b + off);
         }

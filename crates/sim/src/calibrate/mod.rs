@@ -1,15 +1,15 @@
-//! From the requests of a trace to a device profile: how long each took is fitted, by least squares, to what a profile of that kind says
-//! it would take. Fitted on the first half of the requests, judged on the second, which it has not seen.
+//! From the requests of a trace to a device profile: the service times are fitted by least squares to the model of a profile. The fit
+//! uses the first half of the requests and is judged on the second, which it has not seen.
 //!
 //! ```text
 //! issue and completion ─▶ service (one request's time, distance, size) ─▶ sums (first half) ─▶ fit ─▶ profile (TOML)
 //!                                                                     └▶ judged (second half): demerit
 //! ```
 //!
-//! Three kinds: `constant` (a time for each command and one for each byte), which suits what has no arm and serves one command after the
-//! other; `distribution` (so many commands at once, each for one of the times that were seen), which keeps long tails; and `disk`, where the seek curve of a known disk is set anew and everything else of it is kept. What cannot be told from such a trace
-//! (zones, buffers, write caches, what goes on at the same time inside) is not fitted, and the profile says where each value is from.
-//! Memory does not grow with the trace.
+//! Three kinds: `constant` (a time per command and one per byte), which suits devices without an arm that serve one command at a time;
+//! `distribution` (several commands in parallel, each taking one of the observed times), which keeps long tails; and `disk`, where the
+//! seek curve of a known disk is refitted and everything else is kept. Values that such a trace does not determine (zones, buffers, write
+//! caches, internal parallelism) are not fitted, and the profile states the source of each value. Memory does not grow with the trace.
 
 mod constant;
 mod disk;
@@ -33,23 +33,23 @@ pub use spread::Spread;
 
 use serde::Serialize;
 
-/// A value that was fitted or counted.
+/// A fitted or counted value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Value {
-    /// Its key in the profile: "service.command_us".
+    /// Key in the profile: "service.command_us".
     pub key: &'static str,
     /// The value, in the unit that its key ends in.
     pub value: f64,
-    /// Standard error of the fit, likewise; none of what was counted.
+    /// Standard error of the fit in the same unit; `None` for counted values.
     pub standard_error: Option<f64>,
     /// "fit" or "measured", as in the profile.
     pub src: &'static str,
-    /// To what, from what.
+    /// What it was fitted to or counted from.
     pub note: String,
 }
 
 impl Value {
-    /// The value as a line of a profile. Six significant digits are more than any fit has.
+    /// The value as a line of a profile. Six significant digits exceed the accuracy of any fit.
     #[must_use]
     pub fn line(&self) -> String {
         let key = self.key.rsplit('.').next().unwrap_or(self.key);
@@ -58,12 +58,12 @@ impl Value {
     }
 }
 
-/// Six significant digits; whole numbers keep their form where the profile wants one.
+/// Rounds to six significant digits; whole numbers keep their form where the profile needs one.
 fn rounded(value: f64) -> String {
     if value == value.trunc() && value.abs() < 1e9 {
         return format!("{value:.1}");
     }
-    // Digits before the point, counted: a logarithm is not rounded the same way on every machine.
+    // Counts the digits before the point; a logarithm is not rounded the same way on every machine.
     let (mut before, mut rest) = (0_usize, value.abs());
     while rest >= 1.0 && before < 6 {
         rest /= 10.0;
@@ -77,18 +77,18 @@ fn rounded(value: f64) -> String {
     format!("{value:.behind$}")
 }
 
-/// Why nothing could be fitted.
+/// Why a fit failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unfit {
-    /// Too few.
+    /// Too few requests.
     #[error("{found} requests can be fitted, and {wanted} at least are needed")]
     TooFew {
-        /// How many there are.
+        /// Number found.
         found: u64,
-        /// How many it takes.
+        /// Minimum number.
         wanted: u64,
     },
-    /// The equations have no answer.
+    /// The equations have no unique solution.
     #[error("the requests do not tell: {0}")]
     Undetermined(&'static str),
 }

@@ -1,35 +1,35 @@
-//! What is fitted, to be drawn: the course through the requests, and some requests of both halves, evenly thinned out.
+//! Data for plotting a fit: the fitted curve, and an even sample of the requests of both halves.
 
 use crate::thin::Thin;
 use fathom_record::inside::Thinned;
 use serde::Serialize;
 
-/// Requests of each half that are kept.
+/// Requests kept of each half.
 const MOST: usize = 600;
 
-/// A request as the fit sees it: over its bytes, or over the cylinders that the arm went.
+/// A request as a point of the fit: over its bytes, or over the seek distance in cylinders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Point {
     /// Bytes or cylinders.
     pub x: u64,
-    /// What the fit is to say of it, ns; below 0 where more was taken off than it took.
+    /// Time to be explained by the fit, ns; negative where more was subtracted than the request took.
     pub ns: i64,
 }
 
-/// What a course is over.
+/// Meaning of a curve's x.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Over {
-    /// Bytes of a request.
+    /// Request size in bytes.
     Bytes,
     /// Cylinders between two requests.
     Cylinders,
 }
 
-/// What was fitted: a + b·√x + c·x.
+/// A fitted curve: a + b·√x + c·x.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Course {
-    /// What x is.
+    /// Meaning of x.
     pub over: Over,
     /// a, ns.
     pub constant_ns: f64,
@@ -39,7 +39,7 @@ pub struct Course {
     pub linear_ns: f64,
 }
 
-/// Requests of both halves.
+/// Sampled requests of both halves.
 #[derive(Clone, Debug)]
 pub struct Points {
     fitted: Thin<Point>,
@@ -53,12 +53,12 @@ impl Default for Points {
 }
 
 impl Points {
-    /// One of the half that is fitted, or of the other.
+    /// Adds a request of the fitted or, with `held_out`, of the other half.
     pub fn add(&mut self, point: Point, held_out: bool) {
         if held_out { &mut self.held_out } else { &mut self.fitted }.see(|| point);
     }
 
-    /// Those of the half that was fitted, and of the other.
+    /// The samples of the fitted half and of the held-out half.
     #[must_use]
     pub fn take(mut self) -> (Thinned<Point>, Thinned<Point>) {
         (self.fitted.take(), self.held_out.take())

@@ -1,34 +1,34 @@
-//! One request's own time: from when the device could begin with it (it was issued, and the one before it was done) to its completion.
-//! A device that serves one request after the other takes exactly this; of others it is what each adds.
+//! Service time of one request: from when the device could start it (it was issued, and the previous one was done) to its completion. A
+//! device that serves one request at a time takes exactly this; for others it is what each request adds.
 
 use fathom_record::block::{BlockAction, BlockEvent, DeviceNumber, RequestFlags};
 
-/// What is with the device; a recorder that lost completions must not pile them up.
+/// Limit on requests in the device, so that lost completions do not pile up.
 const MOST_OPEN: usize = 4096;
 
-/// No device reaches so far (8 EiB); an event that says so is damaged, and sums of such sectors are no numbers.
+/// Beyond any device (8 EiB): an event past this is damaged, and sums of such sectors would overflow.
 pub const LAST_SECTOR: u64 = 1 << 54;
 
-/// A request that is done.
+/// A completed request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Service {
-    /// Its own time, ns.
+    /// Service time, ns.
     pub ns: u64,
-    /// The time of one that waited until the device had a channel for it ([`Services::with_channels`]), ns.
+    /// Channel time, for a request that waited for a free channel ([`Services::with_channels`]), ns.
     pub channel_ns: u64,
-    /// From its issue to its completion, ns.
+    /// From issue to completion, ns.
     pub response_ns: u64,
     /// First sector.
     pub sector: u64,
-    /// Sectors.
+    /// Length in sectors.
     pub sectors: u32,
-    /// Where the request ended that was done before it.
+    /// End of the previously completed request.
     pub head: u64,
-    /// Whether it writes.
+    /// Whether it is a write.
     pub write: bool,
-    /// Reads and writes that the device had when it was issued, with it.
+    /// Reads and writes in the device when it was issued, itself included.
     pub depth: u32,
-    /// What was said of it when it was issued ([`Services::take_marked`]).
+    /// The mark given at its issue ([`Services::take_marked`]).
     pub marked: bool,
 }
 
@@ -40,11 +40,11 @@ struct Open {
     write: bool,
     depth: u32,
     marked: bool,
-    /// When a channel was free for it.
+    /// Time at which a channel became free for it.
     began: Option<u64>,
 }
 
-/// Makes services of the events of one device.
+/// Converts the events of one device to services.
 #[derive(Clone, Debug)]
 pub struct Services {
     device: DeviceNumber,
@@ -58,13 +58,13 @@ pub struct Services {
 }
 
 impl Services {
-    /// Of this device.
+    /// For this device.
     #[must_use]
     pub fn new(device: DeviceNumber) -> Self {
         Self::with_channels(device, 1)
     }
 
-    /// Of this device, taken to serve so many requests at the same time in the order in which they were issued.
+    /// For this device, assumed to serve `channels` requests in parallel, in issue order.
     #[must_use]
     pub fn with_channels(device: DeviceNumber, channels: usize) -> Self {
         Self {
@@ -79,30 +79,30 @@ impl Services {
         }
     }
 
-    /// The sector behind the last one that was asked for.
+    /// The end of the highest request.
     #[must_use]
     pub fn end_sector(&self) -> u64 {
         self.end_sector
     }
 
-    /// Most requests that the device had at once.
+    /// Highest number of requests in the device.
     #[must_use]
     pub fn most_open(&self) -> usize {
         self.most_open
     }
 
-    /// Events that lie behind [`LAST_SECTOR`] and were left out.
+    /// Number of events beyond [`LAST_SECTOR`], which were ignored.
     #[must_use]
     pub fn impossible(&self) -> u64 {
         self.impossible
     }
 
-    /// Takes the next event; a service if it ends one. Flushes, discards and failures are none.
+    /// Processes the next event; returns a service if it completes one. Flushes, discards and failures return none.
     pub fn take(&mut self, event: &BlockEvent) -> Option<Service> {
         self.take_marked(event, true)
     }
 
-    /// The same; of an issue `marked` is what its service will say: that of a completion is not looked at.
+    /// The same; `marked` at an issue is copied to its service and ignored at a completion.
     pub fn take_marked(&mut self, event: &BlockEvent, marked: bool) -> Option<Service> {
         if event.device != self.device || event.sectors == 0 {
             return None;
@@ -142,7 +142,7 @@ impl Services {
         let open = self.open.remove(at);
         let began = open.issued.max(self.last_done);
         let now = event.time_ns.max(self.last_done);
-        // The oldest that waits has a channel now, if this one had one.
+        // The oldest waiting request gets this one's channel, if it had one.
         if at < self.channels
             && let Some(next) = self.channels.checked_sub(1).and_then(|last| self.open.get_mut(last))
         {
@@ -151,7 +151,7 @@ impl Services {
         let channel_began = open.began.unwrap_or(began);
         self.last_done = now;
         let head = self.head.replace(open.sector + u64::from(open.sectors));
-        // Of the first nobody knows where the heads were; a failure says nothing of time.
+        // The head position before the first request is unknown, and a failure says nothing about timing.
         let head = head.filter(|_| event.error == 0)?;
         Some(Service {
             ns: now - began.min(now),

@@ -1,19 +1,19 @@
-//! The distribution of what commands take, beside a time for each byte: every time is one of so many equal shares of those that were
-//! seen, each share told by its mean. Memory does not grow with the trace.
+//! The distribution of command times, besides the time per byte: the observed times are divided into equal shares, each represented by
+//! its mean. Memory does not grow with the trace.
 
 use super::service::Service;
 use super::{Unfit, Value};
 use crate::devices::SECTOR_BYTES;
 use fathom_record::histogram::{BUCKETS, bucket_of, bucket_value};
 
-/// Shares of a list.
+/// Number of shares.
 const SHARES: usize = 128;
 const LEAST: u64 = 20;
 
-/// Times that were seen, by their size.
+/// Histogram of observed times.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
-    /// How many in each bucket of a histogram; made with the first one.
+    /// Count per bucket; allocated on first use.
     counts: Vec<u64>,
     count: u64,
     sum_ns: u128,
@@ -33,7 +33,7 @@ impl Seen {
         self.count
     }
 
-    /// Those of another one too.
+    /// Adds the times of another one.
     pub fn merge(&mut self, other: &Self) {
         if self.counts.is_empty() {
             self.counts.clone_from(&other.counts);
@@ -48,7 +48,7 @@ impl Seen {
         (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64 / 1e3)
     }
 
-    /// Means of equal shares, ascending, us: at most [`SHARES`], and not more than there are times.
+    /// Means of equal shares, ascending, us: at most [`SHARES`], and at most one per time.
     pub fn shares_us(&self) -> Vec<f64> {
         let shares = (self.count.min(SHARES as u64)) as usize;
         let size = self.count as f64 / shares.max(1) as f64;
@@ -60,7 +60,7 @@ impl Seen {
                 sum += taken * ns;
                 left -= taken;
                 room -= taken;
-                // What is left of a share by rounding is nobody's.
+                // A remainder due to rounding is dropped.
                 if room <= size * 1e-9 {
                     means.push(sum / size / 1e3);
                     (sum, room) = (0.0, size);
@@ -74,7 +74,7 @@ impl Seen {
     }
 }
 
-/// Times of a device that serves so many commands at once, while they are gathered.
+/// Command times of a device that serves several commands in parallel.
 #[derive(Clone, Debug)]
 pub struct Spread {
     channels: usize,
@@ -84,19 +84,19 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of a device with so many channels on which a byte takes so long.
+    /// For a device with `channels` channels and this time per byte.
     #[must_use]
     pub fn new(channels: usize, ns_per_byte: f64) -> Self {
         Self { channels, ns_per_byte, reads: Seen::default(), writes: Seen::default() }
     }
 
-    /// Commands that are served at once.
+    /// Commands served in parallel.
     #[must_use]
     pub fn channels(&self) -> usize {
         self.channels
     }
 
-    /// One more request.
+    /// Adds a request.
     pub fn add(&mut self, service: &Service) {
         let bytes = u64::from(service.sectors) * SECTOR_BYTES;
         let for_bytes = (bytes as f64 * self.ns_per_byte + 0.5) as u64;
@@ -104,7 +104,7 @@ impl Spread {
         seen.add(service.channel_ns.saturating_sub(for_bytes));
     }
 
-    /// What is told beside the lists.
+    /// The values other than the lists.
     ///
     /// # Errors
     /// Too few requests.
@@ -133,7 +133,7 @@ impl Spread {
         Ok(values)
     }
 
-    /// The lists as lines of a profile. What was not seen is taken to be as the other.
+    /// The lists as lines of a profile. A direction without requests takes the times of the other.
     pub(super) fn lines(&self) -> String {
         let line = |key: &str, seen: &Seen, other: &Seen| {
             let (of, src, note) = if seen.count > 0 {

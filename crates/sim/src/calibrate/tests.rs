@@ -1,4 +1,4 @@
-//! Devices of known numbers are simulated, traced and fitted: what went in comes out.
+//! Simulates devices with known parameters, traces and fits them: the parameters are recovered.
 
 use super::*;
 use crate::devices::{AnyDevice, Constant, by_name};
@@ -13,7 +13,7 @@ fn traced(device: AnyDevice, count: u64, depth: u32) -> Vec<BlockEvent> {
     let rules = Rules::today(Limits::LOOP_618, device.depth());
     let queue = Queue::new(elevator::by_name("none").unwrap(), rules);
     let mut arrivals = Synthetic::new(count, device.capacity_sectors(), 1).map(|mut arrival| {
-        // Two sizes, so that bytes can be told from commands.
+        // Two sizes, to separate time per byte from time per command.
         arrival.sectors = if arrival.sector.is_multiple_of(16) { 8 } else { 64 };
         arrival
     });
@@ -75,7 +75,7 @@ fn a_disks_seeks_are_found_again() {
     let mut curve = Curve::new(geometry, 300_000);
     all.iter().for_each(|s| curve.add(s));
     let found = curve.fit().unwrap();
-    // The average seek is well known, the shortest from few.
+    // The average seek is well determined, the shortest from few reads.
     for (value, (wanted, within)) in found.iter().zip([(1.8, 0.8), (8.5, 0.2), (14.7, 0.5)]) {
         assert!((value.value - wanted).abs() < within, "{value:?}: {wanted}");
         assert!(value.standard_error.is_some_and(|e| e > 0.0), "{value:?}");

@@ -1,4 +1,4 @@
-//! Transfers past the page cache, as with O_DIRECT: all pieces of a call are in flight at once, and the call waits for the last.
+//! Transfers that bypass the page cache (O_DIRECT): all pieces of a call are in flight at once, and the call waits for the last.
 
 use super::Handle;
 use crate::block::{Piece, Purpose};
@@ -9,8 +9,8 @@ use crate::machine::Machine;
 use fathom_iopath::PageSpan;
 
 impl Machine {
-    /// Moves bytes between a file and memory. Where the file's blocks lie apart, so do the pieces; a hole is not read. Half sectors are
-    /// moved as whole ones.
+    /// Moves bytes between a file and memory. The transfer is split where the file's blocks are not contiguous; holes are not read.
+    /// Partial sectors are moved whole.
     pub(super) async fn transfer(&self, handle: Handle, write: bool, offset: u64, bytes: u64) {
         if bytes == 0 {
             return;
@@ -18,7 +18,7 @@ impl Machine {
         let (mut at, end) =
             (offset / SECTOR_BYTES * SECTOR_BYTES, (offset + bytes).next_multiple_of(SECTOR_BYTES));
         let most_sectors = u64::from(self.block.max_sectors());
-        // Memory of programs is not in one piece: a segment for each page, and one more where the call does not begin with a page.
+        // A program's memory is not contiguous: one segment per page, plus one if the call does not start on a page boundary.
         let most = most_sectors.min(u64::from(self.block.max_segments().max(2) - 1) * BLOCK_SECTORS);
         let parts = self.parts.borrow_mut().make();
         self.block.plug(handle.who);

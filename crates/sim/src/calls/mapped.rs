@@ -1,9 +1,9 @@
-//! A file that is mapped into memory. A page costs nothing but its copying while the page table has it; the first touch is a fault. A
-//! fault costs as much as a call (a guess), waits for the page, and has others read: around itself, as linux does since 2.6, or what a
-//! read() of the page would have read ahead where the mapping was advised to be sequential. Memory that takes a page back takes it out
-//! of the page table, and one that was written back faults again when it is next written to, because that is how the kernel learns of it.
+//! Memory-mapped files. A page that is in the page table costs only its copying; the first touch is a fault. A fault costs as much as a
+//! call (a guess), waits for the page, and triggers reads: around itself, as Linux does since 2.6, or, where the mapping was advised to
+//! be sequential, what a read() of the page would have read ahead. Evicting a page also removes it from the page table. A page that was
+//! written back faults again at the next write, because that is how the kernel learns of it.
 //!
-//! That a fault today puts cached neighbours into the page table, too, is not modelled: each page is a fault.
+//! Today's kernels also map cached neighbours at a fault. That is not modelled: each page faults.
 
 use super::Handle;
 use crate::cache::Flags;
@@ -13,17 +13,17 @@ use crate::machine::Machine;
 use fathom_iopath::readahead::Call;
 use std::ops::Range;
 
-/// Pages that a fault has read around itself: 128 KiB, the kernel's default.
+/// Pages read around a fault: 128 KiB, the kernel's default.
 const AROUND: u32 = 32;
-/// Faults that found nothing in memory, less those that did, above which the kernel reads single pages.
+/// Faults with a cache miss minus faults with a hit, above which the kernel reads single pages.
 const LOTS_OF_MISSES: u32 = 100;
-/// It counts no farther.
+/// Upper limit of that counter.
 const MOST_MISSES: u32 = 10 * LOTS_OF_MISSES;
 
-/// What a mapping was advised to.
+/// Advice given for a mapping.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Ahead {
-    /// Nothing: read around a fault.
+    /// None: read around a fault.
     #[default]
     Around,
     /// MADV_SEQUENTIAL.
@@ -32,23 +32,23 @@ pub(crate) enum Ahead {
     Never,
 }
 
-/// The page table of a mapping, and how it is read ahead of.
+/// The page table of a mapping and its read-ahead state.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
     pub ahead: Ahead,
-    /// A bit for each page that may be read, and for each that may be written to as long as it is dirty.
+    /// One bit per page: those that may be read, and those that may be written while they stay dirty.
     readable: Vec<u64>,
     writable: Vec<u64>,
     misses: u32,
-    /// Behind the last page that was read around a fault, and the page whose fault has the next ones read.
+    /// First page after the last read-around, and the page whose fault triggers the next one.
     end: u32,
     mark: Option<u32>,
-    /// Faults that write.
+    /// Number of write faults.
     stores: u64,
 }
 
 impl Table {
-    /// For a mapping with this advice in which nothing is mapped yet.
+    /// An empty page table with this advice.
     pub fn new(ahead: Ahead) -> Self {
         Self { ahead, ..Self::default() }
     }
@@ -72,7 +72,7 @@ impl Table {
         }
     }
 
-    /// Pages that were not in memory are not in the page table, whatever was there before.
+    /// Pages that were not in memory are not in the page table; clears their stale bits.
     fn forget(&mut self, pages: Range<u32>) {
         for page in pages {
             for bits in [&mut self.readable, &mut self.writable] {
@@ -83,7 +83,7 @@ impl Table {
         }
     }
 
-    /// Pages to be read at a fault as far as they are not there: none for one that is in memory, unless it is marked.
+    /// Pages to read at a fault unless cached: none if the page is in memory and not marked.
     fn window(&mut self, page: u32, is_there: bool, never: bool) -> Range<u32> {
         if is_there {
             self.misses = self.misses.saturating_sub(1);
@@ -107,7 +107,7 @@ impl Table {
 }
 
 impl Machine {
-    /// Copies bytes between a mapping and the caller's memory. They lie inside the file.
+    /// Copies bytes between a mapping and the caller's memory. The range must lie inside the file.
     pub(crate) async fn copy_mapped(
         &self,
         handle: Handle,
@@ -142,7 +142,7 @@ impl Machine {
         self.compute(copying_ns).await;
     }
 
-    /// Puts all pages of the first so many bytes into the page table.
+    /// Maps all pages of the first `bytes` bytes.
     pub(crate) async fn populate(&self, handle: Handle, table: &mut Table, way: Way, bytes: u64) {
         for page in 0..bytes.div_ceil(PAGE) as u32 {
             if !self.is_mapped(handle, table, way, page) {
@@ -151,7 +151,7 @@ impl Machine {
         }
     }
 
-    /// A file is at least so long: what is new in it is a hole.
+    /// Extends a file to at least `bytes`; the new part is a hole.
     pub(crate) fn lengthen(&self, handle: Handle, bytes: u64) {
         let mut files = self.files.borrow_mut();
         let file = files.get_mut(handle.file);
@@ -172,7 +172,7 @@ impl Machine {
             }
     }
 
-    /// Returns when a page is there and in the page table, and dirty if it is to be written to.
+    /// Returns once a page is in memory and in the page table, and dirty if it is to be written.
     async fn fault(&self, handle: Handle, table: &mut Table, way: Way, page: u32) {
         self.compute(self.costs.call_ns).await;
         if way == Way::Write {
@@ -199,7 +199,7 @@ impl Machine {
         }
     }
 
-    /// What a fault has read. Those pages are under way from now on.
+    /// The pages that a fault reads. They are in flight from now on.
     fn wanted_at(&self, handle: Handle, table: &mut Table, page: u32) -> Vec<(u32, u32)> {
         if table.ahead == Ahead::Sequential {
             let file_bytes = self.files.borrow().get(handle.file).bytes;
@@ -215,7 +215,7 @@ impl Machine {
         let is_there = self.is_asked_for(handle, page);
         let never = table.ahead == Ahead::Never || self.policy.name() == "none";
         let window = table.window(page, is_there, never);
-        // The page itself is read also where the file, as the cache knows it, has ended before.
+        // The page itself is read even if it is past the end of the file as the cache knows it.
         let end = self.files.borrow().get(handle.file).pages_of_data().max(page + 1).min(window.end);
         self.missing_of(handle, window.start.min(end)..end)
     }
@@ -243,7 +243,7 @@ mod tests {
         let mut table = Table::new(Ahead::Around);
         assert_eq!(table.window(100, false, false), 84..116);
         assert_eq!(table.window(101, true, false), 101..101);
-        // Three quarters of the window are through.
+        // Three quarters of the window have been used.
         assert_eq!(table.window(108, true, false), 116..148);
         assert_eq!(table.window(116, true, false), 148..180);
         assert_eq!(table.window(0, false, true), 0..1);

@@ -1,5 +1,5 @@
-//! Indirect blocks: before a page of an ext2 or ext3 file can be read or written, the block that names its place must be in memory.
-//! It is read by the one who needs it first, and everybody who needs it waits.
+//! Indirect blocks: before a page of an ext2 or ext3 file can be read or written, the block with its location must be in memory. The
+//! first task that needs the block reads it, and all others that need it wait.
 
 use crate::block::{Piece, Purpose, Who};
 use crate::files::{FileNumber, Metadata};
@@ -7,7 +7,6 @@ use crate::layout::BLOCK_SECTORS;
 use crate::machine::Machine;
 use fathom_iopath::PageSpan;
 
-/// What there is to do.
 enum Step {
     Known,
     Wait,
@@ -15,7 +14,7 @@ enum Step {
 }
 
 impl Machine {
-    /// Returns when it is known where a page of a file lies.
+    /// Returns once the location of a page is known.
     pub(super) async fn know_place(&self, who: Who, file: FileNumber, page: u32) {
         loop {
             match self.step_to(file, page) {
@@ -28,7 +27,7 @@ impl Machine {
                     let sectors = BLOCK_SECTORS as u32;
                     self.submit(who, Piece { write: false, sync: true, sector, sectors, span, purpose })
                         .await;
-                    // It may be there already, if the queue was full for a while.
+                    // It may have arrived while the queue was full.
                     continue;
                 }
             }
@@ -39,7 +38,7 @@ impl Machine {
         }
     }
 
-    /// Whether it is known where a page of a file lies.
+    /// Whether the location of a page is known.
     pub(super) fn is_place_known(&self, file: FileNumber, page: u32) -> bool {
         let files = self.files.borrow();
         let file = files.get(file);
@@ -60,7 +59,7 @@ impl Machine {
         }
     }
 
-    /// Enters the task among those who wait for the block; false if it is there.
+    /// Adds the task to those that wait for the block; returns false if the block is in memory.
     fn queue_for(&self, file: FileNumber, page: u32) -> bool {
         let mut files = self.files.borrow_mut();
         let file = files.get_mut(file);

@@ -1,5 +1,4 @@
-//! Pages that are read because somebody asked for them and not because read-ahead wants them: those of a call on a file on which it is
-//! off, and those around a fault.
+//! Demand reads, which read-ahead does not trigger: those of a call on a file with read-ahead off, and those around a fault.
 
 use super::Handle;
 use crate::cache::Flags;
@@ -7,11 +6,11 @@ use crate::layout::BLOCK_SECTORS;
 use crate::machine::Machine;
 use std::ops::Range;
 
-/// Pages of a window of read-ahead today, 128 KiB.
+/// Pages of a read-ahead window in today's kernels, 128 KiB.
 const WINDOW: u32 = 32;
 
 impl Machine {
-    /// Counts a page that is asked for. Whether it is there, or under way.
+    /// Counts a requested page. Returns whether it is cached or in flight.
     pub(super) fn is_asked_for(&self, handle: Handle, page: u32) -> bool {
         let number = self.files.borrow().get(handle.file).page(page);
         let flags = self.cache.borrow().flags(number);
@@ -25,7 +24,7 @@ impl Machine {
         flags.is_some()
     }
 
-    /// Those of some pages of a file that are not there, as pieces: the first of each and its length. They are under way from now on.
+    /// The missing pages of a range as pieces (first page, length). They are in flight from now on.
     pub(super) fn missing_of(&self, handle: Handle, pages: Range<u32>) -> Vec<(u32, u32)> {
         let files = self.files.borrow();
         let file = files.get(handle.file);
@@ -45,8 +44,8 @@ impl Machine {
         missing
     }
 
-    /// The first page of what is left of a call on a file without read-ahead: if it is missing, what is left is read, as much as one request
-    /// takes or a window of read-ahead has; the page behind that asks again.
+    /// Called at the first page of the rest of a call on a file without read-ahead. If the page is missing, reads the rest, at most one
+    /// request or one read-ahead window, whichever is larger; the page after that calls it again.
     pub(super) fn touch_alone(&self, handle: Handle, left: Range<u32>) -> Vec<(u32, u32)> {
         if self.is_asked_for(handle, left.start) {
             return Vec::new();

@@ -18,31 +18,31 @@ use crate::machine::Machine;
 /// An open file as a call sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Handle {
-    /// The file.
+    /// The open file's number.
     pub file: FileNumber,
-    /// Where the state of its read-ahead is kept. Who shares the open file shares that.
+    /// Index of its read-ahead state, shared by all users of the open file.
     pub open: u32,
-    /// Who calls.
+    /// The calling task.
     pub who: Who,
-    /// Opened with O_DIRECT: past the page cache.
+    /// Opened with O_DIRECT: bypasses the page cache.
     pub direct: bool,
-    /// Reads look after the time of the last access: opened without O_NOATIME.
+    /// Reads update the access time: opened without O_NOATIME.
     pub access_time: bool,
-    /// Read-ahead is off on it.
+    /// Read-ahead is off for it.
     pub no_readahead: bool,
-    /// Of the file when it was opened, if it may go since; see [`Machine::forget`].
+    /// Generation of the file at open, if the file may be removed later; see [`Machine::forget`].
     pub generation: Option<u32>,
 }
 
-/// A call could not do all of what was asked.
+/// A call could not move all requested bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Short {
-    /// Bytes that it could have moved.
+    /// Bytes that fit.
     pub moved: u64,
 }
 
 impl Machine {
-    /// Whether all that was in a file has gone since it was opened: it was removed, and another one of its name was made.
+    /// Whether the content of a file is gone since it was opened: it was removed, and another file of the same name was created.
     pub(crate) fn is_gone(&self, handle: Handle) -> bool {
         handle.generation.is_some_and(|g| g != self.files.borrow().get(handle.file).generation)
     }

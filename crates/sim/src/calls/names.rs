@@ -1,12 +1,12 @@
-//! Calls on names, and what of an open file ends with it. Names and inodes are in memory; what changes them makes the inode dirty and
-//! goes into the journal, with the block of the directory.
+//! Calls on names, and the end of an open file. Names and inodes are in memory; changing them dirties the inode and adds it to the
+//! journal, together with the directory's block.
 
 use crate::files::{FileNumber, Full, PAGE};
 use crate::machine::Machine;
 use crate::names::Directory;
 
 impl Machine {
-    /// A file is opened: its read-ahead begins. Returns where that is kept.
+    /// Opens a file: creates its read-ahead state and returns its index.
     pub(crate) fn begin_reading(&self) -> u32 {
         let mut opens = self.opens.borrow_mut();
         if let Some(open) = self.closed.borrow_mut().pop() {
@@ -17,7 +17,7 @@ impl Machine {
         (opens.len() - 1) as u32
     }
 
-    /// It is closed: what its read-ahead did is counted, and its place is free for another one.
+    /// Closes a file: adds up its read-ahead counters and frees the state.
     pub(crate) fn end_reading(&self, open: u32) {
         let mut opens = self.opens.borrow_mut();
         let state = &mut opens[open as usize];
@@ -26,7 +26,7 @@ impl Machine {
         self.closed.borrow_mut().push(open);
     }
 
-    /// Something is to be written at an offset of a file: it gets blocks for that.
+    /// Allocates the blocks for a write at an offset of a file.
     pub(crate) fn make_room(&self, file: FileNumber, offset: u64, bytes: u64) -> Result<(), Full> {
         let end = offset.saturating_add(bytes).div_ceil(PAGE);
         let end = u32::try_from(end).map_err(|_| Full::Numbers)?;
@@ -36,7 +36,7 @@ impl Machine {
         Ok(())
     }
 
-    /// The inode of something in a directory is new, or goes.
+    /// Records that the inode of a directory entry is created or removed.
     pub(crate) fn name_changed(&self, inode: u32, directory: &Directory) {
         self.note(|journal| {
             journal.note_inode(inode);
@@ -45,7 +45,7 @@ impl Machine {
         });
     }
 
-    /// A file is made, and empty, also if somebody still has one open that had its name.
+    /// Creates an empty file, even if an older file of that name is still open.
     pub(crate) async fn create(&self, file: FileNumber, directory: &Directory) {
         let generation = self.files.borrow().get(file).generation;
         self.forget(file, generation).await;
@@ -59,7 +59,7 @@ impl Machine {
         self.name_changed(inode, directory);
     }
 
-    /// A name is removed. The file goes with it, unless it is `open`: then who closes it has to see to that.
+    /// Removes a name, and the file with it unless the file is `open`; its last close must then remove it.
     pub(crate) async fn remove(&self, file: FileNumber, directory: &Directory, open: bool) {
         if !open {
             let generation = self.files.borrow().get(file).generation;
@@ -74,9 +74,9 @@ impl Machine {
         self.name_changed(inode, directory);
     }
 
-    /// A file goes, of this generation: what was written to it need not reach the device, and who still has it open means none.
+    /// Deletes a file of this generation: its dirty data need not reach the device, and handles still open refer to the deleted file.
     pub(crate) async fn forget(&self, file: FileNumber, generation: u32) {
-        // Who is writing finishes before.
+        // A running write finishes first.
         self.lock(file).await;
         if self.files.borrow().get(file).generation == generation {
             self.make_empty(file).await;

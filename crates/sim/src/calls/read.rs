@@ -1,6 +1,6 @@
-//! read() through the page cache: page by page, as the kernel does it. Read-ahead is asked at each page; what it wants is read, and a
-//! page that is not there yet is waited for. Between two pages other threads may run, and with a shared open file they change the
-//! state that the next page finds.
+//! read() through the page cache, page by page, as the kernel does it. Read-ahead is consulted at each page; the pages it wants are read,
+//! and a page that is not there yet is waited for. Other threads may run between two pages, and if they share the open file they change
+//! the state that the next page finds.
 
 use super::{Handle, Short};
 use crate::block::{Block, Piece, Purpose, Who};
@@ -13,14 +13,14 @@ use crate::stack::Stack;
 use fathom_iopath::readahead::{Call, Kind, Mark, Pages, Presence, Reading, Touch};
 use std::collections::BTreeMap;
 
-/// The cache of one file as a read-ahead policy sees it. What it wants read is noted, and the pages are under way from then on.
+/// The cache of one file as a read-ahead policy sees it. The pages it requests are recorded and are in flight from then on.
 struct OneFile<'a> {
     cache: &'a mut Cache,
     marks: &'a mut BTreeMap<PageNumber, u32>,
     file: &'a File,
     cpu: usize,
     block: &'a Block,
-    /// Pages to be read: the first of each piece and its length.
+    /// Pages to read, as (first page, length) of each piece.
     wanted: Vec<(u32, u32)>,
 }
 
@@ -72,7 +72,7 @@ impl Machine {
             };
             let pages = call.pages().end - call.pages().start;
             let copy_ns = self.costs.page_ns + self.copies.buffer_ns(Way::Read, pages);
-            // Pages that are there are copied one after the other; the clock is told when something else could happen.
+            // Cached pages are copied one after the other; the clock is advanced when something else could happen.
             let mut copying_ns = 0;
             for page in call.pages() {
                 let page = page as u32;
@@ -107,7 +107,7 @@ impl Machine {
         if moved < bytes { Err(Short { moved }) } else { Ok(()) }
     }
 
-    /// Whether a read through the page cache would find all its pages: it has nothing to wait for.
+    /// Whether a page-cache read would find all its pages and so never wait.
     pub(crate) fn finds_all(&self, handle: Handle, offset: u64, bytes: u64) -> bool {
         let files = self.files.borrow();
         let file = files.get(handle.file);
@@ -115,19 +115,19 @@ impl Machine {
         call.pages().all(|page| self.is_ready(file.page(page as u32)))
     }
 
-    /// Whether a page is there with its data.
+    /// Whether a page is in memory with its data.
     fn is_ready(&self, page: PageNumber) -> bool {
         self.cache.borrow().flags(page).is_some_and(|f| f.has(Flags::READY))
     }
 
-    /// A page of a call of so many is copied to the caller. What that costs by where it is and becomes, ns.
+    /// Copies a page of a call of `pages` pages to the caller. Returns the extra cost from where it lies and from its activation, ns.
     pub(super) fn copy_out(&self, page: PageNumber, pages: u64) -> u64 {
         let activated = self.cache.borrow_mut().touch(page);
         let activation_ns = if activated { self.copies.activation_ns() } else { 0 };
         activation_ns + self.page_ns(Way::Read, page, pages)
     }
 
-    /// What copying a page costs more by where it is, ns; it is in the nearest cache then.
+    /// Extra cost of copying a page, by the CPU cache level it is in, ns. It is in the nearest cache afterwards.
     pub(super) fn page_ns(&self, way: Way, page: PageNumber, pages: u64) -> u64 {
         if !self.copies.matter() {
             return 0;
@@ -137,7 +137,7 @@ impl Machine {
         self.copies.page_ns(way, now, before, pages)
     }
 
-    /// Tells read-ahead of a page. Returns what it wants read.
+    /// Passes a page to read-ahead and returns the pages to read.
     pub(super) fn touch(&self, handle: Handle, reading: &mut Reading, page: u32) -> Vec<(u32, u32)> {
         let mut cache = self.cache.borrow_mut();
         let mut marks = self.marks.borrow_mut();
@@ -171,7 +171,7 @@ impl Machine {
         file.wanted
     }
 
-    /// Returns when a page is there. It may have gone again while this task waited for its turn; then it is read alone.
+    /// Returns once a page is in memory. If it was evicted again while this task waited, it is read alone.
     pub(super) async fn wait_for_page(&self, handle: Handle, page: u32, number: PageNumber) {
         loop {
             let flags = self.cache.borrow().flags(number);
@@ -191,7 +191,7 @@ impl Machine {
         }
     }
 
-    /// Reads pages of a file that are under way since they were asked for.
+    /// Reads pages of a file that were marked in flight when requested.
     pub(super) async fn read_in(&self, who: Who, file: FileNumber, first: u32, pages: u32) {
         let (longest, limits) = (self.host.block.read_bio_pages.get(), self.block.limits());
         let end = first + pages;
@@ -221,7 +221,7 @@ impl Machine {
         self.block.finish_plug(self, who);
     }
 
-    /// Pages in a hole are there without the device.
+    /// Pages in a hole become ready without the device.
     fn fill_with_zeroes(&self, file: FileNumber, pages: std::ops::Range<u32>) {
         let (files, mut cache) = (self.files.borrow(), self.cache.borrow_mut());
         for page in pages {
@@ -231,7 +231,7 @@ impl Machine {
         }
     }
 
-    /// The time of access changes once a second; that makes the inode dirty.
+    /// The access time changes once a second, which dirties the inode.
     fn note_access(&self, file: FileNumber) {
         let second = self.now() / 1_000_000_000 + 1;
         let mut files = self.files.borrow_mut();

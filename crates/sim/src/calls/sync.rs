@@ -1,5 +1,5 @@
-//! fsync(): the file's dirty pages are handed in, then the journal's or the inode's turn comes by the rule of the kernel in question,
-//! then everything of the file that is on its way is waited for, and with barriers the device's cache is flushed.
+//! fsync(): submits the file's dirty pages, then handles the journal or the inode by the rule of the kernel in question, then waits for
+//! all writes of the file in flight, and with barriers flushes the device's cache.
 
 use super::Handle;
 use crate::block::{Piece, Purpose, Who};
@@ -11,11 +11,11 @@ use crate::machine::Machine;
 use crate::stack::Stack;
 use fathom_iopath::PageSpan;
 
-/// Pages of a file that go into one bio: the first, how many, and the memory they lie in.
+/// Pages of a file in one bio: first page, count, and their memory.
 type Pages = (u32, u32, PageSpan);
 
 impl Machine {
-    /// fsync, or fdatasync, which the kernels of these rules treated alike where a journal is concerned.
+    /// fsync or fdatasync; the kernels of these rules treated both alike where a journal is concerned.
     pub async fn fsync(&self, handle: Handle, data_only: bool) {
         let began = self.now();
         self.compute(self.costs.call_ns).await;
@@ -34,12 +34,12 @@ impl Machine {
             };
             self.unlock(handle.file);
             self.until_written(handle.who, handle.file).await;
-            // A commit has done it already.
+            // A commit has already flushed.
             if !committed && self.host.filesystem.barriers.get() {
                 self.flush_device(handle.who).await;
             }
         } else if self.host.filesystem.barriers.get() {
-            // Nothing is dirty and there is no file system; what the device was told lies in its cache.
+            // Nothing is dirty and there is no file system, so the written data is in the device's cache.
             self.flush_device(handle.who).await;
         }
         let mut counts = self.counts.borrow_mut();
@@ -47,14 +47,14 @@ impl Machine {
         counts.fsync_ns += self.now() - began;
     }
 
-    /// Hands in up to so many dirty pages of a file, in ascending order. Returns how many.
+    /// Submits at most `most` dirty pages of a file, in ascending order. Returns how many.
     pub(crate) async fn write_out(&self, who: Who, file: FileNumber, most: u32, sync: bool) -> u32 {
         let longest = self.host.block.write_bio_pages.get();
         let mut done = 0;
         self.block.plug(who);
         while done < most {
             let Some((page, pages, span)) = self.next_dirty(file, longest.min(most - done)) else { break };
-            // Its place may have to be read first; the pages are on their way already, and nobody else hands them in.
+            // Their location may have to be read first. The pages already count as in flight, so no other task submits them.
             self.write_pages(who, file, (page, pages, span), sync).await;
             done += pages;
         }
@@ -62,7 +62,7 @@ impl Machine {
         done
     }
 
-    /// As [`Machine::write_out`], but whoever can wait stops where the queue is congested.
+    /// Like [`Machine::write_out`], but stops where the queue is congested: for callers that can wait.
     pub(crate) async fn write_out_politely(&self, who: Who, file: FileNumber, most: u32) {
         let longest = self.host.block.write_bio_pages.get();
         let mut done = 0;
@@ -75,7 +75,7 @@ impl Machine {
         self.block.finish_plug(self, who);
     }
 
-    /// Takes the next dirty pages of a file that lie together and go into one bio, and notes them as on their way.
+    /// Takes the next contiguous dirty pages of a file that fit one bio, and marks them in flight.
     fn next_dirty(&self, file: FileNumber, most: u32) -> Option<Pages> {
         let mut files = self.files.borrow_mut();
         let mut cache = self.cache.borrow_mut();
@@ -96,7 +96,7 @@ impl Machine {
         Some((first, pages, span))
     }
 
-    /// Hands in one dirty page, if it still is. Returns whether it was.
+    /// Submits one page if it is still dirty. Returns whether it was.
     pub(crate) async fn write_one(&self, who: Who, file: FileNumber, page: u32) -> bool {
         {
             let mut files = self.files.borrow_mut();
@@ -130,7 +130,7 @@ impl Machine {
         self.submit(who, Piece { write: true, sync, sector, sectors, span, purpose }).await;
     }
 
-    /// Returns when nothing of a file is on its way.
+    /// Returns once no write of a file is in flight.
     pub(crate) async fn until_written(&self, who: Who, file: FileNumber) {
         loop {
             {
@@ -146,7 +146,7 @@ impl Machine {
         }
     }
 
-    /// Without a journal: writes the block that the inode lies in, and waits for it.
+    /// Without a journal: writes the inode's block and waits for it.
     async fn write_inode(&self, handle: Handle) {
         let sector = {
             let mut files = self.files.borrow_mut();
@@ -160,7 +160,7 @@ impl Machine {
         self.write_block(handle.who, sector, 1, true).await;
     }
 
-    /// Writes metadata blocks that lie together, one bio each, and waits for all of them.
+    /// Writes contiguous metadata blocks, one bio each, and waits for all of them.
     pub(crate) async fn write_block(&self, who: Who, sector: u64, blocks: u32, sync: bool) {
         let parts = self.parts.borrow_mut().make();
         self.block.plug(who);

@@ -1,5 +1,5 @@
-//! write() through the page cache: pages become dirty and part of the running transaction. Who makes too many dirty writes back
-//! himself before he goes on.
+//! write() through the page cache: pages become dirty and join the running transaction. A writer that dirties too much must write back
+//! before it continues.
 
 use super::Handle;
 use crate::cache::{Flags, PageNumber};
@@ -35,12 +35,12 @@ impl Machine {
         let pages = (offset + bytes).div_ceil(PAGE) - offset / PAGE;
         let copy_ns = self.costs.page_ns + self.copies.buffer_ns(Way::Write, pages);
         let between_looks = self.pages_between_looks();
-        // As in a read: the clock is told when something else could happen. A journal wants to know the time at every page.
+        // As in a read, the clock is advanced only when something else could happen. A journal needs the time at every page.
         let has_journal = self.host.filesystem.journal.get() != JournalRule::None;
         let mut copying_ns = 0;
         for page in offset / PAGE..offset / PAGE + pages {
             let whole = page * PAGE >= offset && (page + 1) * PAGE <= offset + bytes;
-            // Not once per call: one call may write more than memory holds.
+            // Not once per call, since one call may write more than memory holds.
             if (page - offset / PAGE).is_multiple_of(between_looks) {
                 self.compute(std::mem::take(&mut copying_ns)).await;
                 self.hold_back(handle.who).await;
@@ -66,8 +66,8 @@ impl Machine {
         self.unlock(handle.file);
     }
 
-    /// Makes a page ready to be written, if nothing need be waited for: one that is to be replaced as a whole, or lies in a hole or behind
-    /// the end, need not be read. Whether it is.
+    /// Prepares a page for writing if that needs no wait: a page that is overwritten whole, or lies in a hole or past the end, is not
+    /// read. Returns whether it succeeded.
     fn make_ready(&self, file: FileNumber, page: u32, whole: bool) -> bool {
         if !self.is_place_known(file, page) {
             return false;
@@ -88,7 +88,7 @@ impl Machine {
         }
     }
 
-    /// Returns when a page can be written.
+    /// Returns once a page can be written.
     async fn bring_in(&self, handle: Handle, page: u32, whole: bool) {
         self.know_place(handle.who, handle.file, page).await;
         if self.make_ready(handle.file, page, whole) {
@@ -102,13 +102,13 @@ impl Machine {
         self.wait_for_page(handle, page, number).await;
     }
 
-    /// A page of a call of so many is copied in and dirty. What that costs by where it is, ns.
+    /// Copies in a page of a call of `pages` pages and dirties it. Returns the extra cost by its CPU cache level, ns.
     fn copy_in(&self, handle: Handle, page: u32, pages: u64) -> u64 {
         let number = self.make_dirty(handle, page);
         self.page_ns(Way::Write, number, pages)
     }
 
-    /// A page is dirty from now on. Returns its number.
+    /// Marks a page dirty and returns its number.
     pub(super) fn make_dirty(&self, handle: Handle, page: u32) -> PageNumber {
         let number = {
             let mut files = self.files.borrow_mut();
@@ -130,7 +130,7 @@ impl Machine {
         number
     }
 
-    /// Takes the lock of an inode.
+    /// Takes the inode lock of a file.
     pub(super) async fn lock(&self, file: u32) {
         let entered = self.files.borrow_mut().get_mut(file).gate.enter(self.task());
         if !entered {
@@ -138,7 +138,7 @@ impl Machine {
         }
     }
 
-    /// Gives it back.
+    /// Releases the inode lock.
     pub(super) fn unlock(&self, file: u32) {
         let next = self.files.borrow_mut().get_mut(file).gate.leave();
         if let Some(task) = next {

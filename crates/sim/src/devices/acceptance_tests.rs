@@ -1,5 +1,5 @@
-//! Devices against arithmetic: queueing theory, the seek integral, zone rates, and the collapse of an array of 2008 that needs no fitted
-//! number.
+//! Devices against arithmetic: queueing theory, the seek integral, zone rates, and the collapse of an array of 2008, which needs no
+//! fitted number.
 
 use super::array::{Array, ArrayRules, Layout, Level};
 use super::disk::testing::{PLAIN, disk_of, rules};
@@ -8,14 +8,14 @@ use super::testing::{closed, numbers, open, read, write};
 use super::{Command, Constant, Device, DeviceProfile, by_name};
 use crate::random::{Entity, Stream};
 
-/// Mean time in a queue with one server, arrivals at random and any service time: Pollaczek and Khinchine.
+/// Mean time in an M/G/1 queue (Pollaczek-Khinchine).
 fn pollaczek_khinchine(rate: f64, mean: f64, second_moment: f64) -> f64 {
     rate * second_moment / (2.0 * (1.0 - rate * mean))
 }
 
 #[test]
 fn the_wait_of_a_queue_is_that_of_queueing_theory() {
-    // Three sizes with 100 us for each command and 1 us for each sector; load 0.7.
+    // Three sizes with 100 us per command and 1 us per sector; load 0.7.
     let sizes = [8u64, 64, 400];
     let service: Vec<f64> = sizes.iter().map(|s| 100.0 + *s as f64).collect();
     let mean = service.iter().sum::<f64>() / 3.0;
@@ -44,7 +44,7 @@ fn random_accesses_cost_the_seek_integral_and_half_a_turn() {
     let mut disk = disk_of(geometry, PLAIN);
     let commands: Vec<_> = numbers(60_000, 200_000, 12).iter().map(|&s| read(0, s, 1)).collect();
     let end = *closed(&mut disk, &commands, 1).last().unwrap();
-    // The distance between two sectors, every pair of cylinders weighed by its sectors.
+    // The distance between two sectors, every pair of cylinders weighted by its sectors.
     let mechanism = disk.mechanism();
     let mut weights = vec![0.0; mechanism.geometry().cylinders() as usize];
     for sector in 0..60_000 {
@@ -104,12 +104,12 @@ fn a_full_stripe_costs_no_reads() {
     };
     let mut array = Array::new(rules_of, layout, &disk, 4);
     closed(&mut array, &[write(0, 0, 384)], 1);
-    // Four units of 128 sectors, each of 60 us, and one head switch with its slack on each disk. A read would be as much again.
+    // Four units of 128 sectors of 60 us each, and one head switch with its slack on each disk. A read would double this.
     assert_eq!(array.counters(u64::MAX).transfer_ns, 4 * (128 * 60_000 + 601_000));
 }
 
-/// MB/s of so many writers of 256 KiB commands past the cache of the array of 2008, their streams alternating command by command;
-/// commands that directly follow each other are joined up to so many KiB.
+/// MB/s of `writers` writers of 256 KiB commands that bypass the cache of the array of 2008, their streams alternating command by
+/// command. Contiguous commands are joined up to `joined_kib`.
 fn past_the_cache(writers: u64, joined_kib: &str) -> f64 {
     let joined = [("bypass", "coalesce_kib", joined_kib)];
     let mut array = DeviceProfile::changed("smartarray-6i-h1", &joined).unwrap().build().unwrap();
@@ -132,7 +132,7 @@ fn the_collapse_of_two_writers_is_read_modify_write_of_parts_of_stripes() {
     assert!((24.0..=30.0).contains(&one), "1 writer: {one} MB/s; the report has 56, a known miss");
 }
 
-/// MB/s of so many writers whose commands of 124 KiB in 31 segments the cache takes.
+/// MB/s of `writers` writers whose commands of 124 KiB in 31 segments are cached.
 fn cached(name: &str, writers: u64) -> f64 {
     let mut array = by_name(name).unwrap().build().unwrap();
     let apart = 3 * (1u64 << 30) / 512 / writers;

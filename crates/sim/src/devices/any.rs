@@ -1,4 +1,4 @@
-//! One type for all devices, so that whoever builds one from a profile needs no box and the hot path no virtual call.
+//! One type for all devices: no box for the builder of a device, and no virtual call in the hot path.
 
 use super::array::Array;
 use super::disk::Disk;
@@ -9,9 +9,9 @@ use super::{Command, Constant, Counters, Device};
 
 /// A device of any kind.
 pub enum AnyDevice {
-    /// A constant time for each command.
+    /// Constant time per command.
     Constant(Constant),
-    /// A time drawn from a distribution for each command.
+    /// Time drawn from a distribution per command.
     Distribution(Box<Distribution>),
     /// A single disk.
     Disk(Box<Disk>),
@@ -19,7 +19,7 @@ pub enum AnyDevice {
     Array(Box<Array>),
     /// A CD or DVD drive.
     Optical(Box<Optical>),
-    /// Flash.
+    /// An SSD.
     Ssd(Box<Ssd>),
 }
 

@@ -1,26 +1,26 @@
-//! A device that serves one command after the other, each in the same time plus a time for each byte: for tests of what lies above
-//! a device, and for asking what would be left if the device cost next to nothing.
+//! A device that serves one command at a time, each in a fixed time plus a time per byte. For tests of the layers above a device, and to
+//! see what remains when the device costs next to nothing.
 
 use super::{Command, Counters, Device, SECTOR_BYTES};
 use std::collections::VecDeque;
 
-/// A device of constant service time. First come, first served.
+/// A device with constant service time; first come, first served.
 pub struct Constant {
     capacity_sectors: u64,
     depth: u32,
     command_ns: u64,
     bytes_per_s: u64,
     waiting: VecDeque<Command>,
-    /// The command being served and when it is done.
+    /// The command being served and its completion time.
     serving: Option<(u32, u64)>,
-    /// What of its time is for its bytes.
+    /// The part of its time spent on bytes.
     transfer_ns: u64,
     counters: Counters,
 }
 
 impl Constant {
-    /// A device of so many sectors that takes `depth` commands at once and serves each in `command_ns` plus its bytes at
-    /// `bytes_per_s` (0: at once).
+    /// A device of `capacity_sectors` that takes `depth` commands at once and serves each in `command_ns` plus its bytes at `bytes_per_s`
+    /// (0: no time for bytes).
     #[must_use]
     pub fn new(capacity_sectors: u64, depth: u32, command_ns: u64, bytes_per_s: u64) -> Self {
         let depth = depth.max(1);
@@ -97,7 +97,7 @@ mod tests {
         for tag in 0..2 {
             device.submit(0, Command { tag, write: false, sector: 8, sectors: 8, segments: 1 });
         }
-        // 1 us and eight sectors at a microsecond each.
+        // 1 us plus eight sectors at 1 us each.
         assert_eq!(device.next_event(), Some(9000));
         let mut done = Vec::new();
         device.advance(17_999, &mut done);

@@ -1,51 +1,50 @@
-//! What a trace has, or several of them: of requests of another kind, size or order, or at another depth, a profile that was fitted to it knows nothing.
+//! What one or several traces cover. A profile fitted to them is not valid for requests of another kind, size, order or depth.
 
 use fathom_record::block::{DeviceActivity, RequestClass, RequestStats};
 use fathom_record::origin::bytes_words;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
-/// A smaller share of a simulation's requests matters little.
+/// Share of a simulation's requests below which a difference is ignored.
 const NOTABLE: f64 = 0.01;
-/// Fewer requests of a kind tell nothing of it.
+/// Minimum number of requests of a kind.
 const LEAST: u64 = 20;
-/// The mean size and the mean depth of a simulation may lie beyond what the trace has by this factor.
+/// Factor by which a simulation's mean size and depth may exceed the trace's range.
 const NEAR: f64 = 1.5;
-/// The share at either end of sizes and depths that is left out.
+/// Share at each end of sizes and depths that is ignored.
 const TAIL: f64 = 0.05;
-/// Of several traces, one with a smaller share of a kind tells nothing of that kind's depth and sizes.
+/// Among several traces, one with a smaller share of a kind is ignored for that kind's depth and sizes.
 const TELLING: f64 = 0.05;
-/// Requests are out of order below the one share, and in order above the other.
+/// Below the first percentage requests are out of order, above the second in order.
 const FEW_PERCENT: f64 = 10.0;
 const MOST_PERCENT: f64 = 50.0;
 
-/// What the requests of a trace were, or of several.
+/// The requests of one or several traces.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Coverage {
-    /// Reads, if it has any.
+    /// Reads, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     reads: Option<Span>,
-    /// Writes, likewise.
+    /// Writes, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     writes: Option<Span>,
-    /// Flushes, likewise.
+    /// Number of flushes, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     flushes: Option<u64>,
-    /// Requests that the device had at once while it had any: from, to.
+    /// Queue depth while the device was busy: from, to.
     depth: [u32; 2],
 }
 
-/// Requests of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Span {
     requests: u64,
-    /// Their sizes: from, to.
+    /// Request sizes: from, to.
     bytes: [u64; 2],
-    /// The share of them that began where the one before ended, from the trace with the least to the one with the most.
+    /// Share of requests that start where the previous one ended: lowest and highest of the traces.
     in_order_percent: [f64; 2],
-    /// Requests of any kind that the device had at once in the traces that have these.
+    /// Queue depth over all kinds in the traces that have this kind.
     depth: [u32; 2],
 }
 
@@ -53,7 +52,7 @@ impl Span {
     fn of(stats: &RequestStats, depth: [u32; 2]) -> Option<Self> {
         let sizes: Vec<(u64, u64)> = stats.sizes.iter().map(|s| (s.bytes, s.count)).collect();
         let bytes = typical(&sizes)?;
-        // A digit behind the point, as it is written.
+        // Rounded to one decimal, as it is written.
         let in_order_percent = (10.0 * in_order_percent(stats)).round() / 10.0;
         Some(Self { requests: stats.issued, bytes, in_order_percent: [in_order_percent; 2], depth })
     }
@@ -70,7 +69,7 @@ impl Span {
         }
     }
 
-    /// In words: "reads of 4 KiB out of order".
+    /// As text: "reads of 4 KiB out of order".
     fn words(&self, name: &str) -> String {
         let [least, most] = self.bytes.map(bytes_words);
         let order = match self.in_order_percent {
@@ -83,7 +82,7 @@ impl Span {
 }
 
 impl Coverage {
-    /// What a device had, in a trace or in a simulation.
+    /// Coverage of a trace's or a simulation's device activity.
     #[must_use]
     pub fn of(device: &DeviceActivity) -> Self {
         let depths: Vec<(u64, u64)> =
@@ -94,7 +93,7 @@ impl Coverage {
         Self { reads: of(RequestClass::Read), writes: of(RequestClass::Write), flushes, depth }
     }
 
-    /// What several traces have. A kind that is next to nothing of a trace is left out of what this one adds.
+    /// Combined coverage of several traces. A kind that is negligible in a trace is ignored for that trace.
     #[must_use]
     pub fn union<'c>(all: impl IntoIterator<Item = &'c Self>) -> Self {
         let mut whole: Option<Self> = None;
@@ -118,13 +117,13 @@ impl Coverage {
         whole.unwrap_or_else(|| Self { depth: [1, 1], ..Self::default() })
     }
 
-    /// Of a profile that is not fitted to flushes.
+    /// For a profile that is not fitted to flushes.
     #[must_use]
     pub fn without_flushes(self) -> Self {
         Self { flushes: None, ..self }
     }
 
-    /// In words: "reads of 4 KiB out of order, flushes; queue depth 1 to 4".
+    /// As text: "reads of 4 KiB out of order, flushes; queue depth 1 to 4".
     #[must_use]
     pub fn words(&self) -> String {
         let spans = [("reads", &self.reads), ("writes", &self.writes)];
@@ -138,7 +137,7 @@ impl Coverage {
         format!("{}; queue depth {}", words.join(", "), between(least, most))
     }
 
-    /// What is wrong with one that was read: key, value, what is expected.
+    /// The first invalid value of a parsed coverage: key, value, what is expected.
     pub(super) fn wrong(&self) -> Option<(&'static str, String, &'static str)> {
         let span = |of: &Option<Span>| {
             of.clone().unwrap_or(Span { bytes: [1, 1], depth: [1, 1], ..Span::default() })
@@ -176,7 +175,7 @@ impl Coverage {
         let [least, most] = self.depth;
         let mut text =
             String::from("\n# What the trace has. Of anything else this profile knows nothing.\n[trace]\n");
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         for (name, span) in [("reads", &self.reads), ("writes", &self.writes)] {
             let Some(Span { requests, bytes, in_order_percent: [few, many], depth }) = span else { continue };
             let _ = writeln!(
@@ -189,7 +188,7 @@ impl Coverage {
         text
     }
 
-    /// What the trace has in place of a simulation's requests, in words that follow on "the trace has"; empty if it has such requests.
+    /// What the trace has instead of a simulation's requests, as phrases that follow "the trace has"; empty if it covers them.
     #[must_use]
     pub fn instead_of(&self, ran: &DeviceActivity) -> Vec<String> {
         let all: u64 = ran.requests.iter().map(|r| r.issued).sum();
@@ -247,8 +246,7 @@ impl Span {
     }
 }
 
-/// The values between which all lie but the few at either end, and the mean: few large ones may be most of it. `None` where there are
-/// none.
+/// The range without the tails, extended to the mean, since a few large values may dominate. `None` if there are no values.
 fn typical(values: &[(u64, u64)]) -> Option<[u64; 2]> {
     let all: u64 = values.iter().map(|v| v.1).sum();
     let at = |share: f64| {
@@ -263,7 +261,7 @@ fn typical(values: &[(u64, u64)]) -> Option<[u64; 2]> {
     Some([at(TAIL)?.min(mean), at(1.0 - TAIL)?.max(mean)])
 }
 
-/// The mean of values that occur so many times, or last so long; `None` where there are none.
+/// Weighted mean, by count or duration; `None` if there are no values.
 fn mean(values: impl Iterator<Item = (u64, u64)>) -> Option<f64> {
     let add = |(sum, all): (f64, f64), (value, weight): (u64, u64)| {
         (sum + value as f64 * weight as f64, all + weight as f64)
@@ -278,7 +276,7 @@ fn in_order_percent(stats: &RequestStats) -> f64 {
     100.0 * seeks.sequential as f64 / all.max(1) as f64
 }
 
-/// Whether a value lies outside of a span, and not near it.
+/// Whether a value lies well outside a range.
 fn beyond([least, most]: [f64; 2], value: f64) -> bool {
     value < least / NEAR || value > most * NEAR
 }
@@ -348,7 +346,7 @@ mod tests {
 
     #[test]
     fn a_trace_has_its_own_requests() {
-        // Nineteen in twenty are small, and most of the bytes are not.
+        // Nineteen in twenty are small, but most of the bytes are in large ones.
         let mut reads = requests(RequestClass::Read, 1000, 4096, 3);
         reads.sizes = vec![SizeCount { bytes: 4096, count: 960 }, SizeCount { bytes: 1 << 20, count: 40 }];
         let both = device(vec![reads], &[(1, 960), (64, 40)]);
@@ -360,7 +358,7 @@ mod tests {
         let deep = device(vec![requests(RequestClass::Read, 1000, 4096, 0)], &[(32, 100)]);
         let mut single = vec![requests(RequestClass::Write, 1000, 65_536, 0)];
         single.push(requests(RequestClass::Flush, 1000, 0, 0));
-        // A read in a hundred writes says nothing of reads at this depth.
+        // One read per hundred writes says nothing about reads at this depth.
         single.push(requests(RequestClass::Read, 10, 1 << 20, 10));
         let single = device(single, &[(1, 100)]);
         let both = Coverage::union([&Coverage::of(&deep), &Coverage::of(&single)]);

@@ -1,7 +1,7 @@
-//! The seek curve a + b·sqrt(d) + c·d through three points: a step of one, the average (a third of the way) and the full stroke, as data
-//! sheets give them. Used by disks (distance in cylinders) and optical drives (in thousandths of the way).
+//! The seek curve a + b·sqrt(d) + c·d through three points of a data sheet: a single step, the average (a third of the stroke) and the
+//! full stroke. Used by disks (distance in cylinders) and optical drives (in thousandths of the stroke).
 
-/// Time for a seek by distance.
+/// Seek time by distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SeekCurve {
     constant: f64,
@@ -11,7 +11,7 @@ pub struct SeekCurve {
 }
 
 impl SeekCurve {
-    /// A curve over distances 1 to `full`, ns; `None` if it would fall somewhere, or if there is no room for three points (`full` below 9).
+    /// A curve over distances 1 to `full`, ns; `None` if it would decrease anywhere, or if `full` is below 9, too short for three points.
     #[must_use]
     pub fn through(full: u64, single_ns: u64, average_ns: u64, full_ns: u64) -> Option<Self> {
         if full < 9 {
@@ -26,19 +26,19 @@ impl SeekCurve {
         let root = ((t2 - t1) * l3 - (t3 - t1) * l2) / determinant;
         let linear = (r2 * (t3 - t1) - r3 * (t2 - t1)) / determinant;
         let curve = Self { constant: t1 - root - linear, root, linear, full };
-        // The slope b/(2·sqrt d) + c is monotonous in d, so its two ends tell.
+        // The slope b/(2·sqrt d) + c is monotonic in d, so checking its two ends suffices.
         let slope = |d: f64| root / (2.0 * d.sqrt()) + linear;
         (slope(1.0) >= 0.0 && slope(d3) >= 0.0).then_some(curve)
     }
 
-    /// Time for a distance, ns; nothing for none.
+    /// Time for a distance, ns; 0 for distance 0.
     #[must_use]
     pub fn ns(&self, distance: u64) -> u64 {
         if distance == 0 {
             return 0;
         }
         let d = distance.min(self.full) as f64;
-        // Rounded to the nearest: truncation would depend on the last bit.
+        // Rounded to nearest: truncation would depend on the last bit.
         (self.constant + self.root * d.sqrt() + self.linear * d + 0.5) as u64
     }
 }

@@ -1,43 +1,43 @@
-//! A device that serves so many commands at the same time, first come, first served, each for a time drawn from a distribution and a time
-//! for each byte: what is known of a loop device, a volume behind a network or a rate limit when nothing but its times was seen.
+//! A device that serves several commands in parallel, first come, first served, each for a time drawn from a distribution plus a time per
+//! byte. It models a loop device, a network volume or a rate limit of which only response times were observed.
 
 use super::{Command, Counters, Device, SECTOR_BYTES};
 use crate::random::{Entity, Stream};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// Times of commands are drawn from a stream of the device's own: runs with other seeds differ by their workload only.
+/// Seed of the device's own random stream, constant so that runs with other seeds differ by their workload only.
 const SEED: u64 = 0;
 
-/// What the device is made of.
+/// Parameters of the device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DistributionRules {
-    /// Sectors.
+    /// Capacity in sectors.
     pub capacity_sectors: u64,
-    /// Commands it takes at once.
+    /// Most commands outstanding at once.
     pub depth: u32,
-    /// Commands it serves at the same time.
+    /// Commands served in parallel.
     pub channels: u32,
-    /// What a read takes.
+    /// Service times of reads.
     pub reads: CommandRules,
-    /// What a write takes.
+    /// Service times of writes.
     pub writes: CommandRules,
-    /// Times of flushes, ns; empty: they take as long as writes.
+    /// Times of flushes, ns; if empty, flushes take as long as writes.
     pub flush_ns: Vec<u64>,
 }
 
-/// What commands of one direction take.
+/// Service times of commands of one direction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommandRules {
-    /// Times for which they hold a channel, each as often as the others, ns.
+    /// Times for which a command holds a channel, equally likely, ns.
     pub times_ns: Vec<u64>,
-    /// For bytes, which hold it longer; 0: they take no time.
+    /// Transfer rate, which extends the hold; 0: bytes take no time.
     pub bytes_per_s: u64,
-    /// From when the channel is free again to when whoever waits for the command knows that it is done, ns.
+    /// From the release of the channel to the completion seen by the waiting task, ns.
     pub beside_ns: u64,
 }
 
-/// A command that is being served; the earliest end first, then the first that came.
+/// A command being served; ordered by end, then arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Serving {
     until: u64,
@@ -48,27 +48,27 @@ struct Serving {
     beside_ns: u64,
 }
 
-/// The device.
+/// A device with service times drawn from a distribution.
 #[derive(Debug)]
 pub struct Distribution {
     rules: DistributionRules,
     chance: Stream,
-    /// What of the lists has not come yet: none comes twice before all have, so that rare long times are as rare as they are to be.
+    /// Values of the lists not drawn yet. A list is used up before any value repeats, so rare long times keep their frequency.
     read_left: Vec<u64>,
     write_left: Vec<u64>,
     flush_left: Vec<u64>,
     waiting: VecDeque<Command>,
     serving: BinaryHeap<Reverse<Serving>>,
-    /// What has left its channel: when it is done, its number, its tag.
+    /// Commands that have left their channel: completion time, sequence number, tag.
     leaving: BinaryHeap<Reverse<(u64, u64, u32)>>,
     number: u64,
     busy_since: u64,
-    /// Of what is done.
+    /// Counters of completed commands.
     counters: Counters,
 }
 
 impl Distribution {
-    /// At rest.
+    /// An idle device.
     #[must_use]
     pub fn new(rules: DistributionRules) -> Self {
         Self {
@@ -112,7 +112,7 @@ impl Distribution {
             let rules = if command.write { &self.rules.writes } else { &self.rules.reads };
             let bytes = u128::from(command.sectors) * u128::from(SECTOR_BYTES) * 1_000_000_000;
             let transfer_ns = bytes.checked_div(u128::from(rules.bytes_per_s)).unwrap_or(0) as u64;
-            // A flush has a time of its own, and nothing beside it.
+            // A flush with its own times has no `beside_ns`.
             let of_its_own = command.is_flush() && !self.rules.flush_ns.is_empty();
             let beside_ns = if of_its_own { 0 } else { rules.beside_ns };
             if self.is_at_rest() {
@@ -135,7 +135,7 @@ impl Distribution {
         self.serving.is_empty() && self.leaving.is_empty()
     }
 
-    /// A command is done: its time may be the last that the device was busy.
+    /// Completes a command; its end may be the end of the device's busy time.
     fn is_done(&mut self, tag: u32, at: u64, done: &mut Vec<u32>) {
         done.push(tag);
         if self.is_at_rest() {
@@ -143,7 +143,7 @@ impl Distribution {
         }
     }
 
-    /// The command that leaves its channel first makes room there, and is done now or later.
+    /// Takes the command that leaves its channel first; it completes now or later.
     fn leaves(&mut self, done: &mut Vec<u32>) {
         let Some(Reverse(first)) = self.serving.pop() else { return };
         self.counters.overhead_ns += first.command_ns;
@@ -231,7 +231,7 @@ mod tests {
         };
         let (alone, counters) = end(1);
         assert_eq!((alone, counters.busy_ns, counters.overhead_ns), (64 * 8000, alone, 64 * 2000));
-        // Four at once keep the one channel busy; the last of them is known to be done 6 us after it.
+        // Four at once keep the one channel busy; the last completes 6 us after leaving it.
         assert_eq!(end(4).0, 64 * 2000 + 6000);
     }
 
@@ -258,7 +258,7 @@ mod tests {
             let at = *done.iter().max().unwrap();
             (at, device.counters(at))
         };
-        // 2 us in the mean, and eight sectors at a microsecond each; as many of each time as of the other.
+        // 2 us on average plus eight sectors at 1 us each; both times equally often.
         let (one, counters) = end(1, 1);
         assert_eq!(one, 4000 * 10_000);
         assert_eq!((counters.busy_ns, counters.overhead_ns + counters.transfer_ns), (one, one));

@@ -1,47 +1,47 @@
-//! How far a profile that was fitted to several traces is from the device on one that it was not fitted to: what an error bar is taken from.
+//! Prediction errors of a profile fitted to several traces on a trace that it was not fitted to: the basis of an error bar.
 
 use fathom_record::OffHeldOut;
 use serde::{Deserialize, Serialize};
 
-/// From so many on the error bar is what one in twenty exceeds.
+/// From this number on, the error bar is the value that one in twenty exceeds.
 const MANY: usize = OffHeldOut::MANY as usize;
 
-/// A trace, or a part of one, that a fit did not see and then predicted.
+/// A trace, or part of one, that was left out of a fit and then predicted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HeldOut {
-    /// The trace.
+    /// Name of the trace.
     pub trace: String,
-    /// What it has: kinds, sizes, order, depth.
+    /// Its coverage: kinds, sizes, order, depth.
     pub load: String,
-    /// Whether all of it was held out, or the second half of it.
+    /// Whether all of it or its second half was held out.
     pub part: Part,
-    /// Requests that were predicted.
+    /// Number of predicted requests.
     pub requests: u64,
-    /// How far the number of requests a second is off, in percent of the device's; above 0 the model is faster.
+    /// Error of the number of requests per second, in percent of the device's; positive if the model is faster.
     pub throughput_percent: f64,
-    /// How far the mean response time is off, likewise; above 0 the model is slower.
+    /// Error of the mean response time, in percent of the device's; positive if the model is slower.
     pub response_percent: f64,
 }
 
-/// What of a trace a fit did not see.
+/// The part of a trace left out of a fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
-    /// Nothing of it was seen.
+    /// All of it.
     Whole,
-    /// The first half was seen, because no other trace has such requests.
+    /// The second half; the first was used because no other trace has such requests.
     SecondHalf,
 }
 
 impl HeldOut {
-    /// The larger of its errors, without its sign.
+    /// The larger of the two absolute errors.
     #[must_use]
     pub fn off_percent(&self) -> f64 {
         self.throughput_percent.abs().max(self.response_percent.abs())
     }
 
-    /// The error bar of an answer: the worst error of all, or of many the one that one in twenty exceeds.
+    /// The error bar of an answer: the worst error, or with many errors the one that one in twenty exceeds.
     #[must_use]
     pub fn bar_percent(all: &[Self]) -> Option<f64> {
         let mut off: Vec<f64> = all.iter().map(Self::off_percent).collect();

@@ -1,18 +1,16 @@
-//! For tests of devices: drives one with commands and tells when each was done.
+//! Test helpers: drive a device with commands and return their completion times.
 
 use super::{Command, Device};
 
-/// A read.
 pub fn read(tag: u32, sector: u64, sectors: u32) -> Command {
     Command { tag, write: false, sector, sectors, segments: 1 }
 }
 
-/// A write.
 pub fn write(tag: u32, sector: u64, sectors: u32) -> Command {
     Command { tag, write: true, sector, sectors, segments: 1 }
 }
 
-/// Keeps `depth` commands outstanding until all are done; returns when each was, by its place in the list. Tags are set to that.
+/// Keeps `depth` commands outstanding until all are done; returns each completion time by list index, which is also the tag.
 pub fn closed(device: &mut impl Device, commands: &[Command], depth: usize) -> Vec<u64> {
     let mut done_at = vec![0; commands.len()];
     let mut now = 0;
@@ -35,7 +33,7 @@ pub fn closed(device: &mut impl Device, commands: &[Command], depth: usize) -> V
     done_at
 }
 
-/// Hands commands in at their times, which ascend; returns when each was done.
+/// Submits commands at their (ascending) times; returns each completion time.
 pub fn open(device: &mut impl Device, arrivals: &[(u64, Command)]) -> Vec<u64> {
     let mut done_at = vec![0; arrivals.len()];
     let mut outstanding = 0;
@@ -64,7 +62,7 @@ pub fn open(device: &mut impl Device, arrivals: &[(u64, Command)]) -> Vec<u64> {
     done_at
 }
 
-/// Numbers below `below` from a fixed sequence.
+/// `count` numbers below `below` from a fixed sequence.
 pub fn numbers(below: u64, count: usize, seed: u64) -> Vec<u64> {
     let mut stream = crate::random::Stream::new(seed, crate::random::Entity::System);
     (0..count).map(|_| stream.below(below)).collect()

@@ -1,4 +1,4 @@
-//! One file: how long it is, which of its pages have something in them, and what its inode has to say.
+//! One file: its length, which of its pages were written, and the state of its inode.
 
 use super::PAGE;
 use crate::cache::PageNumber;
@@ -7,77 +7,74 @@ use crate::machine::Gate;
 use crate::machine::task::TaskNumber;
 use crate::runs::Runs;
 
-/// A block of metadata that must be in memory to go on.
+/// State of a metadata block that must be in memory to proceed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Metadata {
     /// On the device only.
     #[default]
     Absent,
-    /// Being read; these wait.
+    /// Being read, with the waiting tasks.
     InFlight(Vec<TaskNumber>),
-    /// In memory.
     Present,
 }
 
-/// A file.
 #[derive(Default)]
 pub(crate) struct File {
-    /// The number of its first page among the pages of all files.
+    /// Number of its first page among the pages of all files.
     pub first_page: PageNumber,
-    /// Pages that have a number among those of all files: at least all up to its end.
+    /// Number of pages with a page number: at least all up to its end.
     pub pages: u32,
-    /// Its pages that were added when it grew, where their numbers do not follow on the first ones.
+    /// Pages added when it grew, where their numbers do not continue the first ones.
     pub(super) more: Vec<Piece>,
-    /// There is a file of this name; a flow may remove it and make it again.
+    /// Whether a file of this name exists; a flow may remove and recreate it.
     pub exists: bool,
-    /// Its length.
+    /// Its length, bytes.
     pub bytes: u64,
-    /// Behind the last of its pages that may be in memory although it lies behind the end.
+    /// End of the pages that may be in memory although they are past the end of the file.
     pub reach: u32,
-    /// Where it lies.
     pub places: Places,
-    /// Pages that have blocks and were never written: as much holes as those that have none.
+    /// Pages with blocks that were never written: holes like those without blocks.
     pub(super) unwritten: Runs,
-    /// Rises when all that was in it has gone; who opened it before then means another file of its name.
+    /// Incremented when all of its content is discarded. A handle opened before then means the older file of the same name.
     pub generation: u32,
-    /// Its indirect blocks, as far as they are in memory.
+    /// State of its indirect blocks.
     pub indirect: Vec<Metadata>,
-    /// Its inode.
+    /// Inode number.
     pub inode: u32,
-    /// Its dirty pages, counted in the file.
+    /// Its dirty pages, numbered within the file.
     pub dirty: Runs,
-    /// When the first of them was written to.
+    /// When the oldest of them was dirtied.
     pub dirty_since_ns: u64,
-    /// A flusher or a writer who is held back is at it; another one takes another file.
+    /// A flusher or a throttled writer is working on it; others take another file.
     pub being_written: bool,
-    /// Pages on their way to the device.
+    /// Number of pages in write-back.
     pub writeback: u32,
-    /// Who waits until there are none.
+    /// Tasks that wait until there are none.
     pub waiters: Vec<TaskNumber>,
     /// The inode was changed since it was last written.
     pub inode_dirty: bool,
-    /// The second in which its time of access was last noted; plus one, 0 for never.
+    /// Second of the last access-time update plus one; 0 for never.
     pub accessed_s: u64,
-    /// Who writes or syncs it.
+    /// Serialises writes and syncs.
     pub gate: Gate,
 }
 
-/// Pages of a file whose numbers follow each other.
+/// Pages of a file with consecutive numbers.
 #[derive(Clone, Copy)]
 pub(super) struct Piece {
-    /// The first of them in the file.
+    /// First page in the file.
     pub page: u32,
     /// Its number among the pages of all files.
     pub number: PageNumber,
 }
 
 impl File {
-    /// Pages up to its end; it may have blocks behind that.
+    /// Number of pages up to its end; blocks may be allocated past it.
     pub fn pages_of_data(&self) -> u32 {
         self.bytes.div_ceil(PAGE).min(self.pages.into()) as u32
     }
 
-    /// Pages from one on in which nothing was ever written; 0 if there is something in it.
+    /// Number of pages from `page` on that were never written; 0 if `page` was.
     pub fn hole(&self, page: u32) -> u32 {
         match self.places.run(page) {
             None => self.places.hole(page),
@@ -85,21 +82,21 @@ impl File {
         }
     }
 
-    /// The sector of a page, and how many pages from it on lie in one piece and have something in them; `None` in holes.
+    /// The sector of a page, and the number of contiguous, written pages from it on; `None` in holes.
     pub fn run(&self, page: u32) -> Option<(u64, u32)> {
         let (sector, run) = self.places.run(page)?;
         let run = run.min(self.unwritten.gap_at(page));
         (run > 0).then_some((sector, run))
     }
 
-    /// Something is written into a page.
+    /// Marks a page as written.
     pub fn is_written(&mut self, page: u32) {
         if !self.unwritten.is_empty() {
             self.unwritten.remove(page);
         }
     }
 
-    /// Its first so many bytes were written, and nothing behind them.
+    /// Marks the first `bytes` bytes as written, and nothing past them.
     pub fn is_written_up_to(&mut self, bytes: u64) {
         self.unwritten.clear();
         let (mut at, end) = (bytes.div_ceil(PAGE), self.places.end());
@@ -111,12 +108,12 @@ impl File {
         }
     }
 
-    /// Its first pages, so many that there are none in memory behind them.
+    /// A number of leading pages beyond which none is in memory.
     pub fn in_memory(&self) -> u32 {
         self.reach.max(self.pages_of_data())
     }
 
-    /// The number of one of its pages among the pages of all files.
+    /// Number of a page among the pages of all files.
     pub fn page(&self, page: u32) -> PageNumber {
         match self.more.partition_point(|piece| piece.page <= page).checked_sub(1) {
             None => self.first_page + page,
@@ -124,7 +121,7 @@ impl File {
         }
     }
 
-    /// How many pages from one on have numbers that follow each other.
+    /// How many pages from `page` on have consecutive numbers.
     pub fn numbered_together(&self, page: u32) -> u32 {
         let next = self.more.partition_point(|piece| piece.page <= page);
         self.more.get(next).map_or(u32::MAX, |piece| piece.page - page)

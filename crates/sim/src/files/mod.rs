@@ -1,5 +1,5 @@
-//! The files of the simulated file system: where each lies, how long it is, what of it is dirty, and what its inode has to say. Made
-//! from the file sets of a workload; the layout is decided when a set is made. `file` has one of them, here are all.
+//! Files of the simulated file system: location, length, dirty pages and inode state. They are made from a workload's file sets; the
+//! layout is decided when a set is made. `file` describes one file, this module the table of all.
 
 mod file;
 
@@ -9,45 +9,44 @@ use file::Piece;
 pub(crate) use file::{File, Metadata};
 use std::ops::Range;
 
-/// A file's number in the table.
+/// Index of a file in the table.
 pub(crate) type FileNumber = u32;
 
-/// Bytes of a page.
+/// Page size, bytes.
 pub(crate) const PAGE: u64 = 4096;
 
-/// All files.
 pub(crate) struct Files {
     files: Vec<File>,
     allocator: Allocator,
     pages: u64,
-    /// Where the flusher goes on.
+    /// File at which the flusher continues.
     pub cursor: usize,
-    /// Where the room for files ends.
+    /// First sector past the space for files.
     limit_sector: u64,
 }
 
 /// Why a file cannot grow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Full {
-    /// Nothing is left of the device.
+    /// The device is full.
     #[error("no room is left on the simulated device; choose a larger device or less data")]
     Device,
-    /// It would go too far, holes included.
+    /// The page numbers are used up, holes included.
     #[error("files that grow have 4 TiB in the simulator, holes included; choose a smaller working set")]
     Numbers,
 }
 
-/// Pages that there may be when a file grows: each takes 4 bytes, also in a hole.
+/// Limit on all pages when a file grows: each takes 4 bytes, even in a hole.
 const MOST_PAGES: u64 = 1 << 30;
 
-/// Pages by which a file grows at least and at most, beside what is asked for.
+/// Minimum and maximum of the extra pages allocated when a file grows.
 const GROWTH: (u32, u32) = (16, 2048);
 
-/// The files are more than the simulator can number.
+/// The files have more pages than the simulator can number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the file sets have {pages} pages of 4 KiB; the simulator holds 2^32 - 1 (16 TiB)")]
 pub struct TooLarge {
-    /// How many they have.
+    /// Number of pages requested.
     pub pages: u64,
 }
 
@@ -83,13 +82,13 @@ impl Files {
         Ok(first)
     }
 
-    /// Files that grow may go up to this sector.
+    /// Sets the sector up to which files may grow.
     pub fn limit(&mut self, sector: u64) {
         self.limit_sector = sector;
     }
 
-    /// Gives the pages of a range that are in holes of a file their blocks. Where it goes on at its end it gets some more, as file
-    /// systems reserve them for a file that grows.
+    /// Allocates blocks for the pages of a range that are holes. A file that grows at its end gets a few more, like the reservations of
+    /// real file systems.
     pub fn allocate(&mut self, file: FileNumber, pages: Range<u32>) -> Result<(), Full> {
         let this = &mut self.files[file as usize];
         let have = this.places.end();
@@ -102,7 +101,7 @@ impl Files {
         if numbers > MOST_PAGES {
             return Err(Full::Numbers);
         }
-        // What names them and the tables of groups on the way come on top.
+        // Plus the indirect blocks and any group tables on the way.
         let added: u64 = missing.iter().map(|hole| u64::from(hole.end - hole.start)).sum();
         let blocks = added + added / 64 + u64::from(GROWTH.0);
         if self.allocator.end_sector() + blocks * BLOCK_SECTORS > self.limit_sector {
@@ -117,24 +116,24 @@ impl Files {
             self.allocator.extend(&mut this.places, hole.start, hole.end);
             this.unwritten.insert_run(hole);
         }
-        // What names new pages is made in memory.
+        // Indirect blocks of new pages are created in memory.
         this.indirect.resize(this.places.indirect.len(), Metadata::Present);
         Ok(())
     }
 
-    /// An inode and a block of its own: those of a directory. Returns the inode's number and the block's sector.
+    /// Allocates an inode and a block for a directory. Returns the inode's number and the block's sector.
     pub fn directory(&mut self) -> (u32, u64) {
         (self.allocator.inode(), self.allocator.block())
     }
 
-    /// Numbers for so many pages of files that nobody will ask for; as many as there are numbers left.
+    /// Page numbers for `pages` pages of files that no task will request; fewer if not enough numbers are left.
     pub fn others(&mut self, pages: u64) -> Range<PageNumber> {
         let first = self.pages;
         self.pages = (first + pages).min(u64::from(u32::MAX) - 1);
         first as PageNumber..self.pages as PageNumber
     }
 
-    /// Pages of all files.
+    /// Number of pages of all files.
     pub fn pages(&self) -> PageNumber {
         self.pages as PageNumber
     }
@@ -152,7 +151,7 @@ impl Files {
         &mut self.files[file as usize]
     }
 
-    /// The sector of the inode table's block that holds an inode.
+    /// Sector of the inode-table block that holds an inode.
     pub fn inode_sector(&self, inode: u32) -> u64 {
         self.allocator.inode_sector(inode)
     }

@@ -1,5 +1,5 @@
-//! Asynchronous writes of a flow: each is done by a task of its own, which stands for what the kernel does with it. A write counts when
-//! it is given to the kernel.
+//! Asynchronous writes of a flow: a separate task, which represents the kernel's part, does each write. A write counts once it is
+//! submitted.
 
 use super::hand::{Break, Hand, Opened};
 use crate::block::Who;
@@ -9,23 +9,23 @@ use fathom_workload::flow::Op;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
-/// Writes in flight at once; one more waits until one of them is done.
+/// Most writes in flight at once; another one waits until one completes.
 pub(crate) const MOST: usize = 256;
-/// An asynchronous wait lasts no longer.
+/// Longest asynchronous wait.
 const PATIENCE_NS: u64 = 1_000_000_000;
-/// A stop is seen after at most so long.
+/// Longest delay until a stop is noticed.
 const NAP_NS: u64 = 20_000_000;
 
-/// A write: through which open file, where, how much.
+/// A write: open file, offset, bytes.
 type Write = (Opened, u64, u64);
 
-/// Between a worker and the tasks that do its writes.
+/// State shared by a worker and the tasks that do its writes.
 #[derive(Default)]
 pub(crate) struct Flights {
     idle: RefCell<Vec<TaskNumber>>,
     handed: RefCell<VecDeque<Write>>,
     count: Cell<usize>,
-    /// The worker, while it waits for one to end.
+    /// The worker while it waits for a completion.
     waiting: Cell<Option<TaskNumber>>,
 }
 
@@ -53,7 +53,7 @@ pub(crate) async fn serve(machine: &Machine, who: Who, flights: &Flights) {
 }
 
 impl Flights {
-    /// Gives a write to a task.
+    /// Passes a write to a task.
     pub(super) fn hand(&self, machine: &Machine, write: Write) {
         self.count.set(self.count.get() + 1);
         self.handed.borrow_mut().push_back(write);
@@ -63,17 +63,17 @@ impl Flights {
         }
     }
 
-    /// Waits until one ends, or for a moment.
+    /// Waits for a completion, at most until `until_ns`.
     async fn one_ends(&self, machine: &Machine, until_ns: u64) {
         self.waiting.set(Some(machine.task()));
         let rang = machine.park_until(until_ns).await;
         if self.waiting.take().is_none() && rang {
-            // One has ended at this very moment, and its wake-up is on its way.
+            // One completed at this very time; its wake-up is on the way.
             machine.park().await;
         }
     }
 
-    /// Waits until one more may be in flight.
+    /// Waits until another write may be submitted.
     pub(super) async fn room(&self, hand: &mut Hand<'_, '_>) -> Result<(), Break> {
         while self.count.get() >= MOST {
             self.one_ends(hand.machine, hand.machine.now() + NAP_NS).await;
@@ -82,7 +82,7 @@ impl Flights {
         Ok(())
     }
 
-    /// Waits for all of them.
+    /// Waits for all writes in flight.
     pub(super) async fn land(&self, machine: &Machine) {
         while self.count.get() > 0 {
             self.one_ends(machine, machine.now() + PATIENCE_NS).await;
@@ -91,7 +91,7 @@ impl Flights {
 }
 
 impl Hand<'_, '_> {
-    /// Waits for half of what is in flight, and one at least.
+    /// Waits for half of the writes in flight, at least one.
     pub(super) async fn async_wait(&mut self, op: &Op) -> Result<(), Break> {
         let (from, flights) = (self.machine.now(), self.flights);
         self.call().await;

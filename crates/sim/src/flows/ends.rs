@@ -4,7 +4,7 @@ use super::hand::{Break, Hand};
 use fathom_workload::flow::Op;
 
 impl Hand<'_, '_> {
-    /// One of the finishing operations. It counts, also when it is the last one.
+    /// A finishing operation. It counts even if it is the last one.
     pub(super) async fn finish(&mut self, op: &Op) -> Result<(), Break> {
         let from = self.machine.now();
         let done = self.so_far();
@@ -13,7 +13,7 @@ impl Hand<'_, '_> {
         if over { Err(Break::Finished) } else { Ok(()) }
     }
 
-    /// One of the limiting operations.
+    /// A limiting operation.
     pub(super) async fn limit(&mut self, op: &Op) -> Result<(), Break> {
         let Some(supply) = self.thread.supply() else { return Ok(()) };
         let from = self.machine.now();

@@ -1,5 +1,5 @@
-//! A worker at work on a flow, and how its operations are counted: the rules are the engine's. An operation that is in flight when the
-//! phase ends is not counted; every other one is.
+//! A worker executing a flow, and how its operations are counted, by the rules of the engine: every operation counts except those in
+//! flight when the phase ends.
 
 use super::aio::Flights;
 use super::rows::{RowStat, kind};
@@ -15,30 +15,30 @@ use fathom_workload::drive::Quota;
 use fathom_workload::flow::{Counts, Op, Place, Program, Thread, Totals, Wrong};
 use std::cell::RefCell;
 
-/// What a thread has of an open file.
+/// A thread's open file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opened {
     pub handle: Handle,
-    /// Opened with O_SYNC: what is written is on the device before the call returns.
+    /// Opened with O_SYNC: data is on the device before write returns.
     pub sync: bool,
 }
 
-/// Why a worker leaves its steps before they end.
+/// Why a worker leaves its steps early.
 #[derive(Clone, Debug)]
 pub(super) enum Break {
-    /// By what the flow did before.
+    /// An error caused by earlier operations of the flow.
     Wrong(Wrong),
     /// The device is full.
     Full(Full),
-    /// It waits to be woken, everybody else does, and no time will end it.
+    /// It waits to be woken, all other workers do too, and no timeout will end it.
     Forsaken,
-    /// One of the finishing operations.
+    /// A finishing operation.
     Finished,
-    /// The phase's time.
+    /// The phase's time is over.
     TimeOver,
     /// A stop rule, or another worker's failure.
     Stop,
-    /// The phase's common amount.
+    /// The phase's common amount is used up.
     Enough,
 }
 
@@ -54,7 +54,6 @@ impl From<Full> for Break {
     }
 }
 
-/// A worker at work.
 pub(super) struct Hand<'s, 'a> {
     pub machine: &'s Machine,
     pub stage: &'s Stage<'a>,
@@ -63,34 +62,34 @@ pub(super) struct Hand<'s, 'a> {
     pub program: &'s Program,
     pub worker: usize,
     pub who: Who,
-    /// What its operations work on.
+    /// State that its operations work on.
     pub thread: Thread<'s, Words, Opened>,
     pub flights: &'s Flights,
     pub worked: Worked,
-    /// When the phase's time is over; `u64::MAX` if it has none.
+    /// End of the phase's time; `u64::MAX` if it has none.
     pub deadline_ns: u64,
-    /// When something else than the next operation is to be done.
+    /// Time of the next check beside the operations.
     pub alarm_ns: u64,
     pub counting: bool,
     pub released_ns: u64,
     pub start_ns: u64,
     pub last_ns: u64,
-    /// When it was last asked to look without anything done since: see [`Hand::tick`].
+    /// Time of the last check by [`Hand::tick`].
     pub stood_ns: u64,
-    /// CPU time at the beginning of the operation.
+    /// CPU time at the start of the operation.
     pub cpu_from_ns: u64,
-    /// Where in its file the operation began.
+    /// File offset at the start of the operation.
     pub at_offset: u64,
 }
 
 impl<'s> Hand<'s, '_> {
-    /// The rows of this worker.
+    /// This worker's rows.
     pub fn rows(&self) -> &'s [RefCell<RowStat>] {
         let first = self.place.first_row;
         &self.stage.rows[first..first + self.program.ops.len()]
     }
 
-    /// Counts an operation that began at a moment and is done now. Time must go on even on a host on which nothing costs anything.
+    /// Counts an operation that started at `from_ns` and ends now. Time must advance even on a host where nothing costs anything.
     pub async fn done(&mut self, op: &Op, from_ns: u64, bytes: u64) -> Result<(), Break> {
         if self.machine.now() == from_ns {
             self.machine.sleep_until(from_ns + LEAST_NS).await;
@@ -139,7 +138,7 @@ impl<'s> Hand<'s, '_> {
         self.stage.done[self.worker].set(totals);
     }
 
-    /// Notes a call for whoever wants to see the order of operations.
+    /// Records a call for observers of the order of operations.
     fn note_call(&self, op: &Op, bytes: u64) {
         let (Some(of), Some((set, file))) = (op.kind, self.thread.at_file) else { return };
         let mut calls = self.machine.noted.borrow_mut();
@@ -162,12 +161,12 @@ impl<'s> Hand<'s, '_> {
         if is { Ok(()) } else { Err(Break::Enough) }
     }
 
-    /// Whether nothing is left of the phase's common amount.
+    /// Whether the phase's common amount is used up.
     pub fn amount_is_used_up(&self) -> bool {
         Quota::of(&self.stage.phase.stop).is_used_up(&self.together.taken)
     }
 
-    /// Whether the phase goes on at a moment; the end of the warm-up comes by here, too.
+    /// Checks whether the phase continues at `now`; also ends the warm-up.
     pub fn look(&mut self, now: u64) -> Result<(), Break> {
         if self.together.is_over() {
             return Err(Break::Stop);
@@ -183,8 +182,8 @@ impl<'s> Hand<'s, '_> {
         if now >= self.deadline_ns { Err(Break::TimeOver) } else { Ok(()) }
     }
 
-    /// When it will look up at the latest, whatever it does: at the end of the warm-up, if a time begins then that will end the phase, or
-    /// at that end.
+    /// Latest time of the next check: the end of the warm-up, if the measured time that ends the phase begins there, or the end of the
+    /// phase.
     pub fn latest_ns(&self) -> u64 {
         let time_begins = !self.counting && self.stage.phase.stop.time.is_some();
         if time_begins { self.alarm_ns } else { self.deadline_ns }
@@ -209,14 +208,14 @@ impl<'s> Hand<'s, '_> {
         self.thread.forget();
     }
 
-    /// What the interpreter has to know of what was done.
+    /// The progress figures that the interpreter needs.
     pub fn so_far(&self) -> SoFar<'s> {
         let crew = &self.stage.cast.crews[self.place.process];
         SoFar { rows: self.rows(), crew, done: &self.stage.done }
     }
 }
 
-/// What a worker and those of its process have done.
+/// Progress of a worker and of its process.
 pub(super) struct SoFar<'s> {
     rows: &'s [RefCell<RowStat>],
     crew: &'s [usize],

@@ -1,21 +1,21 @@
-//! Reading and writing through a slot: one operation, or a whole file. An operation whose slot is closed opens a file of its set first,
-//! which counts as one more operation of 0 bytes.
+//! Reading and writing through a slot: one operation, or a whole file. An operation on a closed slot first opens a file of its set, which
+//! counts as one more operation of 0 bytes.
 
 use super::hand::{Break, Hand, Opened};
 use super::line::Line;
 use super::stage::Needs;
 use fathom_workload::flow::{Op, Pick, Transfer, Whole, Wrong};
 
-/// Longest wait for an entry that another worker is at before it is looked again.
+/// Longest wait for an entry that another worker uses before checking again.
 const GLANCE_NS: u64 = 20_000_000;
 
 impl Hand<'_, '_> {
-    /// A system call of no particular cost.
+    /// A system call without extra cost.
     pub(super) async fn call(&self) {
         self.machine.compute(self.machine.costs.call_ns).await;
     }
 
-    /// The slot, open.
+    /// Returns the slot, opening it if needed.
     pub(super) async fn open_slot(&mut self, op: &Op) -> Result<usize, Break> {
         let slot = self.thread.slot_of(op)?;
         if !self.thread.slots.is_open(slot) {
@@ -27,7 +27,7 @@ impl Hand<'_, '_> {
         Ok(slot)
     }
 
-    /// What a slot holds.
+    /// The open file of a slot.
     pub(super) fn opened(&self, slot: usize) -> Result<Opened, Break> {
         self.thread.slots.get(slot).file.ok_or_else(|| Wrong::ClosedSlot(slot as u64).into())
     }
@@ -43,7 +43,7 @@ impl Hand<'_, '_> {
         Ok(())
     }
 
-    /// Takes an entry to work on; it is busy until it is released.
+    /// Takes an entry; it is busy until released.
     pub(super) async fn pick(&mut self, pick: &Pick) -> Result<usize, Break> {
         let line = self.stage.line_of(pick);
         self.after_those_called(line).await;
@@ -65,7 +65,7 @@ impl Hand<'_, '_> {
         found
     }
 
-    /// Takes this file of a set to work on; it is busy until it is released.
+    /// Takes a specific file of a set; it is busy until released.
     pub(super) async fn claim(&mut self, set: usize, file: usize) -> Result<(), Break> {
         let (line, files) = (&self.stage.busy[set].files, &self.stage.sets[set].files);
         self.after_those_called(line).await;
@@ -84,8 +84,8 @@ impl Hand<'_, '_> {
         outcome
     }
 
-    /// Who was called at this very moment goes first: whoever lets go of an entry and wants one again at once would be there before him
-    /// each time.
+    /// Lets tasks called at this very time go first. Otherwise a task that releases an entry and wants another at once would overtake
+    /// them each time.
     async fn after_those_called(&self, line: &Line<Needs>) {
         if line.is_somebody_called() {
             self.machine.wake(self.machine.task());
@@ -93,7 +93,7 @@ impl Hand<'_, '_> {
         }
     }
 
-    /// Another worker is busy with what this one, who is in the line, needs.
+    /// Another worker is busy with what this one waits for.
     async fn give_way(&mut self, line: &Line<Needs>) -> Result<(), Break> {
         self.over()?;
         let until_ns = self.latest_ns().min(self.machine.now() + GLANCE_NS);
@@ -101,13 +101,13 @@ impl Hand<'_, '_> {
         Ok(())
     }
 
-    /// An entry is free again.
+    /// Frees an entry.
     pub(super) fn release(&self, pick: &Pick, entry: usize) {
         pick.pool(self.stage.sets.as_slice()).release(entry);
         self.stage.entry_is_free(self.machine, pick);
     }
 
-    /// Reads once. Returns what was there.
+    /// One read. Returns the bytes available.
     async fn read_once(&self, opened: Opened, offset: u64, bytes: u64) -> u64 {
         if self.machine.is_gone(opened.handle) {
             self.call().await;
@@ -119,7 +119,7 @@ impl Hand<'_, '_> {
         }
     }
 
-    /// Writes all of it.
+    /// Writes all bytes.
     async fn write_all(&self, opened: Opened, offset: u64, bytes: u64) -> Result<(), Break> {
         if self.machine.is_gone(opened.handle) {
             self.call().await;
@@ -218,7 +218,7 @@ impl Hand<'_, '_> {
         self.done(op, from, bytes).await
     }
 
-    /// A write that is under way when the operation is over.
+    /// Submits a write that is still in flight when the operation ends.
     pub(super) async fn async_write(&mut self, op: &Op) -> Result<(), Break> {
         let slot = self.open_slot(op).await?;
         let Transfer { offset, bytes, .. } = self.thread.transfer(op, slot)?;

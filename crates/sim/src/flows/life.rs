@@ -1,4 +1,4 @@
-//! The life of a worker that executes a flow, from its release to its last figure, and the way through the steps.
+//! Life of a worker that executes a flow, from its release to its final figures, and its progress through the steps.
 
 use super::aio::Flights;
 use super::hand::{Break, Hand};
@@ -12,10 +12,10 @@ use fathom_workload::flow::{Numbers, Op, Thread, Turn, Walk, Wanted, Wrong};
 use fathom_workload::ops::Place as At;
 use fathom_workload::{Act, Exhausted, Finished};
 
-/// Time of a pass in which nothing was done, ns: it must go on, or an endless flow would never end.
+/// Time charged to a pass that did nothing, ns; without it an endless flow would never end.
 const EMPTY_PASS_NS: u64 = 100;
 
-/// The life of a worker that is released at `first_ns` plus its stagger.
+/// Runs a worker that is released at `first_ns` plus its stagger.
 pub(crate) async fn live(
     machine: &Machine,
     stage: &Stage<'_>,
@@ -69,7 +69,7 @@ pub(crate) async fn live(
 }
 
 impl Hand<'_, '_> {
-    /// Goes through the steps until they or the phase end. `at` says at which operation.
+    /// Runs the steps until they or the phase end. `at` receives the index of the current operation.
     async fn go(&mut self, at: &mut usize) -> Result<(), Break> {
         let program = self.program;
         let mut walk = Walk::new(program);
@@ -83,7 +83,7 @@ impl Hand<'_, '_> {
                 Turn::Again => self.tick().await?,
                 Turn::Through => {
                     if self.last_ns == before {
-                        // A pass that counted nothing has not looked at the clock.
+                        // A pass without a counted operation has not checked the clock.
                         self.tick().await?;
                     }
                     before = self.last_ns;
@@ -93,8 +93,8 @@ impl Hand<'_, '_> {
         }
     }
 
-    /// Looks at the clock where nothing else does. What is done without end and takes no time would hold the clock for ever: the second time
-    /// at the same moment it takes some.
+    /// Checks the clock where nothing else does. An endless loop of operations that take no time would stop the clock, so the second
+    /// check at the same time takes some.
     async fn tick(&mut self) -> Result<(), Break> {
         if self.machine.now() == self.stood_ns {
             self.machine.compute(EMPTY_PASS_NS).await;
@@ -144,10 +144,10 @@ impl Hand<'_, '_> {
         }
     }
 
-    /// Its figures, its end, and what that means for the others; then everything is closed, outside every clock.
+    /// Records the worker's figures and how it ended, and informs the others; then closes everything, outside every clock.
     async fn end(mut self, outcome: Result<(), Break>, at_op: usize) -> Worked {
         if !self.counting {
-            // It ended in the warm-up.
+            // It ended during the warm-up.
             self.forget_warm_up();
             self.begin_counting(self.last_ns.max(self.released_ns));
         }

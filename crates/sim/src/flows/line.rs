@@ -1,29 +1,29 @@
-//! Tasks that wait for something that another task does. They stand in the order of coming and keep their places when they are called in
-//! vain or look up in between; only those are called who can go on.
+//! A FIFO wait queue of tasks that wait for another task. Tasks keep their position when they are called in vain or wake up to check;
+//! only tasks that can proceed are called.
 
 use crate::machine::Machine;
 use crate::machine::task::TaskNumber;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 
-/// Who waits, and for what.
+/// The waiting tasks and what each wants.
 pub(super) struct Line<W>(RefCell<VecDeque<Waiter<W>>>);
 
 struct Waiter<W> {
     task: TaskNumber,
     wants: W,
-    /// It was told to try again, and has not yet.
+    /// It was asked to try again and has not done so yet.
     called: bool,
 }
 
-/// What is to become of one who waits.
+/// What to do with a waiting task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Call {
-    /// He waits on.
+    /// It keeps waiting.
     No,
-    /// He is called, and those behind him are looked at.
+    /// It is called; those behind it are checked too.
     Also,
-    /// He is called, and nobody behind him.
+    /// It is called, and none behind it.
     Last,
 }
 
@@ -34,30 +34,30 @@ impl<W> Default for Line<W> {
 }
 
 impl<W> Line<W> {
-    /// The running task is the last in the line from now on.
+    /// Appends the running task.
     pub fn enter(&self, machine: &Machine, wants: W) {
         self.0.borrow_mut().push_back(Waiter { task: machine.task(), wants, called: false });
     }
 
-    /// The running task waits no more. Whether it was still in the line.
+    /// Removes the running task. Returns whether it was still queued.
     pub fn leave(&self, machine: &Machine) -> bool {
         let mut line = self.0.borrow_mut();
         let at = line.iter().position(|w| w.task == machine.task());
         at.and_then(|at| line.remove(at)).is_some()
     }
 
-    /// Whether the running task is in the line.
+    /// Whether the running task is queued.
     pub fn holds(&self, machine: &Machine) -> bool {
         self.0.borrow().iter().any(|w| w.task == machine.task())
     }
 
-    /// Whether somebody was called and has not been there yet.
+    /// Whether a called task has not run yet.
     pub fn is_somebody_called(&self) -> bool {
         self.0.borrow().iter().any(|w| w.called)
     }
 
-    /// Lets those go who were given what they want; the line has them no more. Returns how many. What one is given may make it
-    /// possible to give another one something, so it begins again behind each.
+    /// Removes and wakes the tasks that get what they want; returns how many. Serving one may make it possible to serve another, so the
+    /// scan restarts after each.
     pub fn serve(&self, machine: &Machine, give: impl Fn(&W) -> bool) -> usize {
         let mut served = 0;
         loop {
@@ -72,7 +72,7 @@ impl<W> Line<W> {
         }
     }
 
-    /// Calls those who can go on, as `who` says of each in turn.
+    /// Calls the tasks that can proceed, as `who` decides for each in turn.
     pub fn call(&self, machine: &Machine, who: impl Fn(&W) -> Call) {
         for waiter in self.0.borrow_mut().iter_mut().filter(|w| !w.called) {
             let call = who(&waiter.wants);
@@ -86,7 +86,7 @@ impl<W> Line<W> {
         }
     }
 
-    /// The running task, which is in the line, sleeps until it is served or called, or for a moment.
+    /// The running, queued task sleeps until it is served or called, at most until `until_ns`.
     pub async fn sleep(&self, machine: &Machine, until_ns: u64) {
         let task = machine.task();
         let rang = machine.park_until(until_ns).await;
@@ -96,7 +96,7 @@ impl<W> Line<W> {
             own.is_none_or(|own| std::mem::take(&mut own.called))
         };
         if rang && is_called {
-            // Somebody woke it at that very moment, and the wake-up is on its way.
+            // It was woken at that very time; the wake-up is on the way.
             machine.park().await;
         }
     }

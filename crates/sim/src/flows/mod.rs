@@ -1,8 +1,8 @@
-//! Simulated threads that execute flows. What each operation works on is decided by the interpreter of `fathom_workload::flow`, the same
-//! that the engine asks; here it is done with virtual calls, so the same workload and seed give the same operations in both as long as
-//! nothing depends on what other threads did meanwhile.
+//! Simulated threads that execute flows. The interpreter of `fathom_workload::flow`, which the engine uses too, decides what each
+//! operation works on; here it is done with virtual calls. So the same workload and seed give the same operations in both, as long as
+//! nothing depends on what other threads do in between.
 //!
-//! * `stage`: what the flows of a phase share; `line`: who waits there
+//! * `stage`: state shared by the flows of a phase; `line`: wait queues in it
 //! * `hand`: one worker at work, and what it counts; `life`: from its release to its end
 //! * `io`, `names`, `aio`, `wait`, `ends`: the families of operations
 //! * `rows`: figures of the operations; `refused`: what is not simulated

@@ -1,5 +1,4 @@
-//! Operations on names: opening, creating, closing, removing, asking, directories. Each is a call; what changes names goes into the
-//! journal.
+//! Operations on names: open, create, close, remove, stat, directories. Each is a call; changes of names go into the journal.
 
 use super::hand::{Break, Hand, Opened};
 use crate::calls::Handle;
@@ -7,11 +6,11 @@ use crate::files::PAGE;
 use crate::names::Names;
 use fathom_workload::flow::{Deletion, Op, Wanted, Wrong};
 
-/// Bytes of names that one call of a listing gives.
+/// Bytes of names returned by one call of a listing.
 const LISTED_AT_ONCE: u64 = 32 << 10;
 
 impl<'a> Hand<'_, 'a> {
-    /// What there is of a set.
+    /// The file set.
     fn names(&self, set: usize) -> Option<&'a crate::sets::Set> {
         self.stage.wheres.get(set).copied().flatten()
     }
@@ -21,7 +20,7 @@ impl<'a> Hand<'_, 'a> {
         self.names(set).map_or(0, |s| s.first() + entry as u32)
     }
 
-    /// Opens a file as set and operation ask for.
+    /// Opens a file with the flags of set and operation.
     pub(super) fn open_file(&self, op: &Op, of: (usize, usize)) -> Opened {
         let open = self.machine.begin_reading();
         let file = self.file(of);
@@ -38,7 +37,7 @@ impl<'a> Hand<'_, 'a> {
         Opened { handle, sync: op.sync }
     }
 
-    /// A file that was opened, and is of this set and entry, is closed. If its name was removed and nobody else has it, it goes.
+    /// Closes an open file of this set and entry. If its name was removed and no other handle is open, the file is deleted.
     pub(super) async fn closed(&self, opened: Opened, of: Option<(usize, usize)>) {
         self.machine.end_reading(opened.handle.open);
         let Handle { file, generation: Some(generation), .. } = opened.handle else { return };
@@ -56,7 +55,7 @@ impl<'a> Hand<'_, 'a> {
         self.done(op, from, 0).await
     }
 
-    /// For the notes of calls: the file of a slot, as a whole.
+    /// For recorded calls: sets the slot's file, as a whole.
     fn name_call(&mut self, slot: usize) {
         self.thread.at_file = self.thread.slots.get(slot).of;
         self.at_offset = 0;
@@ -110,7 +109,7 @@ impl<'a> Hand<'_, 'a> {
         self.stage.sets[set].files.release(entry);
         self.stage.file_is_free(self.machine, set);
         if !may {
-            // Nothing is done, and nothing counts; but the look at it took its time.
+            // Nothing is done or counted, but the check took its time.
             self.call().await;
             return self.over();
         }
@@ -136,7 +135,7 @@ impl<'a> Hand<'_, 'a> {
         self.done(op, from, 0).await
     }
 
-    /// Makes or removes a leaf directory.
+    /// Creates or removes a leaf directory.
     pub(super) async fn leaf_directory(&mut self, op: &Op, wanted: Wanted) -> Result<(), Break> {
         let from = self.machine.now();
         let pick = self.thread.leaf(op, wanted)?;
@@ -153,7 +152,7 @@ impl<'a> Hand<'_, 'a> {
         self.done(op, from, 0).await
     }
 
-    /// Reads the next directory of the set to its end. It counts what its entries take in memory.
+    /// Reads the set's next directory to its end. Counts the bytes that its entries take in memory.
     pub(super) async fn list_directory(&mut self, op: &Op) -> Result<(), Break> {
         let set = self.thread.set_of(op)?;
         let names: Option<&Names> = self.names(set).and_then(|s| s.names.as_ref());
@@ -163,7 +162,7 @@ impl<'a> Hand<'_, 'a> {
         };
         let from = self.machine.now();
         let (bytes, pages) = (directory.listed_bytes(), directory.pages());
-        // It is opened, read until nothing more comes, and closed.
+        // Opened, read until nothing more comes, and closed.
         let calls = 3 + (pages * PAGE).div_ceil(LISTED_AT_ONCE);
         self.machine.compute(calls * self.machine.costs.call_ns + pages * self.machine.costs.page_ns).await;
         self.done(op, from, bytes).await

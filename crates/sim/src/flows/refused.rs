@@ -1,9 +1,9 @@
-//! What of flows the simulator cannot execute, and what has no effect in it.
+//! Parts of flows that the simulator cannot execute, and those that have no effect in it.
 
 use fathom_workload::flow::flows;
 use fathom_workload::{Flow, Phase, Thread, Workload};
 
-/// Workers of a phase that can be told apart.
+/// Number of workers of a phase that can be told apart.
 const MOST_WORKERS: u64 = 60_000;
 
 /// Why a flow cannot be executed.
@@ -23,14 +23,14 @@ pub(crate) fn refusal(workload: &Workload, phase: &Phase, thread: &Thread, flow:
     None
 }
 
-/// What flows of a workload ask for that has no effect in the simulator, in sentences.
+/// Settings of a workload's flows that have no effect in the simulator, as sentences.
 pub(crate) fn notes(workload: &Workload) -> Vec<String> {
     let groups = || workload.phases.iter().filter(|p| flows(p).next().is_some()).flat_map(|p| &p.groups);
     let mut notes = Vec::new();
     if groups().any(|g| g.nice != 0) {
         notes.push("all threads compute alike: the niceness of processes has no effect".into());
     }
-    // Those of streams are told, too.
+    // Those of streams are reported, too.
     let mut threads = workload.phases.iter().flat_map(|p| &p.groups).flat_map(|g| &g.threads);
     if threads.any(|t| t.io_priority_number().is_some()) {
         notes.push("all threads' requests are alike: I/O priorities have no effect".into());

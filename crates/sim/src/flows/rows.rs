@@ -5,22 +5,22 @@ use fathom_record::{OpKind, OpStat, Row, RowClass};
 use fathom_workload::flow::{Class, Kind, Op};
 use std::cell::RefCell;
 
-/// One operation of one worker.
+/// Statistics of one operation of one worker.
 #[derive(Default)]
 pub(super) struct RowStat {
-    /// Nothing while it was never done.
+    /// `None` while it was never done.
     times: Option<Box<Stat>>,
     cpu_ns: u64,
 }
 
 impl RowStat {
-    /// It was done once more.
+    /// Records one execution.
     pub fn record(&mut self, latency_ns: u64, bytes: u64, cpu_ns: u64) {
         self.times.get_or_insert_default().record(latency_ns, bytes);
         self.cpu_ns += cpu_ns;
     }
 
-    /// How often it was done, and what it moved.
+    /// Number of executions, and bytes moved.
     pub fn counts(&self) -> (u64, u64) {
         self.times.as_ref().map_or((0, 0), |s| (s.ops(), s.bytes()))
     }
@@ -70,7 +70,7 @@ fn class(class: Class) -> RowClass {
     }
 }
 
-/// A kind in the record's words.
+/// The record's name for a kind.
 pub(super) fn kind(kind: Kind) -> OpKind {
     match kind {
         Kind::Read => OpKind::Read,

@@ -1,4 +1,4 @@
-//! What all flows of a phase share: the cast, the file sets as they are now, random variables, rows, places to wait at, events.
+//! State shared by all flows of a phase: the cast, the current file sets, random variables, rows, wait points, events.
 
 use super::line::{Call, Line};
 use super::rows::RowStat;
@@ -12,58 +12,58 @@ use fathom_workload::{Phase, Workload};
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::AtomicU64;
 
-/// An array of words that all workers see: one process has them all.
+/// An array of words visible to all workers: one process holds them all.
 pub(super) type Words = Vec<AtomicU64>;
 
-/// What somebody waits for that another worker has to do.
+/// What a worker waits for another worker to do.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Wants {
     /// To be woken.
     Waking,
-    /// To take so many from a semaphore.
+    /// To take this many from a semaphore.
     Take(u32),
-    /// To give it so many, up to a mark.
+    /// To give this many to a semaphore, up to a limit.
     Give(u32, Option<u64>),
 }
 
-/// What somebody needs of a set, all of which others are at.
+/// What a worker needs of a set while others use it.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Needs {
-    /// Any entry that is free and as wanted.
+    /// Any free entry that matches.
     Any(Pick),
-    /// This one.
+    /// This entry.
     Entry(usize),
 }
 
-/// Those who wait for a file of a set, and for a leaf directory.
+/// Wait queues for a file of a set, and for a leaf directory.
 #[derive(Default)]
 pub(super) struct Lines {
     pub files: Line<Needs>,
     pub leaves: Line<Needs>,
 }
 
-/// What all flows of a phase share.
+/// State shared by all flows of a phase.
 pub(crate) struct Stage<'a> {
     pub workload: &'a Workload,
     pub phase: &'a Phase,
     pub number: usize,
     pub repetition: u32,
     pub cast: Cast,
-    /// The file sets as the interpreter sees them, and where their files are; by number.
+    /// The file sets as the interpreter sees them, and the location of their files, by set index.
     pub(super) sets: Vec<Set<Words>>,
     pub(super) wheres: Vec<Option<&'a sets::Set>>,
     pub(super) variables: Variables<Words>,
     pub(super) supply: Option<Supply<Words>>,
-    /// Of all workers.
+    /// Rows of all workers.
     pub(super) rows: Vec<RefCell<RowStat>>,
-    /// What each worker has done.
+    /// Totals of each worker.
     pub(super) done: Vec<Cell<Totals>>,
-    /// Where workers wait for each other, and who is asleep there.
+    /// Points where workers wait for each other.
     pub(super) waits: Vec<WaitPoint>,
     pub(super) lines: Vec<Line<Wants>>,
-    /// How many are asleep there altogether.
+    /// Number of workers asleep there in all.
     pub(super) asleep: Cell<usize>,
-    /// Those who wait for an entry of a set that another one is at, by number of the set.
+    /// Workers waiting for an entry that another one uses, by set index.
     pub(super) busy: Vec<Lines>,
 }
 
@@ -107,8 +107,8 @@ impl<'a> Stage<'a> {
         }))
     }
 
-    /// Gives those who wait at a semaphore what can be given now, first come, first served. Who takes is wanted no more by that, and who
-    /// gives offers no more.
+    /// Serves the tasks waiting at a semaphore as far as possible, first come, first served. A task that has taken no longer counts as
+    /// wanting, and one that has given no longer as offering.
     pub(super) fn hand_over(&self, machine: &Machine, at: usize) {
         let point = &self.waits[at];
         self.let_go(machine, at, |wants| match *wants {
@@ -130,7 +130,7 @@ impl<'a> Stage<'a> {
         });
     }
 
-    /// Whoever is blocked at a place goes on.
+    /// Wakes every task blocked at a point.
     pub(super) fn wake(&self, machine: &Machine, at: usize) {
         self.let_go(machine, at, |wants| matches!(wants, Wants::Waking));
     }
@@ -140,18 +140,18 @@ impl<'a> Stage<'a> {
         self.asleep.set(self.asleep.get() - served);
     }
 
-    /// Those who wait for what a pick may find.
+    /// The tasks that wait for what a pick may find.
     pub(super) fn line_of(&self, pick: &Pick) -> &Line<Needs> {
         let lines = &self.busy[pick.set];
         if pick.is_of_leaves() { &lines.leaves } else { &lines.files }
     }
 
-    /// A file of a set is free: the first who can have it is called, and those who will never get any.
+    /// A file of a set is free: calls the first task that can have it, and those that can never get one.
     pub(super) fn file_is_free(&self, machine: &Machine, set: usize) {
         self.is_free(machine, &self.busy[set].files, |file| !self.sets[set].files.is_busy(file));
     }
 
-    /// As [`Stage::file_is_free`], of an entry that a pick found.
+    /// Like [`Stage::file_is_free`], for an entry that a pick found.
     pub(super) fn entry_is_free(&self, machine: &Machine, pick: &Pick) {
         let pool = pick.pool(&self.sets);
         self.is_free(machine, self.line_of(pick), |entry| !pool.is_busy(entry));
@@ -170,12 +170,12 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// Where the streams of variables stand that files and trees were drawn from.
+/// Stream states of the variables after files and trees were drawn.
 fn streams(sets: &Sets) -> std::collections::BTreeMap<String, fathom_workload::ops::generators::Rand48> {
     sets.streams.clone()
 }
 
-/// A set as it is now.
+/// The current state of a set.
 fn found(machine: &Machine, set: Option<&sets::Set>) -> Result<Set<Words>, SimError> {
     let Some((set, names)) = set.and_then(|s| Some((s, s.names.as_ref()?))) else {
         return Set::new(Vec::new(), |_| false, (0, |_| false), 0, words);

@@ -4,27 +4,27 @@ use super::hand::{Break, Hand};
 use super::stage::Wants;
 use fathom_workload::flow::{Number, Op, PATIENCE_NS, Tried, Wrong};
 
-/// A stop is seen after at most so long, also by who sleeps.
+/// Longest delay until a stop is noticed, also by sleeping workers.
 const NAP_NS: u64 = 20_000_000;
-/// A stop is to be seen in a computation of minutes, too.
+/// Check interval in long computations, so that a stop is noticed.
 const LOOK_EVERY_NS: u64 = 1_000_000;
 const NS_PER_S: u64 = 1_000_000_000;
 
 impl Hand<'_, '_> {
-    /// Why not to wait any longer. The warm-up ends also for those who wait.
+    /// Whether to stop waiting. The warm-up ends for waiting workers too.
     pub(super) fn over(&mut self) -> Result<(), Break> {
         self.look(self.machine.now())?;
-        // Whoever was to wake it may have ended with the last operation of the phase's amount.
+        // The worker that was to wake it may have ended with the last operation of the phase's amount.
         if self.amount_is_used_up() { Err(Break::Enough) } else { Ok(()) }
     }
 
-    /// Stands at a place until it is given what it wants, or until a moment at which that will be waited for no more.
+    /// Waits at a point until it is given what it wants, at most until `latest_ns`.
     async fn stand(&mut self, at: usize, wants: Wants, latest_ns: u64) -> Result<(), Break> {
         let (stage, machine) = (self.stage, self.machine);
         let line = &stage.lines[at];
         line.enter(machine, wants);
         stage.asleep.set(stage.asleep.get() + 1);
-        // What it wants may be there since it has said so.
+        // It may have become available since.
         stage.hand_over(machine, at);
         let mut outcome = Ok(());
         while line.holds(machine) && outcome.is_ok() {
@@ -41,8 +41,7 @@ impl Hand<'_, '_> {
         outcome
     }
 
-    /// Sleeps at a place, in whose line it is, for a while. If everybody is asleep, the moment at which it waits no more is all that can
-    /// come.
+    /// Sleeps for a while at a point where it is queued. If all workers are asleep, only the timeout can still happen.
     async fn nap(&mut self, at: usize, latest_ns: u64) -> Result<(), Break> {
         self.over()?;
         let (stage, machine) = (self.stage, self.machine);
@@ -60,7 +59,7 @@ impl Hand<'_, '_> {
         Ok(())
     }
 
-    /// Waits for a moment.
+    /// Waits until `at_ns`.
     pub(super) async fn wait_until(&mut self, at_ns: u64) -> Result<(), Break> {
         loop {
             self.over()?;
@@ -72,7 +71,7 @@ impl Hand<'_, '_> {
         }
     }
 
-    /// Waits to be woken. A waking that came before is not remembered.
+    /// Waits to be woken. An earlier wake-up is not remembered.
     pub(super) async fn block(&mut self, op: &Op) -> Result<(), Break> {
         let from = self.machine.now();
         self.stand(self.place.first_wait + op.wait, Wants::Waking, u64::MAX).await?;
@@ -121,7 +120,7 @@ impl Hand<'_, '_> {
         self.done(op, from, 0).await
     }
 
-    /// Hands over to those who wait for what was just taken or given. Whether it was.
+    /// After a take or give: serves the waiting tasks. Returns whether it succeeded.
     fn tell(&self, at: usize, tried: Tried) -> bool {
         if tried == Tried::Wake {
             self.stage.hand_over(self.machine, at);
@@ -141,7 +140,7 @@ impl Hand<'_, '_> {
         self.done(op, from, 0).await
     }
 
-    /// Stores a byte `value` times: a nanosecond each.
+    /// Stores a byte `value` times, a nanosecond each.
     pub(super) async fn spin(&mut self, op: &Op) -> Result<(), Break> {
         let from = self.machine.now();
         let mut left_ns = self.thread.numbers.of(op.value);

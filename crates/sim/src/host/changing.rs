@@ -1,11 +1,11 @@
-//! Values of a host that are others for one run: the text of its profile is changed before it is read, and what is changed is a guess.
+//! Host values overridden for one run: the profile's text is changed before it is parsed, and each change counts as a guess.
 
 use super::shipped::text as text_of;
 use super::{Host, NAMES, ProfileError};
 use crate::changed::{self, Change};
 
 impl Host {
-    /// A profile's text with some values changed. Where these come from is told as a guess.
+    /// Parses a profile's text with some values changed. Their source becomes a guess.
     ///
     /// # Errors
     /// As [`Host::parse`]; also a key that no host has.
@@ -18,7 +18,7 @@ impl Host {
         let mut others: Vec<String> = all.flat_map(|table: toml::Table| changed::keys(&table)).collect();
         others.push("pages.recycled_permille".into());
         let changed = changed::apply(text, changes, &others).map_err(|e| failed(e.to_string()))?;
-        // Lines of a text that was made here say nothing to anybody.
+        // Line numbers of a generated text mean nothing to the user.
         Self::parse(name, &changed).map_err(|error| match error {
             ProfileError::Text { message, .. } => {
                 ProfileError::Text { place: format!("{name}, as changed"), message }

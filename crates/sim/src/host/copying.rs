@@ -1,36 +1,36 @@
-//! What copying between a page and a caller's buffer costs by where both are: the caches of a CPU as a host profile describes them.
-//! How likely a page is still in one of them is reckoned in `crate::copying`.
+//! Cost of copying between a page and a caller's buffer by where both are: the CPU caches as a host profile describes them.
+//! `crate::copying` computes the probability that a page is still in one of them.
 
 use crate::sources::Sourced;
 use serde::Deserialize;
 
-/// Copying.
+/// Copying costs by CPU cache level.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Copying {
-    /// A page that a read moves to the active list, us.
+    /// Extra cost of a page that a read moves to the active list, us.
     pub activate_us: Sourced<f64>,
-    /// Caches, the smallest first; none: every copy costs `cpu.page_us`.
+    /// Caches, smallest first; if empty, every copy costs `cpu.page_us`.
     #[serde(default)]
     pub cache: Vec<CacheLevel>,
 }
 
-/// A cache.
+/// One CPU cache level.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CacheLevel {
-    /// Its size, KiB.
+    /// Size, KiB.
     pub kib: Sourced<u32>,
-    /// Its ways: lines with the same index that it keeps.
+    /// Associativity: lines with the same index that it keeps.
     pub ways: Sourced<u32>,
-    /// A page to copy from that is not in it, us more.
+    /// Extra cost of a source page that is not in it, us.
     pub source_miss_us: Sourced<f64>,
-    /// A page to copy to that is not in it, us more.
+    /// Extra cost of a target page that is not in it, us.
     pub target_miss_us: Sourced<f64>,
 }
 
 impl Copying {
-    /// Whether the values can be; if not: which, what it is and what it may be.
+    /// Checks the values; an error holds the key, its value and the allowed range.
     pub(super) fn check(&self) -> Result<(), (String, String, &'static str)> {
         let time = |key: String, us: f64| {
             if (0.0..=1e6).contains(&us) { Ok(()) } else { Err((key, us.to_string(), "0 to 1000000 us")) }

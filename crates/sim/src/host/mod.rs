@@ -1,5 +1,5 @@
-//! Hosts: memory, CPUs and what calls cost on them, and which kernel's rules hold. A host is a TOML text in which every value says
-//! where it comes from; those that are shipped stand in `profiles/host`.
+//! Hosts: memory, CPUs, cost of calls, and which kernel's rules apply. A host is a TOML text in which every value states its source; the
+//! shipped ones are in `profiles/host`.
 
 mod changing;
 mod copying;
@@ -18,18 +18,18 @@ use serde::Deserialize;
 /// A profile that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProfileError {
-    /// There is none of this name.
+    /// No shipped profile has this name.
     #[error("no host profile {name:?}; there are {known}, and a file's path is taken too", known = NAMES.join(", "))]
     Unknown {
-        /// What was asked for.
+        /// The name that was given.
         name: String,
     },
-    /// The text is not one, or a value cannot be.
+    /// The text is invalid, or a value is out of range.
     #[error("{place}: {message}")]
     Text {
-        /// Name or file, with line and column where they are known.
+        /// Name or file, with line and column where known.
         place: String,
-        /// What is wrong.
+        /// Description of the error.
         message: String,
     },
 }
@@ -38,65 +38,65 @@ pub enum ProfileError {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Host {
-    /// What it is, for people.
+    /// Description for people.
     pub about: String,
-    /// CPUs and costs.
+    /// CPUs and costs of calls.
     pub cpu: Cpu,
-    /// Memory.
+    /// Size of the page cache and its rules.
     pub memory: Memory,
-    /// Which physical pages the cache is given; left out: pages from anywhere, each a segment of its own.
+    /// Allocation of physical pages; if left out, pages lie anywhere and each is a segment.
     #[serde(default)]
     pub pages: Option<PhysicalPages>,
-    /// What the kernel does with bios.
+    /// Rules for bios and requests.
     pub block: BlockRules,
-    /// Write-back.
+    /// Write-back rules.
     pub writeback: Writeback,
-    /// The file system.
+    /// Layout, journal and barriers.
     pub filesystem: FileSystem,
-    /// What copying costs by where the data are; without it a page costs the same wherever it is.
+    /// Copying cost by CPU cache level; without it every page costs the same.
     #[serde(default)]
     pub copying: Option<Copying>,
-    /// How its values came about; counted when it is read.
+    /// Counts of its values by source, filled on parsing.
     #[serde(skip)]
     pub tally: Tally,
-    /// Which of them nobody knows for sure.
+    /// Names of the values that are not certain.
     #[serde(skip)]
     pub uncertain: Uncertain,
 }
 
-/// CPUs and what they take for calls.
+/// CPUs and the cost of calls.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cpu {
-    /// How many.
+    /// Number of CPUs.
     pub cpus: Sourced<u32>,
-    /// A call that reads, writes or syncs, us.
+    /// Cost of a call that reads, writes or syncs, us.
     pub call_us: Sourced<f64>,
-    /// Each page of it: looked up and copied, us.
+    /// Cost per page of a call (lookup and copy), us.
     pub page_us: Sourced<f64>,
-    /// Each bio that is made, us.
+    /// Cost per bio, us.
     pub bio_us: Sourced<f64>,
-    /// Ticks a second, what an fsync sleeps by.
+    /// Timer frequency in Hz; an fsync sleeps by ticks.
     pub hz: Sourced<u32>,
-    /// Whether threads of a process are one to the scheduler.
+    /// Whether the scheduler sees the threads of a process as one.
     pub threads: Sourced<Threads>,
 }
 
-/// Memory.
+/// The page cache.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Memory {
-    /// What is left for the page cache, MiB.
+    /// Memory available to the page cache, MiB.
     pub cache_mib: Sourced<u32>,
-    /// Which page goes when one is needed.
+    /// Replacement rule.
     pub replacement: Sourced<Replacement>,
-    /// What it holds at the start of a file set that was there before.
+    /// Initial residency of a file set that existed before the run.
     pub start: Sourced<Start>,
-    /// What pages of other files take of it at the start, touched twice; MiB.
+    /// Memory taken at the start by other files' pages on the active list, MiB.
     #[serde(default)]
     pub others_mib: Option<Sourced<u32>>,
-    /// With the two lists of 2.4: how fast pages leave the active one, as a multiple of active / (2 * inactive) for each page that
-    /// goes; the kernel's own is 1.
+    /// With 2.4's two lists: rate at which pages leave the active one, as a multiple of active / (2 * inactive) per evicted page; the
+    /// kernel's own is 1.
     #[serde(default)]
     pub demotion: Option<Sourced<f64>>,
 }
@@ -105,40 +105,40 @@ pub struct Memory {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PhysicalPages {
-    /// In which order a batch comes out.
+    /// Order of the pages in a batch.
     pub order: Sourced<BatchOrder>,
-    /// Pages by which the list of a CPU is refilled.
+    /// Pages per refill of a CPU's list.
     pub batch: Sourced<u32>,
-    /// With the order "random": so many of a thousand pages come from anywhere.
+    /// With the order "random": pages per thousand that come from anywhere.
     #[serde(default)]
     pub recycled_permille: Option<Sourced<u16>>,
 }
 
-/// From files to bios to requests.
+/// Rules from files to bios to requests.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BlockRules {
-    /// Which kernel's pools and plugs.
+    /// Which kernel's request pools and plugs apply.
     pub queue: Sourced<QueueRules>,
-    /// Requests (2.4: in all; 2.6: in each direction; today: tags of the scheduler); 0: the kernel's own number.
+    /// Number of requests (2.4: in all; 2.6: in each direction; today: tags of the scheduler); 0: the kernel's default.
     pub requests: Sourced<u32>,
-    /// Longest bio of a read in pages; 1 where each buffer is handed in alone.
+    /// Longest read bio, pages; 1 where each buffer is submitted separately.
     pub read_bio_pages: Sourced<u32>,
-    /// Longest bio of write-back in pages.
+    /// Longest write-back bio, pages.
     pub write_bio_pages: Sourced<u32>,
 }
 
-/// Write-back.
+/// Write-back rules.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Writeback {
-    /// Dirty share of the cache in percent above which the flusher works.
+    /// Dirty share of the cache above which the flusher works, percent.
     pub background_percent: Sourced<u32>,
-    /// Above which a writer writes back for itself.
+    /// Dirty share above which a writer must write back itself, percent.
     pub limit_percent: Sourced<u32>,
-    /// Age at which data is written, s.
+    /// Age at which dirty data is written, s.
     pub expire_s: Sourced<u32>,
-    /// How often the flusher looks, s.
+    /// Wake-up interval of the flusher, s.
     pub interval_s: Sourced<u32>,
 }
 
@@ -146,29 +146,29 @@ pub struct Writeback {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileSystem {
-    /// How blocks are found and files lie.
+    /// How blocks are mapped and files are laid out.
     pub layout: Sourced<Layout>,
     /// What fsync does to the journal.
     pub journal: Sourced<JournalRule>,
-    /// Age at which what a journal holds is committed although nobody asks, s.
+    /// Age at which a transaction is committed without a request, s.
     pub commit_s: Sourced<u32>,
     /// Whether fsync and commits flush the device's cache (barriers of the file system).
     pub barriers: Sourced<bool>,
-    /// Where the first file begins, MiB from the start of the device.
+    /// Start of the first file, MiB from the start of the device.
     pub data_mib: Sourced<u64>,
-    /// Where the journal lies, MiB from the start of the device.
+    /// Start of the journal, MiB from the start of the device.
     pub journal_mib: Sourced<u64>,
-    /// How large it is, MiB.
+    /// Size of the journal, MiB.
     pub journal_size_mib: Sourced<u32>,
-    /// Blocks of a file that lie together where several files were written side by side; 0: each was written alone.
+    /// Contiguous blocks per file where several files were written side by side; 0: each was written alone.
     pub interleave_blocks: Sourced<u32>,
 }
 
 impl Host {
-    /// Reads a profile; `name` is for messages.
+    /// Parses a profile; `name` is used in messages.
     ///
     /// # Errors
-    /// The text is not TOML, lacks a value or has one that cannot be.
+    /// The text is not TOML, lacks a value or has one out of range.
     pub fn parse(name: &str, text: &str) -> Result<Self, ProfileError> {
         let failed = |e: toml::de::Error| {
             let message = e.message().to_string();
@@ -236,9 +236,9 @@ impl Host {
         count("block.write_bio_pages", self.block.write_bio_pages.get(), 1..=1 << 15, "1 to 32768 pages")?;
         let w = &self.writeback;
         count("writeback.background_percent", w.background_percent.get(), 0..=100, "0 to 100 %")?;
-        // At 100 % nothing could leave the cache any more for what is needed next.
+        // At 100 % nothing could be evicted to make space.
         count("writeback.limit_percent", w.limit_percent.get(), 1..=99, "1 to 99 %")?;
-        // Above the limit writers write for themselves: the flusher would never begin before them.
+        // Above the limit writers write back themselves, so the flusher would never start before them.
         count(
             "writeback.background_percent",
             w.background_percent.get(),

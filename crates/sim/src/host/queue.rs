@@ -1,14 +1,14 @@
-//! The rules of a queue under a host's kernel: pools, plugs and clock tick, whether a workload or a trace is simulated.
+//! Queue rules of a host's kernel (pools, plugs, clock tick), for workloads and traces.
 
 use super::{Host, QueueRules};
 use crate::sources::{Tally, Uncertain};
 use fathom_iopath::{Hz, Limits, Rules};
 
 impl Host {
-    /// The values that its queue follows from: all that a replay takes of a host.
+    /// Keys of the values that determine its queue: all that a replay takes from a host.
     pub const OF_QUEUE: [&'static str; 3] = ["block.queue", "block.requests", "cpu.hz"];
 
-    /// Pools, plugs and clock tick of its kernel, before a device that takes `depth` commands at once.
+    /// Pools, plugs and clock tick of its kernel, for a device that takes `depth` commands at once.
     #[must_use]
     pub fn queue_rules(&self, limits: Limits, depth: u32) -> Rules {
         let rules = match self.block.queue.get() {
@@ -26,7 +26,7 @@ impl Host {
         }
     }
 
-    /// Where the values come from that the queue follows from, and which of them nobody knows: all that a replay takes of a host.
+    /// Sources of the values that determine the queue, and the uncertain ones among them.
     #[must_use]
     pub fn queue_sources(&self) -> (Tally, Uncertain) {
         let (mut tally, mut uncertain) = (Tally::default(), Uncertain::default());

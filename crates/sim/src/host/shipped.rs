@@ -1,8 +1,8 @@
-//! The host profiles that come with the program, by name: texts of `profiles/host`, read when they are asked for.
+//! The shipped host profiles by name: texts of `profiles/host`, parsed on demand.
 
 use super::{Host, ProfileError};
 
-/// Their names.
+/// Names of the shipped hosts.
 pub const NAMES: [&str; 6] = [
     "athlon-2004-linux-2.4",
     "athlon-2004-linux-2.6",
@@ -12,7 +12,7 @@ pub const NAMES: [&str; 6] = [
     "today",
 ];
 
-/// Their texts, in the order of the names.
+/// Their texts, in the order of [`NAMES`].
 const TEXTS: [&str; 6] = [
     include_str!("../../profiles/host/athlon-2004-linux-2.4.toml"),
     include_str!("../../profiles/host/athlon-2004-linux-2.6.toml"),
@@ -22,16 +22,16 @@ const TEXTS: [&str; 6] = [
     include_str!("../../profiles/host/today.toml"),
 ];
 
-/// The text of a host.
+/// The text of a shipped profile; `None` if the name is unknown.
 #[must_use]
 pub fn text(name: &str) -> Option<&'static str> {
     NAMES.iter().position(|n| *n == name).map(|at| TEXTS[at])
 }
 
-/// A host by its name.
+/// Parses a shipped host.
 ///
 /// # Errors
-/// If there is none of that name.
+/// If no host has that name.
 pub fn shipped(name: &str) -> Result<Host, ProfileError> {
     let text = text(name).ok_or_else(|| ProfileError::Unknown { name: name.into() })?;
     Host::parse(name, text)

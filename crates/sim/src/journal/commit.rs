@@ -1,5 +1,5 @@
-//! The task that commits, kjournald: one transaction after the other. Its writes are nobody's fsync to the scheduler, although somebody
-//! waits for them.
+//! The committing task, kjournald: commits one transaction after the other. To the scheduler its writes belong to no fsync, although a
+//! task waits for them.
 
 use super::{Journal, Tid, Transaction};
 use crate::block::Who;
@@ -9,7 +9,7 @@ use crate::machine::{Event, Machine};
 use std::collections::BTreeSet;
 
 impl Machine {
-    /// Commits for ever.
+    /// Commits transactions, for ever.
     pub(crate) async fn commit_transactions(&self) {
         loop {
             let next = self.journal.borrow_mut().begin_commit();
@@ -31,7 +31,7 @@ impl Machine {
             let blocks = self.metadata_blocks(&inodes) + blocks.len() as u32 + 1;
             self.write_journal(blocks).await;
         }
-        // The commit block must not be on the medium before what it commits, and whoever waits must find it there.
+        // The commit block must not reach the medium before what it commits, and waiting tasks must find it there.
         let barriers = self.host.filesystem.barriers.get();
         if barriers {
             self.flush_device(Who::JOURNAL).await;
@@ -50,8 +50,8 @@ impl Machine {
         done.into_iter().for_each(|task| self.wake(task));
     }
 
-    /// Ordered data: the pages of the transaction that are still dirty are handed in, and all of them waited for, those too that an
-    /// fsync has handed in before.
+    /// Ordered data: submits the pages of the transaction that are still dirty and waits for all of them, including those that an fsync
+    /// submitted before.
     async fn write_data(&self, data: &[(FileNumber, u32)]) {
         self.block.plug(Who::JOURNAL);
         for &(file, page) in data {
@@ -72,7 +72,7 @@ impl Machine {
         }
     }
 
-    /// Blocks of the inode table that a transaction touches.
+    /// Number of inode-table blocks that a transaction touches.
     fn metadata_blocks(&self, inodes: &BTreeSet<u32>) -> u32 {
         let files = self.files.borrow();
         let blocks: BTreeSet<u64> = inodes.iter().map(|&inode| files.inode_sector(inode)).collect();
@@ -90,8 +90,7 @@ impl Machine {
         }
     }
 
-    /// Does something with the running transaction. If that begins one, a clock is set: at a certain age it is committed although nobody
-    /// asks.
+    /// Modifies the running transaction. If this starts one, sets the timer that commits it at a certain age even if no task requests it.
     pub(crate) fn note<R>(&self, what: impl FnOnce(&mut Journal) -> R) -> R {
         let mut journal = self.journal.borrow_mut();
         let result = what(&mut journal);
@@ -102,7 +101,7 @@ impl Machine {
         result
     }
 
-    /// A transaction has come to the age at which it is committed.
+    /// Commits a transaction that has reached the commit age.
     pub(crate) fn commit_the_old(&self, tid: Tid) {
         let committer = {
             let mut journal = self.journal.borrow_mut();
@@ -116,7 +115,7 @@ impl Machine {
 }
 
 impl Journal {
-    /// Takes the running transaction, if its commit was asked for.
+    /// Takes the running transaction if its commit was requested.
     fn begin_commit(&mut self) -> Option<Transaction> {
         if self.requested <= self.committed {
             return None;
@@ -127,7 +126,7 @@ impl Journal {
         Some(transaction)
     }
 
-    /// It is committed: hands over who waits for it.
+    /// Ends a commit and passes on the tasks that wait for it.
     fn end_commit(&mut self, tid: Tid, done: &mut Vec<u32>) {
         self.committed = tid;
         self.committing = None;

@@ -1,6 +1,6 @@
-//! The journal of ext3 with ordered data. The running transaction is the inodes touched and every data page written, overwrites
-//! included; a commit writes the data that is left, then the metadata, then the commit block, and waits for each. When a commit is
-//! asked for is the kernel's rule (`rules`); committing is the work of a task of its own (`commit`).
+//! The journal of ext3 with ordered data. The running transaction holds the inodes touched and every data page written, overwrites
+//! included. A commit writes the remaining data, then the metadata, then the commit block, and waits for each. When a commit is requested
+//! depends on the kernel (`rules`); a dedicated task commits (`commit`).
 
 mod commit;
 mod rules;
@@ -11,48 +11,44 @@ use crate::layout::BLOCK_SECTORS;
 use crate::machine::task::TaskNumber;
 use std::collections::BTreeSet;
 
-/// A transaction's number.
 pub(crate) type Tid = u64;
 
-/// What a transaction holds.
 #[derive(Default)]
 struct Transaction {
     tid: Tid,
-    /// Inodes that were touched.
     inodes: BTreeSet<u32>,
-    /// Other blocks of metadata that were changed, by sector: those of directories.
+    /// Other changed metadata blocks (directories), by sector.
     blocks: BTreeSet<u64>,
-    /// Data pages in the order in which they were first written to.
+    /// Data pages in order of their first write.
     data: Vec<(FileNumber, u32)>,
-    /// Handles that were opened on it: who joins it before it is closed.
+    /// Handles opened on it, that is, tasks that join it before it is closed.
     handles: u64,
 }
 
-/// The journal.
 pub(crate) struct Journal {
     rule: JournalRule,
     running: Option<Transaction>,
     committing: Option<Tid>,
-    /// The last transaction whose commit was asked for, and the last that was committed.
+    /// The last transaction whose commit was requested, and the last committed.
     requested: Tid,
     committed: Tid,
     next: Tid,
-    /// Who waits for which commit.
+    /// Tasks waiting for a commit.
     waiting: Vec<(Tid, TaskNumber)>,
-    /// The task that commits, while it has nothing to do.
+    /// The committing task while it is idle.
     idle: Option<TaskNumber>,
     first_sector: u64,
     blocks: u64,
-    /// The block that is written next.
+    /// The block to be written next.
     head: u64,
-    /// Data pages of the running transaction, to enter each once.
+    /// Data pages of the running transaction, so that each is entered once.
     noted: BTreeSet<(FileNumber, u32)>,
-    /// A transaction that has begun and for whose age nobody has set a clock yet.
+    /// A new transaction without a commit timer.
     begun: Option<Tid>,
 }
 
 impl Journal {
-    /// A journal of so many MiB at so many MiB from the start of the device.
+    /// A journal of `size_mib` MiB, `at_mib` MiB from the start of the device.
     pub fn new(rule: JournalRule, at_mib: u64, size_mib: u32) -> Self {
         Self {
             rule,
@@ -71,7 +67,7 @@ impl Journal {
         }
     }
 
-    /// The running transaction, begun if there is none, with a new handle on it.
+    /// Opens a handle on the running transaction, starting one if there is none.
     fn join(&mut self) -> &mut Transaction {
         let (next, begun) = (&mut self.next, &mut self.begun);
         let transaction = self.running.get_or_insert_with(|| {
@@ -84,34 +80,34 @@ impl Journal {
         transaction
     }
 
-    /// An inode was touched.
+    /// Adds an inode to the running transaction.
     pub fn note_inode(&mut self, inode: u32) {
         if self.rule != JournalRule::None {
             self.join().inodes.insert(inode);
         }
     }
 
-    /// A block of a directory was changed.
+    /// Adds a directory block.
     pub fn note_block(&mut self, sector: u64) {
         if self.rule != JournalRule::None {
             self.join().blocks.insert(sector);
         }
     }
 
-    /// A page was written to.
+    /// Adds a data page.
     pub fn note_data(&mut self, file: FileNumber, page: u32) {
         if self.rule != JournalRule::None && self.noted.insert((file, page)) {
             self.join().data.push((file, page));
         }
     }
 
-    /// Asks for the commit of a transaction. Returns the task to be woken for it.
+    /// Requests the commit of a transaction. Returns the task to wake for it.
     fn request(&mut self, tid: Tid) -> Option<TaskNumber> {
         self.requested = self.requested.max(tid);
         self.idle.take()
     }
 
-    /// Tells where so many blocks go: in a row, or if they are more than the journal has, in as many rows as it takes.
+    /// Passes on the locations of `blocks` blocks: one run, or several if there are more than the journal holds.
     fn places(&mut self, blocks: u64, mut each: impl FnMut(u64, u64)) {
         let mut left = blocks;
         while left > 0 {
@@ -121,7 +117,7 @@ impl Journal {
         }
     }
 
-    /// The sector for so many blocks in a row; at the end of the journal it begins anew.
+    /// The sector for a run of `blocks` blocks; wraps at the end of the journal.
     fn place(&mut self, blocks: u64) -> u64 {
         if self.head + blocks > self.blocks {
             self.head = 0;

@@ -6,9 +6,9 @@ use crate::calls::Handle;
 use crate::machine::Machine;
 
 impl Machine {
-    /// 2.4: whatever the running transaction holds is committed; if there is none, the one that is being committed is waited for, if any.
+    /// 2.4: commits whatever the running transaction holds; without one, waits for the commit in progress, if any.
     ///
-    /// Whether there was one.
+    /// Returns whether there was one.
     pub(crate) async fn commit_what_there_is(&self, who: Who) -> bool {
         let (tid, committer) = {
             let mut journal = self.journal.borrow_mut();
@@ -23,8 +23,8 @@ impl Machine {
         self.until_committed(who, tid).await
     }
 
-    /// 2.6: nothing if the inode is clean. Else a handle is opened, so that there is a transaction in any case, and the task sleeps tick
-    /// after tick for as long as others join it. Whether anything was committed.
+    /// 2.6: does nothing if the inode is clean. Otherwise opens a handle, so that a transaction exists, and sleeps tick after tick while
+    /// other tasks join it. Returns whether anything was committed.
     pub(crate) async fn commit_for(&self, handle: Handle) -> bool {
         let tid = {
             let mut files = self.files.borrow_mut();
@@ -47,12 +47,12 @@ impl Machine {
         true
     }
 
-    /// Handles on a transaction; `None` once it is being committed.
+    /// Number of handles on a transaction; `None` once it is being committed.
     fn handles_of(&self, tid: Tid) -> Option<u64> {
         self.journal.borrow().running.as_ref().filter(|t| t.tid == tid).map(|t| t.handles)
     }
 
-    /// Whether there was anything to wait for.
+    /// Waits for a commit. Returns whether there was anything to wait for.
     async fn until_committed(&self, who: Who, tid: Tid) -> bool {
         let mut waited = false;
         loop {

@@ -1,5 +1,5 @@
-//! Waits that end with a wake-up or with a moment, whichever comes first, and the clocks of those who serve for ever. An event that was
-//! put in cannot be taken out again; so an alarm has a number, and one that nobody waits for any more says nothing.
+//! Waits that end with a wake-up or at a given time, whichever comes first, and the clocks of service tasks. A queued event cannot be
+//! removed, so each alarm has a number, and an alarm that no task waits for is ignored.
 
 use super::Machine;
 use super::task::TaskNumber;
@@ -8,12 +8,12 @@ use super::task::TaskNumber;
 pub(super) struct Alarms {
     /// For each task: the number of its last alarm, and whether it rang.
     of_task: Vec<(u32, bool)>,
-    /// Events that no task can be waiting for but the one that sleeps until then.
+    /// Pending timer events of service tasks; no other task can be waiting for them.
     pub ticking: usize,
 }
 
 impl Alarms {
-    /// A new alarm of a task. Returns its number.
+    /// Sets a new alarm for a task and returns its number.
     pub fn set(&mut self, task: TaskNumber) -> u32 {
         let at = task as usize;
         if self.of_task.len() <= at {
@@ -24,7 +24,7 @@ impl Alarms {
         alarm.0
     }
 
-    /// The task goes on: whether the alarm was the reason. It will not ring any more.
+    /// The task resumes. Returns whether the alarm was the reason; the alarm will not ring again.
     pub fn ended(&mut self, task: TaskNumber, alarm: u32) -> bool {
         let state = &mut self.of_task[task as usize];
         debug_assert_eq!(state.0, alarm, "a task waits for one alarm at a time");
@@ -34,7 +34,7 @@ impl Alarms {
 }
 
 impl Machine {
-    /// The moment of an alarm has come: whether the task still waits for it.
+    /// The time of an alarm has come. Returns whether the task still waits for it.
     pub(super) fn rings(&self, task: TaskNumber, alarm: u32) -> bool {
         let mut alarms = self.alarms.borrow_mut();
         let Some(state) = alarms.of_task.get_mut(task as usize).filter(|state| state.0 == alarm) else {
@@ -44,12 +44,12 @@ impl Machine {
         true
     }
 
-    /// An event of those that nobody waits for has come.
+    /// A service task's timer event has fired.
     pub(super) fn clock_ticked(&self) {
         self.alarms.borrow_mut().ticking -= 1;
     }
 
-    /// Whether nothing will happen but that those who serve for ever look at their clocks.
+    /// Whether the only pending events are timers of service tasks.
     pub(super) fn only_clocks_tick(&self) -> bool {
         self.events.borrow().len() <= self.alarms.borrow().ticking
     }

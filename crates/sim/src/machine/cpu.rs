@@ -1,5 +1,5 @@
-//! CPUs: so many, first come, first served. Who has one keeps it until it waits for something else or its slice is over, as in a kernel
-//! that is not preempted: a thread hands in all bios of a call before another one runs. Time spent waiting for a CPU is part of a
+//! A fixed number of CPUs, first come, first served. A task keeps its CPU until it waits for something else or its slice is over, as in a
+//! non-preemptive kernel: a thread submits all bios of a call before another thread runs. Time spent waiting for a CPU is part of a
 //! latency, as on a real machine.
 
 use super::task::{Park, TaskNumber};
@@ -8,16 +8,15 @@ use crate::event::Class;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
-/// Longest time on a CPU while others wait for it: then it is the next one's turn.
+/// Longest time on a CPU while other tasks wait for one.
 const SLICE_NS: u64 = 10_000_000;
 
-/// Who has a CPU.
+/// A task that has a CPU.
 #[derive(Clone, Copy)]
 struct Holder {
     task: TaskNumber,
-    /// For how long already, ns.
+    /// CPU time used so far in this slice, ns.
     used: u64,
-    /// Its number.
     cpu: usize,
 }
 
@@ -42,7 +41,7 @@ impl Cpus {
 }
 
 impl Machine {
-    /// Computes for so long.
+    /// Computes for `ns` nanoseconds.
     pub async fn compute(&self, mut ns: u64) {
         let task = self.task();
         while ns > 0 {
@@ -51,7 +50,7 @@ impl Machine {
                     self.cpus.free.set(self.cpus.free.get() - 1);
                 } else {
                     self.cpus.line.borrow_mut().push_back(task);
-                    // Whoever leaves hands its CPU over.
+                    // The task that leaves passes its CPU on.
                     Park::new().await;
                 }
                 self.take_cpu(task);
@@ -76,7 +75,7 @@ impl Machine {
         }
     }
 
-    /// A task gets a CPU that is free: by turns its own one, so that it stays there as long as nobody else has it.
+    /// A task takes a free CPU, its own by default, so that it stays there as long as no other task has it.
     fn take_cpu(&self, task: TaskNumber) {
         let mut holders = self.cpus.holders.borrow_mut();
         let is_free = |cpu: &usize| holders.iter().all(|h| h.cpu != *cpu);
@@ -91,8 +90,8 @@ impl Machine {
         self.cpus.holders.borrow().iter().find(|h| h.task == task).map_or(0, |h| h.cpu)
     }
 
-    /// Whether the running task, which has computed `ns` that the clock does not know of yet, would go on at once: nothing else
-    /// happens until then, and nobody waits for its CPU. So what it does next may be done before the clock is told.
+    /// Whether the running task, which has computed `ns` that are not yet on the clock, would continue at once: nothing else happens
+    /// until then and no task waits for its CPU. Its next step may then be done before the clock is advanced.
     pub fn goes_on_after(&self, ns: u64) -> bool {
         let next = self.events.borrow().next_time();
         next.is_none_or(|next| next > self.now() + ns)
@@ -114,7 +113,7 @@ impl Machine {
         }
     }
 
-    /// The running task gives its CPU to the next one, if it has one: it is about to wait, or has ended.
+    /// The running task, about to wait or ended, passes its CPU, if it has one, to the next task.
     pub fn leave_cpu(&self) {
         let task = self.task();
         let mut holders = self.cpus.holders.borrow_mut();

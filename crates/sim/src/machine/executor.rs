@@ -1,48 +1,47 @@
-//! The event loop: takes the next event and lets whom it concerns go on. Tasks stand in a table; those of the system (journal,
-//! flusher) stay for the whole run, those of a phase come and go with it.
+//! The event loop: takes the next event and resumes the task it concerns. System tasks (journal, flusher) stay for the whole run; a
+//! phase's tasks are added and removed with it.
 
 use super::task::{Job, TaskNumber};
 use super::{Event, Machine};
 use crate::event::Class;
 use std::task::{Context, Waker};
 
-/// The table of tasks.
 pub(crate) struct Executor<'m> {
-    /// Whether somebody wants the loop to end, and events since that was asked.
+    /// Called with the virtual time; returns whether to stop. And the events since the last call.
     stop: fn(u64) -> bool,
     looked: u32,
     machine: &'m Machine,
     tasks: Vec<Option<Job<'m>>>,
-    /// Tasks that must end before the present part of the run is over.
+    /// Number of tasks that must end before the current part of the run is over.
     awaited: usize,
-    /// The first of those.
+    /// Index of the first of them.
     first_awaited: usize,
-    /// Whether the tasks that serve have been let go.
+    /// Whether the service tasks have been started.
     serving: bool,
 }
 
-/// Nothing is left to happen and still somebody waits: an error in the model itself.
+/// No event is pending but tasks still wait: a bug in the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the simulated machine stands still at {at_ns} ns with {waiting} tasks waiting for ever; please report it"
 )]
 pub struct Standstill {
-    /// When.
+    /// Virtual time of the standstill, ns.
     pub at_ns: u64,
-    /// How many wait.
+    /// Number of waiting tasks.
     pub waiting: usize,
 }
 
-/// Why the loop ended before its tasks.
+/// Why the loop ended before its tasks did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {
-    /// An error in the model.
+    /// A bug in the model.
     Standstill(Standstill),
-    /// Somebody asked for it.
+    /// A stop was requested.
     Stopped { at_ns: u64 },
 }
 
-/// Events between two looks at whether to stop: some hundredths of a second.
+/// Events between two checks for a stop request: a few hundredths of a second.
 const EVENTS_PER_LOOK: u32 = 1 << 14;
 
 impl<'m> Executor<'m> {
@@ -58,19 +57,19 @@ impl<'m> Executor<'m> {
         }
     }
 
-    /// Adds a task that serves the others and never ends; before any other.
+    /// Adds a service task, which never ends. Must come before all other tasks.
     pub fn serve(&mut self, job: Job<'m>) {
         self.add(job);
         self.first_awaited = self.tasks.len();
     }
 
-    /// Adds a task of the present part. Returns its number.
+    /// Adds a task of the current part and returns its number.
     pub fn add(&mut self, job: Job<'m>) -> TaskNumber {
         self.tasks.push(Some(job));
         (self.tasks.len() - 1) as TaskNumber
     }
 
-    /// Runs until the first `awaited` tasks that were added since the last time have ended, and forgets all that were added.
+    /// Runs until the first `awaited` tasks added since the last call have ended, then removes all that were added.
     pub fn run(&mut self, awaited: usize) -> Result<(), Cut> {
         let machine = self.machine;
         self.awaited = awaited;
@@ -88,7 +87,7 @@ impl<'m> Executor<'m> {
         let mut context = Context::from_waker(Waker::noop());
         let awaited = self.first_awaited..self.first_awaited + self.awaited;
         while self.awaited > 0 {
-            // The flusher and the journal look at their clocks for ever; nobody waits for that.
+            // The flusher and the journal check their clocks for ever; no task waits for that.
             if machine.only_clocks_tick() {
                 let stands = Standstill { at_ns: machine.now(), waiting: self.awaited };
                 return Err(Cut::Standstill(stands));

@@ -1,5 +1,5 @@
-//! The simulated machine: the clock and its events, and everything that tasks share. A task holds a reference to it; nothing in it is
-//! borrowed across a wait, so tasks may take turns at any wait and nowhere else.
+//! The simulated machine: the clock, its events, and all state that tasks share. Each task holds a reference to it. Nothing in it stays
+//! borrowed across a wait, so tasks may switch at any wait and nowhere else.
 
 mod alarms;
 mod cpu;
@@ -31,38 +31,37 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use task::{Park, TaskNumber};
 
-/// What comes when a moment comes.
+/// What happens at a scheduled time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// A task goes on.
+    /// A task resumes.
     Run(TaskNumber),
-    /// A task goes on if it still waits for this alarm (its number among the task's).
+    /// A task resumes if it still waits for this alarm (a number local to the task).
     Alarm(TaskNumber, u32),
-    /// A transaction of the journal has come to the age at which it is committed.
+    /// A transaction of the journal has reached the age at which it is committed.
     Commit(Tid),
-    /// The device has something to say.
+    /// The device may have completed something.
     Device,
-    /// The queue may have something for the device: a plug or an elevator's wait is over.
+    /// The queue may have a request for the device: a plug or an elevator's wait is over.
     Queue,
 }
 
-/// What calls cost, ns.
+/// CPU cost of calls, ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Costs {
     pub call_ns: u64,
     pub page_ns: u64,
     pub bio_ns: u64,
-    /// Length of a tick.
+    /// Length of a timer tick, ns.
     pub tick_ns: u64,
 }
 
-/// The machine.
 pub(crate) struct Machine {
     now: Cell<u64>,
     events: RefCell<EventQueue<Event>>,
     running: Cell<TaskNumber>,
     alarms: RefCell<Alarms>,
-    /// CPU time of each that the scheduler knows, and as whom each task computes.
+    /// CPU time of each entity that the scheduler knows, and the entity each task computes for.
     used: RefCell<Vec<u64>>,
     owners: RefCell<Vec<u16>>,
     cpus: Cpus,
@@ -78,21 +77,21 @@ pub(crate) struct Machine {
     pub background: Background,
     pub parts: RefCell<Parts>,
     pub counts: RefCell<Counts>,
-    /// What is kept of a phase to be drawn.
+    /// Data of the phase kept for plotting.
     pub drawn: RefCell<Drawn>,
-    /// Read-ahead of every open file.
+    /// Read-ahead state of every open file.
     pub opens: RefCell<Vec<State>>,
-    /// Those that were closed and may be used again.
+    /// Indices of closed files' states, free for reuse.
     pub closed: RefCell<Vec<u32>>,
-    /// What is noted for whoever wants to see it.
+    /// Optional records of a run: operations and messages of flows.
     pub noted: RefCell<Notes>,
-    /// Lengths of the marks of read-ahead, by their pages.
+    /// Length in pages of each read-ahead mark, by its page.
     pub marks: RefCell<BTreeMap<PageNumber, u32>>,
-    /// What workers remember to have written and did not read back, by phase and worker.
+    /// Extents that workers have written and not read back, by phase and worker.
     pub written: RefCell<BTreeMap<(u32, u32), Vec<Extent>>>,
 }
 
-/// What a machine is put together from.
+/// Parts that a machine is built from.
 pub(crate) struct Build {
     pub host: Host,
     pub stack: Stack,
@@ -142,17 +141,17 @@ impl Machine {
         }
     }
 
-    /// The time, ns since the machine began.
+    /// Current time, ns since the machine started.
     pub fn now(&self) -> u64 {
         self.now.get()
     }
 
-    /// Events so far.
+    /// Events processed so far.
     pub fn events(&self) -> u64 {
         self.events.borrow().pushed()
     }
 
-    /// The task that runs.
+    /// The running task.
     pub fn task(&self) -> TaskNumber {
         self.running.get()
     }
@@ -162,8 +161,8 @@ impl Machine {
         self.events.borrow_mut().push(time, class, event);
     }
 
-    /// Goes on to a moment of the running task itself, if nothing else comes before or with it: what an event of its own would lead
-    /// to, without the event. Most of the time of a run that finds its pages in memory passes so.
+    /// Advances to a time for the running task itself, if no other event comes before or at it: the effect of a separate event, without
+    /// the event. A run that finds its pages in memory passes most of its time this way.
     pub fn pass_to(&self, time: u64) -> bool {
         let mut events = self.events.borrow_mut();
         if events.next_time().is_some_and(|next| next <= time) {
@@ -174,18 +173,18 @@ impl Machine {
         true
     }
 
-    /// Lets a waiting task go on, now, after everything of this moment that comes before.
+    /// Makes a waiting task runnable now, after all earlier events of the same time.
     pub fn wake(&self, task: TaskNumber) {
         self.at(self.now(), Class::Submission, Event::Run(task));
     }
 
-    /// Waits until someone wakes the task, which gives its CPU up.
+    /// Gives up the CPU and waits until the task is woken.
     pub fn park(&self) -> Park {
         self.leave_cpu();
         Park::new()
     }
 
-    /// Sleeps until a moment.
+    /// Sleeps until `time`.
     pub async fn sleep_until(&self, time: u64) {
         if time > self.now() {
             self.at(time, Class::Timer, Event::Run(self.task()));
@@ -193,21 +192,21 @@ impl Machine {
         }
     }
 
-    /// An event that no task can be waiting for.
+    /// Schedules an event that no task can be waiting for.
     pub fn clock_at(&self, time: u64, event: Event) {
         self.alarms.borrow_mut().ticking += 1;
         self.at(time, Class::Timer, event);
     }
 
-    /// Sleeps until a moment as those do who serve for ever: an event that no other task can be waiting for.
+    /// Sleeps until `time`, for a service task: its event is one that no other task can be waiting for.
     pub async fn tick_at(&self, time: u64) {
         self.alarms.borrow_mut().ticking += 1;
         self.sleep_until(time).await;
         self.alarms.borrow_mut().ticking -= 1;
     }
 
-    /// Waits until someone wakes the task, but no longer than until a moment. Whether that came first; a wake-up that was already on its
-    /// way then will still come.
+    /// Waits until the task is woken, but at most until `time`. Returns whether the time came first; a wake-up already in flight then
+    /// will still arrive.
     pub async fn park_until(&self, time: u64) -> bool {
         let task = self.task();
         let alarm = self.alarms.borrow_mut().set(task);
@@ -216,13 +215,13 @@ impl Machine {
         self.alarms.borrow_mut().ended(task, alarm)
     }
 
-    /// Sleeps to the next tick of the system's timer, as `schedule_timeout(1)` does.
+    /// Sleeps until the next timer tick, like `schedule_timeout(1)`.
     pub async fn sleep_a_tick(&self) {
         let tick = self.costs.tick_ns;
         self.sleep_until((self.now() / tick + 1) * tick).await;
     }
 
-    /// The running task computes for so and so from now on.
+    /// From now on the running task computes for `who`.
     pub fn own_cpu(&self, who: Who) {
         let task = self.task() as usize;
         let mut owners = self.owners.borrow_mut();
@@ -232,7 +231,7 @@ impl Machine {
         owners[task] = who.0;
     }
 
-    /// CPU time used by so and so, ns.
+    /// CPU time used by `who`, ns.
     pub fn cpu_of(&self, who: Who) -> u64 {
         self.used.borrow().get(usize::from(who.0)).copied().unwrap_or(0)
     }
@@ -247,7 +246,7 @@ impl Machine {
         used[who] += ns;
     }
 
-    /// Whoever waits for the device lets go of what is held back, or it would wait for ever.
+    /// A task about to wait for the device submits the requests it holds back, or it would wait for ever.
     pub fn about_to_wait(&self, who: Who) {
         self.block.unplug(self, who);
     }

@@ -1,12 +1,12 @@
-//! Waiting for something that comes in parts (the blocks of a commit, the pieces of a direct transfer), and for something that one
-//! task after the other may have (an inode's lock).
+//! Waiting for work that completes in parts (the blocks of a commit, the pieces of a direct transfer), and an exclusive lock (an
+//! inode's).
 
 use super::Machine;
 use super::task::TaskNumber;
 use crate::block::Who;
 use std::collections::VecDeque;
 
-/// Things that come in parts: how many are still to come, and who waits for the last.
+/// Groups of parts: for each, the parts outstanding and the task that waits for the last.
 #[derive(Default)]
 pub(crate) struct Parts {
     entries: Vec<Entry>,
@@ -20,7 +20,7 @@ struct Entry {
 }
 
 impl Parts {
-    /// A new thing of no parts yet.
+    /// Creates a group without parts.
     pub fn make(&mut self) -> u32 {
         if let Some(number) = self.free.pop() {
             return number;
@@ -29,12 +29,12 @@ impl Parts {
         (self.entries.len() - 1) as u32
     }
 
-    /// One more part.
+    /// Adds a part.
     pub fn more(&mut self, number: u32) {
         self.entries[number as usize].left += 1;
     }
 
-    /// A part has come. Returns who waited for the last one.
+    /// Completes a part. If it was the last, returns the waiting task.
     pub fn came(&mut self, number: u32) -> Option<TaskNumber> {
         let entry = &mut self.entries[number as usize];
         entry.left -= 1;
@@ -43,7 +43,7 @@ impl Parts {
 }
 
 impl Machine {
-    /// Waits for all parts of a thing, which is gone then.
+    /// Waits for all parts of a group and removes it.
     pub async fn all_parts(&self, number: u32, who: Who) {
         let pending = {
             let mut parts = self.parts.borrow_mut();
@@ -59,7 +59,7 @@ impl Machine {
     }
 }
 
-/// A lock that is given in the order of asking.
+/// A FIFO lock.
 #[derive(Default)]
 pub(crate) struct Gate {
     taken: bool,
@@ -67,7 +67,7 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// Takes it if it is free; else the task is in the line and has it when it is woken.
+    /// Takes the lock if it is free. Otherwise queues the task, which holds the lock once it is woken.
     pub fn enter(&mut self, task: TaskNumber) -> bool {
         if self.taken {
             self.line.push_back(task);
@@ -77,7 +77,7 @@ impl Gate {
         true
     }
 
-    /// Gives it back. Returns who has it now and is to be woken.
+    /// Releases the lock. Returns the task that holds it now and must be woken.
     pub fn leave(&mut self) -> Option<TaskNumber> {
         let next = self.line.pop_front();
         self.taken = next.is_some();

@@ -1,17 +1,16 @@
 //! Tasks of the simulated machine: threads, the journal's and the flusher's. Each is a future that runs until it has to wait and is
-//! polled again when an event says so; there is no waker, because the one who ends a wait knows the task's number.
+//! polled again when an event says so. There is no waker, because whatever ends a wait knows the task's number.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// A task's number: its place in the executor's table.
+/// A task's index in the executor's table.
 pub(crate) type TaskNumber = u32;
 
-/// What a task does.
 pub(crate) type Job<'m> = Pin<Box<dyn Future<Output = ()> + 'm>>;
 
-/// Waits until an event for this task comes. Whoever makes one must be certain that exactly one will.
+/// Waits until an event for this task comes. The creator must ensure that exactly one will.
 pub(crate) struct Park(bool);
 
 impl Park {

@@ -1,65 +1,65 @@
-//! From block events to arrivals: what a trace tells of one device, reduced to what reached its queue, when, by whom, and after
-//! which completion. Where a trace has no arrivals, its requests as they were issued stand for them.
+//! From block events to arrivals: reduces a trace of one device to what reached its queue, when, from which task, and after which
+//! completion. If a trace has no queueing events, its issued requests are used instead.
 
 use fathom_iopath::Op;
 use fathom_record::block::event::TASK_NAME_BYTES;
 use fathom_record::block::{BlockAction, BlockEvent, DeviceNumber, RequestFlags};
 use std::collections::HashMap;
 
-/// Something reaches the queue.
+/// A bio that reaches the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// When, ns; the first one's time is 0.
+    /// Time, ns; the first arrival's is 0.
     pub time_ns: u64,
-    /// What is to be done. A write of no sectors is a flush.
+    /// The operation. A write of no sectors is a flush.
     pub op: Op,
-    /// Whether somebody waits for it although it is a write.
+    /// Whether a task waits for it even if it is a write.
     pub sync: bool,
     /// First sector of 512 bytes.
     pub sector: u64,
-    /// Sectors.
+    /// Length in sectors.
     pub sectors: u32,
-    /// Whose.
+    /// Process ID of the task.
     pub pid: u32,
-    /// On which CPU.
+    /// CPU it was queued on.
     pub cpu: u16,
-    /// Name of the task; zeros where nobody told.
+    /// Name of the task; zeros where unknown.
     pub task: [u8; TASK_NAME_BYTES],
-    /// Of a write with data: the device's cache is flushed before it (PREFLUSH).
+    /// For a write with data: the device's cache is flushed before it (PREFLUSH).
     pub flush_before: bool,
-    /// Likewise: it is done when it is on the medium (FUA), which a flush behind it sees to, as the kernel has it where a device knows
-    /// no such command.
+    /// For a write with data: it is done once on the medium (FUA). A flush after it ensures that, as in the kernel for devices without
+    /// FUA.
     pub flush_behind: bool,
-    /// What its task had seen completed last.
+    /// The last completion that its task had seen.
     pub after: Option<After>,
 }
 
-/// What an arrival came after.
+/// The completion that an arrival followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct After {
-    /// The arrival that had been completed, from 0 in the order of the trace.
+    /// Number of the completed arrival, from 0 in trace order.
     pub number: u64,
     /// From its completion to the arrival, ns.
     pub gap_ns: u64,
 }
 
-/// What of a trace is not replayed.
+/// Events of a trace that are not replayed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// Arrivals at other devices.
     pub other_devices: u64,
     /// Discards.
     pub discards: u64,
-    /// Zone and driver commands, and reads of nothing.
+    /// Zone and driver commands, and reads of no sectors.
     pub others: u64,
 }
 
-/// Arrivals without a completion that are remembered; what a recorder lost must not pile up.
+/// Limit on remembered arrivals without completion, so that lost events do not pile up.
 const MOST_OPEN: usize = 4096;
-/// Tasks that are remembered.
+/// Limit on remembered tasks.
 const MOST_TASKS: usize = 4096;
 
-/// Makes arrivals of events.
+/// Converts events to arrivals.
 #[derive(Debug)]
 pub struct Arrivals {
     device: Option<DeviceNumber>,
@@ -73,12 +73,12 @@ pub struct Arrivals {
     left_out: LeftOut,
 }
 
-/// What was done, as those see it who hand in the next one: its number and when.
+/// Completions, as the submitters of later arrivals see them: number and time.
 #[derive(Debug)]
 enum Done {
     /// Each task sees its own.
     ByTask(HashMap<u32, (u64, u64)>),
-    /// Whatever was done lets somebody go on. Each is taken once, the latest first.
+    /// Any completion may let any task proceed. Each is used once, the latest first.
     Whoever { latest: Option<(u64, u64)>, waiting: Vec<(u64, u64)> },
 }
 
@@ -101,7 +101,7 @@ impl Done {
         }
     }
 
-    /// What an arrival of this task came after.
+    /// The completion that an arrival of this task followed.
     fn before(&mut self, pid: u32) -> Option<(u64, u64)> {
         match self {
             Self::ByTask(seen) => seen.get(&pid).copied(),
@@ -115,14 +115,14 @@ struct Open {
     number: u64,
     pid: u32,
     read: bool,
-    /// Of a flush both are 0.
+    /// Both are 0 for a flush.
     sector: u64,
     end: u64,
 }
 
 impl Arrivals {
-    /// Of this device, or of the first that is met. `queueing`: the trace has arrivals; otherwise requests are taken as they were
-    /// issued. `follows`: what each arrival came after is wanted too, which costs a look at each completion.
+    /// For this device, or for the first one seen. `queueing`: the trace has queueing events; otherwise issued requests are used.
+    /// `follows`: also find the completion that each arrival followed, which costs a lookup per completion.
     #[must_use]
     pub fn new(device: Option<DeviceNumber>, queueing: bool, follows: bool) -> Self {
         Self {
@@ -138,8 +138,8 @@ impl Arrivals {
         }
     }
 
-    /// The requests of a device as they were issued, each after what was done before it, whoever waited for that: a file system's
-    /// journal and a flush stand between two writes of a task.
+    /// The issued requests of a device, each after the completion before it, whichever task waited for that: between two writes of a task
+    /// there are a file system's journal and a flush.
     #[must_use]
     pub fn in_turn(device: DeviceNumber) -> Self {
         let done = Done::Whoever { latest: None, waiting: Vec::new() };
@@ -152,13 +152,13 @@ impl Arrivals {
         self.device
     }
 
-    /// What was left out so far.
+    /// Events left out so far.
     #[must_use]
     pub fn left_out(&self) -> LeftOut {
         self.left_out
     }
 
-    /// Takes the next event; an arrival if it is one.
+    /// Processes the next event; returns an arrival if it is one.
     pub fn take(&mut self, event: &BlockEvent) -> Option<Arrival> {
         let completes = matches!(event.action, BlockAction::Complete | BlockAction::BioComplete);
         if event.action != self.from && !completes {
@@ -172,7 +172,7 @@ impl Arrivals {
             return None;
         }
         let began = *self.began_ns.get_or_insert(event.time_ns);
-        // Several CPUs' events are merged to within some nanoseconds.
+        // Events of several CPUs are merged to within a few nanoseconds.
         self.last_ns = self.last_ns.max(event.time_ns.saturating_sub(began));
         if completes {
             if self.follows {
@@ -205,7 +205,7 @@ impl Arrivals {
             if self.open.len() == MOST_OPEN {
                 self.open.remove(0);
             }
-            // Where a flush is said to lie changes from its issue to its completion.
+            // The sector of a flush changes between issue and completion.
             let sector = if flush { 0 } else { event.sector };
             let end = sector.saturating_add(u64::from(event.sectors));
             let (pid, read) = (event.pid, op.is_read());
@@ -226,7 +226,7 @@ impl Arrivals {
         })
     }
 
-    /// All that a completed request was made of has been seen by those who handed it in.
+    /// The submitters of all bios of a completed request have seen its completion.
     fn completed(&mut self, event: &BlockEvent) {
         let now = self.last_ns;
         if event.sectors == 0 {

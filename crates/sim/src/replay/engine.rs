@@ -1,6 +1,6 @@
-//! The loop of a replay: time goes from one thing to the next (a completion, a timer of the queue, an arrival, in this order at equal
-//! times), arrivals enter the queue, the device gets what it has room for. No heap of events is needed, as each of the three has one
-//! next time; nothing is allocated per arrival. How arrivals get into the queue is in [`super::handing`].
+//! The replay loop: time advances to the next completion, queue timer or arrival (in this order at equal times), arrivals enter the
+//! queue, and the device gets as many requests as it has slots for. No event heap is needed, since each of the three has a single next
+//! time; nothing is allocated per arrival. [`super::handing`] submits arrivals to the queue.
 
 use super::arrival::Arrival;
 use super::feed::Feed;
@@ -17,14 +17,13 @@ use crate::idle_waits::habits;
 use fathom_iopath::{Elevator as _, Nanos, Next, Queue, RequestId};
 use fathom_record::block::{BlockAction, BlockEvent};
 
-/// The end of virtual time: what a device adds to it must still be a time.
+/// End of virtual time; leaves headroom for what a device adds to it.
 pub(super) const LAST_NS: u64 = 1 << 62;
 
-/// Replays what `source` gives until it gives no more and everything is done. `out` gets every event of the simulated device, in the
-/// order of time.
+/// Replays `source` until it is exhausted and everything is done. `out` gets every event of the simulated device, in time order.
 ///
 /// # Errors
-/// Those of `source`, and arrivals that the device has no room for.
+/// Those of `source`, and arrivals that do not fit on the device.
 pub fn replay<E>(
     setup: Setup,
     source: impl FnMut() -> Result<Option<Arrival>, E>,
@@ -57,14 +56,14 @@ pub fn replay<E>(
     Ok(engine.finish())
 }
 
-/// What a tag of the device is in use for.
+/// What a device tag is in use for.
 #[derive(Clone, Copy)]
 pub(super) struct Outstanding {
     /// `None` for a flush.
     request: Option<RequestId>,
     about: About,
     since: u64,
-    /// Of a flush: its arrival.
+    /// For a flush: its arrival.
     whole: u32,
 }
 
@@ -127,7 +126,7 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
             self.complete(tag);
         }
         self.done = done;
-        // A flush waits for nothing but a tag, so it comes before what the scheduler has.
+        // A flush only waits for a tag, so it goes before the scheduler's requests.
         if let Some(head) = self.head.filter(|head| head.left == 0) {
             self.flush(head);
         }
@@ -158,8 +157,8 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
         }
     }
 
-    /// Gives the device what it has room for. `settled`: everything that comes at this moment has come, so whoever handed it in
-    /// waits now, and the queue's plug opens.
+    /// Gives the device as many requests as it has slots for. `settled`: everything scheduled for this time has arrived, so the
+    /// submitters now wait and the queue's plug opens.
     pub(super) fn drive(&mut self, settled: bool) {
         self.timer = None;
         let waits = loop {
@@ -222,7 +221,7 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
     }
 }
 
-/// What the scheduler counted, by name.
+/// Counters of the scheduler, by name.
 fn counted(queue: &Queue) -> Vec<(&'static str, u64)> {
     let mut all = Vec::new();
     queue.elevator().counters(&mut |name, count| all.push((name, count)));

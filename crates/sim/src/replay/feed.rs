@@ -1,11 +1,11 @@
-//! Which arrival is handed in next, and when: the three ways of replaying. Arrivals come from a reader of the caller's, one at a time;
-//! the engine asks, takes, and tells what is done.
+//! Decides which arrival is submitted next, and when, in the three modes. Arrivals come one at a time from the caller's reader; the
+//! engine polls, takes, and reports completions.
 
 use super::arrival::Arrival;
 use super::ring::Ring;
 use super::{Mode, Scale};
 
-/// Arrivals on their way in.
+/// Arrivals waiting to be submitted.
 pub(super) struct Feed<S> {
     source: S,
     ended: bool,
@@ -28,7 +28,7 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>> Feed<S> {
         Self { source, ended: false, way }
     }
 
-    /// Reads what is wanted next.
+    /// Reads the next arrival if needed.
     #[inline]
     pub fn fill(&mut self) -> Result<(), E> {
         while !self.ended {
@@ -54,7 +54,7 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>> Feed<S> {
         Ok(())
     }
 
-    /// When the next one is due, if that is known; `under_way` are not done yet. A closed replay has no times to be late for: now.
+    /// Time of the next arrival, if known; `under_way` are in flight. A closed replay keeps no schedule: it returns `now`.
     #[inline]
     pub fn due(&self, now: u64, under_way: u32) -> Option<u64> {
         match &self.way {
@@ -64,7 +64,7 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>> Feed<S> {
         }
     }
 
-    /// Takes it, with its number in the trace.
+    /// Takes the next arrival, with its number in the trace.
     #[inline]
     pub fn take(&mut self, now: u64) -> Option<(u64, Arrival)> {
         match &mut self.way {
@@ -77,7 +77,7 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>> Feed<S> {
         }
     }
 
-    /// An arrival is done.
+    /// Completes an arrival.
     #[inline]
     pub fn done(&mut self, number: u64, now: u64) {
         if let Way::Dependent(ring) = &mut self.way {

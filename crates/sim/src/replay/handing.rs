@@ -1,5 +1,5 @@
-//! How arrivals get into the queue: one after the other, cut to what the device takes, and in up to three steps where a write has a flush
-//! before it or must be on the medium before it is done. The kernel takes such a write apart likewise.
+//! Submits arrivals to the queue in order, cut to the device's limits, and in up to three steps for a write with a flush before it
+//! (PREFLUSH) or after it (FUA). The kernel splits such writes the same way.
 
 use super::ReplayError;
 use super::arrival::Arrival;
@@ -11,14 +11,14 @@ use fathom_iopath::{Bio, MergeKind, Nanos, Op, Submitted, TaskId};
 use fathom_record::block::{BlockAction, BlockEvent};
 use std::collections::VecDeque;
 
-/// The arrival, or the step of one, that is being handed in.
+/// The arrival, or step of one, being submitted.
 #[derive(Clone, Copy)]
 pub(super) struct Head {
     pub whole: u32,
     pub op: Op,
     pub sync: bool,
     pub sector: u64,
-    /// Sectors; 0 of a flush.
+    /// Sectors left; 0 for a flush.
     pub left: u32,
     pub task: TaskId,
     pub cpu: u8,
@@ -27,17 +27,17 @@ pub(super) struct Head {
     pub sleeps: bool,
 }
 
-/// Steps of arrivals: what has ended, and what comes after it.
+/// Steps of arrivals that have ended, and those to follow.
 #[derive(Default)]
 pub(super) struct Again {
-    /// Steps that are done and have not been looked at.
+    /// Completed steps not processed yet.
     pub ended: Vec<Whole>,
-    /// Next steps, to be handed in before new arrivals.
+    /// Next steps, submitted before new arrivals.
     pub heads: VecDeque<Head>,
 }
 
 impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<S, O> {
-    /// All parts of some steps are done: the next one of each, or the arrival is done.
+    /// For steps whose parts are all done: starts the next step or completes the arrival.
     pub(super) fn go_on(&mut self) {
         while let Some(whole) = self.again.ended.pop() {
             match whole.rest {
@@ -64,7 +64,7 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
         self.again.heads.push_back(Head {
             whole: at,
             op: Op::Write,
-            // Somebody waits for all of it.
+            // A task waits for all of it.
             sync: true,
             sector: rest.sector,
             left,
@@ -75,7 +75,7 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
         });
     }
 
-    /// Hands in what is due, until something finds no room.
+    /// Submits everything scheduled until the queue or device is full.
     pub(super) fn hand_in_all(&mut self) -> Result<(), ReplayError<E>> {
         loop {
             match self.head {
@@ -106,13 +106,13 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
                 let asleep = Head { sleeps: true, ..head };
                 self.counts.full += u64::from(!head.sleeps);
                 self.head = Some(asleep);
-                // Something is with the device or waits for a timer; its end lets this one try again.
+                // Something is in the device or waits for a timer; its end retries this.
                 return Ok(());
             }
         }
     }
 
-    /// The next arrival becomes the head.
+    /// Makes the next arrival the head.
     fn begin(&mut self, due: u64) -> Result<(), ReplayError<E>> {
         let Some((number, arrival)) = self.feed.take(self.now) else { return Ok(()) };
         self.counts.arrivals += 1;
@@ -157,7 +157,7 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
         Ok(())
     }
 
-    /// Where on this device an arrival lies: at its own sector, or as far behind the beginning as it is behind the end.
+    /// Sector of an arrival on this device: its own, wrapped if past the end.
     fn place(&mut self, number: u64, arrival: &Arrival) -> Result<u64, ReplayError<E>> {
         let sectors = u64::from(arrival.sectors);
         if sectors > self.capacity {
@@ -169,11 +169,11 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
             return Ok(arrival.sector);
         }
         self.counts.wrapped += 1;
-        // Blocks of 4 KiB stay on their boundaries.
+        // Keeps the alignment of 4 KiB blocks.
         Ok(arrival.sector % (last + 1) / 8 * 8)
     }
 
-    /// A flush passes the scheduler by. False: the device has no room.
+    /// Submits a flush, which bypasses the scheduler. False: the device is full.
     pub(super) fn flush(&mut self, head: Head) -> bool {
         let who = self.tasks.who(head.task);
         let about = About { write: true, sync: true, sector: 0, sectors: 0, cpu: head.cpu, who };
@@ -189,7 +189,7 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
         true
     }
 
-    /// One bio, as long as the device takes. False: there is no room.
+    /// Submits one bio, as long as the device allows. False: the queue is full.
     fn hand_in(&mut self, head: Head) -> bool {
         let now = Nanos(self.now);
         let sectors = head.left.min(self.longest);

@@ -1,11 +1,11 @@
-//! A trace in virtual time: its arrivals go through a queue with a scheduler to a device of the simulator, and what the device was
-//! asked for is counted by the analysis that counts real events. Nothing above the queue takes part: no cache, no threads.
+//! Replays a trace in virtual time: its arrivals go through a queue with a scheduler to a simulated device. The analysis used for real
+//! events counts what reached the device. Nothing above the queue takes part: no cache, no threads.
 //!
 //! ```text
 //! block events ─▶ arrival (what came when, after what) ─▶ feed (open, closed, dependent) ─▶ engine (queue, device) ─▶ watch
 //! ```
 //!
-//! Everything streams: memory does not grow with the length of the trace. The same trace and set-up give the same events.
+//! Everything streams: memory does not grow with the trace. The same trace and set-up give the same events.
 
 mod arrival;
 mod engine;
@@ -31,40 +31,40 @@ use fathom_record::inside::PhaseInside;
 use fathom_record::{BlockLayer, OpStat};
 use std::num::NonZeroU32;
 
-/// When arrivals are handed in.
+/// When arrivals are submitted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Mode {
-    /// At the times of the trace, however far the device is behind; but in the order of the trace, and one that finds the queue
-    /// full holds up those behind it, as a submitter would.
+    /// At the times of the trace, however far the device is behind. Trace order is kept: an arrival that finds the queue full holds up
+    /// those behind it, as a submitter would.
     Open(Scale),
-    /// So many are under way at any time, whatever the times of the trace.
+    /// With this many in flight at all times, whatever the times in the trace.
     Closed(NonZeroU32),
-    /// Each as long after the completion of what its task had seen completed last as in the trace: the task waits and thinks.
-    /// Processes may drift apart by some 8192 arrivals. Before its first completion a task keeps to the times of the trace.
+    /// Each with the same delay as in the trace after the last completion that its task had seen: the task waits and thinks. Processes
+    /// may drift apart by about 8192 arrivals. Before its first completion a task follows the times of the trace.
     Dependent(Scale),
 }
 
-/// What gaps in time are multiplied by: 0.5 is twice as fast.
+/// Factor for gaps in time: 0.5 replays twice as fast.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale(f64);
 
 impl Scale {
-    /// As in the trace.
+    /// The trace's own speed.
     pub const ONE: Self = Self(1.0);
 
-    /// Above 0 and at most a million; `None` for others.
+    /// A factor above 0 and at most a million; `None` for others.
     #[must_use]
     pub fn new(factor: f64) -> Option<Self> {
         (factor > 0.0 && factor <= 1e6).then_some(Self(factor))
     }
 
-    /// What it was made of.
+    /// The factor.
     #[must_use]
     pub const fn factor(self) -> f64 {
         self.0
     }
 
-    /// A time or gap in ns, scaled. A whole number times a factor is rounded the same way everywhere.
+    /// Scales a time or gap in ns. A whole number times a factor is rounded the same way on every machine.
     fn of(self, ns: u64) -> u64 {
         if self == Self::ONE { ns } else { (ns as f64 * self.0) as u64 }
     }
@@ -72,67 +72,67 @@ impl Scale {
 
 /// What a trace is replayed on.
 pub struct Setup {
-    /// Scheduler, limits, tags.
+    /// The queue with its scheduler, limits and tags.
     pub queue: Queue,
-    /// The device.
+    /// The simulated device.
     pub device: AnyDevice,
-    /// What it is called in the result.
+    /// Name of the device in the result.
     pub device_name: String,
-    /// When arrivals are handed in.
+    /// When arrivals are submitted.
     pub mode: Mode,
 }
 
-/// What came out.
+/// The result of a replay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replayed {
-    /// What the device was asked for, as of a real one.
+    /// Activity at the device, analysed as for a real one.
     pub block: BlockLayer,
-    /// What was counted beside.
+    /// Counters of the replay.
     pub counts: Counts,
-    /// Arrivals by kind, with the time from when each was due until all of it was done.
+    /// Completed arrivals by kind. Latencies run from the scheduled time to the completion of all parts.
     pub served: Vec<OpStat>,
-    /// What the scheduler counted, by name.
+    /// Counters of the scheduler, by name.
     pub scheduler: Vec<(&'static str, u64)>,
-    /// Bios and requests that merged.
+    /// Merges of bios and requests.
     pub merges: MergeCounts,
-    /// What the device did.
+    /// Counters of the device model.
     pub device: Counters,
-    /// The first arrival to the last completion, ns.
+    /// Time from the first arrival to the last completion, ns.
     pub elapsed_ns: u64,
-    /// Requests with the device, integrated over time, ns.
+    /// Number of requests in the device, integrated over time, ns.
     pub depth_ns: u128,
-    /// Sum of the times that requests were with the device, ns. Little's law: the same.
+    /// Sum of the times that requests spent in the device, ns. By Little's law it equals `depth_ns`.
     pub response_ns: u128,
-    /// How it went, to be drawn.
+    /// Course of the replay, for plotting.
     pub inside: PhaseInside,
 }
 
-/// What was counted beside.
+/// Counters of a replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Arrivals that were handed in.
+    /// Arrivals submitted.
     pub arrivals: u64,
-    /// Of these, done.
+    /// Arrivals completed.
     pub done: u64,
-    /// Bios that they were cut into by the longest request of the device.
+    /// Bios after splitting arrivals at the device's request limit.
     pub bios: u64,
-    /// Bios that were done.
+    /// Bios completed.
     pub bios_done: u64,
-    /// Flushes, which pass the scheduler by.
+    /// Flushes, which bypass the scheduler.
     pub flushes: u64,
-    /// Arrivals without data that were no flush: nothing was done for them.
+    /// Arrivals without data that are not flushes; ignored.
     pub empty: u64,
-    /// Arrivals from beyond the end of the device, put elsewhere on it.
+    /// Arrivals from past the end of the device, moved to elsewhere on it.
     pub wrapped: u64,
-    /// Times that an arrival found the queue full.
+    /// Times an arrival found the queue full.
     pub full: u64,
-    /// Sum of the times by which arrivals were handed in later than they were due, because one before them found no room, ns.
+    /// Sum of the delays of arrivals behind their scheduled time because one before them found the queue full, ns.
     pub late_ns: u64,
-    /// Most arrivals under way at a time.
+    /// Highest number of arrivals in flight.
     pub most_under_way: u32,
 }
 
-/// A replay that did not come to its end.
+/// A replay that failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError<E> {
     /// The trace could not be read.
@@ -143,25 +143,25 @@ pub enum ReplayError<E> {
         "arrival {number} of the trace has {sectors} sectors and the device {capacity}; choose a larger device"
     )]
     TooLong {
-        /// Which, from 1.
+        /// Number of the arrival, from 1.
         number: u64,
-        /// Its sectors.
+        /// Length of the arrival, sectors.
         sectors: u32,
-        /// The device's.
+        /// Capacity of the device, sectors.
         capacity: u64,
     },
-    /// An arrival or something behind it lies at a time that no clock has.
+    /// An arrival's time exceeds the range of the clock.
     #[error(
         "the trace goes on at {at_ns} ns, more than 146 years after its beginning; its times or --scale cannot be meant"
     )]
     TooLate {
-        /// When it would be, ns.
+        /// The scheduled time, ns.
         at_ns: u64,
     },
-    /// An error in the model.
+    /// A bug in the model.
     #[error("nothing moves any more at {at_ns} ns with {waiting} requests waiting: an error in the model")]
     Standstill {
-        /// When.
+        /// Virtual time of the standstill, ns.
         at_ns: u64,
         /// Requests in the queue.
         waiting: usize,

@@ -1,5 +1,5 @@
-//! Arrivals that wait for completions: the next 8192 of the trace at most, each with what it waits for, and as many that are past.
-//! What lies further back has long been done, and whoever depends on it keeps the distance that the trace has at present.
+//! Arrivals that wait for completions: a window of at most the next 8192 of the trace, each with what it waits for, and as many past
+//! ones. Anything further back is long done; an arrival that depends on it keeps the replay's current offset from the trace.
 
 use super::Scale;
 use super::arrival::Arrival;
@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 const PLACES: u64 = 1 << 14;
-/// Arrivals from the oldest that is not done to the newest that was read.
+/// Arrivals from the oldest in flight to the newest read.
 const SPAN: u64 = PLACES / 2;
 const NONE: u64 = u64::MAX;
 
@@ -16,21 +16,20 @@ struct Place {
     number: u64,
     done_at: Option<u64>,
     arrival: Option<Arrival>,
-    /// First of those that wait for this one, and the next that waits for what this one waits for.
+    /// The first arrival that waits for this one, and the next that waits for the same arrival as this one.
     first: u64,
     next: u64,
 }
 
 const EMPTY: Place = Place { number: NONE, done_at: None, arrival: None, first: NONE, next: NONE };
 
-/// The window.
 pub(super) struct Ring {
     places: Vec<Place>,
     oldest: u64,
     next: u64,
     ready: BinaryHeap<Reverse<(u64, u64)>>,
     scale: Scale,
-    /// By how much the replay is behind the trace, and ahead of it, ns.
+    /// How far the replay is behind the trace, and ahead of it, ns.
     behind: (u64, u64),
 }
 
@@ -54,7 +53,7 @@ impl Ring {
         self.next - self.oldest < SPAN
     }
 
-    /// The next arrival of the trace.
+    /// Adds the next arrival of the trace.
     pub fn put(&mut self, arrival: Arrival) {
         let number = self.next;
         self.next += 1;
@@ -90,7 +89,7 @@ impl Ring {
         Some((number, arrival))
     }
 
-    /// An arrival is done: those that waited for it have their time.
+    /// Completes an arrival: those that waited for it get their times.
     pub fn done(&mut self, number: u64, now: u64) {
         let place = self.at(number);
         place.done_at = Some(now);

@@ -1,14 +1,14 @@
-//! How long those who handed in arrivals waited for them: latencies by what was asked for, from when an arrival was due until all its
-//! parts were done. In a closed replay nothing is due before it can be handed in, so nothing counts as late.
+//! Latencies of arrivals by operation, from the scheduled time until all parts are done. A closed replay schedules no arrival before it
+//! can be submitted, so none counts as late.
 
 use fathom_iopath::Op;
 use fathom_record::histogram::{BUCKETS, Histogram, bucket_of};
 use fathom_record::{OpKind, OpStat};
 
-/// Arrivals of one kind that are done.
+/// Completed arrivals of one kind.
 #[derive(Clone, Debug, Default)]
 struct Times {
-    /// Made with the first one.
+    /// Allocated on first use.
     buckets: Vec<u64>,
     count: u64,
     bytes: u64,
@@ -33,7 +33,7 @@ impl Times {
     }
 }
 
-/// Arrivals that are done, by kind.
+/// Completed arrivals by kind.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Served {
     reads: Times,
@@ -42,7 +42,7 @@ pub(super) struct Served {
 }
 
 impl Served {
-    /// One is done.
+    /// Adds a completed arrival.
     #[inline]
     pub fn add(&mut self, op: Op, bytes: u64, ns: u64) {
         match (op, bytes) {
@@ -52,7 +52,7 @@ impl Served {
         }
     }
 
-    /// The kinds that occurred.
+    /// Statistics of the kinds that occurred.
     pub fn stats(&self) -> Vec<OpStat> {
         [(OpKind::Read, &self.reads), (OpKind::Write, &self.writes), (OpKind::Sync, &self.flushes)]
             .into_iter()

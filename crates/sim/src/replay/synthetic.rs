@@ -1,15 +1,15 @@
-//! A trace that nobody recorded, made up on the way: three in four arrivals read 4 KiB anywhere on the device, every fourth writes the
-//! next 4 KiB from the beginning on; eight tasks take turns. For measuring the replay itself, and for a first look at a scheduler.
+//! A synthetic trace, generated on the fly: three of four arrivals read 4 KiB anywhere on the device, every fourth writes the next 4 KiB
+//! in sequence; eight tasks take turns. For benchmarking the replay itself and for a first look at a scheduler.
 
 use super::arrival::Arrival;
 use crate::random::{Entity, Stream};
 use fathom_iopath::Op;
 
-/// Sectors of an arrival.
+/// Sectors per arrival.
 const SECTORS: u32 = 8;
 const TASKS: u64 = 8;
 
-/// The arrivals that are left. They have no times: they are for a closed replay.
+/// The remaining arrivals. They have no times, so they need a closed replay.
 #[derive(Clone, Debug)]
 pub struct Synthetic {
     left: u64,
@@ -19,7 +19,7 @@ pub struct Synthetic {
 }
 
 impl Synthetic {
-    /// So many arrivals for a device of so many sectors, drawn from a seed.
+    /// `count` arrivals for a device of `capacity_sectors`, drawn from `seed`.
     #[must_use]
     pub fn new(count: u64, capacity_sectors: u64, seed: u64) -> Self {
         let blocks = (capacity_sectors / u64::from(SECTORS)).saturating_sub(1).max(1);

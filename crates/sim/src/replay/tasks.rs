@@ -1,19 +1,18 @@
-//! The tasks of a trace as the scheduler numbers them: small numbers, given in the order of first arrival. Filled by the engine,
-//! asked again when an event has to name whose it is.
+//! Task numbers for the scheduler: small, in order of first arrival. The engine assigns them; events are translated back to their tasks.
 
 use fathom_iopath::TaskId;
 use fathom_record::block::event::TASK_NAME_BYTES;
 use std::collections::HashMap;
 
-/// Tasks that have a number of their own; those that come later share them. A trace of a week has any number of processes.
+/// Number of tasks with a unique number; later ones share them. A trace of a week may have any number of processes.
 const MOST: usize = 4096;
 
-/// Numbers of tasks, and who they are.
+/// Task numbers and identities.
 #[derive(Default)]
 pub(crate) struct Tasks {
     numbers: HashMap<u32, u16>,
     who: Vec<(u32, [u8; TASK_NAME_BYTES])>,
-    /// The last that was asked for: mostly the next one too.
+    /// The last lookup; usually the next is the same.
     last: Option<(u32, u16)>,
 }
 
@@ -39,7 +38,7 @@ impl Tasks {
         TaskId(number)
     }
 
-    /// A number for people: "postgres (4711)", or "process 4711" where nobody told a name.
+    /// Display name: "postgres (4711)", or "process 4711" where the name is unknown.
     pub fn told(&self, task: TaskId) -> String {
         let (pid, name) = self.who(task);
         let end = name.iter().position(|&b| b == 0).unwrap_or(name.len());
@@ -47,7 +46,7 @@ impl Tasks {
         if name.is_empty() { format!("process {pid}") } else { format!("{name} ({pid})") }
     }
 
-    /// PID and name of a number.
+    /// PID and name of a task.
     pub fn who(&self, task: TaskId) -> (u32, [u8; TASK_NAME_BYTES]) {
         self.who.get(usize::from(task.0)).copied().unwrap_or_default()
     }

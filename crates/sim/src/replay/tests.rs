@@ -1,4 +1,4 @@
-//! Replays of made-up traces: everything is served once and in order, the depth is kept, the same history gives the same bytes.
+//! Replays of made-up traces: everything is served once and in order, the depth is respected, and the same history gives the same bytes.
 
 use super::*;
 use crate::devices::{self, Constant, Device as _};
@@ -28,12 +28,12 @@ fn arrival(time_ns: u64, op: Op, sector: u64, sectors: u32, pid: u32) -> Arrival
     }
 }
 
-/// Reads of 4 KiB that are no neighbours, one every `gap_ns`.
+/// Non-adjacent reads of 4 KiB, one every `gap_ns`.
 fn reads(count: u64, gap_ns: u64) -> Vec<Arrival> {
     (0..count).map(|n| arrival(n * gap_ns, Op::Read, n * 7919 % 10_007 * 16, 8, 1)).collect()
 }
 
-/// 1 ms a command, one after the other.
+/// A device that serves one command at a time, each in `command_ns`.
 fn constant(command_ns: u64) -> AnyDevice {
     AnyDevice::Constant(Constant::new(1 << 20, 4, command_ns, 0))
 }
@@ -68,14 +68,14 @@ fn open_keeps_the_times_and_a_scale_changes_them() {
 
 #[test]
 fn an_overrun_queue_holds_the_trace_up_and_says_so() {
-    // 8 tags of the scheduler and a hundred arrivals at once.
+    // 8 scheduler tags, and a hundred arrivals at once.
     let (out, _) = run(setup("mq-deadline", constant(MS), Mode::Open(Scale::ONE)), &reads(100, 0));
     assert_eq!((out.counts.done, out.elapsed_ns), (100, 100 * MS));
     assert!(out.counts.full > 0 && out.counts.late_ns > 1000 * MS, "{:?}", out.counts);
     assert!(out.counts.most_under_way <= 9, "{:?}", out.counts);
 }
 
-/// Reads that one process makes, each 1 ms after its last one was done and next to it, and reads all over the disk that wait meanwhile.
+/// Sequential reads of one process, each 1 ms after the previous one completed, and queued random reads all over the disk.
 fn thinking_beside_random() -> Vec<Arrival> {
     let random = (1..41).map(|n| arrival(0, Op::Read, n * 1_000_000, 8, 2));
     let reader = |n: u64| {
@@ -101,11 +101,11 @@ fn waits_of_an_idle_disk_are_seen_where_the_scheduler_anticipates_and_nowhere_el
     assert_eq!((none.paid.count(), none.in_vain.count()), (0, 0));
     let anticipatory = waits("as");
     assert!(anticipatory.paid.count() >= 10, "{anticipatory:?}");
-    // The process thinks for 1 ms; a wait that ends of itself takes 6 ms.
+    // The process thinks for 1 ms; a wait that times out takes 6 ms.
     assert!(anticipatory.paid.max_ns() < 2 * MS, "{anticipatory:?}");
     let mine = |w: &&fathom_record::inside::IdleWait| w.paid;
     assert!(anticipatory.kept.kept.iter().filter(mine).all(|w| w.sector < 1_000_000), "{anticipatory:?}");
-    // Why it waits for the one and not for the other: the one thinks for a tick, and reads where it has read before.
+    // Why the scheduler idles for the first task only: it thinks for a tick, and reads near its last position.
     let [reader, random] = &anticipatory.habits[..] else { panic!("{:?}", anticipatory.habits) };
     assert_eq!((reader.task.as_str(), random.task.as_str()), ("process 1", "process 2"));
     assert!(reader.think_ns <= 3 * MS && reader.seek_sectors < 1000, "{reader:?}");
@@ -137,7 +137,7 @@ fn a_write_that_must_be_on_the_medium_is_flushed_behind_and_before() {
     assert_eq!((plain.counts.flushes, durable.counts.flushes), (0, 100));
     assert_eq!((durable.counts.arrivals, durable.counts.done, durable.counts.late_ns), (50, 50, 0));
     assert_eq!(durable.served.len(), 1, "{:?}", durable.served);
-    // The cache takes a plain one in no time; one that must be on the medium waits for an arm and a turn.
+    // The cache takes a plain write in no time; a durable write waits for a seek and a rotation.
     assert!(took(&plain) < 0.5e6 && took(&durable) > 2e6, "{} and {}", took(&plain), took(&durable));
     let issued = events.iter().filter(|e| e.action == BlockAction::Issue);
     let sectors: Vec<u32> = issued.map(|e| e.sectors).take(6).collect();
@@ -192,14 +192,14 @@ fn what_was_simulated_is_a_trace_again() {
     assert_eq!(same.elapsed_ns, first.elapsed_ns);
     let (slower, _) = run(setup("none", constant(2 * MS), mode), &again);
     assert_eq!(slower.elapsed_ns, 2 * first.elapsed_ns);
-    // Open, the slower device only falls behind.
+    // In an open replay the slower device only falls behind.
     let (open, _) = run(setup("none", constant(2 * MS), Mode::Open(Scale::ONE)), &again);
     assert_eq!((open.elapsed_ns, open.counts.late_ns > 0), (slower.elapsed_ns, true));
 }
 
 #[test]
 fn a_window_of_dependent_arrivals_is_no_limit_to_the_trace() {
-    // One task waits for its first request all the time the other does 30,000.
+    // One task waits for its first request while the other does 30,000.
     let mut all = vec![arrival(0, Op::Read, 0, 8, 1)];
     for n in 1..=30_000u64 {
         let after = Some(After { number: n - 1, gap_ns: 0 }).filter(|_| n > 1);
@@ -251,7 +251,7 @@ fn a_trace_of_requests_is_replayed_as_they_were_issued() {
     assert_eq!(taken.left_out(), LeftOut { other_devices: 1, ..LeftOut::default() });
 }
 
-/// The events as bytes.
+/// Serialises the events.
 fn bytes(events: &[BlockEvent]) -> Vec<u8> {
     let mut log = Vec::new();
     let mut writer = LogWriter::new(&mut log, &LogHeader::default()).unwrap();
@@ -284,7 +284,7 @@ fn some_arrivals() -> impl Strategy<Value = Vec<Arrival>> {
             time += gap;
             let op = if write { Op::Write } else { Op::Read };
             let after = (n as u64).checked_sub(back + 1).map(|number| After { number, gap_ns: think });
-            // Some of the writes are with flushes, as journals have them.
+            // Some writes carry flushes, as journals issue them.
             let (flush_before, flush_behind) = (write && blocks % 5 == 0, write && blocks % 3 == 0);
             let sync = blocks % 2 == 0;
             Arrival {
@@ -343,12 +343,12 @@ proptest! {
             (sectors(BlockAction::Queue), sectors(BlockAction::Issue), sectors(BlockAction::Complete)),
             (asked, asked, asked)
         );
-        // Little's law, counted in two ways, and by the analysis of the events in a third.
+        // Little's law, computed in two ways, and a third time by the analysis of the events.
         prop_assert_eq!(out.depth_ns, out.response_ns);
         let course = &out.inside.depths;
         let drawn: u128 = course.intervals.iter().map(|i| u128::from(i.in_device_ns)).sum();
         prop_assert_eq!((drawn, course.end_ns), (out.depth_ns, out.elapsed_ns));
-        // An idle device that is waited with is not busy; what stood in the way of a wait's end is no wait.
+        // A device held idle is not busy; held time also includes waits that were given up.
         let held: u64 = course.intervals.iter().map(|i| i.held_ns).sum();
         let waits = &out.inside.idle_waits;
         prop_assert!(waits.paid.sum_ns() + waits.in_vain.sum_ns() <= u128::from(held));

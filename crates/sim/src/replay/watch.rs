@@ -1,15 +1,15 @@
-//! What is kept of a replay: every event goes through the analysis of real events and to whoever wants them one by one; beside that,
-//! what Little's law is checked with.
+//! Observation of a replay: every event goes to the analysis used for real events and to the caller's output. Also keeps the sums to
+//! check Little's law.
 
 use fathom_record::block::event::TASK_NAME_BYTES;
 use fathom_record::block::{
     Analysis, BlockAction, BlockEvent, DeviceNumber, IssuerKind, Options, RequestFlags, WatchedDevice,
 };
 
-/// The number of the simulated device; major 0 belongs to no real one.
+/// Number of the simulated device; no real device has major 0.
 pub const DEVICE: DeviceNumber = DeviceNumber { major: 0, minor: 1 };
 
-/// What an event is about.
+/// Subject of an event.
 #[derive(Clone, Copy)]
 pub(super) struct About {
     pub write: bool,
@@ -20,7 +20,6 @@ pub(super) struct About {
     pub who: (u32, [u8; TASK_NAME_BYTES]),
 }
 
-/// The watch.
 pub(super) struct Watch<O> {
     pub analysis: Analysis,
     out: O,
@@ -36,7 +35,7 @@ impl<O: FnMut(&BlockEvent)> Watch<O> {
         Self { analysis: Analysis::new(options), out, depth_ns: 0, response_ns: 0, since: 0 }
     }
 
-    /// So many requests were with the device until now.
+    /// The device held `depth` requests until `now`.
     #[inline]
     pub fn pass(&mut self, now: u64, depth: u32) {
         self.depth_ns += u128::from(now - self.since) * u128::from(depth);

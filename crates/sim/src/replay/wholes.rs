@@ -1,41 +1,40 @@
-//! Arrivals of which something is not done yet, by small numbers that bios carry through the queue. Filled when an arrival is handed in,
-//! asked at each completion of a part.
+//! Arrivals in flight, by small numbers that bios carry through the queue. Added at submission, looked up at each completion of a part.
 
 use fathom_iopath::{Op, TaskId};
 
-/// An arrival that is under way.
+/// An arrival in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Whole {
     /// Its number in the trace.
     pub number: u64,
-    /// Parts that are not done.
+    /// Parts still in flight.
     pub left: u32,
-    /// Its sectors.
+    /// Length, sectors.
     pub sectors: u32,
-    /// When it was due, ns.
+    /// Scheduled time, ns.
     pub due: u64,
-    /// What is asked for.
+    /// The operation.
     pub op: Op,
-    /// What comes when these parts are done.
+    /// Next steps once these parts are done.
     pub rest: Option<Rest>,
 }
 
-/// What is still to be done for a write that has a flush before or behind it.
+/// Remaining steps of a write with a flush before or after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rest {
-    /// Its data; otherwise they are done.
+    /// Whether its data is still to be written.
     pub data: bool,
-    /// A flush behind them.
+    /// Whether a flush follows the data.
     pub flush: bool,
-    /// Its place.
+    /// Sector of the data.
     pub sector: u64,
-    /// Whose.
+    /// The submitting task.
     pub task: TaskId,
-    /// On which CPU.
+    /// The submitting CPU.
     pub cpu: u8,
 }
 
-/// The table; places are used again.
+/// The table; indices are reused.
 #[derive(Default)]
 pub(super) struct Wholes {
     entries: Vec<Whole>,
@@ -43,7 +42,7 @@ pub(super) struct Wholes {
 }
 
 impl Wholes {
-    /// An arrival.
+    /// Adds an arrival and returns its index.
     pub fn put(&mut self, whole: Whole) -> u32 {
         if let Some(at) = self.free.pop() {
             self.entries[at as usize] = whole;
@@ -53,7 +52,7 @@ impl Wholes {
         (self.entries.len() - 1) as u32
     }
 
-    /// A part is done; if it was the last, the arrival, and the place is free.
+    /// Completes a part. After the last one, returns the arrival and frees its index.
     #[inline]
     pub fn part_done(&mut self, at: u32) -> Option<Whole> {
         let entry = &mut self.entries[at as usize];

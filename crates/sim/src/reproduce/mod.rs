@@ -1,5 +1,5 @@
-//! Published tables, simulated: the numbers as they were printed, ours beside them, what was fitted and what was held out, and whether
-//! every tolerance that was stated beforehand holds.
+//! Published tables, simulated: the printed numbers next to ours, which of them were fitted or held out, and whether every tolerance
+//! stated beforehand holds.
 
 pub mod cciss;
 pub mod ncsa;
@@ -12,23 +12,23 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// A tolerance, and whether it holds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Check {
-    /// What was stated.
+    /// The tolerance as stated.
     pub stated: String,
-    /// What came out.
+    /// The result.
     pub found: String,
     /// Whether it holds.
     pub holds: bool,
 }
 
 impl Check {
-    /// In a word: what does not hold is a miss, and said to be one.
+    /// Verdict as a word: a failed check is called a miss.
     #[must_use]
     pub fn verdict(&self) -> &'static str {
         if self.holds { "holds" } else { "MISS" }
     }
 }
 
-/// Does every job on as many threads as there are CPUs. The results stand in the order of the jobs, whoever did them.
+/// Runs every job on as many threads as there are CPUs. The results are in job order.
 pub fn side_by_side<J: Sync, R: Send>(jobs: &[J], work: impl Fn(&J) -> R + Sync) -> Vec<R> {
     let threads =
         std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(jobs.len().max(1));
@@ -56,7 +56,7 @@ pub fn side_by_side<J: Sync, R: Send>(jobs: &[J], work: impl Fn(&J) -> R + Sync)
     all.into_iter().map(|r| r.1).collect()
 }
 
-/// Mean of some values; 0 of none.
+/// Mean of some values; 0 if there are none.
 pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / (values.len() as f64).max(1.0)
 }

@@ -1,8 +1,8 @@
-//! What the texts of all tables have in common.
+//! Helpers shared by the texts of all tables.
 
 use std::fmt::{Formatter, Result};
 
-/// Writes a paragraph with a dash before it, at most 100 columns wide.
+/// Writes a paragraph with a leading dash, at most 100 columns wide.
 ///
 /// # Errors
 /// Those of the formatter.

@@ -1,4 +1,4 @@
-//! What is there at the start: which sets of files, and what memory holds of them.
+//! State at the start: which file sets exist, and which of their pages are cached.
 
 use super::between::streams_of;
 use crate::files::{Metadata, PAGE};
@@ -9,7 +9,7 @@ use crate::stack::Stack;
 use fathom_workload::flow::set_names;
 use fathom_workload::{Action, Stream, Workload};
 
-/// Pages of other files that are in memory before anything begins.
+/// Fills memory with pages of other files, before anything else.
 pub(super) fn others_first(machine: &Machine) {
     let Some(others) = machine.host.memory.others_mib.as_ref().filter(|_| machine.stack == Stack::Full)
     else {
@@ -22,7 +22,7 @@ pub(super) fn others_first(machine: &Machine) {
     cache.occupy(pages);
 }
 
-/// What memory holds at the start of the sets that were there before.
+/// Caches pages of the sets that existed before the run.
 pub(super) fn begin(machine: &Machine, workload: &Workload, sets: &Sets) {
     let (made, there): (Vec<_>, Vec<_>) =
         workload.filesets.iter().partition(|set| is_made_by(workload, &set.name));
@@ -33,11 +33,11 @@ pub(super) fn begin(machine: &Machine, workload: &Workload, sets: &Sets) {
             machine.just_written(files);
         }
     }
-    // Last: what one set makes is not there for another one.
+    // Last, because a file that one set makes must not exist for another set.
     made.into_iter().filter_map(|set| sets.get(&set.name)).for_each(|files| machine.not_there_yet(files));
 }
 
-/// Whether a workload makes the files of a set itself before it works on them.
+/// Whether a workload makes a set's files itself before it uses them.
 fn is_made_by(workload: &Workload, set: &str) -> bool {
     let makes = |a: &Action| matches!(a, Action::Prepare(name) | Action::Reserve(name) | Action::Extend(name) | Action::Recreate(name) if name == set);
     let first = workload.phases.iter().find(|phase| {
@@ -51,7 +51,7 @@ fn is_made_by(workload: &Workload, set: &str) -> bool {
     })
 }
 
-/// Every block that names pages is in memory.
+/// Marks every indirect block as cached.
 pub(super) fn know_all_places(machine: &Machine) {
     let mut files = machine.files.borrow_mut();
     for file in 0..files.count() {

@@ -1,4 +1,4 @@
-//! What is done before and after phases, outside every clock, and to which sets of files.
+//! Actions before and after phases, outside every clock, and the file sets they concern.
 
 use crate::block::Who;
 use crate::machine::Machine;
@@ -6,7 +6,6 @@ use crate::sets::{Set, Sets};
 use fathom_workload::flow::set_names;
 use fathom_workload::{Action, CacheState, Phase, Program, Stream};
 
-/// The streams of a phase.
 pub(super) fn streams_of(phase: &Phase) -> impl Iterator<Item = &Stream> {
     phase.groups.iter().flat_map(|g| &g.threads).filter_map(|thread| match &thread.program {
         Program::Stream(stream) => Some(&**stream),
@@ -14,7 +13,7 @@ pub(super) fn streams_of(phase: &Phase) -> impl Iterator<Item = &Stream> {
     })
 }
 
-/// The sets that a phase works on, each once.
+/// The sets that a phase uses, each once.
 pub(super) fn sets_of<'s>(phase: &Phase, sets: &'s Sets) -> Vec<&'s Set> {
     let mut names: Vec<&str> = Vec::new();
     for stream in streams_of(phase) {
@@ -30,7 +29,7 @@ pub(super) fn sets_of<'s>(phase: &Phase, sets: &'s Sets) -> Vec<&'s Set> {
     names.into_iter().filter_map(|name| sets.get(name)).collect()
 }
 
-/// What is done before or after a phase, outside every clock.
+/// Executes the actions before or after a phase, outside every clock.
 pub(super) async fn between(machine: &Machine, sets: &Sets, phase: &Phase, actions: &[Action], before: bool) {
     machine.own_cpu(Who::BETWEEN);
     for action in actions {
@@ -64,7 +63,7 @@ async fn act(machine: &Machine, sets: &Sets, action: &Action) {
                 machine.just_written(set);
             }
         }
-        // What is there is read, as it is.
+        // Reads the existing content as it is.
         Action::Warm(name) => {
             if let Some(set) = sets.get(name) {
                 machine.just_written(set);
@@ -89,7 +88,7 @@ async fn act(machine: &Machine, sets: &Sets, action: &Action) {
                 machine.evict(set).await;
             }
         }
-        // Refused before.
+        // Refused earlier.
         Action::Command(_) | Action::Extend(_) | Action::ReserveBehind(_) | Action::MakeDirectories(_) => {}
     }
 }

@@ -1,5 +1,5 @@
-//! A simulation from a workload and what it is to run on, to what came out. One thread, no clock, no files: the same inputs give the
-//! same outcome. Several may run side by side.
+//! A simulation, from a workload and a set-up to the outcome. It uses one thread, no clock and no files: the same inputs give the same
+//! outcome. Several simulations may run in parallel.
 
 mod beginning;
 mod between;
@@ -25,12 +25,12 @@ use setup::{check_space, limit, machine, room};
 /// Executes a workload in virtual time.
 ///
 /// # Errors
-/// If something of the workload or the set-up cannot be simulated. Operations that fail are in the outcome.
+/// If a part of the workload or the set-up cannot be simulated. Failed operations are reported in the outcome.
 pub fn simulate(workload: &Workload, setup: Setup) -> Result<Simulated, SimError> {
     simulate_noting(workload, setup, 0).map(|(out, _)| out)
 }
 
-/// As [`simulate`]; also gives the first operations of its flows, up to so many, in the order in which they ended.
+/// Like [`simulate`]; also returns the first operations of its flows, up to a limit, in order of completion.
 ///
 /// # Errors
 /// As [`simulate`].
@@ -97,7 +97,7 @@ pub fn simulate_noting(
 }
 
 impl Inside {
-    /// Adds what read-ahead did to the files that were open in a phase.
+    /// Adds the read-ahead counters of the files that were open in a phase.
     fn add_readahead(&mut self, machine: &Machine) {
         let mut counts = machine.counts.borrow_mut();
         for open in machine.opens.borrow().iter() {
@@ -105,7 +105,7 @@ impl Inside {
         }
     }
 
-    /// Takes the figures of the whole run.
+    /// Collects the figures of the whole run.
     fn gather(&mut self, machine: &Machine) {
         self.elapsed_ns = machine.now();
         self.events = machine.events();

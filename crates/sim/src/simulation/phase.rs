@@ -1,4 +1,4 @@
-//! One phase: what comes before it, its workers, and what came out as a repetition of a record.
+//! One phase: the actions before it, its workers, and the result as a repetition of a record.
 
 use super::SimError;
 use super::between::{between, sets_of};
@@ -14,7 +14,7 @@ use fathom_workload::{Act, Isolation};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Executes it.
+/// Executes one phase.
 pub(super) fn one_phase<'m>(
     machine: &'m Machine,
     executor: &mut Executor<'m>,
@@ -83,7 +83,7 @@ pub(super) fn one_phase<'m>(
     layer.source = "sim".into();
     let mut workers = worked.take();
     workers.sort_by_key(|w| w.index);
-    // Who begins later on purpose is not late.
+    // A deliberately delayed start is not late.
     let delayed: Vec<bool> = phase
         .groups
         .iter()
@@ -126,7 +126,7 @@ pub(super) fn one_phase<'m>(
     Ok(done)
 }
 
-/// The workers of a phase that execute flows, by number. The block layer gets to know them.
+/// The phase's workers that execute flows, by number. Registers them with the block layer.
 fn actors(machine: &Machine, stage: &Stage<'_>) -> Vec<usize> {
     let alone = machine.host.cpu.threads.get() == Threads::Linuxthreads;
     let mut actors = Vec::new();
@@ -134,7 +134,7 @@ fn actors(machine: &Machine, stage: &Stage<'_>) -> Vec<usize> {
         let Some(place) = place else { continue };
         let group = stage.phase.groups.iter().find(|g| g.name == place.group);
         let own = group.is_some_and(|g| g.isolation == Isolation::Process);
-        // Numbers of processes begin behind those of the system's tasks.
+        // Process numbers start after the system tasks'.
         let process = if own { place.process + 4 } else { 3 };
         let process = u16::try_from(process).unwrap_or(u16::MAX);
         let who = Who::worker(worker);
@@ -144,7 +144,7 @@ fn actors(machine: &Machine, stage: &Stage<'_>) -> Vec<usize> {
     actors
 }
 
-/// Adds the tasks of workers that execute flows, and behind all of them those that do their asynchronous writes.
+/// Adds the tasks of workers that execute flows, followed by the tasks for their asynchronous writes.
 fn perform<'m>(
     machine: &'m Machine,
     executor: &mut Executor<'m>,

@@ -1,4 +1,4 @@
-//! What a workload runs on, the machine that is put together from it, and why that may not be possible.
+//! What a workload runs on, the machine built from it, and why that may fail.
 
 use crate::block::Block;
 use crate::cache::{Cache, Physical};
@@ -16,38 +16,38 @@ use fathom_iopath::{Limits, Queue};
 
 const SECTORS_PER_MIB: u64 = 2048;
 
-/// What a workload is to run on.
+/// What a workload runs on.
 pub struct Setup {
-    /// The host and its kernel.
+    /// The host and its kernel rules.
     pub host: Host,
-    /// The device.
+    /// The device model.
     pub device: Box<dyn Device>,
-    /// What it is called in the record.
+    /// Name of the device in the record.
     pub device_name: String,
-    /// What it takes in one request.
+    /// The device's limits per request.
     pub limits: Limits,
-    /// `NAME[@VERSION][,tunable=value...]`.
+    /// Scheduler specification: `NAME[@VERSION][,tunable=value...]`.
     pub scheduler: String,
-    /// `NAME[,tunable=value...]`.
+    /// Read-ahead specification: `NAME[,tunable=value...]`.
     pub readahead: String,
-    /// Layers.
+    /// Layers between threads and device.
     pub stack: Stack,
-    /// Leave out the reads of indirect blocks: they are in memory from the start.
+    /// Skip the reads of indirect blocks: they are in memory from the start.
     pub indirect_in_memory: bool,
-    /// Told now and then what time it is in the simulation, ns, and asked whether somebody wants it to stop.
+    /// Called periodically with the virtual time, ns; returns true to stop the simulation.
     pub stop: fn(u64) -> bool,
 }
 
-/// For [`Setup::stop`] where nobody does.
+/// A [`Setup::stop`] that never stops.
 #[must_use]
 pub fn never(_: u64) -> bool {
     false
 }
 
-/// A simulation that could not be done.
+/// A simulation that failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SimError {
-    /// The workload has something that the simulator does not know.
+    /// The workload uses a feature that the simulator lacks.
     #[error("{0}")]
     Unsupported(String),
     /// No such scheduler, version or tunable.
@@ -59,20 +59,20 @@ pub enum SimError {
     /// The files do not fit on the device, or overlap the journal.
     #[error("the files end at {end_mib} MiB, and {what} {at_mib} MiB; choose a larger device or less data")]
     Space {
-        /// Where the files end.
+        /// End of the files, MiB.
         end_mib: u64,
-        /// What is in the way.
+        /// What they collide with.
         what: &'static str,
-        /// Where that is.
+        /// Position of that, MiB.
         at_mib: u64,
     },
-    /// Somebody asked for it, see [`Setup::stop`].
+    /// Stopped on request, see [`Setup::stop`].
     #[error("stopped before its end, at {at_ns} ns of virtual time")]
     Stopped {
-        /// When, ns.
+        /// Virtual time of the stop, ns.
         at_ns: u64,
     },
-    /// An error in the model.
+    /// A bug in the model.
     #[error(transparent)]
     Standstill(Standstill),
 }
@@ -92,7 +92,7 @@ impl From<SetsError> for SimError {
     }
 }
 
-/// Puts the machine together.
+/// Builds the machine.
 pub(super) fn machine(setup: Setup) -> Result<Machine, SimError> {
     let Setup { host, device, device_name, limits, scheduler, readahead, stack, .. } = setup;
     let elevator = elevator::by_name(&scheduler)?;
@@ -110,12 +110,12 @@ pub(super) fn machine(setup: Setup) -> Result<Machine, SimError> {
     Ok(Machine::new(Build { host, stack, policy, block, cache, files: Files::new(allocator), journal }))
 }
 
-/// Sectors from where files begin to the end of the device.
+/// Sectors from the start of the file area to the end of the device.
 pub(super) fn room(machine: &Machine, capacity_sectors: u64) -> u64 {
     capacity_sectors.saturating_sub(machine.host.filesystem.data_mib.get() * SECTORS_PER_MIB)
 }
 
-/// Where files that grow must end: before the end of the device, and before the journal if that lies behind them.
+/// Limit for growing files: the end of the device, or the journal if that lies behind them.
 pub(super) fn limit(machine: &Machine, capacity_sectors: u64) -> u64 {
     let fs = &machine.host.filesystem;
     let (data_mib, journal_mib) = (fs.data_mib.get(), fs.journal_mib.get());
@@ -125,7 +125,7 @@ pub(super) fn limit(machine: &Machine, capacity_sectors: u64) -> u64 {
     capacity_sectors.min(journal_mib * SECTORS_PER_MIB)
 }
 
-/// The files must lie on the device and beside the journal.
+/// Checks that the files fit on the device and do not overlap the journal.
 pub(super) fn check_space(machine: &Machine, capacity_sectors: u64) -> Result<(), SimError> {
     let end_mib = machine.files.borrow().end_sector().div_ceil(SECTORS_PER_MIB);
     let capacity_mib = capacity_sectors / SECTORS_PER_MIB;

@@ -1,5 +1,5 @@
-//! What a simulation would take, reckoned before any of it is made: whether the files fit on the device, whether the tables fit in a bound
-//! of memory, whether everybody can be given a number. Sums saturate, so that what is far too much is too much and no overflow.
+//! Size of a simulation, estimated before anything is allocated: whether the files fit on the device, the tables fit a memory limit, and
+//! the worker numbers suffice. Sums saturate, so that no excess wraps around.
 
 use super::SimError;
 use crate::files::PAGE;
@@ -14,25 +14,25 @@ use fathom_workload::{
     Act, Amount, FileSet, Isolation, Phase, Pick, Program, Sequence, Sizing, Stop, Stream, Workload,
 };
 
-/// The tables of one simulation take no more, bytes.
+/// Memory limit for the tables of one simulation, bytes.
 const MOST_BYTES: u64 = 4 << 30;
-/// What is kept of a page of a file, of a page in memory, of a file, of an open file and of a worker of a repetition, bytes.
+/// Bytes kept per file page, per cached page, per file, per open file and per worker of a repetition.
 const PER_PAGE: u64 = 4;
 const PER_FRAME: u64 = 24;
 const PER_FILE: u64 = 512;
 const PER_OPEN: u64 = 256;
 const PER_WORKER: u64 = 1024;
-/// The same of an operation of a flow's thread (a histogram, and the place at which it may wait), of such a thread (its slots), and of
-/// a task that does asynchronous writes.
+/// Bytes kept per operation of a flow's thread (a histogram and a wait point), per such thread (its slots), and per task for asynchronous
+/// writes.
 const PER_ROW: u64 = (BUCKETS as u64 + 32) * 8;
 const PER_ACTOR: u64 = 16 << 10;
 pub(super) const PER_WRITER: u64 = 2048;
-/// A million operations a second are simulated, so more than this take days.
+/// About a million operations are simulated per second, so more than this take days.
 const MOST_OPERATIONS: u64 = 100_000_000_000;
-/// Workers are numbered by 16 bits, behind three tasks of the system's.
+/// Worker numbers have 16 bits; three are taken by system tasks.
 const MOST_WORKERS: u64 = u16::MAX as u64 - 3;
 
-/// Refuses what is too large.
+/// Refuses a workload that is too large.
 pub(super) fn check(workload: &Workload, host: &Host, capacity_sectors: u64) -> Result<(), SimError> {
     for phase in &workload.phases {
         let workers = workers(phase);
@@ -83,7 +83,7 @@ pub(super) fn check(workload: &Workload, host: &Host, capacity_sectors: u64) -> 
     }
 }
 
-/// The operations of the stream with most of them, of those that only their amount ends.
+/// The largest number of operations among streams that end only by their amount.
 fn most_operations(phase: &Phase) -> Option<u64> {
     let Stop { operations, bytes, steady, .. } = &phase.stop;
     let bytes = bytes.map_or(u64::MAX, |bytes| bytes.0);
@@ -109,7 +109,7 @@ fn workers(phase: &Phase) -> u64 {
     })
 }
 
-/// What the flows of the largest phase take together: rows, threads, tasks for asynchronous writes.
+/// Totals of the largest phase's flows: rows, threads, tasks for asynchronous writes.
 fn largest_cast(workload: &Workload) -> (u64, u64, u64) {
     let (mut rows, mut actors, mut writers) = (0, 0, 0);
     for phase in &workload.phases {
@@ -134,7 +134,7 @@ fn largest_cast(workload: &Workload) -> (u64, u64, u64) {
     (rows, actors, writers)
 }
 
-/// Pages of the files whose sizes are said, up to their ends and without holes; those that are drawn are looked at when they are.
+/// Pages of files with given sizes, up to their ends and without holes; drawn sizes are checked when they are drawn.
 fn pages(workload: &Workload) -> (u64, u64) {
     let shared = Shared::of(workload, used_by_flows(workload));
     let of = |set: &FileSet| match &set.size {
@@ -161,7 +161,7 @@ fn pages(workload: &Workload) -> (u64, u64) {
     workload.filesets.iter().map(of).chain(of_shared).fold((0, 0), add)
 }
 
-/// Open files of a phase: threads of one process that draw from one sequence share theirs, others have opened their own.
+/// Open files of a phase: threads of one process that draw from one sequence share theirs, others open their own.
 fn opens(workload: &Workload, phase: &Phase) -> u64 {
     let mut all: u64 = 0;
     for group in &phase.groups {

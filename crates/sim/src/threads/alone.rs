@@ -1,4 +1,4 @@
-//! A stream that does one operation after the other: its warm-up and its counted part.
+//! A stream that does one operation at a time: its warm-up and its counted part.
 
 use super::hot::{Hot, Outcome, perform};
 use super::pace::{Waited, is_stopped};
@@ -8,7 +8,7 @@ use fathom_workload::drive::WarmUp;
 use fathom_workload::ops::{Op, OpKind, Source};
 
 impl Hot<'_, '_> {
-    /// Until the warm-up is over and counting has begun; `Some`: it ended before.
+    /// Runs the warm-up until counting begins; `Some` if the worker ended before.
     pub async fn warm_up(&mut self, source: &mut dyn Source, warm: &WarmUp<'_>) -> Option<Outcome> {
         self.deadline_ns = warm.deadline();
         while !warm.is_over(self.machine.now()) {
@@ -38,7 +38,7 @@ impl Hot<'_, '_> {
         None
     }
 
-    /// Does one operation with what comes before and after it. `Stopped` with the operation pending: it must not be issued.
+    /// Does one operation with everything before and after it. `Stopped` with an operation pending means that it must not be issued.
     async fn one(&mut self, source: &mut dyn Source, op: Op, counts: bool) -> Option<Outcome> {
         let (machine, plan, together) = (self.machine, self.plan, self.together);
         let drawn = (&op, source.pauses(&op));
@@ -72,8 +72,8 @@ impl Hot<'_, '_> {
         None
     }
 
-    /// What is to make an operation harder: a walk through other memory, so that its buffer is in no cache of the CPU, and reads at the
-    /// beginning of the file, which read-ahead and an arm come back from. As with the engine it is in no latency.
+    /// Makes an operation harder: walks through other memory so that its buffer is in no CPU cache, and reads at the beginning of the
+    /// file, which moves read-ahead and the disk arm away. As in the engine, none of this counts as latency.
     async fn unsettle(&self, op: &Op) -> Result<(), (Op, Short)> {
         let (machine, stream) = (self.machine, self.plan.stream);
         let pages = stream.purge.0.div_ceil(PAGE);
@@ -83,7 +83,7 @@ impl Hot<'_, '_> {
         }
         let disturbs = stream.disturb_every > 0 && op.kind == OpKind::Read;
         if disturbs && self.done.reads.is_multiple_of(stream.disturb_every) {
-            // With O_DIRECT a byte cannot be read alone.
+            // With O_DIRECT a single byte cannot be read.
             let bytes = if stream.open.direct { PAGE } else { 1 };
             for offset in [0, PAGE.min(op.offset / PAGE * PAGE)] {
                 let disturbing = Op { offset, bytes: bytes as u32, ..*op };
@@ -93,7 +93,7 @@ impl Hot<'_, '_> {
         Ok(())
     }
 
-    /// The part that counts.
+    /// Runs the counted part.
     pub async fn counted(&mut self, source: &mut dyn Source) -> Outcome {
         loop {
             if is_stopped(self.machine, self.plan, self.together) {

@@ -1,43 +1,43 @@
-//! A stream of the C library as glibc keeps it: which calls of the kernel come out of fread and fwrite. Records are collected in the
-//! buffer; what fills it whole goes to the kernel, whole buffers straight from the caller's memory, and a seek to a place that the
-//! buffer does not hold begins at a multiple of its size. Checked call by call against glibc 2.36 by the counters of `/proc/self/io`.
+//! A C library stream as glibc implements it: which system calls result from fread and fwrite. Records are collected in the buffer. A
+//! full buffer goes to the kernel, whole buffers go straight from the caller's memory, and a seek outside the buffer starts at a multiple
+//! of its size. Checked call by call against glibc 2.36 by the counters of `/proc/self/io`.
 //!
-//! With a buffer of one record, as IOzone has it, every read is a call of its own, and of the writes every second one waits in the
-//! buffer and goes with the next.
+//! With a buffer of one record, as in IOzone, every read is its own system call, and every second write stays in the buffer and goes with
+//! the next.
 
 use crate::calls::{Handle, Short};
 use crate::files::PAGE;
 use crate::machine::Machine;
 
-/// Below so many bytes glibc does not keep whole blocks together.
+/// Below this size glibc does not keep whole blocks together.
 const LEAST_BLOCK: u64 = 128;
 
 /// An open stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Buffered {
-    /// Bytes of the buffer.
+    /// Buffer size, bytes.
     size: u64,
-    /// Where the next byte goes to or comes from.
+    /// File offset of the next byte.
     position: u64,
-    /// Whether the last operation was a write: C demands a seek between reading and writing.
+    /// Whether the last operation was a write: C requires a seek between reading and writing.
     wrote: Option<bool>,
-    /// The part of the file that the buffer holds from its beginning on, read from there.
+    /// The byte range of the file that was read into the buffer, from its start.
     held: (u64, u64),
-    /// The library knows where the kernel's cursor is: it has put it there. Only then it looks for a place in the buffer.
+    /// The library knows the kernel's file offset because it has set it. Only then does it look for an offset in the buffer.
     known: bool,
-    /// It is being written to. Bytes of it that wait end at `position`, and so many more have room behind them.
+    /// In write mode: pending bytes end at `position`, and this many more fit behind them.
     writing: bool,
     waiting: u64,
     room: u64,
 }
 
 impl Buffered {
-    /// One just opened, with a buffer of this size.
+    /// Just opened, with a buffer of this size.
     pub fn new(size: u64) -> Self {
         Self { size, ..Self::default() }
     }
 
-    /// The same file, opened anew.
+    /// The same stream, reopened.
     pub fn again(&self) -> Self {
         Self::new(self.size)
     }
@@ -77,7 +77,7 @@ impl Buffered {
         Ok(())
     }
 
-    /// fwrite. Whether it handed anything to the kernel.
+    /// fwrite. Returns whether it made a write call.
     pub async fn write(&mut self, machine: &Machine, handle: Handle, offset: u64, bytes: u64) -> bool {
         let mut handed = self.seek(machine, handle, offset, true).await;
         let fits = self.room.min(bytes);
@@ -89,7 +89,7 @@ impl Buffered {
         if self.writing {
             handed |= self.flush(machine, handle).await;
         } else {
-            // Writing begins where reading in the buffer has come to.
+            // Writing starts where reading in the buffer stopped.
             let inside = if self.held.1 > self.held.0 { self.position - self.held.0 } else { 0 };
             self.room = if inside < self.size { self.size - inside } else { self.size };
             self.writing = true;
@@ -114,7 +114,7 @@ impl Buffered {
         handed
     }
 
-    /// fflush: what waits to be written goes to the kernel, and what was read in advance is given up.
+    /// fflush: submits pending bytes and discards bytes read ahead.
     pub async fn sync(&mut self, machine: &Machine, handle: Handle) {
         self.flush(machine, handle).await;
         if !self.writing {
@@ -123,7 +123,7 @@ impl Buffered {
         self.known = false;
     }
 
-    /// What waits to be written goes to the kernel. Whether anything did.
+    /// Submits pending bytes to the kernel. Returns whether there were any.
     async fn flush(&mut self, machine: &Machine, handle: Handle) -> bool {
         if self.waiting == 0 {
             return false;
@@ -133,7 +133,7 @@ impl Buffered {
         true
     }
 
-    /// fseeko, where the engine calls it. Whether it wrote what was in the buffer.
+    /// fseeko, where the engine calls it. Returns whether it wrote the buffer.
     async fn seek(&mut self, machine: &Machine, handle: Handle, offset: u64, write: bool) -> bool {
         let turns = self.wrote.is_some_and(|wrote| wrote != write);
         self.wrote = Some(write);
@@ -152,7 +152,7 @@ impl Buffered {
             return handed;
         }
         let block = offset & !(self.size.wrapping_sub(1));
-        // A size that is no power of two can put the block farther back than the buffer reaches.
+        // With a size that is no power of two, the block may start further back than the buffer reaches.
         let before = if offset - block > self.size { 0 } else { offset - block };
         self.held = (offset, offset);
         if before > 0 {
@@ -165,26 +165,26 @@ impl Buffered {
         handed
     }
 
-    /// So much of a request goes past the buffer: the blocks that it fills.
+    /// Bytes of a request that bypass the buffer: the whole blocks.
     fn whole(&self, bytes: u64) -> u64 {
         if self.size >= LEAST_BLOCK { bytes - bytes % self.size } else { bytes }
     }
 
-    /// Bytes come into the buffer.
+    /// Copies bytes into the buffer.
     async fn take(&mut self, machine: &Machine, bytes: u64) {
         self.waiting += bytes;
         self.room -= bytes;
         self.copy(machine, bytes).await;
     }
 
-    /// Bytes are copied between the buffer and the caller's memory, at the price of a call's copying.
+    /// Copies bytes between the buffer and the caller's memory, at the cost of a call's copying.
     async fn copy(&mut self, machine: &Machine, bytes: u64) {
         self.position += bytes;
         machine.compute(machine.costs.page_ns * bytes / PAGE).await;
     }
 }
 
-/// Bytes that a read() of the kernel got.
+/// Bytes returned by a kernel read().
 fn moved(result: Result<(), Short>, asked: u64) -> u64 {
     result.map_or_else(|short| short.moved, |()| asked)
 }

@@ -1,5 +1,5 @@
-//! A worker's files through its back-end: a call of the kernel for each operation, or something between the two that the engine has,
-//! too: the C library's streams, or a mapping.
+//! A worker's files through its back-end: one system call per operation, or an intermediate layer that the engine also has: C library
+//! streams, or a mapping.
 
 use super::buffered::Buffered;
 use super::mapping::Mapping;
@@ -10,18 +10,18 @@ use crate::stack::Stack;
 use fathom_workload::{Access, Backend, Stream};
 use std::cell::RefCell;
 
-/// What lies between operations and the kernel's calls, one for each file of a worker.
+/// Layer between operations and system calls, one entry per file of a worker.
 pub(super) enum Between {
-    /// Nothing: an operation is a call.
+    /// None: an operation is a call.
     Nothing,
-    /// Streams of the C library.
+    /// C library streams.
     Streams(RefCell<Vec<Buffered>>),
-    /// Mappings; none of them matters where there is no page cache.
+    /// Mappings; without a page cache they have no effect.
     Mappings(RefCell<Vec<Mapping>>),
 }
 
 impl Between {
-    /// For a stream that has so many files open.
+    /// For a stream with `files` open files.
     pub fn of(stream: &Stream, files: usize) -> Self {
         match stream.backend {
             Backend::Stdio { buffer } => {
@@ -36,7 +36,7 @@ impl Between {
     }
 }
 
-/// The largest operation of a stream.
+/// Size of a stream's largest operation.
 fn largest(stream: &Stream) -> u64 {
     match &stream.access {
         Access::Listed(list) => list.iter().map(|op| u64::from(op.bytes)).max().unwrap_or(0),
@@ -44,14 +44,14 @@ fn largest(stream: &Stream) -> u64 {
     }
 }
 
-/// Takes what belongs to a file out of the list while it is worked with: a worker does one operation after the other with these.
+/// Takes a file's entry out of the list while in use: a worker does one operation at a time with these.
 fn out_of<T: Default>(all: &RefCell<Vec<T>>, file: u32) -> T {
     let mut all = all.borrow_mut();
     let at = (file as usize).min(all.len().saturating_sub(1));
     all.get_mut(at).map(std::mem::take).unwrap_or_default()
 }
 
-/// Puts it back.
+/// Puts the entry back.
 fn back_into<T>(all: &RefCell<Vec<T>>, file: u32, one: T) {
     let mut all = all.borrow_mut();
     let at = (file as usize).min(all.len().saturating_sub(1));
@@ -61,7 +61,7 @@ fn back_into<T>(all: &RefCell<Vec<T>>, file: u32, one: T) {
 }
 
 impl Plan<'_> {
-    /// Fills a record from a file.
+    /// Reads a record from a file.
     pub async fn read(&self, machine: &Machine, file: u32, offset: u64, bytes: u64) -> Result<(), Short> {
         let handle = self.handle(file);
         match &self.between {
@@ -82,7 +82,7 @@ impl Plan<'_> {
         }
     }
 
-    /// Writes a record. Whether anything came to a call of the kernel that writes.
+    /// Writes a record. Returns whether this made a write call.
     pub async fn write(&self, machine: &Machine, file: u32, offset: u64, bytes: u64) -> bool {
         let handle = self.handle(file);
         match &self.between {
@@ -109,7 +109,7 @@ impl Plan<'_> {
         }
     }
 
-    /// Makes what was written durable.
+    /// Makes written data durable.
     pub async fn fsync(&self, machine: &Machine, file: u32, data_only: bool) {
         let handle = self.handle(file);
         match &self.between {
@@ -128,7 +128,7 @@ impl Plan<'_> {
         }
     }
 
-    /// The files are open: what comes between begins.
+    /// Sets up the layer once the files are open.
     pub async fn begin(&self, machine: &Machine) {
         match &self.between {
             Between::Nothing => {}
@@ -143,7 +143,7 @@ impl Plan<'_> {
         }
     }
 
-    /// What comes before the files are closed.
+    /// Shuts the layer down before the files are closed.
     pub async fn end(&self, machine: &Machine) {
         for file in 0..self.files.len() as u32 {
             match &self.between {

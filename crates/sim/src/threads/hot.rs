@@ -1,4 +1,4 @@
-//! A worker while it runs: what it has counted, and what the end of an operation adds to that.
+//! A worker while it runs: its counters, and how completed operations update them.
 
 use super::pace::{Pace, Paused};
 use super::plan::Plan;
@@ -10,7 +10,7 @@ use fathom_record::{Ending, OpError, OpKind, OpLogEntry};
 use fathom_workload::ops::{Done, Op, OpKind as Kind, Source};
 use fathom_workload::{Backend, OpenSync, Stream};
 
-/// What an operation takes at least: about what a system call that does nothing takes on machines of today.
+/// Minimum duration of an operation: about that of an empty system call on current machines.
 pub(crate) const LEAST_NS: u64 = 100;
 
 /// Why a loop ended.
@@ -21,7 +21,6 @@ pub(super) enum Outcome {
     Failed,
 }
 
-/// A worker while it runs.
 pub(super) struct Hot<'a, 'p> {
     pub machine: &'p Machine,
     pub plan: &'p Plan<'a>,
@@ -30,14 +29,14 @@ pub(super) struct Hot<'a, 'p> {
     pub pace: Pace<'p>,
     pub done: Done,
     pub counting: bool,
-    /// Bytes it moved in its warm-up.
+    /// Bytes moved during its warm-up.
     pub warmed: u64,
     pub deadline_ns: u64,
     pub last_ns: u64,
-    /// Time before the last operation that is not to be counted, and since.
+    /// Uncounted time before the last operation, and since.
     pub excluded_ns: u64,
     pub paused: Paused,
-    /// An operation that was drawn and not issued.
+    /// An operation that was drawn but not issued.
     pub pending: Option<Op>,
 }
 
@@ -55,24 +54,24 @@ pub(super) async fn perform(machine: &Machine, plan: &Plan<'_>, op: &Op) -> Resu
             let inside = stream.sync_every.is_some_and(|every| every.inside);
             match synced_with(stream) {
                 Some(data_only) if inside => plan.fsync(machine, op.file, data_only).await,
-                // How the file was opened concerns what the kernel was given.
+                // Open flags concern only data that reached the kernel.
                 Some(data_only) if handed => machine.fsync(plan.handle(op.file), data_only).await,
                 _ => {}
             }
         }
         Kind::Sync { data_only } => plan.fsync(machine, op.file, data_only).await,
-        // Trims are refused before (see `refused`), and what is dropped is done by `evict`.
+        // Trims are refused earlier (see `refused`); drops are done by `evict`.
         Kind::Trim | Kind::Evict => {}
     }
     if machine.now() == began {
-        // On a host on which nothing costs anything time must go on all the same, or an endless stream would never end.
+        // Time must advance even on a host where nothing costs anything, or an endless stream would never end.
         machine.sleep_until(began + LEAST_NS).await;
     }
     Ok(())
 }
 
-/// Whether a write is only done when it is on the device, and then whether what the file need not have for its data may wait. Of
-/// several demands the strongest holds.
+/// Whether a write is done only once it is on the device; if so, whether metadata not needed for the data may wait. The strongest of
+/// several demands wins.
 fn synced_with(stream: &Stream) -> Option<bool> {
     let inside = stream.sync_every.filter(|e| e.inside).map(|e| e.data_only);
     let flags = match stream.backend {
@@ -88,13 +87,13 @@ fn synced_with(stream: &Stream) -> Option<bool> {
     [inside, flags, opened].into_iter().flatten().reduce(|a, b| a && b)
 }
 
-/// The word for an operation in the record.
+/// The record's name for an operation.
 pub(super) fn recorded(op: &Op) -> OpKind {
     match op.kind {
         Kind::Read => OpKind::Read,
         Kind::Write => OpKind::Write,
         Kind::Sync { .. } => OpKind::Sync,
-        // What is dropped is never recorded.
+        // Drops are never recorded.
         Kind::Trim | Kind::Evict => OpKind::Trim,
     }
 }
@@ -112,12 +111,12 @@ impl<'a> Hot<'a, '_> {
         self.worked.cpu_before_ns = self.cpu_ns();
     }
 
-    /// CPU time so far.
+    /// CPU time used so far, ns.
     pub fn cpu_ns(&self) -> u64 {
         self.machine.cpu_of(self.plan.who)
     }
 
-    /// Drops what the page cache holds of a range, if that is what an operation does.
+    /// Drops the cached pages of a range if the operation asks for it.
     pub fn evicts(&self, op: &Op) -> bool {
         let evicts = op.kind == Kind::Evict;
         if evicts && op.bytes > 0 {
@@ -126,7 +125,7 @@ impl<'a> Hot<'a, '_> {
         evicts
     }
 
-    /// An operation has ended: feeds the mixes, and records it if it counts.
+    /// An operation has ended: updates the mixes, and records it if it counts.
     pub fn ended(&mut self, source: &mut dyn Source, op: &Op, began_ns: u64, counts: bool) {
         let now = self.machine.now();
         match op.kind {
@@ -149,7 +148,7 @@ impl<'a> Hot<'a, '_> {
         }
     }
 
-    /// An operation moved less than it was asked for.
+    /// An operation moved fewer bytes than requested.
     pub fn fail(&mut self, op: &Op, short: Short) -> Outcome {
         self.together.has_failed();
         let path = format!("file {} of the set {}", op.file, self.plan.set);
@@ -168,7 +167,7 @@ impl<'a> Hot<'a, '_> {
         Outcome::Failed
     }
 
-    /// With a rate: response time and lateness of an operation that was issued at `issued_ns` and has ended.
+    /// With a rate: records response time and lateness of a completed operation issued at `issued_ns`.
     pub fn note_response(&mut self, op: &Op, issued_ns: u64, counts: bool) {
         let now = self.machine.now();
         let Some((due_ns, behind_ns)) = self.pace.issued(op, issued_ns) else { return };
@@ -180,7 +179,7 @@ impl<'a> Hot<'a, '_> {
         }
     }
 
-    /// The time that a schedule left empty at the end was used, too.
+    /// Charges the time that a schedule left empty at the end.
     pub fn cut(&mut self) {
         let now = self.machine.now();
         if now >= self.deadline_ns {

@@ -1,5 +1,5 @@
-//! One worker from its release to its end: warm-up, counted part, what stands inside the clock after it, and what a stopped one
-//! finishes. The order of the steps is the engine's, because the model says what is inside the clock.
+//! One worker from release to end: warm-up, counted part, final syncs inside the clock, and completion of a stopped stream. The order of
+//! steps follows the engine, because the workload model defines what is inside the clock.
 
 use super::hot::{Hot, Outcome, perform};
 use super::open::open;
@@ -14,7 +14,7 @@ use fathom_workload::ops::{Done, Source};
 use fathom_workload::{Raise, WhenStopped};
 
 impl Hot<'_, '_> {
-    /// The uncounted rest after a stop.
+    /// Runs the uncounted rest after a stop.
     async fn finish(&mut self, source: &mut dyn Source) {
         while !self.together.failed.get() {
             let Some(op) = self.pending.take().or_else(|| source.next(&self.done)) else { break };
@@ -27,7 +27,7 @@ impl Hot<'_, '_> {
         }
     }
 
-    /// fsync of all its files, with the mark.
+    /// fsync of all its files, and the mark.
     async fn sync_and_mark(&mut self) {
         let series = self.plan.stream.sync_series;
         let kind = if series.is_some() { OpKind::FinalSync } else { OpKind::Sync };
@@ -49,7 +49,7 @@ impl Hot<'_, '_> {
     }
 }
 
-/// The life of a worker that is released at `first_ns` plus its stagger.
+/// Runs a worker released at `first_ns` plus its stagger.
 pub(crate) async fn live<'a>(
     machine: &Machine,
     plan: &Plan<'a>,
@@ -118,7 +118,7 @@ pub(crate) async fn live<'a>(
 async fn conclude(mut hot: Hot<'_, '_>, source: &mut dyn Source, outcome: Outcome) -> Worked {
     let (machine, plan, stream) = (hot.machine, hot.plan, hot.plan.stream);
     let start_ns = hot.worked.start_ns;
-    // What comes after its operations is no part of the ratio.
+    // Work after its operations does not count in the ratio.
     hot.together.progress.leave(plan);
     hot.worked.last_ns = hot.last_ns;
     hot.worked.elapsed_ns = (hot.last_ns - start_ns).saturating_sub(hot.excluded_ns);
@@ -126,7 +126,7 @@ async fn conclude(mut hot: Hot<'_, '_>, source: &mut dyn Source, outcome: Outcom
         hot.worked.cpu_ns = hot.cpu_ns();
         return hot.worked;
     }
-    // Whose own time is over is done, too.
+    // A worker past its group's time limit also counts as done.
     let timed_out = plan.own_time && outcome == Outcome::Stopped && machine.now() >= hot.deadline_ns;
     let done = outcome == Outcome::Completed || timed_out;
     let raise_first = |when: Raise| {

@@ -1,5 +1,5 @@
-//! A worker's file mapped into memory, as the engine's back-end has it: records are copied in or out, every so many written ones are
-//! flushed by msync, and what is left of them before the file is closed. What a page costs is in `calls::mapped`.
+//! A worker's mapped file, as in the engine's back-end: records are copied in or out, msync flushes every N written records, and the rest
+//! is flushed before the file is closed. `calls::mapped` has the cost of pages.
 
 use super::plan::Plan;
 use crate::calls::{Ahead, Handle, Short, Table};
@@ -8,25 +8,24 @@ use crate::machine::Machine;
 use crate::stack::Stack;
 use fathom_workload::{Backend, Direction, MapFlush};
 
-/// Advices of madvise, by Linux' numbers.
+/// madvise advice values on Linux.
 const RANDOM: u8 = 1;
 const SEQUENTIAL: u8 = 2;
 const POPULATE_READ: u8 = 22;
 const POPULATE_WRITE: u8 = 23;
 
-/// A mapping.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Mapping {
     table: Table,
     flush: MapFlush,
     flush_every: u64,
-    /// Records that were written since the last flush.
+    /// Records written since the last flush.
     waiting: u64,
-    /// Pages are put into the page table from the start, to be read or written.
+    /// Pages are mapped in advance, for reading or writing.
     populate: Option<Way>,
 }
 
-/// Whether an advice has an effect that is simulated, or none on a mapping just made.
+/// Whether an advice is simulated, or has no effect on a fresh mapping.
 pub(super) fn is_known(advice: u8) -> bool {
     const NORMAL: u8 = 0;
     const DONTNEED: u8 = 4;
@@ -34,7 +33,7 @@ pub(super) fn is_known(advice: u8) -> bool {
 }
 
 impl Mapping {
-    /// By a back-end that maps files.
+    /// For a back-end that maps files.
     pub fn of(backend: &Backend) -> Self {
         let Backend::Mmap { flush, flush_every, populate, advice, .. } = *backend else {
             return Self::default();
@@ -52,7 +51,7 @@ impl Mapping {
         Self { table: Table::new(ahead), flush, flush_every, waiting: 0, populate }
     }
 
-    /// The file is open: it gets as long as the region that is to be written, and is mapped.
+    /// Called when the file is open: extends it to the region to be written, and maps it.
     pub async fn begin(&mut self, machine: &Machine, plan: &Plan<'_>, file: u32) {
         let handle = plan.handle(file);
         let end = match &plan.pool {
@@ -71,7 +70,7 @@ impl Mapping {
         }
     }
 
-    /// A record is copied out.
+    /// Copies a record out.
     pub async fn read(
         &mut self,
         machine: &Machine,
@@ -88,7 +87,7 @@ impl Mapping {
         Ok(())
     }
 
-    /// A record is copied in.
+    /// Copies a record in.
     pub async fn write(&mut self, machine: &Machine, handle: Handle, offset: u64, bytes: u64) {
         machine.copy_mapped(handle, &mut self.table, Way::Write, offset, bytes).await;
         if self.flush != MapFlush::No {
@@ -99,13 +98,13 @@ impl Mapping {
         }
     }
 
-    /// msync of all of it, which the kernel does as fdatasync.
+    /// msync of the whole mapping, which the kernel does as fdatasync.
     pub async fn sync(&mut self, machine: &Machine, handle: Handle) {
         self.waiting = 0;
         machine.fsync(handle, true).await;
     }
 
-    /// What was written since the last flush is flushed, and the mapping is given up.
+    /// Flushes what was written since the last flush, and unmaps the file.
     pub async fn end(&mut self, machine: &Machine, handle: Handle) {
         self.flush(machine, handle).await;
         machine.compute(machine.costs.call_ns).await;
@@ -117,7 +116,7 @@ impl Mapping {
         }
         match self.flush {
             MapFlush::No => {}
-            // A call that begins nothing since linux 2.6.19.
+            // A call that starts no I/O since linux 2.6.19.
             MapFlush::Async => machine.compute(machine.costs.call_ns).await,
             MapFlush::Sync => self.sync(machine, handle).await,
         }

@@ -1,14 +1,14 @@
-//! Simulated threads. They draw from the op stream of `workload`, unchanged, and feed it with completions as the engine's hot loop does,
-//! so that the same workload and seed give the same operations in both.
+//! Simulated threads. They draw from the op stream of `workload`, unchanged, and feed completions back like the engine's hot loop, so the
+//! same workload and seed give the same operations in both.
 //!
 //! * `plan`: who runs in a phase and on which files
 //! * `refused`: what the simulator cannot execute
-//! * `life`: one worker from its release to its end; `open`: how its files are opened; `hot`: what it counts
-//! * `files`: its files through its back-end; `buffered`: the C library's streams; `mapping`: mapped files
-//! * `alone`: one operation after the other; `several`: with several in flight; `pace`: rates, pauses, amounts of all
-//! * `ratio`: operations in proportion to those of others; `warming`: warm-ups
-//! * `stop`: what the workers of a phase share; `steady`: the rounds after which they are steady
-//! * `worked`: what one did
+//! * `life`: one worker from release to end; `open`: how its files are opened; `hot`: what it counts
+//! * `files`: its files through its back-end; `buffered`: C library streams; `mapping`: mapped files
+//! * `alone`: one operation at a time; `several`: several in flight; `pace`: rates, pauses, common amounts
+//! * `ratio`: operations in proportion to those of other workers; `warming`: warm-ups
+//! * `stop`: state shared by the workers of a phase; `steady`: the rounds that detect a steady state
+//! * `worked`: results of one worker
 
 mod alone;
 mod buffered;

@@ -1,9 +1,9 @@
-//! How a worker's files are opened, and what comes before the start.
+//! Opening a worker's files, and reads before the start.
 
 use super::plan::Plan;
 use crate::machine::Machine;
 
-/// Opens the files of a plan: those that are cut are empty then.
+/// Opens the files of a plan and truncates those that ask for it.
 pub(crate) async fn open(machine: &Machine, plan: &Plan<'_>) {
     if plan.stream.open.truncate {
         for &file in plan.files {
@@ -13,7 +13,7 @@ pub(crate) async fn open(machine: &Machine, plan: &Plan<'_>) {
     plan.begin(machine).await;
 }
 
-/// What comes before the start and is in no clock.
+/// Reads before the start, outside every clock.
 pub(crate) async fn prologue(machine: &Machine, plan: &Plan<'_>) {
     if !plan.stream.timed.open {
         open(machine, plan).await;
@@ -24,7 +24,7 @@ pub(crate) async fn prologue(machine: &Machine, plan: &Plan<'_>) {
         }
     }
     if plan.stream.warm_first_record {
-        // What cannot be read here will be missed by the first operation, which says so.
+        // A failure here will recur in the first operation, which reports it.
         let _ = plan.read(machine, 0, plan.region.start, plan.stream.record.largest().0).await;
     }
 }

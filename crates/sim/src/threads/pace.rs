@@ -1,4 +1,4 @@
-//! What comes before and after an operation, in virtual time: computing, waiting until it is due, pauses after bursts.
+//! Virtual time before and after an operation: computing, waiting for its scheduled time, pauses after bursts.
 
 use super::plan::Plan;
 use super::ratio;
@@ -8,7 +8,7 @@ use fathom_workload::WhenStopped;
 use fathom_workload::drive::{Nanoseconds, Pacing, Turn};
 use fathom_workload::ops::{Early, Op, OpKind};
 
-/// Longest wait before a stop is looked for.
+/// Longest wait between two checks for a stop.
 const NAP_NS: u64 = 50_000_000;
 
 /// Whether an operation may be issued.
@@ -16,38 +16,38 @@ const NAP_NS: u64 = 50_000_000;
 pub(super) enum Waited {
     /// It may.
     Enough,
-    /// A stop came, the time is over, or nothing is left of what all share.
+    /// A stop was requested, the time is over, or the common amount is used up.
     Cut,
 }
 
-/// What an operation had to do with its worker's pace.
+/// Pause caused by the worker's pace around an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Paused {
-    /// Time that is not to be counted.
+    /// Time that must not be counted, ns.
     pub ns: u64,
 }
 
-/// The pace of one worker that was released at a moment.
+/// The pace of a worker.
 pub(super) struct Pace<'a> {
     pub rules: Pacing<'a>,
-    /// In a ratio to other workers.
+    /// Turn-taking with other workers in a ratio.
     pub turn: Option<Turn<'a>>,
     released_ns: u64,
 }
 
 impl<'a> Pace<'a> {
-    /// For a worker that was released at `released_ns`.
+    /// For a worker released at `released_ns`.
     pub fn of(plan: &Plan<'a>, turn: Option<Turn<'a>>, released_ns: u64) -> Self {
         let common = plan.pool.as_ref().map(|p| &p.common.due);
         Self { rules: Pacing::of(plan.stream, plan.seed, plan.place, common), turn, released_ns }
     }
 
-    /// When the operation in hand is due, with a rate or a list.
+    /// Scheduled time of the current operation, with a rate or a list.
     pub fn due_ns(&mut self) -> Option<u64> {
         Some(self.rules.schedule.as_mut()?.due(Nanoseconds, self.released_ns))
     }
 
-    /// The operation is issued. Gives when it was due, and for how long operation after operation has been late by now.
+    /// The operation is issued. Returns its scheduled time, and for how long consecutive operations have been late.
     pub fn issued(&mut self, op: &Op, at_ns: u64) -> Option<(u64, u64)> {
         if !self.rules.is_due_by_schedule(op) {
             return None;
@@ -56,12 +56,12 @@ impl<'a> Pace<'a> {
         Some((due_ns, self.rules.schedule.as_mut()?.issued(Nanoseconds, at_ns, op.bytes.into())))
     }
 
-    /// What is not due now, where only one kind of a mix has a rate.
+    /// The kinds that must not be issued yet, where only one kind of a mix has a rate.
     pub fn early(&mut self, now: u64) -> Option<Early> {
         self.rules.early(Nanoseconds, self.released_ns, || now)
     }
 
-    /// Computes and waits until an operation, which `pauses` or does not, may be issued.
+    /// Computes and waits until an operation may be issued; `pauses` says whether the pace applies to it.
     pub async fn before(
         &mut self,
         machine: &Machine,
@@ -115,7 +115,7 @@ impl<'a> Pace<'a> {
         ratio::wait(machine, plan, together, self.turn.as_ref(), deadline_ns).await
     }
 
-    /// What comes after an operation that was issued at `issued_ns`: when it was due, how far behind the worker is, and a pause.
+    /// After an operation issued at `issued_ns`: scheduled time, the worker's lag, and a pause.
     pub async fn after(
         &mut self,
         machine: &Machine,
@@ -134,7 +134,7 @@ impl<'a> Pace<'a> {
     }
 }
 
-/// Whether a stop concerns this worker.
+/// Whether this worker must stop.
 pub(super) fn is_stopped(machine: &Machine, plan: &Plan<'_>, together: &Together) -> bool {
     together.look(machine.now());
     together.failed.get()
@@ -144,7 +144,7 @@ pub(super) fn is_stopped(machine: &Machine, plan: &Plan<'_>, together: &Together
                 || plan.company.is_some_and(|company| together.companies.borrow().contains(&company)))
 }
 
-/// Computes for so long, unless a stop comes before.
+/// Computes for a time unless a stop comes first.
 async fn compute(machine: &Machine, plan: &Plan<'_>, together: &Together, mut ns: u64) {
     while ns > 0 && !is_stopped(machine, plan, together) {
         let part = ns.min(NAP_NS);
@@ -153,7 +153,7 @@ async fn compute(machine: &Machine, plan: &Plan<'_>, together: &Together, mut ns
     }
 }
 
-/// Waits until a moment, unless a stop or the end of the time comes before.
+/// Waits until a time unless a stop or the end of the phase's time comes first.
 pub(super) async fn wait_until(
     machine: &Machine,
     plan: &Plan<'_>,

@@ -1,7 +1,7 @@
-//! Who runs in a phase, in the order of the engine's numbers, and on which files; who shares a common sequence, and who an open file.
+//! Who runs in a phase, in the engine's worker order, and on which files; which workers share a sequence or an open file.
 //!
-//! Threads of one process that draw from one sequence over all files of a set share their open files, as the programs do that work so
-//! (SysBench opens its files once). Everybody else has opened his own.
+//! Threads of one process that draw from one sequence over all files of a set share their open files, like the programs that work this
+//! way (SysBench opens its files once). All others open their own.
 
 use super::files::Between;
 use crate::block::Who;
@@ -20,39 +20,39 @@ use fathom_workload::{
 };
 use std::sync::atomic::AtomicU64;
 
-/// What one worker is to do.
+/// The plan of one worker.
 pub(crate) struct Plan<'a> {
     pub group: String,
     pub index: usize,
     pub stream: &'a Stream,
-    /// Its files: one, or all of the set. The state of read-ahead of file n is at `opens` + n.
+    /// Its files: one, or all of the set. The read-ahead state of file n is at `opens` + n.
     pub files: &'a [FileNumber],
     pub opens: u32,
     pub who: Who,
     pub region: Region,
-    /// Where an operation's file has its name, for messages.
+    /// Name of the set that its files are in, for messages.
     pub set: &'a str,
     pub seed: u64,
     pub place: Place,
-    /// After the release of the first worker: its stagger and its group's delay.
+    /// Delay after the first worker's release: stagger plus the group's delay.
     pub stagger_ns: u64,
     pub ramp_ns: u64,
-    /// Bytes that end its warm-up, or that of its company; 0: its time does.
+    /// Bytes that end the warm-up of the worker or its company; 0 if time ends it.
     pub ramp_bytes: u64,
     pub ramp_together: bool,
     pub time_ns: Option<u64>,
-    /// The time is that of its group alone.
+    /// The time limit is that of its group alone.
     pub own_time: bool,
-    /// What all workers of the phase may do together.
+    /// Limit on the joint work of all workers of the phase.
     pub quota: Quota,
     pub raise: Option<Raise>,
-    /// Its company, and whether it ends that only.
+    /// Its company, and whether its end stops only that company.
     pub company: Option<u32>,
     pub ends_company: bool,
     pub pool: Option<Member<'a>>,
-    /// The part of each file, where the files take turns.
+    /// The region of each file, where files take turns.
     pub parts: Vec<Region>,
-    /// What lies between its operations and calls of the kernel.
+    /// Layer between its operations and system calls.
     pub(super) between: Between,
 }
 
@@ -66,7 +66,7 @@ pub(crate) struct Member<'a> {
 }
 
 impl<'a> Plan<'a> {
-    /// Where its operations come from; `None` if not one record fits.
+    /// The source of its operations; `None` if not one record fits.
     pub fn source(&self, machine: &Machine) -> Option<Box<dyn Source + 'a>> {
         if let Some(by) = self.stream.written_by {
             let written = machine.written.borrow();
@@ -83,7 +83,7 @@ impl<'a> Plan<'a> {
         Some(Box::new(kept.by_pass(how, bytes_of_a_pass(self.stream, &self.parts_of_all()))))
     }
 
-    /// What it works on, of each of its files.
+    /// Its region of each file.
     fn parts_of_all(&self) -> Vec<Region> {
         match &self.pool {
             None => vec![self.region],
@@ -109,7 +109,7 @@ impl<'a> Plan<'a> {
         Some(Box::new(ops))
     }
 
-    /// The open file that an operation works on.
+    /// The open file of an operation.
     pub fn handle(&self, file: u32) -> Handle {
         let file = file.min((self.files.len() as u32).saturating_sub(1));
         Handle {
@@ -118,28 +118,28 @@ impl<'a> Plan<'a> {
             who: self.who,
             direct: self.stream.open.direct,
             access_time: !self.stream.open.no_access_time,
-            // The other advices change nothing that is modelled.
+            // The other advices have no modelled effect.
             no_readahead: self.stream.open.advice == Advice::Random,
             generation: None,
         }
     }
 
-    /// Operations that may be in flight at once.
+    /// Maximum queue depth.
     pub fn depth(&self) -> u32 {
         in_flight(self.stream, self.pool.is_some(), self.region, self.seed, self.place)
     }
 }
 
-/// What the workers of a phase share when they draw from common sequences.
+/// State shared by the workers of a phase that draw from common sequences.
 #[derive(Default)]
 pub(crate) struct Pools {
     commons: Vec<Common>,
     busy: Vec<AtomicU64>,
-    /// Of each worker.
+    /// One entry per worker.
     members: Vec<Option<Places>>,
 }
 
-/// A worker's pool, the places of the pool among those of all, its own among the pool's.
+/// A worker's pool, the pool's positions among all, and the worker's positions in the pool.
 type Places = (usize, std::ops::Range<usize>, std::ops::Range<usize>);
 
 #[derive(Clone)]
@@ -150,7 +150,7 @@ struct Open {
 }
 
 impl Pools {
-    /// Looks through the phase's workers, as the engine does.
+    /// Finds the pools of a phase, like the engine.
     pub fn of(phase: &Phase) -> Self {
         let mut pools = Self::default();
         let mut places = 0;
@@ -204,7 +204,7 @@ impl Pools {
     }
 }
 
-/// What is known when a phase is planned.
+/// Inputs for planning a phase.
 pub(crate) struct Setting<'a> {
     pub workload: &'a Workload,
     pub number: usize,
@@ -213,7 +213,7 @@ pub(crate) struct Setting<'a> {
     pub sets: &'a Sets,
 }
 
-/// The workers of a phase. Their read-ahead begins anew: files are opened before.
+/// Plans the workers of a phase. Files are reopened, so read-ahead starts afresh.
 pub(crate) fn plans<'a>(machine: &Machine, setting: &Setting<'a>) -> Vec<Plan<'a>> {
     let phase: &'a Phase = &setting.workload.phases[setting.number];
     let mut opens = machine.opens.borrow_mut();
@@ -221,7 +221,7 @@ pub(crate) fn plans<'a>(machine: &Machine, setting: &Setting<'a>) -> Vec<Plan<'a
     machine.closed.borrow_mut().clear();
     let mut plans: Vec<Plan<'a>> = Vec::new();
     let (mut index, mut process_base) = (0, 0);
-    // Where the open files of a pool begin, by process and pool.
+    // Start of a pool's open files, by process and pool.
     let mut shared: std::collections::BTreeMap<(u32, usize), u32> = std::collections::BTreeMap::new();
     for group in &phase.groups {
         for process in 0..group.instances {
@@ -258,7 +258,7 @@ pub(crate) fn plans<'a>(machine: &Machine, setting: &Setting<'a>) -> Vec<Plan<'a
                 }
                 let who = Who::worker(at);
                 let alone = machine.host.cpu.threads.get() == Threads::Linuxthreads;
-                // Numbers of processes begin behind those of the system's tasks.
+                // Process numbers start after the system tasks'.
                 let process_number =
                     if alone { who.0 } else { u16::try_from(process + 3).unwrap_or(u16::MAX) };
                 machine.block.describe(who, process_number);
@@ -304,7 +304,7 @@ pub(crate) fn plans<'a>(machine: &Machine, setting: &Setting<'a>) -> Vec<Plan<'a
     plans
 }
 
-/// The part of a file that a stream works on.
+/// The region of a file that a stream uses.
 fn region_of(stream: &Stream, file_bytes: u64) -> Region {
     let start = stream.start.0;
     if let Access::Listed(list) = &stream.access {

@@ -1,4 +1,4 @@
-//! Operations in a ratio to those of other workers: the words they publish in, and how a worker waits for its turn.
+//! Operations in a ratio to those of other workers: the published progress counters, and how a worker waits for its turn.
 
 use super::pace::{Waited, is_stopped};
 use super::plan::Plan;
@@ -8,20 +8,20 @@ use fathom_workload::drive::{AWAY, Turn};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a worker sleeps that waits for its turn, as the engine does when that takes long.
+/// Sleep of a worker that waits for its turn, as in the engine during long waits.
 const SHORT_NS: u64 = 20_000;
-/// Longest sleep: a stop is to be seen.
+/// Longest sleep, so that a stop is noticed.
 const LONG_NS: u64 = 50_000_000;
 
-/// How far every worker of a phase is that has a ratio.
+/// Progress of every worker of a phase that has a ratio.
 #[derive(Default)]
 pub(crate) struct Progress {
-    /// By worker: the number of its group, and its word.
+    /// By worker: its group's number and its counter.
     workers: BTreeMap<usize, (u32, AtomicU64)>,
 }
 
 impl Progress {
-    /// Those that begin later are away until then.
+    /// Workers that begin later are absent until then.
     pub fn of<'a, 'p: 'a>(plans: impl IntoIterator<Item = &'a Plan<'p>>) -> Self {
         let worker = |plan: &Plan<'_>| {
             let far = if plan.stagger_ns == 0 { 0 } else { AWAY };
@@ -30,7 +30,7 @@ impl Progress {
         Self { workers: plans.into_iter().filter_map(worker).collect() }
     }
 
-    /// The turn of a worker that begins now, if it has a ratio.
+    /// The turn of a worker that starts now, if it has a ratio.
     pub fn join(&self, plan: &Plan<'_>) -> Option<Turn<'_>> {
         let ratio = plan.stream.pace.ratio?;
         let others = self.workers.iter();
@@ -41,7 +41,7 @@ impl Progress {
         Some(turn)
     }
 
-    /// A worker is no longer waited for.
+    /// Others no longer wait for this worker.
     pub fn leave(&self, plan: &Plan<'_>) {
         if let Some((_, word)) = self.workers.get(&plan.index) {
             word.store(AWAY, Ordering::Relaxed);
@@ -49,7 +49,7 @@ impl Progress {
     }
 }
 
-/// Waits until it is the worker's turn, unless a stop or the end of the time comes before.
+/// Waits for the worker's turn, unless a stop or the end of the time comes first.
 pub(super) async fn wait(
     machine: &Machine,
     plan: &Plan<'_>,

@@ -1,5 +1,5 @@
-//! What the simulator cannot execute, said before anything starts, in words that tell what to do. What has no cost worth simulating
-//! (contents of files, buffers, NUMA nodes) is accepted: no figure depends on it.
+//! Features that the simulator cannot execute, refused before anything starts with a hint on what to do. Features without a simulated
+//! cost (contents of files, buffers, NUMA nodes) are accepted, since no figure depends on them.
 
 use super::mapping::is_known;
 use fathom_workload::caps::{Capabilities, Lack};
@@ -7,12 +7,12 @@ use fathom_workload::{
     Access, Action, Backend, Direction, Lock, Phase, Pick, Program, Stream, Uring, Workload,
 };
 
-/// MADV_POPULATE_WRITE, by its Linux number.
+/// MADV_POPULATE_WRITE on Linux.
 const POPULATE_WRITE: u8 = 23;
-/// As deep as the engine goes.
+/// The engine's deepest queue.
 const DEEPEST: u32 = 4096;
 
-/// Everything that it cannot execute, in sentences.
+/// Reports everything that cannot be executed, as sentences.
 pub(crate) fn refusals(workload: &Workload) -> Vec<String> {
     if let Err(errors) = workload.check() {
         return errors.iter().map(|e| format!("{}: {}", e.place, e.message)).collect();
@@ -37,7 +37,7 @@ fn has(phase: &Phase, action: fn(&Action) -> bool) -> bool {
     phase.before.iter().chain(&phase.after).any(action)
 }
 
-/// Whether a stream asks for something that needs one operation after the other.
+/// Whether a stream needs one operation at a time.
 fn goes_alone(stream: &Stream) -> bool {
     stream.pace.think.is_some()
         || stream.pace.burst.is_some()

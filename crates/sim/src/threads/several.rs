@@ -1,10 +1,9 @@
-//! A stream with several operations in flight: each is done by a task of its own, which stands for what the kernel does with it; the
-//! worker draws, hands out, and sees what is done. Unless it is to go among them, an fsync goes alone, as in the engine: it waits for those in flight, and the next
-//! ones wait for it.
+//! A stream with several operations in flight. A separate task does each, representing the kernel's part; the worker draws, submits and
+//! reaps. Unless configured otherwise an fsync runs alone, as in the engine: it waits for those in flight, and the next ones wait for it.
 //!
-//! Past the page cache that is how it is. Through it, the kernel does what it can while operations are handed in, one after the other on
-//! the worker's CPU: with aio every read and write, whether it has to wait or not; with io_uring reads that find their pages in memory.
-//! The worker sees what is done when that call returns. As many operations go into one call as with the engine.
+//! With direct I/O that is all. Through the page cache, the kernel does what it can during submission, one operation after the other on
+//! the worker's CPU: with aio every read and write, whether it must wait or not; with io_uring reads that find their pages in memory. The
+//! worker sees the completions when that call returns. A call submits as many operations as in the engine.
 
 use super::hot::{Hot, Outcome, perform};
 use super::pace::{Waited, is_stopped, wait_until};
@@ -20,16 +19,16 @@ use fathom_workload::ops::{Op, OpKind as Kind, Source};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
-/// Between a worker and the tasks that do its operations.
+/// State shared by a worker and the tasks that do its operations.
 #[derive(Default)]
 pub(crate) struct Slots {
-    /// Tasks that have nothing to do.
+    /// Idle tasks.
     idle: RefCell<Vec<TaskNumber>>,
-    /// Operations handed out and not yet taken up, with when they were drawn.
+    /// Submitted operations not yet taken by a task, with the time each was drawn.
     handed: RefCell<VecDeque<(Op, u64)>>,
-    /// Operations that have ended, with when each was drawn.
+    /// Completed operations, with the time each was drawn.
     ended: RefCell<VecDeque<(Op, u64, Option<Short>)>>,
-    /// The worker, while it waits for one to end.
+    /// The worker while it waits for a completion.
     waiting: Cell<Option<TaskNumber>>,
 }
 
@@ -60,7 +59,7 @@ impl Slots {
         }
     }
 
-    /// The worker waits until an operation ends or the next one is due.
+    /// The worker waits until an operation completes or the next one is scheduled.
     async fn until_one_ends(&self, machine: &Machine, due_ns: Option<u64>) {
         self.waiting.set(Some(machine.task()));
         match due_ns {
@@ -68,7 +67,7 @@ impl Slots {
             Some(due_ns) => {
                 let rang = machine.park_until(due_ns).await;
                 if self.waiting.take().is_none() && rang {
-                    // One has ended at this very moment, and its wake-up is on its way.
+                    // One completed at this very time; its wake-up is on the way.
                     machine.park().await;
                 }
             }
@@ -76,13 +75,13 @@ impl Slots {
     }
 }
 
-/// Whether operations go through the page cache, so that the kernel may do them while they are handed in.
+/// Whether operations go through the page cache, so that the kernel may do them during submission.
 fn through_the_cache(machine: &Machine, plan: &Plan<'_>) -> bool {
     let asynchronous = matches!(plan.stream.backend, Backend::Aio { .. } | Backend::Uring(_));
     asynchronous && !plan.stream.open.direct && machine.stack == Stack::Full
 }
 
-/// Whether the kernel does an operation through the page cache while it is handed in.
+/// Whether the kernel completes a page-cache operation during submission.
 fn is_done_at_once(machine: &Machine, plan: &Plan<'_>, op: &Op) -> bool {
     match op.kind {
         Kind::Sync { .. } | Kind::Trim | Kind::Evict => false,
@@ -92,7 +91,7 @@ fn is_done_at_once(machine: &Machine, plan: &Plan<'_>, op: &Op) -> bool {
     }
 }
 
-/// Hands in what goes through the page cache: what the kernel does meanwhile has ended when this returns.
+/// Submits page-cache operations; those done during submission have completed on return.
 async fn hand_in(hot: &Hot<'_, '_>, slots: &Slots, call: &mut Vec<(Op, u64)>) {
     let (machine, plan) = (hot.machine, hot.plan);
     for (op, began_ns) in call.drain(..) {
@@ -105,31 +104,31 @@ async fn hand_in(hot: &Hot<'_, '_>, slots: &Slots, call: &mut Vec<(Op, u64)>) {
     }
 }
 
-/// What is in flight.
+/// The operations in flight.
 #[derive(Default)]
 struct Flights {
     count: u32,
     /// An fsync is among them.
     alone: bool,
-    /// The queue was full, and empties as far as it is to.
+    /// The queue was full and is draining to its low mark.
     emptying: bool,
-    /// Due times, oldest first, of those handed out with a rate.
+    /// Scheduled times of operations submitted with a rate, oldest first.
     due: VecDeque<(u64, u64)>,
     held: Option<Op>,
 }
 
-/// Runs the warm-up, if there is one, and the counted part.
+/// Runs the warm-up, if any, and the counted part.
 pub(super) async fn run(hot: &mut Hot<'_, '_>, source: &mut dyn Source, slots: &Slots) -> Outcome {
     let (machine, plan, together) = (hot.machine, hot.plan, hot.together);
     let depth = plan.depth();
     let mut warm = together.warming.begin(plan, machine.now());
     if let Some(warm) = &warm {
-        // Whoever waits for his time must not sleep through the end of the warm-up.
+        // A worker that waits for a scheduled time must not sleep past the end of the warm-up.
         hot.deadline_ns = warm.deadline();
     }
     let mut flights = Flights::default();
     let through_the_cache = through_the_cache(machine, plan);
-    // What the next call is to carry.
+    // Operations of the next submission call.
     let mut call = Vec::new();
     let mut outcome = None;
     loop {
@@ -198,13 +197,13 @@ pub(super) async fn run(hot: &mut Hot<'_, '_>, source: &mut dyn Source, slots: &
             break;
         }
         let is_full = flights.count >= depth || flights.alone || outcome.is_some();
-        // The next one waits for its time, or for those in flight.
+        // The next operation waits for its time or for those in flight.
         let waits_for_all = flights.held.is_some() || flights.alone || outcome.is_some();
         flights.emptying |= is_full && plan.stream.refill_at.is_some();
         let nothing_may_begin = is_full || flights.emptying;
         let wait_for =
             if nothing_may_begin { plan.stream.wait_for.clamp(1, flights.count.max(1)) } else { 1 };
-        // A worker that handed something in and has room for more goes on.
+        // A worker that has submitted and has free slots goes on.
         let mut waits = flights.count > 0 && (nothing_may_begin || due_ns.is_some() || flights.count == had);
         while waits && slots.ended.borrow().len() < wait_for as usize {
             slots.until_one_ends(machine, due_ns).await;
@@ -239,7 +238,7 @@ fn draw(hot: &mut Hot<'_, '_>, source: &mut dyn Source, flights: &mut Flights) -
         if hot.counting {
             return None;
         }
-        // The amount begins anew as long as it is warm-up.
+        // During the warm-up the amount starts over.
         source.refill(None);
         source.next(&hot.done)
     })
@@ -247,7 +246,7 @@ fn draw(hot: &mut Hot<'_, '_>, source: &mut dyn Source, flights: &mut Flights) -
 
 enum Before {
     Go,
-    /// It is due then, and something is in flight that may end before.
+    /// Scheduled for this time, with operations in flight that may complete before.
     Later(u64),
     Cut,
 }
@@ -280,7 +279,7 @@ async fn before(hot: &mut Hot<'_, '_>, (op, pauses): (&Op, bool), flights: &mut 
     Before::Go
 }
 
-/// Sees what has ended, `most` operations at most.
+/// Reaps at most `most` completions.
 fn reap(
     hot: &mut Hot<'_, '_>,
     source: &mut dyn Source,

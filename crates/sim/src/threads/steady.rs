@@ -1,28 +1,27 @@
-//! The stop rule "steady state" in virtual time: rounds of exactly their length, judged by the engine's arithmetic. The first one begins
-//! when every worker counts. Nobody watches: a round that is over is judged when the next operation ends or somebody asks whether to
-//! stop, before what comes after it is counted.
+//! The stop rule "steady state" in virtual time: rounds of exact length, judged by the engine's arithmetic. The first begins once every
+//! worker counts. There is no watching thread: a finished round is judged when the next operation completes or a worker checks for a
+//! stop, before anything later is counted.
 
 use fathom_record::SteadyState;
 use fathom_workload::Steady;
 use fathom_workload::drive::Sums;
 
-/// The rounds of a phase.
 pub(super) struct Rounds {
     rule: Steady,
     /// Workers that do not count yet.
     missing: usize,
-    /// When the round that goes on began.
+    /// Start of the current round.
     began_ns: Option<u64>,
-    /// What has ended in it.
+    /// Sums of the current round.
     gained: Sums,
-    /// Rounds without a figure.
+    /// Number of rounds without a figure.
     empty: usize,
     over: bool,
     state: SteadyState,
 }
 
 impl Rounds {
-    /// For a phase with so many workers.
+    /// For a phase with `workers` workers.
     pub fn new(rule: Steady, workers: usize) -> Self {
         let state = SteadyState {
             asked: true,
@@ -34,7 +33,7 @@ impl Rounds {
         Self { rule, missing: workers, began_ns: None, gained: Sums::default(), empty: 0, over: false, state }
     }
 
-    /// One more worker counts.
+    /// Another worker counts.
     pub fn counting(&mut self, now: u64) {
         self.missing = self.missing.saturating_sub(1);
         if self.missing == 0 && self.began_ns.is_none() {
@@ -42,7 +41,7 @@ impl Rounds {
         }
     }
 
-    /// An operation has ended. What ends with a round belongs to it.
+    /// An operation has completed. One that completes at the end of a round belongs to it.
     pub fn counted(&mut self, now: u64, latency_ns: u64, bytes: u64) {
         self.look(now);
         if self.began_ns.is_some_and(|began_ns| began_ns < now || self.rule.after.0 == 0) {
@@ -50,7 +49,7 @@ impl Rounds {
         }
     }
 
-    /// Judges the rounds that are over. Whether the phase is.
+    /// Judges finished rounds. Returns whether the phase is over.
     pub fn look(&mut self, now: u64) -> bool {
         let round_ns = self.rule.round.0.max(1);
         let is_behind = |began_ns: u64| now.saturating_sub(began_ns) > round_ns;
@@ -70,7 +69,7 @@ impl Rounds {
         self.over = self.state.reached || rule.is_given_up_after(rounds);
     }
 
-    /// What came of it.
+    /// The outcome.
     pub fn state(&self) -> SteadyState {
         self.state.clone()
     }
@@ -110,7 +109,7 @@ mod tests {
         let mut rounds = Rounds::new(rule, 1);
         rounds.counting(0);
         rounds.counted(400, 7, 1);
-        // 1, 9, 1: the range is large, and there is no slope.
+        // 1, 9, 1: the range is large, and the slope is 0.
         for (round, ops) in [(0, 1), (1, 9), (2, 1)] {
             for op in 0..ops {
                 rounds.counted(600 + round * 1000 + op, 7, 1);

@@ -1,5 +1,5 @@
-//! What the workers of a phase share while they run: the stop flag, how much of a common amount was taken, the interval series, and the
-//! rounds of a steady state.
+//! State shared by the running workers of a phase: the stop flag, the used part of a common amount, the interval series, and the rounds
+//! of a steady state.
 
 use super::plan::Plan;
 use super::ratio::Progress;
@@ -12,27 +12,26 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// Shared by all workers of a phase.
 pub(crate) struct Together {
-    /// The first worker is done, and the others are to stop counting.
+    /// The first worker is done, and the others must stop counting.
     pub first_done: Cell<bool>,
-    /// Companies of which a worker is done that ends them.
+    /// Companies stopped by one of their workers.
     pub companies: RefCell<BTreeSet<u32>>,
-    /// A worker failed: all leave.
+    /// A worker failed: all must leave.
     pub failed: Cell<bool>,
-    /// Who fails leaves alone.
+    /// A failing worker leaves alone.
     fails_alone: bool,
-    /// A flow has come to what ends the phase, or the phase has become steady.
+    /// A flow has reached the end of the phase, or the phase is steady.
     pub rule: Cell<bool>,
-    /// Workers that have not ended.
+    /// Workers still running.
     pub alive: Cell<usize>,
-    /// What workers have taken from the phase's common amount.
+    /// Used part of the phase's common amount.
     pub taken: Taken,
-    /// What the device had written when the last clock so far stopped.
+    /// Bytes the device had written when the last clock so far stopped.
     pub written_bytes: Cell<u64>,
-    /// How far those are that keep a ratio.
+    /// Progress of workers that keep a ratio.
     pub progress: Progress,
-    /// What those have moved that warm up.
+    /// Bytes moved by workers in their warm-up.
     pub warming: Warming,
     series: Option<RefCell<Series>>,
     rounds: Option<RefCell<Rounds>>,
@@ -41,7 +40,7 @@ pub(crate) struct Together {
 struct Series {
     width_ns: u64,
     begin_ns: u64,
-    /// Begins when the first worker begins to count.
+    /// Start of the series: when the first worker begins to count.
     began: bool,
     cells: Vec<Cells>,
 }
@@ -54,7 +53,7 @@ struct Cells {
 }
 
 impl Series {
-    /// The interval of a moment. What ends with an interval belongs to it.
+    /// The interval at a time. An operation that completes at the end of an interval belongs to it.
     fn cell(&mut self, now: u64) -> &mut Cells {
         let at = (now.saturating_sub(self.begin_ns).saturating_sub(1) / self.width_ns) as usize;
         if self.cells.len() <= at {
@@ -65,7 +64,7 @@ impl Series {
 }
 
 impl Together {
-    /// For a phase of so many workers with an interval series of this width (0: none), which ends when it is steady, if that is asked for.
+    /// For `workers` workers, with intervals of `interval_ns` (0: none); `steady` ends the phase once it is steady.
     pub fn new(interval_ns: u64, steady: Option<Steady>, workers: usize) -> Self {
         let series = Series { width_ns: interval_ns, begin_ns: 0, began: false, cells: Vec::new() };
         Self {
@@ -84,20 +83,20 @@ impl Together {
         }
     }
 
-    /// With what an error ends.
+    /// Sets the reaction to an error.
     #[must_use]
     pub fn failing(self, failed: Failed) -> Self {
         Self { fails_alone: failed == Failed::Worker, ..self }
     }
 
-    /// With workers that may keep a ratio to each other, or warm up together.
+    /// For workers that may keep a ratio to each other, or warm up together.
     #[must_use]
     pub fn among(self, plans: &[Rc<Plan<'_>>]) -> Self {
         let plans = || plans.iter().map(|plan| &**plan);
         Self { progress: Progress::of(plans()), warming: Warming::of(plans()), ..self }
     }
 
-    /// A worker is done that ends others: all, or those of its company.
+    /// A worker is done and ends others: all, or those of its company.
     pub fn is_done(&self, ends: Option<u32>) {
         match ends {
             Some(company) => drop(self.companies.borrow_mut().insert(company)),
@@ -110,12 +109,12 @@ impl Together {
         self.failed.set(!self.fails_alone);
     }
 
-    /// Whether something has ended the phase for flows.
+    /// Whether the phase is over for flows.
     pub fn is_over(&self) -> bool {
         self.failed.get() || self.first_done.get() || self.rule.get()
     }
 
-    /// Ends the phase if it is steady by now, or was waited for long enough.
+    /// Ends the phase if it is steady by now, or has been waited for long enough.
     pub fn look(&self, now: u64) {
         if let Some(rounds) = &self.rounds
             && rounds.borrow_mut().look(now)
@@ -124,12 +123,12 @@ impl Together {
         }
     }
 
-    /// What came of waiting for a steady state.
+    /// Outcome of waiting for a steady state.
     pub fn steadiness(&self) -> Option<SteadyState> {
         self.rounds.as_ref().map(|rounds| rounds.borrow().state())
     }
 
-    /// An operation is counted in the round it ends in.
+    /// Counts an operation in the round it completes in.
     fn in_round(&self, now: u64, latency_ns: u64, bytes: u64) {
         self.look(now);
         if let Some(rounds) = &self.rounds {
@@ -150,7 +149,7 @@ impl Together {
         }
     }
 
-    /// An operation has ended and counts.
+    /// A counted operation has completed.
     pub fn counted(&self, now: u64, op: OpKind, latency_ns: u64, bytes: u64) {
         if matches!(op, OpKind::Read | OpKind::Write) {
             self.in_round(now, latency_ns, bytes);
@@ -167,7 +166,7 @@ impl Together {
         kind.1 += bytes;
     }
 
-    /// An I/O operation of a flow has ended that neither reads nor writes data, and counts.
+    /// A counted I/O operation of a flow that neither reads nor writes data has completed.
     pub fn counted_other(&self, now: u64, bytes: u64) {
         self.in_round(now, 0, bytes);
         let Some(series) = &self.series else { return };
@@ -177,7 +176,8 @@ impl Together {
         cell.bytes += bytes;
     }
 
-    /// The series until the last clock stopped. As with a real run a last piece shorter than half an interval belongs to the one before.
+    /// The series until the last clock stopped. As in a real run, a final piece shorter than half an interval is merged into the one
+    /// before.
     pub fn intervals(&self, first_ns: u64, end_ns: u64) -> Vec<Interval> {
         let Some(series) = &self.series else { return Vec::new() };
         let Series { width_ns, begin_ns, cells, .. } = &mut *series.borrow_mut();

@@ -1,14 +1,14 @@
-//! Warm-ups: the words in which workers publish what they have moved.
+//! Warm-ups: the counters in which workers publish the bytes they have moved.
 
 use super::plan::Plan;
 use fathom_workload::drive::WarmUp;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
 
-/// What every worker of a phase that warms up has moved.
+/// Bytes moved by every worker of a phase that warms up.
 #[derive(Default)]
 pub(crate) struct Warming {
-    /// By worker: the company it warms up with, and its word.
+    /// By worker: the company it warms up with, and its counter.
     workers: BTreeMap<usize, (Option<u32>, AtomicU64)>,
 }
 
@@ -22,7 +22,7 @@ impl Warming {
         Self { workers: plans.into_iter().filter(warm).map(worker).collect() }
     }
 
-    /// The warm-up of a worker that begins at `now`, if it has one.
+    /// The warm-up of a worker that starts at `now`, if it has one.
     pub fn begin(&self, plan: &Plan<'_>, now: u64) -> Option<WarmUp<'_>> {
         let (company, own) = self.workers.get(&plan.index)?;
         let others =

@@ -1,4 +1,4 @@
-//! What one worker did, as it goes along, and as a worker of a record in the end.
+//! Results of one worker, accumulated during the run and converted to a worker of a record at the end.
 
 use fathom_record::histogram::{BUCKETS, bucket_of};
 use fathom_record::{Ending, Histogram, Marks, OpKind, OpLogEntry, OpStat, Row, Worker};
@@ -21,7 +21,7 @@ impl Default for Stat {
 }
 
 impl Stat {
-    /// One more.
+    /// Records one operation.
     pub fn record(&mut self, latency_ns: u64, bytes: u64) {
         self.ops += 1;
         self.bytes += bytes;
@@ -44,13 +44,12 @@ impl Stat {
     }
 }
 
-/// A worker's figures.
 #[derive(Default)]
 pub(crate) struct Worked {
     pub group: String,
     pub index: u32,
     pub released_ns: u64,
-    /// When it began to count.
+    /// Time at which it began to count.
     pub start_ns: u64,
     pub last_ns: u64,
     pub elapsed_ns: u64,
@@ -65,38 +64,38 @@ pub(crate) struct Worked {
     pub close_ns: u64,
     pub ending: Ending,
     pub log: Vec<OpLogEntry>,
-    /// Of a flow: its rows, and statistics of the kinds that are counted there only.
+    /// For a flow: its rows, and statistics of the kinds that are counted there only.
     pub rows: Vec<Row>,
     pub more_stats: Vec<OpStat>,
-    /// Of a flow: I/O operations that neither read nor write data, and the bytes they are said to move.
+    /// For a flow: I/O operations that neither read nor write data, and their nominal bytes.
     pub(super) other: (u64, u64),
     pub(super) stats: BTreeMap<OpKind, Stat>,
 }
 
 impl Worked {
-    /// Of a worker that is released at a moment.
+    /// For a worker released at `released_ns`.
     pub fn of(group: String, index: usize, released_ns: u64) -> Self {
         Self { group, index: index as u32, released_ns, start_ns: released_ns, ..Self::default() }
     }
 
-    /// An operation took so long.
+    /// Records an operation of this latency.
     pub fn record(&mut self, op: OpKind, latency_ns: u64, bytes: u64) {
         self.stats.entry(op).or_default().record(latency_ns, bytes);
     }
 
-    /// An I/O operation that neither reads nor writes data.
+    /// Records an I/O operation that neither reads nor writes data.
     pub fn other_io(&mut self, bytes: u64) {
         self.other.0 += 1;
         self.other.1 += bytes;
     }
 
-    /// Nothing of what was done so far counts.
+    /// Discards everything counted so far.
     pub fn forget(&mut self) {
         self.stats.clear();
         self.other = (0, 0);
     }
 
-    /// Reads and writes that count.
+    /// Counted reads and writes.
     pub fn operations(&self) -> u64 {
         self.of_both(|s| s.ops)
     }
@@ -105,7 +104,7 @@ impl Worked {
         [OpKind::Read, OpKind::Write].iter().filter_map(|op| self.stats.get(op)).map(figure).sum()
     }
 
-    /// As part of a record; times count from the release of the first worker.
+    /// Converts to a record's worker; times count from the release of the first worker.
     pub fn into_worker(self, first_ns: u64) -> Worker {
         let (ops, bytes) = (self.operations() + self.other.0, self.of_both(|s| s.bytes) + self.other.1);
         let stats = self.stats.iter().map(|(&op, s)| OpStat {

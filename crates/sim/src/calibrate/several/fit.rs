@@ -1,6 +1,6 @@
-//! The fit: a device serves so many commands at the same time, each for a time and a time for each byte, and is known to be done some
-//! time after that. What a command takes in all is told by requests that found the device nearly empty; what of it keeps a channel from
-//! others by windows in which it was full, where requests are done as fast as channels are free again.
+//! The fit: a device serves several commands in parallel, each for a fixed time plus a time per byte, and its completion is seen some
+//! time after that. The total time of a command follows from requests that found the device nearly empty. The part that occupies a
+//! channel follows from windows in which the device was full: there requests complete as fast as channels become free.
 
 use super::super::Unfit;
 use super::super::spread::Seen;
@@ -8,24 +8,25 @@ use super::gathered::{Cell, Gathered, Told, WINDOW, Window};
 use super::model::{Command, Model};
 use std::collections::BTreeMap;
 
-/// Fewer requests tell nothing.
+/// Minimum number of requests.
 const LEAST: u64 = 20;
-/// Fewer windows tell nothing of a depth.
+/// Minimum number of windows for a depth.
 const LEAST_WINDOWS: usize = 4;
-/// A window is about as deep as the deepest from this share of its depth on.
+/// Windows from this share of the largest depth on count as deep.
 const DEEP: f64 = 0.7;
-/// Requests wait for a channel where they take longer than alone by this factor.
+/// Requests that take longer than alone by this factor wait for a channel.
 const WAITS: f64 = 1.05;
-/// A command cannot hold a channel for longer than it takes in all; within what times scatter.
+/// A command cannot hold a channel longer than its total time; allows for scatter.
 const AT_MOST: f64 = 1.02;
-/// Numbers of channels are as good as the best if they are off by no more than this in addition (of the logarithm).
+/// Channel counts whose error is within this of the best are as good (error of the logarithm).
 const AS_GOOD: f64 = 0.02;
-/// How much it counts that both kinds hold a channel for the same share of their time: little beside windows that tell them apart.
+/// Weight of the assumption that both kinds hold a channel for the same share of their time: small, so that windows that separate the
+/// kinds dominate.
 const ALIKE: f64 = 1e-3;
-/// More channels are not looked for.
+/// Largest number of channels tried.
 const MOST_CHANNELS: usize = 256;
 
-/// What requests of one kind and about one size take where they found the device nearly empty.
+/// Time of requests of one kind and about one size that found the device nearly empty.
 #[derive(Clone, Copy)]
 struct Alone {
     bytes: f64,
@@ -33,7 +34,7 @@ struct Alone {
     depth: f64,
 }
 
-/// Time for a command and for each of its bytes.
+/// Time per command and per byte.
 #[derive(Clone, Copy, Debug)]
 struct Line {
     command_ns: f64,
@@ -45,7 +46,7 @@ impl Line {
         self.command_ns + self.ns_per_byte * bytes
     }
 
-    /// Through what was seen, errors counted in proportion; no time is below 0.
+    /// Least-squares line with relative errors; no time is below 0.
     fn through(points: &[Alone], channels: f64) -> Self {
         let (mut n, mut x, mut y, mut xx, mut xy) = (0.0, 0.0, 0.0, 0.0, 0.0);
         for point in points {
@@ -72,27 +73,27 @@ impl Line {
     }
 }
 
-/// Everything that all traces tell.
+/// The combined data of all traces.
 struct Seeing {
     cells: BTreeMap<Cell, Told>,
     flushes: Seen,
     windows: Vec<Window>,
     alone: [Vec<Alone>; 2],
-    /// The depth from which on a window of mostly this kind is about as deep as any; none where there is never more than one.
+    /// The depth from which a window dominated by this kind counts as deep; `None` where there is never more than one request.
     deep: [Option<f64>; 2],
 }
 
-/// One number of channels, with what follows from it.
+/// A number of channels, with its fit.
 struct Try {
     channels: f64,
     alone: [Option<Line>; 2],
-    /// What of a command's time holds its channel, where windows tell.
+    /// The part of a command's time that holds its channel, where windows determine it.
     held_ns: [Option<f64>; 2],
     off: f64,
     possible: bool,
 }
 
-/// Fits a model to all of these.
+/// Fits a model to all traces.
 ///
 /// # Errors
 /// Too few requests.
@@ -112,7 +113,7 @@ pub fn fit(all: &[&Gathered]) -> Result<Model, Unfit> {
         None => (nearest(false).unwrap_or(0.0), false),
     };
     let good = |t: &&Try| (t.possible || !possible) && t.off <= best + AS_GOOD;
-    // As many as are as good: time that a command spends beside its channel is what nothing else explains.
+    // The largest of the equally good counts: time spent outside the channel is whatever nothing else explains.
     let Some(chosen) = tries.iter().filter(good).max_by(|a, b| a.channels.total_cmp(&b.channels)) else {
         return Err(Unfit::Undetermined("their times are not finite"));
     };
@@ -180,8 +181,8 @@ impl Seeing {
         took > WAITS * alone
     }
 
-    /// What a command of each kind holds a channel for: in the time of a window, times the channels, all its requests were served. Looked
-    /// for are the shares of the times that commands take alone; where windows do not tell one kind from the other, both have the same.
+    /// Channel time of a command of each kind: a window's time multiplied by the number of channels served all its requests. The unknowns
+    /// are the shares of the commands' total times; where windows do not separate the kinds, both have the same share.
     fn held(&self, channels: f64, lines: [Option<Line>; 2]) -> [Option<f64>; 2] {
         let (mut xx, mut xy) = ([[0.0_f64; 2]; 2], [0.0_f64; 2]);
         let deep = |w: &&Window| {
@@ -227,7 +228,7 @@ impl Seeing {
         };
         let commands = [0, 1].map(|kind: usize| {
             let line = chosen.alone[kind]?;
-            // Where nothing waited, what is beside a channel is as it is for the other kind.
+            // Where no request waited, the time outside the channel is taken from the other kind.
             let (beside_ns, held_ns) = match beside(kind) {
                 Some(ns) => (ns, chosen.held_ns[kind].unwrap_or(line.command_ns)),
                 None => {
@@ -255,7 +256,7 @@ impl Seeing {
         }
     }
 
-    /// How times of commands scatter: those of the size of which there are most, their mean made what a command holds a channel for.
+    /// The scatter of command times, from the most frequent size, scaled so that the mean is the channel time.
     fn shares(&self, kind: usize, line: Line, held_ns: f64, channels: f64) -> Vec<f64> {
         let nearly_alone = nearly_alone(&self.cells, kind == 1);
         let Some(told) = nearly_alone.into_iter().map(|(_, told)| told).max_by_key(|told| told.seen.count())
@@ -280,12 +281,12 @@ impl Window {
         self.depth as f64 / f64::from(WINDOW)
     }
 
-    /// Whether one in eight at least is of this kind.
+    /// Whether at least one in eight requests is of this kind.
     fn is_of(&self, kind: usize) -> bool {
         self.requests[kind] * 8 >= WINDOW
     }
 
-    /// What its requests would take alone.
+    /// The time that its requests would take alone.
     fn alone_ns(&self, lines: [Option<Line>; 2]) -> f64 {
         let of = |kind: usize| {
             let line = lines[kind].or(lines[1 - kind]);
@@ -297,7 +298,7 @@ impl Window {
     }
 }
 
-/// Cells of a kind in which the device was as nearly empty as for any, each size once.
+/// For each size of a kind, the cell with the emptiest device; sizes that never found it about as empty as the others are left out.
 fn nearly_alone(cells: &BTreeMap<Cell, Told>, write: bool) -> Vec<(&Cell, &Told)> {
     let mut sizes: BTreeMap<u32, (&Cell, &Told)> = BTreeMap::new();
     for (cell, told) in cells.iter().filter(|(cell, _)| cell.write == write) {

@@ -1,13 +1,13 @@
-//! How long flushes of the device's cache took. A flush lies nowhere, and the kernel completes it again for each request that wanted it:
-//! the first completion behind an issue is the device's.
+//! Durations of cache flushes. A flush has no position, and the kernel completes it again for each request that wanted it: the first
+//! completion after an issue is the device's.
 
 use fathom_record::block::{BlockAction, BlockEvent, DeviceNumber, RequestFlags};
 use std::collections::VecDeque;
 
-/// The kernel has two under way at most; a recorder that lost completions must not pile them up.
+/// The kernel has at most two in flight; the limit is for lost completions.
 const MOST_OPEN: usize = 16;
 
-/// Flushes of a device that are under way.
+/// Flushes of a device in flight.
 #[derive(Clone, Debug)]
 pub(super) struct Flushes {
     device: DeviceNumber,
@@ -19,7 +19,7 @@ impl Flushes {
         Self { device, open: VecDeque::new() }
     }
 
-    /// Takes the next event: the time of a flush that it ends, ns, and how that was marked at its issue.
+    /// Processes the next event: returns the time of a flush that it ends, ns, and the mark given at its issue.
     pub fn take(&mut self, event: &BlockEvent, marked: bool) -> Option<(u64, bool)> {
         let other = RequestFlags::READ.0 | RequestFlags::DISCARD.0;
         if event.device != self.device || event.sectors != 0 || event.flags.0 & other != 0 {

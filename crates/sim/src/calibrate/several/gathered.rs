@@ -1,5 +1,4 @@
-//! What the requests of one trace tell, in room that does not grow with it: mean times by kind, size and depth, and how much was done in
-//! short windows of time.
+//! Statistics of one trace in bounded memory: mean times by kind, size and depth, and the throughput in short windows of time.
 
 use super::super::service::{Service, Services};
 use super::super::spread::Seen;
@@ -10,18 +9,18 @@ use fathom_record::block::{BlockEvent, DeviceNumber};
 use fathom_record::inside::Thinned;
 use std::collections::BTreeMap;
 
-/// Requests of a window.
+/// Requests per window.
 pub(super) const WINDOW: u32 = 32;
-/// Windows that are kept of a trace.
+/// Windows kept of a trace.
 const MOST_WINDOWS: usize = 2048;
 
-/// Requests of one kind, of sizes within a factor of two, that found about as many others in the device.
+/// Requests of one kind, of sizes within a factor of two, that found about the same number of others in the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Cell {
     pub write: bool,
     /// Logarithm of the size.
     pub size: u32,
-    /// Logarithm of the requests in the device at its issue, with it.
+    /// Logarithm of the number of requests in the device at its issue, itself included.
     pub depth: u32,
 }
 
@@ -43,24 +42,24 @@ impl Told {
     }
 }
 
-/// Requests that were done one after the other.
+/// Consecutively completed requests.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Window {
-    /// Reads, writes.
+    /// Numbers of reads and writes.
     pub requests: [u32; 2],
-    /// Bytes of those.
+    /// Bytes read and written.
     pub bytes: [u64; 2],
-    /// Sum of the requests in the device at their issue.
+    /// Sum over requests of the queue depth at issue.
     pub depth: u64,
     /// Sum of their response times.
     pub response_ns: u64,
-    /// Time from one completion to the next, as far as the device had something to do.
+    /// Time between completions during which the device was busy.
     pub busy_ns: u64,
-    /// One of them is not of the traced workload.
+    /// Whether it has a request outside the traced workload.
     spoilt: bool,
 }
 
-/// What one trace tells.
+/// Statistics of one trace.
 #[derive(Clone, Debug)]
 pub struct Gathered {
     services: Services,
@@ -74,7 +73,7 @@ pub struct Gathered {
 }
 
 impl Gathered {
-    /// Nothing yet, of this device.
+    /// Empty statistics of this device.
     #[must_use]
     pub fn new(device: DeviceNumber) -> Self {
         Self {
@@ -89,8 +88,7 @@ impl Gathered {
         }
     }
 
-    /// Takes the next event. Of an issue `counts` says whether it is the traced workload's; what is not keeps the device busy all the
-    /// same.
+    /// Processes the next event. `counts` says whether an issue belongs to the traced workload; others still keep the device busy.
     pub fn take(&mut self, event: &BlockEvent, counts: bool) {
         if let Some((ns, true)) = self.flushing.take(event, counts) {
             self.flushes.add(ns);
@@ -128,7 +126,7 @@ impl Gathered {
         }
     }
 
-    /// All of the trace was seen.
+    /// Ends the trace.
     #[must_use]
     pub fn finish(mut self) -> Self {
         let Thinned { kept, .. } = self.thin.take();
@@ -142,19 +140,19 @@ impl Gathered {
         self.requests
     }
 
-    /// The sector behind the last one that was asked for.
+    /// The end of the highest request.
     #[must_use]
     pub fn end_sector(&self) -> u64 {
         self.services.end_sector()
     }
 
-    /// Most reads and writes that the device had at once.
+    /// Highest number of reads and writes in the device.
     #[must_use]
     pub fn most_open(&self) -> usize {
         self.services.most_open()
     }
 
-    /// Events behind the last sector that there can be.
+    /// Events beyond the last possible sector.
     #[must_use]
     pub fn impossible(&self) -> u64 {
         self.services.impossible()

@@ -1,11 +1,11 @@
-//! One profile from several traces of a device, which had it under different loads: what a request takes alone is told by those that
-//! found the device nearly empty, how much goes on at the same time by those that found it full.
+//! One profile from several traces of a device under different loads. Requests that found the device nearly empty determine the time of a
+//! request alone; requests that found it full determine the parallelism.
 //!
 //! ```text
 //! events of each trace ─▶ gathered (times by kind, size and depth; windows; flushes) ─▶ fit (all of them) ─▶ model ─▶ profile (TOML)
 //! ```
 //!
-//! Memory does not grow with a trace. Nothing here judges: a model is held beside a trace that it was not fitted to by whoever has both.
+//! Memory does not grow with a trace. Judging a model on a held-out trace is up to the caller.
 
 mod fit;
 mod flushes;

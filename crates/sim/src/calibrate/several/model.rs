@@ -1,45 +1,45 @@
-//! What was fitted to several traces, and its text as a profile.
+//! The result of a fit to several traces, and its text as a profile.
 
 use super::super::Value;
 use super::super::fitting::{capacity, plain};
 use std::fmt::Write as _;
 
-/// What a command of one kind takes.
+/// Times of commands of one kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Command {
-    /// Requests that tell it.
+    /// Number of requests in the fit.
     pub requests: u64,
-    /// For which it holds a channel, beside its bytes, ns.
+    /// Channel time without bytes, ns.
     pub held_ns: f64,
-    /// From then on until it is known to be done, ns.
+    /// From the end of the channel time to the completion, ns.
     pub beside_ns: f64,
-    /// For each byte, which hold the channel too, ns.
+    /// Channel time per byte, ns.
     pub ns_per_byte: f64,
-    /// How times for which a channel is held scatter: means of equal shares, ascending, us.
+    /// Scatter of the channel time: means of equal shares, ascending, us.
     pub shares_us: Vec<f64>,
 }
 
-/// A device as several traces tell it.
+/// A device as fitted to several traces.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
-    /// Commands that it serves at the same time.
+    /// Commands served in parallel.
     pub channels: u32,
     /// Reads, if there are enough.
     pub reads: Option<Command>,
-    /// Writes, likewise.
+    /// Writes, if there are enough.
     pub writes: Option<Command>,
-    /// Flushes, likewise: how many, their mean and their shares, us.
+    /// Flushes, if there are enough: number, mean and shares, us.
     pub flushes: Option<(u64, f64, Vec<f64>)>,
     pub(super) end_sector: u64,
-    /// The device's own, where somebody knows it.
+    /// The device's real capacity, if known.
     pub(super) capacity_bytes: Option<u64>,
     pub(super) most_open: usize,
 }
 
-/// A rate above which bytes take no time that counts.
+/// Rates above this mean that bytes take no time.
 const FASTEST_MB_S: f64 = 1e6;
 
-/// The device takes so many times as many requests as the traces have at once: what asks for more is seen to.
+/// Queue depth of the model as a multiple of the traces' deepest queue, so that deeper loads show, although without an error bar.
 const ROOM: usize = 4;
 
 impl Command {
@@ -50,19 +50,19 @@ impl Command {
 }
 
 impl Model {
-    /// Whether flushes are told.
+    /// Whether flushes were fitted.
     #[must_use]
     pub fn has_flushes(&self) -> bool {
         self.flushes.is_some()
     }
 
-    /// The same, with the device's own capacity.
+    /// The same model with the device's real capacity.
     #[must_use]
     pub fn of_capacity(self, bytes: u64) -> Self {
         Self { capacity_bytes: Some(bytes), ..self }
     }
 
-    /// The values, for people.
+    /// The values, for display.
     #[must_use]
     pub fn values(&self) -> Vec<Value> {
         let value = |key, value, note: String| Value { key, value, standard_error: None, src: "fit", note };
@@ -91,7 +91,7 @@ impl Model {
         "requests are done so many times as fast as one after the other, or more".into()
     }
 
-    /// The text of a profile; `scatters`: with how times scatter, and not only their means.
+    /// The text of a profile. With `scatters` it has the distributions, otherwise only their means.
     #[must_use]
     pub fn profile(&self, about: &str, scatters: bool) -> String {
         let about: String = about.chars().map(plain).collect();
@@ -106,7 +106,7 @@ impl Model {
             },
         );
         let (most, room) = (self.most_open, (self.most_open * ROOM).clamp(1, 65_536));
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(
             text,
             "queue_depth = {{ value = {room}, src = \"guess\", note = \"the traces have {most} at once; at more than they have there is no error bar\" }}"

@@ -1,4 +1,4 @@
-//! A device of known numbers under several loads: what went in comes out, and from the others a load is predicted that was not seen.
+//! A device with known parameters under several loads: the parameters are recovered, and a held-out load is predicted from the others.
 
 use super::*;
 use crate::devices::distribution::{CommandRules, Distribution, DistributionRules};
@@ -10,7 +10,7 @@ use fathom_record::block::BlockAction;
 use std::convert::Infallible;
 use std::num::NonZeroU32;
 
-/// Four channels; 160 us beside them; 5 us for a KiB; reads 500 us, writes 800 us, flushes 2 ms.
+/// Four channels; 160 us outside them; 5 us per KiB; reads 500 us, writes 800 us, flushes 2 ms.
 fn known() -> AnyDevice {
     let of = |us: u64| CommandRules {
         times_ns: vec![us * 900, us * 1000, us * 1100],
@@ -27,7 +27,7 @@ fn known() -> AnyDevice {
     })))
 }
 
-/// A load: whether the n-th is a write, its sectors (0: a flush).
+/// A load: whether the n-th command is a write, and its sectors (0: a flush).
 type Load = fn(u64) -> (bool, u32);
 
 fn traced(load: Load, depth: u32) -> Vec<BlockEvent> {
@@ -92,7 +92,7 @@ fn mixed(n: u64) -> (bool, u32) {
     (n.is_multiple_of(3), 8)
 }
 
-/// How long the model takes for a trace, as a share of how long the device took.
+/// The model's time for a trace relative to the device's.
 fn ratio(model: &Model, events: &[BlockEvent], scatters: bool) -> f64 {
     let profile = DeviceProfile::parse("m", &model.profile("fitted", scatters)).unwrap();
     let mut arrivals = Arrivals::in_turn(DEVICE);

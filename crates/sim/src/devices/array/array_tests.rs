@@ -1,4 +1,4 @@
-//! The array as a whole: full stripes and parts, cache and bypass, mirrors, flushes.
+//! The array as a whole: full and partial stripes, cache and bypass, mirrors, flushes.
 
 use super::*;
 use crate::devices::disk::testing::{disk_of, rules, small_disk};
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 const MS: u64 = 1_000_000;
 
-/// Everything off: no cache, no bypass rule, all stripes at once.
+/// Everything off: no cache, no bypass rule, all stripes in parallel.
 const PLAIN: ArrayRules = ArrayRules {
     depth: 128,
     firmware_ns: 100_000,
@@ -40,7 +40,7 @@ fn array(level: Level, rules_of: ArrayRules) -> Array {
 fn a_full_stripe_costs_one_access_to_each_disk_and_a_part_two_to_some() {
     let mut full = array(Level::Raid5, PLAIN);
     let done = closed(&mut full, &[write(0, 384 * 10, 384)], 1);
-    // Unit at the same place of each disk: they run alike, 128 sectors pass in 7.68 ms and a switch.
+    // The unit has the same position on each disk, so they run alike: 128 sectors take 7.68 ms plus a switch.
     let transfer = full.counters(u64::MAX).transfer_ns;
     assert!((4 * 7_680_000..=4 * 9_300_000).contains(&transfer), "{transfer}");
     let mut part = array(Level::Raid5, PLAIN);
@@ -98,11 +98,11 @@ fn writes_in_order_leave_the_cache_as_full_stripes() {
     closed(&mut array, &commands, 8);
     let mut none = Vec::new();
     array.advance(u64::MAX - 1, &mut none);
-    // 300 units and a hundred of parity, nothing read. A unit passes in 7.68 ms, switches not counted.
+    // 300 data units and a hundred parity units, nothing read. A unit takes 7.68 ms, switches not counted.
     let transfer = array.counters(u64::MAX).transfer_ns;
     assert!((400 * 7_680_000..400 * 8_800_000).contains(&transfer), "{transfer}");
     let counters = array.counters(u64::MAX);
-    // Four arms side by side, and the host's transfers are over long before.
+    // Four arms in parallel; the host's transfers end long before.
     assert!((transfer / 4..=counters.busy_ns).contains(&counters.destage_ns), "{counters:?}");
 }
 

@@ -1,39 +1,38 @@
-//! A controller's write cache: what of each stripe is dirty, which stripe goes to the disks next. Full stripes go first, in runs; a part
-//! waits for the rest of its stripe until the merge window is over or room is needed.
+//! A controller's write cache: which parts of each stripe are dirty, and which stripe is written back next. Full stripes go first, in
+//! runs. A partial stripe waits for the rest until the merge window is over or space is needed.
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// What is dirty of a stripe.
+/// The dirty part of a stripe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dirty {
     /// Runs of offsets inside the stripe, ascending, not touching.
     pub runs: Vec<(u64, u64)>,
-    /// When the first of it came, ns.
+    /// Arrival of the oldest dirty data, ns.
     pub since: u64,
 }
 
-/// What leaves the cache at once.
+/// A unit of write-back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Leaving {
-    /// Whole stripes that follow each other: first and how many.
+    /// Consecutive full stripes: first and number.
     Full(u64, u64),
     /// Parts of a stripe.
     Part(u64, Vec<(u64, u64)>),
 }
 
-/// The cache.
 #[derive(Clone, Debug)]
 pub struct DirtyStripes {
     stripe_sectors: u64,
     stripes: BTreeMap<u64, Dirty>,
-    /// Stripes in the order in which they became dirty, and became full. Entries of stripes that have left are stale.
+    /// Stripes in the order in which they became dirty and became full. Entries of written-back stripes are stale.
     order: VecDeque<(u64, u64)>,
     full: VecDeque<u64>,
     sectors: u64,
 }
 
 impl DirtyStripes {
-    /// An empty one, for stripes of so many sectors.
+    /// An empty cache for stripes of `stripe_sectors` sectors.
     #[must_use]
     pub fn new(stripe_sectors: u64) -> Self {
         Self {
@@ -45,13 +44,13 @@ impl DirtyStripes {
         }
     }
 
-    /// Dirty sectors.
+    /// Number of dirty sectors.
     #[must_use]
     pub fn sectors(&self) -> u64 {
         self.sectors
     }
 
-    /// Adds a run of offsets of a stripe; returns how many sectors became dirty that were not.
+    /// Adds a run of offsets of a stripe; returns how many sectors became dirty.
     pub fn add(&mut self, now: u64, stripe: u64, from: u64, to: u64) -> u64 {
         let order = &mut self.order;
         let dirty = self.stripes.entry(stripe).or_insert_with(|| {
@@ -68,17 +67,17 @@ impl DirtyStripes {
         after - before
     }
 
-    /// Whether a run of a stripe is dirty as a whole, so that a read finds it.
+    /// Whether a whole run of a stripe is dirty, so that a read can be served from it.
     #[must_use]
     pub fn covers(&self, stripe: u64, from: u64, to: u64) -> bool {
         let dirty = self.stripes.get(&stripe);
         dirty.is_some_and(|d| d.runs.iter().any(|&(start, end)| start <= from && to <= end))
     }
 
-    /// When the oldest stripe has waited for `window`, ns.
+    /// Time at which the oldest stripe will have waited for `window`, ns.
     #[must_use]
     pub fn due(&self, window: u64) -> Option<u64> {
-        // The front is never stale: it is tidied whenever stripes leave.
+        // The front is never stale: stale entries are removed whenever stripes leave.
         self.order.front().map(|&(_, since)| since.saturating_add(window))
     }
 
@@ -97,7 +96,7 @@ impl DirtyStripes {
         self.stripes.get(&stripe).is_some_and(|d| covered(&d.runs) == self.stripe_sectors)
     }
 
-    /// Takes out what goes next: the first full stripe with those that follow it, up to `run`; or, if that is `wanted`, the oldest.
+    /// Takes the next stripes: the first full stripe and its full successors, up to `run`; or, if `wanted`, the oldest partial one.
     /// Stripes that are `busy` stay.
     pub fn take(&mut self, run: u64, wanted: bool, busy: impl Fn(u64) -> bool) -> Option<Leaving> {
         if let Some(&first) = self.full.front().filter(|&&stripe| !busy(stripe)) {

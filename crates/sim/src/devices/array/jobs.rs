@@ -1,5 +1,5 @@
-//! Work on stripes: a job is a list of stripes to be written, some of them at the same time, or a set of reads. Each stripe is read, if its
-//! plan says so, and then written; two writes to one stripe never run at once, for they would spoil its parity.
+//! Work on stripes: a job is a list of stripes to write, several of them in parallel, or a set of reads. Each stripe is read, if its plan
+//! requires it, and then written. Two writes to one stripe never overlap, since that would corrupt its parity.
 
 use super::dirty::Leaving;
 use super::layout::{Extent, Layout};
@@ -8,18 +8,18 @@ use super::plan::{self, Plan};
 use crate::devices::Command;
 use std::collections::VecDeque;
 
-/// What a job is for.
+/// Purpose of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A read of the host.
+    /// A host read.
     Read(Command),
-    /// Commands past the cache: tags and sectors.
+    /// Commands that bypass the cache: tags and sectors.
     Past(Vec<(u32, u32)>),
-    /// So many sectors leave the cache.
+    /// Write-back of this many sectors from the cache.
     Destage(u64),
 }
 
-/// Stripes to be written as one access to each member, or parts of one.
+/// Stripes written with one access to each member, or parts of one stripe.
 #[derive(Clone, Debug)]
 enum Piece {
     Full(u64, u64),
@@ -43,18 +43,18 @@ struct Job {
     running: u32,
 }
 
-/// A piece that is being worked on.
+/// A piece in progress.
 #[derive(Debug)]
 struct Running {
     job: usize,
     stripes: std::ops::Range<u64>,
-    /// Accesses that are going on.
+    /// Accesses in flight.
     left: u32,
-    /// To be written when they are done.
+    /// Writes to start once those are done.
     writes: Vec<Extent>,
 }
 
-/// All of it.
+/// All jobs and their pieces.
 #[derive(Debug, Default)]
 pub struct Jobs {
     jobs: Vec<Option<Job>>,
@@ -76,17 +76,17 @@ fn place<T>(slots: &mut Vec<Option<T>>, value: T) -> usize {
 }
 
 impl Jobs {
-    /// Whether nothing is to be done.
+    /// Whether there is no work.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Whether a stripe is being worked on.
+    /// Whether a piece is working on the stripe.
     pub fn is_busy(&self, stripe: u64) -> bool {
         self.running.iter().flatten().any(|running| running.stripes.contains(&stripe))
     }
 
-    /// Reads extents.
+    /// Starts reads of extents.
     pub fn start_read(&mut self, now: u64, kind: Kind, extents: &[Extent], members: &mut Members) {
         self.count += 1;
         let job = place(&mut self.jobs, Job { kind, pieces: VecDeque::new(), at_once: 0, running: 1 });
@@ -97,14 +97,14 @@ impl Jobs {
         }
     }
 
-    /// Puts stripes with what is written of them on the list; `at_once` of them at the same time, 0 is all.
+    /// Queues stripes with their written parts, `at_once` of them in parallel (0: all).
     pub fn start_write(&mut self, kind: Kind, stripes: VecDeque<(u64, Vec<(u64, u64)>)>, at_once: u32) {
         self.count += 1;
         let pieces = stripes.into_iter().map(|(stripe, runs)| Piece::Part(stripe, runs)).collect();
         place(&mut self.jobs, Job { kind, pieces, at_once, running: 0 });
     }
 
-    /// Puts what leaves the cache on the list; returns its sectors.
+    /// Queues stripes that leave the cache; returns their sectors.
     pub fn start_destage(&mut self, leaving: Leaving, stripe_sectors: u64) -> u64 {
         self.count += 1;
         let (piece, sectors) = match leaving {
@@ -119,7 +119,7 @@ impl Jobs {
         sectors
     }
 
-    /// Begins every piece that may begin.
+    /// Starts every piece that may start.
     pub fn go_on(&mut self, now: u64, layout: &Layout, reconstruct: bool, members: &mut Members) {
         for at in 0..self.jobs.len() {
             while let Some(piece) = self.next_piece(at) {
@@ -163,7 +163,7 @@ impl Jobs {
         }
     }
 
-    /// An access is done; returns what its job was for, if that was the last of it.
+    /// Completes an access; returns the purpose of its job if that was the last access.
     pub fn access_done(&mut self, now: u64, owner: u32, members: &mut Members) -> Option<Kind> {
         let slot = &mut self.running[owner as usize];
         let running = slot.as_mut()?;

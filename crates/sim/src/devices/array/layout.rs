@@ -1,26 +1,26 @@
-//! Where a sector of an array lies on its members: levels 0, 1, 5 (left-symmetric) and 10, in stripes of one unit on each member.
+//! Location of an array's sectors on its members: levels 0, 1, 5 (left-symmetric) and 10, in stripes of one unit per member.
 
-/// How members hold the data.
+/// RAID level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 pub enum Level {
-    /// Units in turns, nothing twice.
+    /// Striping without redundancy.
     #[serde(rename = "raid0")]
     Raid0,
-    /// Every member holds all.
+    /// Every member holds all data.
     #[serde(rename = "raid1")]
     Raid1,
     /// One unit of each stripe is the parity of the others.
     #[serde(rename = "raid5")]
     Raid5,
-    /// Units in turns over pairs.
+    /// Striping over mirrored pairs.
     #[serde(rename = "raid10")]
     Raid10,
 }
 
-/// Sectors in which mirrored data are looked at; it has no stripes.
+/// Unit for mirrored data, which has no stripes; in sectors.
 const MIRROR_UNIT: u64 = 2048;
 
-/// An array's layout.
+/// Geometry of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     level: Level,
@@ -33,27 +33,27 @@ pub struct Layout {
 /// A run of sectors on one member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// Which member.
+    /// Index of the member.
     pub member: usize,
-    /// First sector there.
+    /// First sector on the member.
     pub sector: u64,
-    /// How many.
+    /// Number of sectors.
     pub sectors: u64,
 }
 
-/// A run of sectors of one unit: offsets inside the unit.
+/// A part of a unit, by offsets inside the unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Which unit of the stripe's data.
+    /// Index of the unit in the stripe's data.
     pub index: u64,
     /// First offset.
     pub from: u64,
-    /// One behind the last.
+    /// Offset after the last.
     pub to: u64,
 }
 
 impl Layout {
-    /// A layout over members of a size in sectors; `None` if the level needs more or an even number of members, or the unit is 0.
+    /// A layout over members of `member_sectors` sectors; `None` if the level needs more or an even number of members, or the unit is 0.
     #[must_use]
     pub fn new(level: Level, members: u64, unit_sectors: u64, member_sectors: u64) -> Option<Self> {
         let fits = match level {
@@ -67,7 +67,7 @@ impl Layout {
         (fits && stripes > 0).then_some(Self { level, members, unit, stripes, failed: None })
     }
 
-    /// The same with a member that does not work; `None` if there is no such member or the data would be lost.
+    /// The same layout with a failed member; `None` if there is no such member or data would be lost.
     #[must_use]
     pub fn without(self, member: u64) -> Option<Self> {
         let survives = self.level != Level::Raid0 && member < self.members;
@@ -80,25 +80,25 @@ impl Layout {
         self.failed != Some(member)
     }
 
-    /// Members that work.
+    /// Indices of the working members.
     pub fn working(&self) -> impl Iterator<Item = usize> + use<> {
         let failed = self.failed;
         (0..self.members as usize).filter(move |&member| failed != Some(member))
     }
 
-    /// How members hold the data.
+    /// The RAID level.
     #[must_use]
     pub fn level(&self) -> Level {
         self.level
     }
 
-    /// Sectors of a unit.
+    /// Sectors per unit.
     #[must_use]
     pub fn unit(&self) -> u64 {
         self.unit
     }
 
-    /// Units of data in a stripe.
+    /// Data units per stripe.
     #[must_use]
     pub fn width(&self) -> u64 {
         match self.level {
@@ -109,13 +109,13 @@ impl Layout {
         }
     }
 
-    /// Sectors of data in a stripe.
+    /// Data sectors per stripe.
     #[must_use]
     pub fn stripe_sectors(&self) -> u64 {
         self.width() * self.unit
     }
 
-    /// Sectors in all.
+    /// Capacity of the array, sectors.
     #[must_use]
     pub fn capacity_sectors(&self) -> u64 {
         self.stripes * self.stripe_sectors()
@@ -138,13 +138,13 @@ impl Layout {
         first as usize..first as usize + 1
     }
 
-    /// A part of a unit on a member.
+    /// The extent of a part of a unit on a member.
     #[must_use]
     pub fn extent(&self, stripe: u64, part: Part, member: usize) -> Extent {
         Extent { member, sector: stripe * self.unit + part.from, sectors: part.to - part.from }
     }
 
-    /// Offsets of a stripe's parity on its member; `None` where there is none.
+    /// The extent of a stripe's parity for the offsets `from` to `to`; `None` without parity.
     #[must_use]
     pub fn parity_extent(&self, stripe: u64, from: u64, to: u64) -> Option<Extent> {
         (self.level == Level::Raid5).then(|| Extent {
@@ -154,7 +154,7 @@ impl Layout {
         })
     }
 
-    /// The parts of a stripe that a run of its data (offsets inside the stripe) covers.
+    /// The parts of units covered by a run of a stripe's data, by offsets inside the stripe.
     pub fn parts(&self, from: u64, to: u64) -> impl Iterator<Item = Part> + use<> {
         let unit = self.unit;
         (from / unit..to.div_ceil(unit)).map(move |index| Part {
@@ -164,7 +164,7 @@ impl Layout {
         })
     }
 
-    /// The stripes that a run of sectors covers, each with its offsets inside the stripe.
+    /// The stripes covered by a run of sectors: (stripe, from, to) with offsets inside the stripe.
     pub fn stripes(&self, sector: u64, end: u64) -> impl Iterator<Item = (u64, u64, u64)> + use<> {
         let size = self.stripe_sectors();
         (sector / size..end.div_ceil(size)).map(move |stripe| {

@@ -1,4 +1,4 @@
-//! The disks of an array: accesses queue at each, at most as many are outstanding as it takes, and come back by number.
+//! The disks of an array: accesses queue at each disk up to its command limit, and completions return their owner's number.
 
 use super::layout::Extent;
 use crate::devices::disk::Disk;
@@ -10,16 +10,16 @@ pub struct Members {
     disks: Vec<Disk>,
     queues: Vec<VecDeque<Command>>,
     outstanding: Vec<u32>,
-    /// When each disk has something to say; asked for again whenever it was given something or time came to it.
+    /// Next event time of each disk, refreshed after every submit and advance.
     next: Vec<Option<u64>>,
-    /// What was asked for by each access that is going on, and the numbers that are free.
+    /// Owner of each access in flight, and the free numbers.
     owners: Vec<u32>,
     free: Vec<u32>,
     done: Vec<u32>,
 }
 
 impl Members {
-    /// Disks, all alike.
+    /// `count` identical disks.
     #[must_use]
     pub fn new(disk: &Disk, count: usize) -> Self {
         Self {
@@ -33,7 +33,7 @@ impl Members {
         }
     }
 
-    /// Asks for an access; `owner` is given back when it is done.
+    /// Queues an access; `owner` is returned when it completes.
     pub fn ask(&mut self, now: u64, extent: Extent, write: bool, owner: u32) {
         let tag = self.free.pop().unwrap_or_else(|| {
             self.owners.push(0);
@@ -62,20 +62,20 @@ impl Members {
         self.next[member] = disk.next_event();
     }
 
-    /// Which of some members reaches a sector soonest: with fewest accesses waiting, then by the way of its arm.
+    /// The member that reaches a sector soonest: fewest waiting accesses, then shortest seek.
     #[must_use]
     pub fn nearest(&self, among: impl Iterator<Item = usize>, sector: u64) -> Option<usize> {
         let load = |m: usize| self.queues[m].len() as u32 + self.outstanding[m];
         among.min_by_key(|&m| (load(m), self.disks[m].distance(sector), m))
     }
 
-    /// When a disk has something to say, ns.
+    /// Time of the next event of any disk, ns.
     #[must_use]
     pub fn next_event(&self) -> Option<u64> {
         self.next.iter().flatten().min().copied()
     }
 
-    /// Time has come to `now`; owners of accesses that are done are added.
+    /// Advances to `now`; appends the owners of completed accesses.
     pub fn advance(&mut self, now: u64, owners: &mut Vec<u32>) {
         for member in 0..self.disks.len() {
             if self.next[member].is_none_or(|at| at > now) {
@@ -91,7 +91,7 @@ impl Members {
         }
     }
 
-    /// What all disks did together up to `now`.
+    /// Sum of the counters of all disks up to `now`.
     #[must_use]
     pub fn counters(&self, now: u64) -> Counters {
         let members = u32::try_from(self.disks.len()).unwrap_or(u32::MAX);

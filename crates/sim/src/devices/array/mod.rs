@@ -1,5 +1,5 @@
-//! An array behind a controller: what the host writes goes through the controller's cache or past it, is cut into stripes, and becomes
-//! accesses to the members. Every rule of the controller can be switched off.
+//! An array behind a controller: host writes go through the controller's cache or bypass it, are cut into stripes, and become accesses to
+//! the members. Every rule of the controller can be switched off.
 //!
 //! ```text
 //!                                   ┌─ cache (done) ─▶ dirty stripes ─▶ destage ─┐
@@ -27,7 +27,7 @@ use jobs::{Jobs, Kind};
 use members::Members;
 use std::collections::VecDeque;
 
-/// Data on their way between host and controller.
+/// Data in transfer between host and controller.
 #[derive(Clone, Copy, Debug)]
 enum Transfer {
     ToCache(Command),
@@ -35,7 +35,7 @@ enum Transfer {
     ToHost(u32),
 }
 
-/// An array.
+/// An array: controller, cache and member disks.
 pub struct Array {
     rules: ArrayRules,
     layout: Layout,
@@ -44,21 +44,21 @@ pub struct Array {
     firmware: Option<(u64, Command)>,
     link_until: u64,
     transfers: VecDeque<(u64, Transfer)>,
-    /// Writes for which the cache has no room.
+    /// Writes that wait for space in the cache.
     no_room: VecDeque<Command>,
-    /// Writes that go past the cache, in their order.
+    /// Writes that bypass the cache, in order.
     past: VecDeque<Command>,
     past_running: u32,
     dirty: DirtyStripes,
-    /// Room of the cache that is promised to transfers.
+    /// Cache space reserved for transfers in flight.
     promised_sectors: u64,
-    /// Sectors that left the cache and are not on the disks yet.
+    /// Sectors that left the cache but are not on the disks yet.
     leaving_sectors: u64,
-    /// Sectors of writes that are not done.
+    /// Sectors of writes in flight.
     outstanding_sectors: u64,
     jobs: Jobs,
     destaging: u32,
-    /// When a part of a stripe has waited long enough.
+    /// Time at which the oldest partial stripe has waited long enough.
     destage_at: Option<u64>,
     owners: Vec<u32>,
     busy_since: Option<u64>,
@@ -67,7 +67,7 @@ pub struct Array {
 }
 
 impl Array {
-    /// An array of disks, all like the one given.
+    /// An array of disks identical to `disk`.
     #[must_use]
     pub fn new(rules: ArrayRules, layout: Layout, disk: &Disk, members: usize) -> Self {
         Self {
@@ -108,10 +108,10 @@ impl Array {
         }
     }
 
-    /// The firmware has understood a command.
+    /// The firmware has processed a command.
     fn decide(&mut self, now: u64, command: Command, done: &mut Vec<u32>) {
         if command.is_flush() {
-            // What was told done is on the disks or behind a battery.
+            // Completed writes are on the disks or in battery-backed memory.
             done.push(command.tag);
         } else if !command.write {
             self.read(now, command);
@@ -168,7 +168,7 @@ impl Array {
         }
     }
 
-    /// Begins what waits to go past the cache.
+    /// Starts waiting commands that bypass the cache.
     fn start_past(&mut self, now: u64) {
         let at_once = self.rules.past_at_once;
         while (at_once == 0 || self.past_running < at_once)
@@ -179,7 +179,7 @@ impl Array {
         self.go_on(now);
     }
 
-    /// A command and those that directly follow it are one.
+    /// Joins a command with those that directly follow it.
     fn start_past_from(&mut self, first: Command) {
         let (mut tags, mut end) = (vec![(first.tag, first.sectors)], first.end());
         while let Some(next) = self.past.front().filter(|next| next.sector == end)
@@ -197,7 +197,7 @@ impl Array {
         self.jobs.start_write(Kind::Past(tags), stripes, at_once);
     }
 
-    /// Writes dirty stripes back.
+    /// Writes back dirty stripes.
     fn start_destage(&mut self, now: u64) {
         while self.destaging < self.rules.destage_at_once.max(1) {
             let due = self.dirty.due(self.rules.merge_window_ns).is_some_and(|at| at <= now);
@@ -236,7 +236,7 @@ impl Array {
         }
     }
 
-    /// Does what can be begun at `now`.
+    /// Starts all work that can begin at `now`.
     fn settle(&mut self, now: u64) {
         while let Some(&command) = self.no_room.front().filter(|command| self.has_room(**command)) {
             self.no_room.pop_front();
@@ -246,7 +246,7 @@ impl Array {
         self.start_past(now);
         self.start_destage(now);
         let window = self.rules.merge_window_ns;
-        // What is due already waits for a stripe or a place that is taken, and not for time.
+        // Stripes already past the window wait for a busy stripe or a slot, not for time.
         self.destage_at = self.dirty.due(window).filter(|&at| at > now);
         self.note_busy(now);
     }
@@ -258,7 +258,7 @@ impl Array {
     }
 }
 
-/// How long something went on that ends now; 0 if it does not.
+/// Duration of an activity that ends now; 0 if it does not.
 fn ended(since: &mut Option<u64>, goes_on: bool, now: u64) -> u64 {
     if goes_on {
         since.get_or_insert(now);

@@ -1,18 +1,18 @@
-//! What the members have to do for a write to a stripe: a full stripe is written without reading anything; of a part, old data and old
-//! parity are read first (read-modify-write), or the rest of the stripe (reconstruct-write) where that is fewer accesses and allowed.
+//! Member accesses for a write to a stripe. A full stripe is written without reads. A partial write first reads old data and old parity
+//! (read-modify-write), or the rest of the stripe (reconstruct-write) where that takes fewer accesses and is allowed.
 
 use super::layout::{Extent, Layout, Level, Part};
 
-/// Reads, and the writes that follow when all of them are done.
+/// Reads, and the writes that follow once all reads are done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// First.
+    /// Accesses of the first step.
     pub reads: Vec<Extent>,
-    /// Then.
+    /// Accesses of the second step.
     pub writes: Vec<Extent>,
 }
 
-/// What is written of a stripe: runs of offsets, ascending, not touching.
+/// The written part of a stripe: runs of offsets, ascending, not touching.
 pub type Written = [(u64, u64)];
 
 /// Plans a write to one stripe.
@@ -30,7 +30,7 @@ pub fn of_stripe(layout: &Layout, stripe: u64, written: &Written, reconstruct: b
     plan
 }
 
-/// Plans a write of whole stripes: one access to each member.
+/// Plans a write of full stripes: one access per member.
 #[must_use]
 pub fn of_full_stripes(layout: &Layout, first: u64, stripes: u64) -> Plan {
     if stripes == 1 || layout.level() == Level::Raid1 {
@@ -55,7 +55,7 @@ fn add_parity(layout: &Layout, stripe: u64, parts: &[Part], reconstruct: bool, p
     let rest = untouched(layout, parts, from, to);
     let is_lost = |part: &Part| !layout.works(layout.holders(stripe, part.index).start);
     if !rest.is_empty() && parts.iter().any(is_lost) {
-        // What was there can only be had from all the others.
+        // The old data can only be reconstructed from all other members.
         plan.reads.extend(layout.working().map(|member| Extent { member, ..parity }));
     } else if !rest.is_empty() {
         let reconstruct = reconstruct && !rest.iter().any(is_lost);
@@ -73,7 +73,7 @@ fn add_parity(layout: &Layout, stripe: u64, parts: &[Part], reconstruct: bool, p
     plan.writes.push(parity);
 }
 
-/// What of the offsets `from` to `to` of all units is not written.
+/// The parts of the offsets `from` to `to` of all units that are not written.
 fn untouched(layout: &Layout, parts: &[Part], from: u64, to: u64) -> Vec<Part> {
     let mut rest = Vec::new();
     for index in 0..layout.width() {

@@ -1,4 +1,5 @@
-//! Reads of an array: from what the cache holds dirty, or from the members, of mirrors the nearer one, of what a failed member held all others.
+//! Reads of an array: from dirty cache data or from the members; a mirror reads from the nearer copy, and a failed member's data is read
+//! from all others.
 
 use super::jobs::Kind;
 use super::{Array, Extent, Transfer};
@@ -16,18 +17,18 @@ impl Array {
         self.jobs.start_read(now, Kind::Read(command), &extents, &mut self.members);
     }
 
-    /// Where a read's data are; runs on one member that follow each other are one access.
+    /// Extents of a read's data; contiguous runs on one member become one access.
     fn read_extents(&self, command: Command) -> Vec<Extent> {
         let mut extents: Vec<Extent> = Vec::new();
         for (stripe, from, to) in self.layout.stripes(command.sector, command.end()) {
             for part in self.layout.parts(from, to) {
                 let holders = || self.layout.holders(stripe, part.index).filter(|&m| self.layout.works(m));
-                // Of mirrors the one that began the command reads on, another would have to go there first.
+                // With mirrors, the member that started the command continues, since another would have to seek first.
                 let going = extents.iter().rev().map(|e| e.member).find(|&m| holders().any(|h| h == m));
                 let sector = stripe * self.layout.unit() + part.from;
                 match going.or_else(|| self.members.nearest(holders(), sector)) {
                     Some(member) => join(&mut extents, self.layout.extent(stripe, part, member)),
-                    // On the member that failed: all others have it together.
+                    // On the failed member: reconstructed from all others.
                     None => {
                         for member in self.layout.working() {
                             join(&mut extents, self.layout.extent(stripe, part, member));
@@ -40,7 +41,7 @@ impl Array {
     }
 }
 
-/// Adds an access, to the one before it on its member if it follows that.
+/// Adds an access, joining it with the previous one on its member if contiguous.
 fn join(extents: &mut Vec<Extent>, extent: Extent) {
     let follows = |e: &&mut Extent| e.member == extent.member && e.sector + e.sectors == extent.sector;
     match extents.iter_mut().find(follows) {

@@ -1,5 +1,5 @@
-//! A drive's read buffer: segments that keep what was read last, and look-ahead. After a read the drive goes on reading until something
-//! else is asked of it or the segment is full; a command for sectors that are on their way waits for them.
+//! A drive's read buffer: segments that keep recent reads, and look-ahead. After a read the drive continues until another command needs
+//! the mechanism or the segment is full; a command for sectors about to be read waits for them.
 
 use super::mechanism::Mechanism;
 
@@ -11,29 +11,29 @@ struct Segment {
     used: u64,
 }
 
-/// Reading that goes on by itself.
+/// Look-ahead in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Ahead {
     segment: usize,
-    /// A sector that begins to pass at `at`, ns; both move on by tracks.
+    /// A sector whose reading starts at `at`, ns; both advance track by track.
     sector: u64,
     at: u64,
-    /// It stops before this one.
+    /// Look-ahead stops before this one.
     limit: u64,
 }
 
-/// What the buffer says to a read.
+/// Result of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// All of it is there.
+    /// All of it is in the buffer.
     Hit,
-    /// It will be there at this time, ns.
+    /// It will be in the buffer at this time, ns.
     OnItsWay(u64),
-    /// The mechanism has to fetch it from this sector on; what lies before is there.
+    /// The mechanism must read it from this sector on; what lies before is in the buffer.
     Miss(u64),
 }
 
-/// The read buffer.
+/// A drive's read buffer with look-ahead.
 #[derive(Clone, Debug)]
 pub struct Buffer {
     segments: Vec<Segment>,
@@ -44,7 +44,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// So many segments of so many sectors; without segments there is no look-ahead.
+    /// `segments` segments of `segment_sectors` sectors; without segments there is no look-ahead.
     #[must_use]
     pub fn new(segments: usize, segment_sectors: u64, look_ahead: bool) -> Self {
         let empty = Segment { first: 0, end: 0, used: 0 };
@@ -52,7 +52,7 @@ impl Buffer {
         Self { segments: vec![empty; segments], segment_sectors, look_ahead, ahead: None, clock: 0 }
     }
 
-    /// Brings the segment that is being filled up to date and returns the sector over which the heads are, if it is being filled.
+    /// Updates the segment being filled; returns the sector under the heads if look-ahead is in progress.
     pub fn run(&mut self, now: u64, mechanism: &Mechanism) -> Option<u64> {
         let ahead = self.ahead.as_mut()?;
         let (sector, at, reached) = mechanism.reached(ahead.at, ahead.sector, ahead.limit, now);
@@ -63,33 +63,33 @@ impl Buffer {
         Some(reached)
     }
 
-    /// Looks a read up. Sectors that are ahead of the heads by no more than a track are worth waiting for: going there is no faster.
+    /// Looks up a read. Sectors at most a track ahead of the heads are worth waiting for: a seek is no faster.
     pub fn find(&mut self, now: u64, sector: u64, end: u64, mechanism: &Mechanism) -> Found {
         let reached = self.run(now, mechanism);
         self.clock += 1;
-        // Segments may overlap. The one that goes furthest counts: by an older one that ends earlier, sectors that are being read ahead
-        // would seem to be missing although the heads have passed them.
+        // Segments may overlap. The one that reaches furthest counts: with an older one that ends earlier, sectors being read ahead would
+        // seem to be missing although the heads have passed them.
         let has = |n: &usize| self.segments[*n].first <= sector && sector < self.segments[*n].end;
         let known = (0..self.segments.len()).filter(has).max_by_key(|&n| self.segments[n].end);
         if let Some(at) = known {
             self.segments[at].used = self.clock;
         }
         let behind = known.map_or(sector, |at| self.segments[at].end);
-        // Reading that has stopped is on its way to nothing.
+        // Stopped look-ahead will not deliver anything.
         let Some(ahead) = self.ahead.filter(|ahead| reached.is_some_and(|reached| reached < ahead.limit))
         else {
             return if end <= behind { Found::Hit } else { Found::Miss(behind) };
         };
         let first = self.segments[ahead.segment].first;
         let geometry = mechanism.geometry();
-        // Most are farther away than the longest track, and need not be placed to know it.
+        // Most are farther away than the longest track, which avoids computing their position.
         let near = sector >= first
             && reached.is_some_and(|reached| {
                 sector <= reached + geometry.longest_track()
                     && sector <= reached + geometry.place(sector).per_track
             });
         if near {
-            // What it goes on reading is measured from here.
+            // Look-ahead continues up to a limit measured from here.
             let limit = ahead.limit.max(self.limit(end, mechanism));
             self.ahead = Some(Ahead { limit, ..ahead });
             self.segments[ahead.segment].used = self.clock;
@@ -105,7 +105,7 @@ impl Buffer {
         (end + self.segment_sectors).min(mechanism.geometry().capacity_sectors())
     }
 
-    /// The mechanism has read a run that ended to pass at `at`, ns: it is kept, and reading goes on behind it.
+    /// The mechanism has read a run that ended at `at`, ns: keeps it, and starts look-ahead behind it.
     pub fn read(&mut self, at: u64, sector: u64, end: u64, mechanism: &Mechanism) {
         self.ahead = None;
         if self.segments.is_empty() {
@@ -126,12 +126,12 @@ impl Buffer {
         }
     }
 
-    /// The mechanism is wanted for something else.
+    /// The mechanism is needed for another access.
     pub fn stop(&mut self) {
         self.ahead = None;
     }
 
-    /// Sectors are written: what the buffer has of them is no longer true.
+    /// Sectors are written: invalidates what the buffer has of them.
     pub fn forget(&mut self, sector: u64, end: u64) {
         for (n, segment) in self.segments.iter_mut().enumerate() {
             let filling = self.ahead.filter(|ahead| ahead.segment == n);

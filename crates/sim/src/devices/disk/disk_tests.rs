@@ -1,4 +1,4 @@
-//! The disk as a whole: times of single accesses reckoned by hand, look-ahead, write cache, queue, flushes.
+//! The disk as a whole: single access times computed by hand, look-ahead, write cache, queue, flushes.
 
 use super::testing::{PLAIN, disk_of, rules, small_disk};
 use super::*;
@@ -24,7 +24,7 @@ fn cached(order: DestageOrder, commands: usize) -> DiskRules {
 
 #[test]
 fn an_access_is_overhead_seek_rotation_and_transfer() {
-    // Sector 50 comes round half a turn after the start; overhead is passed by then.
+    // Sector 50 passes half a turn after the start; the overhead is over by then.
     assert_eq!(closed(&mut small_disk(), &[read(0, 50, 10)], 1), [3 * MS + 600_000]);
     let mut disk = small_disk();
     closed(&mut disk, &[read(0, 150_000, 10), write(1, 3, 1)], 1);
@@ -46,7 +46,7 @@ fn reading_on_without_look_ahead_loses_a_turn_and_with_it_none() {
     assert!(without[1] - without[0] > 6 * MS);
     let mut disk = disk_of(rules(1), buffered());
     let with = closed(&mut disk, &commands, 1);
-    // Overhead is half a millisecond and ten sectors pass in 0.6, so the surface is all that is waited for: a turn, two and a switch.
+    // The overhead is half a millisecond and ten sectors take 0.6 ms, so only the surface limits: a turn, two and a switch.
     assert!(with[19] < 19 * MS, "{with:?}");
     assert_eq!(disk.counters(u64::MAX).read_hits, 19);
 }
@@ -55,14 +55,14 @@ fn reading_on_without_look_ahead_loses_a_turn_and_with_it_none() {
 fn a_command_for_what_is_on_its_way_waits_for_it() {
     let mut disk = disk_of(rules(1), buffered());
     let done = open(&mut disk, &[(0, read(0, 0, 10)), (8 * MS, read(1, 40, 10))]);
-    // The first is over after a turn and 0.6 ms; 40 more sectors take 2.4 ms.
+    // The first ends after a turn and 0.6 ms; 40 more sectors take 2.4 ms.
     assert_eq!(done[0], 6 * MS + 600_000);
     assert_eq!(done[1], 6 * MS + 600_000 + 2 * MS + 400_000);
 }
 
 #[test]
 fn look_ahead_ends_when_another_command_arrives() {
-    // The second command is there at once: during its overhead nothing more is read ahead, and what follows the first is not there.
+    // The second command arrives at once: during its overhead look-ahead is stopped, so the sectors after the first are not buffered.
     let mut disk = disk_of(rules(1), buffered());
     let done = closed(&mut disk, &[read(0, 0, 10), read(1, 150_000, 10), read(2, 10, 10)], 1);
     assert_eq!(disk.counters(u64::MAX).read_hits, 0);
@@ -80,7 +80,7 @@ fn look_ahead_ends_with_the_segment() {
 
 #[test]
 fn what_is_being_filled_is_found_behind_an_older_segment_that_ends_earlier() {
-    // Two segments have sector 100: the first was left at once and ends at 108, the second goes on over the end of the track.
+    // Two segments have sector 100: the first was left at once and ends at 108, the second continues past the end of the track.
     for wait_ms in 0..16 {
         let mut disk = disk_of(rules(1), DiskRules { queue_depth: 2, ..buffered() });
         let mut arrivals = vec![(0, read(0, 100, 8)), (MS, read(1, 150_000, 8)), (50 * MS, read(2, 92, 8))];
@@ -143,7 +143,7 @@ fn a_queue_is_served_by_nearness_and_nobody_waits_for_ever() {
     let (fifo, _) = run(0);
     let (near, _) = run(u64::MAX);
     assert!(near * 3 < fifo * 2, "{near} {fifo}");
-    // How long one was overtaken by those that came directly behind it.
+    // How long one was overtaken by those directly behind it.
     let worst = |done: &[u64]| done.windows(2).map(|pair| pair[0].saturating_sub(pair[1])).max().unwrap();
     let (_, limited) = run(100 * MS);
     let (_, unlimited) = run(u64::MAX);
@@ -182,7 +182,7 @@ proptest! {
         prop_assert_eq!((done, counters), run());
     }
 
-    /// Reads near one another with pauses in which look-ahead comes far: segments overlap, and are left in the middle of a track.
+    /// Nearby reads with pauses in which look-ahead gets far: segments overlap, and end in the middle of a track.
     #[test]
     fn reads_after_pauses_are_done_soon(
         asked in prop::collection::vec((0u64..40, 1u32..30, 0u64..20), 1..40),

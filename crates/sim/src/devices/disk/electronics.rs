@@ -1,5 +1,5 @@
-//! What a disk does with a command before its mechanism is asked: understands it, settles it from the read buffer or the write cache, or
-//! puts it on the list of what the mechanism has to do.
+//! Command processing before the mechanism: the electronics decode a command, serve it from the read buffer or the write cache, or queue
+//! it for the mechanism.
 
 use super::{Access, Disk, Flush, Found, Parts, Stage, Waiting};
 use crate::devices::Command;
@@ -17,7 +17,7 @@ impl Disk {
         }
     }
 
-    /// A command is understood: what happens to it?
+    /// Decides what to do with a decoded command.
     pub(super) fn decide(&mut self, now: u64, command: Command, done: &mut Vec<u32>) {
         if command.is_flush() {
             let number = self.cache.last_number();
@@ -42,13 +42,13 @@ impl Disk {
         }
     }
 
-    /// Puts a command on the mechanism's list.
+    /// Queues a command for the mechanism.
     fn wait(&mut self, now: u64, command: Command) {
         let target = self.mechanism.target(command.sector);
         self.waiting.push(command.sector, target, Waiting { command, since: now });
     }
 
-    /// The write cache takes a write.
+    /// The write cache accepts a write.
     pub(super) fn take(&mut self, now: u64, command: Command) {
         self.counters.cached_writes += 1;
         self.cache.keep(command.sector, u64::from(command.sectors), &self.mechanism);
@@ -82,7 +82,7 @@ impl Disk {
         self.buffer.find(now, command.sector, command.end(), &self.mechanism)
     }
 
-    /// A read waits for what is being read ahead.
+    /// A read waits for look-ahead.
     pub(super) fn join(&mut self, now: u64, command: Command, at: u64) {
         self.counters.read_hits += 1;
         let until = at.max(now + self.bus_ns(u64::from(command.sectors)));

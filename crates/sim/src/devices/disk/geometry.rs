@@ -1,7 +1,7 @@
-//! Where a sector is: cylinder, head and angle. Sectors run along a track, then over the heads of a cylinder, then to the next cylinder;
-//! outer zones have more sectors on a track. Tracks are skewed so that a switch costs no turn.
+//! Position of a sector: cylinder, head and angle. Sectors run along a track, then over the heads of a cylinder, then to the next
+//! cylinder; outer zones have more sectors per track. Tracks are skewed so that a switch costs no turn.
 
-/// Sectors are more on outer tracks.
+/// Cylinders with the same number of sectors per track.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Zone {
     first_sector: u64,
@@ -9,7 +9,7 @@ struct Zone {
     first_cylinder: u64,
 }
 
-/// A disk's layout.
+/// Zones, tracks and skew of a disk.
 #[derive(Clone, Debug)]
 pub struct Geometry {
     zones: Vec<Zone>,
@@ -18,46 +18,46 @@ pub struct Geometry {
     capacity_sectors: u64,
     cylinders: u64,
     head_skew_ns: u64,
-    /// From the first head of a cylinder to the first of the next; only what is left of it after whole turns, so that times the number
-    /// of a cylinder it stays within 64 bits.
+    /// Skew from the first head of a cylinder to the first of the next, modulo a turn, so that its product with a cylinder number fits 64
+    /// bits.
     cylinder_turn_ns: u64,
 }
 
-/// What a layout is made of.
+/// Parameters of a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GeometryRules {
-    /// Sectors of 512 bytes in all.
+    /// Total sectors of 512 bytes.
     pub capacity_sectors: u64,
-    /// Surfaces.
+    /// Number of surfaces.
     pub heads: u64,
-    /// Zones of equally many cylinders.
+    /// Number of zones; all have the same number of cylinders.
     pub zones: u64,
-    /// Sectors on a track of the outermost zone; those between fall evenly.
+    /// Sectors per track in the outermost zone; zones in between decrease evenly.
     pub outer_sectors_per_track: u64,
-    /// Sectors on a track of the innermost zone.
+    /// Sectors per track in the innermost zone.
     pub inner_sectors_per_track: u64,
     /// Time of a turn, ns.
     pub turn_ns: u64,
-    /// Time from one head to the next, ns.
+    /// Head switch time, ns.
     pub head_switch_ns: u64,
-    /// Time from the last head of a cylinder to the first of the next, ns.
+    /// Switch time from the last head of a cylinder to the first of the next, ns.
     pub cylinder_switch_ns: u64,
 }
 
-/// A sector's place.
+/// Position of a sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// From the outside.
+    /// Cylinder, counted from the outside.
     pub cylinder: u64,
     /// Surface.
     pub head: u64,
-    /// Sector of the track.
+    /// Index in the track.
     pub sector: u64,
     /// Sectors on this track.
     pub per_track: u64,
 }
 
-/// The skew is longer than the switch by this much, so that rounding to whole nanoseconds never costs a turn.
+/// Extra skew beyond the switch time, so that rounding to whole nanoseconds never costs a turn.
 const SKEW_SLACK_NS: u64 = 1_000;
 
 impl Geometry {
@@ -94,13 +94,13 @@ impl Geometry {
         }
     }
 
-    /// Sectors in all.
+    /// Total number of sectors.
     #[must_use]
     pub fn capacity_sectors(&self) -> u64 {
         self.capacity_sectors
     }
 
-    /// Cylinders in all.
+    /// Total number of cylinders.
     #[must_use]
     pub fn cylinders(&self) -> u64 {
         self.cylinders
@@ -112,13 +112,13 @@ impl Geometry {
         self.turn_ns
     }
 
-    /// Sectors of the outermost track; no other has more.
+    /// Sectors of the outermost track, the longest.
     #[must_use]
     pub fn longest_track(&self) -> u64 {
         self.zones[0].sectors_per_track
     }
 
-    /// Where a sector is; a sector behind the end is taken for the last.
+    /// Position of a sector; a sector past the end is treated as the last.
     #[must_use]
     pub fn place(&self, sector: u64) -> Place {
         let sector = sector.min(self.capacity_sectors.saturating_sub(1));
@@ -135,33 +135,33 @@ impl Geometry {
         }
     }
 
-    /// The angle at which the sector numbered `place.sector + plus` of the track begins, as the time since the turn began, ns. May be a
-    /// turn for the end of the last one.
+    /// The angle at which the sector numbered `place.sector + plus` of the track begins, as time since the start of the turn, ns. It may
+    /// be a full turn for the end of the last sector.
     fn along_ns(&self, place: Place, plus: u64) -> u64 {
         (place.sector + plus) * self.turn_ns / place.per_track
     }
 
-    /// When, within a turn, a sector comes under its head, ns.
+    /// Time within a turn at which a sector comes under its head, ns.
     #[must_use]
     pub fn angle_ns(&self, place: Place) -> u64 {
         let skew = place.cylinder * self.cylinder_turn_ns + place.head * self.head_skew_ns;
         (skew + self.along_ns(place, 0)) % self.turn_ns
     }
 
-    /// Time that `sectors` of a track take, beginning at a place, ns.
+    /// Time to pass `sectors` sectors of a track, starting at `place`, ns.
     #[must_use]
     pub fn span_ns(&self, place: Place, sectors: u64) -> u64 {
         self.along_ns(place, sectors) - self.along_ns(place, 0)
     }
 
-    /// Whole sectors that pass in a time, beginning at the start of a place.
+    /// Whole sectors that pass in a time, starting at the start of `place`.
     #[must_use]
     pub fn passed(&self, place: Place, ns: u64) -> u64 {
         (u128::from(ns) * u128::from(place.per_track) / u128::from(self.turn_ns)) as u64
     }
 }
 
-/// Quotient and rest. Numbers of a zone mostly fit into 32 bits, whose division takes a third of the time.
+/// Quotient and remainder. Numbers of a zone mostly fit into 32 bits, where division takes a third of the time.
 #[inline]
 fn divided(a: u64, b: u64) -> (u64, u64) {
     match (u32::try_from(a), u32::try_from(b)) {
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn slow_switches_on_a_large_disk_have_their_angles_too() {
-        // The largest values that a profile may have: a second for each switch, 64 heads, 2 * 10^12 sectors of a few a track.
+        // The largest values that a profile may have: a second per switch, 64 heads, 2 * 10^12 sectors, a few per track.
         let disk = Geometry::new(GeometryRules {
             capacity_sectors: 2_000_000_000_000,
             heads: 64,

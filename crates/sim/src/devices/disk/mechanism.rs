@@ -1,5 +1,5 @@
-//! Heads over turning surfaces: where they stand, and what it takes to get to a sector and to pass over a run of them. The angle is a
-//! function of time, so waiting for a sector is computed and never averaged.
+//! Heads over rotating surfaces: their position, and the time to reach a sector and to pass a run of sectors. The angle is a function of
+//! time, so rotational latency is computed exactly and never averaged.
 
 use super::geometry::{Geometry, Place};
 use crate::devices::curve::SeekCurve;
@@ -16,16 +16,16 @@ pub struct Mechanism {
     head: u64,
 }
 
-/// Time to get to a sector.
+/// Time to reach a sector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Positioning {
-    /// Arm and settling, ns.
+    /// Seek and settling, ns.
     pub seek_ns: u64,
-    /// Waiting for the sector, ns.
+    /// Rotational latency, ns.
     pub rotation_ns: u64,
 }
 
-/// What the way to a sector depends on.
+/// Data that the time to a sector depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target {
     cylinder: u64,
@@ -40,7 +40,7 @@ impl Target {
 }
 
 impl Positioning {
-    /// Both, ns.
+    /// Sum of both, ns.
     #[must_use]
     pub fn total_ns(&self) -> u64 {
         self.seek_ns + self.rotation_ns
@@ -48,7 +48,7 @@ impl Positioning {
 }
 
 impl Mechanism {
-    /// Heads over the outermost cylinder.
+    /// Starts with the heads over the outermost cylinder.
     #[must_use]
     pub fn new(
         geometry: Geometry,
@@ -66,20 +66,20 @@ impl Mechanism {
         &self.geometry
     }
 
-    /// Cylinders from the heads to a sector.
+    /// Distance from the heads to a sector, cylinders.
     #[must_use]
     pub fn distance(&self, sector: u64) -> u64 {
         self.geometry.place(sector).cylinder.abs_diff(self.cylinder)
     }
 
-    /// Where a sector is, for those who ask for the way to it more than once.
+    /// Position of a sector, for repeated timing of the same sector.
     #[must_use]
     pub fn target(&self, sector: u64) -> Target {
         let place = self.geometry.place(sector);
         Target { cylinder: place.cylinder, head: place.head, angle_ns: self.geometry.angle_ns(place) }
     }
 
-    /// Time to a sector if the arm starts at `now`.
+    /// Time to reach a sector if the arm starts at `now`.
     #[must_use]
     pub fn positioning(&self, now: u64, sector: u64, write: bool) -> Positioning {
         let target = self.target(sector);
@@ -87,24 +87,24 @@ impl Mechanism {
         Positioning { seek_ns, rotation_ns: self.wait_ns(now + seek_ns, target.angle_ns) }
     }
 
-    /// The cylinder that the heads are on.
+    /// The cylinder under the heads.
     pub(super) fn cylinder(&self) -> u64 {
         self.cylinder
     }
 
-    /// Time since the turn began, ns: what [`Self::way_ns`] reckons from, so that a choice among many divides once.
+    /// Time since the turn began, ns: the input of [`Self::way_ns`], so that a choice among many divides only once.
     pub(super) fn since_turn(&self, now: u64) -> u64 {
         now % self.geometry.turn_ns()
     }
 
-    /// What the arm takes to a target's cylinder, and all that it takes to get there, ns. Some ten nanoseconds; a choice asks it of
-    /// every candidate.
+    /// Seek time to a target's cylinder, and total time to reach the target, ns. Takes about ten nanoseconds; a choice calls it for every
+    /// candidate.
     pub(super) fn way_ns(&self, since_turn: u64, target: Target, write: bool) -> (u64, u64) {
         let seek_ns = self.seek_ns(target, write);
         let settles_ns = if write && seek_ns > 0 { self.write_settle_ns } else { 0 };
         let arm_ns = if target.cylinder == self.cylinder { 0 } else { seek_ns - settles_ns };
         let turn = self.geometry.turn_ns();
-        // Most seeks are shorter than a turn, and dividing takes longer than looking.
+        // Most seeks are shorter than a turn, and dividing is slower than comparing.
         let passed = match (since_turn + seek_ns).checked_sub(turn) {
             None => since_turn + seek_ns,
             Some(over) if over < turn => over,
@@ -126,7 +126,7 @@ impl Mechanism {
         } else {
             return 0;
         };
-        // Writing needs the head to stand stiller than reading; it does where it has not moved.
+        // Writing needs a steadier head than reading; a head that has not moved is steady.
         move_ns + if write { self.write_settle_ns } else { 0 }
     }
 
@@ -136,7 +136,7 @@ impl Mechanism {
         if angle_ns >= passed { angle_ns - passed } else { angle_ns + turn - passed }
     }
 
-    /// When a run of sectors has passed, if its first begins to pass at `at`.
+    /// Time at which a run of sectors has passed if its first begins to pass at `at`.
     #[must_use]
     pub fn passed_at(&self, at: u64, sector: u64, sectors: u64) -> u64 {
         let (mut at, mut sector, mut left) = (at, sector, sectors);
@@ -161,7 +161,7 @@ impl Mechanism {
         (at + switch + self.wait_ns(at + switch, self.geometry.angle_ns(place)), place)
     }
 
-    /// When a sector begins to pass, if the one before it has passed at `at`.
+    /// Time at which a sector begins to pass if the one before it has passed at `at`.
     #[must_use]
     pub fn follows_at(&self, at: u64, sector: u64) -> u64 {
         if sector == 0 || self.geometry.place(sector).sector > 0 {
@@ -170,8 +170,8 @@ impl Mechanism {
         self.next_track(at, self.geometry.place(sector - 1), sector).0
     }
 
-    /// How far a run that began to pass at `at` has come by `now`: the sector and the moment at which the track it is on was begun,
-    /// and the first sector that has not passed entirely. Stops before `limit`.
+    /// Progress by `now` of a run that began to pass at `at`: the sector and the time at which its current track was begun, and the first
+    /// sector that has not passed entirely. Stops before `limit`.
     #[must_use]
     pub fn reached(&self, at: u64, sector: u64, limit: u64, now: u64) -> (u64, u64, u64) {
         let (mut at, mut sector) = (at, sector);
@@ -192,7 +192,7 @@ impl Mechanism {
         (sector, at, sector)
     }
 
-    /// The heads stand over a sector now.
+    /// The heads are over a sector now.
     pub fn stands_at(&mut self, sector: u64) {
         let place = self.geometry.place(sector);
         self.cylinder = place.cylinder;

@@ -1,5 +1,5 @@
-//! A single disk: electronics that take one command after the other, a mechanism that serves one access at a time, a read buffer with
-//! look-ahead, a write cache, and with a queue of commands the choice among them.
+//! A single disk: electronics that process one command at a time, a mechanism that serves one access at a time, a read buffer with
+//! look-ahead, a write cache, and a choice among queued commands.
 //!
 //! ```text
 //! submit ─▶ electronics (overhead; bus for what the buffer or the write cache settles) ─▶ waiting ─▶ mechanism ─▶ done
@@ -37,29 +37,29 @@ struct Waiting {
 struct Flush {
     tag: u32,
     since: u64,
-    /// The last write it waits for.
+    /// The last write that it waits for.
     number: u64,
 }
 
-/// What the electronics do.
+/// Activity of the electronics.
 #[derive(Clone, Copy, Debug)]
 enum Stage {
-    /// Understanding a command.
+    /// Decoding a command.
     Overhead,
-    /// Moving the data of a command that needs no mechanism.
+    /// Data transfer of a command that needs no mechanism.
     Bus,
 }
 
-/// What the mechanism does.
+/// Activity of the mechanism.
 #[derive(Clone, Copy, Debug)]
 enum Access {
-    /// With the moment at which its last sector has passed; `None` if look-ahead was joined, which goes on.
+    /// With the time at which its last sector has passed; `None` if it joined look-ahead, which continues.
     Read(Command, Option<u64>),
     Write(Command),
     Destage,
 }
 
-/// What an access takes, ns, in the order in which it comes.
+/// Time components of an access, ns, in order.
 #[derive(Clone, Copy, Debug, Default)]
 struct Parts {
     seek: u64,
@@ -68,7 +68,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// Takes off what of them lies beyond: the last `ns`.
+    /// Subtracts the last `ns` of these components, which lie in the future, from the counters.
     fn take_off(self, from: &mut Counters, mut ns: u64) {
         let parts = [
             (self.transfer, &mut from.transfer_ns),
@@ -83,7 +83,7 @@ impl Parts {
     }
 }
 
-/// A disk.
+/// A single disk with its queue, buffer and write cache.
 #[derive(Clone, Debug)]
 pub struct Disk {
     rules: DiskRules,
@@ -92,22 +92,22 @@ pub struct Disk {
     cache: WriteCache,
     arrived: VecDeque<Command>,
     electronics: Option<(u64, Stage, Command)>,
-    /// Commands for the mechanism.
+    /// Commands queued for the mechanism.
     waiting: Nearby<Waiting>,
-    /// Writes for which the write cache has no room.
+    /// Writes that wait for space in the write cache.
     no_room: VecDeque<Waiting>,
     flushes: VecDeque<Flush>,
     access: Option<(u64, Access)>,
-    /// When nothing was asked of the drive any more.
+    /// Time since which the drive has been idle.
     quiet_since: u64,
     busy_until: u64,
-    /// Of the access that goes on.
+    /// Components of the current access.
     under_way: Parts,
     counters: Counters,
 }
 
 impl Disk {
-    /// A disk at rest, heads outside.
+    /// An idle disk, heads over the outermost cylinder.
     #[must_use]
     pub fn new(rules: DiskRules, mechanism: Mechanism) -> Self {
         let buffer = Buffer::new(rules.segments, rules.segment_bytes / SECTOR_BYTES, rules.look_ahead);
@@ -135,7 +135,7 @@ impl Disk {
         &self.mechanism
     }
 
-    /// Cylinders from the heads to a sector, for those who may choose between disks.
+    /// Distance from the heads to a sector, cylinders; used to choose between mirrors.
     #[must_use]
     pub fn distance(&self, sector: u64) -> u64 {
         self.mechanism.distance(sector)
@@ -146,13 +146,13 @@ impl Disk {
         ns.checked_div(u128::from(self.rules.bus_bytes_per_s)).unwrap_or(0) as u64
     }
 
-    /// Notes that something works from `from` to `to`; starts never go back.
+    /// Accounts busy time from `from` to `to`; starts never decrease.
     fn busy(&mut self, from: u64, to: u64) {
         self.counters.busy_ns += to.saturating_sub(from.max(self.busy_until));
         self.busy_until = self.busy_until.max(to);
     }
 
-    /// Gives the mechanism something to do if it has nothing.
+    /// Starts an access if the mechanism is idle.
     fn start_access(&mut self, now: u64) {
         if self.access.is_some() {
             return;
@@ -182,7 +182,7 @@ impl Disk {
         true
     }
 
-    /// Which command the mechanism serves next: what has waited too long, or what is reached soonest.
+    /// The command that the mechanism serves next: one past the age limit, or the nearest.
     fn choose(&self, now: u64) -> Option<usize> {
         let oldest = self.waiting.first_by(|w| (w.since, w.command.tag))?;
         if self.rules.queue_depth <= 1 || now - self.waiting.get(oldest).since >= self.rules.age_limit_ns {
@@ -193,7 +193,7 @@ impl Disk {
 
     fn start_command(&mut self, now: u64, command: Command) {
         let mut from = command.sector;
-        // Another command may have brought some of it in the meantime.
+        // Another command may have read some of it by now.
         if !command.write {
             match self.find(now, command) {
                 Found::Hit => return self.join(now, command, now),
@@ -209,7 +209,7 @@ impl Disk {
         self.access = Some((until, access));
     }
 
-    /// Look-ahead ends; the heads are where it had come to.
+    /// Look-ahead ends; the heads are where it stopped.
     fn heads_stop(&mut self, now: u64) {
         if let Some(sector) = self.buffer.run(now, &self.mechanism) {
             self.mechanism.stands_at(sector);
@@ -217,7 +217,7 @@ impl Disk {
         self.buffer.stop();
     }
 
-    /// The arm moves and a run of sectors passes; returns when.
+    /// Moves the arm and passes a run of sectors; returns the end time.
     fn move_and_pass(&mut self, now: u64, sector: u64, sectors: u64, write: bool) -> u64 {
         let way = self.mechanism.positioning(now, sector, write);
         let from = now + way.total_ns();
@@ -248,7 +248,7 @@ impl Disk {
         }
     }
 
-    /// Writes that found no room try again.
+    /// Retries writes that found no space.
     fn let_in(&mut self, now: u64) {
         while self.electronics.is_none()
             && let Some(&Waiting { command, .. }) = self.no_room.front()
@@ -275,13 +275,13 @@ impl Disk {
             && self.no_room.is_empty()
     }
 
-    /// When it begins to write back by itself.
+    /// Time at which idle write-back starts.
     fn idle_at(&self) -> Option<u64> {
         let quiet = self.nothing_asked() && self.access.is_none() && self.cache.waits();
         quiet.then(|| self.quiet_since + self.cache.idle_ns())
     }
 
-    /// Does what can be begun at `now`.
+    /// Starts all work that can begin at `now`.
     fn settle(&mut self, now: u64) {
         self.let_in(now);
         self.start_electronics(now);
@@ -299,8 +299,8 @@ impl Device for Disk {
     }
 
     fn submit(&mut self, now: u64, command: Command) {
-        // Look-ahead ends when the next command arrives, not when it is understood, unless it is for what is being read: on a busy
-        // disk, where the next one is there at once, next to nothing is read ahead.
+        // Look-ahead ends when the next command arrives, not when it is decoded, unless the command is for the sectors being read. So a
+        // busy disk, where the next command is always there, reads almost nothing ahead.
         let goes_on = !command.write && !matches!(self.find(now, command), Found::Miss(_));
         if !goes_on {
             self.heads_stop(now);
@@ -313,7 +313,7 @@ impl Device for Disk {
         match (&self.electronics, &self.access) {
             (Some((electronics, ..)), Some((access, _))) => Some(*electronics.min(access)),
             (Some((at, ..)), None) | (None, Some((at, _))) => Some(*at),
-            // It is idle only where nothing else is going on.
+            // It is idle only if nothing else is in progress.
             (None, None) => self.idle_at(),
         }
     }

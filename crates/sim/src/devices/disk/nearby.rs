@@ -1,23 +1,21 @@
-//! Accesses that wait for the mechanism, in the order of their places on the surface: the one that is reached soonest is found by
-//! looking outwards from the heads until the arm alone would take longer than the best so far. With 256 writes in a cache that is a
-//! dozen looks instead of 256.
+//! Accesses waiting for the mechanism, sorted by sector. The nearest is found by looking outwards from the heads until the seek alone
+//! would take longer than the best so far. With 256 cached writes that takes a dozen looks instead of 256.
 
 use super::mechanism::{Mechanism, Target};
 
-/// The seek curve is rounded to whole nanoseconds, so a longer way may come out shorter by one.
+/// The seek curve is rounded to whole nanoseconds, so a longer seek may appear one shorter.
 const ROUNDING_NS: u64 = 2;
 
-/// One that waits.
 #[derive(Clone, Copy, Debug)]
 struct Entry<T> {
     sector: u64,
-    /// Counts those that came: of equals the one that came first goes first.
+    /// Arrival number, to break ties.
     order: u64,
     target: Target,
     what: T,
 }
 
-/// Accesses in the order of their first sectors; those of the same sector in the order in which they came.
+/// Accesses sorted by first sector, then arrival.
 #[derive(Clone, Debug)]
 pub(super) struct Nearby<T> {
     entries: Vec<Entry<T>>,
@@ -49,12 +47,12 @@ impl<T: Copy> Nearby<T> {
         &mut self.entries[at].what
     }
 
-    /// When among those that wait it came.
+    /// Arrival number of an access.
     pub fn order(&self, at: usize) -> u64 {
         self.entries[at].order
     }
 
-    /// The first that does not begin before a sector.
+    /// Index of the first access that starts at or after a sector.
     pub fn from(&self, sector: u64) -> usize {
         self.entries.partition_point(|e| e.sector < sector)
     }
@@ -70,13 +68,13 @@ impl<T: Copy> Nearby<T> {
         self.entries.remove(at).what
     }
 
-    /// The one with the smallest key; of equals the one that came first.
+    /// The access with the smallest key; among equals the first to arrive.
     pub fn first_by<K: Ord>(&self, key: impl Fn(&T) -> K) -> Option<usize> {
         let rank = |at: &usize| (key(&self.entries[*at].what), self.entries[*at].order);
         (0..self.entries.len()).min_by_key(rank)
     }
 
-    /// The one that is reached soonest if the arm starts at `now`; of equals the one that came first.
+    /// The access reached soonest if the arm starts at `now`; among equals the first to arrive.
     pub fn nearest(&self, now: u64, mechanism: &Mechanism, writes: impl Fn(&T) -> bool) -> Option<usize> {
         let here = mechanism.cylinder();
         let since_turn = mechanism.since_turn(now);

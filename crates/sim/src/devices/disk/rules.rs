@@ -1,24 +1,24 @@
-//! The numbers of a disk that are not mechanical: interface, buffer, write cache, queue.
+//! Non-mechanical parameters of a disk: interface, buffer, write cache, queue.
 
 use super::write_cache::WriteCacheRules;
 
-/// What is not mechanical of a disk.
+/// Non-mechanical parameters of a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiskRules {
-    /// Before each command, ns.
+    /// Overhead per command, ns.
     pub overhead_ns: u64,
-    /// Of the interface.
+    /// Interface rate.
     pub bus_bytes_per_s: u64,
-    /// Segments of the read buffer.
+    /// Segments of the read buffer; 0: no buffer.
     pub segments: usize,
-    /// Bytes of one.
+    /// Segment size, bytes.
     pub segment_bytes: u64,
-    /// Whether it goes on reading.
+    /// Whether the drive reads ahead.
     pub look_ahead: bool,
-    /// The write cache; 0 bytes is none.
+    /// The write cache; 0 bytes: none.
     pub write_cache: WriteCacheRules,
-    /// Commands at once; with more than one what is reached soonest goes first.
+    /// Most commands outstanding at once; with more than one, the nearest goes first.
     pub queue_depth: u32,
-    /// A command that waited for longer goes first whatever its place, ns.
+    /// A command that has waited longer than this goes first, ns.
     pub age_limit_ns: u64,
 }

@@ -1,4 +1,4 @@
-//! A small disk for tests, whose numbers are easy to reckon with: 6 ms a turn, 100 sectors on every track, two heads.
+//! A small disk for tests with simple numbers: 6 ms a turn, 100 sectors on every track, two heads.
 
 use super::*;
 use crate::devices::curve::SeekCurve;
@@ -17,7 +17,7 @@ pub fn rules(zones: u64) -> GeometryRules {
     }
 }
 
-/// No cache, no queue, half a millisecond before each command, a bus that costs nothing.
+/// No cache, no queue, half a millisecond of overhead per command, a bus that costs nothing.
 pub const PLAIN: DiskRules = DiskRules {
     overhead_ns: 500_000,
     bus_bytes_per_s: 0,
@@ -29,7 +29,6 @@ pub const PLAIN: DiskRules = DiskRules {
     age_limit_ns: u64::MAX,
 };
 
-/// A disk by its rules.
 pub fn disk_of(rules_of: GeometryRules, rules: DiskRules) -> Disk {
     let geometry = Geometry::new(rules_of);
     let seek = SeekCurve::through(geometry.cylinders() - 1, 600_000, 4_700_000, 10_500_000).unwrap();
@@ -38,7 +37,6 @@ pub fn disk_of(rules_of: GeometryRules, rules: DiskRules) -> Disk {
     Disk::new(rules, mechanism)
 }
 
-/// The small disk.
 pub fn small_disk() -> Disk {
     disk_of(rules(1), PLAIN)
 }

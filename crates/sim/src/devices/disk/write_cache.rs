@@ -1,39 +1,39 @@
-//! A drive's write cache: writes that were told done and are not on the medium yet. Which goes next is first come first served, or the
-//! one that is reached soonest; an older write to the same sectors always goes first.
+//! A drive's write cache: acknowledged writes that are not on the medium yet. They are written back first come, first served, or nearest
+//! first; an older write to the same sectors always goes first.
 
 use super::mechanism::Mechanism;
 use super::nearby::Nearby;
 
-/// In which order it is written back.
+/// Write-back order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DestageOrder {
-    /// As it came.
+    /// In order of arrival.
     Fifo,
-    /// What is reached soonest.
+    /// Shortest access time first.
     ShortestFirst,
 }
 
-/// Its size and habits.
+/// Size and write-back rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteCacheRules {
-    /// Bytes it holds; 0 is none.
+    /// Capacity in bytes; 0: no cache.
     pub bytes: u64,
-    /// Commands it holds.
+    /// Capacity in commands.
     pub commands: usize,
-    /// Order of writing back.
+    /// Write-back order.
     pub order: DestageOrder,
-    /// How long nothing must be asked of the drive before it writes back by itself, ns.
+    /// Idle time before write-back starts, ns.
     pub idle_ns: u64,
 }
 
-/// A write that waits for the medium.
+/// A cached write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held {
-    /// Counts writes; flushes are measured by it.
+    /// Sequence number of the write, compared by flushes.
     pub number: u64,
     /// First sector.
     pub sector: u64,
-    /// Sectors.
+    /// Length in sectors.
     pub sectors: u64,
 }
 
@@ -47,43 +47,43 @@ impl Held {
     }
 }
 
-/// The cache.
+/// Writes acknowledged but not on the medium yet.
 #[derive(Clone, Debug)]
 pub struct WriteCache {
     rules: WriteCacheRules,
     held: Nearby<Held>,
-    /// What is being written back right now: a run of sectors.
+    /// The contiguous run being written back.
     leaving: Vec<Held>,
     sectors: u64,
     number: u64,
-    /// The longest write there was: how far before a sector a write may begin that reaches it.
+    /// Length of the longest write so far: bounds how far before a sector an overlapping write may start.
     longest: u64,
 }
 
 impl WriteCache {
-    /// An empty one.
+    /// An empty cache.
     #[must_use]
     pub fn new(rules: WriteCacheRules) -> Self {
         Self { rules, held: Nearby::new(), leaving: Vec::new(), sectors: 0, number: 0, longest: 0 }
     }
 
-    /// Whether writes of this length can go through it at all.
+    /// Whether writes of this length can be cached at all.
     #[must_use]
     pub fn takes(&self, sectors: u64) -> bool {
         self.rules.commands > 0 && sectors * 512 <= self.rules.bytes
     }
 
-    /// Whether there is room now.
+    /// Whether there is space now.
     #[must_use]
     pub fn has_room(&self, sectors: u64) -> bool {
         let commands = self.held.len() + self.leaving.len();
         commands < self.rules.commands && (self.sectors + sectors) * 512 <= self.rules.bytes
     }
 
-    /// Keeps a write; `has_room` was asked.
+    /// Caches a write; the caller has checked `has_room`.
     pub fn keep(&mut self, sector: u64, sectors: u64, mechanism: &Mechanism) {
         self.number += 1;
-        // A write to the same sectors again takes the place of the one that waits.
+        // A repeated write to the same sectors replaces the cached one.
         let same = self.held_at(sector).find(|&at| self.held.get(at).sectors == sectors);
         if let Some(at) = same {
             self.held.get_mut(at).number = self.number;
@@ -95,12 +95,12 @@ impl WriteCache {
         self.longest = self.longest.max(sectors);
     }
 
-    /// Those that begin at a sector, in the order in which they came.
+    /// Writes that start at a sector, in order of arrival.
     fn held_at(&self, sector: u64) -> impl Iterator<Item = usize> + '_ {
         (self.held.from(sector)..self.held.len()).take_while(move |&at| self.held.get(at).sector == sector)
     }
 
-    /// Those that may reach a sector and begin before `end`.
+    /// Writes that may overlap a sector and start before `end`.
     fn around(&self, sector: u64, end: u64) -> impl Iterator<Item = usize> + '_ {
         let first = self.held.from((sector + 1).saturating_sub(self.longest));
         (first..self.held.len()).take_while(move |&at| self.held.get(at).sector < end)
@@ -114,31 +114,31 @@ impl WriteCache {
             || self.leaving.first().is_some_and(|h| h.sector <= sector) && self.leaving.iter().any(has)
     }
 
-    /// Whether anything waits to be written back.
+    /// Whether any write waits for write-back.
     #[must_use]
     pub fn waits(&self) -> bool {
         !self.held.is_empty()
     }
 
-    /// Nothing that was kept up to `number` is off the medium.
+    /// Whether every write up to `number` is on the medium.
     #[must_use]
     pub fn clean_up_to(&self, number: u64) -> bool {
         self.held.iter().chain(&self.leaving).all(|h| h.number > number)
     }
 
-    /// The number of the last write kept.
+    /// The number of the last cached write.
     #[must_use]
     pub fn last_number(&self) -> u64 {
         self.number
     }
 
-    /// How long nothing must be asked before it writes back, ns.
+    /// Idle time before write-back starts, ns.
     #[must_use]
     pub fn idle_ns(&self) -> u64 {
         self.rules.idle_ns
     }
 
-    /// Takes out what is written back next, with everything that directly follows it: (sector, sectors).
+    /// Takes the next write to write back, with all writes that directly follow it: (sector, sectors).
     pub fn next(&mut self, now: u64, mechanism: &Mechanism) -> Option<(u64, u64)> {
         let first = self.held.remove(self.choose(now, mechanism)?);
         self.leaving.push(first);
@@ -151,7 +151,7 @@ impl WriteCache {
         Some((first.sector, end - first.sector))
     }
 
-    /// A write that begins where another ended, and may go now.
+    /// A write that starts where another ended, and may be written now.
     fn following(&self, end: u64) -> Option<usize> {
         self.held_at(end).find(|&at| self.blocked_by(self.held.get(at)).is_none())
     }
@@ -167,7 +167,7 @@ impl WriteCache {
         Some(chosen)
     }
 
-    /// An older write to some of the same sectors, which has to go first: the one of those that came first.
+    /// An older write to overlapping sectors, which must go first; the oldest of several.
     fn blocked_by(&self, held: &Held) -> Option<usize> {
         let older = |at: &usize| {
             let h = self.held.get(*at);
@@ -176,7 +176,7 @@ impl WriteCache {
         self.around(held.sector, held.end()).filter(older).min_by_key(|&at| self.held.order(at))
     }
 
-    /// What was taken out is on the medium.
+    /// The run being written back is on the medium.
     pub fn written(&mut self) {
         self.sectors -= self.leaving.iter().map(|h| h.sectors).sum::<u64>();
         self.leaving.clear();

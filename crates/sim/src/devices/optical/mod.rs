@@ -1,6 +1,6 @@
-//! A CD or DVD drive: one spiral read at zone rates (constant linear or constant angular velocity, or steps between), a slow sledge, a
-//! buffer that is filled ahead. Commands come one after the other. The medium is only read: a write takes the overhead and changes nothing;
-//! whoever simulates refuses what would write ([`super::DeviceProfile::is_only_read`]).
+//! A CD or DVD drive: one spiral read at zone rates (constant linear or angular velocity, or steps between), a slow sledge, and a
+//! read-ahead buffer. Commands are served one at a time. The medium is read-only: a write takes the overhead and changes nothing; the
+//! simulation refuses workloads that would write ([`super::DeviceProfile::is_only_read`]).
 
 #[cfg(test)]
 mod sets_tests;
@@ -12,50 +12,50 @@ use super::curve::SeekCurve;
 use super::{Command, Counters, Device, SECTOR_BYTES};
 use std::collections::VecDeque;
 
-/// How a place is reached.
+/// How the drive reaches a sector.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Access {
-    /// The sledge's way by distance in thousandths of the medium, then the rest of the turn. What comes within a turn is waited for.
+    /// A seek by distance in thousandths of the medium, then the rest of the turn. Sectors within one turn are waited for.
     Turning(SeekCurve),
-    /// One time for the sledge's way, settling and half a turn, after which a block of the error correction begins to be read.
+    /// One time for seek, settling and half a turn, after which reading starts at an error-correction block.
     Whole {
-        /// For the shortest way, ns.
+        /// Time for distance 0, ns.
         settle_ns: u64,
-        /// More for the square root of each GiB of the way, ns.
+        /// Additional time per square root of the distance in GiB, ns.
         root_ns: u64,
-        /// Sectors of a block.
+        /// Sectors per block.
         block_sectors: u64,
-        /// What begins at most so many sectors behind what has been read is waited for.
+        /// Gap after the current position up to which the drive reads on instead of seeking, sectors.
         skip_sectors: u64,
     },
 }
 
-/// The numbers of a drive.
+/// Parameters of a drive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpticalRules {
-    /// Sectors of 512 bytes.
+    /// Capacity in sectors of 512 bytes.
     pub capacity_sectors: u64,
-    /// How fast it passes.
+    /// Read rate along the spiral.
     pub spiral: Spiral,
-    /// How its places are reached.
+    /// How sectors are reached.
     pub access: Access,
-    /// Before each command, ns.
+    /// Overhead per command, ns.
     pub overhead_ns: u64,
-    /// Of the interface; 0: no limit.
+    /// Interface rate; 0: no limit.
     pub bus_bytes_per_s: u64,
-    /// The buffer; 0: none, and nothing is read ahead.
+    /// Buffer size; 0: no buffer and no read-ahead.
     pub buffer_bytes: u64,
 }
 
-/// A drive.
+/// A CD or DVD drive.
 #[derive(Clone, Debug)]
 pub struct Optical {
     rules: OpticalRules,
     waiting: VecDeque<Command>,
     serving: Option<(u64, Stage, Command)>,
-    /// The buffer holds these sectors, the last of them passing now.
+    /// The buffer holds these sectors; the last of them is being read now.
     first: u64,
-    /// A sector that begins to pass at `at`, ns.
+    /// A sector whose reading starts at `at`, ns.
     sector: u64,
     at: u64,
     /// Reading stops before this one.
@@ -70,7 +70,7 @@ enum Stage {
 }
 
 impl Optical {
-    /// A drive that has just been closed, its sledge inside.
+    /// A drive that has just been closed, its sledge at the inner end.
     #[must_use]
     pub fn new(rules: OpticalRules) -> Self {
         Self {
@@ -85,12 +85,12 @@ impl Optical {
         }
     }
 
-    /// When the sectors before `end` have passed, reckoned from where the reading is.
+    /// Time at which the sectors before `end` have been read, computed from the current position.
     fn passed_at(&self, end: u64) -> u64 {
         self.at + self.rules.spiral.ns(self.sector, end)
     }
 
-    /// The first sector that has not passed by `now`.
+    /// The first sector not read by `now`.
     fn reached(&self, now: u64) -> u64 {
         self.rules.spiral.reached(self.sector, now.saturating_sub(self.at), self.limit)
     }
@@ -113,13 +113,13 @@ impl Optical {
         let from_bus = now + self.bus_ns(command);
         let reached = self.reached(now);
         if reached >= self.limit {
-            // The buffer is full ahead: reading has stopped, and goes on from now.
+            // The buffer is full: reading has stopped, and continues from now.
             (self.sector, self.at) = (reached, self.at.max(now));
         }
         let buffered = self.rules.buffer_bytes / SECTOR_BYTES;
         let first = self.first.max(reached.saturating_sub(buffered));
         let patience = match self.rules.access {
-            // Waiting for what comes within a turn is shorter than going there.
+            // Waiting for a sector within one turn is faster than seeking.
             Access::Turning(_) => self.rules.spiral.turn(command.sector, now).0,
             Access::Whole { skip_sectors, .. } => skip_sectors,
         };
@@ -140,7 +140,7 @@ impl Optical {
         self.serving = Some((until, Stage::Data, command));
     }
 
-    /// The sledge goes to a sector; returns how long it takes until reading begins.
+    /// Moves the sledge to a sector; returns the time until reading starts.
     fn go(&mut self, now: u64, from: u64, sector: u64) -> u64 {
         let (begin, seek_ns, rotation_ns) = match &self.rules.access {
             Access::Turning(curve) => {
@@ -163,7 +163,7 @@ impl Optical {
     }
 }
 
-/// value * times / by, without overflow; 0 for a `by` of 0, which stands for no limit.
+/// value * times / by, without overflow; 0 for a `by` of 0, which means no limit.
 fn scaled(value: u64, times: u64, by: u64) -> u64 {
     (u128::from(value) * u128::from(times)).checked_div(u128::from(by)).unwrap_or(0) as u64
 }
@@ -264,7 +264,8 @@ mod tests {
         assert!(turn > 4 * MS && turn < 6 * MS, "{turn}");
     }
 
-    /// Seek 50 ms and 100 ms more for a GiB; blocks of 32 KiB; a constant 5.12 MB/s, so that a sector is 0.1 ms.
+    /// Seek 50 ms plus 100 ms per square root of the distance in GiB; blocks of 32 KiB; a constant 5.12 MB/s, so that a sector takes 0.1
+    /// ms.
     fn whole() -> Optical {
         let even = vec![OpticalZone { first_sector: 0, bytes_per_s: 5_120_000, turn_ns: MS }];
         Optical::new(OpticalRules {
@@ -300,7 +301,7 @@ mod tests {
 
     #[test]
     fn reading_ahead_stops_when_the_buffer_is_full_and_goes_on_from_then() {
-        // A buffer of 2048 sectors is full 205 ms after the first command; what lies behind it comes at the rate of the medium.
+        // A buffer of 2048 sectors is full 205 ms after the first command; sectors past it come at the medium's rate.
         let done = open(&mut whole(), &[(0, read(0, 0, 4)), (900 * MS, read(1, 2040, 24))]);
         assert_eq!(done[1], 901 * MS + 12 * MS / 10);
     }

@@ -1,5 +1,5 @@
-//! The drives that are shipped, against the figures they are made from: rates along the spiral, the first GiB, the way to a place, a command
-//! that the buffer answers.
+//! The shipped drives against their source figures: rates along the spiral, the first GiB, access times, and commands served from the
+//! buffer.
 
 use super::super::testing::{closed, open, read};
 use super::super::{AnyDevice, SECTOR_BYTES, by_name};
@@ -11,7 +11,7 @@ fn drive(name: &str) -> AnyDevice {
     by_name(name).unwrap().build().unwrap()
 }
 
-/// MB/s of reading on from a place, in commands of 64 KiB.
+/// MB/s of sequential reading from a position, in commands of 64 KiB.
 fn rate_at(name: &str, byte: u64) -> f64 {
     let first = byte / SECTOR_BYTES;
     let commands: Vec<_> = (0..65).map(|n| read(n, first + u64::from(n) * 128, 128)).collect();
@@ -19,7 +19,7 @@ fn rate_at(name: &str, byte: u64) -> f64 {
     64.0 * 65_536.0 * 1e3 / (done[64] - done[0]) as f64
 }
 
-/// How long it takes to read a sector so many GiB behind the first one, ms; nothing of the drive's reading ahead is left out.
+/// Time to read a sector `gib` GiB after the first one, ms, including the effects of read-ahead.
 fn way_ms(name: &str, gib: f64) -> f64 {
     let mut drive = drive(name);
     let sector = ((gib * GIB / SECTOR_BYTES as f64) as u64).min(drive.capacity_sectors() - 4);
@@ -49,11 +49,11 @@ fn the_drive_of_2007_has_the_rates_its_tables_show() {
 #[test]
 fn the_drive_of_2007_reaches_its_places_in_the_times_fitted() {
     let whole = 4.7e9 / GIB;
-    // From full stroke to a thirty-third of a GiB; a few ms of reading to the end of the block come with it.
+    // From full stroke to a thirty-third of a GiB, plus a few ms of reading to the end of the block.
     for (gib, ms) in [(whole, 223.0), (whole / 3.0, 151.0), (1.0, 134.5), (1.0 / 33.0, 67.6)] {
         near(way_ms("t60p", gib), ms, 0.03, &format!("t60p over {gib} GiB"));
     }
-    // What is in the buffer costs the command and the bus: 1515 reads of 2 KiB a second at 96 % busy.
+    // A buffer hit costs the command and the bus: 1515 reads of 2 KiB a second at 96 % busy.
     let at = 10_000_000_000;
     let done = open(&mut drive("t60p"), &[(0, read(0, 0, 64)), (at, read(1, 64, 4))]);
     near((done[1] - at) as f64 / 1e6, 0.642, 0.005, "2 KiB from the buffer, ms");
@@ -79,7 +79,7 @@ fn the_other_drives_have_the_rates_of_their_names() {
 
 #[test]
 fn the_other_drives_reach_their_places_in_the_times_given() {
-    // a + b times the root of the way, and for the first CD drive 10 ms for each mm of radius.
+    // a + b times the square root of the distance, and for the first CD drive 10 ms per mm of radius.
     let (dvd, cd, bd) = (4.7e9 / GIB, 681_984_000.0 / GIB, 25.025e9 / GIB);
     for (name, gib, ms) in [
         ("dvd-desktop-16x", dvd, 35.0 + 55.0 * dvd.sqrt()),
@@ -91,7 +91,7 @@ fn the_other_drives_reach_their_places_in_the_times_given() {
     ] {
         near(way_ms(name, gib), ms, 0.05, &format!("{name} over {gib} GiB"));
     }
-    // Inwards it takes as long: the disc has to turn faster.
+    // Inward seeks take as long: the disc must speed up.
     let mut drive = drive("cd-1x");
     let last = drive.capacity_sectors() - 128;
     let at = 100_000_000_000;

@@ -1,5 +1,5 @@
-//! How fast the spiral of a disc passes: in zones, each at a rate of its own, or under a lens over a disc that always turns equally fast, so
-//! that the rate grows with the radius.
+//! Read rates along a disc's spiral: in zones with a fixed rate each, or at constant angular velocity, where the rate grows with the
+//! radius, or at constant linear velocity.
 
 use super::scaled;
 use crate::devices::SECTOR_BYTES;
@@ -7,11 +7,11 @@ use crate::devices::SECTOR_BYTES;
 /// A zone of the spiral.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpticalZone {
-    /// Where it begins.
+    /// First sector of the zone.
     pub first_sector: u64,
-    /// At which it is read.
+    /// Read rate.
     pub bytes_per_s: u64,
-    /// Time of a turn there, ns.
+    /// Time of a turn, ns.
     pub turn_ns: u64,
 }
 
@@ -20,14 +20,14 @@ pub struct OpticalZone {
 pub struct Ring {
     /// Innermost radius, mm.
     pub inner_mm: f64,
-    /// Outermost, mm.
+    /// Outermost radius, mm.
     pub outer_mm: f64,
     /// Bytes of the whole spiral.
     pub bytes: f64,
 }
 
 impl Ring {
-    /// Square millimetres of radius for a byte.
+    /// Growth of the squared radius per byte, mm².
     fn area(&self) -> f64 {
         (self.outer_mm * self.outer_mm - self.inner_mm * self.inner_mm) / self.bytes
     }
@@ -40,31 +40,31 @@ impl Ring {
 /// Constant angular velocity: the rate is proportional to the radius.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cav {
-    /// What is read.
+    /// The ring that holds the data.
     pub ring: Ring,
-    /// The rate at its rim.
+    /// Rate at the outer radius.
     pub rim_bytes_per_s: f64,
 }
 
 impl Cav {
-    /// Time in which the lens goes one mm outwards, ns: the integral of dx / rate(x) is linear in the radius.
+    /// Time in which the lens moves one mm outwards, ns: the integral of dx / rate(x) is linear in the radius.
     fn ns_for_mm(&self) -> f64 {
         2.0 * self.ring.outer_mm / (self.rim_bytes_per_s * self.ring.area()) * 1e9
     }
 }
 
-/// Constant linear velocity: one rate everywhere, for which the disc turns slower the further out the lens is.
+/// Constant linear velocity: the same rate everywhere; the disc turns slower the further out the lens is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clv {
-    /// What is read.
+    /// The ring that holds the data.
     pub ring: Ring,
-    /// The rate.
+    /// The read rate.
     pub bytes_per_s: u64,
-    /// How long the disc takes to turn as another radius needs it, ns for each mm.
+    /// Time to change the spindle speed to that of another radius, ns per mm.
     pub spindle_ns_for_mm: f64,
 }
 
-/// The spiral.
+/// Rate model of the spiral.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Spiral {
     /// Zones from the inside out; the first begins at 0.
@@ -76,14 +76,14 @@ pub enum Spiral {
 }
 
 impl Spiral {
-    /// The zone of a sector and where it ends.
+    /// The zone of a sector, and the zone's end.
     fn zone(zones: &[OpticalZone], sector: u64) -> (OpticalZone, u64) {
         let after = zones.partition_point(|zone| zone.first_sector <= sector).max(1);
         let end = zones.get(after).map_or(u64::MAX, |zone| zone.first_sector);
         (zones[after - 1], end)
     }
 
-    /// Time in which the sectors from one to before another pass, ns.
+    /// Time to read the sectors `from..to`, ns.
     pub(super) fn ns(&self, from: u64, to: u64) -> u64 {
         match self {
             Self::Zones(zones) => {
@@ -104,7 +104,7 @@ impl Spiral {
         }
     }
 
-    /// The first sector that has not passed after a time, if those from `from` on pass and reading stops before `limit`.
+    /// The first sector not read after a time, when reading starts at `from` and stops before `limit`.
     pub(super) fn reached(&self, from: u64, ns: u64, limit: u64) -> u64 {
         match self {
             Self::Zones(zones) => {
@@ -134,13 +134,13 @@ impl Spiral {
         }
     }
 
-    /// How long the disc takes to turn as fast as another place needs it, ns.
+    /// Time to change the spindle speed between two positions, ns.
     pub(super) fn spindle_ns(&self, from: u64, to: u64) -> u64 {
         let Self::Clv(clv) = self else { return 0 };
         ((clv.ring.radius(to) - clv.ring.radius(from)).abs() * clv.spindle_ns_for_mm + 0.5) as u64
     }
 
-    /// Sectors that pass in a turn at a place, and how long it is until this sector passes; both 0 where turns are part of the access time.
+    /// Sectors per turn at a position, and the time until this sector passes; both 0 where turns are part of the access time.
     pub(super) fn turn(&self, sector: u64, now: u64) -> (u64, u64) {
         let Self::Zones(zones) = self else { return (0, 0) };
         let (zone, _) = Self::zone(zones, sector);

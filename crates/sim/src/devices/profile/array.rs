@@ -1,4 +1,4 @@
-//! The profile of an array: which disks, how many, how data lie on them, and what the controller does.
+//! The profile of an array: its disks, the data layout, and the controller.
 
 use super::super::Coverage;
 use super::error::{ProfileError, Reader};
@@ -8,7 +8,7 @@ use crate::devices::{Device, SECTOR_BYTES};
 use crate::sources::Sourced;
 use serde::Deserialize;
 
-/// An array's numbers.
+/// Values of an array profile.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ArrayProfile {
@@ -22,85 +22,85 @@ pub struct ArrayProfile {
     _trace: Option<Coverage>,
     /// The disks; their write caches are off.
     pub members: MembersProfile,
-    /// How data lie on them.
+    /// Data layout on the disks.
     pub layout: LayoutProfile,
-    /// The controller.
+    /// Limits and timing of the controller.
     pub controller: ControllerProfile,
-    /// Its write cache.
+    /// The controller's cache.
     pub cache: CacheProfile,
-    /// Which writes go past the cache.
+    /// Which writes bypass the cache.
     pub bypass: Bypass,
 }
 
-/// The disks.
+/// The disks of an array.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MembersProfile {
     /// Name of a shipped profile, or the path of one.
     pub disk: Sourced<String>,
-    /// How many.
+    /// Number of disks.
     pub count: Sourced<u32>,
-    /// One that does not work, counted from 0. May be left out: all do.
+    /// Index of a failed disk, from 0; `None` if all work.
     pub failed: Option<Sourced<u32>>,
 }
 
-/// How data lie on the disks.
+/// Data layout on the disks.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LayoutProfile {
     /// "raid0", "raid1", "raid5" or "raid10".
     pub level: Sourced<Level>,
-    /// Stripe unit.
+    /// Stripe unit, KiB.
     pub unit_kib: Sourced<u32>,
 }
 
-/// The controller.
+/// Limits and timing of the controller.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ControllerProfile {
-    /// Commands at once.
+    /// Most commands outstanding at once.
     pub outstanding: Sourced<u32>,
-    /// Firmware's time for each.
+    /// Firmware time per command, us.
     pub firmware_us: Sourced<f64>,
-    /// What bus and XOR engine move, 10^6 bytes/s; 0: no limit.
+    /// Limit of bus and XOR engine, 10^6 bytes/s; 0: no limit.
     pub ceiling_mb_s: Sourced<f64>,
-    /// Whether a part of a stripe may be written by reading the rest of it.
+    /// Whether a partial stripe write may read the rest of the stripe to compute parity.
     pub reconstruct: Sourced<bool>,
 }
 
-/// The write cache.
+/// The controller's write cache.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CacheProfile {
-    /// Size of the controller's memory.
+    /// Size of the controller's memory, MiB.
     pub mib: Sourced<u32>,
-    /// Share of it for writes; 0 is no write cache.
+    /// Share of it used for writes, percent; 0: no write cache.
     pub write_percent: Sourced<u32>,
-    /// Without it writes go to the disks.
+    /// Whether it is battery-backed; otherwise writes go to the disks.
     pub battery: Sourced<bool>,
-    /// How long a part of a stripe waits for the rest.
+    /// How long a partial stripe waits for the rest, ms.
     pub merge_window_ms: Sourced<f64>,
-    /// Whole stripes that leave in one access to each disk.
+    /// Full stripes written back in one access to each disk.
     pub destage_stripes: Sourced<u32>,
-    /// Such runs at the same time.
+    /// Number of such runs in parallel.
     pub destage_at_once: Sourced<u32>,
 }
 
-/// Which writes go past the cache, and how.
+/// Which writes bypass the cache, and how.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bypass {
-    /// Longer ones; 0: none.
+    /// Writes longer than this, KiB; 0: none.
     pub above_kib: Sourced<u32>,
-    /// Those of more scatter entries; 0: none.
+    /// Writes with more scatter entries than this; 0: none.
     pub above_segments: Sourced<u16>,
-    /// All while more is dirty and outstanding than the cache takes.
+    /// All writes while more is dirty and outstanding than the cache takes.
     pub when_overfull: Sourced<bool>,
-    /// Commands at the same time; 0: all.
+    /// Bypassing commands served in parallel; 0: all.
     pub commands_at_once: Sourced<u32>,
-    /// Those that directly follow each other are joined up to this; 0: never.
+    /// Contiguous commands are joined up to this size, KiB; 0: never.
     pub coalesce_kib: Sourced<u32>,
-    /// Stripes of a command at the same time; 0: all.
+    /// Stripes of a command written in parallel; 0: all.
     pub stripes_at_once: Sourced<u32>,
 }
 
@@ -136,7 +136,7 @@ impl ArrayProfile {
         Ok(profile)
     }
 
-    /// The profile of its disks: one that is shipped, or a file.
+    /// The profile of its disks, shipped or from a file.
     pub(super) fn members(
         &self,
         reader: &Reader<'_>,
@@ -152,7 +152,7 @@ impl ArrayProfile {
         DeviceProfile::parse(name, &text)
     }
 
-    /// Its disks.
+    /// Builds the disk model of its members.
     pub(super) fn disk(
         &self,
         reader: &Reader<'_>,
@@ -164,7 +164,7 @@ impl ArrayProfile {
             .ok_or_else(|| reader.value("members.disk", &format!("{name:?}"), "a profile of the kind disk"))
     }
 
-    /// How data lie on such disks.
+    /// The layout on such disks.
     pub(super) fn layout(&self, reader: &Reader<'_>, disk: &DiskProfile) -> Result<Layout, ProfileError> {
         let member_sectors = disk.build(reader)?.capacity_sectors();
         let unit = u64::from(self.layout.unit_kib.get()) * 1024 / SECTOR_BYTES;
@@ -179,7 +179,7 @@ impl ArrayProfile {
             .ok_or_else(|| reader.value("members.failed", &failed.to_string(), expected))
     }
 
-    /// The array.
+    /// Builds the array model.
     pub(super) fn build(&self, reader: &Reader<'_>, disk: &DiskProfile) -> Result<Array, ProfileError> {
         let layout = self.layout(reader, disk)?;
         let disk = disk.written_through().build(reader)?;

@@ -1,14 +1,14 @@
-//! Profiles of devices with single values changed, and the files that a profile may name.
+//! Device profiles with single values changed, and the files that a profile may refer to.
 
 use super::shipped::{NAMES, text as text_of};
 use super::{DeviceProfile, ProfileError};
 use crate::changed::{self, Change};
 
 impl DeviceProfile {
-    /// A profile that is shipped, with some values changed: (table, key, value as TOML).
+    /// A shipped profile with some values changed: (table, key, value as TOML).
     ///
     /// # Errors
-    /// No such profile, or a value that cannot be.
+    /// The profile does not exist, or a value is invalid.
     pub fn changed(name: &str, values: &[(&str, &str, &str)]) -> Result<Self, ProfileError> {
         let original = text_of(name).ok_or_else(|| ProfileError::Unknown { name: name.to_string() })?;
         let changes: Vec<Change> =
@@ -16,7 +16,7 @@ impl DeviceProfile {
         Self::parse_changed(name, original, &changes, &no_files)
     }
 
-    /// A profile's text with some values changed. Where these come from is told as a guess. `read` gives the texts of files that it
+    /// Parses a profile's text with some values changed; their source becomes a guess. `read` returns the texts of files that the profile
     /// names (the disk of an array).
     ///
     /// # Errors
@@ -32,7 +32,7 @@ impl DeviceProfile {
         }
         let at = |message: String| ProfileError::Text { place: name.to_owned(), message };
         let text = changed::apply(text, changes, &others(text)).map_err(|e| at(e.to_string()))?;
-        // Lines of a text that was made here say nothing to anybody.
+        // Line numbers of a generated text mean nothing to the user.
         Self::parse_with(name, &text, read).map_err(|error| match error {
             ProfileError::Text { message, .. } => {
                 ProfileError::Text { place: format!("{name}, as changed"), message }
@@ -42,21 +42,21 @@ impl DeviceProfile {
     }
 }
 
-/// Gives the text of a profile's file, or why it cannot be had.
+/// Returns the text of a profile's file, or why it cannot be read.
 pub type ReadText<'r> = &'r dyn Fn(&str) -> Result<String, String>;
 
-/// Where there are no files.
+/// A [`ReadText`] without any files.
 pub(super) fn no_files(_: &str) -> Result<String, String> {
     Err("a file, and only the profiles that are shipped are known here".into())
 }
 
-/// Whether a profile is named by its file and not by a name of its own: by a path, or by the ending.
+/// Whether a profile is given as a file, by a path or the file extension, rather than by name.
 #[must_use]
 pub fn is_file(name: &str) -> bool {
     name.contains('/') || name.ends_with(".toml")
 }
 
-/// Values that shipped profiles of the same kind have.
+/// Keys that shipped profiles of the same kind have.
 fn others(text: &str) -> Vec<String> {
     let kind = |text: &str| text.parse::<toml::Table>().ok()?.get("kind").cloned();
     let same = NAMES.iter().filter_map(|name| text_of(name)).filter(|t| kind(t) == kind(text));

@@ -10,7 +10,7 @@ use crate::devices::disk::{
 use crate::sources::Sourced;
 use serde::Deserialize;
 
-/// A disk's numbers, in the units of data sheets.
+/// Values of a disk profile, in the units of data sheets.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DiskProfile {
@@ -22,65 +22,65 @@ pub struct DiskProfile {
     _demerit_percent: Option<f64>,
     #[serde(rename = "trace")]
     _trace: Option<Coverage>,
-    /// Surfaces and tracks.
+    /// Surfaces, tracks and zones.
     pub geometry: GeometryProfile,
-    /// Arm and heads.
+    /// Arm and head timing.
     pub mechanics: MechanicsProfile,
-    /// Between host and disk.
+    /// Link between host and disk.
     pub interface: InterfaceProfile,
-    /// For reads.
+    /// The read buffer.
     pub buffer: BufferProfile,
-    /// For writes.
+    /// The write cache.
     pub write_cache: WriteCacheProfile,
 }
 
-/// Surfaces and tracks.
+/// Surfaces, tracks and zones.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GeometryProfile {
     /// Capacity in 10^9 bytes.
     pub capacity_gb: Sourced<f64>,
-    /// Turns a minute.
+    /// Revolutions per minute.
     pub rpm: Sourced<u32>,
-    /// Surfaces.
+    /// Number of surfaces.
     pub heads: Sourced<u32>,
-    /// Zones of equally many cylinders.
+    /// Number of zones; all have the same number of cylinders.
     pub zones: Sourced<u32>,
-    /// On a track of the outermost zone.
+    /// Sectors per track in the outermost zone.
     pub outer_sectors_per_track: Sourced<u32>,
-    /// On a track of the innermost zone.
+    /// Sectors per track in the innermost zone.
     pub inner_sectors_per_track: Sourced<u32>,
 }
 
-/// Arm and heads, reading.
+/// Arm and head timing for reads.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MechanicsProfile {
-    /// To the next cylinder.
+    /// Seek to the next cylinder, ms.
     pub single_ms: Sourced<f64>,
-    /// Over a third of the stroke.
+    /// Seek over a third of the stroke, ms.
     pub average_ms: Sourced<f64>,
-    /// Over all of it.
+    /// Full-stroke seek, ms.
     pub full_ms: Sourced<f64>,
-    /// To another head of the cylinder.
+    /// Switch to another head of the cylinder, ms.
     pub head_switch_ms: Sourced<f64>,
-    /// To the first head of the next cylinder.
+    /// Switch to the first head of the next cylinder, ms.
     pub cylinder_switch_ms: Sourced<f64>,
-    /// Longer before writing.
+    /// Extra settling time before a write, ms.
     pub write_settle_ms: Sourced<f64>,
 }
 
-/// Between host and disk.
+/// Link between host and disk.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InterfaceProfile {
-    /// Before each command.
+    /// Overhead per command, ms.
     pub overhead_ms: Sourced<f64>,
-    /// Of the bus, 10^6 bytes/s.
+    /// Bus rate, 10^6 bytes/s.
     pub bus_mb_s: Sourced<f64>,
-    /// Commands at once.
+    /// Most commands outstanding at once.
     pub queue_depth: Sourced<u32>,
-    /// A command that waited longer goes first.
+    /// A command that has waited longer than this goes first, ms.
     pub age_limit_ms: Sourced<f64>,
 }
 
@@ -88,11 +88,11 @@ pub struct InterfaceProfile {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BufferProfile {
-    /// How many; 0 is no buffer.
+    /// Number of segments; 0: no buffer.
     pub segments: Sourced<u32>,
-    /// Size of one.
+    /// Segment size, KiB.
     pub segment_kib: Sourced<u32>,
-    /// Whether the drive reads on.
+    /// Whether the drive reads ahead.
     pub look_ahead: Sourced<bool>,
 }
 
@@ -100,23 +100,23 @@ pub struct BufferProfile {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WriteCacheProfile {
-    /// Size; 0 is no write cache.
+    /// Size, KiB; 0: no write cache.
     pub kib: Sourced<u32>,
-    /// Commands it holds.
+    /// Most commands that it holds.
     pub commands: Sourced<u32>,
-    /// "fifo" or "shortest-first".
+    /// Write-back order: "fifo" or "shortest-first".
     pub order: Sourced<Order>,
-    /// How long nothing is asked before it is written back.
+    /// Idle time before write-back starts, ms.
     pub idle_ms: Sourced<f64>,
 }
 
-/// In which order a write cache is written back.
+/// Write-back order of a write cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// As it came.
+    /// In order of arrival.
     Fifo,
-    /// What is reached soonest.
+    /// Shortest access time first.
     ShortestFirst,
 }
 
@@ -162,7 +162,7 @@ impl DiskProfile {
         Ok(())
     }
 
-    /// The disk.
+    /// Builds the disk model.
     pub(super) fn build(&self, reader: &Reader<'_>) -> Result<Disk, ProfileError> {
         let m = &self.mechanics;
         let geometry = Geometry::new(self.geometry_rules());
@@ -184,7 +184,7 @@ impl DiskProfile {
         Ok(Disk::new(self.rules(), mechanism))
     }
 
-    /// The same without its write cache, as controllers run their disks.
+    /// The same disk without its write cache, as controllers run their disks.
     #[must_use]
     pub(super) fn written_through(&self) -> Self {
         let mut profile = self.clone();

@@ -1,4 +1,4 @@
-//! The profile of a device of which nothing but its times is known.
+//! The profile of a device of which only the response times are known.
 
 use super::super::{Coverage, HeldOut};
 use super::error::{ProfileError, Reader};
@@ -8,10 +8,10 @@ use crate::devices::distribution::{CommandRules, Distribution, DistributionRules
 use crate::sources::Sourced;
 use serde::Deserialize;
 
-/// Most times of a list.
+/// Maximum length of a list of times.
 pub const MOST_TIMES: usize = 4096;
 
-/// A distribution device's numbers.
+/// Values of a distribution device's profile.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DistributionProfile {
@@ -25,33 +25,33 @@ pub struct DistributionProfile {
     _trace: Option<Coverage>,
     #[serde(rename = "held_out")]
     _held_out: Option<Vec<HeldOut>>,
-    /// Its numbers.
+    /// Service times and limits.
     pub service: Times,
 }
 
-/// The numbers of a distribution device.
+/// Service times and limits.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Times {
     /// Capacity in 10^9 bytes.
     pub capacity_gb: Sourced<f64>,
-    /// Commands at once.
+    /// Most commands outstanding at once.
     pub queue_depth: Sourced<u32>,
-    /// Commands that are served at the same time; the others wait.
+    /// Commands served in parallel; the others wait.
     pub channels: Sourced<u32>,
-    /// For bytes, 10^6 bytes/s; 0: they take no time.
+    /// Transfer rate, 10^6 bytes/s; 0: bytes take no time.
     pub mb_s: Sourced<f64>,
-    /// What a read takes beside its bytes: each as likely as the others.
+    /// Times of a read without its bytes, equally likely, us.
     pub read_us: Sourced<Vec<f64>>,
-    /// The same of writes.
+    /// Times of a write without its bytes, equally likely, us.
     pub write_us: Sourced<Vec<f64>>,
-    /// For bytes that are written; as for those that are read if it is left out.
+    /// Transfer rate of writes, 10^6 bytes/s; same as for reads if left out.
     pub write_mb_s: Option<Sourced<f64>>,
-    /// What a read takes after it has left its channel to another one; nothing if it is left out.
+    /// Time of a read after releasing its channel, us; 0 if left out.
     pub read_beside_us: Option<Sourced<f64>>,
-    /// Likewise a write.
+    /// Time of a write after releasing its channel, us; 0 if left out.
     pub write_beside_us: Option<Sourced<f64>>,
-    /// What a flush takes; as a write if it is left out.
+    /// Times of a flush, us; as a write if left out.
     pub flush_us: Option<Sourced<Vec<f64>>>,
 }
 
@@ -83,7 +83,7 @@ impl DistributionProfile {
         Ok(profile)
     }
 
-    /// The device.
+    /// Builds the device model.
     pub(super) fn build(&self) -> Distribution {
         let s = &self.service;
         let ns = |times: &[f64]| -> Vec<u64> { times.iter().map(|&us| ns_of_us(us)).collect() };

@@ -1,4 +1,4 @@
-//! What can be wrong with a profile, told with name, line and column.
+//! Errors in a profile, with name, line and column.
 
 use super::shipped::NAMES;
 use crate::place::{of_key, place};
@@ -7,23 +7,23 @@ use serde::de::DeserializeOwned;
 /// A profile that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProfileError {
-    /// There is none of this name.
+    /// No shipped profile has this name.
     #[error("no device profile {name:?}; there are {known}, and a file's path is taken too", known = NAMES.join(", "))]
     Unknown {
-        /// What was asked for.
+        /// The name that was given.
         name: String,
     },
-    /// The text is not one, or a value cannot be.
+    /// The text is invalid, or a value is out of range.
     #[error("{place}: {message}")]
     Text {
-        /// Name or file, with line and column where they are known.
+        /// Name or file, with line and column where known.
         place: String,
-        /// What is wrong.
+        /// Description of the error.
         message: String,
     },
 }
 
-/// A profile's text under its name.
+/// A profile's name and text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reader<'a> {
     pub name: &'a str,
@@ -31,12 +31,12 @@ pub(super) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Reads a type from the whole text.
+    /// Deserialises the whole text.
     pub fn read<T: DeserializeOwned>(&self, text: &str) -> Result<T, ProfileError> {
         toml::from_str(text).map_err(|e| self.toml(&e))
     }
 
-    /// An error of the TOML reader.
+    /// Converts an error of the TOML parser.
     pub fn toml(&self, error: &toml::de::Error) -> ProfileError {
         self.at(error.span(), error.message().to_string())
     }
@@ -45,12 +45,12 @@ impl Reader<'_> {
         ProfileError::Text { place: place(self.name, self.text, span), message }
     }
 
-    /// A value that cannot be: `key` with its sections, as in `geometry.heads`.
+    /// An invalid value: `key` includes its tables, as in `geometry.heads`.
     pub fn value(&self, key: &str, value: &str, expected: &str) -> ProfileError {
         self.at(of_key(self.text, key), format!("{key} is {value}; expected {expected}"))
     }
 
-    /// A rate that 0 takes the limit from: what would be rounded to that is none.
+    /// Checks a rate for which 0 means no limit: a value that would round to 0 is an error.
     pub fn rate(&self, key: &str, mb_s: f64) -> Result<(), ProfileError> {
         if mb_s == 0.0 || (0.001..=1e6).contains(&mb_s) {
             return Ok(());
@@ -58,7 +58,7 @@ impl Reader<'_> {
         Err(self.value(key, &mb_s.to_string(), "0 (no limit), or 0.001 to 1000000 MB/s"))
     }
 
-    /// The value, if it lies in a range.
+    /// Checks that a value lies in a range.
     pub fn within<T: PartialOrd + std::fmt::Display>(
         &self,
         key: &str,

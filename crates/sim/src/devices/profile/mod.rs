@@ -1,5 +1,5 @@
-//! Devices as TOML texts in which every value says where it comes from: read, checked, and built. Those that are shipped stand in
-//! `profiles/device`; a file of one's own has the same form (docs/formats/device.md).
+//! Devices as TOML texts in which every value states its source: parsed, checked, and built. The shipped ones are in `profiles/device`; a
+//! user's own file has the same form (docs/formats/device.md).
 
 mod array;
 mod changing;
@@ -30,20 +30,20 @@ use serde::Deserialize;
 /// A device's profile.
 #[derive(Clone, Debug)]
 pub struct DeviceProfile {
-    /// What it is, for people.
+    /// Description for people.
     pub about: String,
     /// Name or file.
     pub name: String,
-    /// Where its values come from; those of an array's disks are among them.
+    /// Counts of its values by source, including those of an array's disks.
     pub tally: Tally,
-    /// Which of them nobody knows for sure.
+    /// Names of the values that are not certain.
     pub uncertain: Uncertain,
-    /// How far its response times were from those of the device it was fitted to, on requests that it had not seen: the demerit
-    /// figure in % of their mean. Only `fathom sim calibrate` writes it.
+    /// Error of its response times against the device it was fitted to, on requests not used in the fit: the demerit figure in % of their
+    /// mean. Only `fathom sim calibrate` writes it.
     pub demerit_percent: Option<f64>,
-    /// What the trace has that it was fitted to; of anything else it knows nothing. Written by `fathom sim calibrate`, too.
+    /// Coverage of the trace it was fitted to; it is not valid for other requests. Also written by `fathom sim calibrate`.
     pub coverage: Option<Coverage>,
-    /// How far it is from the device on traces that it was not fitted to, if there were several.
+    /// Prediction errors on traces it was not fitted to, if there were several.
     pub held_out: Vec<HeldOut>,
     kind: Kind,
 }
@@ -58,7 +58,7 @@ enum Kind {
     Ssd(SsdProfile),
 }
 
-/// What every profile begins with.
+/// Fields common to all profiles.
 #[derive(Deserialize)]
 struct Head {
     kind: String,
@@ -71,25 +71,25 @@ struct Head {
 
 const KINDS: &str = "\"disk\", \"array\", \"optical\", \"ssd\", \"constant\" or \"distribution\"";
 
-/// A profile that is shipped.
+/// Parses a shipped profile.
 ///
 /// # Errors
-/// There is none of this name; the error lists those there are.
+/// No profile has this name; the error lists the known names.
 pub fn by_name(name: &str) -> Result<DeviceProfile, ProfileError> {
     let text = text(name).ok_or_else(|| ProfileError::Unknown { name: name.to_string() })?;
     DeviceProfile::parse(name, text)
 }
 
 impl DeviceProfile {
-    /// Reads a profile; `name` is for messages.
+    /// Parses a profile; `name` is used in messages.
     ///
     /// # Errors
-    /// The text is not TOML, lacks a value or has one that cannot be, with line and column.
+    /// The text is not TOML, lacks a value or has one out of range; with line and column.
     pub fn parse(name: &str, text: &str) -> Result<Self, ProfileError> {
         Self::parse_with(name, text, &changing::no_files)
     }
 
-    /// The same; `read` gives the texts of files that it names (the disk of an array).
+    /// Like [`DeviceProfile::parse`]; `read` returns the texts of files that the profile names (the disk of an array).
     ///
     /// # Errors
     /// As [`DeviceProfile::parse`].
@@ -140,10 +140,10 @@ impl DeviceProfile {
         })
     }
 
-    /// The device, at rest.
+    /// Builds the device, idle.
     ///
     /// # Errors
-    /// None for a profile that was read: all that can fail is looked at there.
+    /// None for a parsed profile: parsing checks everything that can fail.
     pub fn build(&self) -> Result<AnyDevice, ProfileError> {
         Ok(match &self.kind {
             Kind::Constant(profile) => AnyDevice::Constant(profile.build()),
@@ -155,7 +155,7 @@ impl DeviceProfile {
         })
     }
 
-    /// What a request of the device may be under the rules of a kernel.
+    /// Limits on the device's requests under a kernel's rules.
     #[must_use]
     pub fn limits(&self, kernel: QueueRules) -> Limits {
         let one_by_one = match &self.kind {
@@ -179,7 +179,7 @@ impl DeviceProfile {
         Reader { name: &self.name, text: "" }
     }
 
-    /// Whether it is a disk, for those who ask for one by name.
+    /// The disk profile, if it is one.
     fn into_disk(self) -> Option<DiskProfile> {
         match self.kind {
             Kind::Disk(profile) => Some(profile),
@@ -188,17 +188,17 @@ impl DeviceProfile {
     }
 }
 
-/// Milliseconds as whole nanoseconds.
+/// Converts milliseconds to whole nanoseconds.
 fn ns_of_ms(ms: f64) -> u64 {
     (ms * 1e6 + 0.5) as u64
 }
 
-/// Microseconds as whole nanoseconds.
+/// Converts microseconds to whole nanoseconds.
 fn ns_of_us(us: f64) -> u64 {
     (us * 1e3 + 0.5) as u64
 }
 
-/// MB/s, powers of ten as in data sheets, as bytes/s.
+/// Converts MB/s (10^6, as in data sheets) to bytes/s.
 fn bytes_of_mb(mb: f64) -> u64 {
     (mb * 1e6 + 0.5) as u64
 }

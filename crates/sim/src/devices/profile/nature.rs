@@ -1,16 +1,16 @@
-//! What others are to know of a device besides its times: whether it rotates, and whether its medium is only read.
+//! Properties of a device besides its timing: whether it rotates, and whether its medium is read-only.
 
 use super::{DeviceProfile, Kind};
 
 impl DeviceProfile {
-    /// Whether it says that it rotates (`queue/rotational`), which schedulers may go by.
+    /// Whether it reports as rotational (`queue/rotational`), which schedulers may use.
     #[must_use]
     pub fn rotational(&self) -> bool {
         matches!(self.kind, Kind::Disk(_) | Kind::Array(..) | Kind::Optical(_))
     }
 
-    /// Whether nothing can be written to it. It takes such commands all the same; whoever hands in writes of a workload or a trace
-    /// refuses them before.
+    /// Whether the medium is read-only. The device still accepts writes; code that submits the writes of a workload or a trace must
+    /// refuse them first.
     #[must_use]
     pub fn is_only_read(&self) -> bool {
         matches!(self.kind, Kind::Optical(_))

@@ -1,5 +1,6 @@
-//! The profile of an optical drive: medium, spiral, sledge and interface, in the units of data sheets. The spiral is one of zones with the
-//! sledge's times (`[[zone]]`, `[seek]`), or turns at a constant rate or passes at one (`[cav]`, `[clv]`) and is reached in one time (`[access]`).
+//! The profile of an optical drive: medium, spiral, sledge and interface, in the units of data sheets. The spiral has zones and sledge
+//! times (`[[zone]]`, `[seek]`), or turns at a constant rate (`[cav]`) or is read at a constant rate (`[clv]`) with one access time
+//! (`[access]`).
 
 use super::super::Coverage;
 use super::error::{ProfileError, Reader};
@@ -10,7 +11,7 @@ use crate::devices::optical::{Access, Cav, Clv, Optical, OpticalRules, OpticalZo
 use crate::sources::Sourced;
 use serde::Deserialize;
 
-/// A drive's numbers.
+/// Values of an optical drive's profile.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OpticalProfile {
@@ -24,18 +25,18 @@ pub struct OpticalProfile {
     _trace: Option<Coverage>,
     /// The medium.
     pub medium: MediumProfile,
-    /// From the inside out; none where there is `cav` or `clv`.
+    /// Zones from the inside out; none with `cav` or `clv`.
     #[serde(default)]
     pub zone: Vec<ZoneProfile>,
-    /// The sledge over zones.
+    /// Sledge times, with zones.
     pub seek: Option<SledgeProfile>,
     /// Constant angular velocity.
     pub cav: Option<CavProfile>,
     /// Constant linear velocity.
     pub clv: Option<ClvProfile>,
-    /// How places are reached at either.
+    /// Access time, with `cav` or `clv`.
     pub access: Option<AccessProfile>,
-    /// Between host and drive.
+    /// Link between host and drive.
     pub interface: OpticalInterface,
 }
 
@@ -51,11 +52,11 @@ pub struct MediumProfile {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ZoneProfile {
-    /// Where it begins, 10^9 bytes; the first at 0.
+    /// Start of the zone, 10^9 bytes; 0 for the first.
     pub from_gb: Sourced<f64>,
-    /// At which it is read, 10^6 bytes/s.
+    /// Read rate, 10^6 bytes/s.
     pub mb_s: Sourced<f64>,
-    /// Turns a minute there.
+    /// Revolutions per minute.
     pub rpm: Sourced<u32>,
 }
 
@@ -63,11 +64,11 @@ pub struct ZoneProfile {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SledgeProfile {
-    /// Over a thousandth of the medium or less.
+    /// Seek over a thousandth of the medium or less, ms.
     pub single_ms: Sourced<f64>,
-    /// Over a third.
+    /// Seek over a third, ms.
     pub average_ms: Sourced<f64>,
-    /// Over all of it.
+    /// Full-stroke seek, ms.
     pub full_ms: Sourced<f64>,
 }
 
@@ -75,11 +76,11 @@ pub struct SledgeProfile {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CavProfile {
-    /// Radius at which the data begin.
+    /// Radius of the start of the data, mm.
     pub inner_mm: Sourced<f64>,
-    /// Radius at which they end.
+    /// Radius of the end of the data, mm.
     pub outer_mm: Sourced<f64>,
-    /// At which they are read there, 10^6 bytes/s.
+    /// Read rate at the outer radius, 10^6 bytes/s.
     pub rim_mb_s: Sourced<f64>,
 }
 
@@ -87,39 +88,39 @@ pub struct CavProfile {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClvProfile {
-    /// Radius at which the data begin.
+    /// Radius of the start of the data, mm.
     pub inner_mm: Sourced<f64>,
-    /// Radius at which they end.
+    /// Radius of the end of the data, mm.
     pub outer_mm: Sourced<f64>,
-    /// At which they are read, 10^6 bytes/s.
+    /// Read rate, 10^6 bytes/s.
     pub mb_s: Sourced<f64>,
-    /// How long the disc takes to turn as a radius one mm further needs it.
+    /// Time to change the spindle speed, ms per mm of radius.
     pub spindle_ms_per_mm: Sourced<f64>,
 }
 
-/// How a place is reached, half a turn included.
+/// Access time, half a turn included.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AccessProfile {
-    /// Over no way at all.
+    /// Access time for distance 0, ms.
     pub settle_ms: Sourced<f64>,
-    /// More, times the square root of the way in GiB.
+    /// Additional time, ms per square root of the distance in GiB.
     pub root_ms: Sourced<f64>,
-    /// Block of the error correction, with which reading begins.
+    /// Size of an error-correction block, at which reading starts, KiB.
     pub block_kib: Sourced<u32>,
-    /// What begins at most so far behind what was read is waited for.
+    /// Gap after the current position up to which the drive reads on instead of seeking, KiB.
     pub skip_kib: Sourced<u32>,
 }
 
-/// Between host and drive.
+/// Link between host and drive.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OpticalInterface {
-    /// Before each command.
+    /// Overhead per command, ms.
     pub overhead_ms: Sourced<f64>,
-    /// Of the bus, 10^6 bytes/s.
+    /// Bus rate, 10^6 bytes/s.
     pub bus_mb_s: Sourced<f64>,
-    /// The buffer.
+    /// Size of the buffer, KiB.
     pub buffer_kib: Sourced<u32>,
 }
 
@@ -168,7 +169,7 @@ impl OpticalProfile {
         Ok(())
     }
 
-    /// The drive.
+    /// Builds the drive model.
     pub(super) fn build(&self, reader: &Reader<'_>) -> Result<Optical, ProfileError> {
         let sectors = |gb: f64| (gb * 1e9 / SECTOR_BYTES as f64) as u64;
         let ring = |inner: &Sourced<f64>, outer: &Sourced<f64>| Ring {

@@ -1,6 +1,6 @@
-//! The devices that are shipped: their names and the texts of `profiles/device`, which are compiled in.
+//! The shipped device profiles: names and texts of `profiles/device`, which are compiled in.
 
-/// Their names.
+/// Names of the shipped devices.
 pub const NAMES: [&str; 14] = [
     "deskstar-60gxp",
     "scsi-10k-72g",
@@ -18,7 +18,7 @@ pub const NAMES: [&str; 14] = [
     "constant",
 ];
 
-/// Their texts, in the order of the names.
+/// Their texts, in the order of [`NAMES`].
 const TEXTS: [&str; 14] = [
     include_str!("../../../profiles/device/deskstar-60gxp.toml"),
     include_str!("../../../profiles/device/scsi-10k-72g.toml"),
@@ -36,7 +36,7 @@ const TEXTS: [&str; 14] = [
     include_str!("../../../profiles/device/constant.toml"),
 ];
 
-/// The text of a shipped device.
+/// The text of a shipped profile; `None` if the name is unknown.
 #[must_use]
 pub fn text(name: &str) -> Option<&'static str> {
     NAMES.iter().position(|&known| known == name).map(|at| TEXTS[at])

@@ -1,4 +1,4 @@
-//! The profiles of flash drives and of the device that takes the same time for every command.
+//! Profiles of flash drives and of the device with constant service time.
 
 use super::super::Coverage;
 use super::error::{ProfileError, Reader};
@@ -8,10 +8,10 @@ use crate::devices::{Constant, SECTOR_BYTES};
 use crate::sources::Sourced;
 use serde::Deserialize;
 
-/// Largest drive with garbage collection, GB: its page map takes 8 bytes for each 4 KiB.
+/// Largest drive with garbage collection, GB: its page map takes 8 bytes per 4 KiB.
 const LARGEST_COLLECTED_GB: f64 = 16.0;
 
-/// A flash drive's numbers.
+/// Values of a flash drive's profile.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SsdProfile {
@@ -23,73 +23,73 @@ pub struct SsdProfile {
     _demerit_percent: Option<f64>,
     #[serde(rename = "trace")]
     _trace: Option<Coverage>,
-    /// Between host and drive.
+    /// Link and limits.
     pub interface: SsdInterface,
-    /// Dies, channels and their times.
+    /// Dies, channels and their timing.
     pub flash: FlashProfile,
-    /// What writing costs beyond what is written.
+    /// Write amplification and garbage collection.
     pub gc: GcProfile,
 }
 
-/// Between host and drive.
+/// Link and limits.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SsdInterface {
     /// Capacity in 10^9 bytes.
     pub capacity_gb: Sourced<f64>,
-    /// Commands at once.
+    /// Most commands outstanding at once.
     pub queue_depth: Sourced<u32>,
-    /// Of the controller, for each command.
+    /// Controller overhead per command, us.
     pub overhead_us: Sourced<f64>,
-    /// Of the link, 10^6 bytes/s.
+    /// Link rate, 10^6 bytes/s.
     pub host_mb_s: Sourced<f64>,
-    /// Writes that are answered before they are programmed.
+    /// Buffer for writes acknowledged before they are programmed, KiB.
     pub buffer_kib: Sourced<u32>,
 }
 
-/// Dies, channels and their times.
+/// Dies, channels and their timing.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlashProfile {
-    /// Channels.
+    /// Number of channels.
     pub channels: Sourced<u32>,
-    /// Dies on each.
+    /// Dies per channel.
     pub dies_per_channel: Sourced<u32>,
-    /// Planes of each.
+    /// Planes per die.
     pub planes: Sourced<u32>,
-    /// A page.
+    /// Page size, KiB.
     pub page_kib: Sourced<u32>,
-    /// Pages of a block.
+    /// Pages per block.
     pub pages_per_block: Sourced<u32>,
-    /// Sensing a page.
+    /// Time to sense a page, us.
     pub read_us: Sourced<f64>,
-    /// Programming a page.
+    /// Time to program a page, us.
     pub program_us: Sourced<f64>,
-    /// Erasing a block.
+    /// Time to erase a block, us.
     pub erase_us: Sourced<f64>,
-    /// Of a channel, 10^6 bytes/s.
+    /// Rate of a channel, 10^6 bytes/s.
     pub channel_mb_s: Sourced<f64>,
 }
 
-/// What writing costs beyond what is written.
+/// Write amplification and garbage collection.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GcProfile {
     /// "off": a constant write amplification; "greedy": garbage is collected in the model.
     pub kind: Sourced<Gc>,
-    /// Pages programmed for a hundred written, with "off".
+    /// Pages programmed per hundred written, with "off".
     pub write_amplification_percent: Sourced<u32>,
-    /// Flash beyond the capacity, with "greedy".
+    /// Flash beyond the capacity, percent, with "greedy".
     pub over_provisioning_percent: Sourced<u32>,
 }
 
-/// How garbage is dealt with.
+/// Garbage collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Gc {
-    /// Not in the model.
+    /// Not modelled.
     Off,
-    /// The block with fewest true slots is cleaned.
+    /// Cleans the block with the fewest valid slots.
     Greedy,
 }
 
@@ -139,7 +139,7 @@ impl SsdProfile {
         Ok(profile)
     }
 
-    /// The drive.
+    /// Builds the drive model.
     pub(super) fn build(&self) -> Ssd {
         Ssd::new(self.rules())
     }
@@ -172,7 +172,7 @@ impl SsdProfile {
     }
 }
 
-/// A device that takes the same time for every command and a time for every byte.
+/// A device with a constant time per command plus a time per byte.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConstantProfile {
@@ -184,21 +184,21 @@ pub struct ConstantProfile {
     _demerit_percent: Option<f64>,
     #[serde(rename = "trace")]
     _trace: Option<Coverage>,
-    /// Its numbers.
+    /// Service time and limits.
     pub service: ServiceProfile,
 }
 
-/// The numbers of a constant device.
+/// Service time and limits.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ServiceProfile {
     /// Capacity in 10^9 bytes.
     pub capacity_gb: Sourced<f64>,
-    /// Commands at once; they are served one after the other.
+    /// Most commands outstanding at once; they are served one after the other.
     pub queue_depth: Sourced<u32>,
-    /// For each command.
+    /// Time per command, us.
     pub command_us: Sourced<f64>,
-    /// For its bytes, 10^6 bytes/s; 0: they take no time.
+    /// Transfer rate, 10^6 bytes/s; 0: bytes take no time.
     pub mb_s: Sourced<f64>,
 }
 
@@ -213,7 +213,7 @@ impl ConstantProfile {
         Ok(profile)
     }
 
-    /// The device.
+    /// Builds the device model.
     pub(super) fn build(&self) -> Constant {
         let s = &self.service;
         let sectors = (s.capacity_gb.get() * 1e9 / SECTOR_BYTES as f64) as u64;

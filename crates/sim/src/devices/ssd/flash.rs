@@ -1,30 +1,30 @@
-//! Dies and channels with the moments at which they are free: reading is sense, then channel; programming is channel, then program; of
-//! several planes one page each is done at once, which is reckoned as a share of the time for each page.
+//! Dies and channels with the times at which they become free. A read senses, then uses the channel; programming uses the channel, then
+//! programs. Several planes work on one page each in parallel, modelled as a share of the time per page.
 
 use super::map::Cleaned;
 
-/// The numbers of the flash.
+/// Parameters of the flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlashRules {
-    /// Channels; at least 1.
+    /// Number of channels; at least 1.
     pub channels: u32,
-    /// Dies on each; at least 1.
+    /// Dies per channel; at least 1.
     pub dies_per_channel: u32,
-    /// Planes of each; at least 1.
+    /// Planes per die; at least 1.
     pub planes: u32,
-    /// Bytes of a page; at least 4096.
+    /// Page size, bytes; at least 4096.
     pub page_bytes: u32,
-    /// Sensing a page, ns.
+    /// Time to sense a page, ns.
     pub read_ns: u64,
-    /// Programming a page, ns.
+    /// Time to program a page, ns.
     pub program_ns: u64,
-    /// Erasing a block, ns.
+    /// Time to erase a block, ns.
     pub erase_ns: u64,
-    /// Of a channel.
+    /// Rate of a channel.
     pub channel_bytes_per_s: u64,
 }
 
-/// When everything is free.
+/// Times at which dies and channels become free.
 #[derive(Clone, Debug)]
 pub struct Flash {
     rules: FlashRules,
@@ -32,12 +32,12 @@ pub struct Flash {
     channel_free: Vec<u64>,
     next_die: u64,
     programmed: u64,
-    /// Time that channels moved data, all together.
+    /// Transfer time, summed over channels.
     moved_ns: u64,
 }
 
 impl Flash {
-    /// All free.
+    /// All dies and channels free.
     #[must_use]
     pub fn new(rules: FlashRules) -> Self {
         let channels = rules.channels.max(1) as usize;
@@ -52,19 +52,19 @@ impl Flash {
         }
     }
 
-    /// Time that channels moved data, all together, ns. Waiting for a die is not among it.
+    /// Transfer time summed over channels, ns, without waiting for dies.
     #[must_use]
     pub fn moved_ns(&self) -> u64 {
         self.moved_ns
     }
 
-    /// Channels, which move data side by side.
+    /// Number of channels, which transfer in parallel.
     #[must_use]
     pub fn channels(&self) -> u32 {
         u32::try_from(self.channel_free.len()).unwrap_or(u32::MAX)
     }
 
-    /// Pages programmed.
+    /// Number of pages programmed.
     #[must_use]
     pub fn programmed(&self) -> u64 {
         self.programmed
@@ -79,7 +79,7 @@ impl Flash {
         (bytes * 1_000_000_000).checked_div(self.rules.channel_bytes_per_s).unwrap_or(0)
     }
 
-    /// Reads some bytes of a page; returns when they are out.
+    /// Reads part of a page; returns the time at which the data is out.
     pub fn read(&mut self, from: u64, die: u64, bytes: u64) -> u64 {
         let (die, channel) = self.places(die);
         self.die_free[die] = self.die_free[die].max(from) + self.rules.read_ns;
@@ -90,7 +90,7 @@ impl Flash {
         out
     }
 
-    /// Programs a page on the next die; returns when that is done.
+    /// Programs a page on the next die; returns the end time.
     pub fn program(&mut self, from: u64) -> u64 {
         let die = self.next_die;
         self.next_die += 1;
@@ -109,7 +109,7 @@ impl Flash {
         self.die_free[die]
     }
 
-    /// Does what a write of the page map led to; returns when it is done.
+    /// Executes the cleaning caused by a write of the page map; returns the end time.
     pub fn clean(&mut self, from: u64, cleaned: &Cleaned) -> u64 {
         let mut ready = from;
         for _ in 0..cleaned.pages_read {

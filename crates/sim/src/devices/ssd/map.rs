@@ -1,28 +1,28 @@
-//! The page map of a drive that collects garbage: where each 4 KiB slot lies, which slots of a block are still true, and on each die the
-//! block with fewest true slots to be cleaned when free blocks run out (greedy). A die whose blocks are all true has nothing to clean;
-//! what would be written to it goes to another. 8 bytes for each slot of flash.
+//! The page map of a drive with garbage collection: where each 4 KiB slot lies, and which slots of a block are still valid. When a die
+//! runs out of free blocks, its block with the fewest valid slots is cleaned (greedy). A die whose blocks are all valid has nothing to
+//! clean; writes to it go to another die. The map takes 8 bytes per slot of flash.
 
 use std::collections::VecDeque;
 
-/// Sectors of a slot: what is mapped at once.
+/// Sectors per slot, the unit of mapping.
 pub const SLOT_SECTORS: u64 = 8;
 
-/// Free blocks of a die below which it is cleaned: one to go on writing, one to move slots into.
+/// Minimum of free blocks per die: one to write to, one to move slots into. Below it the die is cleaned.
 const LEAST_FREE: usize = 2;
 
 const NOWHERE: u32 = u32::MAX;
 
-/// Most slots of flash: 512 MiB of memory for the map, 512 GiB of flash.
+/// Maximum number of flash slots: 512 MiB of memory for the map, 512 GiB of flash.
 pub const MOST_SLOTS: u64 = 1 << 27;
 
-/// What a write led to on a die.
+/// Cleaning work on a die caused by a write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cleaned {
-    /// The die.
+    /// Index of the die.
     pub die: u64,
     /// Pages read to move their slots.
     pub pages_read: u64,
-    /// Pages programmed: full ones of the host and of moving.
+    /// Pages programmed, both full host pages and moved ones.
     pub pages_programmed: u64,
     /// Blocks erased.
     pub blocks_erased: u64,
@@ -32,18 +32,18 @@ pub struct Cleaned {
 struct Die {
     free: VecDeque<u32>,
     open: u32,
-    /// Slots of the open block that are written.
+    /// Slots written in the open block.
     written: u64,
 }
 
-/// The map.
+/// Maps logical slots to flash slots.
 #[derive(Clone, Debug)]
 pub struct PageMap {
     /// Flash slot of each logical slot.
     place: Vec<u32>,
     /// Logical slot of each flash slot.
     owner: Vec<u32>,
-    /// True slots of each block.
+    /// Valid slots of each block.
     valid: Vec<u32>,
     dies: Vec<Die>,
     slots_per_page: u64,
@@ -52,7 +52,8 @@ pub struct PageMap {
 }
 
 impl PageMap {
-    /// A map of `slots` logical slots, all written once in order, with flash for so many percent more. Blocks go over the dies in turns.
+    /// A map of `slots` logical slots, all written once in order, with `over_percent` percent more flash. Blocks are distributed
+    /// round-robin over the dies.
     #[must_use]
     pub fn full(slots: u64, over_percent: u32, slots_per_page: u64, pages_per_block: u64, dies: u64) -> Self {
         let slots_per_block = slots_per_page * pages_per_block.max(1);
@@ -78,7 +79,7 @@ impl PageMap {
         map
     }
 
-    /// Slots of the flash that [`PageMap::full`] makes; at most [`MOST_SLOTS`] can be mapped.
+    /// Flash slots of the map made by [`PageMap::full`]; at most [`MOST_SLOTS`] can be mapped.
     #[must_use]
     pub fn flash_slots(
         slots: u64,
@@ -99,7 +100,7 @@ impl PageMap {
         u64::from(place) / self.slots_per_block % self.dies.len() as u64
     }
 
-    /// Writes a slot; slots of a page go to the same die. Tells `each` what that led to on every die that had something to do.
+    /// Writes a slot; the slots of a page go to the same die. Calls `each` with the work on every die involved.
     pub fn write(&mut self, slot: u64, mut each: impl FnMut(&Cleaned)) {
         if slot >= self.place.len() as u64 {
             return;
@@ -113,8 +114,8 @@ impl PageMap {
         each(&cleaned);
     }
 
-    /// The die whose turn it is, or if all that it holds is true, the one with most free blocks. There always is one: together the dies
-    /// have three blocks each beyond what all slots need, so not all of them can be full of true slots but for two.
+    /// The next die in turn, or, if all its slots are valid, the one with most free blocks. There always is one: together the dies have
+    /// three blocks each beyond what all slots need, so not all of them can be full of valid slots except for two blocks.
     fn die_with_room(&mut self, each: &mut impl FnMut(&Cleaned)) -> usize {
         let next = self.next_die;
         if self.dies[next].free.len() >= LEAST_FREE {
@@ -136,7 +137,7 @@ impl PageMap {
         next
     }
 
-    /// Cleans a die until it has enough free blocks; false if it holds nothing but true slots before.
+    /// Cleans a die until it has enough free blocks; false if all its slots are valid before that.
     fn make_room(&mut self, die: usize, cleaned: &mut Cleaned) -> bool {
         while self.dies[die].free.len() < LEAST_FREE {
             if !self.clean(die, cleaned) {
@@ -161,7 +162,7 @@ impl PageMap {
         let block = at.open as usize;
         if at.written == self.slots_per_block {
             at.written = 0;
-            // Whoever writes has seen to it that two blocks are free, and cleaning takes one at most before it gives one back.
+            // The caller has ensured that two blocks are free, and cleaning takes at most one before it frees one.
             let next = at.free.pop_front();
             assert!(next.is_some(), "a die that is written to has a free block");
             at.open = next.unwrap_or_default();
@@ -171,7 +172,7 @@ impl PageMap {
         self.valid[block] += 1;
     }
 
-    /// Moves the true slots of the emptiest block away and erases it; false if that would gain nothing.
+    /// Moves the valid slots of the emptiest block and erases it; false if that would free nothing.
     fn clean(&mut self, die: usize, cleaned: &mut Cleaned) -> bool {
         let dies = self.dies.len();
         let candidates = (die..self.valid.len()).step_by(dies);
@@ -201,7 +202,7 @@ impl PageMap {
     }
 }
 
-/// Blocks of a die that holds its share of the slots and so many percent more. Each needs its open block and the free ones beyond that.
+/// Blocks per die for its share of the slots plus `over_percent` percent. Each die also needs its open block and the free ones.
 fn blocks_per_die(slots: u64, over_percent: u32, slots_per_block: u64, dies: u64) -> u64 {
     let wanted = slots + slots * u64::from(over_percent) / 100;
     wanted.div_ceil(slots_per_block * dies) + 1 + LEAST_FREE as u64
@@ -228,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_die_that_is_full_of_true_slots_is_not_written_over() {
-        // Only every eighth page is rewritten, always on the same dies as they were first: the others' garbage is elsewhere.
+        // Only every eighth page is rewritten, always on the dies of the first write: the garbage of the others is elsewhere.
         for stride in [8, 16, 24, 32, 40] {
             let mut map = PageMap::full(4096, 10, 4, 8, 4);
             for round in 0..200u64 {

@@ -1,8 +1,8 @@
-//! Flash behind channels: pages are read and programmed by dies, several at once; a buffer answers writes before they are programmed. Not
+//! Flash behind channels: dies read and program pages in parallel; a buffer acknowledges writes before they are programmed. Not
 //! calibrated to any product.
 //!
-//! Commands reserve dies, channels and the host's link in the order in which they come. What is written goes round over the dies like a log;
-//! what is read comes from the die that its address names, or, with garbage collection on, from where the page map says it is.
+//! Commands reserve dies, channels and the host's link in order of arrival. Writes go round-robin over the dies like a log; reads come
+//! from the die given by their address or, with garbage collection, by the page map.
 
 mod flash;
 mod map;
@@ -14,37 +14,37 @@ use super::{Command, Counters, Device, SECTOR_BYTES};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The numbers of a drive.
+/// Parameters of a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SsdRules {
-    /// Dies, channels and their times.
+    /// Dies, channels and their timing.
     pub flash: FlashRules,
-    /// Sectors of 512 bytes that the host sees.
+    /// Capacity visible to the host, sectors of 512 bytes.
     pub capacity_sectors: u64,
-    /// Commands at once.
+    /// Most commands outstanding at once.
     pub depth: u32,
-    /// Of the controller, for each command, ns.
+    /// Controller overhead per command, ns.
     pub overhead_ns: u64,
-    /// Of the host's link; 0: no limit.
+    /// Rate of the host's link; 0: no limit.
     pub host_bytes_per_s: u64,
-    /// Writes that are answered before they are programmed; 0: none.
+    /// Buffer for writes acknowledged before they are programmed; 0: none.
     pub buffer_bytes: u64,
-    /// Pages programmed for a hundred pages written, where garbage is not collected in the model.
+    /// Pages programmed per hundred pages written, where garbage collection is not modelled.
     pub write_amplification_percent: u32,
-    /// Flash beyond the capacity in percent; 0: garbage is not collected in the model.
+    /// Flash beyond the capacity, percent; 0: garbage collection is not modelled.
     pub over_provisioning_percent: u32,
-    /// Pages of a block, for garbage collection.
+    /// Pages per block, for garbage collection.
     pub pages_per_block: u32,
 }
 
 impl SsdRules {
-    /// Slots of the flash with garbage collection; not more than [`MOST_SLOTS`] can be mapped.
+    /// Flash slots with garbage collection; at most [`MOST_SLOTS`] can be mapped.
     #[must_use]
     pub fn flash_slots(&self) -> u64 {
         self.mapped(PageMap::flash_slots)
     }
 
-    /// Calls something with what the page map is made of.
+    /// Calls a function with the parameters of the page map.
     fn mapped<R>(&self, of: impl FnOnce(u64, u32, u64, u64, u64) -> R) -> R {
         let slots_per_page = u64::from(self.flash.page_bytes) / SECTOR_BYTES / SLOT_SECTORS;
         of(
@@ -57,18 +57,18 @@ impl SsdRules {
     }
 }
 
-/// A drive.
+/// A flash drive behind channels.
 #[derive(Clone, Debug)]
 pub struct Ssd {
     rules: SsdRules,
     flash: Flash,
     map: Option<PageMap>,
     link_free: u64,
-    /// Bytes of a page that is not full yet.
+    /// Bytes in the page being filled.
     filling: u64,
-    /// Hundredths of pages that write amplification has earned.
+    /// Write amplification not yet spent, in hundredths of a page.
     extra: u64,
-    /// What leaves the buffer, when.
+    /// Bytes that leave the buffer, and when.
     leaving: BinaryHeap<Reverse<(u64, u64)>>,
     buffered: u64,
     done: BinaryHeap<Reverse<(u64, u64, u32)>>,
@@ -78,7 +78,7 @@ pub struct Ssd {
 }
 
 impl Ssd {
-    /// A drive. With garbage collection it is full of old data from the start, so that what is measured is its steady state.
+    /// With garbage collection, the drive starts full of old data, so that measurements show its steady state.
     #[must_use]
     pub fn new(rules: SsdRules) -> Self {
         let map = (rules.over_provisioning_percent > 0).then(|| rules.mapped(PageMap::full));
@@ -98,7 +98,7 @@ impl Ssd {
         }
     }
 
-    /// Pages programmed so far, those of garbage collection and write amplification among them.
+    /// Pages programmed so far, including garbage collection and write amplification.
     #[must_use]
     pub fn programmed_pages(&self) -> u64 {
         self.flash.programmed()
@@ -141,7 +141,7 @@ impl Ssd {
         }
     }
 
-    /// When the buffer has room for so many bytes.
+    /// Time at which the buffer has space for `bytes` bytes.
     fn make_room(&mut self, from: u64, bytes: u64) -> u64 {
         let mut at = from;
         while let Some(&Reverse((leaves, size))) = self.leaving.peek() {
@@ -155,7 +155,7 @@ impl Ssd {
         at
     }
 
-    /// Programs pages as they become full; a page that stays open counts as programmed with the next.
+    /// Programs pages as they fill up; a partial page is programmed with the next write.
     fn program(&mut self, from: u64, command: Command) -> u64 {
         let mut ready = from;
         if let Some(map) = &mut self.map {
@@ -179,7 +179,7 @@ impl Ssd {
         ready
     }
 
-    /// When everything that was written is programmed.
+    /// Time at which everything written is programmed.
     fn flush(&mut self, from: u64) -> u64 {
         let mut ready = from;
         if self.filling > 0 {
@@ -287,7 +287,7 @@ mod tests {
         let commands: Vec<_> = (0..256).map(|n| write(0, n * 32, 32)).collect();
         let done = closed(&mut Ssd::new(rules()), &commands, 1);
         assert!(done[40] < 500 * US, "{}", done[40]);
-        // Eight dies of 16 KiB in 600 us and the channel's 20 us.
+        // Eight dies program 16 KiB each in 600 us plus the channel's 20 us.
         let rate = 128 * 16384 * 1_000_000_000 / (done[255] - done[127]);
         assert!(rate > 200_000_000 && rate < 230_000_000, "{rate}");
     }

@@ -1,5 +1,4 @@
-//! What putting something else in the place of a mechanism or a guess does to some cells: so that it shows which of them the agreement
-//! rests on.
+//! Effects of replacing one mechanism or guess on some cells, to show what the agreement depends on.
 
 use super::super::side_by_side;
 use super::HYPOTHESES;
@@ -9,10 +8,10 @@ use crate::simulation::SimError;
 use fathom_workload::Workload;
 use serde::Serialize;
 
-/// The cells that are looked at, by their position: one, two and three writers under rc8, and two under rc8*.
+/// Positions of the cells: one, two and three writers under rc8, and two under rc8*.
 pub(super) const COLUMNS: [usize; 4] = [0, 4, 8, 5];
 
-/// What is changed.
+/// Names of the variants.
 pub const VARIANTS: [&str; 14] = [
     "base",
     "bios of 31 pages, as the kernel's bio_get_nr_vecs has it",
@@ -33,19 +32,19 @@ pub const VARIANTS: [&str; 14] = [
 /// A row: KB/s of the initial writers in the cells of the columns, under each hypothesis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ablation {
-    /// What is changed.
+    /// Name of the variant.
     pub variant: &'static str,
     /// H1 or H2.
     pub hypothesis: &'static str,
-    /// KB/s.
+    /// Throughput per column, KB/s.
     pub write_kb_s: Vec<f64>,
-    /// The request of the first column that moves most bytes, KiB.
+    /// Length of the requests that move most bytes in the first column, KiB.
     pub request_kib: f64,
 }
 
-/// Without a number that was fitted: what is joined past the cache as it was first guessed; bios that end at 31 pages, as `bio_get_nr_vecs` of
-/// that kernel has it for this controller; and 512 commands at once, the number of the driver for this board (mail of 6 November 2006
-/// to linux-kernel, "cciss: increase number of commands on controller").
+/// Without fitted numbers: joining past the cache as first guessed; bios that end at 31 pages, as in `bio_get_nr_vecs` of that kernel for
+/// this controller; and 512 commands at once, the number of the driver for this board (mail of 6 November 2006 to linux-kernel, "cciss:
+/// increase number of commands on controller").
 pub(super) fn unfitted() -> Change {
     Change {
         host: Some(|h| h.block.write_bio_pages.value = 31),
@@ -74,7 +73,7 @@ fn change(variant: usize) -> Change {
     }
 }
 
-/// Every variant.
+/// Simulates every variant.
 pub(super) fn all(workloads: &[Workload]) -> Result<Vec<Ablation>, SimError> {
     let rows: Vec<(usize, usize)> =
         (0..VARIANTS.len()).flat_map(|variant| (0..HYPOTHESES.len()).map(move |h| (variant, h))).collect();
@@ -93,7 +92,7 @@ pub(super) fn all(workloads: &[Workload]) -> Result<Vec<Ablation>, SimError> {
     Ok(rows.map(row).collect())
 }
 
-/// What the columns are called.
+/// Headings of the columns.
 #[must_use]
 pub fn heads() -> Vec<String> {
     let head = |at: &usize| {
@@ -103,10 +102,10 @@ pub fn heads() -> Vec<String> {
     COLUMNS.iter().map(head).collect()
 }
 
-/// One figure of it, KB/s: in the row of a variant and a hypothesis by their names, the column of a head. For those who hold sentences
-/// to what is simulated.
+/// One figure, KB/s, by the names of variant, hypothesis and column. Lets tests compare published sentences with the simulation.
 ///
 /// # Errors
+/// There is no such row or column, or a workload cannot be simulated.
 /// There is no such row or column, or a workload cannot be simulated.
 pub fn ablated(workloads: &[Workload], variant: &str, hypothesis: &str, head: &str) -> Result<f64, SimError> {
     let variant_at = VARIANTS.iter().position(|v| *v == variant);

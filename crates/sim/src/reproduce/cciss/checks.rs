@@ -1,18 +1,18 @@
-//! The tolerances as they were stated before anything was simulated ("exact" is meant), whether they hold, and the cells that are misses.
+//! The tolerances as stated before anything was simulated ("exact" means exact), whether they hold, and the cells that are misses.
 
 use super::super::Check;
 use super::{Outcome, Row};
 
-/// What was stated.
+/// Stated tolerances.
 #[derive(Clone, Copy, Debug)]
 pub struct Tolerances {
-    /// Requests of the kernel with ascending pages: KiB, fewest and most segments.
+    /// Request of the kernel with ascending pages: KiB, fewest and most segments.
     pub ascending: (f64, u16, u16),
     /// The same with descending pages.
     pub descending: (f64, u16, u16),
-    /// Two writers: rc8* over rc8, at least.
+    /// Two writers: least ratio of rc8* to rc8.
     pub collapse: f64,
-    /// Every cell that the cache takes, %.
+    /// Every cell whose writes are cached, %.
     pub cached_percent: f64,
 }
 
@@ -22,7 +22,7 @@ impl Default for Tolerances {
     }
 }
 
-/// Every check.
+/// Runs every check.
 pub(super) fn all(rows: &[Row], joined: &[(f64, f64)], t: &Tolerances) -> Vec<Check> {
     let mut checks = vec![shape(rows, "rc8*", t), shape(rows, "rc8", t)];
     for at in 0..rows.first().map_or(0, |r| r.outcomes.len()) {
@@ -37,8 +37,9 @@ fn buffered<'r>(rows: &'r [Row], kernel: &'r str) -> impl Iterator<Item = &'r Ro
     rows.iter().filter(move |r| r.kernel == kernel && !r.direct)
 }
 
-/// Sizes and segments of buffered requests, whatever the hypothesis and however many write. The length that moves most bytes is that of
-/// requests that no end of an extent or of a writer's turn cuts short; all of that length are to have the same numbers of segments.
+/// Sizes and segments of buffered requests, for every hypothesis and number of writers. The length that moves most bytes is that of
+/// requests not cut short by the end of an extent or of a writer's turn; all requests of that length must have the same numbers of
+/// segments.
 fn shape(rows: &[Row], kernel: &str, t: &Tolerances) -> Check {
     let (kib, fewest, most) = if kernel == "rc8" { t.ascending } else { t.descending };
     let outcomes: Vec<(&Row, &Outcome)> =
@@ -99,8 +100,8 @@ fn collapse(rows: &[Row], at: usize, t: &Tolerances) -> Check {
     }
 }
 
-/// The collapse with what was guessed before it was seen and what the sources of kernel and driver say: the only one that nothing was
-/// fitted to.
+/// The collapse with the guesses made before it was seen and the values from the sources of kernel and driver: the only one without
+/// fitted numbers.
 fn unfitted(rows: &[Row], at: usize, joined: Option<(f64, f64)>, t: &Tolerances) -> Check {
     let name = rows.first().and_then(|r| r.outcomes.get(at)).map_or("", |o| o.hypothesis);
     let ratio = joined.map_or(0.0, |(slow, fast)| fast / slow);
@@ -134,7 +135,7 @@ fn cached(rows: &[Row], at: usize, t: &Tolerances) -> Check {
     }
 }
 
-/// The cells that nobody claims to explain, and others that are further off than a cached cell may be, in words.
+/// The cells that remain unexplained, and others that are further off than a cached cell may be, as text.
 pub(super) fn misses(rows: &[Row], t: &Tolerances) -> Vec<String> {
     let miss = |row: &Row| {
         let ours: Vec<String> = row
@@ -168,7 +169,7 @@ mod tests {
     use super::super::{HYPOTHESES, Segments};
     use super::*;
 
-    /// The published figures as if they were ours.
+    /// The published figures as if they were simulated.
     fn rows() -> Vec<Row> {
         let outcome = |at: usize, name| {
             let ascending = CELLS[at].kernel == 0;
@@ -232,16 +233,16 @@ mod tests {
         let mut other = rows();
         other[4].outcomes[1].write_kb_s = 20_000.0;
         assert!(failing(&other)[0].contains("4.4 times; published 9.2"), "{:?}", failing(&other));
-        // What was first guessed is held to the same.
+        // The first guess must meet the same tolerance.
         let checks = all(&rows(), &[(20_000.0, 87_000.0), (9461.0, 87_352.0)], &Tolerances::default());
         let of: Vec<&str> = checks.iter().filter(|c| !c.holds).map(|c| c.stated.as_str()).collect();
         assert!(of.len() == 1 && of[0].contains("H1: the same without a fitted number"), "{of:?}");
-        // A cell with no tolerance of its own that is far off under one hypothesis is a miss, too.
+        // A cell without its own tolerance that is far off under one hypothesis is a miss, too.
         let mut other = rows();
         other[4].outcomes[1].write_error_percent = 23.9;
         let told = misses(&other, &Tolerances::default());
         assert!(told.iter().any(|m| m.contains("2x1.5GB under rc8") && m.contains("(+24 %)")), "{told:?}");
-        // An open cell is a miss, however far it is off, and not a failure.
+        // An open cell is a miss however far off, but not a failure.
         let mut other = rows();
         other[0].outcomes[0].write_error_percent = -83.0;
         assert!(failing(&other).is_empty());

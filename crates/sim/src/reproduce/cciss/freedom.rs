@@ -1,6 +1,6 @@
-//! Degrees of freedom of the cciss table, said in full: what was fitted, what is a guess, and what was chosen after which look at results.
+//! Degrees of freedom of the cciss table, in full: fitted values, guesses, and choices made after looking at which results.
 
-/// One sentence or two each.
+/// The degrees of freedom, one or two sentences each.
 pub const FREEDOM: [&str; 11] = [
     "two numbers were fitted. The controller's ceiling of 88.5 MB/s, to 1x3GB-DIO under rc8, with the device alone; it was not set again when \
      the full stack made 5 % less of it; the model does the same under rc8*, so that cell is no second proof. And what is joined past the cache \

@@ -1,9 +1,9 @@
-//! The cciss table of 2008: one to three IOzone writers on ext2 behind a SmartArray 6i, through the page cache and past it, under a kernel
-//! whose page allocator hands pages out in ascending order and one in which it hands them out in descending order. The command lines
-//! are those of the mail's logs, read by whoever calls this.
+//! The cciss table of 2008: one to three IOzone writers on ext2 behind a SmartArray 6i, buffered and direct, under a kernel whose page
+//! allocator returns pages in ascending order and one that returns them in descending order. The command lines are those of the mail's
+//! logs; the caller parses them.
 //!
-//! The mail cannot decide why the controller takes the one kind of request into its cache and not the other, so each cell is simulated under
-//! two hypotheses. [`published`] has the numbers, `freedom` what was chosen, and after which look at them.
+//! The mail does not show why the controller caches some requests and not others, so each cell is simulated under two hypotheses.
+//! [`published`] has the numbers; `freedom` lists the choices, and which results were known when they were made.
 
 mod ablation;
 mod checks;
@@ -25,18 +25,18 @@ use published::{CELLS, KERNELS, TESTS};
 use run::{Change, One, one};
 use serde::Serialize;
 
-/// Why some commands go past the controller's cache.
+/// Why some commands bypass the controller's cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Hypothesis {
     /// Its short name.
     pub name: &'static str,
-    /// The profile of the array under it.
+    /// Name of the array's profile under it.
     pub device: &'static str,
-    /// What it says.
+    /// The hypothesis as text.
     pub says: &'static str,
 }
 
-/// Both.
+/// Both hypotheses.
 pub const HYPOTHESES: [Hypothesis; 2] = [
     Hypothesis {
         name: "H1",
@@ -50,87 +50,87 @@ pub const HYPOTHESES: [Hypothesis; 2] = [
     },
 ];
 
-/// Requests of one length in so many segments.
+/// Requests of one length with this number of segments.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Segments {
-    /// Entries of the scatter list.
+    /// Number of scatter-list entries.
     pub segments: u16,
     /// Share of all bytes, %.
     pub percent_of_bytes: f64,
 }
 
-/// What a cell came to under one hypothesis.
+/// Result of a cell under one hypothesis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Outcome {
     /// H1 or H2.
     pub hypothesis: &'static str,
-    /// Initial writers together, KB/s of 1024 bytes as IOzone prints them.
+    /// Throughput of all initial writers, KB/s of 1024 bytes as IOzone prints them.
     pub write_kb_s: f64,
-    /// Against the published figure, %.
+    /// Error against the published figure, %.
     pub write_error_percent: f64,
-    /// Rewriters together, KB/s.
+    /// Throughput of all rewriters, KB/s.
     pub rewrite_kb_s: f64,
-    /// Against the published figure, %.
+    /// Error against the published figure, %.
     pub rewrite_error_percent: f64,
-    /// The slowest and the fastest of the initial writers, KB/s.
+    /// Throughput of the slowest initial writer, KB/s.
     pub least_kb_s: f64,
-    /// See `least_kb_s`.
+    /// Throughput of the fastest initial writer, KB/s.
     pub most_kb_s: f64,
-    /// The request that moves most bytes, KiB.
+    /// Length of the requests that move most bytes, KiB.
     pub request_kib: f64,
-    /// What such requests move in so many segments each.
+    /// Share of all bytes moved by such requests, by number of segments.
     pub segments: Vec<Segments>,
-    /// Requests in a row that follow each other on the device, on average.
+    /// Average number of consecutive requests that are contiguous on the device.
     pub run: f64,
-    /// Share of the commands that the controller's cache did not take, %.
+    /// Share of the commands that the controller's cache did not accept, %.
     pub past_percent: f64,
 }
 
 /// A cell of the table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
-    /// As in the mail.
+    /// Name in the mail.
     pub test: &'static str,
     /// rc8, or rc8* for rc8 with the commit reverted.
     pub kernel: &'static str,
-    /// Writers.
+    /// Number of writers.
     pub writers: u32,
-    /// Whether past the page cache.
+    /// Whether it uses direct I/O.
     pub direct: bool,
     /// "fitted", "cached", "collapse" (seen before a structure was chosen) or "open".
     pub kind: &'static str,
-    /// The mail's table, MB/s.
+    /// Figure of the mail's table, MB/s.
     pub published_mb_s: f64,
-    /// The logs: initial writers, KB/s.
+    /// Initial writers in the mail's logs, KB/s.
     pub published_write_kb_s: f64,
-    /// The logs: rewriters, KB/s.
+    /// Rewriters in the mail's logs, KB/s.
     pub published_rewrite_kb_s: f64,
-    /// Ours, under each hypothesis.
+    /// Simulated results under each hypothesis.
     pub outcomes: Vec<Outcome>,
 }
 
-/// The table.
+/// The reproduced table.
 #[derive(Clone, Debug, Serialize)]
 pub struct Table {
-    /// The hypotheses.
+    /// Both hypotheses.
     pub hypotheses: Vec<Hypothesis>,
-    /// Every cell, in the order of the mail.
+    /// Every cell, in the mail's order.
     pub rows: Vec<Row>,
     /// Every stated tolerance.
     pub checks: Vec<Check>,
-    /// The cells that are not explained, and others that are off by more than the cached cells may be, in words.
+    /// The unexplained cells, and others that are off by more than cached cells may be, as text.
     pub misses: Vec<String>,
-    /// What cached cells may be off, %.
+    /// Tolerance for cached cells, %.
     pub cached_percent: f64,
-    /// Under each hypothesis: initial writers of 2x1.5GB under rc8 and rc8* in KB/s with nothing fitted: commands past the cache joined up
-    /// to 8 MiB, the first guess, bios of 31 pages and 512 commands at once, from the sources of kernel and driver. Nothing else of the
-    /// table is of that.
+    /// Under each hypothesis: initial writers of 2x1.5GB under rc8 and rc8*, KB/s, without fitted numbers: bypassing commands joined up
+    /// to 8 MiB (the first guess), bios of 31 pages and 512 commands at once (from the sources of kernel and driver). Nothing else in the
+    /// table uses these.
     pub joined: Vec<(f64, f64)>,
-    /// What was fitted, guessed and chosen.
+    /// Fitted, guessed and chosen values.
     pub freedom: Vec<&'static str>,
-    /// Where the values of the profiles come from: (data sheet, measured, fitted, guessed); the array under H1, its disk, the host.
+    /// Values of the profiles by source (data sheet, measured, fitted, guessed); for the array under H1, its disk and the host.
     pub sources: [u32; 4],
-    /// What changing things does, if that was asked for.
+    /// Ablations, if requested.
     pub ablations: Vec<Ablation>,
 }
 
@@ -142,7 +142,7 @@ impl Table {
     }
 }
 
-/// Simulates the table: a workload for each of [`TESTS`], in their order. `ablation` also changes things, one at a time.
+/// Simulates the table: a workload for each of [`TESTS`], in their order. `ablation` adds the ablations, one change at a time.
 ///
 /// # Errors
 /// A workload is missing or cannot be simulated.
@@ -174,7 +174,7 @@ pub fn reproduce(workloads: &[Workload], ablation: bool) -> Result<Table, SimErr
     Ok(table)
 }
 
-/// The cells of two buffered writers without a number that was fitted.
+/// The cells of two buffered writers without fitted numbers.
 fn joined(workloads: &[Workload]) -> Result<Vec<(f64, f64)>, SimError> {
     let change = ablation::unfitted();
     let two: Vec<usize> = (0..CELLS.len())

@@ -1,19 +1,19 @@
-//! What was published: the mail of 23 January 2008 to linux-kernel on writing large files to ext2 on an HP SmartArray 6i (cciss), with its
-//! IOzone logs. Six command lines under two kernels: 2.6.24-rc8, whose page allocator hands pages out in ascending order, and the same
-//! with commit 81eabcbe reverted ("rc8*"), which hands them out in descending order.
+//! The published figures: the mail of 23 January 2008 to linux-kernel on writing large files to ext2 on an HP SmartArray 6i (cciss), with
+//! its IOzone logs. Six command lines under two kernels: 2.6.24-rc8, whose page allocator returns pages in ascending order, and the same
+//! with commit 81eabcbe reverted ("rc8*"), which returns them in descending order.
 
 use crate::host::BatchOrder;
 
 /// A command line of the logs.
 #[derive(Clone, Copy, Debug)]
 pub struct Test {
-    /// As in the mail's table.
+    /// Name in the mail's table.
     pub name: &'static str,
-    /// As in the logs, without the program.
+    /// Command line in the logs, without the program.
     pub command: &'static str,
-    /// Processes that write.
+    /// Number of writing processes.
     pub writers: u32,
-    /// Whether past the page cache.
+    /// Whether it uses direct I/O.
     pub direct: bool,
 }
 
@@ -34,9 +34,9 @@ const fn test(name: &'static str, command: &'static str, writers: u32, direct: b
 /// A kernel of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel {
-    /// As in the mail.
+    /// Name in the mail.
     pub name: &'static str,
-    /// What differs.
+    /// Order of the pages in an allocator batch.
     pub order: BatchOrder,
 }
 
@@ -46,21 +46,21 @@ pub const KERNELS: [Kernel; 2] = [
     Kernel { name: "rc8*", order: BatchOrder::Descending },
 ];
 
-/// What is said of a cell.
+/// Role of a cell in the comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// What a number was fitted to: one cell under both kernels, which the model does not tell apart without the page cache.
+    /// A number was fitted to it: one cell under both kernels, which the model does not distinguish without the page cache.
     Fitted,
-    /// Held out: the controller's cache takes the writes.
+    /// Held out: the controller's cache accepts the writes.
     Cached,
-    /// The collapse: how commands past the cache are carried out was chosen after ours of this cell was seen.
+    /// The collapse: the execution of bypassing commands was chosen after seeing our result of this cell.
     Collapse,
-    /// Not explained; not to be tuned for.
+    /// Unexplained; must not be tuned for.
     Open,
 }
 
 impl Kind {
-    /// As a word.
+    /// The role as a word.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -79,13 +79,13 @@ pub struct Cell {
     pub test: usize,
     /// Position in [`KERNELS`].
     pub kernel: usize,
-    /// The mail's table, MB/s.
+    /// Figure of the mail's table, MB/s.
     pub mb_s: f64,
     /// "Children see throughput for n initial writers", KB/s.
     pub write_kb_s: f64,
     /// "Children see throughput for n rewriters", KB/s.
     pub rewrite_kb_s: f64,
-    /// What is said of it.
+    /// Role in the comparison.
     pub kind: Kind,
 }
 
@@ -109,7 +109,7 @@ pub const CELLS: [Cell; 12] = [
     cell(5, 1, 85.0, (85_836.74, 85_296.01), Kind::Cached),
 ];
 
-/// Least and most of the two processes of 2x1.5GB-DIO under rc8, initial write, KB/s, and what the parent saw.
+/// Slowest and fastest process of 2x1.5GB-DIO under rc8, initial write, KB/s, and the parent's figure.
 pub const UNFAIR_KB_S: (f64, f64, f64) = (32_239.45, 47_160.45, 48_569.16);
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! One cell under one hypothesis, from the workload of its command line through the full stack to the figures that IOzone prints and the
-//! shapes of the requests that reached the controller.
+//! One cell under one hypothesis: its command line's workload through the full stack gives the figures that IOzone prints and the shapes
+//! of the requests at the controller.
 
 use super::HYPOTHESES;
 use super::published::{CELLS, KERNELS};
@@ -11,21 +11,21 @@ use crate::stack::Stack;
 use fathom_record::Repetition;
 use fathom_workload::Workload;
 
-/// The host of the report.
+/// Host profile of the report.
 pub(super) const HOST: &str = "server-2007-linux-2.6";
-/// The elevator: the mail does not say which; this is what the kernel takes if nobody chooses.
+/// The elevator. The mail does not name it; this is the kernel's default.
 pub(super) const ELEVATOR: &str = "cfq@2.6.24";
 
-/// What is changed for an ablation; the default is nothing.
+/// Changes for an ablation; none by default.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Change {
     pub host: Option<fn(&mut Host)>,
-    /// Values of the array's profile: (table, key, value as TOML).
+    /// Overrides of the array's profile: (table, key, value as TOML).
     pub device: &'static [(&'static str, &'static str, &'static str)],
     pub elevator: Option<&'static str>,
 }
 
-/// What came out.
+/// Result of one simulated cell.
 #[derive(Clone, Debug, Default)]
 pub(super) struct One {
     pub write_kb_s: f64,
@@ -34,7 +34,7 @@ pub(super) struct One {
     pub most_kb_s: f64,
     pub typical: Typical,
     pub run: f64,
-    /// Share of the commands that the controller's cache did not take.
+    /// Share of the commands that the controller's cache did not accept.
     pub past: f64,
 }
 
@@ -87,7 +87,7 @@ pub(super) fn one(
     })
 }
 
-/// What each child sees, KB/s of 1024 bytes: its bytes over its own clock, fsync and close included where the command line has them.
+/// Throughput of each child, KB/s of 1024 bytes: its bytes over its own clock, including fsync and close where the command line has them.
 fn rates(done: &Repetition) -> Vec<f64> {
     let rate = |bytes: u64, ns: u64| bytes as f64 / 1024.0 / (ns.max(1) as f64 / 1e9);
     done.workers.iter().map(|w| rate(w.bytes, w.elapsed_ns)).collect()

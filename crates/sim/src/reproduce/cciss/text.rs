@@ -4,7 +4,6 @@ use super::super::text::wrapped;
 use super::{Outcome, Row, Table, ablation};
 use std::fmt::{Formatter, Result};
 
-/// Writes it.
 pub(super) fn write(t: &Table, f: &mut Formatter<'_>) -> Result {
     let [datasheet, measured, fitted, guessed] = t.sources;
     writeln!(
@@ -45,7 +44,7 @@ pub(super) fn write(t: &Table, f: &mut Formatter<'_>) -> Result {
     Ok(())
 }
 
-/// What is said of a cell.
+/// The role of a cell as text.
 fn verdict(row: &Row) -> &'static str {
     match row.kind {
         "fitted" => "fitted (ceiling)",

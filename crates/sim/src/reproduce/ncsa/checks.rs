@@ -1,19 +1,19 @@
-//! The tolerances, and whether they hold. The first is the one that was stated for this table before there was a simulator; the others
-//! say what "regimes at the right sizes" means, and were written down after the desk calculation and before the first simulated run.
+//! The tolerances, and whether they hold. The first was stated for this table before there was a simulator. The others define "regimes at
+//! the right sizes" and were written down after the desk calculation and before the first simulated run.
 
 use super::super::Check;
 use super::published::RECORDS_KIB;
 use super::regimes::{PUBLISHED, SIMULATED, cache_gain, disk_from_kib, record_knee_kib};
 use super::{Surface, Table};
 
-/// What was stated.
+/// Stated tolerances.
 #[derive(Clone, Copy, Debug)]
 pub struct Tolerances {
-    /// Least correlation of log throughput, first reads and rereads.
+    /// Least correlation of log throughput, for first reads and rereads.
     pub correlation: f64,
-    /// Reads of 4 GiB from the disk, %.
+    /// Error of reads of 4 GiB from the disk, %.
     pub disk_percent: f64,
-    /// How much faster files in the CPU cache are reread, as a difference of logarithms.
+    /// Error of the speed-up of rereads from the CPU cache, as a difference of logarithms.
     pub gain: f64,
 }
 
@@ -23,7 +23,7 @@ impl Default for Tolerances {
     }
 }
 
-/// Every check of a table.
+/// Runs every check of a table.
 pub(super) fn all(table: &Table, t: &Tolerances) -> Vec<Check> {
     let mut checks = Vec::new();
     if let Some(read) = table.surface("read") {
@@ -64,7 +64,7 @@ fn record_knee(read: &Surface) -> Check {
     }
 }
 
-/// Which file sizes reach the disk, with records of 64 KiB and of all other sizes.
+/// The file sizes read from disk, with records of 64 KiB and of all other sizes.
 fn disk(surface: &Surface, name: &str) -> Check {
     let (published, ours) = (disk_from_kib(surface, PUBLISHED, 64), disk_from_kib(surface, SIMULATED, 64));
     let others: Vec<u64> = RECORDS_KIB.iter().copied().filter(|&r| r != 64).collect();
@@ -108,7 +108,7 @@ fn gain(reread: &Surface, t: &Tolerances) -> Check {
     }
 }
 
-/// A size in the largest unit that leaves it whole; "no size" for 0.
+/// A size in the largest unit that divides it; "no size" for 0.
 fn size(kib: u64) -> String {
     match kib {
         0 => "no size".into(),

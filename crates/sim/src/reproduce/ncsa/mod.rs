@@ -1,8 +1,8 @@
-//! The IOzone surfaces of 2005: first reads and rereads of files from 64 KiB to 4 GiB by records from 4 KiB to 16 MiB, on a host with
-//! 512 KiB of CPU cache, 6 GB of memory and a local disk. The workload is IOzone's own command line, read by whoever calls this; the
-//! writes are run because the reads find what they left in memory.
+//! The IOzone surfaces of 2005: first reads and rereads of files from 64 KiB to 4 GiB by records from 4 KiB to 16 MiB, on a host with 512
+//! KiB of CPU cache, 6 GB of memory and a local disk. The workload is IOzone's own command line, parsed by the caller. Writes are run
+//! because they determine what the reads find in memory.
 //!
-//! All cells are one run of one host, as they were then: what an earlier file left in memory is there when the next one comes.
+//! All cells are one run of one host, as in the report: pages that earlier files left in memory are still there for the next.
 
 mod checks;
 pub mod published;
@@ -24,7 +24,7 @@ use published::{FILES_KIB, RECORDS_KIB, REPORTS, Standing, standing};
 use serde::Serialize;
 use statistics::{log_correlation, root_mean_square};
 
-/// The command line of the report without the worksheet, and with the tests that can be simulated and lead up to a read.
+/// The report's command line without the worksheet, limited to the tests that can be simulated and lead up to a read.
 pub const COMMAND: &str = "-R -a -g 7G -i 0 -i 1";
 
 const HOST: &str = "ncsa-2005-linux-2.4";
@@ -33,35 +33,35 @@ const ELEVATOR: &str = "linus24";
 /// The report gives the windows of both hosts: 3 and 31 blocks.
 const READAHEAD: &str = "ra24,min=3,max=31";
 
-/// A cell.
+/// One file size and record size.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Cell {
-    /// Size of the file, KiB.
+    /// File size, KiB.
     pub file_kib: u64,
-    /// Size of a record, KiB.
+    /// Record size, KiB.
     pub record_kib: u64,
-    /// Published, KiB/s.
+    /// Published throughput, KiB/s.
     pub published_kib_s: f64,
-    /// Ours, KiB/s.
+    /// Simulated throughput, KiB/s.
     pub simulated_kib_s: f64,
-    /// Ours against the published one, %.
+    /// Error of ours against the published one, %.
     pub error_percent: f64,
-    /// Whether values of the profile were set with its help or changed after a look at it.
+    /// Whether profile values were fitted to it or changed after looking at it.
     pub standing: Standing,
 }
 
-/// A report beside ours.
+/// A published report with our results.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Surface {
-    /// The test.
+    /// Name of the test.
     pub test: &'static str,
     /// Every cell, row by row.
     pub cells: Vec<Cell>,
     /// Correlation of log throughput over all cells.
     pub correlation: f64,
-    /// Over those that nothing was fitted to or changed by; 0 of none.
+    /// Correlation over the held-out cells; 0 without any.
     pub held_out_correlation: f64,
-    /// Number of those.
+    /// Number of held-out cells.
     pub held_out: usize,
     /// Root mean square of their errors, %.
     pub held_out_rms_percent: f64,
@@ -85,23 +85,23 @@ impl Surface {
         }
     }
 
-    /// A cell.
+    /// Looks a cell up by its sizes.
     #[must_use]
     pub fn cell(&self, file_kib: u64, record_kib: u64) -> Option<&Cell> {
         self.cells.iter().find(|c| c.file_kib == file_kib && c.record_kib == record_kib)
     }
 }
 
-/// The tables.
+/// The reproduced tables.
 #[derive(Clone, Debug, Serialize)]
 pub struct Table {
-    /// In the order of running.
+    /// Surfaces in run order.
     pub surfaces: Vec<Surface>,
     /// Every stated tolerance.
     pub checks: Vec<Check>,
-    /// What was chosen, and after which look at the table.
+    /// Choices made, and which results were known when they were made.
     pub freedom: Vec<&'static str>,
-    /// Where the values of the profiles come from: (data sheet, measured, fitted, guessed).
+    /// Values of the profiles by source: (data sheet, measured, fitted, guessed).
     pub sources: [u32; 4],
     /// Virtual time of the whole run, s.
     pub virtual_s: f64,
@@ -119,7 +119,7 @@ impl Table {
     }
 }
 
-/// Degrees of freedom, said in full.
+/// Degrees of freedom, in full.
 pub const FREEDOM: [&str; 12] = [
     "fitted: five times (a call, a page, a page that becomes active, a page missed as source and as target of a copy), by least squares of relative errors to 33 cells: files of 16 MiB (read and reread) and of 256 KiB (reread)",
     "fitted: how much of memory pages of other files have in use when the test begins (5100 MiB), and how fast they leave it (0.3 of what 2.4's source says), to two cells: first reads of 1 GiB and of 2 GiB with records of 64 KiB",
@@ -198,7 +198,7 @@ impl std::fmt::Display for Table {
     }
 }
 
-/// Surfaces as they were published, as if they were ours: for tests of what is said about them.
+/// Published surfaces as if they were simulated, to test the checks and texts.
 #[cfg(test)]
 pub(super) fn published_as_ours(change: impl Fn(&str, u64, u64, f64) -> f64) -> Table {
     let surfaces = REPORTS.iter().map(|&(test, report)| {

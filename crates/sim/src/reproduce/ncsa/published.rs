@@ -1,6 +1,6 @@
-//! What was published: the appendix of "IOzone: An Open Source File System Benchmark Tool", NCSA HDF Technical Report of 10 March 2005,
-//! as far as it is of the first host, heping, and of the four tests that `-i 0 -i 1` runs. KiB/s; 0 where nothing was measured:
-//! records larger than their file, and records below 64 KiB on files from 32 MiB on.
+//! The published figures: the appendix of "IOzone: An Open Source File System Benchmark Tool", NCSA HDF Technical Report of 10 March
+//! 2005, for the first host, heping, and the four tests that `-i 0 -i 1` runs. KiB/s; 0 where nothing was measured: records larger than
+//! their file, and records below 64 KiB on files of 32 MiB or more.
 
 /// File sizes of the rows, KiB.
 pub const FILES_KIB: [u64; 17] = [
@@ -11,30 +11,30 @@ pub const FILES_KIB: [u64; 17] = [
 /// Record sizes of the columns, KiB.
 pub const RECORDS_KIB: [u64; 13] = [4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16_384];
 
-/// Cells of a report that were measured.
+/// Measured cells per report.
 pub const CELLS: usize = 153;
 
 /// A report: a row for each file size, a column for each record size.
 pub type Report = [[u32; 13]; 17];
 
-/// The reports by IOzone's names of the tests, in the order of running.
+/// The reports by IOzone's names of the tests, in run order.
 pub const REPORTS: [(&str, &Report); 4] =
     [("write", &WRITE), ("rewrite", &REWRITE), ("read", &READ), ("reread", &REREAD)];
 
-/// What a cell can prove.
+/// Evidential value of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
-    /// A value of the host's profile was set with its help.
+    /// A value of the host's profile was fitted to it.
     Fitted,
-    /// No least squares used it, but a value was changed or chosen after it was looked at.
+    /// No least squares used it, but a value was changed or chosen after looking at it.
     Seen,
-    /// Neither. When the structure was chosen the whole table was in view all the same.
+    /// Neither. Even so, the whole table was in view when the structure was chosen.
     HeldOut,
 }
 
-/// What a cell can prove. The share of dirty pages was read off the writes, as a whole; the size of memory was changed after ours of the
-/// first read of 4 GiB with records of 128 KiB had been seen.
+/// Evidential value of a cell. The share of dirty pages was read off the writes as a whole; the memory size was changed after seeing our
+/// result for the first read of 4 GiB with records of 128 KiB.
 #[must_use]
 pub fn standing(report: &str, file_kib: u64, record_kib: u64) -> Standing {
     const GIB: u64 = 1 << 20;

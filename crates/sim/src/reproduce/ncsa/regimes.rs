@@ -1,32 +1,32 @@
-//! Where a surface of reads changes from one regime to the next: at which record size the caller's buffer has left the CPU cache, how
-//! much faster files are that lie in it, and from which file size on reads come from the disk. The same rules are applied to the
-//! published surface and to ours.
+//! Transitions between regimes on a surface of reads: the record size at which the caller's buffer no longer fits the CPU cache, the
+//! speed-up of files in that cache, and the file size from which reads come from disk. The same rules apply to the published surface and
+//! to ours.
 
 use super::published::{FILES_KIB, RECORDS_KIB};
 use super::statistics::ln;
 use super::{Cell, Surface};
 
-/// Which of the two is looked at.
+/// Selects the published or the simulated figure.
 pub(super) type Side = fn(&Cell) -> f64;
 
-/// The published one.
+/// The published figure.
 pub(super) const PUBLISHED: Side = |c| c.published_kib_s;
-/// Ours.
+/// Our figure.
 pub(super) const SIMULATED: Side = |c| c.simulated_kib_s;
 
-/// Files that lie in memory and in no CPU cache.
+/// Files that fit in memory but in no CPU cache.
 const IN_MEMORY_KIB: std::ops::RangeInclusive<u64> = 32_768..=524_288;
-/// Files that lie in the CPU cache together with a record of at most 64 KiB.
+/// Files that fit in the CPU cache together with a record of at most 64 KiB.
 const IN_CACHE_KIB: std::ops::RangeInclusive<u64> = 64..=256;
 
-/// Mean of the logarithms of the cells that are chosen.
+/// Mean logarithm of the selected cells.
 fn level(surface: &Surface, side: Side, chosen: impl Fn(&Cell) -> bool) -> f64 {
     let logs: Vec<f64> = surface.cells.iter().filter(|c| chosen(c)).map(|c| ln(side(c))).collect();
     logs.iter().sum::<f64>() / (logs.len() as f64).max(1.0)
 }
 
-/// The first record size, KiB, at which files in memory are read slower than half-way (in logarithms) between the levels of records
-/// up to 128 KiB and of those from 512 KiB to 4 MiB; 0 if there is none.
+/// The first record size, KiB, at which files in memory are read slower than half-way (in logarithms) between the levels of records up to
+/// 128 KiB and of those from 512 KiB to 4 MiB; 0 if there is none.
 pub(super) fn record_knee_kib(surface: &Surface, side: Side) -> u64 {
     let of = |records: std::ops::RangeInclusive<u64>| {
         level(surface, side, |c| IN_MEMORY_KIB.contains(&c.file_kib) && records.contains(&c.record_kib))
@@ -36,7 +36,7 @@ pub(super) fn record_knee_kib(surface: &Surface, side: Side) -> u64 {
     larger.into_iter().find(|&r| of(r..=r) < half_way).unwrap_or(0)
 }
 
-/// By how much files in the CPU cache are read faster than files in memory, with records of 16 to 64 KiB; in logarithms.
+/// Speed-up of files in the CPU cache over files in memory, with records of 16 to 64 KiB; in logarithms.
 pub(super) fn cache_gain(surface: &Surface, side: Side) -> f64 {
     let records = 16..=64;
     let in_cache = |c: &Cell| IN_CACHE_KIB.contains(&c.file_kib) && records.contains(&c.record_kib);
@@ -44,7 +44,7 @@ pub(super) fn cache_gain(surface: &Surface, side: Side) -> f64 {
     level(surface, side, in_cache) - level(surface, side, in_memory)
 }
 
-/// The first file size, KiB, that is read at less than half the level of files in memory with records of this size; 0 if there is none.
+/// The first file size, KiB, read at less than half the level of files in memory with records of this size; 0 if there is none.
 pub(super) fn disk_from_kib(surface: &Surface, side: Side, record_kib: u64) -> u64 {
     let in_memory =
         level(surface, side, |c| IN_MEMORY_KIB.contains(&c.file_kib) && c.record_kib == record_kib);

@@ -1,7 +1,7 @@
-//! Correlation of logarithms and mean errors. The logarithm is reckoned here from + - * / alone, so that the same bytes come out on
-//! every machine; those of the C libraries differ in the last digit.
+//! Correlation of logarithms and mean errors. The logarithm is computed here from + - * / alone, so that every machine gives the same
+//! bytes; those of the C libraries differ in the last digit.
 
-/// Natural logarithm of a positive number; 0 of others.
+/// Natural logarithm of a positive number; 0 for others.
 pub(super) fn ln(x: f64) -> f64 {
     const LN_2: f64 = std::f64::consts::LN_2;
     if x <= 0.0 || !x.is_finite() {
@@ -41,7 +41,7 @@ pub(super) fn log_correlation(pairs: &[(f64, f64)]) -> f64 {
     if first * second > 0.0 { both / (first * second).sqrt() } else { 0.0 }
 }
 
-/// Root mean square; 0 of nothing.
+/// Root mean square; 0 without values.
 pub(super) fn root_mean_square(values: &[f64]) -> f64 {
     let squares: f64 = values.iter().map(|v| v * v).sum();
     (squares / (values.len() as f64).max(1.0)).sqrt()

@@ -1,4 +1,4 @@
-//! The tables as text, for a terminal of 110 columns: first reads and rereads published, ours and the error; of the writes a line.
+//! The tables as text for a terminal of 110 columns: first reads and rereads (published, ours, error), and one line on the writes.
 
 use super::super::text::wrapped;
 use super::published::{FILES_KIB, RECORDS_KIB, Standing};
@@ -6,7 +6,6 @@ use super::regimes::{PUBLISHED, SIMULATED, Side};
 use super::{Cell, Surface, Table};
 use std::fmt::{Formatter, Result};
 
-/// Writes them.
 pub(super) fn write(t: &Table, f: &mut Formatter<'_>) -> Result {
     let [datasheet, measured, fitted, guessed] = t.sources;
     writeln!(
@@ -68,14 +67,14 @@ pub(super) fn write(t: &Table, f: &mut Formatter<'_>) -> Result {
     Ok(())
 }
 
-/// Cells that are off by more.
+/// Error above which a cell is a miss.
 const MISS_PERCENT: f64 = 30.0;
 
 fn reads(t: &Table) -> impl Iterator<Item = &Surface> {
     t.surfaces.iter().filter(|s| s.test.ends_with("read"))
 }
 
-/// How a cell that is not held out is marked.
+/// Mark of a cell that is not held out.
 fn mark(cell: &Cell) -> &'static str {
     match cell.standing {
         Standing::Fitted => "*",

@@ -1,5 +1,4 @@
-//! What leaving a mechanism out, or putting another in its place, does to some cells: so that it shows which of them the agreement
-//! rests on.
+//! Effects of leaving out or replacing one mechanism on some cells, to show what the agreement depends on.
 
 use super::super::{mean, side_by_side};
 use super::published::CELLS;
@@ -9,10 +8,10 @@ use crate::simulation::SimError;
 use fathom_workload::Workload;
 use serde::Serialize;
 
-/// The cells that are looked at, by their position.
+/// Positions of the cells.
 const COLUMNS: [usize; 6] = [0, 1, 2, 4, 6, 7];
 
-/// What is changed.
+/// Names of the variants.
 pub const VARIANTS: [&str; 9] = [
     "base",
     "no reads of indirect blocks",
@@ -28,7 +27,7 @@ pub const VARIANTS: [&str; 9] = [
 /// A row: seconds in the cells of `COLUMNS`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ablation {
-    /// What is changed.
+    /// Name of the variant.
     pub variant: &'static str,
     /// Mean over the seeds, s.
     pub seconds: Vec<f64>,
@@ -54,7 +53,7 @@ fn change(variant: usize) -> Change {
     }
 }
 
-/// Names of the cells that are looked at; "p-" has the patch.
+/// Headings of the columns; "p-" means with the patch.
 #[must_use]
 pub fn heads() -> Vec<String> {
     let head = |at: &usize| {
@@ -69,7 +68,7 @@ pub fn heads() -> Vec<String> {
     COLUMNS.iter().map(head).collect()
 }
 
-/// Every variant.
+/// Simulates every variant.
 pub(super) fn all(workload: &Workload, seeds: u32) -> Result<Vec<Ablation>, SimError> {
     let mut jobs = Vec::new();
     for variant in 0..VARIANTS.len() {
@@ -87,7 +86,7 @@ pub(super) fn all(workload: &Workload, seeds: u32) -> Result<Vec<Ablation>, SimE
     Ok(rows.map(|(seconds, variant)| Ablation { variant, seconds: seconds.to_vec() }).collect())
 }
 
-/// One figure of it, s: in the row of a variant by its name, the column of a head. For those who hold sentences to what is simulated.
+/// One figure, s, by the names of variant and column. Lets tests compare published sentences with the simulation.
 ///
 /// # Errors
 /// There is no such row or column, or the workload cannot be simulated.
@@ -106,7 +105,7 @@ pub fn ablated(workload: &Workload, seeds: u32, variant: &str, head: &str) -> Re
     Ok(mean(&seconds))
 }
 
-/// What was published of the columns, s.
+/// Published figures of the columns, s.
 #[must_use]
 pub fn published_seconds() -> Vec<f64> {
     COLUMNS.iter().map(|at| CELLS[*at].published_s).collect()

@@ -3,20 +3,20 @@
 use super::super::Check;
 use super::Table;
 
-/// What was stated.
+/// Stated tolerances.
 #[derive(Clone, Copy, Debug)]
 pub struct Tolerances {
-    /// Every cell, %.
+    /// Error of every cell, %.
     pub cell_percent: f64,
-    /// Root mean square over the cells that no number was fitted to alone, %.
+    /// Root mean square error over the cells that no number was fitted to alone, %.
     pub rms_percent: f64,
-    /// The same over what is held out, %.
+    /// The same over the held-out figures, %.
     pub held_out_rms_percent: f64,
-    /// Cells whose published times lie closer together than this may change places, %.
+    /// Cells whose published times are closer together than this may change places, %.
     pub tie_percent: f64,
-    /// Unpatched over patched, for every scheduler.
+    /// Ratio of unpatched to patched, for every scheduler.
     pub gain: (f64, f64),
-    /// Every counter, %.
+    /// Error of every counter, %.
     pub counter_percent: f64,
 }
 
@@ -33,7 +33,7 @@ impl Default for Tolerances {
     }
 }
 
-/// Every check of a table.
+/// Runs every check of a table.
 pub(super) fn all(table: &Table, t: &Tolerances) -> Vec<Check> {
     let mut checks = vec![cells(table, t), rms(table, t)];
     for kernel in ["2.6.6-rc3", "2.6.6-rc3 + patch"] {
@@ -84,7 +84,7 @@ fn held_out(table: &Table, t: &Tolerances) -> Check {
     }
 }
 
-/// Pairs that are in another order than the published ones, beyond a tie.
+/// Pairs whose order differs from the published one, beyond a tie.
 fn order(table: &Table, t: &Tolerances, kernel: &str) -> Check {
     let rows: Vec<_> = table.rows.iter().filter(|r| r.kernel == kernel).collect();
     let mut wrong = Vec::new();
@@ -128,7 +128,7 @@ fn gain(table: &Table, t: &Tolerances) -> Check {
 }
 
 fn counters(table: &Table, t: &Tolerances) -> Check {
-    // What a value was fitted to holds by itself.
+    // A counter that a value was fitted to holds by itself.
     let judged: Vec<_> = table.counters.iter().filter(|c| !c.fitted).collect();
     let (zeros, others): (Vec<&super::Counter>, Vec<_>) = judged.iter().partition(|c| c.published == 0);
     let worst = others.iter().max_by(|a, b| a.error_percent().abs().total_cmp(&b.error_percent().abs()));
@@ -140,7 +140,7 @@ fn counters(table: &Table, t: &Tolerances) -> Check {
     for c in others.iter().filter(|c| !c.holds(t.counter_percent)).filter(|c| Some(*c) != worst) {
         found += &format!("; {:+.1} % ({})", c.error_percent(), named(c));
     }
-    // A published 0 has no percentage: ours must be one, too.
+    // A published 0 has no percentage: ours must be 0, too.
     for c in zeros.into_iter().filter(|c| !c.holds(t.counter_percent)) {
         found += &format!("; {:.1} instead of 0 ({})", c.simulated, named(c));
     }
@@ -208,7 +208,7 @@ mod tests {
         let wrong = check(vec![counter(127, 127.0), counter(0, 8.0)]);
         assert!(!wrong.holds && wrong.found.ends_with("; 8.0 instead of 0 (AS: went off)"), "{wrong:?}");
         assert!(!check(Vec::new()).holds);
-        // A counter that a value was set by is no proof, neither for nor against.
+        // A fitted counter is no evidence, neither for nor against.
         let fitted = |simulated| Counter { fitted: true, ..counter(1066, simulated) };
         assert!(!check(vec![fitted(1066.0)]).holds);
         assert!(check(vec![counter(127, 120.0), fitted(900.0)]).holds);

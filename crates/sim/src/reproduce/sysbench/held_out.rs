@@ -1,7 +1,7 @@
-//! Figures of the same linux-kernel thread (May 2004) that stand in no table and that no value was set by: the host with 256 MB of
-//! memory, a later kernel, and another disk of which only ratios can be compared. What the model makes of them is the test of it.
+//! Figures of the same linux-kernel thread (May 2004) that are in no table and were used to set no value: the host with 256 MB of memory,
+//! a later kernel, and another disk of which only ratios can be compared. They are the test of the model.
 //!
-//! One file instead of 128 is shown but not counted: which way it goes decided what the journals of 2.4 and 2.6 do for an fsync.
+//! One file instead of 128 is shown but not counted: its direction decided what the journals of 2.4 and 2.6 do for an fsync.
 
 use super::super::{mean, side_by_side};
 use super::published::CELLS;
@@ -11,16 +11,17 @@ use crate::simulation::SimError;
 use fathom_workload::Workload;
 use serde::Serialize;
 
-/// What is left for the page cache of 256 MB: as much less than of the 640 MB of the table's host (585 MiB) as the memory is less.
+/// Page cache with 256 MB: that of the table's host with 640 MB (585 MiB), less the difference in memory.
 const SMALL_CACHE_MIB: u32 = 585 - (640 - 256);
 
-/// Sizes in GiB and numbers of files that the figures are of.
+/// Sizes in GiB and numbers of files of the figures.
 const WORKLOADS: [(u32, u32); 6] = [(2, 128), (3, 128), (4, 128), (8, 128), (4, 1), (4, 256)];
 
-/// The one of [`WORKLOADS`] that the other disk's figures are relative to.
+/// The entry of [`WORKLOADS`] that the other disk's figures are relative to.
 const FOUR_GIB: usize = 2;
 
-/// Positions in [`CELLS`] of the kernels: 2.4.25, and 2.6 with the read-ahead patch, which 2.6.6-bk has, under the anticipatory scheduler.
+/// Positions in [`CELLS`] of the kernels: 2.4.25, and 2.6 with the read-ahead patch, which 2.6.6-bk has, under the anticipatory
+/// scheduler.
 const OLD: usize = 0;
 const NEW: usize = 6;
 
@@ -29,13 +30,13 @@ const NEW: usize = 6;
 pub struct Figure {
     /// Kernel and scheduler.
     pub kernel: &'static str,
-    /// What differs from the table's test.
+    /// Difference from the table's test.
     pub setting: &'static str,
-    /// Least and most that was published: seconds, or the share of the time with 4 GB in 128 files.
+    /// Lowest and highest published figure: seconds, or the ratio to the time with 4 GB in 128 files.
     pub published: (f64, f64),
-    /// Whether it is such a share.
+    /// Whether it is such a ratio.
     pub relative: bool,
-    /// Whether nothing was set or chosen by it.
+    /// Whether no value was set or chosen by it.
     pub held_out: bool,
     cell: usize,
     small_memory: bool,
@@ -67,12 +68,12 @@ const fn share(cell: usize, setting: &'static str, workload: usize, published: f
     }
 }
 
-/// The journal's rules were chosen by which way it goes.
+/// The journal's rules were chosen by its direction.
 const fn chosen_by(figure: Figure) -> Figure {
     Figure { held_out: false, ..figure }
 }
 
-/// The figures.
+/// The figures of the thread.
 pub const FIGURES: [Figure; 11] = [
     seconds(OLD, "256 MB of memory, 2 GB", true, 0, (79.2, 79.2)),
     seconds(NEW, "256 MB of memory, 2 GB", true, 0, (81.2, 82.6)),
@@ -87,35 +88,35 @@ pub const FIGURES: [Figure; 11] = [
     share(NEW, "other disk: 256 files", 5, 0.99),
 ];
 
-/// A figure beside the published one.
+/// A published figure with our result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HeldOut {
     /// Kernel and scheduler.
     pub kernel: &'static str,
-    /// What differs from the table's test.
+    /// Difference from the table's test.
     pub setting: &'static str,
-    /// "s", or "of 4 GB": the share of the time with 4 GB in 128 files.
+    /// "s", or "of 4 GB": the ratio to the time with 4 GB in 128 files.
     pub unit: &'static str,
-    /// Least that was published.
+    /// Lowest published figure.
     pub published_least: f64,
-    /// Most that was published.
+    /// Highest published figure.
     pub published_most: f64,
-    /// Ours, from means over the seeds.
+    /// Simulated figure, from means over the seeds.
     pub simulated: f64,
-    /// Ours against the middle of the published, %.
+    /// Error against the middle of the published range, %.
     pub error_percent: f64,
-    /// Whether nothing was set or chosen by it; the others are not counted.
+    /// Whether no value was set or chosen by it; the others are not counted.
     pub held_out: bool,
 }
 
 impl HeldOut {
-    /// The middle of what was published.
+    /// The middle of the published range.
     #[must_use]
     pub fn published(&self) -> f64 {
         f64::midpoint(self.published_least, self.published_most)
     }
 
-    /// What was published, as it is printed.
+    /// The published figure or range as text.
     #[must_use]
     pub fn published_text(&self) -> String {
         if self.published_least < self.published_most {
@@ -125,20 +126,20 @@ impl HeldOut {
         }
     }
 
-    /// A figure of this row with as many places as the thread has.
+    /// A figure of this row with the number of decimals used in the thread.
     #[must_use]
     pub fn shown(&self, figure: f64) -> String {
         if self.unit == "s" { format!("{figure:.1}") } else { format!("{figure:.2}") }
     }
 
-    /// What stands beside it.
+    /// Note on the figure's standing.
     #[must_use]
     pub fn standing(&self) -> &'static str {
         if self.held_out { "held out: nothing was set by it" } else { "not counted: a rule was chosen by it" }
     }
 }
 
-/// The command lines of the workloads that [`super::reproduce`] asks for, in their order.
+/// The command lines of the workloads that [`super::reproduce`] needs, in order.
 #[must_use]
 pub fn commands() -> Vec<String> {
     let command = |(gib, files): (u32, u32)| {
@@ -149,10 +150,10 @@ pub fn commands() -> Vec<String> {
     WORKLOADS.into_iter().map(command).collect()
 }
 
-/// Kernel, whether with less memory, and which workload: what is simulated once for each seed.
+/// Cell, whether with less memory, and workload: simulated once per seed.
 type Run = (usize, bool, usize);
 
-/// What has to be simulated: for a share also what it is a share of.
+/// The runs to simulate, including the denominators of ratios.
 fn runs() -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     for figure in &FIGURES {
@@ -190,7 +191,7 @@ pub(super) fn all(workloads: &[Workload], seeds: u32) -> Result<Vec<HeldOut>, Si
     Ok(rows(|asked| runs.iter().position(|run| *run == asked).map_or(0.0, |at| means[at])))
 }
 
-/// The figures, given how long each run took.
+/// The figures from the time of each run.
 fn rows(seconds: impl Fn(Run) -> f64) -> Vec<HeldOut> {
     let row = |figure: &Figure| {
         let took = seconds((figure.cell, figure.small_memory, figure.workload));
@@ -212,7 +213,7 @@ fn rows(seconds: impl Fn(Run) -> f64) -> Vec<HeldOut> {
     FIGURES.iter().map(row).collect()
 }
 
-/// Root mean square of the errors of those that are held out, %.
+/// Root mean square of the errors of the held-out figures, %.
 pub(super) fn rms_percent(rows: &[HeldOut]) -> f64 {
     let squares: Vec<f64> =
         rows.iter().filter(|r| r.held_out).map(|r| r.error_percent * r.error_percent).collect();
@@ -223,7 +224,7 @@ pub(super) fn rms_percent(rows: &[HeldOut]) -> f64 {
 pub(super) mod tests {
     use super::*;
 
-    /// As they were published, each times a factor.
+    /// The published figures, each times a factor.
     pub(in super::super) fn published_times(factor: impl Fn(usize) -> f64) -> Vec<HeldOut> {
         let mut rows = rows(|_| 1.0);
         for (at, row) in rows.iter_mut().enumerate() {
@@ -248,7 +249,7 @@ pub(super) mod tests {
         let found: Vec<f64> = rows.iter().map(|r| r.simulated).collect();
         assert_eq!(found, [79.2, 79.2, 60.0, 0.4, 0.6, 0.8, 1.2, 0.6, 0.6, 1.2, 1.2]);
         assert_eq!(rows[0].error_percent, 0.0);
-        // Of a range the middle: 81.9.
+        // The middle of a range: 81.9.
         assert!((rows[1].error_percent + 3.297).abs() < 0.001, "{:?}", rows[1]);
         assert_eq!(
             (rows[1].published_text().as_str(), rows[3].published_text().as_str()),

@@ -1,8 +1,8 @@
-//! The SysBench table of 2004: 16 threads at random on 3 GB in 128 files, an fsync of every file after every 100 requests, under five
-//! schedulers of 2.4 and 2.6. The workload is SysBench's own command line, read by whoever calls this.
+//! The SysBench table of 2004: 16 threads with random I/O on 3 GB in 128 files, an fsync of every file after every 100 requests, under
+//! five schedulers of 2.4 and 2.6. The workload is SysBench's own command line, parsed by the caller.
 //!
-//! Nothing is tuned per cell: [`published`] names for each cell a host, an elevator and a read-ahead, and all cells share one disk. Two
-//! values were fitted, one to a counter and one to the times, and structure was chosen with the table in view: `FREEDOM`.
+//! Nothing is tuned per cell: [`published`] names a host, an elevator and a read-ahead for each cell, and all cells share one disk. Two
+//! values were fitted, one to a counter and one to the times, and the structure was chosen with the table in view: `FREEDOM`.
 
 mod ablation;
 mod checks;
@@ -27,15 +27,15 @@ use serde::Serialize;
 /// The command line of the page, as SysBench reads it.
 pub const COMMAND: &str = "--num-threads=16 --test=fileio --file-total-size=3G --file-test-mode=rndrw run";
 
-/// Seeds over which means are taken if nobody says otherwise.
+/// Default number of seeds for means.
 pub const SEEDS: u32 = 8;
 
-/// What is changed for an ablation; the default is nothing.
+/// Changes for an ablation; none by default.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Change {
     pub indirect_in_memory: bool,
     pub host: Option<fn(&mut Host)>,
-    /// Values of the disk's profile: (table, key, value as TOML).
+    /// Overrides of the disk's profile: (table, key, value as TOML).
     pub device: &'static [(&'static str, &'static str, &'static str)],
     pub elevator: Option<&'static str>,
 }
@@ -51,17 +51,17 @@ struct One {
 /// A row of the result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
-    /// Kernel.
+    /// Kernel version.
     pub kernel: &'static str,
-    /// Scheduler.
+    /// Scheduler name.
     pub scheduler: &'static str,
-    /// Published, s.
+    /// Published time, s.
     pub published_s: f64,
-    /// Ours: mean over the seeds, s.
+    /// Simulated time, mean over the seeds, s.
     pub simulated_s: f64,
     /// Standard deviation over the seeds, s.
     pub deviation_s: f64,
-    /// Ours against the published one, %.
+    /// Error of ours against the published one, %.
     pub error_percent: f64,
     /// Whether it is one of the nine that are simulated; the others repeat those of 2.6.6-rc3.
     pub distinct: bool,
@@ -69,23 +69,23 @@ pub struct Row {
     pub fsync_share: f64,
 }
 
-/// A counter beside the published one.
+/// A published counter with our result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Counter {
     /// Scheduler and state.
     pub setting: String,
-    /// What is counted.
+    /// Name of the counter.
     pub name: &'static str,
-    /// Published.
+    /// Published count.
     pub published: u64,
-    /// Mean over the seeds.
+    /// Simulated count, mean over the seeds.
     pub simulated: f64,
-    /// Whether a value of the host was set so that it comes out.
+    /// Whether a value of the host was fitted to it.
     pub fitted: bool,
 }
 
 impl Counter {
-    /// Ours against the published one, %; of a published 0 ours itself.
+    /// Error of ours against the published one, %; for a published 0, our count.
     #[must_use]
     pub fn error_percent(&self) -> f64 {
         if self.published == 0 {
@@ -95,35 +95,35 @@ impl Counter {
         }
     }
 
-    /// Whether it is within so many percent; of a published 0, whether ours is one when it is rounded.
+    /// Whether it is within `percent` percent; for a published 0, whether ours rounds to 0.
     #[must_use]
     pub fn holds(&self, percent: f64) -> bool {
         if self.published == 0 { self.simulated < 0.5 } else { self.error_percent().abs() <= percent }
     }
 }
 
-/// The table.
+/// The reproduced table.
 #[derive(Clone, Debug, Serialize)]
 pub struct Table {
-    /// Seeds the means are taken over.
+    /// Number of seeds for means.
     pub seeds: u32,
-    /// Every cell, in the order of the publication.
+    /// Every cell, in published order.
     pub rows: Vec<Row>,
     /// Root mean square of the errors of the distinct cells, %.
     pub rms_percent: f64,
-    /// Other figures of the thread, which no value was set by.
+    /// Other figures of the thread, by which no value was set.
     pub held_out: Vec<HeldOut>,
-    /// Root mean square of the errors of those that count as held out, %.
+    /// Root mean square of the errors of the held-out figures, %.
     pub held_out_rms_percent: f64,
-    /// Read-ahead's counters.
+    /// Read-ahead counters.
     pub counters: Vec<Counter>,
     /// Every stated tolerance.
     pub checks: Vec<Check>,
-    /// What was chosen, and after which look at the table.
+    /// Choices made, and which results were known when they were made.
     pub freedom: Vec<&'static str>,
-    /// Where the values of the profiles come from: (data sheet, measured, fitted, guessed).
+    /// Values of the profiles by source: (data sheet, measured, fitted, guessed).
     pub sources: [u32; 4],
-    /// What leaving things out changes, if that was asked for.
+    /// Ablations, if requested.
     pub ablations: Vec<Ablation>,
 }
 
@@ -135,7 +135,7 @@ impl Table {
     }
 }
 
-/// Degrees of freedom, said in full.
+/// Degrees of freedom, in full.
 pub const FREEDOM: [&str; 11] = [
     "no number was fitted to the time of one cell, but no cell of the table is held out either: the drive's write cache and the choices below were settled with the nine distinct cells in view. So they are called seen; what is held out stands in a table of its own",
     "fitted: size of the page cache, in both hosts, set so that as many windows are fully cached as the thread counted (1066, anticipatory with private state), not from times; that counter proves nothing",
@@ -150,8 +150,8 @@ pub const FREEDOM: [&str; 11] = [
     "guessed for the held-out figures before ours were seen: 256 MB of memory leave 201 MiB for the page cache, 384 less than the 585 of 640 MB; 2.6.6-bk is 2.6.6-rc3 with the patch (so 83.2 s nearly repeats a cell that was seen, 86.5); the number of files was changed at 4 GB; the other disk's host has 640 MB. Its disk is not modelled: ratios of it stand beside ratios of the table's disk",
 ];
 
-/// Simulates the table from the workload of [`COMMAND`], and what is held out from those of [`held_out::commands`]. `ablation` also leaves
-/// things out, one at a time.
+/// Simulates the table from the workload of [`COMMAND`], and the held-out figures from those of [`held_out::commands`]. `ablation` adds
+/// the ablations, one change at a time.
 ///
 /// # Errors
 /// A workload is missing or cannot be simulated.

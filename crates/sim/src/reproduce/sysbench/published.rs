@@ -1,5 +1,5 @@
-//! What was published: the SysBench file I/O results on stock linux kernels (28 April 2004, with the update of 5 May 2004), and the
-//! counters of read-ahead that the linux-kernel thread of May 2004 printed for the same hardware and workload.
+//! The published figures: the SysBench file I/O results on stock linux kernels (28 April 2004, with the update of 5 May 2004), and the
+//! read-ahead counters that the linux-kernel thread of May 2004 printed for the same hardware and workload.
 
 /// A cell of the table.
 #[derive(Clone, Copy, Debug)]
@@ -8,13 +8,13 @@ pub struct Cell {
     pub kernel: &'static str,
     /// Scheduler, as in the table's first column.
     pub scheduler: &'static str,
-    /// Seconds that the test took.
+    /// Duration of the test, s.
     pub published_s: f64,
-    /// The host profile, the elevator and the read-ahead that stand for it.
+    /// The host profile that represents it.
     pub host: &'static str,
-    /// See `host`.
+    /// The elevator that represents it.
     pub elevator: &'static str,
-    /// See `host`.
+    /// The read-ahead that represents it.
     pub readahead: &'static str,
 }
 
@@ -31,11 +31,11 @@ const fn cell(
     Cell { kernel, scheduler, published_s, host: NEW, elevator, readahead }
 }
 
-/// The disk of the host.
+/// Device profile of the host's disk.
 pub const DEVICE: &str = "deskstar-60gxp";
 
-/// The cells in the order of the table. No modelled code differs between 2.6.5-bk2 and 2.6.6-rc3, so one simulation stands for both
-/// columns; the nine others are distinct.
+/// The cells in table order. No modelled code differs between 2.6.5-bk2 and 2.6.6-rc3, so one simulation covers both columns; the nine
+/// others are distinct.
 pub const CELLS: [Cell; 13] = [
     Cell { host: OLD, ..cell("2.4.25", "2.4", 77.5377, "linus24", "ra24") },
     cell("2.6.6-rc3", "noop", 164.9486, "noop@2.6.6", "ra26-shared"),
@@ -52,12 +52,11 @@ pub const CELLS: [Cell; 13] = [
     cell("2.6.5-bk2", "CFQ", 146.4286, "cfq@2.6.6", "ra26-shared"),
 ];
 
-/// Cells that are simulated; those behind them repeat the four of 2.6.6-rc3.
+/// Number of simulated cells; those after them repeat the four of 2.6.6-rc3.
 pub const DISTINCT: usize = 9;
 
-/// Counters of the thread for one cell. What they count is in the instrumentation that was posted there on 4 May 2004: each time that a
-/// state was reset, whatever its file; a page inside the window or right behind it is contiguous; an open file's first page is
-/// neither.
+/// Counters of the thread for one cell. The instrumentation posted there on 4 May 2004 defines them: resets are counted each time,
+/// whatever the file; a page inside the window or right after it is contiguous; an open file's first page is neither.
 #[derive(Clone, Copy, Debug)]
 pub struct Counters {
     /// Position in [`CELLS`].
@@ -74,7 +73,7 @@ pub struct Counters {
     pub cached_windows: u64,
 }
 
-/// The counter that the size of the page cache was fitted to.
+/// The counter that the page cache size was fitted to.
 pub const FITTED_WINDOWS: u64 = 1066;
 
 /// The thread's counters.

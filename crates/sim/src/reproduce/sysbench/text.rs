@@ -4,7 +4,6 @@ use super::super::text::wrapped;
 use super::{Table, Tolerances, ablation};
 use std::fmt::{Formatter, Result};
 
-/// Writes it.
 pub(super) fn write(t: &Table, f: &mut Formatter<'_>) -> Result {
     let [datasheet, measured, fitted, guessed] = t.sources;
     writeln!(

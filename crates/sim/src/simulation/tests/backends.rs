@@ -1,8 +1,8 @@
-//! Back-ends that are more than a call for each operation: which calls of the kernel come of it, and when the worker sees what is done.
+//! Back-ends that are more than one call per operation: the resulting system calls, and when the worker sees completions.
 
 use super::*;
 
-/// Calls that reach the device, reads and writes, with bytes: without a page cache each is a request.
+/// Reads and writes that reach the device, with bytes: without a page cache each call is a request.
 fn calls(stream: &str) -> (u64, u64, u64, u64) {
     let setup = Setup { stack: Stack::NoCache, ..setup("today") };
     let out = run(&workload(1, 1, "", stream), setup);
@@ -20,13 +20,13 @@ fn stdio(buffer: &str, operations: u32, rest: &str) -> String {
 #[test]
 fn a_full_buffer_of_the_c_library_is_one_call() {
     let written = |buffer: &str, n: u32| calls(&stdio(buffer, n, "direction = \"write\""));
-    // Four records fill it, the fifth finds it full, and closing writes what is left.
+    // Four records fill the buffer, the fifth flushes it, and closing writes the rest.
     assert_eq!(written("16KiB", 6), (0, 0, 2, 6 * 4096));
     assert_eq!(written("16KiB", 4), (0, 0, 1, 4 * 4096));
-    // A buffer of one record: the first goes past it, of the others every second one waits for the next.
+    // A buffer of one record: the first bypasses it; of the others every second one waits for the next.
     assert_eq!(written("0", 5), (0, 0, 5, 5 * 4096));
     assert_eq!(written("4KiB", 4), (0, 0, 4, 4 * 4096));
-    // Records that are larger: what fills the buffer goes past it, the rest waits.
+    // Larger records: whole buffers bypass it, the rest waits.
     assert_eq!(written("3KiB", 2), (0, 0, 3, 2 * 4096));
 }
 
@@ -35,7 +35,7 @@ fn a_read_of_the_c_library_fills_its_buffer_and_no_more() {
     let read = |buffer: &str, n: u32, rest: &str| calls(&stdio(buffer, n, rest));
     assert_eq!(read("16KiB", 5, "direction = \"read\""), (2, 2 * 16_384, 0, 0));
     assert_eq!(read("0", 5, "direction = \"read\""), (5, 5 * 4096, 0, 0));
-    // Backward every record is sought. The library begins at a multiple of the buffer; what lies in it is found there.
+    // Backward every record is sought. The library reads from a multiple of the buffer size, and later records are found there.
     assert_eq!(
         read("16KiB", 4, "direction = \"read\"\naccess = \"backward\"\nlength = \"16KiB\""),
         (3, 12_288 + 2 * 16_384, 0, 0)
@@ -70,12 +70,12 @@ fn a_read_behind_the_end_fails_in_the_c_library_too() {
     let stream = "direction = \"read\"\nrecord = { fixed = \"48KiB\" }\nlength = \"9MiB\"\nbackend = { stdio = { buffer = \"64KiB\" } }";
     let out = run(&workload(1, 1, "", stream), setup(NEW));
     let error = only(&out).error().unwrap();
-    // The last whole record ends 32 KiB before the end of the file.
+    // The last whole record starts 32 KiB before the end of the file.
     assert_eq!(error.offset, Some(170 * 49_152));
     assert!(error.message.contains("only 32768 of 49152 bytes"), "{}", error.message);
 }
 
-/// Reads of 4 KiB, 64 of them, with 8 in flight through the page cache; and by one call after the other.
+/// 64 reads of 4 KiB, 8 in flight, through the page cache, with this back-end; or one call at a time.
 fn buffered(backend: &str, cache: &str) -> Simulated {
     let stream = format!(
         "direction = \"read\"\naccess = \"permuted\"\nrecord = {{ fixed = \"4KiB\" }}\namount = {{ operations = 64 }}\n{backend}"
@@ -110,7 +110,7 @@ fn io_uring_without_o_direct_waits_only_for_what_is_not_in_memory() {
     let depth = "backend = { uring = {} }\nqueue_depth = 8";
     let cold = buffered(depth, "cold");
     assert_eq!((only(&cold).ops(), deepest(&cold)), (64, 8));
-    // What is in memory is copied while it is handed in, by the worker itself: as fast as by calls, and no faster.
+    // The worker itself copies cached pages during submission: as fast as with calls, and no faster.
     let (warm, one) = (buffered(depth, "warm"), buffered("", "warm"));
     let (warm, one) = (only(&warm), only(&one));
     assert_eq!((warm.ops(), warm.physical.devices[0].read_ios), (64, 0));
@@ -163,7 +163,7 @@ fn disturbing_reads_and_a_purged_cache_cost_time_and_are_in_no_latency() {
         run(&workload(1, 1, "cache = \"warm\"", &stream), setup("ncsa-2005-linux-2.4"))
     };
     let (plain, disturbed) = (read(""), read("disturb_every = 16"));
-    // Before reads 0, 16, 32 and 48, two each.
+    // Two reads each before reads 0, 16, 32 and 48.
     assert_eq!(disturbed.inside.counts.pages_asked, plain.inside.counts.pages_asked + 8);
     assert_eq!(only(&disturbed).ops(), 64);
     assert!(only(&disturbed).workers[0].elapsed_ns > only(&plain).workers[0].elapsed_ns);

@@ -1,5 +1,5 @@
-//! What the machine holds to whatever is asked of it: the size of its memory, the share that may be dirty, and that a lost wake-up is
-//! told instead of simulated for ever.
+//! Limits that hold under any workload: the memory size, the share of dirty pages, and that a lost wake-up is reported instead of
+//! simulated for ever.
 
 use super::*;
 use crate::machine::{Cut, Executor, Standstill};
@@ -113,7 +113,7 @@ fn layers_that_belong_to_traces_are_refused() {
 
 #[test]
 fn no_more_is_in_memory_than_there_is() {
-    // The stream goes further than the files are long.
+    // The stream goes past the end of the files.
     let stream = "direction = \"write\"\nrecord = { fixed = \"64KiB\" }\nlength = \"16MiB\"\namount = { operations = 4 }";
     let out = run(&workload(1, 1, "", stream), setup(NEW));
     let before = only(&out).resident_before.unwrap();
@@ -139,14 +139,14 @@ fn tasks_that_compute_at_the_same_time_are_on_different_cpus() {
     let mut seen = seen.take();
     seen.sort_unstable();
     seen.dedup();
-    // Each stays where it is.
+    // Each stays on its CPU.
     let cpus: Vec<usize> = seen.iter().map(|s| s.1).collect();
     assert!(cpus == [0, 1] || cpus == [1, 0], "{seen:?}");
 }
 
 #[test]
 fn who_is_refused_by_an_elevator_that_has_room_is_let_in_in_the_end() {
-    // The first CFQ gives a process 128 requests of the 8192 that there are; two threads of one want some hundreds each.
+    // The first CFQ gives a process 128 of the 8192 requests; two threads of one process want a few hundred each.
     let stream = "direction = \"write\"\nrecord = { fixed = \"4KiB\" }\naccess = \"permuted\"\namount = { operations = 600 }\n\
                   timed = { fsync = true }";
     let out = run(&workload(2, 2, "", stream), Setup { scheduler: "cfq@2.6.6".into(), ..setup(NEW) });

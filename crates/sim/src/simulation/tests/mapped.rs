@@ -1,4 +1,4 @@
-//! Mapped files: a page faults once, is read around, and faults again when memory or a flush has taken it back.
+//! Mapped files: a page faults once, triggers read-around, and faults again after eviction or a flush.
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn stream(direction: &str, mmap: &str, rest: &str) -> String {
     )
 }
 
-/// Faults, and what the device read.
+/// Faults, and the device's reads.
 fn faults(out: &Simulated) -> (u64, u64, u64) {
     let device = &only(out).physical.devices[0];
     (out.inside.counts.pages_asked, device.read_ios, device.read_bytes)
@@ -64,7 +64,7 @@ fn memory_takes_pages_out_of_the_page_table() {
         let mut s = Setup { readahead: readahead.into(), ..setup("today") };
         s.host.memory.cache_mib.value = 4;
         let out = run(&workload(1, 1, "cache = \"cold\"", &stream("read", "", "amount = { passes = 2 }")), s);
-        // Twice as many pages as there is room for, in their order: the second pass faults again.
+        // Twice as many pages as fit in memory, in order: the second pass faults again.
         assert!(faults(&out).0 > 2048 + 1024, "{readahead}: {:?}", faults(&out));
     }
 }
@@ -91,7 +91,7 @@ fn a_flushed_page_faults_again_when_it_is_written_to() {
     assert_eq!(same(""), (1, 0));
     assert_eq!(same("flush = \"async\""), (1, 0));
     assert_eq!(same("flush = \"sync\""), (6, 6));
-    // What is left of so many is flushed before the file is closed.
+    // The remainder is flushed before the file is closed.
     assert_eq!(same("flush = \"sync\", flush_every = 4"), (2, 2));
 }
 

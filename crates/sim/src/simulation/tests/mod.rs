@@ -1,4 +1,4 @@
-//! Small workloads through the whole path: what must hold whatever the profile, and what the rules of the kernels say.
+//! Small workloads through all layers: properties that hold for every profile, and the rules of the kernels.
 
 use super::*;
 use crate::devices::Constant;
@@ -70,7 +70,7 @@ fn the_same_inputs_give_the_same_bytes() {
     let w = workload(8, 4, "interval = \"100ms\"", MIX);
     let text = || format!("{:?}", run(&w, small_cache(NEW)));
     let first = text();
-    // As often as the specification has it repeated.
+    // The number of repetitions required by the specification.
     assert!((1..100).all(|_| text() == first));
     let mut other = w.clone();
     other.seed.0 = 2;
@@ -95,7 +95,7 @@ fn every_asked_page_is_found_or_read() {
     let c = out.inside.counts;
     let physical = &only(&out).physical.devices[0];
     assert_eq!(c.pages_asked, 180 * 4);
-    // Pages that were asked for, beside what names them; nothing twice.
+    // Requested pages plus their indirect blocks; nothing twice.
     let read_pages = physical.read_bytes / 4096 - c.indirect_reads;
     assert_eq!(read_pages, c.readahead.window_pages + c.readahead.single_pages + c.pages_lost);
     assert_eq!(physical.write_bytes / 4096, c.pages_written + c.journal_blocks);
@@ -156,7 +156,7 @@ fn old_data_is_written_by_the_flusher() {
                   pace = { rate = { operations_per_s = 0.02 } }";
     let out = run(&workload(1, 1, "", stream), setup("today"));
     let r = only(&out);
-    // The first one is older than 30 s when the second comes after 50 s.
+    // The first write is older than 30 s when the second comes after 50 s.
     assert_eq!(r.resident_after.unwrap().dirty_pages, 16);
     assert_eq!(r.physical.devices[0].write_bytes, 65_536);
     assert_eq!(r.workers[0].elapsed_ns / (50_000 * MS), 1);
@@ -172,7 +172,7 @@ fn cold_files_are_read_and_warm_ones_are_not() {
     };
     assert_eq!(read("warm"), (0, 2048));
     let (bytes, before) = read("cold");
-    // What names the pages stays in memory: only data are dropped.
+    // Indirect blocks stay in memory: only data is dropped.
     assert_eq!((bytes, before), (2048 * 4096, 0));
 }
 
@@ -183,7 +183,7 @@ fn files_just_written_leave_their_end_in_memory() {
     let out = run(&workload(4, 1, "", stream), small_cache(NEW));
     let r = only(&out);
     assert_eq!(r.resident_before.unwrap().cached_pages, 16 * 256);
-    // In order of the files everything that would be found later has gone by then; what names the last two files' pages has not.
+    // In file order, every page is evicted before it is requested again; the indirect blocks of the last two files are still cached.
     assert_eq!(r.physical.devices[0].read_bytes / 4096, 4 * 2048 + 4);
 }
 
@@ -248,7 +248,7 @@ fn several_operations_are_in_flight_where_the_device_takes_them() {
     let layer = r.block.as_ref().unwrap();
     let deepest = layer.devices[0].in_device.iter().map(|d| d.depth).max();
     assert_eq!(deepest, Some(8));
-    // One after the other in the device: the eighth waits for seven.
+    // The device serves one at a time: the eighth waits for seven.
     assert!(r.latency(OpKind::Read).max_ns() >= 7 * MS);
 }
 
@@ -299,7 +299,7 @@ fn what_was_written_is_read_back_in_virtual_time() {
     assert_eq!(of(&format!("direction = \"write\"\nkeep_written = {{}}\n{hundred}")), ((0, 100), (100, 0)));
     let meanwhile = "direction = { mix = { read-percent = 0 } }\nkeep_written = { after = 10 }";
     assert_eq!(of(&format!("{meanwhile}\n{hundred}")), ((100, 100), (0, 0)));
-    // With several in flight what is not done at the end is left.
+    // With several in flight, operations not done at the end are left out.
     let deep = "open = { direct = true }\nbackend = { uring = {} }\nqueue_depth = 8";
     let ((read, written), (left, _)) = of(&format!("{meanwhile}\n{hundred}\n{deep}"));
     assert_eq!((written, read + left), (100, 100));

@@ -1,8 +1,8 @@
-//! What is in memory of a file is dropped between two passes.
+//! Cached pages of a file are dropped between two passes.
 
 use super::*;
 
-/// Bytes that the device reads for so many passes over 1 MiB, and operations.
+/// Bytes read by the device and operations, for passes over 1 MiB.
 fn read(rest: &str) -> (u64, u64) {
     let stream = format!(
         "direction = \"read\"\nrecord = {{ fixed = \"4KiB\" }}\nlength = \"1MiB\"\naccess = \"permuted\"\namount = {{ passes = 3 }}\n{rest}"

@@ -1,9 +1,9 @@
-//! Streams with a rate and several operations in flight: an operation is issued when it is due, whatever is still under way.
+//! Streams with a rate and several operations in flight: an operation is issued on schedule, whatever is still in flight.
 
 use super::*;
 use crate::devices::{Command, Counters, Device};
 
-/// A device that does every command in the same time, all of them at once.
+/// A device that serves all commands in parallel, each in the same time.
 struct Parallel {
     depth: u32,
     command_ns: u64,
@@ -46,7 +46,7 @@ fn parallel() -> Setup {
     Setup { device: Box::new(device), ..setup("today") }
 }
 
-/// Direct reads at random, so many in flight.
+/// Direct random reads at this queue depth.
 fn direct(depth: u32, rest: &str) -> String {
     format!(
         "direction = \"read\"\naccess = \"uniform\"\nrecord = {{ fixed = \"4KiB\" }}\nopen = {{ direct = true }}\n\
@@ -74,7 +74,7 @@ fn a_rate_is_kept_whatever_the_latency_if_the_depth_allows() {
     let stream = direct(8, "pace = { rate = { operations_per_s = 500.0 } }\namount = { operations = 500 }");
     let out = run(&workload(1, 1, "", &stream), parallel());
     let worker = &only(&out).workers[0];
-    // The first is due at once, the last after 998 ms, and takes 10.
+    // The first is scheduled at 0, the last at 998 ms, and it takes 10.
     assert!(worker.elapsed_ns < 1020 * MS, "{} ms for 500 operations", worker.elapsed_ns / MS);
     assert!(worker.behind_ns < MS, "late by {} ns", worker.behind_ns);
     let response = only(&out).latency(OpKind::Response);

@@ -3,7 +3,7 @@
 use super::*;
 use fathom_workload::{Amount, Bytes, Duration, Program, Ratio, Stop, Think, Times};
 
-/// Two groups of one worker each that write their own files, with these weights.
+/// Two groups of one worker each, writing their own files, with these weights.
 fn weighing(weights: [u32; 2]) -> Workload {
     let mut w = workload(2, 1, "", "direction = \"write\"\nrecord = { fixed = \"4KiB\" }");
     let phase = &mut w.phases[0];
@@ -14,7 +14,7 @@ fn weighing(weights: [u32; 2]) -> Workload {
         if let Program::Stream(stream) = &mut group.threads[0].program {
             stream.amount = Amount::Endless;
             stream.pace.ratio = Some(Ratio { group: 0, weight, sleep: Duration(0) });
-            // As slow as somebody who thinks: the figures need not be large.
+            // Slow, with think time, so that the figures stay small.
             stream.pace.think =
                 Some(Think { time: Duration(1_000_000), counted: true, asleep: true, ..Think::default() });
         }
@@ -45,6 +45,6 @@ fn who_ends_is_not_waited_for_and_who_comes_later_does_not_catch_up() {
     w.phases[0].groups[1].times = Times { delay: Duration(1_000_000_000), ..Times::default() };
     let out = run(&w, setup("today"));
     let ops: Vec<u64> = only(&out).workers.iter().map(|w| w.ops).collect();
-    // The second has its own two seconds, of which the first is there for one.
+    // The second has its own two seconds; the first is present for one of them.
     assert!(ops[1] < ops[0] + ops[0] / 2, "{ops:?}");
 }

@@ -1,4 +1,4 @@
-//! The stop rule "steady": a phase ends when its rounds are alike, or when they were waited for long enough.
+//! The stop rule "steady": a phase ends when its rounds are alike, or after the longest wait.
 
 use super::*;
 
@@ -13,14 +13,14 @@ fn a_steady_state_ends_the_phase_behind_its_window() {
     assert!(state.reached && state.asked, "{state:?}");
     assert_eq!((state.rounds.len(), state.window, state.round_ns), (3, 3, 1000 * MS));
     assert!(state.rounds.iter().all(|&n| n > 90.0 && n < 105.0), "{state:?}");
-    // A worker sees it with the operation that shows that the third round is over, and one may be under way.
+    // A worker notices it with the operation that shows the end of the third round, and one more may be in flight.
     let elapsed = |w: &fathom_record::Worker| w.elapsed_ns >= 2950 * MS && w.elapsed_ns < 3100 * MS;
     assert!(r.workers.iter().all(|w| w.ending == Ending::Stopped && elapsed(w)), "{r:?}");
 }
 
 #[test]
 fn a_steady_state_that_does_not_come_is_given_up() {
-    // Every second what is read is in memory a little more often.
+    // Every second, more of the reads hit the cache.
     let growing =
         "direction = \"read\"\naccess = \"uniform\"\nrecord = { fixed = \"4KiB\" }\namount = \"endless\"";
     let rule = "cache = \"cold\"\nstop = { steady = { round = \"1s\", window = 3, most_rounds = 5, range_percent = 0.1, slope_percent = 0.1 } }";
@@ -32,7 +32,7 @@ fn a_steady_state_that_does_not_come_is_given_up() {
 
 #[test]
 fn who_waits_for_his_time_sees_that_the_phase_is_over() {
-    // One operation in ten seconds: all rounds but the first are empty, and are over long before the next one is due.
+    // One operation in ten seconds: all rounds but the first are empty, and end long before the next one is scheduled.
     let slow = format!("{ENDLESS}\npace = {{ rate = {{ operations_per_s = 0.1 }} }}");
     let rule = "stop = { steady = { of = \"latency\", round = \"1s\", window = 2, most_rounds = 3 } }";
     let out = run(&workload(1, 1, rule, &slow), setup("today"));

@@ -1,4 +1,4 @@
-//! What an fsync and its kin leave to be done: metadata or not, the device's cache or not, and what a commit waits for.
+//! Work left to fsync and its variants: metadata or not, the device's cache or not, and what a commit waits for.
 
 use super::*;
 
@@ -37,7 +37,7 @@ fn reading_without_access_times_leaves_nothing_to_commit() {
 
 #[test]
 fn data_are_committed_after_five_seconds_though_nobody_asks() {
-    // Two writes seven seconds apart: the first one's transaction is committed between them, whatever the flusher's interval.
+    // Two writes seven seconds apart: the first one's transaction commits in between, whatever the flusher's interval.
     let stream = "direction = \"write\"\nrecord = { fixed = \"4KiB\" }\namount = { operations = 2 }\n\
                   pace = { rate = { operations_per_s = 0.142857 } }";
     let mut s = setup(NEW);
@@ -64,7 +64,7 @@ fn an_fsync_waits_for_the_medium_behind_a_write_cache_where_there_are_barriers()
     assert_eq!((flushes, counted), (20, 20));
     let (without, none, _) = synced(false);
     assert_eq!(none, 0);
-    // Positioning twice (the record and the inode's block) against the speed of the bus.
+    // Two seeks (the record and the inode's block) against the speed of the bus.
     assert!(with > 4 * MS && without < MS, "{with} {without}");
 }
 

@@ -1,4 +1,4 @@
-//! Files that take turns, and groups with times of their own, in virtual time.
+//! Files that take turns, and groups with their own time limits, in virtual time.
 
 use super::*;
 use fathom_workload::{Amount, Bytes, Duration, Program, Sizing, Times};
@@ -49,7 +49,7 @@ fn who_ends_his_company_ends_no_other() {
     phase.groups.extend([one.clone(), one]);
     for (number, group) in (0u32..).zip(&mut phase.groups) {
         let stop = Some(Duration([1, 4, 2][number as usize] * 1_000_000_000));
-        // The first ends the second, and the third, which ends nobody, goes on.
+        // The first ends the second; the third ends no other worker and continues.
         let (company, ends_nobody) = (Some(number / 2), number == 2);
         group.times = Times { stop, company, ends_company: !ends_nobody, ends_nobody, ..Times::default() };
         if let Program::Stream(stream) = &mut group.threads[0].program {

@@ -1,15 +1,15 @@
-//! What is in files: holes, what is left of a removed one, what a warm-up of the cache finds.
+//! Contents of files: holes, remains of a removed file, what a cache warm-up finds.
 
 use super::*;
 
-/// A device with so many MiB behind where data begin.
+/// A device with `mib` MiB after the start of the data area.
 fn small_device(host: &str, mib: u64) -> Setup {
     let s = setup(host);
     let sectors = (s.host.filesystem.data_mib.get() + mib) * 2048;
     Setup { device: Box::new(Constant::new(sectors, 1, MS, 40_000_000)), ..s }
 }
 
-/// Operations on a tree of one file, which does not exist at first.
+/// Operations on a tree of one file that does not exist at first.
 fn on_one_file(ops: &[String]) -> Simulated {
     run(&flows(&trees(1, 0, 0), "", 1, &[(1, &flow(1, ops))]), setup("today"))
 }

@@ -1,5 +1,5 @@
-//! Flows through the whole path: rows and totals, where transfers go, names, what the journal and the device see of it, and what is
-//! refused; `data` has what is in files, `together` waiting for each other, limits and ends.
+//! Flows through all layers: rows and totals, positions of transfers, names, their effect on journal and device, and refused features.
+//! `data` covers contents of files; `together` covers waiting for each other, limits and ends.
 
 mod data;
 mod together;
@@ -21,14 +21,14 @@ fn flows(sets: &str, phase: &str, processes: u32, threads: &[(u32, &str)]) -> Wo
     Workload::from_toml(&text).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// `count` files f0, f1, ... of so many KiB.
+/// `count` files f0, f1, ... of `kib` KiB each.
 fn files(count: u32, kib: u32) -> String {
     format!(
         "[[fileset]]\nname = \"f\"\nfiles = {{ numbered = {{ prefix = \"f\", count = {count} }} }}\nsize = {{ fixed = \"{kib}KiB\" }}"
     )
 }
 
-/// A tree of so many files of 16 KiB, of which so many percent exist at first, and so many leaf directories in another tree.
+/// A tree of `entries` files of 16 KiB, of which `percent` percent exist at first, and `leaves` leaf directories in another tree.
 fn trees(entries: u32, percent: u32, leaves: u32) -> String {
     format!(
         "[[fileset]]\nname = \"t\"\nfiles = {{ tree = {{ root = \"t\", entries = {entries}, width = {{ fixed = \"5\" }} }} }}\n\
@@ -38,7 +38,6 @@ fn trees(entries: u32, percent: u32, leaves: u32) -> String {
     )
 }
 
-/// An operation.
 fn op(name: &str, act: &str, more: &str) -> String {
     format!("{{ name = \"{name}\", act = \"{act}\", {more} }}")
 }
@@ -51,7 +50,7 @@ fn endless(ops: &[String]) -> String {
     format!("op = [{}]", ops.join(", "))
 }
 
-/// A row added up over all workers.
+/// A row summed over all workers.
 fn row(r: &Repetition, name: &str) -> Row {
     let mut sum: Option<Row> = None;
     for row in r.workers.iter().flat_map(|w| &w.rows).filter(|row| row.name == name) {
@@ -89,7 +88,7 @@ fn an_implicit_open_is_one_more_operation_and_a_file_is_begun_again_behind_its_e
         let out =
             run(&flows(&files(1, 64), "", 1, &[(1, &flow(17, std::slice::from_ref(&read)))]), setup(host));
         let r = first(&out);
-        // 16 reads to the end of the file, then one that finds it; and the open.
+        // 16 reads to the end of the file, one that finds the end, and the open.
         assert_eq!(counts(r, "r"), (18, 64 << 10), "{host}");
         let w = only_worker(r);
         assert_eq!((w.ops, w.bytes, &w.ending), (18, 64 << 10, &Ending::Completed));
@@ -129,7 +128,7 @@ fn whole_files_and_appends_are_exact_and_files_grow() {
     for host in [NEW, OLD, "today"] {
         let out = run(&flows(&files(1, 100), "", 1, &[(1, &flow(1, &ops))]), setup(host));
         let r = first(&out);
-        // The whole write goes on behind what was read.
+        // The whole write continues after what was read.
         let grown = (200 << 10) + 500_000;
         assert_eq!([counts(r, "rw"), counts(r, "ww")], [(2, 100 << 10), (1, 100 << 10)], "{host}");
         assert_eq!([counts(r, "a"), counts(r, "s"), counts(r, "again")], [(50, 500_000), (1, 0), (1, grown)]);
@@ -163,7 +162,7 @@ fn files_come_and_go() {
         assert!(listings == 60 && bytes >= 60 * (3 + 2 * 279), "{host}: {bytes}");
         let kinds: Vec<_> = r.workers[0].stats.iter().map(|s| s.op).collect();
         assert_eq!(kinds, [OpKind::Write, OpKind::Open, OpKind::Close, OpKind::Stat, OpKind::Delete]);
-        // What was removed before it was written back never reaches the device.
+        // Data removed before write-back never reaches the device.
         assert_eq!(r.resident_after.unwrap().dirty_pages, 0, "{host}");
     }
 }
@@ -195,7 +194,7 @@ fn the_journal_gets_what_names_change() {
     let out = run(&flows(&trees(40, 0, 0), "", 1, &[(1, &flow(10, &ops))]), setup(NEW));
     first(&out);
     let c = out.inside.counts;
-    // Each commit: the inodes of the file and of its directory, in two blocks; the directory's; a descriptor, and the commit block.
+    // Each commit: the inodes of the file and of its directory, in two blocks; the directory's block; a descriptor, and the commit block.
     assert_eq!((c.fsyncs, c.commits, c.empty_commits), (10, 10, 0));
     assert_eq!(c.journal_blocks, 10 * 5);
 }
@@ -256,7 +255,7 @@ fn a_share_of_numbered_files_is_there_as_the_engine_makes_it() {
 fn a_full_device_is_told() {
     let ops = [op("a", "append", &format!("{SLOT}, size = \"4MiB\""))];
     let mut s = setup("today");
-    // Room for 16 MiB behind where data begin.
+    // Space for 16 MiB after the start of the data area.
     s.device = Box::new(Constant::new((1024 + 16) * 2048, 1, MS, 40_000_000));
     let out = run(&flows(&files(1, 64), "", 1, &[(1, &endless(&ops))]), s);
     let error = only(&out).error().unwrap();

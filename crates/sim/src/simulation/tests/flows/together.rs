@@ -1,4 +1,4 @@
-//! Threads that wait for each other or for a rate, writes that are under way meanwhile, and what ends a flow.
+//! Threads that wait for each other or for a rate, asynchronous writes, and the ends of a flow.
 
 use super::*;
 
@@ -19,7 +19,7 @@ fn semaphores_keep_two_in_step_and_blocks_are_woken() {
     let threads = [(1, &*flow(3, &waker)), (2, &*flow(3, &[op("b", "block", "")]))];
     let out = run(&flows("", "", 1, &threads), setup("today"));
     let r = first(&out);
-    // One waking for each of the two that wait.
+    // One wake-up for each of the two that wait.
     assert_eq!([counts(r, "k"), counts(r, "b")], [(6, 0), (6, 0)]);
     assert!(out.inside.elapsed_ns >= 3_000 * MS);
 }
@@ -31,7 +31,7 @@ fn who_gives_wakes_whom_it_helps_and_nobody_else() {
     let threads = [(100, &*flow(5, &[post])), (1, &*flow(500, &wait))];
     let out = run(&flows("", "", 1, &threads), setup("today"));
     assert_eq!(counts(first(&out), "p"), (500, 0));
-    // In one round each before the other: who came first goes first.
+    // In one round each before the other: first come, first served.
     assert!(out.inside.events < 8_000, "{}", out.inside.events);
 
     let ops = [op("s", "stat", SLOT)];
@@ -53,7 +53,7 @@ fn who_waits_for_ever_is_told() {
         run(&flows("", "", 1, &[(1, &endless(&[op("w", "semaphore-wait", "value = 1")]))]), setup("today"));
     let error = only(&out).error().unwrap();
     assert!(error.message.contains("has waited 600 s"), "{}", error.message);
-    // With a time it is simply over.
+    // With a time limit the phase simply ends.
     let timed = flows("", "stop = { time = \"5s\" }", 1, &[(2, &endless(&[op("b", "block", "")]))]);
     let warm =
         flows("", "ramp = \"1s\"\nstop = { time = \"5s\" }", 1, &[(2, &endless(&[op("b", "block", "")]))]);
@@ -62,7 +62,7 @@ fn who_waits_for_ever_is_told() {
         let r = first(&out);
         assert!(r.workers.iter().all(|w| w.ending == Ending::Stopped && w.elapsed_ns == 5_000 * MS));
     }
-    // A warm-up alone brings nobody who would wake them.
+    // A warm-up alone does not wake them.
     let out = run(&flows("", "ramp = \"1s\"", 1, &[(2, &endless(&[op("b", "block", "")]))]), setup("today"));
     assert!(only(&out).error().unwrap().message.contains("nobody is left"));
 }
@@ -120,7 +120,7 @@ fn asynchronous_writes_are_under_way_when_they_count() {
     ];
     let out = run(&flows(&files(2, 1024), "", 1, &[(2, &flow(20, &ops))]), setup("today"));
     let r = first(&out);
-    // With the implicit opens.
+    // Includes the implicit opens.
     assert_eq!([counts(r, "w"), counts(r, "a")], [(642, 640 * 8192), (40, 0)]);
     assert_eq!(r.physical.devices[0].write_bytes, 640 * 8192, "all of them were waited for");
     let (write, wait) = (row(r, "w"), row(r, "a"));
