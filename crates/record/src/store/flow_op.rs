@@ -1,5 +1,5 @@
-//! What the operations of flows did: a row per worker and operation, and beside them the sums over the workers, whose percentiles
-//! SQL could not make. Both ways. Streams have none, and nothing is written for them.
+//! Writes and reads the operations of flows: a row per worker and operation, and the sums over the workers, since SQL cannot
+//! merge percentiles. Streams have none, and nothing is written for them.
 
 use super::bits::int;
 use super::latency;
