@@ -1,11 +1,11 @@
-//! Runs that did not end as they should: with such on a side, a gate may find a regression, but cannot say that there is none.
+//! Runs that did not end as they should: with one on a side, a gate may find a regression, but cannot show its absence.
 
 use super::Side;
 use super::layout::Layout;
 use crate::history::counted;
 use fathom_record::{Run, Status};
 
-/// Code of the doubt that a comparison writes on its last run when it is ended by a signal or an error, not by its plan.
+/// Code of the doubt that a comparison writes on its last run when a signal or an error ends it before its plan does.
 pub const ENDED_EARLY: &str = "comparison-ended-early";
 
 /// Each in a clause.
