@@ -1,4 +1,4 @@
-//! The trust list and how phases went, in Markdown.
+//! The trust list and how phases ran, in Markdown.
 
 use super::{escape, table};
 use crate::{

@@ -1,5 +1,5 @@
-//! The requests of one device as pictures: their sizes, how far they lay apart, how deep the queue was, and how long they took beside our own
-//! calls. Sizes and distances are in powers of two; the text form has the classes of 2 KiB.
+//! The requests of one device as pictures: their sizes, distances and depth, and their duration beside our own calls. Sizes and
+//! distances are in powers of two; the text form has classes of 2 KiB.
 
 use super::{
     Anchor, Picture,
@@ -11,10 +11,10 @@ use crate::{block::Depth, units};
 use fathom_record::block::{DepthTime, DeviceActivity, RequestClass, RequestStats};
 use fathom_record::{Histogram, Phase};
 
-/// Classes of depth that are shown one by one; above, in powers of two.
+/// Depths up to this are shown one by one; above, in powers of two.
 const SINGLE_DEPTHS: u32 = 16;
 
-/// The fill of a class of requests.
+/// CSS class of the fill for a class of requests.
 fn fill(class: RequestClass) -> &'static str {
     match class {
         RequestClass::Read => "fa",
@@ -24,17 +24,17 @@ fn fill(class: RequestClass) -> &'static str {
     }
 }
 
-/// Power of two at or below a number; 0 for 0 and 1.
+/// Exponent of the power of two at or below a number; 0 for 0 and 1.
 fn power(n: u64) -> u32 {
     n.max(1).ilog2()
 }
 
-/// "4K", "1M": a power of two of bytes.
+/// Label of a power of two in bytes: "4K", "1M".
 fn power_label(exponent: u32) -> String {
     1u64.checked_shl(exponent).map_or_else(|| format!("2^{exponent}"), units::bytes_short)
 }
 
-/// Sizes at issue, a bar per class of requests that moved data.
+/// Sizes at issue, one bar per class of requests that moved data.
 #[must_use]
 pub fn sizes(phase: &Phase, device: &DeviceActivity) -> Option<Picture> {
     let moved: Vec<&RequestStats> =
