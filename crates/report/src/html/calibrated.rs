@@ -10,6 +10,7 @@ use crate::svg::{self, escape};
 use crate::units;
 use std::fmt::Write as _;
 
+/// A calibration as one HTML file.
 #[must_use]
 pub fn page(of: &Calibrated) -> String {
     let mut page = Page::default();

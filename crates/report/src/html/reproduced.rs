@@ -9,6 +9,7 @@ use crate::reproduced::{Grid, Map, Part, Reproduced};
 use crate::svg::{self, GridCell, GridMap, Picture, escape};
 use std::fmt::Write as _;
 
+/// A published table and its simulation as one HTML file.
 #[must_use]
 pub fn page(of: &Reproduced) -> String {
     let mut page = Page::default();

@@ -63,7 +63,7 @@ pub struct Tile {
     pub beside: String,
 }
 
-/// A figure that surveys are compared by: name, value, and the better direction.
+/// A figure that surveys are compared by: its name, its value in a run, and whether it is comparable.
 type Headline = (&'static str, fn(&Run) -> Option<f64>, bool);
 
 impl Answer {

@@ -297,7 +297,7 @@ fn cold_p50(run: &Run) -> Option<f64> {
     latency(named(run, "ladder", "cold random read")?, 50.0)
 }
 
-/// The best rate over queue depths, or the rate at depth 1.
+/// The best rate over queue depths, including one plain call at a time.
 pub(super) fn best_reads(run: &Run) -> Option<f64> {
     let deep =
         of_stage(run, "depth").into_iter().filter_map(fathom_record::Phase::ops_per_s).reduce(f64::max);

@@ -63,7 +63,7 @@ pub fn sizes(phase: &Phase, device: &DeviceActivity) -> Option<Picture> {
     .draw()
 }
 
-/// How far requests began from the end of the one before, those in sequence first.
+/// Distance of each request from the end of the previous one, sequential ones first.
 #[must_use]
 pub fn seeks(phase: &Phase, device: &DeviceActivity) -> Option<Picture> {
     let placed = |r: &&RequestStats| r.seeks.sequential > 0 || !r.seeks.distances.is_empty();
@@ -94,7 +94,7 @@ pub fn seeks(phase: &Phase, device: &DeviceActivity) -> Option<Picture> {
     .draw()
 }
 
-/// How much of the time so many requests were in the device, and above it where that was watched.
+/// Share of the time at each depth, in the device and, if watched, above it.
 #[must_use]
 pub fn depths(phase: &Phase, device: &DeviceActivity, watched_ns: u64) -> Option<Picture> {
     let places = [("in the device", "fa", &device.in_device), ("above it", "fb", &device.in_queue)];
@@ -109,7 +109,7 @@ pub fn depths(phase: &Phase, device: &DeviceActivity, watched_ns: u64) -> Option
         let mut mine: f64 =
             times.iter().filter(|t| (low..=high).contains(&t.depth)).map(|t| t.ns as f64).sum();
         if low == 0 {
-            // Idle time that is not listed is what the others leave.
+            // Unlisted idle time is the remainder.
             mine += whole - told;
         }
         mine / whole
@@ -133,7 +133,7 @@ pub fn depths(phase: &Phase, device: &DeviceActivity, watched_ns: u64) -> Option
     .draw()
 }
 
-/// From 0 to the deepest: one by one, or where they are many, 0, 1, 2-3, 4-7 and so on.
+/// From 0 to the deepest: one by one, or if there are many, 0, 1, 2-3, 4-7 and so on.
 fn depth_classes(most: u32) -> Vec<(u32, u32)> {
     if most <= SINGLE_DEPTHS {
         return (0..=most).map(|d| (d, d)).collect();
@@ -142,7 +142,7 @@ fn depth_classes(most: u32) -> Vec<(u32, u32)> {
     std::iter::once((0, 0)).chain(powers).collect()
 }
 
-/// Cumulative shares of the time in the device, above it, and of our own calls, over a logarithmic axis of time.
+/// Cumulative distributions of the time in the device, above it, and of our own calls, on a logarithmic time axis.
 #[must_use]
 pub fn device_latency(phase: &Phase, device: &DeviceActivity) -> Option<Picture> {
     let all = |pick: fn(&RequestStats) -> &Histogram| {
@@ -199,7 +199,7 @@ pub(super) fn tick(power: u32) -> String {
     words.replace(".00", "").replace(".0", "")
 }
 
-/// The share that took no longer, at the upper edge of each bucket.
+/// The cumulative share at the upper edge of each bucket.
 pub(super) fn cumulative(times: &Histogram, frame: &Frame, x: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
     let (min, max) = (times.min_ns() as f64, times.max_ns() as f64);
     let mut points = vec![(x(min), frame.y(0.0))];
