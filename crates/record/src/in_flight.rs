@@ -42,7 +42,7 @@ impl InFlight {
     }
 }
 
-/// Index of the largest power of two not above `depth`.
+/// Index of the largest power of two not above `depth`, at most 6.
 #[inline]
 fn level(depth: usize) -> usize {
     (depth.max(1).ilog2() as usize).min(6)

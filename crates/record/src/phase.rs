@@ -336,7 +336,7 @@ pub struct OpStat {
     pub latency: Histogram,
 }
 
-/// How a worker ended; rates of a failed or stopped one cover part of the work.
+/// How a worker ended. Whatever it did before counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ending {

@@ -32,7 +32,7 @@ pub(super) fn of(a: &Side<'_>, b: &Side<'_>, layout: &Layout) -> Vec<String> {
     found
 }
 
-/// The mark of a comparison that ended early; it does not apply to other comparisons that these runs were part of.
+/// Why the comparison that made these runs ended early; ignored when the runs are compared in another way.
 pub(super) fn early_ends<'s>(
     a: &'s Side<'_>,
     b: &'s Side<'_>,

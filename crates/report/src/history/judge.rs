@@ -91,7 +91,7 @@ fn segments(values: &[f64], changes: &[Found]) -> (Vec<Segment>, BTreeSet<usize>
     (bounds.windows(2).map(of_bounds).collect(), far)
 }
 
-/// Standard deviation of the logarithms, which equals the coefficient of variation for small scatter.
+/// Standard deviation of the logarithms, which approximates the coefficient of variation for small scatter.
 fn noise(values: &[f64]) -> Option<f64> {
     if values.len() < 3 {
         return None;

@@ -22,7 +22,7 @@ pub(super) fn record_size(run: &Run, test: &str) -> Option<Finding> {
     let first = points.first()?;
     let best = points.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let good = |p: &(u64, f64)| p.1 >= best.1 * NEARLY;
-    // All sizes from there on must be good: one good cell before a bad one is not worth recommending.
+    // All sizes from there on must be good and none before: one good cell before a bad one is not worth recommending.
     let below = points.iter().rposition(|p| !good(p));
     let enough = below.map(|at| points.get(at + 1).filter(|_| !points.iter().take(at).any(good)));
     let sentence = match enough {
