@@ -81,7 +81,6 @@ impl Watched {
     }
 }
 
-/// Stalls of all repetitions.
 fn jitter(phase: &Phase) -> Option<Jitter> {
     let mut all = Jitter::default();
     for jitter in phase.repetitions.iter().filter_map(|r| r.jitter.as_ref()) {

@@ -26,7 +26,6 @@ const SCHEMA: &str = "message figures {
 #[error("the table could not be built: {0}")]
 pub struct Failed(#[from] ParquetError);
 
-/// One observation.
 struct Row<'a> {
     run: &'a Run,
     series: usize,

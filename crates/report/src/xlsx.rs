@@ -41,7 +41,6 @@ fn made(runs: &[&Run]) -> ExcelDateTime {
 
 type Done = Result<(), XlsxError>;
 
-/// Formats used on every sheet.
 struct Look {
     bold: Format,
     head: Format,

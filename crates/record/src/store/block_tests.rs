@@ -271,7 +271,6 @@ pub(crate) fn any_block() -> BoxedStrategy<BlockLayer> {
         .boxed()
 }
 
-/// Any findings.
 pub(crate) fn any_findings() -> BoxedStrategy<Vec<Finding>> {
     let evidence = (words(), figure(), words(), words()).prop_map(|(name, value, unit, source)| Evidence {
         name,

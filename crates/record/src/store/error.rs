@@ -140,7 +140,6 @@ pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
-/// Converts an SQLite error.
 pub(super) fn explain(path: &Path, error: rusqlite::Error) -> StoreError {
     let path = path.to_path_buf();
     let reason = error.to_string();

@@ -18,7 +18,6 @@ use hdrhistogram::serialization::Deserializer;
 
 /// The largest trackable value in the header.
 const HIGHEST: u64 = u64::MAX >> 1;
-/// Significant decimal digits.
 const DIGITS: u8 = 2;
 /// log2 of the number of slots per power of two at two digits.
 const SLOT_BITS: u32 = 7;

@@ -10,7 +10,6 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 /// Number of runs fetched at once.
 const PAGE: usize = if cfg!(test) { 2 } else { 1000 };
 
-/// The filter's condition.
 const PASSES: &str = "(?1 IS NULL OR label = ?1) AND (?2 IS NULL OR dialect = ?2) AND (?3 IS NULL OR substr(run.id, 1, length(?3)) = ?3)";
 
 /// What to list. The default is everything.

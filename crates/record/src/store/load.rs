@@ -39,7 +39,6 @@ impl From<rusqlite::Error> for Failure {
     }
 }
 
-/// Parses a JSON column.
 pub(super) fn json<T: serde::de::DeserializeOwned>(column: &str, text: &str) -> Result<T, Failure> {
     serde_json::from_str(text).map_err(|e| Failure::Content(format!("{column} ({e})")))
 }

@@ -47,7 +47,6 @@ pub(crate) fn lasting(environment: &serde_json::Value) -> Vec<(String, String)> 
     leaves.map(|(name, value)| (setting(&name).map_or(name.clone(), str::to_owned), value)).collect()
 }
 
-/// Differences of the environments.
 pub(super) fn of_environment(a: &Side<'_>, b: &Side<'_>) -> Vec<Difference> {
     between(a, b, |run| {
         let mut all = lasting(&run.environment);
@@ -66,7 +65,6 @@ fn setting(name: &str) -> Option<&str> {
     SETTINGS.iter().find_map(|prefix| name.strip_prefix(prefix))
 }
 
-/// Differences of the workloads.
 pub(super) fn of_workload(a: &Side<'_>, b: &Side<'_>, factors: &Factors) -> Vec<Difference> {
     let mut all = factors.told();
     let of_both = profiles_of_both(a, b);

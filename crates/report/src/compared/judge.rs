@@ -212,10 +212,8 @@ impl Row {
     }
 }
 
-/// The scale of ratios.
 const RATIO: &str = "ratio";
 
-/// Judges a figure.
 pub(super) fn judge(sample: &Sample, layout: &Layout, rules: &Rules) -> Row {
     let mut row = Row::new(sample, layout);
     if let Some(few) = sample.too_few {

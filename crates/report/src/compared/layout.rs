@@ -247,7 +247,6 @@ impl Layout {
         self.quads.iter().map(|q| q.iter().map(letter).collect()).collect()
     }
 
-    /// The design in words.
     pub(super) fn words(&self) -> String {
         let left = |n: usize| match n {
             0 => String::new(),

@@ -134,7 +134,6 @@ pub struct Compared {
     /// Why the gate must not pass, whatever the figures say.
     #[serde(skip)]
     pub(crate) obstacles: Vec<String>,
-    /// Whether all runs are surveys.
     #[serde(skip)]
     pub(crate) are_surveys: bool,
     /// Whether the figures were selected by name.
@@ -255,7 +254,6 @@ pub(crate) mod tests_of_examples {
         compared(&sides_of(&SLOWER, cells))
     }
 
-    /// One run of each side.
     pub(crate) fn single(a: f64, b: f64) -> Compared {
         let [mut one, mut two] = sides_of(&[("AB", [a, b, 0.0, 0.0])], 1);
         one.truncate(1);

@@ -46,7 +46,6 @@ impl Place {
     }
 }
 
-/// Too few operations for a percentile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TooFew {
     pub(super) needed: u64,
@@ -145,7 +144,6 @@ fn work(a: &Side<'_>, b: &Side<'_>, layout: &Layout) -> Vec<String> {
     layout.units.iter().map(of_unit).collect()
 }
 
-/// The result of [`take`].
 pub(super) struct Taken {
     pub(super) samples: Vec<Sample>,
     pub(super) factors: Factors,

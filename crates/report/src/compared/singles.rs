@@ -10,7 +10,6 @@ use fathom_compare::wording::short;
 pub(crate) struct Singles {
     /// The operation: "random read, O_DIRECT".
     pub(crate) operation: String,
-    /// Name of the figure.
     pub(crate) metric: String,
     /// B over A for its cells.
     pub(crate) ratios: Summary,

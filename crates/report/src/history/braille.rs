@@ -7,7 +7,6 @@ use super::words::moment;
 use crate::compared::spelled;
 use unicode_width::UnicodeWidthStr as _;
 
-/// Lines of the plot.
 const ROWS: usize = 6;
 /// Vertical dots per character.
 const DOWN: usize = 4;

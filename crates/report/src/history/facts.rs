@@ -81,7 +81,7 @@ fn is_of_a_part(name: &str) -> bool {
     name.starts_with("devices.") && name.ends_with(".name")
 }
 
-/// Sorts facts by how likely a reader suspects them.
+/// Rank of a fact by how soon a reader suspects it.
 fn rank(name: &str) -> usize {
     const FIRST: [&str; 9] = [
         "label",

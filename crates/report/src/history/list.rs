@@ -54,7 +54,6 @@ struct Row {
 }
 
 impl Default for Rows {
-    /// Only the heads.
     fn default() -> Self {
         let mut rows = Self { rows: Vec::new(), widths: [0; 5], left_out: 0 };
         rows.enter(["id", "runs", "from", "to", "latest", "workload"].map(String::from));
@@ -112,7 +111,6 @@ fn or_dash(text: String) -> String {
     if text.is_empty() { "-".into() } else { text }
 }
 
-/// Name, program and place.
 fn name(workload: &super::Workload) -> String {
     let mut words = clean(&workload.name);
     if !workload.name.starts_with(&workload.by) {

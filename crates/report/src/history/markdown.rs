@@ -9,7 +9,6 @@ use crate::compared::spelled;
 use crate::markdown::{escape, text_table};
 use std::fmt::Write as _;
 
-/// Columns of the picture.
 const WIDTH: usize = 76;
 /// Maximum number of environment changes listed.
 const MOST_APART: usize = 20;

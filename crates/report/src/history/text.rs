@@ -13,7 +13,6 @@ use std::fmt::Write as _;
 const MOST_IN_FULL: usize = 4;
 /// Maximum number of differences per change, and of separate environment changes.
 const MOST_DIFFERENCES: usize = 12;
-/// Maximum number of outliers named.
 const MOST_FAR: usize = 6;
 
 /// The whole text, in lines of about `width` columns.
@@ -96,7 +95,6 @@ fn one(text: &mut String, series: &Series) {
     }
 }
 
-/// PELT's overview in words.
 pub(crate) fn overview_words(series: &Series, overview: &[usize]) -> String {
     let ids: Vec<&str> = overview.iter().map(|i| series.points[*i].run.id.as_str()).collect();
     let cuts = if ids.is_empty() { "nowhere".into() } else { format!("before {}", ids.join(", ")) };

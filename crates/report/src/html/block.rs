@@ -313,7 +313,6 @@ fn who(kind: IssuerKind) -> &'static str {
     }
 }
 
-/// The rows of iostat.
 fn rows(repetition: &Repetition, layer: &BlockLayer) -> String {
     if layer.intervals.is_empty() {
         return String::new();

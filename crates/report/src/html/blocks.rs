@@ -17,7 +17,6 @@ use crate::{
 use fathom_record::{Phase, Regime, Residency};
 use std::fmt::Write as _;
 
-/// A section with its run.
 pub(super) type Shown<'a, 'r> = (&'a View<'r>, &'a Section<'r>);
 
 /// Maximum number of charts over time; the rest is only in the raw data.

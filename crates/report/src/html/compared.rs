@@ -21,10 +21,8 @@ use crate::{
 use fathom_record::Regime;
 use std::fmt::Write as _;
 
-/// Caption of ratio pictures.
 const CAPTION: &str = "B over A; 1 is no change.";
 
-/// Maximum number of tiles.
 const MOST_TILES: usize = 8;
 
 /// The page of one or more comparisons with the same baseline, with the gates' decisions if given.

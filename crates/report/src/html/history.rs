@@ -15,7 +15,6 @@ use std::fmt::Write as _;
 /// Maximum number of runs in a table, the newest; no browser copes with ten thousand rows.
 const MOST_RUNS: usize = 500;
 
-/// Maximum number of tiles.
 const MOST_TILES: usize = 8;
 
 /// The page of one history, with the gate's decision if given.

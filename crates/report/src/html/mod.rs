@@ -128,7 +128,6 @@ fn of_stage(page: &mut Page, shown: &[(&View<'_>, &Section<'_>)], level: u8) {
     page.fold("How it went, and what reached the device", |page| behind(page, shown, level));
 }
 
-/// The basis of the figures.
 fn behind(page: &mut Page, shown: &[(&View<'_>, &Section<'_>)], level: u8) {
     conduct::write(page, shown, level);
     if page.flat {
@@ -159,7 +158,6 @@ fn stage_heading(stage: &str) -> String {
     }
 }
 
-/// A page under construction.
 #[derive(Default)]
 struct Page {
     body: String,
@@ -216,7 +214,6 @@ impl Page {
         id
     }
 
-    /// A static figure with its caption.
     fn picture(&mut self, picture: &svg::Picture, caption: &str) {
         let _ = writeln!(
             self.body,

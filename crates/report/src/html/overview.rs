@@ -17,7 +17,6 @@ use crate::{
 use fathom_compare::Summary;
 use std::fmt::Write as _;
 
-/// Maximum number of findings shown open.
 const MOST_FINDINGS: usize = 6;
 
 pub(super) fn write(page: &mut Page, views: &[View<'_>]) {

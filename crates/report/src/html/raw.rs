@@ -124,7 +124,6 @@ fn phase(phase: &Phase, intervals: bool) -> Value {
     value
 }
 
-/// Its intervals.
 fn over_time(map: &mut Map<String, Value>, phase: &Phase) {
     let Some(last) = phase.repetitions.last() else { return };
     if last.intervals.iter().any(|i| !i.moved.is_empty()) {

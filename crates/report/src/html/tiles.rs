@@ -19,7 +19,6 @@ const MOST_TESTS: usize = 16;
 /// Maximum length of a test's name.
 const MOST_LETTERS: usize = 60;
 
-/// Writes the tiles, if there are any.
 pub(super) fn write(page: &mut Page, tiles: &[Tile]) {
     if tiles.is_empty() {
         return;
@@ -56,7 +55,6 @@ pub(super) fn of_run(view: &View<'_>) -> (Vec<Tile>, usize) {
     (tiles, more)
 }
 
-/// The only test of a run.
 fn of_phase(phase: &Phase) -> Vec<Tile> {
     let tile = |figure: String, what: &str, beside: String| Tile { figure, what: what.into(), beside };
     let mut tiles = Vec::new();
@@ -79,7 +77,6 @@ fn of_phase(phase: &Phase) -> Vec<Tile> {
     tiles
 }
 
-/// The tile of one of several tests.
 fn of_test(phase: &Phase) -> Tile {
     let (times, of_syncs) = latency::telling(phase);
     let operation = if of_syncs { "fsync p99" } else { "p99" };

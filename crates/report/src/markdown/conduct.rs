@@ -7,7 +7,6 @@ use crate::{
 };
 use fathom_record::{Phase, Run};
 
-/// Every check with its verdict.
 pub(super) fn trust_list(out: &mut String, run: &Run) {
     let lines = trust::lines(run);
     if lines.is_empty() {

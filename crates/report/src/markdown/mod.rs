@@ -246,7 +246,6 @@ fn table(out: &mut String, heads: &[&str], rows: &[Vec<String>]) {
     }
 }
 
-/// A table of text.
 pub(crate) fn text_table(out: &mut String, heads: &[&str], rows: &[Vec<String>]) {
     let _ = writeln!(out, "| {} |", heads.join(" | "));
     let _ = writeln!(out, "|{}", "---|".repeat(heads.len()));

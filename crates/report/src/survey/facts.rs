@@ -13,13 +13,11 @@ pub fn is_survey(run: &Run) -> bool {
     run.dialect == "survey" && run.phases.iter().any(|p| stage(p) == Some(LADDER))
 }
 
-/// The measured phases of a stage.
 pub(super) fn of_stage<'r>(run: &'r Run, wanted: &str) -> Vec<&'r Phase> {
     let measured = |p: &&Phase| stage(p) == Some(wanted) && !p.failed() && !p.repetitions.is_empty();
     run.phases.iter().filter(measured).collect()
 }
 
-/// The phase of this stage and name.
 pub(super) fn named<'r>(run: &'r Run, wanted: &str, name: &str) -> Option<&'r Phase> {
     of_stage(run, wanted).into_iter().find(|p| p.name == name)
 }

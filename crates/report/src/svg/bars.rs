@@ -10,7 +10,6 @@ use std::fmt::Write as _;
 
 /// More labels than this overlap.
 const MOST_LABELS: usize = 14;
-/// Height of the plot.
 const HEIGHT: f64 = 120.0;
 
 /// A bar chart before drawing.
@@ -25,9 +24,7 @@ pub(super) struct Bars {
     pub(super) series: Vec<(String, &'static str)>,
     /// The classes: label, and a value for each series.
     pub(super) classes: Vec<(String, Vec<f64>)>,
-    /// Draws the axis.
     pub(super) frame: fn(&mut String, &str, f64, f64) -> Frame,
-    /// Formats a value.
     pub(super) value: fn(f64) -> String,
 }
 

@@ -11,11 +11,9 @@ use crate::calibrated::{Calibrated, Curve, Judged, Over};
 use crate::units;
 use std::fmt::Write as _;
 
-/// Height of the plots.
 const HEIGHT: f64 = 170.0;
 /// Requests beyond this quantile do not widen the axis.
 const SHOWN: f64 = 0.99;
-/// Number of points of the curve.
 const STEPS: u32 = 96;
 
 /// A plot whose vertical axis is a time that may be negative.
@@ -27,7 +25,6 @@ struct Plane {
 }
 
 impl Plane {
-    /// Draws the title and both axes.
     fn draw(out: &mut String, title: &str, over: Over, end: f64, (low, high): (f64, f64)) -> Self {
         let step = decimal_step((high - low).max(1.0), 1.0);
         let (first, last) = ((low / step).floor() as i64, (high / step).ceil() as i64);
@@ -137,7 +134,6 @@ fn beyond(outside: usize) -> String {
     if outside == 0 { String::new() } else { format!("; {outside} lie outside of the plot") }
 }
 
-/// What the times are.
 fn what(over: Over) -> &'static str {
     match over {
         Over::Bytes => "Service time of requests over their length",
@@ -176,7 +172,6 @@ pub fn fitted(of: &Calibrated) -> Option<Picture> {
     Some(Picture::new("fitted curve", title, words, WIDTH, TOP + HEIGHT + 38.0, body))
 }
 
-/// The curve as a formula.
 fn formula(curve: &Curve) -> String {
     let time = |ns: f64| signed_time(if ns.abs() < 0.5 { 0.0 } else { ns });
     match curve.over {

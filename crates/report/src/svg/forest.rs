@@ -20,7 +20,6 @@ const MOST_ROWS: usize = 48;
 /// Ratios further from 1 are drawn at the edge, with an arrow.
 const FURTHEST: f64 = 16.0;
 
-/// A line of the picture.
 enum Line<'c> {
     /// The cell of the figures below.
     Head(&'c str),

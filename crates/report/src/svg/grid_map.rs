@@ -13,12 +13,10 @@ const NARROWEST_CELL: f64 = 46.0;
 const WIDEST_CELL: f64 = 96.0;
 /// Longer labels are cut; tooltips have the full text.
 const LONGEST_LABEL: usize = 56;
-/// Font size of labels.
 const LABEL: f64 = 10.0;
 /// Slant of labels wider than their column: 40 degrees.
 const SLANT: (f64, f64) = (0.766, 0.643);
 
-/// A cell of the map.
 pub(crate) struct GridCell {
     /// Position on the scale, 0..=1.
     pub(crate) position: f64,
@@ -54,7 +52,6 @@ pub(crate) struct GridMap<'m> {
     pub(crate) diverging: bool,
 }
 
-/// Layout of the map.
 struct Places {
     left: f64,
     top: f64,

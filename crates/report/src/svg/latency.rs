@@ -19,7 +19,6 @@ const MOST_ROWS: usize = 24;
 /// Maximum length of a label: a longer one would extend beyond the picture on a phone, where letters are larger.
 const MOST_LETTERS: usize = 66;
 
-/// One line of the picture.
 struct Line {
     /// Text above the line.
     label: String,

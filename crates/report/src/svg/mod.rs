@@ -245,7 +245,6 @@ pub(crate) fn text(out: &mut String, x: f64, y: f64, anchor: Anchor, class: &str
     );
 }
 
-/// A straight line.
 pub(crate) fn line(out: &mut String, from: (f64, f64), to: (f64, f64), class: &str) {
     let _ = writeln!(
         out,
@@ -254,7 +253,6 @@ pub(crate) fn line(out: &mut String, from: (f64, f64), to: (f64, f64), class: &s
     );
 }
 
-/// A line through several points.
 fn polyline(out: &mut String, points: &[(f64, f64)], class: &str) {
     let _ = writeln!(out, "<polyline points=\"{}\" class=\"{class}\"/>", coordinates(points));
 }

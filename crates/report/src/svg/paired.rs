@@ -14,7 +14,6 @@ const ERROR: f64 = 58.0;
 /// CSS classes of the marks of simulations.
 const FILLS: [&str; 2] = ["fa", "fb"];
 
-/// Horizontal layout.
 struct Scale {
     left: f64,
     right: f64,

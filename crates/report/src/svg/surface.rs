@@ -16,7 +16,6 @@ const HEIGHT: f64 = 412.0;
 const HALF_X: f64 = 188.0;
 /// Half its depth on paper.
 const HALF_Y: f64 = 92.0;
-/// Height of the walls.
 const RISE: f64 = 135.0;
 /// Distance of the cache and memory labels from the floor, clear of the file sizes.
 const LANE: f64 = 1.2;
@@ -244,7 +243,6 @@ fn border(out: &mut String, view: &View, surface: &Surface, row: usize) {
     }
 }
 
-/// Legend of the lines.
 fn key(out: &mut String, mapped: &Mapped) {
     let mut words: Vec<&str> = mapped.bands.iter().map(|b| b.kind.words()).collect();
     words.dedup();

@@ -11,10 +11,8 @@ use unicode_width::UnicodeWidthStr as _;
 const LONGEST_EDGE: usize = 48;
 /// Shades on a terminal, from the lowest value to the highest.
 const SHADES: [&str; 4] = ["░░", "▒▒", "▓▓", "██"];
-/// A cell without a figure.
 const NOTHING: &str = "--";
 
-/// A map before drawing.
 struct Map {
     /// Names of the settings along the left and the upper edge.
     names: (String, String),

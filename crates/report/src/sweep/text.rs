@@ -49,7 +49,6 @@ pub(super) fn column_factor(sweep: &Sweep) -> Option<usize> {
     if varied.len() > 1 { varied.last().copied() } else { None }
 }
 
-/// Caption of a table.
 pub(super) fn caption(sweep: &Sweep, table: &Table) -> String {
     let direction = if table.lower_is_better { "lower is better" } else { "higher is better" };
     let runs = match table.common_count() {
@@ -91,7 +90,6 @@ pub(super) fn rows(sweep: &Sweep) -> Vec<(String, Vec<Option<usize>>)> {
     rows.into_iter().map(|(key, cells)| (heads(&key), cells)).collect()
 }
 
-/// Heads of the columns.
 pub(super) fn columns(sweep: &Sweep, table: &Table) -> Vec<String> {
     match column_factor(sweep) {
         Some(c) => (0..sweep.factors[c].values.len()).map(|level| sweep.setting(c, level)).collect(),

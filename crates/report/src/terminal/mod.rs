@@ -538,7 +538,6 @@ mod tests {
     use super::*;
     use crate::samples;
 
-    /// Removes colour codes.
     fn plain(text: &str) -> String {
         let mut out = String::new();
         let mut rest = text;

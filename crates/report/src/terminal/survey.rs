@@ -14,7 +14,6 @@ const ROWS: usize = 6;
 /// Width of the widest use and two blanks.
 const USE: usize = 17;
 
-/// Lays a survey out.
 pub(super) fn summary(page: &mut Page, run: &Run, story: &Story, layout: usize) {
     head(page, run, story, layout);
     page.line(Style::Plain, "");

@@ -32,7 +32,6 @@ pub fn draw(title: &str, values: impl IntoIterator<Item = (u64, u64)>) -> String
     text
 }
 
-/// Lowest value of a class.
 fn label(class: usize) -> String {
     match class {
         0 => "0".into(),

@@ -6,7 +6,6 @@ use crate::{Breakdown, story::clean};
 use fathom_record::{Phase, Run};
 use rust_xlsxwriter::{Workbook, Worksheet};
 
-/// Column heads, with units.
 pub(super) const HEADS: [&str; 18] = [
     "run",
     "label",

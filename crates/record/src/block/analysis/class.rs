@@ -50,7 +50,6 @@ pub(super) struct ClassTally {
 }
 
 impl ClassTally {
-    /// Counts a request issued to the driver.
     #[inline]
     pub(super) fn issue(&mut self, flags: RequestFlags, sector: u64, sectors: u32) {
         self.issued += 1;

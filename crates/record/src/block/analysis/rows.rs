@@ -48,7 +48,6 @@ impl Rows {
         }
     }
 
-    /// Counts a completed request or bio.
     #[inline]
     pub(super) fn completed(&mut self, class: RequestClass, bytes: u64, ns: u64) {
         let row = &mut self.row;
@@ -69,7 +68,6 @@ impl Rows {
         }
     }
 
-    /// Counts a merge.
     #[inline]
     pub(super) fn merged(&mut self, class: RequestClass) {
         match class {

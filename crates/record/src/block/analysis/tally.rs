@@ -27,7 +27,6 @@ pub(super) struct Tally {
     pub(super) unplugs: Option<(u64, u64)>,
 }
 
-/// A request at its issue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Issued {
     pub(super) class: RequestClass,
@@ -42,7 +41,6 @@ pub(super) struct Issued {
 pub(super) struct Completed {
     pub(super) class: RequestClass,
     pub(super) sectors: u32,
-    /// Time in the driver.
     pub(super) d2c_ns: u64,
     /// Time since arrival, if known.
     pub(super) whole_ns: u64,
@@ -98,7 +96,6 @@ impl Tally {
         &mut self.classes[class as usize]
     }
 
-    /// Counts an issued request.
     #[inline]
     pub(super) fn issue(&mut self, issued: Issued) {
         self.class(issued.class).issue(issued.flags, issued.sector, issued.sectors);
@@ -114,7 +111,6 @@ impl Tally {
         tally.sizes.add(to_sectors);
     }
 
-    /// Counts a completed request.
     #[inline]
     pub(super) fn complete(&mut self, completed: Completed) {
         let bytes = bytes_of(completed.sectors);

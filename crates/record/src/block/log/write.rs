@@ -10,7 +10,6 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Size of the output buffer.
 const BUFFER_BYTES: usize = 64 << 10;
 
 /// Writes one log.

@@ -11,7 +11,6 @@ use fathom_record::Phase;
 use fathom_record::inside::{DepthCourse, DepthInterval, PhaseInside};
 use std::fmt::Write as _;
 
-/// Minimum number of intervals.
 const FEWEST_INTERVALS: usize = 3;
 
 /// (start, length, interval), in ns; the last one may be shorter than the others.

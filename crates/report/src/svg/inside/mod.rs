@@ -18,7 +18,6 @@ use fathom_record::inside::{Dot, PhaseInside, Thinned};
 use fathom_record::{Phase, Run};
 use std::fmt::Write as _;
 
-/// Height of the position plot.
 const HEIGHT: f64 = 200.0;
 const SECTOR_BYTES: f64 = 512.0;
 /// CSS class of submitted requests.
