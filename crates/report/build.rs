@@ -1,6 +1,6 @@
-//! Takes plotly.js out of the `plotly` crate, compresses it and hands it to the crate as `plotly.js.gz`, so that a page can carry
-//! the library without a network and without a copy of it in this repository. The crate's text also holds MathJax, 2 MB that no
-//! figure of ours needs; only the first script is kept.
+//! Extracts plotly.js from the `plotly` crate and compresses it as `plotly.js.gz`, so that a page can embed the library without
+//! a network and without a copy in this repository. The crate's text also contains MathJax, 2 MB that our figures do not need;
+//! only the first script is kept.
 
 use std::io::Write as _;
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
-//! What makes a result doubtful: a closed list, each with a sentence that carries its figures. A doubt never changes a number.
+//! Reasons to doubt a result: a closed list, each with a sentence that carries its figures. A doubt never changes a number.
 
 use serde::{Deserialize, Serialize};
 
-/// The code of a doubt that is told before any figure: a repetition stood still.
+/// Code of the doubt that is shown before any figure: a repetition stood still.
 pub const STOOD_STILL: &str = "stood-still";
 
 /// One reason to trust a run less.

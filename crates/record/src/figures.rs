@@ -1,53 +1,53 @@
-//! Every figure of a run as one flat list, whether fathom measured it or another program printed it: what a comparison takes. A
-//! series is one figure of one cell; it holds a value for each repetition. Nothing is judged here: how many samples a percentile
-//! needs, and what a difference means, is the reader's.
+//! Every figure of a run as one flat list, measured or imported: the input of a comparison. A series is one figure of one cell
+//! and holds one value per repetition. Nothing is judged here; the reader decides how many samples a percentile needs and what
+//! a difference means.
 //!
-//! Cells that a run measured several times, as phases of their own, are one series. Repetitions in which an operation failed are
-//! left out, for they did something else than the cell says.
+//! Cells that a run measured several times, as separate phases, form one series. Repetitions in which an operation failed are
+//! left out, because they did not do the cell's work.
 
 use crate::imported::{names, units};
 use crate::{Axes, OpKind, Phase, Repetition, Run};
 
-/// Percentiles that are given of every kind of operation.
+/// Percentiles given for every kind of operation.
 pub const PERCENTILES: [f64; 3] = [50.0, 99.0, 99.9];
 
-/// Tags that say something about a phase without telling it from others.
+/// Tags that describe a phase without distinguishing it from others.
 const REMARKS: [&str; 1] = ["stage_note"];
 
-/// What a figure is a figure of.
+/// What a figure belongs to: the operation and its coordinates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cell {
     /// The phase's name: "write", "random read".
     pub operation: String,
     /// Sizes, streams, depth and further coordinates.
     pub axes: Axes,
-    /// Whether O_DIRECT was asked for.
+    /// Whether O_DIRECT was requested.
     pub direct: bool,
 }
 
 /// One value of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Value {
-    /// The phase it comes from.
+    /// Sequence number of its phase.
     pub phase: u32,
-    /// The repetition of that phase.
+    /// Number of the repetition within that phase.
     pub repetition: u32,
     /// The value, in the unit of the series.
     pub value: f64,
-    /// The operations it was taken from, where it is a percentile; `None` where that was not told or has no meaning.
+    /// Number of operations behind it, for a percentile; `None` if unknown or meaningless.
     pub count: Option<u64>,
 }
 
 /// One figure of one cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// The cell.
+    /// The cell it belongs to.
     pub cell: Cell,
-    /// What it is: "throughput", "operations per second", "read p99".
+    /// Name of the figure: "throughput", "operations per second", "read p99".
     pub metric: String,
     /// One of [`units`].
     pub unit: String,
-    /// Whether more of it is better; `None` where it is neither.
+    /// Whether higher is better; `None` if it is neither good nor bad.
     pub higher_is_better: Option<bool>,
     /// In the order of phases and repetitions.
     pub values: Vec<Value>,
@@ -75,13 +75,13 @@ pub fn of(run: &Run) -> Vec<Series> {
     all
 }
 
-/// The cell of a phase.
+/// The cell a phase belongs to.
 #[must_use]
 pub fn cell(phase: &Phase) -> Cell {
     Cell { operation: phase.name.clone(), axes: without_remarks(phase.axes.clone()), direct: phase.direct }
 }
 
-/// Coordinates without the tags that are none.
+/// Removes the tags that are no coordinates.
 pub(crate) fn without_remarks(mut axes: Axes) -> Axes {
     axes.tags.retain(|key, _| !REMARKS.contains(&key.as_str()));
     axes
@@ -116,7 +116,7 @@ pub(crate) fn add_to(
     better: Option<bool>,
     value: Value,
 ) {
-    // A figure that a program printed twice in one repetition is two figures.
+    // A figure that a program printed twice in one repetition makes two series.
     let taken = |s: &Series| {
         s.values.last().is_some_and(|v| (v.phase, v.repetition) == (value.phase, value.repetition))
     };
@@ -139,7 +139,7 @@ mod tests {
     use crate::store::tests::sample_run;
     use crate::{Ending, Figure, OpError};
 
-    /// The sample without what failed in it.
+    /// The sample without its failed repetitions.
     fn whole_run() -> Run {
         let mut run = sample_run();
         for w in run.phases.iter_mut().flat_map(|p| &mut p.repetitions).flat_map(|r| &mut r.workers) {

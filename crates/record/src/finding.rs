@@ -1,16 +1,16 @@
-//! Why a number is what it is: sentences that rules of `observe` derive from what was measured, each with the figures that prove
-//! it. A finding never changes a number, and there is none without evidence.
+//! Why a number is what it is: sentences that the rules of `observe` derive from the measurements, each with the figures that
+//! prove it. A finding never changes a number, and none comes without evidence.
 
 use serde::{Deserialize, Serialize};
 
-/// One thing that was found out about a phase.
+/// One finding about a phase.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     /// Stable word of the rule that found it: "request-size", "read-ahead", "fsync-others"; docs/findings.md has the list.
     pub rule: String,
     /// For a person: what was found, with its figures.
     pub sentence: String,
-    /// What to do about it or to look at next; empty where there is nothing to be done.
+    /// What to do about it or to look at next; empty if there is nothing to do.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub advice: String,
     /// The figures that the sentence rests on.
@@ -20,7 +20,7 @@ pub struct Finding {
 /// One figure of a finding.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// What it is: "requests", "bytes asked for".
+    /// Name of the figure: "requests", "bytes asked for".
     pub name: String,
     /// The figure.
     pub value: f64,

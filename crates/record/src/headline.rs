@@ -1,11 +1,11 @@
-//! The figure a phase is quoted by: bytes per second where it moved file data, operations per second where it did not (a flow that
-//! creates and deletes, opens and closes), so that no report says "0 MiB/s" of a workload that never meant to move any. Decided
-//! here and nowhere else; how it is spelled is the reports'.
+//! The figure a phase is quoted by: bytes per second if it moved file data, else operations per second (a flow that creates and
+//! deletes, opens and closes), so that no report says "0 MiB/s" of a workload that moves no data. Decided only here; the
+//! reports format it.
 
 use crate::{OpKind, Phase};
 use std::collections::BTreeMap;
 
-/// A rate that is quoted, per second.
+/// The rate a phase is quoted by, per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Headline {
     /// File data, bytes/s.
@@ -15,7 +15,7 @@ pub enum Headline {
 }
 
 impl Phase {
-    /// Whether operations were done and no file data was moved by any of them, nor meant to be.
+    /// Whether operations were done, but none of them moved file data or was meant to.
     #[must_use]
     pub fn is_metadata_only(&self) -> bool {
         let workers = || self.repetitions.iter().flat_map(|r| &r.workers);
@@ -32,8 +32,8 @@ impl Phase {
         }
     }
 
-    /// The kind of operation this phase is about: write if it only writes; if it does neither, the kind there was most of (the
-    /// first of them where several were equally frequent); else read.
+    /// The phase's main kind of operation: write if it only writes; the most frequent kind if it neither reads nor writes (the
+    /// first of equals); else read.
     #[must_use]
     pub fn main_op(&self) -> OpKind {
         match (self.reads, self.writes) {
@@ -50,7 +50,7 @@ impl Phase {
             let sum: &mut u64 = ops.entry(stat.op).or_default();
             *sum = sum.saturating_add(stat.ops);
         }
-        // The last of equals is what `max_by_key` gives.
+        // `max_by_key` returns the last of equals.
         ops.into_iter().rev().max_by_key(|&(_, n)| n).map(|(op, _)| op)
     }
 }
@@ -60,7 +60,6 @@ pub(crate) mod tests {
     use super::*;
     use crate::{Axes, Histogram, OpStat, Repetition, Worker};
 
-    /// A phase in which nothing was done.
     pub(crate) fn nothing() -> Phase {
         Phase {
             seq: 0,

@@ -1,15 +1,17 @@
-//! A log-linear latency histogram over the whole range of `u64` nanoseconds: values below 64 are exact, above that each power of
-//! two is cut into 64 buckets, so a bucket's midpoint is within 1/128 (0.79 %) of every value in it. Nothing saturates. The
-//! exact sum, minimum and maximum are kept beside the buckets; only the difference of two snapshots has them from the buckets.
+//! A log-linear latency histogram over the whole range of `u64` nanoseconds: values below 64 are exact, above that each power
+//! of two is split into 64 buckets, so a bucket's midpoint is within 1/128 (0.79 %) of every value in it. Nothing saturates.
+//! The exact sum, minimum and maximum are kept beside the buckets; only the difference of two snapshots derives them from the
+//! buckets.
 //!
-//! Cost: 30 KiB of counters for a dense one; recording is one leading-zero count, one shift and one increment (about 2 ns).
-//! The engine records into plain arrays of [`BUCKETS`] counters in shared memory and turns them into a [`Histogram`] at the end.
+//! Cost: 30 KiB of counters for a dense one; recording takes one leading-zero count, one shift and one increment (about 2 ns).
+//! The engine records into plain arrays of [`BUCKETS`] counters in shared memory and converts them to a [`Histogram`] at the
+//! end.
 
 use serde::{Deserialize, Serialize};
 
-/// log2 of the number of buckets a power of two is cut into.
+/// log2 of the number of buckets per power of two.
 const SUB_BITS: u32 = 6;
-/// Number of buckets a power of two is cut into.
+/// Number of buckets per power of two.
 const SUB: usize = 1 << SUB_BITS;
 /// Number of buckets that cover every `u64`: 64 exact ones and 64 for each of the remaining 58 powers of two.
 pub const BUCKETS: usize = SUB + (64 - SUB_BITS as usize) * SUB;
@@ -43,14 +45,14 @@ pub fn bucket_width(bucket: usize) -> u64 {
     if bucket < SUB { 1 } else { 1 << ((bucket >> SUB_BITS) - 1) }
 }
 
-/// The value a bucket stands for in percentiles: its midpoint.
+/// The value that represents a bucket in percentiles: its midpoint.
 #[must_use]
 pub fn bucket_value(bucket: usize) -> u64 {
     bucket_low(bucket) + bucket_width(bucket) / 2
 }
 
-/// A finished histogram of nanoseconds. See the module text for range and error. One that is read from a text is checked: its
-/// buckets exist and ascend, its count is theirs, its smallest value is not above its largest.
+/// A finished histogram of nanoseconds. See the module text for range and error. Deserializing checks that the buckets exist
+/// and ascend, that the count is their sum, and that the minimum is not above the maximum.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct Histogram {
@@ -65,7 +67,7 @@ pub struct Histogram {
     max: u64,
 }
 
-/// A histogram as somebody wrote it.
+/// A histogram as read, before validation.
 #[derive(Deserialize)]
 struct Unchecked {
     counts: Vec<(u32, u64)>,
@@ -78,7 +80,7 @@ struct Unchecked {
     max: u64,
 }
 
-/// Why a text is no histogram.
+/// Why a text is not a valid histogram.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 enum Unfit {
     #[error("the histogram has a bucket {0}, the last one there can be is {last}", last = BUCKETS - 1)]
@@ -124,13 +126,13 @@ impl Histogram {
         Self { counts: sparse, count, sum, min: if count == 0 { 0 } else { min }, max }
     }
 
-    /// The values that dense counters gained between two snapshots of them: what one interval added to a histogram that goes
-    /// on counting. Either slice may be shorter than [`BUCKETS`], what it lacks is 0; a bucket that shrank, which no counter
-    /// does, counts as one that gained nothing.
+    /// The values that dense counters gained between two snapshots: what one interval added to a running histogram. Either
+    /// slice may be shorter than [`BUCKETS`], the rest counts as 0. A bucket that shrank, which counters never do, counts as
+    /// unchanged.
     ///
-    /// Only the counters know when a value came, so the figures beside them are as coarse as the buckets (within 1/64): the
-    /// minimum is the low edge of the first bucket, the maximum the high edge of the last, so both enclose the true ones; the
-    /// sum, and with it the mean, takes every value for its bucket's midpoint (within 1/128).
+    /// The figures beside the counters are then only as exact as the buckets (within 1/64): the minimum is the low edge of the
+    /// first bucket and the maximum the high edge of the last, so they enclose the true ones. The sum, and hence the mean,
+    /// takes each value as its bucket's midpoint (within 1/128).
     #[must_use]
     pub fn from_dense_difference(now: &[u64], before: &[u64]) -> Self {
         assert!(now.len() <= BUCKETS, "a histogram has {BUCKETS} buckets, not {}", now.len());
@@ -169,19 +171,19 @@ impl Histogram {
         self.count
     }
 
-    /// Smallest value in ns, 0 when empty; exact but for [`from_dense_difference`](Self::from_dense_difference).
+    /// Smallest value in ns, 0 when empty; exact unless it comes from [`from_dense_difference`](Self::from_dense_difference).
     #[must_use]
     pub fn min_ns(&self) -> u64 {
         self.min
     }
 
-    /// Largest value in ns, 0 when empty; exact but for [`from_dense_difference`](Self::from_dense_difference).
+    /// Largest value in ns, 0 when empty; exact unless it comes from [`from_dense_difference`](Self::from_dense_difference).
     #[must_use]
     pub fn max_ns(&self) -> u64 {
         self.max
     }
 
-    /// Sum of all values in ns; exact but for [`from_dense_difference`](Self::from_dense_difference).
+    /// Sum of all values in ns; exact unless it comes from [`from_dense_difference`](Self::from_dense_difference).
     #[must_use]
     pub fn sum_ns(&self) -> u128 {
         self.sum
@@ -194,7 +196,7 @@ impl Histogram {
     }
 
     /// The value at percentile `p` (0..=100) in ns: midpoint of the first bucket at which the running count reaches p % of all,
-    /// held inside the exact minimum and maximum. `None` when empty.
+    /// clamped to the exact minimum and maximum. `None` when empty.
     #[must_use]
     pub fn percentile_ns(&self, p: f64) -> Option<u64> {
         if self.count == 0 {
@@ -211,23 +213,23 @@ impl Histogram {
         Some(self.max)
     }
 
-    /// (lowest value, width, count) of each bucket that is not empty, ascending; ns.
+    /// (lowest value, width, count) of each non-empty bucket, ascending; ns.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
         self.counts.iter().map(|&(b, n)| (bucket_low(b as usize), bucket_width(b as usize), n))
     }
 
-    /// Adds another histogram's values to this one. Exact: no value changes its bucket. Counts end at 2^64 - 1, which nobody
-    /// measures, but a text may claim.
+    /// Adds another histogram's values to this one. Exact: no value changes its bucket. Counts saturate at 2^64 - 1, which only
+    /// a forged text can reach.
     pub fn merge(&mut self, other: &Self) {
         if other.count == 0 {
             return;
         }
-        // Most phases have one worker: nothing to add up.
+        // Most phases have one worker, so there is nothing to merge.
         if self.count == 0 {
             self.clone_from(other);
             return;
         }
-        // Two ascending lists made one. Hundreds of workers with hundreds of buckets each are merged when a phase is stored.
+        // Merges two ascending lists. Storing a phase merges hundreds of workers with hundreds of buckets each.
         let mut both = Vec::with_capacity(self.counts.len() + other.counts.len());
         let (mut mine, mut theirs) = (self.counts.iter().peekable(), other.counts.iter().peekable());
         while let (Some(&&(a, n)), Some(&&(b, m))) = (mine.peek(), theirs.peek()) {
@@ -303,7 +305,7 @@ mod tests {
         sum.merge(&sum.clone());
         assert_eq!((sum.count(), sum.sum_ns()), (u64::MAX, u128::MAX));
         assert!(sum.percentile_ns(99.0).is_some() && sum.mean_ns().is_some());
-        // A damaged store may hold a minimum above the maximum beside good counters.
+        // A damaged store may hold a minimum above the maximum beside valid counters.
         let odd = Histogram::from_dense(&[0, u64::MAX, u64::MAX], 5, 9, 2);
         assert_eq!((odd.count(), odd.percentile_ns(50.0)), (u64::MAX, Some(2)));
     }
@@ -321,7 +323,7 @@ mod tests {
         let counts = dense(&[5, 5_000, u64::MAX]);
         assert_eq!(Histogram::from_dense_difference(&counts, &counts), Histogram::default());
         assert_eq!(Histogram::from_dense_difference(&[], &counts), Histogram::default());
-        // Counters never shrink; should a snapshot be torn, nothing negative is made of it.
+        // Counters never shrink; a torn snapshot must not yield a negative count.
         assert_eq!(Histogram::from_dense_difference(&[0, 1], &[3]), Histogram::from_values([1]));
     }
 
@@ -336,7 +338,7 @@ mod tests {
             prop_assert!(got.min_ns() <= true_one.min_ns() && got.max_ns() >= true_one.max_ns());
             let (sum, true_sum) = (got.sum_ns() as f64, true_one.sum_ns() as f64);
             prop_assert!((sum - true_sum).abs() <= true_sum / 64.0, "{sum} {true_sum}");
-            // What is made of it passes the check a text has to pass.
+            // The result passes the same check as a text.
             prop_assert_eq!(read(&serde_json::to_string(&got).expect("writes")), Ok(got));
         }
 

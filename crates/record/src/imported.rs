@@ -1,22 +1,22 @@
-//! Figures that another program printed: a run that was imported has no operations, counters or clock behind it, only what stood in a
-//! text. Each figure keeps the value as it was printed and the line it was printed on, so that it can be looked up, beside the same
-//! value in base units, so that it can be compared.
+//! Figures that another program printed: an imported run has no operations, counters or clock behind it, only a text. Each
+//! figure keeps the printed value and its line, so that it can be looked up, and the same value in base units, so that it can
+//! be compared.
 //!
-//! The cell a figure belongs to (operation, sizes, streams, further words) is the phase's name and [`Axes`](crate::Axes), as of a
-//! measured run; which text it was is the run's [`Source`].
+//! The cell a figure belongs to (operation, sizes, streams, further words) is the phase's name and [`Axes`](crate::Axes), as in
+//! a measured run; the run's [`Source`] says which text it was.
 
 use crate::Repetition;
 use serde::{Deserialize, Serialize};
 
-/// The names that mean the same whichever program printed the figure. Programs have others beside these.
+/// Names with the same meaning for every program. Programs add their own.
 pub mod names {
-    /// File data per second as the program quotes it; of several streams the sum of their own rates.
+    /// File data per second as the program quotes it; for several streams, the sum of their own rates.
     pub const THROUGHPUT: &str = "throughput";
-    /// The same by the clock of the parent, who waits for all of them.
+    /// The same by the clock of the parent, which waits for all streams.
     pub const PARENT: &str = "throughput by the parent's clock";
     /// Operations per second.
     pub const OPERATIONS: &str = "operations per second";
-    /// How long the whole took.
+    /// Duration of the whole.
     pub const TIME: &str = "time";
 }
 
@@ -30,18 +30,18 @@ pub mod units {
     pub const NS: &str = "ns";
     /// Bytes.
     pub const BYTES: &str = "bytes";
-    /// A number of things.
+    /// A plain number.
     pub const COUNT: &str = "count";
-    /// Hundredths.
+    /// Percent.
     pub const PERCENT: &str = "%";
-    /// A number whose unit the text does not tell.
+    /// The text gives no unit.
     pub const UNKNOWN: &str = "";
 }
 
-/// One figure of a text.
+/// One figure read from a text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
-    /// What it is: one of [`names`], or the program's own word.
+    /// One of [`names`], or the program's own word.
     pub name: String,
     /// The value in base units.
     pub value: f64,
@@ -49,37 +49,36 @@ pub struct Figure {
     pub unit: String,
     /// The value and its unit as printed: "55847.39 KB/sec".
     pub printed: String,
-    /// Whether more of it is better; `None` where it is neither (a size, a count).
+    /// Whether higher is better; `None` for neither (a size, a count).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub higher_is_better: Option<bool>,
-    /// The line of the text it was printed on, from 1; of a worksheet the row.
+    /// Line of the text, from 1; in a worksheet, the row.
     pub line: u64,
 }
 
 /// The text a run was imported from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// The file's name as it was given; "-" for the standard input.
+    /// The file's name as given; "-" for standard input.
     pub file: String,
-    /// The program whose output it is, with its version where that was told.
+    /// The program that printed it, with its version if known.
     pub program: String,
     /// First line of the output in the text, from 1.
     pub first_line: u64,
-    /// Last line of it.
+    /// Last line of the output.
     pub last_line: u64,
-    /// Lines between them that look like figures and were not understood.
+    /// Lines in between that look like figures but were not understood.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_understood: Vec<u64>,
 }
 
 impl Repetition {
-    /// A figure of this name that another program printed.
+    /// The imported figure of this name, if there is one.
     #[must_use]
     pub fn figure(&self, name: &str) -> Option<&Figure> {
         self.figures.iter().find(|f| f.name == name)
     }
 
-    /// The value of such a figure in base units.
     pub(crate) fn imported(&self, name: &str) -> Option<f64> {
         self.figure(name).map(|f| f.value)
     }

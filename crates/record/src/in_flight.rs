@@ -1,21 +1,21 @@
-//! How full a worker's queue was, and how much its calls submitted and took back: counts by powers of two. As fio counts, a completion is
-//! taken when its place is needed, or when there is a wait for everything; until then it is in flight.
+//! How full a worker's queue was, and how much its calls submitted and reaped: counts by powers of two. As in fio, a completion
+//! is reaped when its slot is needed or when everything is waited for; until then it counts as in flight.
 
 use serde::{Deserialize, Serialize};
 
-/// The counts.
+/// Histograms of queue depth, submission batch and completion batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InFlight {
-    /// Operations by how many were in flight when their call was made, with all that it submitted: 1, from 2, from 4, 8, 16, 32, from 64.
+    /// Operations by the number in flight when their call was made, its own included: 1, from 2, from 4, 8, 16, 32, from 64.
     pub depth: [u64; 7],
-    /// Calls by the operations that they submitted: none, up to 4, 8, 16, 32, 64, more.
+    /// Calls by the number of operations submitted: none, up to 4, 8, 16, 32, 64, more.
     pub submit: [u64; 7],
-    /// Calls by the completions that were taken after them, likewise.
+    /// Calls by the number of completions reaped afterwards, likewise.
     pub complete: [u64; 7],
 }
 
 impl InFlight {
-    /// A call submitted `n` operations; then `busy` were in flight.
+    /// Records a call that submitted `n` operations, after which `busy` were in flight.
     #[inline]
     pub fn submitted(&mut self, n: usize, busy: usize) {
         if n == 0 {
@@ -25,7 +25,7 @@ impl InFlight {
         self.depth[level(busy)] += n as u64;
     }
 
-    /// `n` completions were taken at once.
+    /// Records that `n` completions were reaped at once.
     #[inline]
     pub fn completed(&mut self, n: usize) {
         if n > 0 {
@@ -33,7 +33,7 @@ impl InFlight {
         }
     }
 
-    /// Those of another worker, too.
+    /// Adds another worker's counts.
     pub fn add(&mut self, other: &Self) {
         let ours = [&mut self.depth, &mut self.submit, &mut self.complete];
         for (sums, more) in ours.into_iter().zip([other.depth, other.submit, other.complete]) {
@@ -42,7 +42,7 @@ impl InFlight {
     }
 }
 
-/// Which power of two `depth` reaches.
+/// Index of the largest power of two not above `depth`, at most 6.
 #[inline]
 fn level(depth: usize) -> usize {
     (depth.max(1).ilog2() as usize).min(6)

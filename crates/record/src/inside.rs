@@ -1,124 +1,124 @@
-//! How a simulated phase went inside: what the device's time was spent on, how deep its queue was and when it was kept idle on purpose,
-//! and, thinned out to be drawn, where its requests lay and when, and how far read-ahead went. A real run has none of it.
+//! The inner course of a simulated phase: how the device spent its time, how deep its queue was and when it was kept idle on
+//! purpose; and, thinned for drawing, where and when its requests lay and how far read-ahead went. A real run has none of this.
 
 use crate::Histogram;
 use serde::{Deserialize, Serialize};
 
-/// The inside of one phase, of its last repetition. Times are counted from the start of the repetition, ns.
+/// The course of one phase, taken from its last repetition. Times count from the start of the repetition, ns.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PhaseInside {
     /// Number of the phase, as in [`Phase::seq`](crate::Phase::seq).
     pub phase: u32,
-    /// What the device's time was spent on.
+    /// How the device spent its time.
     pub service: ServiceTime,
-    /// Requests as the device was given them, evenly thinned out.
+    /// Requests as issued to the device, evenly thinned.
     pub served: Thinned<Dot>,
-    /// Bios as they were handed to the queue, evenly thinned out.
+    /// Bios as they entered the queue, evenly thinned.
     pub queued: Thinned<Dot>,
-    /// What read-ahead had read, at each time: evenly thinned out.
+    /// Read-ahead windows, evenly thinned.
     pub windows: Thinned<Window>,
     /// Queue and device over time; empty in older records.
     #[serde(default)]
     pub depths: DepthCourse,
-    /// When the scheduler kept the device idle although requests waited; empty in older records.
+    /// When the scheduler kept the device idle although requests were waiting; empty in older records.
     #[serde(default)]
     pub idle_waits: IdleWaits,
 }
 
-/// How deep the queue was and what the device did, in intervals of equal length from the start on.
+/// Queue depth and device activity in intervals of equal length from the start.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DepthCourse {
     /// Length of an interval, ns.
     pub interval_ns: u64,
-    /// When it was over, ns: the last interval may be shorter.
+    /// End of the course, ns; the last interval may be shorter.
     pub end_ns: u64,
-    /// The intervals.
+    /// The intervals, in order of time.
     pub intervals: Vec<DepthInterval>,
 }
 
-/// Sums over one interval: divided by its length they are shares and mean depths.
+/// Sums over one interval; divided by its length they are shares and mean depths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DepthInterval {
-    /// Time during which the device had a command, ns.
+    /// Time with a command in the device, ns.
     pub busy_ns: u64,
-    /// Time during which the scheduler kept it idle although requests waited, ns.
+    /// Time during which the scheduler kept the device idle although requests were waiting, ns.
     pub held_ns: u64,
     /// Requests in the device, times ns.
     pub in_device_ns: u64,
-    /// Requests that waited above it, times ns.
+    /// Requests waiting above the device, times ns.
     pub waiting_ns: u64,
 }
 
-/// Waits of an idle device for a request that was expected (anticipation, idling of CFQ and BFQ), while others waited.
+/// Waits of an idle device for an expected request (anticipation, idling of CFQ and BFQ) while others waited.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IdleWaits {
-    /// Lengths of those that paid: what was served next had come during the wait.
+    /// Lengths of the waits that paid: the next request served arrived during the wait.
     pub paid: Histogram,
-    /// Lengths of those that did not: what was served next had been there before.
+    /// Lengths of the waits in vain: the next request served had been there before.
     pub in_vain: Histogram,
-    /// Some of them, evenly thinned out.
+    /// A sample of the waits, evenly thinned.
     pub kept: Thinned<IdleWait>,
-    /// What the scheduler kept of processes when the phase was over: by this it waits for them, or does not. Empty where it keeps nothing
-    /// that it tells.
+    /// What the scheduler knew of processes at the end of the phase, which decides whether it waits for them. Empty if the
+    /// scheduler keeps or reports nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub habits: Vec<Habits>,
 }
 
-/// What a scheduler keeps of a process, as decaying means.
+/// What a scheduler keeps about a process, as decaying means.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Habits {
-    /// Who it is.
+    /// Name of the task.
     pub task: String,
-    /// Between the end of a request and the next one, ns.
+    /// Think time from the end of a request to the next one, ns.
     pub think_ns: u64,
-    /// From the end of a request to the beginning of the next one, sectors.
+    /// Distance from the end of a request to the beginning of the next one, sectors.
     pub seek_sectors: u64,
 }
 
 /// One wait of an idle device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IdleWait {
-    /// When it began, ns.
+    /// Start of the wait, ns.
     pub at_ns: u64,
-    /// How long it lasted, ns.
+    /// Length of the wait, ns.
     pub ns: u64,
-    /// First sector of the request that the device had been given before.
+    /// First sector of the request the device was given before.
     pub sector: u64,
     /// Whether it paid.
     pub paid: bool,
 }
 
-/// What the time of a device was spent on, ns. Parts may overlap (a drive that transfers one command while it positions for the next),
-/// so their sum may be above the time it was busy.
+/// How the device spent its time, ns. Parts may overlap (a drive that transfers one command while it positions for the next),
+/// so their sum may exceed the busy time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServiceTime {
-    /// Time with something to do.
+    /// Time with work in the device.
     pub busy_ns: u64,
-    /// Before commands.
+    /// Command overhead.
     pub overhead_ns: u64,
-    /// Moving the arm or the sledge.
+    /// Moving the arm or the laser sledge.
     pub seek_ns: u64,
     /// Waiting for the medium to turn.
     pub rotation_ns: u64,
-    /// Data passing the head, or the chips.
+    /// Data passing the head or the chips.
     pub transfer_ns: u64,
-    /// Writing a cache back; its parts are counted above, too.
+    /// Writing the device's cache back; its parts are also counted above.
     pub destage_ns: u64,
-    /// Commands that were answered from a buffer.
+    /// Commands answered from a buffer.
     pub buffer_hits: u64,
-    /// Writes that a cache took.
+    /// Writes absorbed by a cache.
     pub cached_writes: u64,
-    /// Arms or channels that seek, turn and move data side by side; those parts are sums over them. 0, as in older records, is one.
+    /// Arms or channels that work in parallel; the parts above are sums over them. 0, as in older records, means one.
     #[serde(default)]
     pub members: u32,
 }
 
-/// Every so-manieth of many, in their order.
+/// An ordered sample of many: every n-th item.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Thinned<T> {
-    /// One of so many was kept.
+    /// One in this many was kept.
     pub one_of: u64,
-    /// Those that were kept.
+    /// The items kept.
     pub kept: Vec<T>,
 }
 
@@ -128,22 +128,22 @@ impl<T> Default for Thinned<T> {
     }
 }
 
-/// A request or a bio: when and where.
+/// A request or bio as a point in time and space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dot {
-    /// When, ns.
+    /// Time, ns.
     pub at_ns: u64,
-    /// Its first sector of 512 bytes.
+    /// First sector of 512 bytes.
     pub sector: u64,
     /// Whether it writes.
     pub write: bool,
 }
 
-/// A read in advance.
+/// A read-ahead window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Window {
-    /// When, ns.
+    /// Time, ns.
     pub at_ns: u64,
-    /// Pages of 4 KiB.
+    /// Length in pages of 4 KiB.
     pub pages: u32,
 }

@@ -1,10 +1,8 @@
-//! What was measured. A [`Run`] is complete: what was asked, where it ran, what happened, what reached the device, and what
-//! makes it doubtful. Every report is drawn from it and nothing is printed that is not in it.
+//! What was measured. A [`Run`] is complete: what was requested, where it ran, what happened, what reached the device, and what
+//! makes it doubtful. Every report is drawn from it and prints nothing that is not in it.
 //!
-//! This crate holds the types (`run`, `phase`, `in_flight`, `passed`, `row`, `headline`, `histogram`, `physical`, `block`, `cache`, `finding`, `origin`, `steady`, `tail`,
-//! `doubt`, `trust`, `imported`, `same_work`, `shown`, `stood_still`, `ranks`, `simulation`, `inside`), every figure of a run as one flat list (`figures`), the SQLite store (`store`) and the
-//! exports (`export`). It measures nothing and knows neither workloads nor dialects: the workload that was executed is kept as
-//! its TOML text.
+//! This crate holds the types, every figure of a run as one flat list (`figures`), the SQLite store (`store`) and the exports
+//! (`export`). It measures nothing and knows neither workloads nor dialects: the executed workload is kept as its TOML text.
 
 pub mod block;
 pub mod cache;
@@ -56,7 +54,7 @@ pub use store::{Store, StoreError};
 pub use tail::{Tail, Watched};
 pub use trust::{Trust, Verdict};
 
-/// Whether a value need not be written because it is the default.
+/// For serde: omits a field that has its default value.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

@@ -1,9 +1,9 @@
-//! Disk number or cache number? The answer is computed here and nowhere else, from the bytes asked for, the bytes the device
-//! moved meanwhile, this program's own I/O accounting, and the page-cache residency before the phase. A rate that was
-//! served from memory is never called a disk's.
+//! Disk number or cache number? Answered only here, from the bytes requested, the bytes the device moved in that time, this
+//! program's own I/O accounting, and the page-cache residency before the phase. A rate served from memory is never called a
+//! disk's.
 //!
-//! Each direction is judged against its own bytes: a device that writes more than was asked for (a journal, a neighbour) does not
-//! make up for reads that never came to it. How bytes are told apart is in `cache::split`.
+//! Each direction is judged against its own bytes: a device that writes more than was requested (a journal, a neighbour) does
+//! not make up for reads that never reached it. `cache::split` separates the bytes.
 
 use crate::cache::{self, Direction, Way};
 use crate::{DeviceDelta, Phase, Physical, Repetition};
@@ -13,18 +13,18 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Regime {
-    /// At least 95 % of the bytes asked for were moved by the device inside the phase.
+    /// At least 95 % of the requested bytes were moved by the device inside the phase.
     Device,
-    /// At most 5 % were.
+    /// At most 5 % were moved by the device.
     PageCache,
-    /// Something between.
+    /// Between the two.
     Mixed,
-    /// At least 95 % of what was read were holes or unwritten extents, and at most 5 % was moved by a device: zeros that the kernel
-    /// made, which say nothing of a device or of the page cache.
+    /// At least 95 % of the bytes read were holes or unwritten extents, and the device moved at most 5 %: zeros made by the
+    /// kernel, which say nothing about a device or the page cache.
     Holes,
-    /// There is no block device below (tmpfs), or it is main memory itself (zram): it is memory by construction.
+    /// There is no block device below (tmpfs), or it is main memory itself (zram): memory by construction.
     Memory,
-    /// The kernel did not tell.
+    /// The kernel does not say.
     Unknown,
 }
 
@@ -48,18 +48,18 @@ impl Regime {
 pub struct Origin {
     /// The verdict.
     pub regime: Regime,
-    /// Device bytes per byte asked for, in the phase's own direction; may exceed 1 (read-ahead, metadata, other programs). Of a
-    /// phase of both directions what exceeds one direction's own bytes is not counted.
+    /// Device bytes per requested byte, in the phase's own direction; may exceed 1 (read-ahead, metadata, other programs). In a
+    /// phase of both directions, device bytes beyond one direction's own bytes are not counted.
     pub device_share: Option<f64>,
     /// One sentence with the figures.
     pub evidence: String,
 }
 
-/// At and above this share the device served the phase; at and below 1 minus this share the cache did.
+/// At or above this share the device served the phase; at or below 1 minus this share the cache did.
 const MOSTLY: f64 = 0.95;
 
 impl Origin {
-    /// No repetition, or no figures.
+    /// Without a repetition or figures.
     #[must_use]
     pub fn unknown() -> Self {
         Self { regime: Regime::Unknown, device_share: None, evidence: "no counters were read".into() }
@@ -113,11 +113,11 @@ impl Origin {
     }
 }
 
-/// What is known where no device is.
+/// What is known without a device.
 const HELD_ALL: &str =
     "all of the files lay in the page cache of this machine before and after, so nobody was asked for them";
 
-/// The verdict on a share.
+/// The verdict for a share.
 pub(crate) fn regime_of(share: f64) -> Regime {
     if share >= MOSTLY {
         Regime::Device
@@ -128,7 +128,7 @@ pub(crate) fn regime_of(share: f64) -> Regime {
     }
 }
 
-/// What was asked for and moved, as a part of a sentence.
+/// The requested and moved bytes, as part of a sentence.
 fn words(way: &Way, device: &DeviceDelta) -> String {
     let verb = if way.direction == Direction::Write { "written to" } else { "moved by" };
     let percent = way.share() * 100.0;
@@ -143,7 +143,7 @@ fn words(way: &Way, device: &DeviceDelta) -> String {
         }
         (None, None) => words += &format!(" while the clock ran ({percent:.0} %)"),
         (Some(c), _) => {
-            // Where the loop device is not the file system's own, the sentence has to name it.
+            // A loop device other than the file system's own has to be named.
             let whose = if c.above == device.name { "it".to_string() } else { c.above.clone() };
             words += &format!(
                 ", of which {} reached {} below {whose}: its backing file lies in the page cache ({percent:.0} %)",
@@ -164,8 +164,8 @@ fn words(way: &Way, device: &DeviceDelta) -> String {
     words
 }
 
-/// A phase of both directions that did not record how much was which: where hardly anything was moved at all the cache served
-/// both; else nothing can be said.
+/// A phase of both directions that did not record the bytes of each: if hardly anything was moved, the cache served both; else
+/// nothing can be said.
 fn undivided(asked: u64, phase: &Phase, repetition: &Repetition, device: &DeviceDelta) -> Origin {
     let ways = [Direction::Read, Direction::Write].map(|d| Way::of(d, asked, phase, repetition));
     let moved = ways.iter().fold(0u64, |sum, w| sum.saturating_add(w.moved));
@@ -297,7 +297,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// A device of the stack that moved so much both ways.
+    /// A device of the stack that moved the given bytes both ways.
     fn device(name: &str, kind: &str, level: u32, bytes: u64) -> DeviceDelta {
         DeviceDelta {
             name: name.into(),
@@ -379,7 +379,7 @@ mod tests {
         assert!(o.evidence.contains("zram0 is main memory"), "{}", o.evidence);
         let deep = stack(vec![device("loop0", "loop", 0, MIB), device("ram0", "ram", 1, MIB)]);
         assert_eq!(phase(true, false, MIB, deep).origin().regime, Regime::Memory);
-        // A journal in memory does not make a disk memory.
+        // A journal in memory does not turn a disk into memory.
         let journal = stack(vec![
             device("sda1", "partition", 0, MIB),
             device("ram0", "ram", 0, MIB),
@@ -401,7 +401,6 @@ mod tests {
         assert_eq!(phase(false, true, 100 * MIB, p).origin().regime, Regime::PageCache);
     }
 
-    /// A phase of both directions.
     fn both(read: u64, written: u64, physical: Physical) -> Phase {
         let mut phase = phase(true, true, read + written, physical);
         let stat = |op, bytes| OpStat { op, ops: 1, bytes, latency: Histogram::default() };
@@ -412,7 +411,7 @@ mod tests {
 
     #[test]
     fn written_bytes_do_not_make_up_for_cached_reads() {
-        // The journal doubles what is written; the reads never leave the cache.
+        // The journal doubles the writes; the reads never leave the cache.
         let o = both(64 * MIB, 64 * MIB, disk(0, 128 * MIB, Some(0))).origin();
         assert_eq!((o.regime, o.device_share), (Regime::Mixed, Some(0.5)));
         for part in ["reads: 64 MiB asked for, 0 B", "writes: 64 MiB asked for, 128 MiB"] {

@@ -1,27 +1,27 @@
-//! Errors that a worker passed over, because its workload said so: it went on behind them.
+//! Errors that a worker passed over because its workload said so.
 
 use crate::OpError;
 use serde::{Deserialize, Serialize};
 
-/// How many there were, and the first.
+/// How many errors there were, and the first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PassedOver {
-    /// All of them: failed operations and what checks found to be wrong, those of the warm-up included.
+    /// All errors: failed operations and failed checks, including those of the warm-up.
     pub errors: u64,
-    /// Reads that failed and would have been counted. No statistics hold them.
+    /// Failed reads that would have been counted. They are in no statistics.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub reads: u64,
-    /// Writes, likewise.
+    /// Failed writes, likewise.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub writes: u64,
-    /// Ranges that were to be given back, likewise.
+    /// Failed trims, likewise.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub trims: u64,
     /// The first error.
     pub first: OpError,
 }
 
-/// What of many workers, in a sentence without a full stop: how many errors, and the first. `None` without any.
+/// The errors of many workers as a sentence without a full stop: how many, and the first. `None` without any.
 #[must_use]
 pub fn passed_over<'a>(all: impl Iterator<Item = &'a PassedOver>) -> Option<String> {
     let (mut errors, mut first) = (0u64, None);

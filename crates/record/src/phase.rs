@@ -1,6 +1,6 @@
-//! What happened in one phase of a run: per repetition and worker, how much was done, how long it took, with which latencies,
-//! and what the kernel's counters said meanwhile. The engine fills [`Worker`]s; `observe` fills [`Physical`] and [`Residency`];
-//! the program puts both into a [`Repetition`].
+//! What happened in one phase of a run, by repetition and worker: how much was done, how long it took, the latencies, and what
+//! the kernel's counters said in that time. The engine fills [`Worker`]s; `observe` fills [`Physical`] and [`Residency`]; the
+//! program combines them in a [`Repetition`].
 
 use crate::cache::{CacheCourse, CacheTruth, Cold};
 use crate::imported::names;
@@ -8,7 +8,7 @@ use crate::{BlockLayer, Figure, Finding, Histogram, InFlight, Origin, PassedOver
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Where a phase stands in a table or on a surface. What does not apply is `None`.
+/// Coordinates of a phase in a table or on a surface. `None` where one does not apply.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Axes {
     /// Size of each worker's file in bytes.
@@ -35,17 +35,17 @@ pub struct Phase {
     pub seq: u32,
     /// The field's standard term: "write", "rewrite", "read", "random read", ...
     pub name: String,
-    /// Where it stands on a surface.
+    /// Its coordinates.
     pub axes: Axes,
-    /// Whether file data was read, written, or both; decides which figures are headline figures.
+    /// Whether file data was read. With `writes` it decides which figures are headline figures.
     pub reads: bool,
-    /// See `reads`.
+    /// Whether file data was written.
     pub writes: bool,
-    /// Whether an fsync (or msync, or O_SYNC) is inside the clock.
+    /// Whether an fsync (or msync, or O_SYNC) is inside the timed interval.
     pub sync_in_clock: bool,
-    /// Whether O_DIRECT was asked for.
+    /// Whether O_DIRECT was requested.
     pub direct: bool,
-    /// The complete executions.
+    /// Its executions, in order.
     pub repetitions: Vec<Repetition>,
 }
 
@@ -54,59 +54,59 @@ pub struct Phase {
 pub struct Repetition {
     /// 0, 1, 2, ...
     pub n: u32,
-    /// Nanoseconds from the start of the run to the release of the last worker.
+    /// From the start of the run to the release of the last worker, ns.
     pub started_ns: u64,
-    /// The parent's clock: from the release of the last worker until every worker is gone.
+    /// The parent's clock, ns: from the release of the last worker until every worker has exited.
     pub elapsed_ns: u64,
-    /// Latest minus earliest first operation of the workers: how simultaneous the start was.
+    /// Latest minus earliest first operation of the workers, ns: how simultaneous the start was.
     pub start_skew_ns: u64,
-    /// Each process's or thread's share.
+    /// What each process or thread did.
     pub workers: Vec<Worker>,
     /// Counters sampled while it ran.
     pub intervals: Vec<Interval>,
-    /// Warm-up after the release whose operations are not counted, ns.
+    /// Warm-up after the release, ns; its operations are not counted.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub ramp_ns: u64,
-    /// Whether the figures came to a steady state, where that was asked for or there were enough intervals to judge by.
+    /// Whether the figures reached a steady state; `None` if it was not requested and there were too few intervals to judge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steady: Option<SteadyState>,
-    /// Groups that were to end by themselves when they are steady.
+    /// Groups with their own steady-state stop rule.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steady_groups: Vec<SteadyGroup>,
-    /// Latencies by I/O priority, where single operations had one and were written down.
+    /// Latencies by I/O priority, if operations had one and it was recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub priorities: Vec<PriorityStat>,
-    /// What the machine itself did to programs meanwhile: see [`Jitter`].
+    /// The machine's own stalls during the repetition: see [`Jitter`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jitter: Option<Jitter>,
-    /// What the page cache was meant to hold of the files at the start.
+    /// Intended state of the page cache for the files at the start.
     #[serde(default)]
     pub cache: CacheIntent,
-    /// Holes and unwritten extents of what is read, or else of what is written, at the start, where the file system tells.
+    /// Holes and unwritten extents of the regions read (or else written) at the start, if the file system reports them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extents: Option<Extents>,
-    /// What the block layer moved meanwhile.
+    /// What the block layer moved in that time.
     pub physical: Physical,
-    /// What its events told, where the user may see them.
+    /// What block events showed, if the user may see them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block: Option<BlockLayer>,
     /// Why the figures are what they are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
-    /// Memory or device, in bytes and in a sentence.
+    /// Memory or device, in bytes and as a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub truth: Option<CacheTruth>,
-    /// What waited in memory to be written, over the time.
+    /// Dirty and write-back data over time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub course: Option<CacheCourse>,
-    /// What was done to drop the files from memory before, if it was asked for.
+    /// What was done beforehand to drop the files from memory, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cold: Option<Cold>,
-    /// Page-cache residency of the files just before the start, where the kernel tells.
+    /// Page-cache residency of the files just before the start, if the kernel reports it.
     pub resident_before: Option<Residency>,
     /// The same just after the end.
     pub resident_after: Option<Residency>,
-    /// What another program printed of it; then there are no workers.
+    /// Figures that another program printed; then there are no workers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<Figure>,
 }
@@ -114,14 +114,14 @@ pub struct Repetition {
 /// What one process or thread did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Worker {
-    /// Name of its group in the workload.
+    /// Name of the worker's group in the workload.
     pub group: String,
-    /// Number inside the phase, from 0.
+    /// Index within the phase, from 0.
     pub index: u32,
     /// First operation, in ns after the release of the first worker.
     pub start_ns: u64,
-    /// The interval the workload puts inside the clock (the operations; with open, fsync, close if asked). This is what a rate
-    /// is computed from.
+    /// The timed interval as the workload defines it (the operations; with open, fsync, close if requested), ns. Rates are
+    /// computed from this.
     pub elapsed_ns: u64,
     /// File data moved by the counted operations.
     pub bytes: u64,
@@ -129,58 +129,58 @@ pub struct Worker {
     pub ops: u64,
     /// Bytes moved after the stop flag and not counted (writers that finish their file untimed).
     pub uncounted_bytes: u64,
-    /// CPU time in user mode from the first operation until its clock stood, pauses included.
+    /// CPU time in user mode from the first operation until the clock stopped, pauses included.
     pub cpu_user_ns: u64,
     /// CPU time in the kernel, likewise.
     pub cpu_system_ns: u64,
-    /// What the kernel counted of its thread meanwhile, if that is known.
+    /// What the kernel counted for its thread, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_counts: Option<ThreadCounts>,
-    /// Where the time went after the first operation.
+    /// When the last operation, fsync and close returned.
     pub marks: Marks,
-    /// Operations that were in flight when a stop rule came: waited for, and counted.
+    /// Operations in flight when a stop rule fired; waited for and counted.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub drained_ops: u64,
-    /// Operations of the warm-up, not counted anywhere else.
+    /// Operations of the warm-up, counted nowhere else.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub ramp_ops: u64,
     /// Queue depth that an adaptive stream settled on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled_depth: Option<u32>,
-    /// With a rate: the longest stretch during which operation after operation was issued late, ns.
+    /// With a rate: the longest stretch of consecutive late operations, ns.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub behind_ns: u64,
     /// Latencies by kind of operation.
     pub stats: Vec<OpStat>,
-    /// What each operation of its flow did, in the flow's order; empty for a stream.
+    /// Breakdown by operation of its flow, in the flow's order; empty for a stream.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rows: Vec<Row>,
     /// How it ended.
     pub ending: Ending,
-    /// Errors that did not end it, if it passed over any.
+    /// Errors that it passed over, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed: Option<PassedOver>,
-    /// How full its queue was, of back-ends that have one.
+    /// How full its queue was, for back-ends that have one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_flight: Option<InFlight>,
-    /// Every single operation, if the workload asked for it.
+    /// Every single operation, if the workload requested it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub op_log: Vec<OpLogEntry>,
-    /// Its own interval series, if the workload asked for it.
+    /// Its own interval series, if the workload requested it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub intervals: Vec<WorkerInterval>,
 }
 
-/// What the kernel counts of a thread.
+/// What the kernel counts for a thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadCounts {
-    /// Times that another thread got its CPU: it waited for something, or its time was over.
+    /// Context switches, voluntary (it waited) and involuntary (its time slice ended).
     pub switches: u64,
     /// Page faults that waited for I/O.
     pub major_faults: u64,
-    /// Page faults that did not.
+    /// Page faults that needed no I/O.
     pub minor_faults: u64,
-    /// Time that it could have run and had no processor, ns: others ran, or its control group's quota was used up.
+    /// Time runnable without a processor, ns: others ran, or the control group's quota was used up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processor_wait_ns: Option<u64>,
 }
@@ -190,18 +190,18 @@ pub struct ThreadCounts {
 pub struct WorkerInterval {
     /// End of the interval, ns after the release of the first worker.
     pub end_ns: u64,
-    /// Its length.
+    /// Its length, ns.
     pub width_ns: u64,
-    /// By kind of operation; those of which there was none are left out.
+    /// By kind of operation; kinds without operations are left out.
     pub moved: Vec<Moved>,
 }
 
 /// Operations of one kind in an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moved {
-    /// Kind.
+    /// Kind of operation.
     pub op: OpKind,
-    /// How many finished in it.
+    /// Operations finished in the interval.
     pub ops: u64,
     /// File data they moved.
     pub bytes: u64,
@@ -209,8 +209,8 @@ pub struct Moved {
     pub sum_ns: u64,
 }
 
-/// The three figures of a buffered write: to the last write, to the return of fsync, to the return of close. All in ns after the
-/// worker's first operation; 0 where it did not happen. They are taken whether or not they are inside the clock.
+/// The three end points of a buffered write: return of the last write, of fsync and of close. All in ns after the worker's
+/// first operation; 0 if it did not happen. They are taken whether or not they are inside the timed interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Marks {
     /// Return of the last counted operation.
@@ -250,27 +250,27 @@ pub enum OpKind {
     Stat,
     /// unlink.
     Delete,
-    /// A read or write of a stream with a rate, timed from when it was due instead of from when it was issued: what a user who does
-    /// not wait for the one before would see. Service times are under the operation's own kind.
+    /// A read or write of a stream with a rate, timed from its scheduled start instead of its issue: the latency seen by a user
+    /// who does not wait for the previous operation. Service times are under the operation's own kind.
     Response,
-    /// Asynchronous reads: from when one was prepared until it was given to the kernel ("slat"). With io_uring that is the entry
-    /// into the call that carried it, with aio the return of io_submit.
+    /// Asynchronous reads: from preparation until handed to the kernel ("slat"). With io_uring that is the entry into the call
+    /// that submitted it, with aio the return of io_submit.
     ReadSubmission,
-    /// Asynchronous reads: from there until the program could know of the completion ("clat"). Both add up to the kind `Read` ("lat").
+    /// Asynchronous reads: from there until the program could see the completion ("clat"). Both add up to `Read` ("lat").
     ReadCompletion,
     /// As [`OpKind::ReadSubmission`], for writes.
     WriteSubmission,
     /// As [`OpKind::ReadCompletion`], for writes.
     WriteCompletion,
-    /// The fsync of each file after the last operation of a stream that also syncs on its way: those are `Sync`, this is the end.
+    /// The final fsync of each file, for streams that also sync while running; those syncs are `Sync`.
     FinalSync,
-    /// A range of a file that was given back: a hole was punched, or a block device was told to discard. No data move; the bytes are
-    /// the size of the range.
+    /// Deallocation of a range: a punched hole or a discard on a block device. No data moves; the bytes are the size of the
+    /// range.
     Trim,
 }
 
 impl OpKind {
-    /// Every kind, in the order of the numbers the engine uses for them.
+    /// Every kind, in the order of the engine's numbers.
     pub const ALL: [Self; 14] = [
         Self::Read,
         Self::Write,
@@ -288,7 +288,7 @@ impl OpKind {
         Self::Trim,
     ];
 
-    /// Whether it times a part of a read or write, or one from another moment on: not an operation beside those.
+    /// Whether it times part of a read or write, or one from another starting point: not a separate operation.
     #[must_use]
     pub fn is_part(self) -> bool {
         matches!(
@@ -336,38 +336,38 @@ pub struct OpStat {
     pub latency: Histogram,
 }
 
-/// How a worker ended.
+/// How a worker ended. Whatever it did before counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ending {
     /// All its operations were done.
     #[default]
     Completed,
-    /// A stop rule (time, another worker done first) ended it.
+    /// Ended by a stop rule (time, another worker done first).
     Stopped,
-    /// A signal ended the run.
+    /// Ended by a signal to the run.
     Interrupted,
-    /// An operation failed; what was done before counts.
+    /// An operation failed; the operations before it count.
     Failed(OpError),
 }
 
 /// An operation that failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpError {
-    /// What was tried: "write", "open", "verify", ...
+    /// The failed call: "write", "open", "verify", ...
     pub call: String,
-    /// On which file.
+    /// The file.
     pub path: String,
-    /// Where in the file, if that has a meaning.
+    /// Offset in the file, if meaningful.
     pub offset: Option<u64>,
-    /// Number of operations that had succeeded before.
+    /// Number of operations that succeeded before.
     pub after_ops: u64,
-    /// The kernel's error number, 0 if it was not the kernel that refused.
+    /// The kernel's error number; 0 if the error is not the kernel's.
     pub errno: i32,
-    /// The value expected and the value found, where a check compared two.
+    /// The expected and the found value, if a check compared two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compared: Option<(u64, u64)>,
-    /// The whole sentence for a person.
+    /// The whole sentence for the user.
     pub message: String,
 }
 
@@ -376,11 +376,11 @@ pub struct OpError {
 pub struct OpLogEntry {
     /// Offset in the file.
     pub offset: u64,
-    /// Bytes asked for.
+    /// Bytes requested.
     pub bytes: u32,
     /// Service time in ns.
     pub latency_ns: u64,
-    /// When it was issued, ns after the worker began to count; 0 in records of older versions.
+    /// Time of issue, ns after the worker began to count; 0 in records of older versions.
     #[serde(default)]
     pub start_ns: u64,
 }
@@ -390,13 +390,13 @@ pub struct OpLogEntry {
 pub struct Interval {
     /// End of the interval, ns after the release of the first worker.
     pub end_ns: u64,
-    /// Its length.
+    /// Its length, ns.
     pub width_ns: u64,
     /// Operations finished in it.
     pub ops: u64,
     /// File data moved in it.
     pub bytes: u64,
-    /// Latencies of what finished in it, by kind of operation.
+    /// Latencies of the operations finished in it, by kind of operation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub latencies: Vec<(OpKind, Histogram)>,
     /// File data moved in it, by kind of operation.
@@ -404,27 +404,27 @@ pub struct Interval {
     pub moved: Vec<(OpKind, u64)>,
 }
 
-/// What the machine does to any program, measured beside the phase: stalls that are not the storage's.
+/// How much the machine stalls any program, measured beside the phase: stalls that are not the storage's.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Jitter {
-    /// Gaps between one reading of the clock and the next in short spins, ns: a stall of the CPU (interrupts, the hypervisor).
+    /// Gaps between successive clock readings in short spins, ns: CPU stalls (interrupts, the hypervisor).
     pub gaps: Histogram,
-    /// How late timed sleeps ended, ns: the scheduler, timers and a CPU that slept.
+    /// How late timed sleeps ended, ns: the scheduler, timers and sleeping CPUs.
     pub wakes: Histogram,
-    /// Time that was watched by spinning, ns.
+    /// Time spent spinning, ns.
     pub watched_ns: u64,
 }
 
-/// What the page cache was meant to hold of a phase's files when it began.
+/// Intended content of the page cache for a phase's files at its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CacheIntent {
-    /// Whatever was there.
+    /// Left as found.
     #[default]
     AsFound,
-    /// Nothing.
+    /// Nothing cached.
     Cold,
-    /// All.
+    /// Everything cached.
     Warm,
 }
 
@@ -443,25 +443,25 @@ impl CacheIntent {
     }
 }
 
-/// What a phase's files are made of.
+/// Holes and unwritten extents in a phase's files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extents {
-    /// Bytes looked at: the regions the streams work on.
+    /// Bytes examined: the regions the streams work on.
     pub bytes: u64,
-    /// Of those, holes: no block belongs to them.
+    /// Of those, holes: no blocks are allocated.
     pub hole_bytes: u64,
-    /// Of those, extents that are allocated and were never written.
+    /// Of those, allocated extents that were never written.
     pub unwritten_bytes: u64,
-    /// Bytes of holes and unwritten extents that were filled with data before.
+    /// Bytes of holes and unwritten extents filled with data beforehand.
     pub filled_bytes: u64,
 }
 
-/// Whether a figure came to a steady state; see [`crate::steady`].
+/// Whether a figure reached a steady state; see [`crate::steady`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SteadyState {
     /// Whether both criteria held in the last window.
     pub reached: bool,
-    /// Whether it was asked for as a stop rule; otherwise it was judged afterwards from the intervals.
+    /// Whether it was requested as a stop rule; otherwise it was judged afterwards from the intervals.
     pub asked: bool,
     /// "operations", "bytes" or "latency".
     pub figure: String,
@@ -473,7 +473,7 @@ pub struct SteadyState {
     pub window: u32,
     /// Mean over the last window.
     pub mean: f64,
-    /// Largest minus least in the last window, in percent of the mean.
+    /// Largest minus smallest in the last window, in percent of the mean.
     pub range_percent: f64,
     /// Change of the fitted line over the last window, in percent of the mean.
     pub slope_percent: f64,
@@ -482,26 +482,26 @@ pub struct SteadyState {
 /// Latencies of a worker's reads or writes of one I/O priority.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PriorityStat {
-    /// The worker, by index.
+    /// Index of the worker.
     pub worker: u32,
-    /// Writes; otherwise reads.
+    /// Whether these are writes; otherwise reads.
     pub write: bool,
-    /// Class, in the bits above the 13th, and level; 0: that of the thread.
+    /// Class (above the low 13 bits) and level; 0: the thread's own priority.
     pub priority: u16,
-    /// Whole latencies.
+    /// Total latencies.
     pub latency: Histogram,
-    /// Those from submission to completion.
+    /// Latencies from submission to completion.
     pub completion: Histogram,
 }
 
-/// What came of waiting for some workers to become steady.
+/// Result of waiting for some workers to become steady.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SteadyGroup {
-    /// Which workers, by index.
+    /// Indices of the workers.
     pub workers: Vec<u32>,
-    /// Whether they did, and were ended by it.
+    /// Whether they became steady and were ended by that.
     pub reached: bool,
-    /// The figure that was looked at: "operations", "bytes" or "latency".
+    /// The figure judged: "operations", "bytes" or "latency".
     pub figure: String,
     /// Length of a round, ns.
     pub round_ns: u64,
@@ -511,18 +511,18 @@ pub struct SteadyGroup {
     pub operations: Vec<f64>,
     /// Bytes per second of each round.
     pub bytes: Vec<f64>,
-    /// Mean latency of each round, ns; 0 where nothing finished.
+    /// Mean latency of each round, ns; 0 if nothing finished.
     pub latencies: Vec<f64>,
 }
 
 impl Worker {
-    /// Bytes per second inside the clock; `None` if nothing was timed.
+    /// Bytes per second inside the timed interval; `None` if nothing was timed.
     #[must_use]
     pub fn bytes_per_s(&self) -> Option<f64> {
         (self.elapsed_ns > 0).then(|| self.bytes as f64 * 1e9 / self.elapsed_ns as f64)
     }
 
-    /// Operations per second inside the clock.
+    /// Operations per second inside the timed interval; `None` if nothing was timed.
     #[must_use]
     pub fn ops_per_s(&self) -> Option<f64> {
         (self.elapsed_ns > 0).then(|| self.ops as f64 * 1e9 / self.elapsed_ns as f64)
@@ -530,8 +530,8 @@ impl Worker {
 }
 
 impl Worker {
-    /// Bytes per second from the first operation to a mark; `None` where that never came. What was written after the stop flag
-    /// lies before an fsync outside the clock and is part of its work.
+    /// Bytes per second from the first operation to a mark; `None` if it was never reached. Data written after the stop flag is
+    /// flushed by an fsync outside the timed interval, so it counts as part of that fsync's work.
     #[must_use]
     pub fn bytes_per_s_to(&self, mark: Mark, sync_in_clock: bool) -> Option<f64> {
         let ns = match mark {
@@ -557,14 +557,14 @@ impl Repetition {
         self.workers.iter().fold(0, |sum, w| sum.saturating_add(w.ops))
     }
 
-    /// Sum of the workers' own rates, bytes per second ("children see"); of an imported run what was printed.
+    /// Sum of the workers' own rates, bytes per second ("children see"); for an imported run, the printed figure.
     #[must_use]
     pub fn bytes_per_s(&self) -> Option<f64> {
         let rates: Vec<f64> = self.workers.iter().filter_map(Worker::bytes_per_s).collect();
         if rates.is_empty() { self.imported(names::THROUGHPUT) } else { Some(rates.iter().sum()) }
     }
 
-    /// Sum of the workers' own rates, operations per second; of an imported run what was printed.
+    /// Sum of the workers' own rates, operations per second; for an imported run, the printed figure.
     #[must_use]
     pub fn ops_per_s(&self) -> Option<f64> {
         let rates: Vec<f64> = self.workers.iter().filter_map(Worker::ops_per_s).collect();
@@ -599,7 +599,7 @@ impl Repetition {
 }
 
 impl Phase {
-    /// Median over the repetitions of a figure.
+    /// Median of a figure over the repetitions.
     fn median(&self, figure: impl Fn(&Repetition) -> Option<f64>) -> Option<f64> {
         let mut values: Vec<f64> = self.repetitions.iter().filter_map(figure).collect();
         values.sort_by(f64::total_cmp);
@@ -622,8 +622,8 @@ impl Phase {
         self.median(Repetition::ops_per_s)
     }
 
-    /// Throughput in bytes/s up to a mark: median over the repetitions of the sum of the workers' rates. `None` where a worker
-    /// that moved data never came there.
+    /// Throughput in bytes/s up to a mark: median over the repetitions of the sum of the workers' rates. `None` if a worker
+    /// that moved data never reached it.
     #[must_use]
     pub fn bytes_per_s_to(&self, mark: Mark) -> Option<f64> {
         self.median(|r| {
@@ -633,7 +633,7 @@ impl Phase {
         })
     }
 
-    /// Whether an operation failed in any repetition: its figures stand on part of the work.
+    /// Whether an operation failed in any repetition, so that the figures cover only part of the work.
     #[must_use]
     pub fn failed(&self) -> bool {
         self.repetitions.iter().any(|r| r.error().is_some())
@@ -655,7 +655,7 @@ impl Phase {
         all
     }
 
-    /// Memory or device, of the last repetition: as it was stored, or (of a record of an older version) as its counters tell.
+    /// Memory or device, for the last repetition: as stored, or (in a record of an older version) derived from its counters.
     #[must_use]
     pub fn truth(&self) -> Option<CacheTruth> {
         let last = self.repetitions.last()?;

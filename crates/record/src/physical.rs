@@ -1,5 +1,5 @@
 //! What the kernel's own counters say about a phase: what the block device moved, what this program's I/O accounting says, what
-//! lay in the page cache. Everything that could not be had is `None`, with the reason in words.
+//! was in the page cache. Anything unavailable is `None`, with the reason in words.
 
 use crate::cache::Waiting;
 use serde::{Deserialize, Serialize};
@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 /// Block-layer and accounting figures over one repetition.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Physical {
-    /// Source: "diskstats", "memory" (there is no device below), "mountstats" (a server), or "none".
+    /// Source: "diskstats", "memory" (no device below), "mountstats" (a server), or "none".
     pub method: String,
-    /// The device the file system lives on (the one nearest to the file system comes first, then what it is made of).
+    /// The devices below the file system: the one nearest to it first, then what it is made of.
     pub devices: Vec<DeviceDelta>,
     /// Why there is no device, or what limits the figures.
     pub note: Option<String>,
@@ -18,38 +18,38 @@ pub struct Physical {
     /// Bytes our own processes dirtied or wrote to storage (/proc/self/io write_bytes; buffered writes count when dirtied).
     pub own_write_bytes: Option<u64>,
     /// Bytes the file system's own device had written when the last worker's clock stopped, less what cannot have been ours
-    /// because our data still waited in the page cache then. What it wrote later (an fsync or a close outside the clock) is not
-    /// part of any rate. `None` if it was not read at that moment.
+    /// because our data was still dirty then. Later writes (an fsync or close outside the timed interval) are not part of any
+    /// rate. `None` if the counter was not read at that time.
     pub written_in_clock_bytes: Option<u64>,
-    /// What of our files waited in memory to be written at the three moments; `None` where the kernel does not tell, and where
-    /// nothing was written.
+    /// How much of our files waited in memory to be written at the three points in time; `None` if the kernel does not report
+    /// it or nothing was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<Waiting>,
-    /// How the file system compresses what is written ("zstd:3"), so that fewer bytes move than were asked for; `None` if it does
-    /// not.
+    /// How the file system compresses what is written ("zstd:3"), so that fewer bytes move than were requested; `None` if it
+    /// does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compression: Option<String>,
-    /// Dirty plus writeback pages of the whole machine at the start, in bytes.
+    /// Dirty plus write-back pages of the whole machine at the start, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dirty_before_bytes: Option<u64>,
     /// The same at the end.
     pub dirty_after_bytes: Option<u64>,
-    /// CPU time of all programs of the machine until the last worker's clock stopped, ns, in ticks of 10 ms.
+    /// CPU time of all programs on the machine until the last worker's clock stopped, ns, in ticks of 10 ms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine_cpu_ns: Option<u64>,
 }
 
-/// What one block device did between two readings of /proc/diskstats. Other programs' I/O is included.
+/// Activity of one block device between two readings of /proc/diskstats. Other programs' I/O is included.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceDelta {
     /// Kernel name: "vda", "loop0", "nvme0n1p2".
     pub name: String,
-    /// 0 for the devices the file system itself uses, 1 for what those are made of, and so on.
+    /// 0 for the devices the file system uses directly, 1 for their components, and so on.
     #[serde(default)]
     pub level: u32,
-    /// "disk", "partition", "device-mapper", "md", "loop", "ram" (zram, brd, a loop device whose file lies in memory), "journal"
-    /// (whatever it is: only the file system's journal lies on it, or on what it carries) or "server" (no block device: what a network
-    /// file system's server sent and took); empty where it is not known, and for a sum of unlike devices.
+    /// "disk", "partition", "device-mapper", "md", "loop", "ram" (zram, brd, a loop device whose file is in memory), "journal"
+    /// (any device that holds only the file system's journal, or carries one that does) or "server" (no block device: traffic
+    /// with a network file system's server); empty if unknown, and for a sum of different kinds.
     #[serde(default)]
     pub kind: String,
     /// Completed reads.
@@ -62,35 +62,35 @@ pub struct DeviceDelta {
     pub write_ios: u64,
     /// Bytes written.
     pub write_bytes: u64,
-    /// Writes merged.
+    /// Writes merged into others while queued.
     pub write_merges: u64,
     /// Completed flushes.
     pub flush_ios: u64,
     /// Completed discards.
     pub discard_ios: u64,
-    /// Milliseconds during which something was in flight.
+    /// Milliseconds with something in flight.
     pub busy_ms: u64,
-    /// Milliseconds that reads took, the sum of all.
+    /// Sum of all reads' durations, ms.
     #[serde(default)]
     pub read_ms: u64,
-    /// Likewise of writes.
+    /// Sum of all writes' durations, ms.
     #[serde(default)]
     pub write_ms: u64,
-    /// Milliseconds that requests of any kind were in flight, the sum of all.
+    /// Sum of the in-flight times of requests of any kind, ms.
     #[serde(default)]
     pub queue_ms: u64,
 }
 
-/// How much of the files lay in the page cache.
+/// How much of the files was in the page cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Residency {
     /// Pages of the files.
     pub total_pages: u64,
-    /// Pages of them in the page cache.
+    /// Pages of the files in the page cache.
     pub cached_pages: u64,
-    /// Pages of those not yet written back.
+    /// Dirty pages among those.
     pub dirty_pages: u64,
-    /// Pages under write-back.
+    /// Pages among those under write-back.
     pub writeback_pages: u64,
 }
 
@@ -102,18 +102,18 @@ impl Residency {
     }
 }
 
-/// A file that serves as a disk: what it moves may never reach a disk.
+/// A file used as a disk; its I/O may never reach one.
 pub(crate) const LOOP: &str = "loop";
-/// Main memory that serves as a disk.
+/// Main memory used as a disk.
 pub(crate) const RAM: &str = "ram";
-/// Another machine that serves files; its "device" counters are of what went over the network.
+/// A file server; its "device" counters are network traffic.
 pub(crate) const SERVER: &str = "server";
-/// It holds the file system's journal and none of its files.
+/// A device that holds only the file system's journal.
 pub const JOURNAL: &str = "journal";
 
 impl Physical {
-    /// The devices of one level that hold files. What the file system itself uses is one entry, the first: where it uses several, that
-    /// is their sum, and the parts are not counted again.
+    /// The devices of one level that hold files. The file system's own device is one entry, the first; if it uses several, that
+    /// entry is their sum and the parts are not listed again.
     #[must_use]
     pub fn level(&self, level: u32) -> Vec<&DeviceDelta> {
         if level == 0 {
@@ -122,25 +122,25 @@ impl Physical {
         self.devices.iter().filter(|d| d.level == level && d.kind != JOURNAL).collect()
     }
 
-    /// The device that the file system keeps its journal on, if that is another than its files'.
+    /// The device of the file system's journal, if it differs from that of the files.
     #[must_use]
     pub fn journal(&self) -> Option<&DeviceDelta> {
         self.devices.iter().skip(1).find(|d| d.level == 0 && d.kind == JOURNAL)
     }
 
-    /// Whether no file lies on a device of this name, only a journal.
+    /// Whether the device of this name holds only a journal, no files.
     #[must_use]
     pub fn is_journal(&self, name: &str) -> bool {
         self.devices.iter().any(|d| d.name == name && d.kind == JOURNAL)
     }
 
-    /// Number of the lowest level there are counters of; 0 also where there are no devices.
+    /// The lowest level with counters; 0 also if there are no devices.
     #[must_use]
     pub fn lowest_level(&self) -> u32 {
         self.devices.iter().filter(|d| d.kind != JOURNAL).map(|d| d.level).max().unwrap_or(0)
     }
 
-    /// Whether what the file system stands on is main memory: its own device, or all that it is made of in the end.
+    /// Whether the file system lives in main memory: its own device, or everything at the bottom of the stack.
     #[must_use]
     pub fn is_memory(&self) -> bool {
         let all_ram = |level| {
@@ -150,13 +150,13 @@ impl Physical {
         self.method == "memory" || all_ram(0) || all_ram(self.lowest_level())
     }
 
-    /// Bytes the file system's own device read; `None` if there is none.
+    /// Bytes read by the file system's own device; `None` if there is none.
     #[must_use]
     pub fn device_read_bytes(&self) -> Option<u64> {
         self.devices.first().map(|d| d.read_bytes)
     }
 
-    /// Bytes the file system's own device wrote.
+    /// Bytes written by the file system's own device; `None` if there is none.
     #[must_use]
     pub fn device_write_bytes(&self) -> Option<u64> {
         self.devices.first().map(|d| d.write_bytes)

@@ -1,5 +1,5 @@
-//! What one operation of a flow did: a row of a per-operation breakdown. Workers carry one [`Row`] for each operation of their flow;
-//! tables add up those of one name ([`Row::merged`], [`Phase::rows`]) and divide them by one clock for all ([`Repetition::clock_ns`]).
+//! One row of a per-operation breakdown of a flow. Workers carry one [`Row`] for each operation of their flow; tables add up
+//! rows of the same name ([`Row::merged`], [`Phase::rows`]) and divide them by one common clock ([`Repetition::clock_ns`]).
 //! Streams have no rows: their figures are in the statistics by kind.
 
 use crate::{Histogram, OpKind, Phase, Repetition};
@@ -8,19 +8,19 @@ use serde::{Deserialize, Serialize};
 /// Figures of one operation of a flow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// The operation's name in the workload; operations inside a sequence have its name before theirs ("use.inner").
+    /// Name of the operation in the workload; inside a sequence it is prefixed with the sequence's name ("use.inner").
     pub name: String,
-    /// Which totals it belongs to.
+    /// Decides which totals it enters.
     pub class: RowClass,
-    /// Read or write if it counts as such, another kind if the model knows one, `None` for what is no file operation.
+    /// Read or write if it counts as such, another kind if the model has one, `None` if it is not a file operation.
     pub kind: Option<OpKind>,
     /// Completed executions.
     pub ops: u64,
-    /// File data moved (a listed directory: the size of its entries).
+    /// File data moved (for a directory listing, the size of its entries).
     pub bytes: u64,
     /// Durations, ns.
     pub latency: Histogram,
-    /// CPU time of the thread during the executions, ns, where it was asked for.
+    /// The thread's CPU time during the executions, ns, if requested.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub cpu_ns: u64,
 }
@@ -34,11 +34,11 @@ pub enum RowClass {
     Io,
     /// Asynchronous I/O.
     Async,
-    /// Waiting for, and waking, others.
+    /// Waiting for other processes or waking them.
     Sync,
     /// Computing, sleeping, limiting, finishing.
     Other,
-    /// What counts nothing: messages, sequences.
+    /// Not counted: messages, sequences.
     None,
 }
 
@@ -58,7 +58,7 @@ impl RowClass {
         }
     }
 
-    /// Whether its operations are I/O: those enter rates and totals.
+    /// Whether its operations are I/O and enter rates and totals.
     #[must_use]
     pub fn is_io(self) -> bool {
         matches!(self, Self::Io | Self::Async)
@@ -66,7 +66,7 @@ impl RowClass {
 }
 
 impl Row {
-    /// Adds what another worker's operation of the same name did.
+    /// Adds another worker's figures for the same operation.
     pub fn add(&mut self, other: &Self) {
         self.ops = self.ops.saturating_add(other.ops);
         self.bytes = self.bytes.saturating_add(other.bytes);
@@ -74,20 +74,20 @@ impl Row {
         self.latency.merge(&other.latency);
     }
 
-    /// Executions per second of a clock: [`Repetition::clock_ns`] or [`Phase::clock_ns`], whatever the row was merged over. `None`
-    /// if nothing was timed.
+    /// Executions per second. `clock_ns` is [`Repetition::clock_ns`] or [`Phase::clock_ns`], matching what the row was merged
+    /// over. `None` if nothing was timed.
     #[must_use]
     pub fn ops_per_s(&self, clock_ns: u64) -> Option<f64> {
         per_s(self.ops, clock_ns)
     }
 
-    /// Bytes per second of a clock, likewise.
+    /// Bytes per second, likewise.
     #[must_use]
     pub fn bytes_per_s(&self, clock_ns: u64) -> Option<f64> {
         per_s(self.bytes, clock_ns)
     }
 
-    /// The rows of all workers, those of one name added up, in order of first appearance.
+    /// The rows of all workers, added up by name, in order of first appearance.
     #[must_use]
     pub fn merged<'a>(rows: impl IntoIterator<Item = &'a Self>) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
@@ -113,14 +113,14 @@ fn per_s(n: u64, clock_ns: u64) -> Option<f64> {
 }
 
 impl Repetition {
-    /// The time that was measured, ns: the longest of the workers' clocks. All rows of a repetition are divided by it, so that
-    /// operations of processes that waited for each other can be held against one another.
+    /// The measured time, ns: the longest of the workers' clocks. All rows of a repetition are divided by it, so that
+    /// operations of processes that waited for each other remain comparable.
     #[must_use]
     pub fn clock_ns(&self) -> u64 {
         self.workers.iter().map(|w| w.elapsed_ns).max().unwrap_or(0)
     }
 
-    /// What each operation of its flows did, all workers together; empty where there were none but streams.
+    /// Breakdown by operation over all workers; empty if there were only streams.
     #[must_use]
     pub fn rows(&self) -> Vec<Row> {
         Row::merged(self.workers.iter().flat_map(|w| &w.rows))
@@ -128,13 +128,13 @@ impl Repetition {
 }
 
 impl Phase {
-    /// The time that was measured in all repetitions, ns.
+    /// The measured time of all repetitions, ns.
     #[must_use]
     pub fn clock_ns(&self) -> u64 {
         self.repetitions.iter().fold(0, |sum, r| sum.saturating_add(r.clock_ns()))
     }
 
-    /// What each operation of its flows did, all workers and repetitions together.
+    /// Breakdown by operation over all workers and repetitions.
     #[must_use]
     pub fn rows(&self) -> Vec<Row> {
         Row::merged(self.repetitions.iter().flat_map(|r| &r.workers).flat_map(|w| &w.rows))

@@ -1,4 +1,4 @@
-//! A run: one invocation's complete record.
+//! The complete record of one invocation.
 
 use crate::{Doubt, Phase, Simulation, Source, Trust};
 use serde::{Deserialize, Serialize};
@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
-    /// Still going, or killed without warning: what is there counts, the end is missing.
+    /// Still running, or killed without warning: the data so far counts, the end is missing.
     #[default]
     Running,
-    /// Everything asked for was done.
+    /// Everything requested was done.
     Completed,
-    /// A signal ended it; what was measured is kept.
+    /// Ended by a signal; the measurements so far are kept.
     Interrupted,
-    /// An error ended it; what was measured is kept.
+    /// Ended by an error; the measurements so far are kept.
     Failed,
 }
 
@@ -40,24 +40,24 @@ pub struct Clock {
     pub hz: f64,
     /// Median cost of one reading, ns.
     pub cost_ns: f64,
-    /// Smallest step seen between two different readings, ns.
+    /// Smallest step between two different readings, ns.
     pub resolution_ns: f64,
     /// Drift against CLOCK_MONOTONIC over the run, parts per million; `None` until the end.
     pub drift_ppm: Option<f64>,
 }
 
-/// One invocation: what was asked, where it ran, what happened.
+/// One invocation: what was requested, where it ran, what happened.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// Time-sortable, unique: "20261121T210531-1a2b3c".
+    /// Unique and sortable by time: "20261121T210531-1a2b3c".
     pub id: String,
-    /// A name given by the user, or the command's.
+    /// Name given by the user, or the command's.
     pub label: String,
     /// Language the workload was written in: "survey", "iozone", "native".
     pub dialect: String,
     /// RFC 3339 with offset.
     pub started_at: String,
-    /// The same; empty while running.
+    /// RFC 3339 with offset; empty while running.
     pub ended_at: String,
     /// How it ended.
     pub status: Status,
@@ -79,15 +79,15 @@ pub struct Run {
     pub phases: Vec<Phase>,
     /// Reasons for doubt.
     pub doubts: Vec<Doubt>,
-    /// Every check that was made, passed or not.
+    /// Every check made, passed or not.
     #[serde(default)]
     pub trust: Vec<Trust>,
     /// The error that ended the run, if one did.
     pub error: Option<String>,
-    /// The text it was imported from; `None` of a run that was measured.
+    /// The text it was imported from; `None` for a measured run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
-    /// The model that its figures follow from; `None` of a run that was measured or imported.
+    /// The model behind its figures; `None` for a measured or imported run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simulation: Option<Simulation>,
 }

@@ -1,8 +1,8 @@
-//! Whether two runs did the same, whatever the night and its directories were called.
+//! Whether two runs did the same work, regardless of the names of runs and directories.
 
 use std::path::Path;
 
-/// The last part of an absolute path; other words as they are.
+/// The last component of an absolute path; any other word unchanged.
 #[must_use]
 pub fn base(word: &str) -> &str {
     if !word.starts_with('/') {
@@ -11,8 +11,8 @@ pub fn base(word: &str) -> &str {
     Path::new(word).file_name().and_then(|n| n.to_str()).unwrap_or(word)
 }
 
-/// The workload without what says nothing of what is done: seed, name and note of the whole, seeds of streams, directories of absolute paths. Of the root of a
-/// tree nothing is left: often it is the directory of the night itself.
+/// The workload without anything that does not affect the work: seed, name and note of the whole, seeds of streams, directories
+/// of absolute paths. The root of a tree is removed entirely, since it is often the directory of that one run.
 #[must_use]
 pub fn without_names(model: &str) -> String {
     let mut text = String::new();
@@ -35,7 +35,7 @@ pub fn without_names(model: &str) -> String {
     text
 }
 
-/// Every other part of a line in quotes is a string (a line with an escape in it is left as it is).
+/// Every second part of a line split at quotes is a string (a line with an escape is left as it is).
 fn without_directories(text: &mut String, line: &str) {
     let mut before = "";
     for (i, part) in line.split('"').enumerate() {

@@ -1,23 +1,23 @@
-//! Text of others (names, paths, lines of logs) as it is shown: a control character could move the cursor of a terminal, name its window or
-//! type into it, and one that turns the direction of writing hides what is written. Such characters are shown as JSON writes them, so that a JSON
-//! text stays the same text.
+//! Makes foreign text (names, paths, log lines) safe to display: control characters could move a terminal's cursor, set its
+//! title or inject input, and bidirectional controls can hide text. Such characters are escaped as in JSON, so that JSON text
+//! keeps its meaning.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// For one line: a line break is shown, too.
+/// For a single line: line breaks are escaped too.
 #[must_use]
 pub fn shown(text: &str) -> Cow<'_, str> {
     replaced(text, |_| false)
 }
 
-/// For text of several lines: line breaks and tabulators stay.
+/// For text of several lines: line breaks and tabs stay.
 #[must_use]
 pub fn shown_lines(text: &str) -> Cow<'_, str> {
     replaced(text, |c| matches!(c, '\n' | '\t'))
 }
 
-/// For what we have coloured ourselves: as [`shown_lines`], and the sequences that only set colours and weights stay.
+/// For text we have coloured ourselves: as [`shown_lines`], but sequences that only set colours and weights stay.
 #[must_use]
 pub fn shown_coloured(text: &str) -> Cow<'_, str> {
     if !text.contains('\x1b') {
@@ -40,7 +40,7 @@ pub fn shown_coloured(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Length of a sequence that sets colours or weights, if the text begins with one.
+/// Length of a colour or weight sequence at the start of the text, if there is one.
 fn colour_sequence(text: &str) -> Option<usize> {
     let body = text.strip_prefix("\x1b[")?;
     let end = body.find(|c: char| !c.is_ascii_digit() && c != ';')?;

@@ -1,5 +1,5 @@
-//! What a simulated run stood on. A run that has this measured nothing: its figures follow from a model of a host, a kernel and a
-//! device, and are as good as the values those are made of. Whoever shows, lists or compares runs says so.
+//! What a simulated run is based on. Such a run measured nothing: its figures follow from a model of a host, a kernel and a
+//! device, and are only as good as the model's values. Code that shows, lists or compares runs must say so.
 
 use crate::inside::PhaseInside;
 use serde::{Deserialize, Serialize};
@@ -7,97 +7,96 @@ use serde::{Deserialize, Serialize};
 /// The model behind a simulated run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Simulation {
-    /// Profile of the host, by name or file.
+    /// Host profile, by name or file.
     pub host: String,
-    /// Profile of the device, by name or file.
+    /// Device profile, by name or file.
     pub device: String,
-    /// The I/O scheduler with its version and what was set of it.
+    /// The I/O scheduler with its version and changed settings.
     pub scheduler: String,
-    /// The read-ahead policy with what was set of it.
+    /// The read-ahead policy with its changed settings.
     pub readahead: String,
-    /// Layers that were simulated: "full", "nocache", "replay".
+    /// Simulated layers: "full", "nocache", "replay".
     pub stack: String,
-    /// What the device takes in one request, by the name of the preset; empty in records of older versions.
+    /// Request limits of the device, by preset name; empty in records of older versions.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub limits: String,
-    /// Values of the profiles that were others for this run, as they were asked for: ("device.layout.unit_kib", "128").
+    /// Profile values overridden for this run, as given: ("device.layout.unit_kib", "128").
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub set: Vec<(String, String)>,
-    /// How a trace was handed in; `None` of workloads.
+    /// How a trace was fed in; `None` for workloads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handed_in: Option<HandedIn>,
-    /// The texts of profiles that were files: a file may be another one by now.
+    /// Texts of the profiles that were files, since a file may have changed by now.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub texts: Vec<ProfileText>,
     /// Where the values of the profiles come from.
     pub values: ValueSources,
-    /// Which of them were fitted or guessed, and how far the model was from a device; empty in records of older versions.
+    /// Which values were fitted or guessed, and how far the model was off; empty in records of older versions.
     #[serde(default)]
     pub rests_on: RestsOn,
-    /// What happened inside, counted: (name, count).
+    /// Internal event counts: (name, count).
     pub counts: Vec<(String, u64)>,
-    /// How phases went inside, to be drawn.
+    /// The inner course of phases, for drawing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<PhaseInside>,
 }
 
-/// How arrivals of a trace were handed in.
+/// How the arrivals of a trace were fed in.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HandedIn {
-    /// "open": at the times of the trace; "closed": so many at any time; "dependent": after what their tasks waited for.
+    /// "open": at the trace's times; "closed": a fixed number in flight; "dependent": after what their tasks waited for.
     pub mode: String,
-    /// What gaps in time were multiplied by; 1 where that is not said.
+    /// Factor applied to gaps in time; 1 if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,
-    /// How many were under way at any time.
+    /// Number kept in flight.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
 }
 
-/// A profile that was a file.
+/// A profile that was read from a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProfileText {
-    /// Whose: "host", "device", "device members.disk".
+    /// Which profile: "host", "device", "device members.disk".
     pub of: String,
-    /// What it was called.
+    /// Name of the file.
     pub file: String,
-    /// What stood in it.
+    /// Content of the file.
     pub text: String,
 }
 
-/// What an answer of a model rests on beside what is known.
+/// The uncertain values a model's answer rests on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RestsOn {
-    /// Values that were set so that a figure comes out, by their names in the profiles ("device interface.overhead_ms").
+    /// Values set so that a figure comes out, by their names in the profiles ("device interface.overhead_ms").
     #[serde(default)]
     pub fitted: Vec<String>,
-    /// Values that nobody knows.
+    /// Values without a source.
     #[serde(default)]
     pub guessed: Vec<String>,
-    /// How far response times of the device's model were from those of the device, on requests that it was not fitted to: the demerit
-    /// figure in % of their mean. `None` if nobody has held the one beside the other.
+    /// How far the model's response times were from the device's, on requests it was not fitted to: the demerit figure in % of
+    /// their mean. `None` if they were never compared.
     #[serde(default)]
     pub demerit_percent: Option<f64>,
-    /// What the device's model was off by on traces that it was not fitted to, where there were several. It stands in place of a demerit.
+    /// How far the device's model was off on several traces that it was not fitted to. Replaces the demerit figure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_out: Option<OffHeldOut>,
-    /// What the trace that the device was fitted to has in place of the requests of this answer ("no writes"): there is no error bar
-    /// then.
+    /// What the trace the device was fitted to lacks of this answer's requests ("no writes"); there is then no error bar.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instead: Vec<String>,
 }
 
-/// How far a model was off on traces that it was not fitted to.
+/// How far a model was off on traces it was not fitted to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OffHeldOut {
-    /// The error bar, percent of throughput or of the mean response time, whichever is more.
+    /// The error bar, percent of throughput or of the mean response time, whichever is larger.
     pub percent: f64,
-    /// Traces that were held out in turn.
+    /// Number of traces held out in turn.
     pub traces: u64,
 }
 
 impl OffHeldOut {
-    /// From so many traces on the error bar is what one in twenty exceeds, and not the worst of them.
+    /// From this many traces on, the error bar is the value exceeded by one in twenty instead of the worst.
     pub const MANY: u64 = 20;
 }
 
@@ -113,13 +112,13 @@ impl std::fmt::Display for OffHeldOut {
 }
 
 impl RestsOn {
-    /// The error bar, percent; none where nobody knows.
+    /// The error bar, percent; `None` if unknown.
     #[must_use]
     pub fn percent(&self) -> Option<f64> {
         self.held_out.map(|held_out| held_out.percent).or(self.demerit_percent)
     }
 
-    /// How far the model was off, in words that follow on "the device's model was"; none where nobody knows.
+    /// How far the model was off, in words that follow "the device's model was"; `None` if unknown.
     #[must_use]
     pub fn off(&self) -> Option<String> {
         let demerit = || self.demerit_percent.map(|percent| format!("{percent:.1} % off a device (demerit)"));
@@ -141,7 +140,7 @@ impl RestsOn {
         )
     }
 
-    /// The error bar, and every value that the answer rests on without anybody knowing it, in one sentence.
+    /// The error bar and every uncertain value the answer rests on, in one sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
         let mut text = self.error_bar();
@@ -155,12 +154,12 @@ impl RestsOn {
     }
 }
 
-/// How many values of profiles come from where.
+/// Number of profile values by origin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ValueSources {
     /// Data sheets, manuals, kernel sources.
     pub datasheet: u32,
-    /// Measured on the thing itself.
+    /// Measured on the hardware itself.
     pub measured: u32,
     /// Set so that one figure comes out.
     pub fitted: u32,
@@ -184,7 +183,7 @@ impl std::fmt::Display for ValueSources {
 }
 
 impl Simulation {
-    /// The sentence that every report of such a run begins with.
+    /// The sentence that begins every report of such a run.
     #[must_use]
     pub fn sentence(&self) -> String {
         let settings: Vec<String> = self
@@ -200,7 +199,7 @@ impl Simulation {
         )
     }
 
-    /// Everything that it was asked for beside the workload, by name.
+    /// Every setting beside the workload, by name.
     #[must_use]
     pub fn settings(&self) -> Vec<(String, String)> {
         let mut all: Vec<(String, String)> = [
@@ -282,7 +281,7 @@ mod tests {
             RestsOn { held_out, ..RestsOn::default() }.sentence(),
             "Error bar: the device's model was at most 12.3 % off the device, in throughput and mean response time of 6 held-out traces."
         );
-        // Records of older versions have none of this.
+        // Records of older versions have none of these fields.
         let old = "{\"host\":\"h\",\"device\":\"d\",\"scheduler\":\"s\",\"readahead\":\"r\",\"stack\":\"full\",\
                    \"values\":{\"datasheet\":1,\"measured\":0,\"fitted\":0,\"guessed\":0},\"counts\":[]}";
         let read: Simulation = serde_json::from_str(old).unwrap();

@@ -1,8 +1,8 @@
-//! Steady state by the two criteria of SNIA's Solid State Storage Performance Test Specification: over a
-//! window of rounds the largest figure lies at most so many percent of the mean above the least, and the least-squares line through
-//! the rounds changes by at most so many percent of the mean from the first round of the window to the last.
+//! Steady state by the two criteria of SNIA's Solid State Storage Performance Test Specification: over a window of rounds, the
+//! range (largest minus smallest figure) stays within a percentage of the mean, and the least-squares line through the rounds
+//! changes by at most a percentage of the mean from the first round to the last.
 //!
-//! Pure arithmetic: the engine uses it to end a phase, reports use it to judge one that is over.
+//! Pure arithmetic: the engine uses it to end a phase, reports use it to judge a finished one.
 
 use crate::SteadyState;
 
@@ -11,9 +11,9 @@ use crate::SteadyState;
 pub struct Steadiness {
     /// Mean of the window.
     pub mean: f64,
-    /// Largest minus least, in percent of the mean.
+    /// Largest minus smallest, in percent of the mean.
     pub range_percent: f64,
-    /// Change of the fitted line from the first round to the last, in percent of the mean, without its sign.
+    /// Absolute change of the fitted line from the first round to the last, in percent of the mean.
     pub slope_percent: f64,
     /// The largest distance of a round from the mean.
     pub deviation: f64,
@@ -57,7 +57,7 @@ impl Steadiness {
         self.range_percent <= range_percent && self.slope_percent <= slope_percent
     }
 
-    /// The slope, or else the largest distance from the mean: as it is, or in percent of the mean. A slope keeps its sign.
+    /// The slope, or else the largest distance from the mean; absolute, or in percent of the mean. A slope keeps its sign.
     #[must_use]
     pub fn figure(&self, slope: bool, percent: bool) -> f64 {
         let figure = if slope { self.slope } else { self.deviation };
@@ -66,8 +66,8 @@ impl Steadiness {
 }
 
 impl SteadyState {
-    /// Adds a round with such a figure and judges the window that it ends; `holds` says what steady is. A round without a figure, in
-    /// which nothing finished, is none, but the window before it is judged again.
+    /// Adds a round and judges the window that it ends; `holds` is the steadiness criterion. A round without a figure, in which
+    /// nothing finished, is not added, but the previous window is judged again.
     pub fn add(&mut self, figure: Option<f64>, holds: impl FnOnce(&Steadiness) -> bool) {
         self.rounds.extend(figure);
         if let Some(steadiness) = Steadiness::of(&self.rounds, self.window as usize) {

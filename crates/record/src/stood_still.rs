@@ -1,16 +1,17 @@
-//! Whether a repetition stood still: the process was stopped (SIGSTOP, a freezer, a debugger), its machine suspended, or it got no CPU. Told by
-//! how late the sleeps ended of the process that watches the workers, and how long it was away between two looks; its rates are then too low, and its longest latencies not the storage's.
+//! Whether a repetition stood still: the process was stopped (SIGSTOP, a freezer, a debugger), the machine was suspended, or it
+//! got no CPU. Detected by late wake-ups and long gaps in the process that watches the workers. The rates are then too low and
+//! the longest latencies are not the storage's.
 
 use crate::{Phase, Repetition};
 
-/// Nothing a scheduler does is that long.
+/// Longer than any delay by a scheduler.
 const LONG_NS: u64 = 1_000_000_000;
-/// Of a short repetition less counts, if it is a part that changes the figure.
+/// A shorter stall counts in a short repetition, if it is a notable part of it.
 const NOTABLE_NS: u64 = 250_000_000;
 const NOTABLE_PART: f64 = 0.1;
 
 impl Repetition {
-    /// For how long it stood still at least once, ns.
+    /// Length of its longest stall, ns; `None` if it did not stand still.
     #[must_use]
     pub fn stood_still_ns(&self) -> Option<u64> {
         let jitter = self.jitter.as_ref()?;
@@ -21,7 +22,7 @@ impl Repetition {
 }
 
 impl Phase {
-    /// The longest that one of its repetitions stood still, ns.
+    /// The longest stall of any repetition, ns.
     #[must_use]
     pub fn stood_still_ns(&self) -> Option<u64> {
         self.repetitions.iter().filter_map(Repetition::stood_still_ns).max()

@@ -1,29 +1,30 @@
-//! The tail of a phase's latencies beside what the machine does to any program: one that is no longer than the machine's own stalls
-//! says nothing about the storage. Computed here and nowhere else; checks and reports use it.
+//! The tail of a phase's latencies compared with the machine's own stalls: a tail no longer than those says nothing about the
+//! storage. Computed only here; checks and reports use it.
 
 use crate::{Histogram, Jitter, OpKind, Phase, Regime};
 
-/// One operation in a thousand: what p99.9 is about.
+/// The fraction beyond p99.9.
 const ONE_IN: f64 = 0.001;
 /// Fewer operations or sleeps than this have no p99.9.
 const FEWEST: u64 = 1000;
 
-/// The end of a phase's latencies beside what the machine would have made of operations that wait for nothing, ns.
+/// The tail of a phase's latencies beside what stalls alone would do to operations that wait for nothing, ns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tail {
-    /// 99.9 % of the operations took no longer.
+    /// 99.9th percentile of the operations.
     pub p999_ns: u64,
     /// The slowest operation.
     pub max_ns: u64,
-    /// One operation in a thousand would have been stalled for so long.
+    /// The stall that one operation in a thousand would meet.
     pub machine_p999_ns: u64,
-    /// The longest stall that was seen.
+    /// The longest stall seen.
     pub machine_max_ns: u64,
     p50_ns: u64,
 }
 
 impl Tail {
-    /// Of the reads and writes of all repetitions; `None` where stalls were not watched, or too few operations or stalls were seen to tell.
+    /// For the reads and writes of all repetitions; `None` if stalls were not watched, or too few operations or stalls were
+    /// seen.
     #[must_use]
     pub fn of(phase: &Phase) -> Option<Self> {
         let jitter = jitter(phase)?;
@@ -35,9 +36,9 @@ impl Tail {
         if latency.count() < FEWEST {
             return None;
         }
-        // Who waits for a device sleeps once per operation; who reads from the page cache keeps its CPU.
+        // An operation that waits for a device sleeps once; one served from the page cache keeps its CPU.
         let sleeps = matches!(phase.origin().regime, Regime::Device | Regime::Mixed);
-        // Where too few sleeps were watched, the stalls of the CPU are the least that a sleeper meets, too.
+        // With too few sleeps watched, the CPU's stalls are a lower bound for sleepers too.
         let (machine_p999_ns, machine_max_ns) = if sleeps && jitter.wakes.count() >= FEWEST {
             (jitter.wakes.percentile_ns(99.9)?, jitter.wakes.max_ns())
         } else {
@@ -52,24 +53,24 @@ impl Tail {
         })
     }
 
-    /// Whether there is a tail, and no more of one than twice the machine's own.
+    /// Whether there is a tail and it is at most twice the machine's own.
     #[must_use]
     pub fn is_the_machines(&self) -> bool {
         self.p999_ns > self.p50_ns.saturating_mul(2) && self.p999_ns <= self.machine_p999_ns.saturating_mul(2)
     }
 }
 
-/// How long the machine's stalls were watched beside a phase, and the longest of them: what there is to say where [`Tail`] cannot.
+/// How long stalls were watched beside a phase, and the longest one: a fallback where [`Tail`] has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Watched {
-    /// The longest stall that was seen, of a CPU that was kept or of a sleeper.
+    /// The longest stall seen, of a running CPU or a sleeper.
     pub longest_ns: u64,
-    /// For how long it was watched, over all repetitions.
+    /// Watched time over all repetitions.
     pub watched_ns: u64,
 }
 
 impl Watched {
-    /// Of all repetitions; `None` where stalls were not watched.
+    /// For all repetitions; `None` if stalls were not watched.
     #[must_use]
     pub fn of(phase: &Phase) -> Option<Self> {
         let jitter = jitter(phase)?;
@@ -80,7 +81,6 @@ impl Watched {
     }
 }
 
-/// Stalls of all repetitions.
 fn jitter(phase: &Phase) -> Option<Jitter> {
     let mut all = Jitter::default();
     for jitter in phase.repetitions.iter().filter_map(|r| r.jitter.as_ref()) {
@@ -91,8 +91,8 @@ fn jitter(phase: &Phase) -> Option<Jitter> {
     (all != Jitter::default()).then_some(all)
 }
 
-/// The stall that one in a thousand operations of this length meets: the longer an operation keeps its CPU, the likelier one falls
-/// into it. `None` if the watch was too short to have met it once.
+/// The stall that one in a thousand operations of this length meets: the longer an operation keeps its CPU, the likelier it
+/// meets one. `None` if the watch was too short to see such a stall once.
 fn stall_ns(gaps: &Histogram, watched_ns: u64, operation_ns: f64) -> Option<u64> {
     let wanted = ONE_IN * watched_ns as f64 / operation_ns.max(1.0);
     let buckets: Vec<(u64, u64, u64)> = gaps.buckets().collect();
@@ -116,7 +116,7 @@ mod tests {
                 .chain(std::iter::repeat_n(1_000_000, 10)),
         );
         let at = |operation_ns| stall_ns(&gaps, 1_000_000_000, operation_ns).map(|ns| ns / 1000);
-        // One in a thousand of 100 us: ten in the second.
+        // One in a thousand operations of 100 us: ten in the second.
         assert!(at(100_000.0).is_some_and(|us| (980..=1000).contains(&us)), "{:?}", at(100_000.0));
         assert_eq!(at(1_000.0), Some(4), "a thousand in the second, in the bucket from 4.99 us");
         assert_eq!(at(100.0), Some(0), "ten thousand: the step of the loop");

@@ -1,7 +1,7 @@
-//! Whether a result can be trusted: every check that fathom makes of every run, with what it found. A check never changes a number;
-//! one that fails has a [`Doubt`](crate::Doubt) of the same code, which says what to do.
+//! Whether a result can be trusted: every check that fathom makes of every run, with its outcome. A check never changes a
+//! number; a failed one has a [`Doubt`](crate::Doubt) of the same code, which says what to do.
 //!
-//! The list is made by `observe` at the end of a run and stored with it.
+//! `observe` makes the list at the end of a run; it is stored with the run.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,21 +10,21 @@ use serde::{Deserialize, Serialize};
 pub struct Trust {
     /// Stable word for machines: see docs/formats/record-json.md for the list.
     pub code: String,
-    /// What came out.
+    /// The outcome.
     pub verdict: Verdict,
     /// For a person: what was measured, with figures.
     pub sentence: String,
 }
 
-/// What a check came to.
+/// The outcome of a check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Nothing against the result.
+    /// Nothing speaks against the result.
     Good,
-    /// A reason to trust it less, or to read it differently than one would.
+    /// A reason to trust it less, or to read it differently than expected.
     Doubtful,
-    /// It could not be found out; the sentence says why.
+    /// It could not be determined; the sentence says why.
     #[default]
     Unknown,
 }

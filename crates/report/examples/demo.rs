@@ -1,4 +1,4 @@
-//! Writes every kind of report of the sample runs into a directory, to be looked at: `cargo run -p fathom-report --example demo -- DIR`.
+//! Writes every kind of report of the sample runs into a directory for inspection: `cargo run -p fathom-report --example demo -- DIR`.
 
 #[path = "../tests/support/samples.rs"]
 mod samples;

@@ -1,6 +1,6 @@
-//! A band of a surface: neighbouring file sizes on one level, what served them, and why they are no part of the band before. Where nobody knows
-//! what served them, as of an imported table, the sizes of the files against those of caches and memory say what can have, and a fall of
-//! the level is a knee. Bands are found in `regimes`.
+//! A band of a surface: neighbouring file sizes at one level, what served them, and why they do not belong to the previous
+//! band. If the source is unknown, as in an imported table, the file sizes compared with cache and memory sizes say what is
+//! possible, and a drop of the level is a knee. `regimes` finds the bands.
 
 use crate::{Kind, Machine, units};
 use fathom_compare::Summary;
@@ -11,16 +11,16 @@ use std::ops::Range;
 pub enum Cause {
     /// Throughput changed by this factor.
     Throughput(f64),
-    /// The measured origin changed while throughput stayed near.
+    /// The measured origin changed while throughput stayed about the same.
     Origin,
 }
 
-/// Neighbouring file sizes that belong to one regime.
+/// Neighbouring file sizes of one regime.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Band {
     /// Rows of the surface.
     pub rows: Range<usize>,
-    /// What serves them.
+    /// What served its cells.
     pub kind: Kind,
     /// Smallest file size in it.
     pub from_bytes: u64,
@@ -28,16 +28,16 @@ pub struct Band {
     pub to_bytes: u64,
     /// Throughput of its cells, bytes/s.
     pub rates: Summary,
-    /// Why it does not belong to the band before; `None` for the first.
+    /// Why it does not belong to the previous band; `None` for the first.
     pub begins_by: Option<Cause>,
-    /// Where nobody knows what served it, as of an imported run: what the sizes of its files allow, such as "files larger than memory".
+    /// If the source is unknown, as in an imported run: what the file sizes allow, such as "files larger than memory".
     pub sizes: Option<String>,
-    /// Whether the file system is one of the network.
+    /// Whether the file system is a network one.
     pub over_network: bool,
 }
 
 impl Band {
-    /// What served it: its kind, or that it is not known and what its sizes allow.
+    /// What served it: its kind, or that it is unknown and what its sizes allow.
     #[must_use]
     pub fn words(&self) -> String {
         match &self.sizes {
@@ -46,7 +46,7 @@ impl Band {
         }
     }
 
-    /// A fall of the level where nobody knows what served it: "knee 0.21×", over NFS "NFS knee 0.21×".
+    /// A drop of the level with an unknown source: "knee 0.21×", over NFS "NFS knee 0.21×".
     #[must_use]
     pub fn knee(&self) -> Option<String> {
         match self.begins_by {
@@ -59,7 +59,7 @@ impl Band {
     }
 }
 
-/// What the sizes of files allow to have served them; `None` where neither cache nor memory is known.
+/// What the file sizes allow as the source; `None` if neither cache nor memory size is known.
 pub(crate) fn sizes(from_bytes: u64, to_bytes: u64, machine: &Machine) -> Option<String> {
     let cache = machine.caches.last();
     let fits_cache = |bytes: u64| cache.is_some_and(|c| bytes <= c.bytes);
@@ -83,7 +83,7 @@ mod tests {
     use crate::{Machine, Surface, regimes::bands, samples};
     use fathom_record::Regime;
 
-    /// The read test of the NFS client in the report of 2005: 2 GiB of memory, the largest files just above.
+    /// The read test of the NFS client in the report of 2005: 2 GiB of memory, the largest files slightly larger.
     #[test]
     fn where_nobody_knows_the_sizes_tell_and_a_fall_is_a_knee() {
         let mut surface = Surface::of_run(&samples::auto_run()).remove(0);

@@ -1,5 +1,5 @@
-//! Figures of what reached a device, taken out of a [`BlockLayer`] once for every format: mean sizes, the share that was merged or lay in
-//! sequence, mean and largest depth. Formats only lay them out. What was not watched is `None`, never 0.
+//! Block-layer figures, derived from a [`BlockLayer`] once for every format: mean sizes, merged and sequential shares, mean and
+//! largest depth. Formats only lay them out. What was not watched is `None`, never 0.
 
 use crate::{counters, story::clean, units};
 use fathom_record::block::{
@@ -10,20 +10,20 @@ use fathom_record::{BlockLayer, Histogram, Phase, Physical, Repetition};
 /// Figures of the requests of one class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Requests<'r> {
-    /// What they are taken from.
+    /// The source.
     pub stats: &'r RequestStats,
     /// Mean size at issue, bytes.
     pub mean_bytes: Option<f64>,
-    /// Of the bios that arrived, the share that was merged into waiting requests.
+    /// Share of the arrived bios that was merged into waiting requests.
     pub merged: Option<f64>,
-    /// Share of the requests that began where the one before ended.
+    /// Share of the requests that began where the previous one ended.
     pub sequential: Option<f64>,
     /// Share that was marked as read-ahead.
     pub ahead: Option<f64>,
 }
 
 impl<'r> Requests<'r> {
-    /// Divides the sums of one class.
+    /// Derives the figures of one class.
     #[must_use]
     pub fn of(stats: &'r RequestStats) -> Self {
         let merges = [stats.back_merges, stats.front_merges];
@@ -39,7 +39,7 @@ impl<'r> Requests<'r> {
         }
     }
 
-    /// Mean distance of those that did not follow in sequence, bytes.
+    /// Mean distance of the non-sequential requests, bytes.
     #[must_use]
     pub fn mean_seek_bytes(&self) -> Option<f64> {
         let apart = self.stats.seeks.forward.saturating_add(self.stats.seeks.backward);
@@ -51,24 +51,24 @@ fn sum(all: u64, one: &u64) -> u64 {
     all.saturating_add(*one)
 }
 
-/// A quotient where there is something to divide by.
+/// A quotient; `None` if there is nothing to divide by.
 fn share(part: u64, whole: Option<u64>) -> Option<f64> {
     whole.filter(|&w| w > 0).map(|w| part as f64 / w as f64)
 }
 
-/// How many requests were somewhere at once.
+/// Number of requests in one place, over time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Depth {
     /// Mean over the watched time.
     pub mean: f64,
-    /// Mean over the time in which there was at least one.
+    /// Mean over the time with at least one.
     pub while_busy: f64,
-    /// The most at once.
+    /// The maximum.
     pub max: u32,
 }
 
 impl Depth {
-    /// Of the times that each depth lasted; `None` if nothing was ever there. The watched time is no shorter than those.
+    /// From the time at each depth; `None` if nothing was ever there. The watched time is at least the sum of those.
     #[must_use]
     pub fn of(times: &[DepthTime], watched_ns: u64) -> Option<Self> {
         let max = times.iter().filter(|t| t.ns > 0).map(|t| t.depth).max().filter(|&d| d > 0)?;
@@ -90,7 +90,7 @@ impl Depth {
     }
 }
 
-/// "0.04", "3.2", "128": a mean depth.
+/// Formats a mean depth: "0.04", "3.2", "128".
 #[must_use]
 pub fn depth_words(depth: f64) -> String {
     match depth {
@@ -100,19 +100,19 @@ pub fn depth_words(depth: f64) -> String {
     }
 }
 
-/// Requests of a device over all classes.
+/// Requests issued to a device, over all classes.
 #[must_use]
 pub fn issued(device: &DeviceActivity) -> u64 {
     device.requests.iter().fold(0, |all, r| sum(all, &r.issued))
 }
 
-/// Bytes of those.
+/// Bytes issued to a device, over all classes.
 #[must_use]
 pub fn issued_bytes(device: &DeviceActivity) -> u64 {
     device.requests.iter().fold(0, |all, r| sum(all, &r.issued_bytes))
 }
 
-/// Time above the device of all classes that move data; empty where queueing was not watched.
+/// Time above the device for all classes that move data; empty if queueing was not watched.
 #[must_use]
 pub fn queue_latency(device: &DeviceActivity) -> Histogram {
     device.requests.iter().filter(|r| r.issued_bytes > 0).fold(Histogram::default(), |mut all, r| {
@@ -121,7 +121,7 @@ pub fn queue_latency(device: &DeviceActivity) -> Histogram {
     })
 }
 
-/// Time in the device of all classes that move data.
+/// Time in the device for all classes that move data.
 #[must_use]
 pub fn device_latency(device: &DeviceActivity) -> Histogram {
     device.requests.iter().filter(|r| r.issued_bytes > 0).fold(Histogram::default(), |mut all, r| {
@@ -130,20 +130,20 @@ pub fn device_latency(device: &DeviceActivity) -> Histogram {
     })
 }
 
-/// The device a phase is told by: the first one, which the file system stands on, unless only what is below it had requests.
+/// The device that represents a phase: the first one, below the file system, unless only lower ones had requests.
 #[must_use]
 pub fn main_device(layer: &BlockLayer) -> Option<&DeviceActivity> {
     layer.devices.iter().find(|d| issued(d) > 0).or(layer.devices.first())
 }
 
-/// The repetition a phase's block layer is shown from: the last one that was watched. One is shown and not a sum of all, because
-/// requests over time, depth and the order of requests belong to one execution.
+/// The repetition a phase's block layer is shown from: the last one watched. It is not a sum over repetitions, because requests
+/// over time, depth and order belong to one execution.
 #[must_use]
 pub fn shown_repetition(phase: &Phase) -> Option<(&Repetition, &BlockLayer)> {
     phase.repetitions.iter().rev().find_map(|r| Some((r, r.block.as_ref()?)))
 }
 
-/// Name of the device an interval belongs to: of events one of the layer's, of counters one of the physical record's.
+/// Name of the device an interval belongs to: from the layer for events, from the physical record for counters.
 #[must_use]
 pub fn interval_device(layer: &BlockLayer, physical: &Physical, interval: &BlockInterval) -> String {
     let at = interval.device as usize;
@@ -154,7 +154,7 @@ pub fn interval_device(layer: &BlockLayer, physical: &Physical, interval: &Block
     clean(name.unwrap_or("?"))
 }
 
-/// The sentence over figures that are no totals, because events were lost.
+/// A warning that the figures are no totals, because events were lost.
 #[must_use]
 pub fn lost_words(layer: &BlockLayer) -> Option<String> {
     (layer.lost > 0).then(|| {
@@ -216,7 +216,7 @@ fn class_words(stats: &RequestStats, lost: bool) -> String {
     words
 }
 
-/// What was seen only in part, in sentences: errors, requests begun before or not finished, given back by the driver.
+/// Incomplete observations as sentences: errors, requests begun before or not finished, requeued requests.
 #[must_use]
 pub fn remarks(device: &DeviceActivity) -> Vec<String> {
     let errors = device.requests.iter().fold(0, |all, r| sum(all, &r.errors));
@@ -254,7 +254,7 @@ pub fn remarks(device: &DeviceActivity) -> Vec<String> {
     .collect()
 }
 
-/// "1200 back, 30 front, 2 of requests": merges by their kind; `None` where there were none or they were not watched.
+/// "1200 back, 30 front, 2 of requests": merges by kind; `None` if there were none or they were not watched.
 #[must_use]
 pub fn merge_words(stats: &RequestStats) -> Option<String> {
     let kinds =
@@ -264,7 +264,7 @@ pub fn merge_words(stats: &RequestStats) -> Option<String> {
     any.then(|| words.collect::<Vec<_>>().join(", "))
 }
 
-/// "read: 1200 back, 30 front, 2 of requests; write: ...": of all classes that had any.
+/// "read: 1200 back, 30 front, 2 of requests; write: ...": for all classes with merges.
 #[must_use]
 pub fn all_merges(device: &DeviceActivity) -> Option<String> {
     let words = |r: &RequestStats| Some(format!("{}: {}", r.class.word(), merge_words(r)?));
@@ -272,14 +272,14 @@ pub fn all_merges(device: &DeviceActivity) -> Option<String> {
     (!words.is_empty()).then(|| words.join("; "))
 }
 
-/// "own fio", "writeback kworker": who issued requests.
+/// "own fio", "writeback kworker": the kind and name of an issuer.
 #[must_use]
 pub fn issuer_words(issuer: &Issuer) -> String {
     let name = clean(&issuer.name);
     if name.is_empty() { issuer.kind.word().to_string() } else { format!("{} {name}", issuer.kind.word()) }
 }
 
-/// "1 234 requests, 5.1 MiB": what an issuer asked for.
+/// "1 234 requests, 5.1 MiB": the I/O of an issuer.
 #[must_use]
 pub fn issuer_share(issuer: &Issuer) -> String {
     let requests = [issuer.reads, issuer.writes, issuer.others].iter().fold(0, sum);
@@ -288,7 +288,7 @@ pub fn issuer_share(issuer: &Issuer) -> String {
     format!("{} {unit}, {}", units::count(requests), rounded_bytes(bytes as f64))
 }
 
-/// Bytes that were measured: "1.00 GiB", "4.00 KiB", "512 B".
+/// Formats measured bytes: "1.00 GiB", "4.00 KiB", "512 B".
 #[must_use]
 pub fn rounded_bytes(bytes: f64) -> String {
     if bytes < 1023.5 {
@@ -337,7 +337,7 @@ mod tests {
         let depth = Depth::of(&times, 100).expect("something was there");
         assert_eq!((depth.mean, depth.while_busy, depth.max), (1.1, 2.2, 4));
         assert_eq!(depth.words(), "mean 1.1 (2.2 while busy), max 4");
-        // Where the idle time is not listed the watched time stands for it.
+        // If the idle time is not listed, the watched time takes its place.
         assert_eq!(Depth::of(&times[1..], 100).map(|d| d.mean), Some(1.1));
         assert_eq!(Depth::of(&[], 100), None);
         assert_eq!(Depth::of(&times[..1], 100), None);

@@ -1,75 +1,74 @@
-//! Where the time of one operation goes, layer by layer: from the clocks and processors of the workers and from the requests that the
-//! device was given.
+//! Where the time of one operation goes, layer by layer: from the workers' clocks and CPU times and from the device's requests.
 //!
-//! Of operations that follow each other the whole is the time from the beginning of one to that of the next. Of asynchronous operations
-//! that are in flight together it is the time from the submission of one to its completion. Requests that were under way together, or
-//! while nobody waited for them (read-ahead, write-back), count only as far as there was waiting.
+//! For successive operations the whole is the time from the start of one to that of the next. For asynchronous operations in
+//! flight together it is the time from submission to completion. Requests that overlap, or that no operation waits for
+//! (read-ahead, write-back), count only as far as there was waiting.
 
 use crate::block::shown_repetition;
 use fathom_record::block::{DeviceActivity, IssuerKind, RequestStats};
 use fathom_record::{BlockLayer, Histogram, OpKind, Origin, Phase, Regime, Repetition};
 use serde::Serialize;
 
-/// With more operations in flight per worker than this, on average, they are asynchronous. A worker whose calls return before it makes
-/// the next has one at most; the rest is rounding.
+/// Above this mean number of operations in flight per worker, operations are asynchronous. A worker whose calls return before
+/// the next one has at most one; the margin is for rounding.
 const TOGETHER: f64 = 1.05;
 
-/// Who has the time.
+/// The layer that takes the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Layer {
-    /// The measuring program: its processor time in user mode.
+    /// The measuring program: its CPU time in user mode.
     Program,
-    /// Between operations, and not ready to run: a rate, think time.
+    /// Between operations and not runnable: a rate limit, think time.
     Pause,
     /// The kernel's code: system call, page cache, file system, block layer.
     Kernel,
-    /// Ready to run, and without a processor: others had it, or a control group's quota was used up.
+    /// Runnable without a processor: others had it, or a control group's quota was used up.
     Processor,
-    /// Above the device's driver: plugged or in the scheduler.
+    /// Above the driver: plugged or in the scheduler.
     Queue,
     /// In the device.
     Device,
-    /// In a call, and neither on a processor nor for one or for a request: a lock, a limit, a memory shortage, waking up.
+    /// In a call, but not on a CPU, runnable, or waiting for a request: a lock, a limit, memory shortage, wake-up.
     Elsewhere,
-    /// In a call and not on a processor, where the requests were not watched, or not all of them.
+    /// In a call and off the CPU, where requests were not watched, or not all of them.
     Unwatched,
-    /// Of asynchronous operations what is neither queue nor device: given to the kernel, waiting to be collected.
+    /// For asynchronous operations, the time in neither queue nor device: handed to the kernel, waiting to be reaped.
     Handling,
 }
 
 /// One layer's part.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Part {
-    /// Whose it is.
+    /// The layer.
     pub layer: Layer,
     /// Time per operation, ns.
     pub ns: f64,
 }
 
-/// The time of one operation, divided. The parts add up to the whole.
+/// The time of one operation, divided into parts that add up to the whole.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Budget {
     /// "read", "write", "operation".
     pub operation: &'static str,
     /// Time per operation, ns.
     pub total_ns: f64,
-    /// The parts that are not nothing, in the order in which an operation passes them.
+    /// The non-zero parts, in the order in which an operation passes them.
     pub parts: Vec<Part>,
-    /// The devices that the file system lies on: "vda", "sda+sdb"; empty where none was watched.
+    /// The devices below the file system: "vda", "sda+sdb"; empty if none was watched.
     pub devices: String,
-    /// Whether the time in their queues is known; what the page cache served has none. Where it is not, it is a part of [`Layer::Elsewhere`] or [`Layer::Handling`].
+    /// Whether the time in their queues is known (there is none for data from the page cache). If not, it is part of
+    /// [`Layer::Elsewhere`] or [`Layer::Handling`].
     pub queue_watched: bool,
-    /// Whether it is known how long the workers waited for a processor. Where it is not, that is a part of [`Layer::Pause`] and of
-    /// [`Layer::Elsewhere`].
+    /// Whether the workers' wait for a processor is known. If not, it is part of [`Layer::Pause`] and [`Layer::Elsewhere`].
     pub processor_watched: bool,
-    /// More time of requests than of waiting: some were under way together, or while nobody waited. The times of queue and
-    /// device are then upper bounds.
+    /// Whether requests took more time than was waited, because some overlapped or no operation waited for them. The times of
+    /// queue and device are then upper bounds.
     pub at_most: bool,
 }
 
 impl Budget {
-    /// Divides the last repetition whose requests were watched, else the last; `None` where no operation was timed.
+    /// Divides the last repetition with watched requests, else the last one; `None` if no operation was timed.
     #[must_use]
     pub fn of(phase: &Phase) -> Option<Self> {
         let (repetition, layer) = match shown_repetition(phase) {
@@ -78,7 +77,7 @@ impl Budget {
         };
         let layer = layer.filter(|l| l.lost == 0 && tops(l).next().is_some());
         let spent = Spent::of(repetition)?;
-        // What the page cache served waited for no request: those there were are read-ahead, write-back or somebody else's.
+        // Data from the page cache waits for no request: any requests are read-ahead, write-back or another program's.
         let cached = Origin::of(phase, repetition).regime == Regime::PageCache;
         let requests =
             layer.map(|l| if cached { Requests::default() } else { Requests::of(l, spent.in_flight()) });
@@ -97,7 +96,7 @@ impl Budget {
         })
     }
 
-    /// Share of the whole that a layer has, 0 to 1.
+    /// A layer's share of the whole, 0 to 1.
     #[must_use]
     pub fn share(&self, layer: Layer) -> f64 {
         let ns: f64 = self.parts.iter().filter(|p| p.layer == layer).map(|p| p.ns).sum();
@@ -105,7 +104,7 @@ impl Budget {
     }
 }
 
-/// What an operation is called.
+/// The word for one operation of the phase.
 fn operation(phase: &Phase) -> &'static str {
     match (phase.reads, phase.writes) {
         (true, false) => "read",
@@ -114,16 +113,16 @@ fn operation(phase: &Phase) -> &'static str {
     }
 }
 
-/// Time of all workers, ns.
+/// Total time of all workers, ns.
 struct Spent {
     workers: f64,
     ops: f64,
     elapsed: f64,
     user: f64,
     system: f64,
-    /// Ready to run and without a processor; `None` where that is not known.
+    /// Runnable without a processor; `None` if unknown.
     processor_wait: Option<f64>,
-    /// From the beginning of each operation to its end, syncs and whatever else was timed among them.
+    /// Total duration of the operations, including syncs and anything else timed among them.
     in_calls: f64,
 }
 
@@ -133,7 +132,7 @@ impl Spent {
             repetition.workers.iter().map(|w| of(w) as f64).sum()
         };
         let stats = repetition.workers.iter().flat_map(|w| &w.stats);
-        // The last fsync is inside of the clock only of some workloads; where it is not, it is no part of the time.
+        // Only some workloads time the final fsync; in the others it is not part of the time.
         let timed = stats.filter(|s| !s.op.is_part() && s.op != OpKind::FinalSync);
         let spent = Self {
             workers: repetition.workers.len() as f64,
@@ -151,12 +150,12 @@ impl Spent {
         (spent.ops > 0.0 && spent.elapsed > 0.0 && spent.in_calls > 0.0).then_some(spent)
     }
 
-    /// Operations in flight, on average, and one of each worker at least.
+    /// Mean number of operations in flight, at least one per worker.
     fn in_flight(&self) -> f64 {
         self.workers * (self.in_calls / self.elapsed).max(1.0)
     }
 
-    /// One operation after the other: the whole, the waiting in it, and all parts.
+    /// For successive operations: the whole, the waiting in it, and all parts.
     fn in_turn(&self, requests: Option<&Requests>) -> (f64, f64, Vec<(Layer, f64)>) {
         let total = self.elapsed;
         let user = self.user.min(total);
@@ -168,7 +167,7 @@ impl Spent {
             Some(requests) => requests.within(waited, Layer::Elsewhere),
             None => vec![(Layer::Unwatched, waited)],
         };
-        // It waits for a processor in calls and between them; what the requests explain is theirs.
+        // Waits for a processor occur in calls and between them; time explained by requests goes to the requests.
         let mut pause = pause;
         let mut processor = 0.0;
         for part in waits.last_mut().map(|(_, ns)| ns).into_iter().chain([&mut pause]) {
@@ -186,7 +185,7 @@ impl Spent {
         (total, waited, parts)
     }
 
-    /// Several in flight: each is timed by itself, and waits all the time.
+    /// For operations in flight together: each is timed separately and waits all the time.
     fn together(&self, requests: Option<&Requests>) -> (f64, f64, Vec<(Layer, f64)>) {
         let parts = match requests {
             Some(requests) => requests.within(self.in_calls, Layer::Handling),
@@ -196,17 +195,17 @@ impl Spent {
     }
 }
 
-/// Time of the requests that were made for us, ns.
+/// Time of the requests made for us, ns.
 #[derive(Default)]
 struct Requests {
     queue: f64,
     device: f64,
-    /// The device was busy for less time than they took together.
+    /// The device's busy time was less than the requests' total time.
     capped: bool,
 }
 
 impl Requests {
-    /// Nobody waits for a device longer than it is busy; operations that are in flight together each wait that long at most.
+    /// Waiting for a device is bounded by its busy time; each of several operations in flight together waits at most that long.
     fn of(layer: &BlockLayer, in_flight: f64) -> Self {
         let mut all = Self::default();
         for device in tops(layer) {
@@ -222,7 +221,7 @@ impl Requests {
         all
     }
 
-    /// Queue and device inside of a time that was waited, and whose the rest is.
+    /// Splits a waiting time into queue, device and `rest`.
     fn within(&self, waited: f64, rest: Layer) -> Vec<(Layer, f64)> {
         let all = self.queue + self.device;
         let part = if all > waited { waited / all } else { 1.0 };
@@ -241,7 +240,7 @@ fn ours(device: &DeviceActivity) -> f64 {
     if theirs > 0.0 { own / (own + theirs) } else { 1.0 }
 }
 
-/// The devices that the file system itself uses.
+/// The devices that the file system uses directly.
 fn tops(layer: &BlockLayer) -> impl Iterator<Item = &DeviceActivity> {
     layer.devices.iter().filter(|d| d.level == 0)
 }
@@ -256,7 +255,7 @@ mod tests {
     use fathom_record::block::{DepthTime, Issuer, RequestClass};
     use fathom_record::{OpStat, ThreadCounts, Worker};
 
-    /// A worker that made `ops` reads of `latency` ns in `elapsed` ns, with so much processor time.
+    /// A worker that made `ops` reads of `latency` ns in `elapsed` ns, with the given CPU times.
     fn worker(ops: u64, latency: u64, elapsed_ns: u64, user: u64, system: u64) -> Worker {
         let latency = Histogram::from_values((0..ops).map(|_| latency));
         let stats = vec![OpStat { op: OpKind::Read, ops, bytes: ops * 4096, latency }];
@@ -298,7 +297,7 @@ mod tests {
 
     #[test]
     fn one_after_the_other() {
-        // 100 us an operation, of which the call has 90: 5 us in user mode, 20 in the kernel, 50 in the device, 4 above it.
+        // 100 us per operation, 90 of them in the call: 5 us in user mode, 20 in the kernel, 50 in the device, 4 above it.
         let phase = phase(vec![worker(10, 90_000, 1_000_000, 50_000, 200_000)], Some((10, 4_000, 50_000)));
         let budget = Budget::of(&phase).unwrap();
         assert_eq!((budget.operation, budget.total_ns, budget.devices.as_str()), ("read", 100_000.0, "vda"));
@@ -317,7 +316,7 @@ mod tests {
 
     #[test]
     fn waiting_for_a_processor_is_no_pause_and_no_other_waiting() {
-        // As in the first test, and 18 of the 21 us that nothing explained it was ready to run.
+        // As in the first test, but for 18 of the 21 unexplained us it was runnable.
         let mut one = worker(10, 90_000, 1_000_000, 50_000, 200_000);
         one.thread_counts =
             Some(ThreadCounts { processor_wait_ns: Some(180_000), ..ThreadCounts::default() });
@@ -344,7 +343,7 @@ mod tests {
 
     #[test]
     fn requests_count_as_far_as_somebody_waited() {
-        // 75 us were waited for requests of 200 us each: read ahead, most of it behind the reader's back.
+        // Each operation waited 75 us for requests of 200 us: mostly read ahead, in the background.
         let phase = phase(vec![worker(10, 95_000, 1_000_000, 50_000, 200_000)], Some((10, 50_000, 150_000)));
         let budget = Budget::of(&phase).unwrap();
         let expected = [
@@ -359,7 +358,7 @@ mod tests {
 
     #[test]
     fn nobody_waits_longer_than_the_device_is_busy() {
-        // Written back many at once, while the kernel compresses: the device is busy for a fifth of the time.
+        // Written back in batches while the kernel compresses: the device is busy for a fifth of the time.
         let mut phase = phase(vec![worker(10, 90_000, 1_000_000, 0, 200_000)], Some((10, 0, 500_000)));
         phase.repetitions[0].block.as_mut().unwrap().devices[0].busy_ns = 200_000;
         let budget = Budget::of(&phase).unwrap();

@@ -1,61 +1,61 @@
-//! A device's profile as it was fitted to a trace: the requests it was fitted to and those that were held out, the curve through them, and
-//! how long the device and its model took for the half that was held out.
+//! A device profile fitted to a trace: the requests used for fitting and those held out, the fitted curve, and how long the
+//! device and its model took for the held-out half.
 
 use fathom_record::Histogram;
 use fathom_record::inside::Thinned;
 
-/// What was fitted, with what it was fitted to and judged on.
+/// A fitted profile with its data and its assessment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Calibrated {
-    /// The device of the trace.
+    /// Name of the device in the trace.
     pub device: String,
-    /// The trace.
+    /// The trace file.
     pub file: String,
-    /// "constant" or "disk".
+    /// Type of the model: "constant" or "disk".
     pub kind: String,
-    /// Where the profile was written.
+    /// Path of the written profile.
     pub profile: String,
-    /// Requests of the half that was fitted.
+    /// Number of requests in the fitted half.
     pub fitted_requests: u64,
-    /// What the profile got.
+    /// The profile's fitted values.
     pub values: Vec<Fitted>,
-    /// The course through the requests; none where too few tell it.
+    /// The curve through the requests; `None` if there are too few.
     pub curve: Option<Curve>,
-    /// Requests of the half that was fitted.
+    /// Requests of the fitted half.
     pub fitted: Thinned<Request>,
-    /// Requests of the half that was held out.
+    /// Requests of the held-out half.
     pub held_out: Thinned<Request>,
-    /// How the half that was held out was judged; none if it has no request.
+    /// Assessment on the held-out half; `None` if that has no requests.
     pub judged: Option<Judged>,
 }
 
 /// A value of the profile.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fitted {
-    /// Its key.
+    /// Its key in the profile.
     pub key: String,
     /// The value, in the unit of the key.
     pub value: f64,
-    /// Its standard error.
+    /// Its standard error; `None` if unknown.
     pub standard_error: Option<f64>,
-    /// "fit" or "measured", and from what.
+    /// "fit" or "measured", and the source.
     pub from: String,
 }
 
-/// What times are over.
+/// The variable that times depend on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Over {
     /// Bytes of a request: service times.
     #[default]
     Bytes,
-    /// Cylinders that the arm went: seek times.
+    /// Seek distance in cylinders: seek times.
     Cylinders,
 }
 
 /// a + b·√x + c·x, ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Curve {
-    /// What x is.
+    /// The meaning of x.
     pub over: Over,
     /// a.
     pub constant_ns: f64,
@@ -66,29 +66,29 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// Its value.
+    /// The curve's value at `x`, ns.
     #[must_use]
     pub fn at(&self, x: f64) -> f64 {
         self.constant_ns + self.root_ns * x.sqrt() + self.linear_ns * x
     }
 }
 
-/// A request: x, and the time that the curve is to say, ns.
+/// A request: x, and the time to be predicted, ns.
 pub type Request = (u64, i64);
 
-/// The half that was held out.
+/// Assessment on the held-out half.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Judged {
     /// Response times in the trace.
     pub device: Histogram,
-    /// Those of the same requests on the fitted device.
+    /// Response times of the same requests on the fitted device.
     pub model: Histogram,
-    /// How far the two distributions are apart, % of the device's mean.
+    /// Distance between the two distributions, % of the device's mean.
     pub demerit_percent: f64,
 }
 
 impl Calibrated {
-    /// Root mean square of what the curve is off by, ns: of the requests shown of the half that was fitted, and of the other.
+    /// Root mean square error of the curve, ns, for the shown requests of the fitted half and of the held-out half.
     #[must_use]
     pub fn off_ns(&self) -> Option<(f64, Option<f64>)> {
         let curve = self.curve?;
@@ -107,7 +107,7 @@ impl Calibrated {
 pub(crate) mod samples {
     use super::*;
 
-    /// A disk: a seek curve, reads around it that had to wait for half a turn less or more, and a model that is a little slow.
+    /// A disk: a seek curve, reads around it that waited up to half a turn less or more, and a model that is a little slow.
     pub(crate) fn disk() -> Calibrated {
         let curve =
             Curve { over: Over::Cylinders, constant_ns: 1_500_000.0, root_ns: 40_000.0, linear_ns: 100.0 };

@@ -1,6 +1,6 @@
-//! Colour scales. Throughput runs over a scale whose lightness rises evenly (readable in grey and by the colour-blind); a ratio
-//! runs from orange through near-white at 1 to blue. Both look the same on a light and a dark page; text on them is black or white,
-//! whichever stands out.
+//! Colour scales. Throughput uses a scale of evenly rising lightness (readable in grey and with colour blindness); a ratio runs
+//! from orange through near-white at 1 to blue. Both look the same on a light and a dark page; text on them is black or white,
+//! whichever contrasts more.
 
 use crate::{Quantity, Surface};
 
@@ -16,14 +16,14 @@ const SEQUENTIAL: [Rgb; 6] = [
     [0x98, 0xd8, 0x3e],
     [0xf9, 0xe7, 0x21],
 ];
-/// Slower than before to faster than before.
+/// From slower (orange) to faster (blue).
 const DIVERGING: [Rgb; 5] =
     [[0xb3, 0x4a, 0x00], [0xf0, 0xa8, 0x5c], [0xf4, 0xf4, 0xf2], [0x7d, 0xb8, 0xe0], [0x15, 0x57, 0x9c]];
 
-/// A ratio scale reaches at least this factor, so that noise of a few per cent stays pale.
+/// A ratio scale extends at least to this factor, so that noise of a few per cent stays pale.
 const SMALLEST_FACTOR: f64 = 1.25;
 
-/// Values to colours.
+/// Maps values to colours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
     /// Value at the low end.
@@ -40,13 +40,13 @@ impl Scale {
         Self::of_all(std::slice::from_ref(surface))
     }
 
-    /// A scale of rates between two of them.
+    /// A scale of rates from `low` to `high`.
     #[must_use]
     pub fn of_rates(low: f64, high: f64) -> Self {
         Self { low, high, quantity: Quantity::BytesPerSecond }
     }
 
-    /// One scale for several surfaces, so that side by side one colour means one value.
+    /// One scale for several surfaces, so that a colour means the same value in each.
     #[must_use]
     pub fn of_all(surfaces: &[Surface]) -> Option<Self> {
         let quantity = surfaces.first()?.quantity;
@@ -62,7 +62,7 @@ impl Scale {
         })
     }
 
-    /// Where a value stands on the logarithmic scale, 0..=1.
+    /// Position of a value on the logarithmic scale, 0..=1.
     #[must_use]
     pub fn position(&self, value: f64) -> f64 {
         let width = (self.high / self.low).ln();
@@ -84,7 +84,7 @@ impl Scale {
         }
     }
 
-    /// The scale as stops for Plotly: (position, colour).
+    /// The scale as colour stops for Plotly: (position, colour).
     #[must_use]
     pub fn stops(&self) -> Vec<(f64, String)> {
         let stops: &[Rgb] = match self.quantity {
@@ -96,13 +96,13 @@ impl Scale {
     }
 }
 
-/// The colour at a position on the scale of throughputs, 0..=1.
+/// The colour at a position of the throughput scale, 0..=1.
 #[must_use]
 pub fn sequential(position: f64) -> Rgb {
     between(&SEQUENTIAL, position)
 }
 
-/// The colour at a position on the scale that goes both ways from its middle, 0..=1.
+/// The colour at a position of the diverging scale, 0..=1.
 #[must_use]
 pub fn diverging(position: f64) -> Rgb {
     between(&DIVERGING, position)
@@ -117,13 +117,13 @@ fn between(stops: &[Rgb], position: f64) -> Rgb {
     })
 }
 
-/// "#277f8e".
+/// Formats as CSS: "#277f8e".
 #[must_use]
 pub fn hex(c: Rgb) -> String {
     format!("#{:02x}{:02x}{:02x}", c[0], c[1], c[2])
 }
 
-/// Whether black stands out on this ground better than white (relative luminance of WCAG 2).
+/// Whether black contrasts more than white on this background (relative luminance of WCAG 2).
 #[must_use]
 pub fn is_light(ground: Rgb) -> bool {
     let linear = |c: u8| {

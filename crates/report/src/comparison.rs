@@ -1,12 +1,12 @@
-//! Two runs, second over first: per test and per regime of the first run, the ratios of the cells both have; of phases that can be
-//! taken apart, the ratios of the operations of one name. It describes and does
-//! not judge: whether a difference is more than noise needs repetitions, and single runs are said to be single.
+//! Two runs, second over first: by test and regime of the first run, the ratios of the cells both have; for phases with a
+//! breakdown, the ratios of operations of the same name. It describes without judging: whether a difference is more than noise
+//! needs repetitions, and single runs are marked as such.
 
 use crate::{Breakdown, Kind, Mapped, Surface, section::stage};
 use fathom_compare::Summary;
 use fathom_record::{Phase, Run};
 
-/// The sentence that stands beside ratios of runs without repetitions.
+/// The note beside ratios of runs without repetitions.
 pub const SINGLE_RUNS: &str = "These are single runs: no interval can be given and small differences may be noise. Repeat each at \
                                least three times for a verdict.";
 
@@ -17,9 +17,9 @@ pub struct Row {
     pub title: String,
     /// What served it in the first run.
     pub kind: Kind,
-    /// Second over first, cell by cell.
+    /// Ratios, second over first, over its cells.
     pub ratios: Summary,
-    /// How many of the cells were served by something else in the second run: their ratio compares unlike things.
+    /// Number of cells with another source in the second run: their ratio compares unlike things.
     pub unlike: usize,
 }
 
@@ -32,7 +32,7 @@ pub struct OperationRow {
     pub name: String,
     /// Executions per second, second over first.
     pub ops: f64,
-    /// Median duration, second over first; `None` where one was not timed.
+    /// Median duration, second over first; `None` if either was not timed.
     pub p50: Option<f64>,
     /// 99th percentile, likewise.
     pub p99: Option<f64>,
@@ -41,9 +41,9 @@ pub struct OperationRow {
 /// The comparison of two runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// In the order of the first run.
+    /// Rows in the order of the first run.
     pub rows: Vec<Row>,
-    /// Operations both have, in the order of the first run.
+    /// Operations of both runs, in the order of the first.
     pub operations: Vec<OperationRow>,
     /// Whether one of the runs has no repetitions.
     pub single: bool,
@@ -68,7 +68,7 @@ impl Comparison {
     }
 }
 
-/// The operations of one name in phases of one title.
+/// Operations of the same name in phases of the same title.
 fn operations(a: &Run, b: &Run) -> Vec<OperationRow> {
     let apart = |run: &Run| -> Vec<(Option<String>, Breakdown)> {
         let taken = |p: &Phase| Some((stage(p).map(String::from), Breakdown::of(p)?));
@@ -77,7 +77,7 @@ fn operations(a: &Run, b: &Run) -> Vec<OperationRow> {
     let (before, mut after) = (apart(a), apart(b));
     let mut found = Vec::new();
     for (stage, one) in &before {
-        // Phases of one title are compared in order, each once.
+        // Phases of the same title are compared in order, each once.
         let same = |(s, other): &(Option<String>, Breakdown)| s == stage && other.title == one.title;
         let Some(at) = after.iter().position(same) else { continue };
         let (_, other) = after.remove(at);
@@ -91,7 +91,7 @@ fn operations(a: &Run, b: &Run) -> Vec<OperationRow> {
 }
 
 impl OperationRow {
-    /// `None` if the first run did not do it at all: nothing can be divided by that.
+    /// `None` if the first run never did it, since nothing can be divided by 0.
     fn of(
         before: (&Breakdown, &fathom_record::Row),
         after: (&Breakdown, &fathom_record::Row),

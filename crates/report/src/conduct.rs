@@ -1,6 +1,6 @@
-//! How phases went, where there is something to tell: what was left out as warm-up, what was waited for at the end, the queue depth
-//! that was found, whether a rate was kept, whether a steady state came, and the tail beside the machine's own stalls. Of phases that
-//! are no part of a surface; formats only lay it out.
+//! How phases ran, if there is anything to report: the warm-up left out, operations drained at the end, the queue depth found,
+//! whether a rate was kept, whether a steady state was reached, and the tail beside the machine's own stalls. Only for phases
+//! that are not part of a surface; formats lay it out.
 
 use crate::{
     section::{brief, full_title},
@@ -10,16 +10,16 @@ use crate::{
 };
 use fathom_record::{Phase, SteadyState, Tail, Worker};
 
-/// What a phase left out, waited for, found.
+/// What a phase left out, drained and found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     /// The phase with its sizes.
     pub title: String,
-    /// The phase without them.
+    /// The phase without its sizes.
     pub brief: String,
-    /// Warm-up that was left out; `None` without one.
+    /// The warm-up left out; `None` without one.
     pub warm_up: Option<String>,
-    /// Operations in flight at the end, which were waited for and counted.
+    /// Operations in flight at the end, which were drained and counted.
     pub drained: Option<String>,
     /// Queue depth that adaptive streams settled on.
     pub depth: Option<String>,
@@ -32,13 +32,13 @@ impl Row {
     pub const HEADS: [&str; 4] =
         ["Warm-up left out", "Drained at the end", "Settled queue depth", "Behind its rate"];
 
-    /// The columns.
+    /// Cells in the order of the heads.
     #[must_use]
     pub fn cells(&self) -> [Option<&str>; 4] {
         [&self.warm_up, &self.drained, &self.depth, &self.behind].map(Option::as_deref)
     }
 
-    /// The columns that say something, as words.
+    /// The non-empty cells, in words.
     #[must_use]
     pub fn words(&self) -> String {
         let with = |before: &str, text: &Option<String>| text.as_ref().map(|t| format!("{before}{t}"));
@@ -77,14 +77,14 @@ fn operations(n: u64) -> String {
     if n == 1 { "1 operation".into() } else { format!("{} operations", units::count(n)) }
 }
 
-/// Whether a phase came to a steady state.
+/// Whether a phase reached a steady state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Steady {
     /// The phase with its sizes.
     pub title: String,
-    /// The phase without them.
+    /// The phase without its sizes.
     pub brief: String,
-    /// What was found in its last repetition.
+    /// Result of its last repetition.
     pub state: SteadyState,
 }
 
@@ -92,7 +92,7 @@ impl Steady {
     /// Names of the columns.
     pub const HEADS: [&str; 6] = ["Steady", "Figure", "Rounds", "Over the rounds", "Range", "Trend"];
 
-    /// The answer.
+    /// Whether the state was reached, worded differently for a stop rule.
     #[must_use]
     pub fn answer(&self) -> &'static str {
         match (self.state.reached, self.state.asked) {
@@ -103,7 +103,7 @@ impl Steady {
         }
     }
 
-    /// The columns.
+    /// Cells in the order of the heads.
     #[must_use]
     pub fn cells(&self) -> [String; 6] {
         let s = &self.state;
@@ -133,7 +133,7 @@ impl Steady {
 pub struct Beside {
     /// The phase with its sizes.
     pub title: String,
-    /// The phase without them.
+    /// The phase without its sizes.
     pub brief: String,
     /// The figures.
     pub tail: Tail,
@@ -143,7 +143,7 @@ impl Beside {
     /// Names of the columns.
     pub const HEADS: [&str; 5] = ["p99.9", "Stalls, p99.9", "Slowest", "Longest stall", "Whose tail"];
 
-    /// The columns.
+    /// Cells in the order of the heads.
     #[must_use]
     pub fn cells(&self) -> [String; 5] {
         let t = &self.tail;
@@ -157,19 +157,19 @@ fn singles<'r, T>(phases: &[&'r Phase], of: impl Fn(&'r Phase) -> Option<T>) -> 
     on_surfaces(phases).1.into_iter().filter_map(of).collect()
 }
 
-/// What phases left out, waited for, found.
+/// What phases left out, drained and found.
 #[must_use]
 pub fn rows(phases: &[&Phase]) -> Vec<Row> {
     singles(phases, Row::of)
 }
 
-/// Steady states.
+/// Steady states of the phases.
 #[must_use]
 pub fn steady(phases: &[&Phase]) -> Vec<Steady> {
     singles(phases, Steady::of)
 }
 
-/// Tails.
+/// Tails of the phases.
 #[must_use]
 pub fn tails(phases: &[&Phase]) -> Vec<Beside> {
     singles(phases, |p| Some(Beside { title: full_title(p), brief: brief(p), tail: Tail::of(p)? }))

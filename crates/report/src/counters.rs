@@ -1,15 +1,15 @@
-//! A phase of which no event was watched, told by the rows that were taken from the device's counters: how many requests, their mean
-//! size, how busy the device was and how deep its queue. Counters hold no single request: nothing here is a distribution.
+//! A phase without watched events, described by the device's counters: how many requests, their mean size, how busy the device
+//! was and how deep its queue. Counters hold no single request, so nothing here is a distribution.
 
 use crate::block::{depth_words, interval_device, rounded_bytes};
 use crate::units;
 use fathom_record::block::{BlockInterval, TimeSource};
 use fathom_record::{BlockLayer, Physical};
 
-/// What is to be known about every sentence made here; said once where there are several.
+/// A caveat for every sentence made here; shown once if there are several.
 pub const LIMITS: &str = "Told by the device's counters, which hold everybody's I/O: no sizes, seeks or latencies of single requests.";
 
-/// Whether counters are all there is of a phase's requests.
+/// Whether counters are the only source for a phase's requests.
 #[must_use]
 pub fn are_all(layer: &BlockLayer) -> bool {
     layer.devices.is_empty() && layer.intervals.iter().any(of_counters)
@@ -19,7 +19,7 @@ fn of_counters(interval: &BlockInterval) -> bool {
     interval.source == TimeSource::Counters
 }
 
-/// "loop3: 1234 reads, mean 64.0 KiB; busy 87 %, mean depth 3.2": of the device nearest to the file system that did anything.
+/// "loop3: 1234 reads, mean 64.0 KiB; busy 87 %, mean depth 3.2": for the active device nearest to the file system.
 #[must_use]
 pub fn sentence(layer: &BlockLayer, physical: &Physical) -> Option<String> {
     let rows = || layer.intervals.iter().filter(|i| of_counters(i));

@@ -1,16 +1,16 @@
-//! Findings of a phase as every format shows them: the sentence, the advice, and the figures that prove it as words.
+//! Findings of a phase for every format: the sentence, the advice, and the evidence in words.
 
 use crate::{block::rounded_bytes, section::brief, story::clean, units};
 use fathom_record::{Evidence, Finding, Phase, Run};
 
-/// A finding whose texts hold no control character.
+/// A finding with all texts free of control characters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Told {
-    /// The rule's stable word.
+    /// Stable word of the rule.
     pub rule: String,
     /// What was found.
     pub sentence: String,
-    /// What to do about it; empty where there is nothing to be done.
+    /// What to do about it; empty if there is nothing to do.
     pub advice: String,
     /// The figures: name, value with its unit, where it was read.
     pub evidence: Vec<[String; 3]>,
@@ -26,24 +26,24 @@ impl Told {
         }
     }
 
-    /// "reads: 163 840 calls (our own calls)": the figures one by one.
+    /// "reads: 163 840 calls (our own calls)": one text per figure.
     #[must_use]
     pub fn proofs(&self) -> Vec<String> {
         self.evidence.iter().map(|[name, value, source]| format!("{name}: {value} ({source})")).collect()
     }
 }
 
-/// The findings of a phase: those of its last repetition that has any, as the figures beside them are that one's.
+/// The findings of a phase: those of its last repetition with any, so that they agree with the figures shown beside them.
 #[must_use]
 pub fn of_phase(phase: &Phase) -> Vec<Told> {
     let found = phase.repetitions.iter().rev().find(|r| !r.findings.is_empty());
     found.map_or(Vec::new(), |r| r.findings.iter().map(Told::of).collect())
 }
 
-/// The findings of a run, each sentence once, with the phases it was found in by their short titles.
+/// The findings of a run, each sentence once, with the short titles of the phases it was found in.
 #[must_use]
 pub fn of_run(run: &Run) -> Vec<(Told, Vec<String>)> {
-    // Those of a survey as a whole belong to its parts and come first.
+    // Findings about the survey as a whole are attached to its parts and come first.
     let survey = crate::survey::findings(run);
     let mut all: Vec<(Told, Vec<String>)> =
         survey.iter().map(|(part, finding)| (Told::of(finding), vec![(*part).to_string()])).collect();
@@ -60,7 +60,7 @@ pub fn of_run(run: &Run) -> Vec<(Told, Vec<String>)> {
     all
 }
 
-/// The sentence, led by its phases where the run has several.
+/// The sentence, prefixed with its phases if the run has several.
 #[must_use]
 pub fn led(run: &Run, (found, phases): &(Told, Vec<String>)) -> String {
     if run.phases.len() > 1 {
@@ -70,7 +70,7 @@ pub fn led(run: &Run, (found, phases): &(Told, Vec<String>)) -> String {
     }
 }
 
-/// "read x1; write x1", of many the first two and how many more.
+/// "read x1; write x1"; of many, the first two and the number of others.
 #[must_use]
 pub fn whose(phases: &[String]) -> String {
     match phases.len() {
@@ -79,7 +79,7 @@ pub fn whose(phases: &[String]) -> String {
     }
 }
 
-/// A figure with its unit, in the words of the units known here; others as they are.
+/// A figure with its unit; known units are formatted.
 fn value(evidence: &Evidence) -> String {
     let v = evidence.value;
     match evidence.unit.as_str() {
@@ -91,7 +91,7 @@ fn value(evidence: &Evidence) -> String {
     }
 }
 
-/// Whole numbers in groups of three digits, others to three digits.
+/// Integers in groups of three digits, others with three significant digits.
 fn plain(v: f64) -> String {
     match v {
         v if v >= 0.0 && v.fract() == 0.0 && v < 9e15 => units::count(v as u64),

@@ -1,10 +1,9 @@
-//! What has to be known before any figure: what was measured, where, on which storage and machine, and when. Pictures, tickets and workbooks
-//! begin with it.
+//! The heading of pictures, tickets and workbooks: what was measured, where, on which storage and machine, and when.
 
 use crate::{Machine, imported, story, survey};
 use fathom_record::Run;
 
-/// Both lines: what was measured and where; on what and when. The second may be empty.
+/// Two lines: what was measured and where; on what and when. The second may be empty.
 #[must_use]
 pub fn lines(run: &Run) -> [String; 2] {
     let machine = Machine::of(run);
@@ -18,7 +17,7 @@ pub fn lines(run: &Run) -> [String; 2] {
     [first, second.into_iter().flatten().collect::<Vec<_>>()].map(|parts| story::clean(&parts.join(", ")))
 }
 
-/// "2026-11-21 21:05".
+/// Start of the run: "2026-11-21 21:05".
 fn moment(run: &Run) -> Option<String> {
     let minutes = run.started_at.get(..16).unwrap_or(&run.started_at).replace('T', " ");
     (!minutes.is_empty()).then_some(minutes)

@@ -1,6 +1,5 @@
-//! What another program printed, as rows for the tables of every format: the figures of the cells of an imported run that lie on no
-//! surface, and of those on a surface what is no rate. The value stands as it was printed, with the line it can be looked up at; base
-//! units stand beside it.
+//! Imported figures as table rows for every format: all figures of cells that are on no surface, and the non-rates of cells
+//! that are. The value is shown as printed, with its line in the source, beside the value in base units.
 
 use crate::{section::full_title, story::clean, surface::on_surfaces, units};
 use fathom_record::imported::{names, units as base};
@@ -9,7 +8,7 @@ use fathom_record::{Figure, Phase, Run};
 /// The figures of one cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellRows {
-    /// The phase with its sizes, and the number of the repetition where there are several.
+    /// The phase with its sizes, and the repetition number if there are several.
     pub title: String,
     /// Its figures.
     pub rows: Vec<Row>,
@@ -18,27 +17,27 @@ pub struct CellRows {
 /// One figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// What it is.
+    /// Name of the figure.
     pub name: String,
-    /// As printed.
+    /// The value as printed.
     pub printed: String,
     /// The value in fathom's own units: "54.5 MiB/s", "2.15 s".
     pub value: String,
-    /// The same in base units.
+    /// The value in base units.
     pub number: f64,
-    /// "higher", "lower", or nothing.
+    /// "higher", "lower", or empty.
     pub better: &'static str,
-    /// Line of the text.
+    /// Line in the source text.
     pub line: u64,
 }
 
-/// From here on not every whole number has a double of its own.
+/// Above 2^53 not every integer is exact in an f64.
 const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
-/// What the name of a class begins with.
+/// Prefix of a class name.
 const CLASS: &str = "value ";
 
 impl CellRows {
-    /// The classes of a distribution with their counts, if the cell is one: `lquantize()` and its like printed nothing else.
+    /// The classes of a distribution with their counts, if the cell is one: `lquantize()` and the like print nothing else.
     #[must_use]
     pub fn distribution(&self) -> Option<Vec<(&str, u64)>> {
         let counted = |n: f64| (n >= 0.0 && n.fract() == 0.0 && n < MOST_EXACT).then_some(n as u64);
@@ -48,7 +47,7 @@ impl CellRows {
     }
 }
 
-/// Heads of the columns after the figure's name.
+/// Column heads after the figure's name.
 pub const HEADS: [&str; 4] = ["as printed", "value", "better", "line"];
 
 impl Row {
@@ -74,7 +73,7 @@ impl Row {
     }
 }
 
-/// A figure in units of the report.
+/// A figure in the report's units.
 fn value(figure: &Figure) -> String {
     match figure.unit.as_str() {
         base::BYTES_PER_S => units::rate(figure.value),
@@ -86,7 +85,7 @@ fn value(figure: &Figure) -> String {
     }
 }
 
-/// Where an imported run comes from, in a sentence; `None` of a run that was measured.
+/// The source of an imported run, in a sentence; `None` for a measured run.
 #[must_use]
 pub fn source(run: &Run) -> Option<String> {
     let source = run.source.as_ref()?;

@@ -1,4 +1,4 @@
-//! Latency percentiles, one row per phase and kind of operation, read from the merged histograms of its workers.
+//! Latency percentiles, one row per phase and kind of operation, from the merged histograms of its workers.
 
 use crate::section::{brief, full_title};
 use fathom_record::{Histogram, OpKind, Phase, Regime};
@@ -8,11 +8,11 @@ use fathom_record::{Histogram, OpKind, Phase, Regime};
 pub struct Row {
     /// The phase, with its sizes.
     pub title: String,
-    /// The phase, without them.
+    /// The phase without its sizes.
     pub brief: String,
     /// The kind of operation.
     pub op: OpKind,
-    /// How many were timed.
+    /// Number of timed operations.
     pub ops: u64,
     /// Median.
     pub p50_ns: u64,
@@ -22,7 +22,7 @@ pub struct Row {
     pub p99_ns: u64,
     /// 99.9 %.
     pub p999_ns: u64,
-    /// The slowest.
+    /// The maximum.
     pub max_ns: u64,
     /// Where the phase's data came from or went to.
     pub origin: Regime,
@@ -38,8 +38,8 @@ impl Row {
         [self.p50_ns, self.p90_ns, self.p99_ns, self.p999_ns, self.max_ns]
     }
 
-    /// What is timed, as a part of the operation: "service" and "response" of a stream with a rate, "submission" and "completion"
-    /// of an asynchronous one; the kind of operation where it has no parts.
+    /// The timed part of the operation: "service" and "response" for a stream with a rate, "submission" and "completion" for an
+    /// asynchronous one; else the kind of operation.
     #[must_use]
     pub fn part(&self, paced: bool) -> &'static str {
         match self.op {
@@ -71,10 +71,10 @@ impl Row {
     }
 }
 
-/// The kinds that are housekeeping of most workloads, and a result where a flow does them or nothing else is done.
+/// Kinds that are housekeeping in most workloads. They are results in flows and where nothing else is done.
 const HOUSEKEEPING: [OpKind; 4] = [OpKind::Open, OpKind::Close, OpKind::Stat, OpKind::Delete];
 
-/// The kinds whose latency is a result in every workload.
+/// Kinds whose latency is a result in every workload.
 const SHOWN: [OpKind; 10] = [
     OpKind::Read,
     OpKind::Write,
@@ -88,13 +88,13 @@ const SHOWN: [OpKind; 10] = [
     OpKind::Trim,
 ];
 
-/// One row per phase and kind of operation that has a histogram.
+/// One row per phase and kind of operation with a histogram.
 #[must_use]
 pub fn rows(phases: &[&Phase]) -> Vec<Row> {
     phases.iter().flat_map(|phase| rows_of(phase)).collect()
 }
 
-/// The rows of phases whose latencies have parts: a response beside the service time, submission and completion.
+/// Rows of phases whose latencies have parts: service and response, or submission and completion.
 #[must_use]
 pub fn in_parts(phases: &[&Phase]) -> Vec<Row> {
     let parts = |r: &Row| r.op.is_part();
@@ -106,7 +106,7 @@ pub fn in_parts(phases: &[&Phase]) -> Vec<Row> {
         .collect()
 }
 
-/// Whether a row's phase has a rate, and its service times stand beside response times.
+/// Whether a row's phase has a rate, so that its service times are shown beside response times.
 #[must_use]
 pub fn paced(rows: &[Row], row: &Row) -> bool {
     rows.iter().any(|r| r.op == OpKind::Response && r.title == row.title)
@@ -119,11 +119,11 @@ fn rows_of(phase: &Phase) -> Vec<Row> {
     SHOWN.iter().chain(more).filter_map(|&op| Row::of(phase, op, &phase.latency_of(op), origin)).collect()
 }
 
-/// The latency that tells most about a phase, and whether it is that of the fsync: it is where every write was followed by its own.
+/// The most telling latency of a phase, and whether it is that of fsync, which it is if every write was followed by one.
 #[must_use]
 pub fn telling(phase: &Phase) -> (Histogram, bool) {
     if phase.is_metadata_only() {
-        // Of several kinds of operation none stands for the others.
+        // Of several kinds of operation, none represents the others.
         return (Histogram::default(), false);
     }
     let latency = phase.latency();

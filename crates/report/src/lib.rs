@@ -1,10 +1,14 @@
-//! Records drawn. From one or more [`fathom_record::Run`]s this crate makes an offline HTML page, a workbook, SVG pictures, a
-//! Markdown summary and a page of terminal text. It measures nothing, opens no store and prints nothing; it returns text or
-//! writes the one file it is told to.
+//! Draws records. From one or more [`fathom_record::Run`]s this crate makes an offline HTML page, a workbook, SVG pictures, a
+//! Markdown summary and terminal text. It measures nothing, opens no store and prints nothing; it returns text or writes the
+//! one file it is given.
 //!
-//! Order of reading: `section`, `surface`, `streams`, `latency`, `operations`, `writes`, `conduct` and `imported` take figures out of a run, `heading` where it was made and `results` its short table; `regimes` finds (and `band` says) what is
-//! disk and what is memory; `block` what reached a device, `truth` what of it is memory's and `finding` why, `budget` where the time of an operation goes, and `why` gives the answer; `survey` what a survey says of a storage; `text` draws that as plain text; `story` says it in words, `trust` what it is worth; `svg`, `html`, `xlsx`, `markdown` and `terminal` lay it out; `units`, `spark` and `colour`
-//! serve them all; `comparison` divides two runs, `compared` judges two sides, `history` all runs of one workload, `sweep` draws many of one workload under different settings, `calibrated` what a device's profile was fitted to, `reproduced` a published table beside its simulation.
+//! Order of reading: `section`, `surface`, `streams`, `latency`, `operations`, `writes`, `conduct` and `imported` extract
+//! figures from a run; `heading` says where it was made, `results` is its short table. `regimes` and `band` separate disk from
+//! memory; `block` shows what reached a device, `truth` which bytes memory served, `finding` and `budget` why; `why` gives the
+//! answer, `survey` that of a survey. `text` draws plain text; `story` and `trust` put a run into words; `svg`, `html`, `xlsx`,
+//! `markdown` and `terminal` lay it out; `units`, `spark` and `colour` serve them all. `comparison` divides two runs,
+//! `compared` judges two sides, `history` all runs of one workload; `sweep` draws one workload under different settings,
+//! `calibrated` a fitted device profile, `reproduced` a published table beside its simulation.
 
 pub mod band;
 pub mod block;

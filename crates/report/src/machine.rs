@@ -1,39 +1,39 @@
-//! What the environment document of a run says about the machine, as far as figures need it: cache and memory sizes for the
-//! reference lines, and a handful of names for headlines. Everything in the document is optional; what is missing stays missing.
+//! The parts of a run's environment document that figures need: cache and memory sizes for the reference lines, and some names
+//! for headlines. Everything in the document is optional.
 
 use fathom_record::Run;
 use serde_json::Value;
 
-/// The machine a run happened on.
+/// The machine of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Machine {
     /// Data caches, smallest level first: ("L1", bytes).
     pub caches: Vec<Reference>,
-    /// All memory.
+    /// Total memory, bytes.
     pub memory_bytes: Option<u64>,
-    /// "AMD EPYC 7B13".
+    /// Such as "AMD EPYC 7B13".
     pub cpu_model: Option<String>,
-    /// "6.18.1".
+    /// Such as "6.18.1".
     pub kernel: Option<String>,
-    /// "ext4".
+    /// Such as "ext4".
     pub filesystem: Option<String>,
-    /// "vda", with its model where known.
+    /// Such as "vda", with its model if known.
     pub device: Option<String>,
     /// Host name.
     pub host: Option<String>,
 }
 
-/// A size worth a line on an axis of file sizes.
+/// A size that gets a line on an axis of file sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference {
-    /// "L2", "memory".
+    /// Such as "L2", "memory".
     pub label: String,
     /// The size.
     pub bytes: u64,
 }
 
 impl Machine {
-    /// Reads what is there.
+    /// Reads whatever the document has.
     #[must_use]
     pub fn of(run: &Run) -> Self {
         let env = &run.environment;
@@ -58,7 +58,7 @@ impl Machine {
         self.caches.last().map(|c| c.bytes)
     }
 
-    /// Whether its files are another machine's, by NFS.
+    /// Whether its files are on another machine, over NFS.
     #[must_use]
     pub fn is_networked(&self) -> bool {
         self.filesystem.as_deref().is_some_and(|f| f.to_ascii_lowercase().starts_with("nfs"))
@@ -72,7 +72,7 @@ impl Machine {
     }
 }
 
-/// One entry per level: the largest cache that holds data (a CPU list repeats them; instruction caches hold no file data).
+/// One entry per level: the largest cache that holds data (the list repeats caches per CPU; instruction caches hold no file data).
 fn caches(list: Option<&Value>) -> Vec<Reference> {
     let mut levels = std::collections::BTreeMap::<u64, u64>::new();
     for cache in list.and_then(Value::as_array).into_iter().flatten() {

@@ -1,5 +1,5 @@
-//! What each operation of a phase did: the operations of a flow by name, or the kinds of one that reads and writes at once. Formats
-//! only lay it out; merging and rates are the record's (`fathom_record::row`).
+//! Breakdown of a phase by operation: the operations of a flow by name, or the kinds of operation of a phase that mixes them.
+//! Formats only lay it out; merging and rates are done in `fathom_record::row`.
 
 use crate::{
     section::{brief, full_title},
@@ -8,32 +8,32 @@ use crate::{
 };
 use fathom_record::{OpKind, Phase, Row, RowClass};
 
-/// One phase, taken apart.
+/// One phase, broken down.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Breakdown {
     /// The phase with its sizes.
     pub title: String,
-    /// The phase without them.
+    /// The phase without its sizes.
     pub brief: String,
-    /// Position of the phase in its run.
+    /// Index of the phase in its run.
     pub seq: u32,
     /// Whether the rows are operations of a flow; else they are kinds of operation.
     pub of_flow: bool,
-    /// What rates are over, ns.
+    /// Time that rates are relative to, ns.
     pub clock_ns: u64,
-    /// One operation each, in the flow's order.
+    /// One row per operation, in the flow's order.
     pub rows: Vec<Row>,
 }
 
-/// The kinds that are told apart where a phase is no flow.
+/// Kinds listed separately if a phase is not a flow.
 const KINDS: [OpKind; 5] = [OpKind::Read, OpKind::Write, OpKind::Trim, OpKind::Sync, OpKind::FinalSync];
 
 impl Breakdown {
-    /// Names of the columns after the operation's own name, in the order of [`Breakdown::cells`].
+    /// Names of the columns after the operation's name, in the order of [`Breakdown::cells`].
     pub const HEADS: [&str; 10] =
         ["Class", "Count", "Per second", "Data", "Mean", "p50", "p95", "p99", "p99.9", "Max"];
 
-    /// Takes a phase apart; `None` if it is neither a flow nor several of reads, writes and trims.
+    /// `None` if the phase is neither a flow nor a mix of reads, writes and trims.
     #[must_use]
     pub fn of(phase: &Phase) -> Option<Self> {
         let flow = phase.rows();
@@ -49,7 +49,7 @@ impl Breakdown {
         })
     }
 
-    /// Those of the phases that are no part of a surface.
+    /// Breakdowns of the phases that are not part of a surface.
     #[must_use]
     pub fn of_phases(phases: &[&Phase]) -> Vec<Self> {
         on_surfaces(phases).1.into_iter().filter_map(Self::of).collect()
@@ -58,7 +58,7 @@ impl Breakdown {
     /// The percentiles of the columns, in per cent.
     pub const PERCENTILES: [f64; 4] = [50.0, 95.0, 99.0, 99.9];
 
-    /// The columns of one row; what has no meaning is a dash.
+    /// The cells of one row; a dash if a value has no meaning.
     #[must_use]
     pub fn cells(&self, row: &Row) -> Vec<String> {
         let none = || "–".to_string();
@@ -83,20 +83,20 @@ impl Breakdown {
         row.ops_per_s(self.clock_ns)
     }
 
-    /// Data per second of the phase's clock; `None` of an operation that moved none.
+    /// Data per second of the phase's clock; `None` for an operation that moved none.
     #[must_use]
     pub fn bytes_per_s(&self, row: &Row) -> Option<f64> {
         row.bytes_per_s(self.clock_ns).filter(|_| row.bytes > 0)
     }
 
-    /// What the rates are over, in words.
+    /// What rates are relative to, in words.
     #[must_use]
     pub fn clock_words(&self) -> String {
         format!("rates over {}", units::time_ns(self.clock_ns as f64))
     }
 }
 
-/// What a reader calls the class of an operation; its kind where that tells more.
+/// The reader's word for the class of an operation, or its kind if that says more.
 fn class_word(row: &Row) -> &'static str {
     match (row.class, row.kind) {
         (RowClass::Io, Some(kind)) => kind.word(),
@@ -108,7 +108,7 @@ fn class_word(row: &Row) -> &'static str {
     }
 }
 
-/// Reads, writes and trims of one phase, and its fsyncs; `None` unless there are two of the three.
+/// Reads, writes and trims of one phase, and its fsyncs; `None` unless there are at least two of the three.
 fn kinds(phase: &Phase) -> Option<Vec<Row>> {
     let stats = || phase.repetitions.iter().flat_map(|r| &r.workers).flat_map(|w| &w.stats);
     let has = |op: OpKind| stats().any(|s| s.op == op && s.ops > 0);

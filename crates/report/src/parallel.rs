@@ -1,11 +1,11 @@
-//! Parallel streams of several runs in one small table, the form in which people report them: a row for each number of streams,
-//! file size and O_DIRECT or not, a column for each test, combined throughput in MB/s (the sum of the streams' own rates).
+//! Parallel streams of several runs in one small table, as people commonly report them: a row for each number of streams, file
+//! size and O_DIRECT setting, a column for each test, combined throughput in MB/s (the sum of the streams' own rates).
 
 use crate::regimes::Kind;
 use fathom_compare::summary::median;
 use fathom_record::{Phase, Run};
 
-/// The table.
+/// Throughput by stream arrangement and test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parallel {
     /// Names of the tests, in order of appearance.
@@ -17,14 +17,14 @@ pub struct Parallel {
 /// One arrangement of streams.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// "2x1.5GiB-DIO".
+    /// Such as "2x1.5GiB-DIO".
     pub label: String,
     /// For each test: MB/s (powers of ten) and what served it; `None` if it was not run.
     pub cells: Vec<Option<(f64, Kind)>>,
 }
 
 impl Parallel {
-    /// The table of these runs; `None` unless they hold at least two arrangements of streams.
+    /// The table of these runs; `None` unless they have at least two arrangements of streams.
     #[must_use]
     pub fn of(runs: &[&Run]) -> Option<Self> {
         let told = |p: &&Phase| p.axes.streams.is_some() && crate::streams::alike(p);
@@ -58,7 +58,7 @@ impl Parallel {
         Some(Self { tests, rows })
     }
 
-    /// As text for a terminal, no wider than the widest label and the tests need.
+    /// As text for a terminal, no wider than necessary.
     #[must_use]
     pub fn text(&self) -> String {
         let width = self.rows.iter().map(|r| r.label.len()).max().unwrap_or(0).max("MB/s".len());
@@ -83,7 +83,7 @@ impl Parallel {
     }
 }
 
-/// Whole MB/s from ten on, one decimal below.
+/// Integer MB/s from ten on, one decimal below.
 #[must_use]
 pub fn figure(mb_per_s: f64) -> String {
     if mb_per_s < 9.95 { format!("{mb_per_s:.1}") } else { format!("{mb_per_s:.0}") }

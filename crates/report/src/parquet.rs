@@ -1,5 +1,5 @@
-//! The figures of runs as Parquet: the rows of [`fathom_record::export::figure_csv`], one observation each, with types, for DuckDB,
-//! pandas and Polars. What does not apply is null.
+//! The figures of runs as Parquet: the rows of [`fathom_record::export::figure_csv`], with types, for DuckDB, pandas and
+//! Polars. Values that do not apply are null.
 
 use fathom_record::{Run, figures};
 use parquet::basic::Compression;
@@ -26,18 +26,17 @@ const SCHEMA: &str = "message figures {
 #[error("the table could not be built: {0}")]
 pub struct Failed(#[from] ParquetError);
 
-/// One observation.
 struct Row<'a> {
     run: &'a Run,
     series: usize,
     value: figures::Value,
 }
 
-/// All figures of the runs as the bytes of a file.
+/// All figures of the runs as the bytes of a Parquet file.
 ///
 /// # Errors
 ///
-/// If it cannot be built.
+/// If the table cannot be built.
 pub fn bytes(runs: &[&Run]) -> Result<Vec<u8>, Failed> {
     let schema = Arc::new(parse_message_type(SCHEMA)?);
     let how = Arc::new(WriterProperties::builder().set_compression(Compression::SNAPPY).build());
@@ -94,7 +93,7 @@ fn write_columns(
     maybe_numbers(group, rows, |r| r.value.count)
 }
 
-/// The next column of the schema.
+/// Writes the next column of the schema.
 fn column(
     group: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
     fill: impl FnOnce(&mut SerializedColumnWriter<'_>) -> Result<(), ParquetError>,
@@ -128,13 +127,13 @@ fn maybe_numbers(
     rows: &[Row],
     number: impl Fn(&Row) -> Option<u64>,
 ) -> Result<(), ParquetError> {
-    // Nothing that is measured comes near 2^63.
+    // No measured value comes near 2^63.
     let signed = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
     let (there, levels) = sparse(rows.iter().map(|r| number(r).map(signed)));
     column(group, |c| c.typed::<Int64Type>().write_batch(&there, Some(&levels), None).map(drop))
 }
 
-/// The values that are there, and for each row whether it has one: how Parquet keeps nulls.
+/// The present values, and a definition level for each row: Parquet's encoding of nulls.
 fn sparse<T>(values: impl Iterator<Item = Option<T>>) -> (Vec<T>, Vec<i16>) {
     let mut there = Vec::new();
     let levels = values

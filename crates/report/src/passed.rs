@@ -1,10 +1,9 @@
-//! Errors that phases passed over because their workloads say so: how many, and the first, in a sentence for each phase.
+//! Errors that phases passed over because their workloads say so: one sentence per phase with their number and the first one.
 
 use crate::section::full_title;
 use fathom_record::Run;
 use fathom_record::passed::passed_over;
 
-/// A sentence for each phase that passed over any.
 pub(crate) fn sentences(run: &Run) -> impl Iterator<Item = String> + '_ {
     run.phases.iter().filter_map(|phase| {
         let workers = phase.repetitions.iter().flat_map(|r| &r.workers);

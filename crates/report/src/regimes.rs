@@ -1,8 +1,7 @@
-//! Where one regime ends and the next begins on a surface, found from the data. Rows (file sizes) are compared with their
-//! neighbours over the record sizes both have, which gives one series of log throughput along the file size that the crossover
-//! hole cannot bend; `fathom_compare::segments` cuts it where its level changes. A cut is also made where the measured origin of
-//! the rows changes. Each band is then named from its cells' own origin; within the page cache a band whose files fit the
-//! last-level cache is called CPU cache.
+//! Finds the boundaries between regimes on a surface from the data. Rows (file sizes) are compared with their neighbours over common
+//! record sizes, which gives one series of log throughput along the file size that missing cells cannot bend; `fathom_compare::segments`
+//! cuts it where its level changes. A cut is also made where the rows' measured origin changes. Each band is then named from its cells'
+//! own origin; within the page cache, a band whose files fit the last-level cache is called CPU cache.
 
 use crate::band::sizes;
 use crate::{Band, Cause, Cell, Machine, Quantity, Surface};
@@ -10,27 +9,27 @@ use fathom_compare::{Settings, Summary, segments, summary::median};
 use fathom_record::{Phase, Regime, Run};
 use std::ops::Range;
 
-/// The name of a band.
+/// The regime of a band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// Page cache, and the files fit the last-level CPU cache.
     CpuCache,
-    /// Served by memory.
+    /// Served from the page cache.
     PageCache,
     /// Part memory, part device.
     Mixed,
     /// Served by the device.
     Device,
-    /// Holes: zeros that the kernel made.
+    /// Holes: zeros made by the kernel.
     Holes,
     /// A file system without a device below.
     Memory,
-    /// The kernel did not tell.
+    /// The kernel does not say.
     Unknown,
 }
 
 impl Kind {
-    /// All of them, in the order tables list them.
+    /// Every kind, in the order of tables.
     pub const ALL: [Self; 7] = [
         Self::CpuCache,
         Self::PageCache,
@@ -66,7 +65,7 @@ impl Kind {
         }
     }
 
-    /// What served a phase, as tables have it. What broke off part way was not measured, whatever served it.
+    /// The source of a phase, for tables. A phase that failed part way was not measured, whatever served it.
     #[must_use]
     pub fn served(phase: &Phase) -> &'static str {
         match phase {
@@ -76,7 +75,7 @@ impl Kind {
         }
     }
 
-    /// One letter for narrow places; the legend explains it.
+    /// One letter for narrow columns; the legend explains it.
     #[must_use]
     pub fn letter(self) -> char {
         match self {
@@ -90,7 +89,7 @@ impl Kind {
         }
     }
 
-    /// The style class that colours it.
+    /// The CSS class that colours it.
     #[must_use]
     pub fn class(self) -> &'static str {
         match self {
@@ -104,7 +103,7 @@ impl Kind {
         }
     }
 
-    /// Whether a number of this kind came from memory, be it zeros that the kernel made, and says nothing about a disk.
+    /// Whether figures of this kind came from memory, including zeros made by the kernel, and say nothing about a disk.
     #[must_use]
     pub fn is_memory(self) -> bool {
         matches!(self, Self::CpuCache | Self::PageCache | Self::Holes | Self::Memory)
@@ -154,12 +153,12 @@ pub fn bands(surface: &Surface, machine: &Machine) -> Vec<Band> {
     bands
 }
 
-/// A surface with its bands, as every format draws it.
+/// A surface with its bands, ready for drawing.
 #[derive(Clone, Debug)]
 pub struct Mapped {
-    /// The figures.
+    /// The surface.
     pub surface: Surface,
-    /// Its regimes.
+    /// Its bands, smallest files first.
     pub bands: Vec<Band>,
 }
 
@@ -178,8 +177,8 @@ impl Mapped {
         Self { surface, bands }
     }
 
-    /// What served one cell: its own measured origin. Only whether the page cache was in turn served by the CPU's cache is
-    /// taken from its band. So a cached cell inside a band of the device is not counted among the device's figures.
+    /// The source of one cell: its own measured origin. Only the distinction between page cache and CPU cache comes from the
+    /// band. So a cached cell inside a device band does not count among the device's figures.
     #[must_use]
     pub fn kind_of(&self, row: usize, cell: &Cell) -> Kind {
         match (Kind::from(cell.origin), self.band_of(row)) {
@@ -188,7 +187,7 @@ impl Mapped {
         }
     }
 
-    /// The figures of all cells of one kind, bytes/s.
+    /// The figures of all cells of one kind, bytes/s; `None` if there are none.
     #[must_use]
     pub fn rates_of(&self, kind: Kind) -> Option<Summary> {
         let rows = self.surface.cells.iter().enumerate();
@@ -198,13 +197,13 @@ impl Mapped {
         Summary::of(&values)
     }
 
-    /// The figure of the largest file that was served so, with the largest record up to a MiB, or the least above.
+    /// The figure of the largest file of this kind, bytes/s, at the largest record up to 1 MiB, or else the smallest above.
     #[must_use]
     pub fn largest_of(&self, kind: Kind) -> Option<f64> {
         self.largest_cell_of(kind).map(|(_, _, value)| value)
     }
 
-    /// The sizes of that file and of its records, and the figure.
+    /// File size, record size and figure of that cell.
     #[must_use]
     pub fn largest_cell_of(&self, kind: Kind) -> Option<(u64, u64, f64)> {
         const RECORD: u64 = 1 << 20;
@@ -227,7 +226,7 @@ impl Mapped {
     }
 }
 
-/// One log level per row. Row i+1 is placed relative to row i by the median over the record sizes both have.
+/// One log level per row. Row i+1 is placed relative to row i by the median over their common record sizes.
 fn row_levels(surface: &Surface) -> Vec<f64> {
     let log = |row: usize, column: usize| {
         surface.cells[row][column].as_ref().map(|c| c.value).filter(|v| *v > 0.0).map(f64::ln)
@@ -260,8 +259,8 @@ fn majority(surface: &Surface, rows: Range<usize>) -> Regime {
     }
 }
 
-/// A stretch of even throughput, cut where the rows' origin changes for good. A row that is alone in its origin between two that
-/// agree is a flicker (write-back of an earlier phase, say) and makes no band.
+/// Cuts a stretch of even throughput where the rows' origin changes for good. A single row between two that agree is a flicker
+/// (from write-back of an earlier phase, say) and makes no band.
 fn split_at_origin_changes(range: &Range<usize>, origins: &[Regime]) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let mut start = range.start;
@@ -314,7 +313,7 @@ mod tests {
 
     #[test]
     fn the_crossover_hole_makes_no_regime() {
-        // Small records are slow; where they are missing the plain row median jumps up. Only like is compared with like.
+        // Small records are slow; where they are missing, the plain row median jumps up. Only common record sizes are compared.
         let mut surface = Surface::of_run(&samples::auto_run()).remove(0);
         for (i, row) in surface.cells.iter_mut().enumerate() {
             for (j, cell) in row.iter_mut().enumerate() {
@@ -362,7 +361,7 @@ mod tests {
         let mapped = Mapped::of(surface.clone(), &Machine::default());
         assert_eq!(mapped.largest_of(Kind::Device), Some(wanted));
         assert_eq!(mapped.largest_of(Kind::Unknown), None);
-        // Without the smaller files and the largest records it is the same; a median is not.
+        // Without the smaller files and the largest records the figure is the same; a median is not.
         let mut coarse = surface;
         coarse.cells.drain(..8);
         coarse.file_bytes.drain(..8);

@@ -1,102 +1,102 @@
-//! A published table beside what a simulation makes of it, to be drawn: cells as pairs, surfaces as maps, what was stated beforehand and
-//! whether it holds, and what was chosen, and when.
+//! A published table beside its simulation, to be drawn: cells as pairs, surfaces as maps, the criteria stated beforehand and
+//! whether they hold, and which choices were made when.
 
-/// The whole of it.
+/// A published table and its simulation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reproduced {
-    /// What was published.
+    /// Title of the publication.
     pub title: String,
-    /// What stands above all figures: that nothing was measured, and what the values are from.
+    /// Words above all figures: that nothing was measured, and where the values come from.
     pub words: Vec<String>,
     /// Its parts.
     pub parts: Vec<Part>,
-    /// What was stated beforehand.
+    /// Criteria stated beforehand.
     pub checks: Vec<Check>,
-    /// Degrees of freedom.
+    /// Degrees of freedom: the choices made.
     pub freedom: Vec<String>,
 }
 
-/// A part: pictures, and the figures that are in them.
+/// A part: pictures and their figures.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Part {
     /// Its heading.
     pub heading: String,
-    /// Pairs of one unit.
+    /// Pairs of figures, one unit each.
     pub pairs: Vec<Pairs>,
-    /// Surfaces.
+    /// Surfaces drawn as maps.
     pub maps: Vec<Map>,
-    /// Its figures.
+    /// Tables of figures.
     pub tables: Vec<Grid>,
-    /// What is to be said of it.
+    /// Notes below the part.
     pub notes: Vec<String>,
 }
 
-/// Published and simulated figures, a row each.
+/// Published and simulated figures, one row each.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pairs {
-    /// What they are, with their unit.
+    /// Their title, with the unit.
     pub title: String,
-    /// Who simulated: one, or two hypotheses.
+    /// Names of the simulations: one, or two hypotheses.
     pub simulated: Vec<String>,
     /// The rows.
     pub rows: Vec<Pair>,
 }
 
-/// A figure and what it came to.
+/// A published figure and its simulated values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pair {
-    /// What it is a figure of.
+    /// What the figure describes.
     pub label: String,
-    /// As it was published.
+    /// The published value.
     pub published: f64,
-    /// As it was simulated.
+    /// The simulated values.
     pub simulated: Vec<f64>,
 }
 
-/// A surface.
+/// A surface as a map.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Map {
-    /// What it shows, with its unit.
+    /// Its title, with the unit.
     pub title: String,
-    /// What is along the left and the upper edge.
+    /// Names of the left and the upper edge.
     pub names: (String, String),
-    /// Along the left edge.
+    /// Heads along the left edge.
     pub rows: Vec<String>,
-    /// Along the upper edge.
+    /// Heads along the upper edge.
     pub columns: Vec<String>,
-    /// Row by row: a value, and what stands in its cell.
+    /// Row by row: a value and the text in its cell.
     pub cells: Vec<Vec<Option<(f64, String)>>>,
-    /// Whether values are errors in percent, about 0; otherwise they are above 0.
+    /// Whether values are errors in percent, around 0; otherwise they are positive.
     pub errors: bool,
-    /// The ends of the colours; maps with the same ends can be held side by side.
+    /// The ends of the colour scale; maps with equal ends are comparable.
     pub ends: (f64, f64),
-    /// What stands beside the scale.
+    /// Text beside the scale.
     pub note: String,
 }
 
 /// A table of words.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Grid {
-    /// What stands above.
+    /// Text above the table.
     pub caption: String,
-    /// Heads of the columns; the first is that of the rows' heads.
+    /// Heads of the columns; the first is for the rows' heads.
     pub heads: Vec<String>,
-    /// Rows.
+    /// Rows: head and cells.
     pub rows: Vec<(String, Vec<String>)>,
 }
 
-/// A tolerance.
+/// A criterion with a tolerance.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Check {
     /// Whether it holds.
     pub holds: bool,
-    /// What was stated.
+    /// The criterion.
     pub stated: String,
-    /// What came out.
+    /// The result.
     pub found: String,
 }
 
-/// How far a figure is off, in percent of the published one; `None` of a published 0.
+/// Error of a figure in percent of the published one; `None` for a published 0.
 #[must_use]
 pub fn error_percent(published: f64, simulated: f64) -> Option<f64> {
     (published != 0.0).then(|| (simulated / published - 1.0) * 100.0)

@@ -1,25 +1,25 @@
-//! The results of a run as a short table: the same lines in a ticket and on the first sheet of a workbook.
+//! The results of a run as a short table, shared by tickets and the first sheet of a workbook.
 
 use crate::survey::{self, Answer};
 use crate::{Kind, Mapped, latency, section::brief, story::clean, surface::on_surfaces, units};
 use fathom_record::{Headline, Phase, Run};
 
-/// A line of the table.
+/// A row of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
     /// What was done.
     pub what: String,
-    /// File data, bytes a second; `None` where none was moved, or where operations are the figure.
+    /// File data, bytes a second; `None` if none was moved, or if operations are the figure.
     pub bytes_per_s: Option<f64>,
-    /// Operations a second.
+    /// Operations a second; `None` if data is the figure.
     pub per_s: Option<f64>,
     /// The median, p99 and p99.9 of the latency, ns.
     pub ns: [Option<f64>; 3],
-    /// What served it; empty where it is not known.
+    /// What served it; empty if unknown.
     pub served: &'static str,
 }
 
-/// The lines of a run: of a survey those of its short answer, else its tests, of each surface and of what served it the largest file's figure.
+/// The rows of a run: for a survey those of its short answer, else its tests; for a surface, the largest file's figure of each source.
 #[must_use]
 pub fn of_run(run: &Run) -> Vec<Line> {
     if survey::is_survey(run) { of_survey(run) } else { of_tests(run) }
@@ -45,7 +45,7 @@ fn of_survey(run: &Run) -> Vec<Line> {
 
 fn of_tests(run: &Run) -> Vec<Line> {
     let surfaces = Mapped::of_run(run);
-    // What the device served is asked for; what memory did comes after it.
+    // Device figures come first, memory's after them.
     let kinds = Kind::ALL.iter().filter(|k| !k.is_memory()).chain(Kind::ALL.iter().filter(|k| k.is_memory()));
     let of_kind = |kind: &Kind| {
         let line = |mapped: &Mapped| {

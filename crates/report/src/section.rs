@@ -1,5 +1,5 @@
-//! Phases in the order a reader wants them. A survey tags its phases with a stage ("latency", "surface", "scaling", "sync"); any
-//! other run has no stages and is one section whose figures are grouped by kind.
+//! Phases in reading order. A survey tags its phases with a stage ("latency", "surface", "scaling", "sync"); any other run has
+//! no stages and is one section, with figures grouped by kind.
 
 use fathom_record::figures::Cell;
 use fathom_record::{Phase, Run};
@@ -8,15 +8,15 @@ use fathom_record::{Phase, Run};
 const STAGE: &str = "stage";
 /// Tag with a sentence about the stage.
 const STAGE_NOTE: &str = "stage_note";
-/// Tag of the IOzone dialect: "table" or "streams". Whoever looks at a table sees that it is one.
+/// Tag of the IOzone dialect: "table" or "streams". A table is recognisable without it.
 const MODE: &str = "mode";
 
 /// Phases that belong together.
 #[derive(Clone, Debug)]
 pub struct Section<'r> {
-    /// The survey's stage; `None` where the run has none.
+    /// The survey's stage; `None` if the run has none.
     pub stage: Option<String>,
-    /// What the survey says about the stage.
+    /// The survey's note about the stage.
     pub note: Option<String>,
     /// The phases, in order of execution.
     pub phases: Vec<&'r Phase>,
@@ -47,7 +47,7 @@ pub fn stage(phase: &Phase) -> Option<&str> {
     phase.axes.tags.get(STAGE).map(String::as_str)
 }
 
-/// What tells a phase from others of the same name, apart from sizes and streams: "O_DIRECT", "fsync each", "depth 8".
+/// What distinguishes a phase from others of the same name, apart from sizes and streams: "O_DIRECT", "fsync each", "depth 8".
 #[must_use]
 pub fn qualifiers(phase: &Phase) -> Vec<String> {
     let mut words = Vec::new();
@@ -59,7 +59,7 @@ pub fn qualifiers(phase: &Phase) -> Vec<String> {
     if let Some(depth) = phase.axes.queue_depth.filter(|d| *d > 1) {
         words.push(format!("queue depth {depth}"));
     }
-    // "cached read" need not be told to be cached a second time.
+    // "cached read" need not be called cached a second time.
     let said = |value: &str| phase.name.split_whitespace().any(|w| w.eq_ignore_ascii_case(value));
     let others = tags.iter().filter(|(k, v)| !matches!(k.as_str(), STAGE | STAGE_NOTE | MODE) && !said(v));
     for (key, value) in others {
@@ -83,7 +83,7 @@ pub fn brief(phase: &Phase) -> String {
     format!("{}{streams}", title(phase))
 }
 
-/// The same of a cell that figures were taken of.
+/// The same for the cell of a figure.
 #[must_use]
 pub fn cell_title(cell: &Cell) -> String {
     full_title(&Phase {

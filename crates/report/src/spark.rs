@@ -1,5 +1,5 @@
-//! A row of figures as a line of bars, in plain text: for a terminal, a table cell, an issue. Bars stand on zero, so their heights are
-//! in proportion.
+//! A series of figures as a line of bars in plain text, for a terminal, a table cell or an issue. Bars start at zero, so their
+//! heights are in proportion.
 
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
@@ -21,7 +21,7 @@ fn below(figures: &[f64], highest: f64) -> String {
     figures.iter().map(|&f| BARS[if f.is_finite() { place(f) } else { 0 }]).collect()
 }
 
-/// The same in at most `most` bars, each the mean of its share of the figures; a full bar is the highest of all figures.
+/// The same in at most `most` bars, each the mean of its figures; a full bar is the maximum of all figures.
 #[must_use]
 pub fn bars_in(figures: &[f64], most: usize) -> String {
     let every = figures.len().div_ceil(most.max(1)).max(1);

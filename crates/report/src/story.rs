@@ -1,5 +1,5 @@
-//! What a run says in words and in one small table, shared by every format: the headline, the verdicts "what is disk and what is
-//! memory", the warnings, and the main figures by regime. Formats only lay it out; if a sentence is wrong it is wrong here.
+//! A run in words and in one small table, shared by every format: the headline, the verdicts on disk and memory, the warnings,
+//! and the main figures by regime. Formats only lay it out; a wrong sentence is wrong here.
 
 use crate::{
     Machine,
@@ -12,18 +12,18 @@ use fathom_compare::Summary;
 use fathom_record::{Phase, Repetition, Run, Status};
 use std::collections::BTreeMap;
 
-/// One run, told.
+/// One run in words.
 #[derive(Clone, Debug)]
 pub struct Story {
     /// The run's name.
     pub title: String,
-    /// What ran where and when: (term, description).
+    /// What ran, where and when: (term, description).
     pub facts: Vec<(&'static str, String)>,
-    /// How it ended, if not as asked.
+    /// How it ended, if not as requested.
     pub trouble: Vec<String>,
     /// What is disk and what is memory.
     pub verdicts: Vec<Verdict>,
-    /// Reasons for doubt, those of one kind together.
+    /// Doubts, grouped by code.
     pub doubts: Vec<DoubtGroup>,
     /// Main figures: one row per test, one column per regime.
     pub figures: Vec<FigureRow>,
@@ -32,9 +32,9 @@ pub struct Story {
 /// One sentence about where figures come from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// The regime it is about; `None` for anything else.
+    /// The regime concerned; `None` for anything else.
     pub kind: Option<Kind>,
-    /// One or two words that lead it: the regime's, "with fsync", "hint".
+    /// One or two leading words: the regime's, "with fsync", "hint".
     pub mark: &'static str,
     /// The sentence.
     pub sentence: String,
@@ -52,19 +52,20 @@ pub struct DoubtGroup {
 /// One test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FigureRow {
-    /// "random read", or a phase with its sizes.
+    /// Such as "random read", or a phase with its sizes.
     pub title: String,
     /// Whether the test reads or writes.
     pub does: Does,
-    /// Whether it is one phase and no part of a surface.
+    /// Whether it is a single phase outside any surface.
     pub single: bool,
-    /// Throughput by regime, bytes/s. Empty where no file data was moved.
+    /// Throughput by regime, bytes/s. Empty if no file data was moved.
     pub by_kind: BTreeMap<Kind, Summary>,
-    /// The figure to quote of each, bytes/s: of a surface that of the largest file, which no choice of sizes moves, else the median.
+    /// The figure to quote for each, bytes/s: on a surface that of the largest file, which does not depend on the chosen sizes,
+    /// else the median.
     pub quoted: BTreeMap<Kind, f64>,
-    /// Operations per second of a phase that moved no file data, nor meant to: then they are the figure to quote.
+    /// Operations per second of a phase that moved no file data and was not meant to; then they are the figure to quote.
     pub ops: Option<Summary>,
-    /// The phase's error, where it failed.
+    /// The phase's error, if it failed.
     pub error: Option<String>,
 }
 
@@ -75,7 +76,7 @@ impl Verdict {
 }
 
 impl Story {
-    /// Tells a run.
+    /// Describes a run.
     #[must_use]
     pub fn of(run: &Run) -> Self {
         let machine = Machine::of(run);
@@ -98,13 +99,13 @@ impl Story {
     }
 }
 
-/// The run's name; nobody is to take a simulated run for measured, so it is part of that.
+/// The run's name. It marks a simulated run, so that it is never taken for measured.
 pub(crate) fn title(run: &Run) -> String {
     let name = if run.label.is_empty() { &run.id } else { &run.label };
     if run.simulation.is_some() { format!("{name} (simulated)") } else { name.clone() }
 }
 
-/// Control characters out of user strings: they break terminals and are not allowed in XML.
+/// Removes control characters from user strings: they break terminals and are not allowed in XML.
 #[must_use]
 pub fn clean(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
@@ -155,7 +156,7 @@ fn trouble(run: &Run) -> Vec<String> {
     lines
 }
 
-/// Every error once: one that ended the run stands in its phase, too, and several phases may have met the same one.
+/// Every error once: one that ended the run is in its phase too, and several phases may have met the same one.
 fn errors(run: &Run) -> Vec<String> {
     let mut found: Vec<(String, &str, usize)> = Vec::new();
     for phase in &run.phases {
@@ -169,7 +170,7 @@ fn errors(run: &Run) -> Vec<String> {
     let ended = run.error.as_deref();
     let told = found.iter().any(|(_, message, _)| ended.is_some_and(|e| e.contains(message)));
     let lines = found.iter().map(|(title, message, more)| {
-        // The run's own sentence tells more than the operation's that it contains.
+        // Prefer the run's own sentence if it contains the operation's.
         let words = ended.filter(|e| e.contains(message)).unwrap_or(message);
         let more = match more {
             0 => String::new(),
@@ -216,7 +217,7 @@ fn figures(run: &Run, mapped: &[Mapped]) -> Vec<FigureRow> {
             bytes.map(|s| (phase.origin().regime.into(), s)).into_iter().collect();
         let quoted = by_kind.iter().map(|(kind, s)| (*kind, s.median)).collect();
         let error = phase.repetitions.iter().find_map(|r| r.error()).map(|e| e.message.clone());
-        // A rate of a phase that broke off stands on part of the work; its name says so in every format.
+        // The rate of a phase that failed covers only part of the work; its name says so in every format.
         let failed = if error.is_some() { " (failed part way)" } else { "" };
         FigureRow {
             title: format!("{}{failed}", full_title(phase)),
@@ -237,9 +238,9 @@ fn uses(run: &Run) -> impl Iterator<Item = Verdict> {
     all.map(|v| Verdict { kind: None, mark: v.of, sentence: v.sentence })
 }
 
-/// The sentences that keep a cache number from passing for a disk's.
+/// The sentences that prevent a cache number from passing for a disk's.
 fn verdicts(run: &Run, machine: &Machine, figures: &[FigureRow]) -> Vec<Verdict> {
-    // What broke off part way was not measured.
+    // A phase that failed part way was not measured.
     let figures: Vec<&FigureRow> = figures.iter().filter(|f| f.error.is_none()).collect();
     let figures = figures.as_slice();
     let count = |kinds: &[Kind]| {
@@ -312,8 +313,8 @@ fn verdicts(run: &Run, machine: &Machine, figures: &[FigureRow]) -> Vec<Verdict>
     found
 }
 
-/// "reads 391 MiB/s to 440 MiB/s, writes 210 MiB/s to 330 MiB/s": the extremes, because a median over tests of unlike record
-/// sizes would be nobody's speed.
+/// "reads 391 MiB/s to 440 MiB/s, writes 210 MiB/s to 330 MiB/s": the extremes, because a median over different record sizes
+/// would describe no actual speed.
 fn spread(figures: &[&FigureRow], kinds: &[Kind]) -> String {
     let of = |does: Does| -> Option<(f64, f64)> {
         let here = figures.iter().filter(|f| f.does == does);
@@ -326,13 +327,13 @@ fn spread(figures: &[&FigureRow], kinds: &[Kind]) -> String {
     [Does::Read, Does::Write, Does::Both].into_iter().filter_map(words).collect::<Vec<_>>().join(", ")
 }
 
-/// "391 MiB/s to 440 MiB/s", or one figure where both read alike.
+/// "391 MiB/s to 440 MiB/s", or one figure if both read the same.
 fn range_words((low, high): (f64, f64)) -> String {
     let (low, high) = (units::rate(low), units::rate(high));
     if low == high { low } else { format!("{low} to {high}") }
 }
 
-/// Buffered writes whose clock stopped before the fsync that followed: what they are worth once the data is safe.
+/// Buffered writes whose clock stopped before the fsync that followed: their rate once the data is safe.
 fn with_fsync(run: &Run) -> Option<Verdict> {
     let rows: Vec<writes::Row> = run.phases.iter().filter_map(writes::Row::of).collect();
     let untimed: Vec<&writes::Row> =

@@ -1,6 +1,6 @@
-//! Throughput by number of streams, taken out of a run: what the children see (the sum of their own rates), what the parent sees
-//! (all counted bytes over its own clock), and the slowest and fastest child. The two sums differ when children do not work at the
-//! same time, so both are kept and neither stands for the other.
+//! Throughput by number of streams: what the children see (the sum of their own rates), what the parent sees (all counted bytes
+//! over its own clock), and the slowest and fastest child. The two totals differ when children do not work at the same time, so
+//! both are kept and neither replaces the other.
 
 use crate::section::{stage, title};
 use fathom_compare::summary::median;
@@ -9,9 +9,9 @@ use fathom_record::{Phase, Regime, Repetition, Run, Worker};
 /// One number of streams.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// How many streams ran at once.
+    /// Number of streams running at once.
     pub streams: u64,
-    /// Size of each stream's file.
+    /// Size of each stream's file, bytes.
     pub file_bytes: Option<u64>,
     /// Sum of the workers' rates, bytes/s.
     pub children_bytes_per_s: f64,
@@ -21,29 +21,29 @@ pub struct Point {
     pub min_bytes_per_s: f64,
     /// Fastest worker, bytes/s.
     pub max_bytes_per_s: f64,
-    /// Bytes of the worker that moved least inside the clock.
+    /// Bytes of the worker that moved the least inside its timed interval.
     pub min_bytes: u64,
     /// Where the data came from or went to.
     pub origin: Regime,
-    /// Device bytes per byte asked for.
+    /// Device bytes per requested byte; `None` if unknown.
     pub device_share: Option<f64>,
 }
 
 /// One test over the number of streams.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Streams {
-    /// "write", with what distinguishes it.
+    /// Such as "write", with what distinguishes it.
     pub title: String,
-    /// Record size, if it is the same everywhere.
+    /// Record size, if the same for all points.
     pub record_bytes: Option<u64>,
     /// Points by number of streams, ascending.
     pub points: Vec<Point>,
 }
 
-/// Stage, title and record size: what tells series apart.
+/// What distinguishes series: stage, title and record size.
 type Key<'r> = (Option<&'r str>, String, Option<u64>);
 
-/// Below this share of the children's sum the parent's figure tells of stragglers. (The published figures of 2008 hid 40 %.)
+/// Below this share of the children's sum, the parent's figure reveals stragglers. (The published figures of 2008 hid 40 %.)
 const PARENT_SHARE_TOLD: f64 = 0.95;
 
 impl Streams {
@@ -54,8 +54,8 @@ impl Streams {
         Self::of_phases(&phases)
     }
 
-    /// Every series among these phases: those of one title and record size that ran with two or more numbers of streams, or
-    /// with more than one stream.
+    /// Every series among these phases: same title and record size, run with at least two numbers of streams, or with more than
+    /// one stream.
     #[must_use]
     pub fn of_phases(phases: &[&Phase]) -> Vec<Self> {
         let mut groups: Vec<(Key<'_>, Vec<&Phase>)> = Vec::new();
@@ -82,8 +82,8 @@ impl Streams {
     }
 }
 
-/// Whether a phase's streams can be held against one another: all move data, and those of a flow belong to one group of processes. A
-/// slowest one among unlike ones would mean nothing.
+/// Whether a phase's streams are comparable: all move data, and those of a flow belong to one group of processes. The slowest
+/// of unlike streams would mean nothing.
 pub(crate) fn alike(phase: &Phase) -> bool {
     let workers = || phase.repetitions.iter().flat_map(|r| &r.workers);
     let one_group = || workers().zip(workers().skip(1)).all(|(a, b)| a.group == b.group);
@@ -110,7 +110,7 @@ impl Point {
         })
     }
 
-    /// The parent's figure over the children's, if it is so low that the children's sum alone would mislead.
+    /// The parent's figure over the children's, if so low that the children's sum alone would mislead.
     #[must_use]
     pub fn straggling(&self) -> Option<f64> {
         let share = self.parent_bytes_per_s? / self.children_bytes_per_s;

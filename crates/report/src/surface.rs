@@ -1,12 +1,11 @@
-//! Throughput over file size and record size, taken out of a run. A surface is a table with gaps: what was not measured is `None`
-//! and never zero. This file extracts and divides surfaces; where their regimes lie is found in `regimes`, how they look in `svg`
-//! and `html`.
+//! Throughput over file size and record size, extracted from a run. A surface is a table with gaps: a cell not measured is
+//! `None`, never zero. This file extracts and divides surfaces; `regimes` finds their regimes, `svg` and `html` draw them.
 
 use crate::section::{stage, title};
 use fathom_compare::summary::median;
 use fathom_record::{Origin, Phase, Regime, Run};
 
-/// Phases that lie on a surface, and those that do not.
+/// Separates the phases on a surface from all others.
 #[must_use]
 pub fn on_surfaces<'r>(phases: &[&'r Phase]) -> (Vec<&'r Phase>, Vec<&'r Phase>) {
     let keys: Vec<Key> = grouped(phases)
@@ -17,7 +16,7 @@ pub fn on_surfaces<'r>(phases: &[&'r Phase]) -> (Vec<&'r Phase>, Vec<&'r Phase>)
     phases.iter().partition(|p| has_sizes(p) && keys.contains(&key(p)))
 }
 
-/// What the cells of a surface hold.
+/// The quantity in the cells of a surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// Throughput in bytes per second.
@@ -26,7 +25,7 @@ pub enum Quantity {
     Ratio,
 }
 
-/// What a test does with file data. The rate of one that reads and writes is the sum of both and neither's own.
+/// What a test does with file data. If it reads and writes, its rate is the sum of both and neither's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Does {
     /// It reads (or does neither).
@@ -38,7 +37,7 @@ pub enum Does {
 }
 
 impl Does {
-    /// What all of these phases do together.
+    /// What these phases do together.
     #[must_use]
     pub fn of(phases: &[&Phase]) -> Self {
         let reads = phases.iter().any(|p| p.reads);
@@ -49,7 +48,7 @@ impl Does {
         }
     }
 
-    /// Its rates in a sentence.
+    /// The words for its rates in a sentence.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -63,32 +62,32 @@ impl Does {
 /// One cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
-    /// Bytes per second, or a ratio of two such.
+    /// Bytes per second, or a ratio of two rates.
     pub value: f64,
     /// Operations per second; `None` in a ratio.
     pub ops_per_s: Option<f64>,
     /// Where the data came from or went to.
     pub origin: Regime,
-    /// Device bytes per byte asked for, where the kernel tells.
+    /// Device bytes per requested byte, if the kernel reports them.
     pub device_share: Option<f64>,
 }
 
 /// Throughput over file size (rows) and record size (columns).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Surface {
-    /// The survey's stage it was measured in, if any.
+    /// The survey's stage, if any.
     pub stage: Option<String>,
-    /// "random read", with what distinguishes it.
+    /// Such as "random read", with what distinguishes it.
     pub title: String,
     /// Whether the test reads or writes.
     pub does: Does,
-    /// What the cells hold.
+    /// The quantity in the cells.
     pub quantity: Quantity,
     /// Row heads, ascending, bytes.
     pub file_bytes: Vec<u64>,
     /// Column heads, ascending, bytes.
     pub record_bytes: Vec<u64>,
-    /// One row per file size, one cell per record size; `None` was not measured.
+    /// One row per file size, one cell per record size; `None` if not measured.
     pub cells: Vec<Vec<Option<Cell>>>,
 }
 
@@ -100,8 +99,8 @@ impl Surface {
         Self::of_phases(&phases)
     }
 
-    /// Every surface among these phases: those of one stage and title that have both sizes and at least two cells. Phases that differ in
-    /// the number of streams are points of different surfaces.
+    /// Every surface among these phases: same stage and title, both sizes known, at least two cells. Phases with different
+    /// numbers of streams belong to different surfaces.
     #[must_use]
     pub fn of_phases(phases: &[&Phase]) -> Vec<Self> {
         grouped(phases)
@@ -127,7 +126,7 @@ impl Surface {
         Self { stage, title, does, quantity: Quantity::BytesPerSecond, file_bytes, record_bytes, cells }
     }
 
-    /// `b` divided by `a`, over the cells both have; `None` if they have none in common. Above one, `b` is faster.
+    /// `b` divided by `a`, over their common cells; `None` if there are none. Above one, `b` is faster.
     #[must_use]
     pub fn ratio(a: &Self, b: &Self) -> Option<Self> {
         let file_bytes: Vec<u64> = common(&a.file_bytes, &b.file_bytes);
@@ -162,7 +161,7 @@ impl Surface {
         self.cells[rows].iter().flatten().flatten().collect()
     }
 
-    /// Smallest and largest value; `None` without cells or with values no logarithm can take.
+    /// Smallest and largest value; `None` without cells or with values that have no logarithm.
     #[must_use]
     pub fn range(&self) -> Option<(f64, f64)> {
         let values = self.measured().map(|c| c.value).filter(|v| *v > 0.0 && v.is_finite());
@@ -172,7 +171,7 @@ impl Surface {
         })
     }
 
-    /// Whether there is a surface to draw in three dimensions: two sizes each way.
+    /// Whether it can be drawn in three dimensions: at least two sizes each way.
     #[must_use]
     pub fn is_solid(&self) -> bool {
         self.file_bytes.len() > 1 && self.record_bytes.len() > 1 && self.range().is_some()
@@ -180,8 +179,7 @@ impl Surface {
 }
 
 impl Cell {
-    /// The median of the phases of one cell; `None` if none of them was timed. One that failed part way measured something else
-    /// than the cell asks for.
+    /// The median of the phases of one cell; `None` if none was timed. A phase that failed part way did not measure the cell.
     fn of_phases(phases: &[&Phase]) -> Option<Self> {
         let phases: Vec<&Phase> = phases.iter().copied().filter(|p| !p.failed()).collect();
         let rates: Vec<f64> = phases.iter().filter_map(|p| p.bytes_per_s()).collect();
@@ -189,7 +187,7 @@ impl Cell {
         let origins: Vec<Origin> = phases.iter().map(|p| p.origin()).collect();
         let shares: Vec<f64> = origins.iter().filter_map(|o| o.device_share).collect();
         let first = origins.first()?.regime;
-        // Repeats that disagree are neither the one nor the other.
+        // Repeats of different origin make the cell mixed.
         let origin = if origins.iter().all(|o| o.regime == first) { first } else { Regime::Mixed };
         Some(Self { value: median(&rates)?, ops_per_s: median(&ops), origin, device_share: median(&shares) })
     }
@@ -207,7 +205,7 @@ impl Cell {
     }
 }
 
-/// Stage and title: what tells surfaces apart. A survey measures "write" in several stages, under different conditions.
+/// What distinguishes surfaces: stage and title. A survey measures "write" in several stages, under different conditions.
 type Key = (Option<String>, String);
 
 fn key(phase: &Phase) -> Key {

@@ -1,4 +1,4 @@
-//! The trust list as every format shows it: a mark that is no colour, the word of the check, its sentence. Formats only lay it out.
+//! The trust list for every format: a mark that does not rely on colour, the code of the check, its sentence.
 
 use crate::story::clean;
 use fathom_record::{Run, Trust, Verdict};
@@ -6,9 +6,9 @@ use fathom_record::{Run, Trust, Verdict};
 /// One check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// What came out.
+    /// The outcome.
     pub verdict: Verdict,
-    /// The check's word.
+    /// The check's code.
     pub code: String,
     /// What was measured.
     pub sentence: String,

@@ -1,28 +1,28 @@
-//! Memory or device, as every format shows it: the statement of a phase, and its bytes by where they came from and went to. The figures
-//! are the record's; nothing is judged here.
+//! Memory or device, for every format: the statement of a phase, and its bytes by source and destination. The figures are the
+//! record's; nothing is judged here.
 
 use crate::{block::rounded_bytes, story::clean, units};
 use fathom_record::{CacheTruth, Cold, Phase, ReadTruth, WriteTruth};
 
-/// What a phase's last repetition says.
+/// The split of a phase's last repetition.
 #[must_use]
 pub fn of_phase(phase: &Phase) -> Option<&CacheTruth> {
     phase.repetitions.iter().rev().find_map(|r| r.truth.as_ref())
 }
 
-/// The statement in a sentence, if there is one.
+/// The statement, if there is one.
 #[must_use]
 pub fn statement(phase: &Phase) -> Option<String> {
     of_phase(phase).map(|t| clean(&t.statement)).filter(|s| !s.is_empty())
 }
 
-/// What was done to make the files cold, if that was asked for.
+/// What was done to make the files cold, if requested.
 #[must_use]
 pub fn cold(phase: &Phase) -> Option<&Cold> {
     phase.repetitions.iter().rev().find_map(|r| r.cold.as_ref())
 }
 
-/// (what, bytes, share of what was asked for) of everything that is more than nothing, what was asked for first.
+/// (what, bytes, share of the requested bytes) of every non-zero part, the requested bytes first.
 #[must_use]
 pub fn parts(truth: &CacheTruth) -> Vec<[String; 3]> {
     truth.read.iter().flat_map(of_read).chain(truth.written.iter().flat_map(of_written)).collect()

@@ -1,6 +1,6 @@
-//! Numbers as words, in one place: bytes, rates, times, counts and shares. Powers of two for bytes (KiB, MiB), three significant
-//! digits for what was measured. Every format of the report takes its figures from here, so a rate reads the same on the page, in
-//! the terminal and in a pull request.
+//! Numbers as words, in one place: bytes, rates, times, counts and shares. Bytes use powers of two (KiB, MiB), measurements
+//! have three significant digits. Every format takes its figures from here, so a rate reads the same on the page, in the
+//! terminal and in a pull request.
 
 /// "64 KiB", "1.5 GiB".
 #[must_use]
@@ -26,7 +26,7 @@ pub fn rate(bytes_per_s: f64) -> String {
     format!("{} {unit}", three_digits(value))
 }
 
-/// "256 MiB/s", "1.5 GiB/s": [`rate`] without zeroes at its end, for the round values of an axis.
+/// "256 MiB/s", "1.5 GiB/s": [`rate`] without trailing zeros, for the round values of an axis.
 #[must_use]
 pub fn rate_tick(bytes_per_s: f64) -> String {
     let words = rate(bytes_per_s);
@@ -36,11 +36,11 @@ pub fn rate_tick(bytes_per_s: f64) -> String {
     format!("{number} {unit}")
 }
 
-/// "812M", "1.2G": for the cells of a heat map whose legend names the unit. At most four characters below 1000 TiB/s.
+/// "812M", "1.2G": for cells of a heat map whose legend names the unit. At most four characters below 1000 TiB/s.
 #[must_use]
 pub fn rate_short(bytes_per_s: f64) -> String {
     let (value, unit) = scaled(bytes_per_s, 1024.0, &["B", "K", "M", "G", "T"]);
-    // 1000..1023 would need a fifth character; one digit of the next unit is near enough in a cell that has a tooltip.
+    // 1000..1023 would need a fifth character; one digit of the next unit is close enough in a cell with a tooltip.
     let (value, unit) = if value >= 999.5 { (value / 1024.0, next_unit(unit)) } else { (value, unit) };
     if value < 9.95 { format!("{value:.1}{unit}") } else { format!("{value:.0}{unit}") }
 }
@@ -98,7 +98,7 @@ pub fn ops_rate(per_s: f64) -> String {
     format!("{} {unit}", three_digits(value))
 }
 
-/// "97 %", "0.4 %", "0 %": a share of one.
+/// "97 %", "0.4 %", "0 %": a fraction of one as a percentage.
 #[must_use]
 pub fn percent(share: f64) -> String {
     let p = share * 100.0;
@@ -108,10 +108,10 @@ pub fn percent(share: f64) -> String {
     if p == 0.0 || p.abs() >= 9.95 { format!("{p:.0} %") } else { format!("{p:.1} %") }
 }
 
-/// Divides by `base` until the value is below it, as far as the units go.
+/// Divides by `base` until the value is below it or the units run out.
 fn scaled<'u>(value: f64, base: f64, units: &[&'u str]) -> (f64, &'u str) {
     let (mut value, mut unit) = (value, 0);
-    // 999.5 of a thousand would be printed as 1000: it is already the next unit's 1.00.
+    // 999.5 in base 1000 would be printed as 1000: use the next unit's 1.00.
     while value.abs() >= base - 0.5 && unit + 1 < units.len() {
         value /= base;
         unit += 1;

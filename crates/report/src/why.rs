@@ -1,4 +1,4 @@
-//! Why a phase is not faster: what was found to hold it back, and where the time of one operation goes.
+//! Why a phase is not faster: the cause found, and where the time of one operation goes.
 
 use crate::budget::{Budget, Layer};
 use crate::finding::{self, Told};
@@ -6,41 +6,41 @@ use crate::{section, units};
 use fathom_record::{Phase, Regime, Run};
 use serde::Serialize;
 
-/// A layer that has as much of the time is what to look at.
+/// A layer with at least this share of the time is the bottleneck.
 const MOST: f64 = 0.5;
-/// Who has as much of the time has next to all of it.
+/// A layer with at least this share has almost all of the time.
 const ALL_BUT: f64 = 0.9;
 
 /// The answer for one phase.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Why {
-    /// The run's id.
+    /// Id of the run.
     pub run: String,
-    /// The phase, by its title.
+    /// Title of the phase.
     pub phase: String,
-    /// What it reached: "18.7 MiB/s, 4787 per s".
+    /// Its rates: "18.7 MiB/s, 4787 per s".
     pub reached: String,
     /// The answer in a sentence or two.
     pub answer: String,
-    /// What to do about it; empty where nothing is known that helps.
+    /// What to do about it; empty if nothing is known to help.
     pub advice: String,
-    /// The rule that found the cause; `None` where the time alone gives the answer.
+    /// The rule that found the cause; `None` if the answer comes from the time alone.
     pub rule: Option<String>,
     /// The figures that the answer rests on: name, value with its unit, where it was read.
     pub evidence: Vec<[String; 3]>,
-    /// Where the time of one operation goes; `None` where no operation was timed.
+    /// Where the time of one operation goes; `None` if no operation was timed.
     pub budget: Option<Budget>,
 }
 
 impl Why {
-    /// Of one phase; `is_cause` knows the rules that find a setting or limit, and not only what it leads to.
+    /// The answer for one phase; `is_cause` says whether a rule finds a setting or limit instead of a symptom.
     #[must_use]
     pub fn of(run: &Run, phase: &Phase, is_cause: impl Fn(&str) -> bool) -> Self {
         let budget = Budget::of(phase);
         let found = finding::of_phase(phase);
         let cause = found.iter().find(|f| is_cause(&f.rule));
         let told = cause.or(found.first());
-        // What takes the time comes first; a symptom goes with it.
+        // The layer that takes the time comes first; a symptom is added to it.
         let times = budget.as_ref().filter(|_| cause.is_none()).map(|b| by_time(phase, b));
         let sentences: Vec<String> = times.into_iter().chain(told.map(|f| f.sentence.clone())).collect();
         let answer = if sentences.is_empty() {
@@ -61,14 +61,14 @@ impl Why {
     }
 }
 
-/// "18.7 MiB/s, 4787 per s".
+/// Formats the rates: "18.7 MiB/s, 4787 per s".
 fn reached(phase: &Phase) -> String {
     let bytes = phase.bytes_per_s().filter(|_| phase.reads || phase.writes).map(units::rate);
     let ops = phase.ops_per_s().map(|n| format!("{} per s", units::count(n.round() as u64)));
     bytes.into_iter().chain(ops).collect::<Vec<_>>().join(", ")
 }
 
-/// What the time says by itself.
+/// The answer from the time alone.
 fn by_time(phase: &Phase, budget: &Budget) -> String {
     let (one, device) = (budget.operation, &budget.devices);
     let busy = budget.share(Layer::Kernel) + budget.share(Layer::Program);
@@ -130,7 +130,7 @@ fn by_time(phase: &Phase, budget: &Budget) -> String {
     }
 }
 
-/// A layer as tables name it.
+/// Name of a layer in tables.
 pub(crate) fn words(layer: Layer, budget: &Budget) -> String {
     let device = &budget.devices;
     match layer {
@@ -148,7 +148,7 @@ pub(crate) fn words(layer: Layer, budget: &Budget) -> String {
     }
 }
 
-/// The phase whose operations had the most time; `None` where the run has no phases.
+/// The phase with the most operation time; `None` if the run has no phases.
 #[must_use]
 pub fn longest(run: &Run) -> Option<&Phase> {
     let time = |p: &&Phase| p.repetitions.iter().map(|r| r.elapsed_ns).max().unwrap_or(0);

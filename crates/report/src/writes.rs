@@ -1,6 +1,5 @@
-//! The three figures of a write, taken out of a run: throughput to the return of the last write, to that of the fsync, to that of
-//! the close. A buffered write is done long before its data is safe, so the one with the fsync is the headline wherever there was
-//! an fsync. Formats only lay them out.
+//! The three figures of a write: throughput to the return of the last write, of the fsync and of the close. A buffered write returns
+//! long before its data is safe, so the figure with the fsync is the headline whenever there was one. Formats only lay them out.
 
 use crate::{
     section::{full_title, title},
@@ -15,7 +14,7 @@ use fathom_record::{Ending, Mark, Phase, Regime};
 pub enum Synced {
     /// To the return of the fsync that followed, bytes/s.
     Rate(f64),
-    /// There was none afterwards: the writes were synchronous, or synced while the phase went on.
+    /// No separate fsync: the writes were synchronous, or synced during the phase.
     Meanwhile,
     /// Nothing was synced.
     Never,
@@ -40,18 +39,18 @@ pub struct Row {
     pub title: String,
     /// To the return of the last write, bytes/s.
     pub to_last: f64,
-    /// To the return of the fsync.
+    /// Throughput to the return of the fsync.
     pub to_fsync: Synced,
     /// To the return of the close, bytes/s; `None` if it was not seen.
     pub to_close: Option<f64>,
-    /// Whether the fsync is outside the clock: then the phase's own rate does not contain it.
+    /// Whether the fsync is outside the timed interval, so that the phase's own rate excludes it.
     pub fsync_untimed: bool,
     /// Where the data had gone when the clock stopped.
     pub origin: Regime,
 }
 
 impl Row {
-    /// The figure to be quoted: with the fsync where there was one.
+    /// The figure to quote: with the fsync if there was one.
     #[must_use]
     pub fn headline(&self) -> f64 {
         if let Synced::Rate(rate) = self.to_fsync { rate } else { self.to_last }
@@ -63,7 +62,7 @@ impl Row {
         self.to_close.map_or("not seen".to_string(), units::rate)
     }
 
-    /// The row of one phase; `None` if it does not only write, failed, or was not timed.
+    /// The row of one phase; `None` if it does more than write, failed, or was not timed.
     #[must_use]
     pub fn of(phase: &Phase) -> Option<Self> {
         if phase.reads || !phase.writes || phase.failed() {
@@ -86,7 +85,7 @@ impl Row {
         })
     }
 
-    /// Several phases as one: medians.
+    /// Several phases as one row of medians.
     fn median_of(title: String, rows: &[Self]) -> Option<Self> {
         let synced: Vec<f64> = rows
             .iter()
@@ -109,14 +108,14 @@ impl Row {
     }
 }
 
-/// The phases that are no part of a surface, one row each.
+/// The phases that are not part of a surface, one row each.
 #[must_use]
 pub fn singles(phases: &[&Phase]) -> Vec<Row> {
     on_surfaces(phases).1.into_iter().filter_map(Row::of).collect()
 }
 
-/// The surfaces: one row per test and file size, medians over the record sizes. Rows of which neither an fsync nor a close is known
-/// are left out: all they could say is what the surface says. [`unsynced_surfaces`] counts on it.
+/// The surfaces: one row per test and file size, medians over the record sizes. Rows without a known fsync or close are left
+/// out, since they would only repeat the surface. [`unsynced_surfaces`] relies on it.
 #[must_use]
 pub fn of_surfaces(phases: &[&Phase]) -> Vec<Row> {
     let mut groups: Vec<(String, String, Vec<Row>)> = Vec::new();
@@ -134,7 +133,7 @@ pub fn of_surfaces(phases: &[&Phase]) -> Vec<Row> {
     rows.filter(|r| matches!(r.to_fsync, Synced::Rate(_)) || r.to_close.is_some()).collect()
 }
 
-/// Whether there are surfaces of writes of which not one was followed by an fsync.
+/// Whether there are surfaces of writes, none of which was followed by an fsync.
 #[must_use]
 pub fn unsynced_surfaces(phases: &[&Phase]) -> bool {
     let rows: Vec<Row> = on_surfaces(phases).0.into_iter().filter_map(Row::of).collect();

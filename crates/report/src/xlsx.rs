@@ -1,6 +1,7 @@
-//! The workbook: the answer with a chart, a summary, the surfaces in the layout IOzone users know (per test a title, a row of record sizes in kB, one row
-//! per file size, throughput in kB/s) with a three-colour scale and native line charts, throughput by streams, what reached the devices, the environment,
-//! and one tidy sheet with an observation a row for those who compute further. What was not measured is an empty cell.
+//! The workbook: the answer with a chart; a summary; the surfaces in IOzone's layout (per test a title, a row of record sizes
+//! in kB, one row per file size, throughput in kB/s) with a three-colour scale and native line charts; throughput by streams;
+//! what reached the devices; the environment; and one tidy sheet with an observation per row for further analysis. A cell is
+//! empty if the value was not measured.
 
 use crate::{
     Mapped, Story, Streams, Surface, html::environment_leaves as leaves, latency, section::title,
@@ -16,22 +17,22 @@ mod answer;
 mod block;
 mod operations;
 
-/// Why there is no workbook.
+/// Why a workbook could not be built.
 #[derive(Debug, thiserror::Error)]
 #[error("the workbook could not be built: {0}")]
 pub struct WriteError(#[from] XlsxError);
 
-/// One workbook with the sheets of every run, as the bytes of its file.
+/// One workbook with the sheets of every run, as the bytes of a file.
 ///
 /// # Errors
-/// If it cannot be built.
+/// If the workbook cannot be built.
 pub fn bytes(runs: &[&Run]) -> Result<Vec<u8>, WriteError> {
     let mut book = Workbook::new();
     book.set_properties(&DocProperties::new().set_creation_datetime(&made(runs)));
     Ok(build(&mut book, runs).and_then(|()| book.save_to_buffer())?)
 }
 
-/// The date that the workbook bears: that of its newest run, so that the same runs are the same bytes on whatever day they are written.
+/// The workbook's date: that of its newest run, so that the same runs always give the same bytes.
 fn made(runs: &[&Run]) -> ExcelDateTime {
     let newest = runs.iter().map(|run| run.started_at.as_str()).max().unwrap_or_default();
     let moment: String = newest.chars().take("2026-11-23T08:00:00".len()).collect();
@@ -40,7 +41,6 @@ fn made(runs: &[&Run]) -> ExcelDateTime {
 
 type Done = Result<(), XlsxError>;
 
-/// Formats used on every sheet.
 struct Look {
     bold: Format,
     head: Format,
@@ -71,7 +71,7 @@ fn build(book: &mut Workbook, runs: &[&Run]) -> Done {
     observations(book.add_worksheet(), runs, &look)
 }
 
-/// Columns as wide as the numbers in them with their thousands separators, and as text up to a limit; one page wide on paper.
+/// Makes columns as wide as their numbers with thousands separators, and as text up to a limit; fits one page in width on paper.
 fn fit(sheet: &mut Worksheet, columns: usize) -> Done {
     const NUMBER: f64 = 18.0;
     const WIDEST_PIXELS: u32 = 480;
@@ -83,7 +83,7 @@ fn fit(sheet: &mut Worksheet, columns: usize) -> Done {
     Ok(())
 }
 
-/// Letters of a sentence on one line of the summary.
+/// Maximum length of a summary line, in characters.
 const SENTENCE: usize = 90;
 
 fn summary(sheet: &mut Worksheet, runs: &[&Run], look: &Look) -> Done {
@@ -130,7 +130,7 @@ fn pair(sheet: &mut Worksheet, row: u32, term: &str, words: &str, look: &Look) -
     Ok(row + 1)
 }
 
-/// Test, regime, the figure to quote, lowest, highest: one figure a row, its origin beside it.
+/// Test, regime, the figure to quote, lowest, highest: one figure per row, with its origin beside it.
 fn main_figures(sheet: &mut Worksheet, mut row: u32, story: &Story, look: &Look) -> Result<u32, XlsxError> {
     let heads = [
         "Test",
@@ -184,7 +184,7 @@ fn surfaces(book: &mut Workbook, name: &str, run: &Run, look: &Look) -> Done {
     sheet.write(0, 0, clean(&run.argv.join(" ")))?;
     sheet.write(1, 0, " ")?;
     sheet.write(2, 0, "The top row is records sizes, the left column is file sizes")?;
-    // The three lines above name the sheet; file sizes and they stay in sight.
+    // Keeps the three title lines and the file sizes in view.
     sheet.set_freeze_panes(3, 1)?.set_landscape().set_print_fit_to_pages(1, 0);
     let chart_column = all.iter().map(|m| m.surface.record_bytes.len()).max().unwrap_or(0) as u16 + 3;
     for column in 1..chart_column {
@@ -202,7 +202,7 @@ fn surfaces(book: &mut Workbook, name: &str, run: &Run, look: &Look) -> Done {
     Ok(())
 }
 
-/// Title, record sizes, rows. Returns the row below.
+/// Writes title, record sizes and rows. Returns the row below.
 fn surface_block(sheet: &mut Worksheet, top: u32, mapped: &Mapped, look: &Look) -> Result<u32, XlsxError> {
     let surface = &mapped.surface;
     let columns = surface.record_bytes.len() as u16;
@@ -229,7 +229,7 @@ fn surface_block(sheet: &mut Worksheet, top: u32, mapped: &Mapped, look: &Look) 
     Ok(row)
 }
 
-/// Titles of IOzone's own worksheet for the tests it knows; any other test is named as it is.
+/// Titles of IOzone's own worksheet for the tests it knows; other tests keep their names.
 fn iozone_title(test: &str) -> String {
     let known = match test {
         "write" => "Writer Report",
@@ -250,7 +250,7 @@ fn iozone_title(test: &str) -> String {
     known.to_string()
 }
 
-/// Throughput over file size, one line per record size, logarithmic upwards.
+/// Throughput over file size, one line per record size, with a logarithmic value axis.
 fn line_chart(sheet: &str, surface: &Surface, top: u32) -> Chart {
     let mut chart = Chart::new(ChartType::Line);
     let (first, last) = (top + 2, top + 1 + surface.file_bytes.len() as u32);
@@ -267,7 +267,7 @@ fn line_chart(sheet: &str, surface: &Surface, top: u32) -> Chart {
     ));
     chart.title().set_font(rust_xlsxwriter::ChartFont::new().set_size(10));
     chart.x_axis().set_name("file size, kB");
-    // The category axis crosses at the lowest value; on a logarithmic axis zero does not exist.
+    // The category axis crosses at the lowest value, since a logarithmic axis has no zero.
     chart.y_axis().set_name("kB/s").set_log_base(10).set_crossing(ChartAxisCrossing::Min);
     chart.set_width(620).set_height(360);
     chart
@@ -360,7 +360,7 @@ fn environment(sheet: &mut Worksheet, runs: &[&Run], look: &Look) -> Done {
     fit(sheet, 3)
 }
 
-/// Heads of the tidy sheet; a unit in each name that has one.
+/// Column heads of the tidy sheet, with units.
 const TIDY: [&str; 25] = [
     "run",
     "label",
@@ -389,7 +389,7 @@ const TIDY: [&str; 25] = [
     "device_written_in_clock_bytes",
 ];
 
-/// One repetition of one phase a row.
+/// One row per repetition of a phase.
 fn observations(sheet: &mut Worksheet, runs: &[&Run], look: &Look) -> Done {
     sheet.set_name("Observations")?;
     for (column, head) in (0u16..).zip(TIDY) {
@@ -506,7 +506,7 @@ mod tests {
         assert_eq!(at(4, 0), Data::String(line.what.clone()));
         assert_eq!(at(4, 1), Data::Float(line.bytes_per_s.expect("data") / 1_048_576.0));
         assert_eq!(at(4, 4), Data::Float(line.ns[1].expect("timed") / 1e3));
-        // Names of parts stand in a zip as they are.
+        // Names of parts are stored uncompressed in a zip.
         let part = |run: &Run, name: &str| {
             let book = bytes(&[run]).expect("written");
             book.windows(name.len()).any(|window| window == name.as_bytes())

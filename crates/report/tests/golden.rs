@@ -1,4 +1,4 @@
-//! Golden files: what the static formats look like for the sample runs. Accept a wanted change with `INSTA_UPDATE=always`.
+//! Golden files of the static formats for the sample runs. Accept an intended change with `INSTA_UPDATE=always`.
 
 use crate::samples;
 use fathom_report::{html, markdown, svg, terminal, text};
@@ -26,7 +26,7 @@ fn pictures() {
     }
 }
 
-/// From one text to the next.
+/// The part of a text from `from` up to `to`.
 fn part<'a>(html: &'a str, from: &str, to: &str) -> &'a str {
     let start = html.find(from).unwrap_or_else(|| panic!("no {from}"));
     let end = html[start..].find(to).unwrap_or_else(|| panic!("no {to} after {from}"));

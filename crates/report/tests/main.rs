@@ -1,4 +1,4 @@
-//! What reports look like, and that no record breaks them: one test program.
+//! The look of reports, and that no record breaks them: one test program.
 
 mod golden;
 mod odd;

@@ -1,4 +1,4 @@
-//! Records that no machine measures but a text may claim: every figure at the end of its range. Nothing panics over them.
+//! Records that no machine produces but a text may claim: every figure at the end of its range must not cause a panic.
 
 use crate::samples;
 use fathom_record::Run;
@@ -75,7 +75,7 @@ fn nothing_panics_over_odd_figures() {
     }
 }
 
-/// The run with one figure of everything the block layer told replaced.
+/// The run with one figure of every block-layer part replaced.
 fn with_block(mut run: Run, odd: u64, which: usize) -> Run {
     for repetition in run.phases.iter_mut().flat_map(|p| &mut p.repetitions) {
         repetition.n = odd as u32;

@@ -1,5 +1,5 @@
-//! What a repetition's block events come to: the form that is stored, drawn and compared. Nothing here computes; the analysis that
-//! makes it of events is a neighbour.
+//! The result of analysing a repetition's block events, as it is stored, drawn and compared. Nothing here computes; see the
+//! `analysis` module.
 //!
 //! Names follow blktrace: Q2D is the time a request spent above the driver (plugged, in the scheduler), D2C the time from the
 //! driver's receipt to completion, Q2C both.
@@ -8,24 +8,24 @@ use super::event::DeviceNumber;
 use crate::Histogram;
 use serde::{Deserialize, Serialize};
 
-/// Everything the block layer told about one repetition.
+/// Everything the block layer reported about one repetition.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BlockLayer {
-    /// Where it comes from: "tracefs", "ebpf", "trace" (a file), "sim". Without events there is no such record, only counters.
+    /// Source: "tracefs", "ebpf", "trace" (a file), "sim". Without events there is no such record, only counters.
     pub source: String,
-    /// Events that were read.
+    /// Number of events read.
     pub events: u64,
-    /// Events that the kernel's ring had no room for, by its own counters. Above 0 no count below is a total.
+    /// Events lost because the kernel's ring was full, by its own counters. If above 0, no count below is a total.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub lost: u64,
-    /// CPU time that watching cost us (the kernel's own part, in the path of each request, is not in it), ns.
+    /// CPU time that watching cost us, ns; excludes the kernel's own part in the path of each request.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub observer_cpu_ns: u64,
-    /// Length of the watched time, ns: `started` to the end of the phase.
+    /// Length of the watched time, ns: from `started` to the end of the phase.
     pub watched_ns: u64,
-    /// Every device that was watched, in the order of [`crate::Physical::devices`].
+    /// Every watched device, in the order of [`crate::Physical::devices`].
     pub devices: Vec<DeviceActivity>,
-    /// iostat-style rows, device by device, each in the order of time.
+    /// iostat-style rows, device by device, each in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub intervals: Vec<BlockInterval>,
     /// What limits the figures, in sentences.
@@ -33,31 +33,31 @@ pub struct BlockLayer {
     pub notes: Vec<String>,
 }
 
-/// What one device was asked for.
+/// The activity of one device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DeviceActivity {
     /// Kernel name: "vda", "loop0".
     pub name: String,
-    /// Its number.
+    /// Major and minor number.
     pub number: DeviceNumber,
-    /// 0 for the devices the file system itself uses, 1 for what those are made of, and so on.
+    /// 0 for the devices the file system uses directly, 1 for their components, and so on.
     #[serde(default)]
     pub level: u32,
-    /// Whether the device has no requests (most of device mapper, md, zram): then bios are counted in their place.
+    /// Whether the device has no requests (most of device mapper, md, zram); then bios are counted instead.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub bio_based: bool,
-    /// By what was asked: only classes that occurred.
+    /// By request class; only classes that occurred.
     pub requests: Vec<RequestStats>,
-    /// By who issued it, the most bytes first.
+    /// By issuer, the most bytes first.
     pub issuers: Vec<Issuer>,
-    /// How long so many requests were with the driver, ascending.
+    /// Time at each depth of requests in the driver, ascending.
     pub in_device: Vec<DepthTime>,
-    /// How long so many bios or requests waited above it; empty where queueing was not watched.
+    /// Time at each depth of bios or requests waiting above it; empty if queueing was not watched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub in_queue: Vec<DepthTime>,
     /// Time with at least one request in the device, ns.
     pub busy_ns: u64,
-    /// Issued and not completed when watching ended.
+    /// Issued but not completed when watching ended.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub unfinished: u64,
     /// Completed without having been issued while we watched.
@@ -66,10 +66,10 @@ pub struct DeviceActivity {
     /// Requests given back by the driver.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub requeued: u64,
-    /// Bios cut at a limit of the device; `None` where that was not watched.
+    /// Bios split at a limit of the device; `None` if that was not watched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub splits: Option<u64>,
-    /// Unplugs (lists of requests let go at once) and the requests in them; `None` where that was not watched.
+    /// Unplugs (batches of requests released at once) and the requests in them; `None` if that was not watched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unplugs: Option<(u64, u64)>,
 }
@@ -78,14 +78,14 @@ pub struct DeviceActivity {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RequestClass {
-    /// Data is read.
+    /// Reads data.
     #[default]
     Read,
-    /// Data is written.
+    /// Writes data.
     Write,
-    /// The device's cache is flushed, nothing else.
+    /// Flushes the device's cache, nothing else.
     Flush,
-    /// Blocks are given back.
+    /// Deallocates blocks.
     Discard,
     /// Zone and driver commands.
     Other,
@@ -108,91 +108,91 @@ impl RequestClass {
     }
 }
 
-/// What became of the requests of one class on one device.
+/// Statistics of the requests of one class on one device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RequestStats {
-    /// Which.
+    /// The class.
     pub class: RequestClass,
-    /// Given to the driver (a requeued one counts once).
+    /// Issued to the driver (a requeued one counts once).
     pub issued: u64,
-    /// Bytes of those.
+    /// Bytes issued.
     pub issued_bytes: u64,
     /// Completed.
     pub completed: u64,
-    /// Bytes of those.
+    /// Bytes completed.
     pub completed_bytes: u64,
     /// Completed with an error.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub errors: u64,
-    /// Issued ones marked as read-ahead, as synchronous, as the file system's own data, as going past the device's cache.
+    /// Issued requests marked as read-ahead.
     #[serde(default)]
     pub ahead: u64,
-    /// See `ahead`.
+    /// Issued requests marked as synchronous.
     #[serde(default)]
     pub sync: u64,
-    /// See `ahead`.
+    /// Issued requests marked as file-system metadata.
     #[serde(default)]
     pub meta: u64,
-    /// See `ahead`.
+    /// Issued requests that bypass the device's cache (FUA).
     #[serde(default)]
     pub fua: u64,
-    /// Bios that arrived; `None` where that was not watched.
+    /// Bios that arrived; `None` if that was not watched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bios: Option<u64>,
-    /// Of those, put behind a waiting request, and before one, and requests joined to others; `None` likewise.
+    /// Bios appended to a waiting request; `None` if that was not watched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub back_merges: Option<u64>,
-    /// See `back_merges`.
+    /// Bios prepended to a waiting request, likewise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub front_merges: Option<u64>,
-    /// See `back_merges`.
+    /// Requests joined to others, likewise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_merges: Option<u64>,
     /// Sizes at issue, ascending.
     pub sizes: Vec<SizeCount>,
-    /// Where each began, seen from the end of the one of its class before it.
+    /// Where each began, relative to the end of the previous one of its class.
     pub seeks: Seeks,
     /// Issue to completion, ns.
     pub d2c: Histogram,
-    /// Arrival to issue, ns; empty where queueing was not watched.
+    /// Arrival to issue, ns; empty if queueing was not watched.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub q2d: Histogram,
 }
 
-/// So many requests of exactly this size. Classes (2 KiB as in lquantize, powers of two) are made when it is printed.
+/// Number of requests of exactly this size. Size classes (2 KiB as in lquantize, powers of two) are made when printing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SizeCount {
     /// Size in bytes.
     pub bytes: u64,
-    /// How many.
+    /// Number of requests.
     pub count: u64,
 }
 
-/// How far requests lay apart.
+/// How far apart consecutive requests were.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seeks {
-    /// Began where the one before ended.
+    /// Began where the previous one ended.
     pub sequential: u64,
     /// Began after it.
     pub forward: u64,
     /// Began before it.
     pub backward: u64,
-    /// Distances in bytes of those that were not sequential, in powers of two: (exponent, count), ascending.
+    /// Distances in bytes of the non-sequential ones, in powers of two: (exponent, count), ascending.
     pub distances: Vec<(u32, u64)>,
     /// Sum of those distances in bytes.
     pub total_bytes: u128,
 }
 
-/// How long a depth lasted.
+/// Time spent at one queue depth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DepthTime {
-    /// How many.
+    /// The depth.
     pub depth: u32,
-    /// How long, ns.
+    /// Time at it, ns.
     pub ns: u64,
 }
 
-/// Who issued requests.
+/// Kind of task that issued requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum IssuerKind {
@@ -202,7 +202,7 @@ pub enum IssuerKind {
     Writeback,
     /// A file system's journal.
     Journal,
-    /// Other threads of the kernel (a loop device's, device mapper's, those that issue on behalf of others).
+    /// Other kernel threads (a loop device's, device mapper's, those that issue on behalf of others).
     Kernel,
     /// Other programs.
     #[default]
@@ -226,22 +226,22 @@ impl IssuerKind {
     }
 }
 
-/// What one issuer asked a device for.
+/// The requests of one issuer to one device.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Issuer {
     /// What kind of task.
     pub kind: IssuerKind,
-    /// Its name; numbers at the end of kernel threads' names are cut.
+    /// Its name; numbers at the end of kernel threads' names are removed.
     pub name: String,
     /// Requests that read.
     pub reads: u64,
-    /// Bytes of those.
+    /// Bytes of the reads.
     pub read_bytes: u64,
     /// Requests that write.
     pub writes: u64,
-    /// Bytes of those.
+    /// Bytes of the writes.
     pub write_bytes: u64,
-    /// Flushes and the rest.
+    /// Flushes and other requests.
     #[serde(default)]
     pub others: u64,
 }
@@ -258,7 +258,7 @@ pub enum TimeSource {
 }
 
 impl TimeSource {
-    /// Both.
+    /// Every source.
     pub const ALL: [Self; 2] = [Self::Events, Self::Counters];
 
     /// The word in the store and in exports.
@@ -274,7 +274,7 @@ impl TimeSource {
 /// One row as iostat -x prints it, before division: sums over an interval of one device. Requests count when they complete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockInterval {
-    /// Position in [`BlockLayer::devices`] or, of counters, in [`crate::Physical::devices`].
+    /// Index into [`BlockLayer::devices`] or, for counters, [`crate::Physical::devices`].
     pub device: u32,
     /// From events or from counters.
     #[serde(default, skip_serializing_if = "crate::is_default")]
@@ -285,19 +285,19 @@ pub struct BlockInterval {
     pub width_ns: u64,
     /// Reads completed.
     pub reads: u64,
-    /// Bytes of those.
+    /// Bytes of the reads.
     pub read_bytes: u64,
     /// Reads merged.
     pub read_merges: u64,
-    /// Sum of their times, ns: from arrival where that is known, else from issue.
+    /// Sum of the reads' durations, ns: from arrival if known, else from issue.
     pub read_ns: u64,
     /// Writes completed.
     pub writes: u64,
-    /// Bytes of those.
+    /// Bytes of the writes.
     pub write_bytes: u64,
     /// Writes merged.
     pub write_merges: u64,
-    /// Sum of their times, ns.
+    /// Sum of the writes' durations, ns, likewise.
     pub write_ns: u64,
     /// Discards completed.
     #[serde(default, skip_serializing_if = "crate::is_default")]
@@ -307,12 +307,12 @@ pub struct BlockInterval {
     pub flushes: u64,
     /// Time with something in flight, ns.
     pub busy_ns: u64,
-    /// Number in flight times the time it lasted, ns: divided by the width it is the mean queue depth.
+    /// Number in flight integrated over time; divided by the width it is the mean queue depth.
     pub depth_ns: u64,
 }
 
 impl BlockLayer {
-    /// What a device was asked for, by its number.
+    /// The activity of the device with this number.
     #[must_use]
     pub fn device(&self, number: DeviceNumber) -> Option<&DeviceActivity> {
         self.devices.iter().find(|d| d.number == number)

@@ -1,8 +1,9 @@
-//! One event of the block layer: a bio that was queued, merged or split, a request that was issued to a device or completed by
-//! it. Every source (tracefs, eBPF, blktrace, a text of blkparse, the simulator) gives these, so that one analysis serves all.
+//! One event of the block layer: a bio that was queued, merged or split, or a request that was issued to a device or completed
+//! by it. Every source (tracefs, eBPF, blktrace, a blkparse text, the simulator) produces these, so that one analysis serves
+//! all.
 //!
-//! Sectors are the kernel's: 512 bytes each, whatever the device's own are. Times are ns of CLOCK_MONOTONIC for live events, ns
-//! since an origin of its own in a trace of somebody else's.
+//! Sectors are the kernel's: 512 bytes each, whatever the device's own sector size. Times are ns of CLOCK_MONOTONIC for live
+//! events, and ns since an arbitrary origin in a foreign trace.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,27 +13,27 @@ pub const SECTOR_BYTES: u64 = 512;
 /// Major and minor number of a block device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct DeviceNumber {
-    /// Of the driver.
+    /// Identifies the driver.
     pub major: u32,
-    /// Of the device.
+    /// Identifies the device within the driver.
     pub minor: u32,
 }
 
 impl DeviceNumber {
-    /// From the kernel's own form, as its trace events have it: the minor number in the low 20 bits.
+    /// From the kernel's own encoding, as in its trace events: the minor number in the low 20 bits.
     #[must_use]
     pub fn from_kernel(dev: u32) -> Self {
         Self { major: dev >> 20, minor: dev & 0xf_ffff }
     }
 
-    /// From the form of sysfs and /proc: "8:16".
+    /// From the form used in sysfs and /proc: "8:16".
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (major, minor) = text.trim().split_once(':')?;
         Some(Self { major: major.parse().ok()?, minor: minor.parse().ok()? })
     }
 
-    /// The kernel's own form.
+    /// The kernel's own encoding.
     #[must_use]
     pub fn to_kernel(self) -> u32 {
         self.major << 20 | self.minor & 0xf_ffff
@@ -45,37 +46,37 @@ impl std::fmt::Display for DeviceNumber {
     }
 }
 
-/// What happened, with the letter that blktrace made customary.
+/// What happened, with blktrace's customary letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BlockAction {
     /// Q: a bio arrived at the block layer.
     Queue,
-    /// X: a bio was cut at a limit of the device.
+    /// X: a bio was split at a limit of the device.
     Split,
-    /// M: a bio was put behind a waiting request.
+    /// M: a bio was appended to a waiting request.
     BackMerge,
-    /// F: a bio was put before a waiting request.
+    /// F: a bio was prepended to a waiting request.
     FrontMerge,
     /// G: a request was allocated for a bio.
     GetRequest,
-    /// I: a request was given to the I/O scheduler.
+    /// I: a request was inserted into the I/O scheduler.
     Insert,
-    /// m: two waiting requests became one.
+    /// m: two waiting requests were merged.
     RequestMerge,
-    /// D: a request was given to the driver.
+    /// D: a request was issued to the driver.
     Issue,
-    /// R: the driver gave it back to be tried later.
+    /// R: the driver returned it, to be retried later.
     Requeue,
     /// C: a request, or on a device without requests a bio, was completed.
     Complete,
-    /// C of a bio: the whole of what a caller had handed in is done. Told by devices without requests, and by some with.
+    /// C of a bio: everything the caller submitted is done. Reported by devices without requests, and by some with.
     BioComplete,
-    /// P: a task began to hold its requests back.
+    /// P: a task began to hold back its requests.
     Plug,
-    /// U: it let them go; `sectors` holds how many requests.
+    /// U: it released them; `sectors` holds the number of requests.
     Unplug,
-    /// A: a bio was redirected to another device; the event is the new device's.
+    /// A: a bio was redirected to another device; the event belongs to the new device.
     Remap,
 }
 
@@ -98,7 +99,7 @@ impl BlockAction {
         Self::Remap,
     ];
 
-    /// The letter of blkparse.
+    /// The letter used by blkparse.
     #[must_use]
     pub fn letter(self) -> char {
         match self {
@@ -119,30 +120,30 @@ impl BlockAction {
     }
 }
 
-/// What is to be done, and how: the kernel's `rwbs` word as bits.
+/// The operation and its modifiers: the kernel's `rwbs` word as bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RequestFlags(pub u16);
 
 impl RequestFlags {
-    /// R: data is read.
+    /// R: reads data.
     pub const READ: Self = Self(1);
-    /// W: data is written.
+    /// W: writes data.
     pub const WRITE: Self = Self(1 << 1);
-    /// D: blocks are given back.
+    /// D: discards blocks.
     pub const DISCARD: Self = Self(1 << 2);
-    /// E: and must not be readable afterwards (with [`Self::DISCARD`]).
+    /// E: secure erase (with [`Self::DISCARD`]).
     pub const ERASE: Self = Self(1 << 3);
-    /// F at the front: the device's cache is flushed first, or that is all there is to do.
+    /// F before the direction: the device's cache is flushed first, or only flushed.
     pub const PREFLUSH: Self = Self(1 << 4);
-    /// F behind the direction: the write goes past the device's cache.
+    /// F after the direction: the write bypasses the device's cache.
     pub const FUA: Self = Self(1 << 5);
     /// A: read-ahead.
     pub const AHEAD: Self = Self(1 << 6);
-    /// S: somebody waits for it.
+    /// S: a task waits for it.
     pub const SYNC: Self = Self(1 << 7);
-    /// M: the file system's own data.
+    /// M: file-system metadata.
     pub const META: Self = Self(1 << 8);
-    /// N, or a zone command, or one for the driver: nothing is moved.
+    /// N, a zone command, or a driver command: no data moves.
     pub const OTHER: Self = Self(1 << 9);
 
     /// Whether all bits of `other` are set.
@@ -151,14 +152,14 @@ impl RequestFlags {
         self.0 & other.0 == other.0
     }
 
-    /// Both together.
+    /// The union of both.
     #[must_use]
     pub fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// From the kernel's word: "R", "WS", "FWFS", "RAM", "DE", "FN". An F is the flush before the data when it stands before the
-    /// direction, FUA behind it. Letters nobody knows yet are passed over.
+    /// From the kernel's word: "R", "WS", "FWFS", "RAM", "DE", "FN". An F before the direction is a preflush, after it FUA.
+    /// Unknown letters are ignored.
     #[must_use]
     pub fn parse(rwbs: &str) -> Self {
         let mut flags = Self::default();
@@ -183,7 +184,7 @@ impl RequestFlags {
         flags
     }
 
-    /// The kernel's word again.
+    /// The kernel's word for these flags.
     #[must_use]
     pub fn rwbs(self) -> String {
         let mut word = String::new();
@@ -206,65 +207,66 @@ impl RequestFlags {
     }
 }
 
-/// Length of a task's name in the kernel, with the zero at its end.
+/// Length of a task name in the kernel, including the terminating zero.
 pub const TASK_NAME_BYTES: usize = 16;
 
-/// Name of the threads of a process whose I/O is measured: the engine gives it to its workers, and a watch that is short of time
-/// leaves out of the kernel's rings what it knows of them anyway. The process is in it, so that two runs at once are told apart.
+/// Name of the threads of a process whose I/O is measured. The engine gives it to its workers, and a busy watch filters its own
+/// process's known events out of the kernel's rings by it. The name contains the process ID, so that two concurrent runs
+/// differ.
 #[must_use]
 pub fn measured_threads_name(process: u32) -> String {
     // At most 14 letters: Linux has PIDs up to 2^22.
     format!("fathom-{process}")
 }
 
-/// One event.
+/// One event of the block layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockEvent {
-    /// When, ns; see the module text for the origin.
+    /// Time, ns; see the module text for the origin.
     pub time_ns: u64,
-    /// On which device.
+    /// The device.
     pub device: DeviceNumber,
     /// What happened.
     pub action: BlockAction,
-    /// To what kind of request.
+    /// Kind of request.
     pub flags: RequestFlags,
     /// First sector.
     pub sector: u64,
-    /// How many sectors; of [`BlockAction::Unplug`] how many requests, of [`BlockAction::Split`] the sector of the second part
-    /// less the first.
+    /// Number of sectors; for [`BlockAction::Unplug`] the number of requests, for [`BlockAction::Split`] the sector of the
+    /// second part minus the first.
     pub sectors: u32,
-    /// Who was running when it happened: the issuer for all up to `Issue`, anybody for completions.
+    /// The task running at the time: the issuer up to `Issue`, any task for completions.
     pub pid: u32,
     /// On which CPU.
     pub cpu: u16,
-    /// Of completions: the kernel's error number (negative), 0 for success.
+    /// For completions: the kernel's error number (negative), 0 for success.
     pub error: i32,
-    /// Name of the running task, filled up with zeros; empty where the source does not tell.
+    /// Name of the running task, padded with zeros; empty if the source does not say.
     pub task: [u8; TASK_NAME_BYTES],
 }
 
 impl BlockEvent {
-    /// Bytes it is about.
+    /// Size in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         u64::from(self.sectors) * SECTOR_BYTES
     }
 
-    /// Where it begins. The kernel shows a request without a place, such as a flush, as 0 when it is issued and as the last sector
-    /// there is when it is completed.
+    /// Where it begins. The kernel reports a request without a position, such as a flush, at 0 when issued and at the last
+    /// sector number when completed.
     #[must_use]
     pub fn place(&self) -> u64 {
         if self.sector == u64::MAX { 0 } else { self.sector }
     }
 
-    /// Name of the task, without the zeros.
+    /// Name of the task, without the padding.
     #[must_use]
     pub fn task_name(&self) -> std::borrow::Cow<'_, str> {
         let end = self.task.iter().position(|&b| b == 0).unwrap_or(self.task.len());
         String::from_utf8_lossy(&self.task[..end])
     }
 
-    /// A task's name as an event keeps it, cut where the kernel would.
+    /// A task name as an event stores it, truncated as the kernel would.
     #[must_use]
     pub fn task_of(name: &str) -> [u8; TASK_NAME_BYTES] {
         let mut task = [0; TASK_NAME_BYTES];

@@ -1,9 +1,9 @@
-//! fathom's own file of block events: a header, then records of a few bytes each. Written while it is recorded and read again in
-//! constant memory; a recording that was killed reads up to its last whole record. The bytes are described in
+//! fathom's own file format for block events: a header, then records of a few bytes each. It is written while recording and
+//! read in constant memory; a killed recording can be read up to its last whole record. The bytes are described in
 //! docs/formats/trace.md, which changes with [`VERSION`].
 //!
-//! Compression is no part of the form: a name that ends in `.zst` gets a zstd stream around it ([`create`]), flushed whenever the
-//! writer is, so that a killed recording loses no more there either.
+//! Compression is not part of the format: a name that ends in `.zst` gets a zstd stream around it ([`create`]), flushed
+//! whenever the writer is, so that a killed recording loses no more.
 
 mod read;
 mod varint;
@@ -16,15 +16,15 @@ use super::event::{BlockAction, BlockEvent, DeviceNumber, RequestFlags, TASK_NAM
 
 /// The first eight bytes of a file.
 pub const MAGIC: [u8; 8] = *b"fathomBL";
-/// Version of the form. A reader refuses a larger one.
+/// Version of the format. A reader refuses a larger one.
 pub const VERSION: u16 = 1;
-/// Longest header body and longest name or note, so that hostile lengths cost nothing.
+/// Longest header body; bounds the cost of hostile lengths.
 pub(crate) const MAX_HEADER_BYTES: usize = 64 << 10;
-/// See [`MAX_HEADER_BYTES`].
+/// Longest name or note, likewise.
 pub(crate) const MAX_TEXT_BYTES: usize = 4 << 10;
-/// Most devices of one file.
+/// Maximum number of devices per file.
 pub const MAX_DEVICES: usize = 1 << 16;
-/// Task names kept before the table starts again: what bounds memory on both sides.
+/// Task names kept before the table restarts; bounds memory in writer and reader.
 pub(crate) const MAX_TASKS: usize = 1 << 12;
 
 /// Kinds of control records, the byte after a 0.
@@ -45,10 +45,10 @@ pub(crate) mod bit {
     pub const TIME_BACK: u8 = 0x80;
 }
 
-/// What the times count.
+/// The clock behind the times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LogClock {
-    /// Nanoseconds since an origin that nobody knows (a trace of somebody else's).
+    /// Nanoseconds since an unknown origin (a foreign trace).
     #[default]
     Unknown,
     /// CLOCK_MONOTONIC of the machine.
@@ -61,16 +61,16 @@ impl LogClock {
     pub(crate) const ALL: [Self; 3] = [Self::Unknown, Self::Monotonic, Self::Virtual];
 }
 
-/// What a file says before its events.
+/// Header of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogHeader {
-    /// What the times count.
+    /// The clock behind the times.
     pub clock: LogClock,
-    /// Unix time in ns of time 0 of the events, if it is known.
+    /// Unix time in ns of the events' time 0, if known.
     pub wall_ns: Option<i64>,
-    /// Whether the way of a request above the driver was watched too (arrival, merges, insertion), or only issue and completion.
+    /// Whether a request's path above the driver was watched too (arrival, merges, insertion), or only issue and completion.
     pub queueing: bool,
-    /// Whether arrivals are all there is: no request of the trace is ever issued or completed.
+    /// Whether the trace has arrivals only: no request is ever issued or completed.
     pub arrivals_only: bool,
     /// Where the events come from: "tracefs", "ebpf", "sim", or the format they were converted from.
     pub source: String,
@@ -85,30 +85,30 @@ pub struct LogHeader {
 pub struct LogDevice {
     /// Its number.
     pub number: DeviceNumber,
-    /// 0 for what the file system itself uses, 1 for what that is made of, and so on.
+    /// 0 for the devices the file system uses directly, 1 for their components, and so on.
     pub level: u32,
     /// Whether it has bios only, no requests.
     pub bio_based: bool,
-    /// Its name; empty where nobody told.
+    /// Its name; empty if unknown.
     pub name: String,
 }
 
-/// What a file says behind its events.
+/// Trailer of a file, after its events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LogEnd {
     /// Events in the file.
     pub events: u64,
-    /// Events the source had no room for.
+    /// Events the source dropped.
     pub lost: u64,
-    /// When recording ended, on the clock of the events; 0 if nobody told.
+    /// End of the recording, on the clock of the events; 0 if unknown.
     pub end_ns: u64,
-    /// When it began, likewise.
+    /// Start of the recording, likewise.
     pub start_ns: u64,
-    /// CPU time that recording cost, ns.
+    /// CPU time of the recording, ns.
     pub observer_cpu_ns: u64,
 }
 
-/// What the first event is written as a difference to.
+/// The base that the first event is encoded against.
 fn start() -> BlockEvent {
     BlockEvent {
         time_ns: 0,

@@ -1,10 +1,10 @@
-//! What reached the block layer: single events as the kernel (or a trace file, or the simulator) tells them, and what is kept of
-//! them in a record.
+//! What reached the block layer: single events as reported by the kernel, a trace file or the simulator, and what a record
+//! keeps of them.
 //!
 //! * [`event`]: one event, the same from every source.
-//! * [`log`]: events in a file of our own.
-//! * [`activity`]: what a repetition's events come to, device by device: the stored form.
-//! * [`analysis`]: from the one to the other.
+//! * [`log`]: events in our own file format.
+//! * [`activity`]: a repetition's activity by device: the stored form.
+//! * [`analysis`]: turns events into activity.
 
 pub mod activity;
 pub mod analysis;

@@ -1,9 +1,9 @@
-//! Memory or device? For each direction of a repetition: how many of the bytes asked for came from or reached a device while the clock
-//! ran, how many the page cache served or held, what followed later, and one sentence for a person. Beside it how the cache went over
-//! time, and what was done to make it cold.
+//! Memory or device? For each direction of a repetition: how many of the requested bytes came from or reached a device within
+//! the timed interval, how many the page cache served or held, what followed later, and one sentence for the user. Also the
+//! course of the cache over time, and what was done to make it cold.
 //!
-//! Pure: from the counters, residencies and sizes that the repetition holds (`split`), to shares (here) and words (`statement`). The
-//! verdict in one word is [`Origin`](crate::Origin); it rests on the same split.
+//! Pure: from the repetition's counters, residencies and sizes (`split`) to shares (here) and words (`statement`).
+//! [`Origin`](crate::Origin) is the one-word verdict; it rests on the same split.
 
 mod cold;
 mod course;
@@ -20,26 +20,26 @@ use serde::{Deserialize, Serialize};
 /// What became of the bytes of one repetition.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheTruth {
-    /// What was read; `None` where nothing was, or nobody told.
+    /// Reads; `None` if nothing was read or it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<ReadTruth>,
-    /// What was written; likewise.
+    /// Writes; likewise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written: Option<WriteTruth>,
-    /// All of it in one sentence for a person.
+    /// All of it in one sentence for the user.
     pub statement: String,
 }
 
-/// Where the bytes that were read came from. The three sources add up to what was asked for.
+/// Where the read bytes came from. The three sources add up to the requested bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadTruth {
-    /// File data the program asked for and got.
+    /// File data that the program requested and got.
     pub asked_bytes: u64,
-    /// Of it, what a device moved while the clock ran.
+    /// Part of it that a device moved within the timed interval.
     pub device_bytes: u64,
-    /// Of it, what lay in memory: the page cache, or that of a file which serves as a disk.
+    /// Part of it that was in memory: in the page cache, or in that of a file used as a disk.
     pub cache_bytes: u64,
-    /// Of it, holes and unwritten extents, for which no device is asked.
+    /// Part of it in holes and unwritten extents, which need no device.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub hole_bytes: u64,
     /// What the device moved for us beyond that: read-ahead, metadata, the rest of pages.
@@ -47,21 +47,20 @@ pub struct ReadTruth {
     pub excess_bytes: u64,
 }
 
-/// What the bytes that were written had reached. `in_clock_bytes`, `later_bytes`, `dirty_bytes` and `lost_bytes` add up to what was
-/// asked for.
+/// What the written bytes had reached. `in_clock_bytes`, `later_bytes`, `dirty_bytes` and `lost_bytes` add up to the requested bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WriteTruth {
-    /// File data the program wrote inside the clock.
+    /// File data that the program wrote within the timed interval.
     pub asked_bytes: u64,
-    /// Of it, what had reached the device when the clock stopped.
+    /// Part of it that had reached the device when the clock stopped.
     pub in_clock_bytes: u64,
-    /// Of it, what followed outside the clock, while the end of the phase was watched.
+    /// Part of it that followed after the clock stopped, before the end of the phase.
     pub later_bytes: u64,
-    /// Of it, what was in memory only at the end; `None` where the kernel does not tell.
+    /// Part of it only in memory at the end; `None` if the kernel does not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dirty_bytes: Option<u64>,
-    /// Of it, what is in none of the three: overwritten or deleted in memory before a device saw it; where `dirty_bytes` is not known,
-    /// it may be dirty as well.
+    /// Part of it in none of these: overwritten or deleted in memory before a device saw it; if `dirty_bytes` is unknown, it
+    /// may also be dirty.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub lost_bytes: u64,
     /// What the device wrote beyond that: journal, metadata, other programs.
@@ -69,20 +68,20 @@ pub struct WriteTruth {
     pub excess_bytes: u64,
 }
 
-/// What of the measured files waited in memory to be written (dirty and under write-back), bytes.
+/// Data of the measured files waiting in memory to be written (dirty and under write-back), bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
     /// When the clock started.
     pub before_bytes: u64,
     /// When it stopped.
     pub at_stop_bytes: u64,
-    /// At the end of the phase, after an fsync or close outside the clock.
+    /// At the end of the phase, after an fsync or close outside the timed interval.
     pub after_bytes: u64,
-    /// The same of the files that serve as disks below (the backing files of loop devices), at the end.
+    /// The same at the end, for files used as disks below (the backing files of loop devices).
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub below_bytes: u64,
-    /// The most that was seen while the clock ran of what was written with O_DIRECT; 0 unless that went through the page cache, and
-    /// where nobody looked.
+    /// The maximum seen within the timed interval for O_DIRECT writes; 0 unless they went through the page cache, and if it was
+    /// not watched.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub meanwhile_bytes: u64,
 }
@@ -94,7 +93,7 @@ impl ReadTruth {
         share(self.device_bytes, self.asked_bytes)
     }
 
-    /// Share that came from memory, 0..=1.
+    /// Share that came from memory, 0..=1; `None` if nothing was read.
     #[must_use]
     pub fn cache_share(&self) -> Option<f64> {
         share(self.cache_bytes, self.asked_bytes)
@@ -108,13 +107,13 @@ impl WriteTruth {
         share(self.in_clock_bytes, self.asked_bytes)
     }
 
-    /// Share that followed outside the clock.
+    /// Share that followed after the clock stopped; `None` if nothing was written.
     #[must_use]
     pub fn later_share(&self) -> Option<f64> {
         share(self.later_bytes, self.asked_bytes)
     }
 
-    /// Share that was still only in memory at the end; `None` also where nobody tells.
+    /// Share still only in memory at the end; `None` also if the kernel does not report it.
     #[must_use]
     pub fn dirty_share(&self) -> Option<f64> {
         share(self.dirty_bytes?, self.asked_bytes)
@@ -126,7 +125,7 @@ fn share(part: u64, whole: u64) -> Option<f64> {
 }
 
 impl CacheTruth {
-    /// Splits one repetition of a phase; `None` if no file data was moved in it.
+    /// Splits one repetition of a phase; `None` if it moved no file data.
     #[must_use]
     pub fn of(phase: &Phase, repetition: &Repetition) -> Option<Self> {
         if all_asked(repetition) == 0 {

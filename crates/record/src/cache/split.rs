@@ -1,10 +1,9 @@
-//! One direction of a phase against the counters: what was asked for, what the file system's own device moved for us, and how far
-//! what lies below bears that out.
+//! One direction of a phase against the counters: what was requested, what the file system's own device moved for us, and how
+//! far the layers below confirm that.
 //!
-//! A device that is itself a file (a loop device) is only believed as far as what lies below it moved the bytes, too; that file may
-//! lie in the page cache. Other layers (RAID, LVM) are believed as they are: mirrors and parity make the numbers below them differ
-//! for good reasons. A file system that compresses moves fewer bytes than were asked for; there the pages that were and are in memory
-//! tell what came from the device.
+//! A device that is itself a file (a loop device) is believed only as far as the layers below moved the bytes too, since that file may
+//! be in the page cache. Other layers (RAID, LVM) are believed as they are: mirrors and parity legitimately change the numbers below
+//! them. A compressing file system moves fewer bytes than requested; there, the pages in memory show what came from the device.
 
 use super::{ReadTruth, WriteTruth};
 use crate::origin::regime_of;
@@ -25,7 +24,7 @@ impl Direction {
         }
     }
 
-    /// All that a device moved this way.
+    /// All bytes the device moved in this direction.
     fn of(self, device: &DeviceDelta) -> u64 {
         match self {
             Self::Read => device.read_bytes,
@@ -33,14 +32,14 @@ impl Direction {
         }
     }
 
-    /// What the file system's own device moved this way for us and while the clock ran.
+    /// Bytes the file system's own device moved in this direction, for us and within the timed interval.
     fn for_us(self, physical: &Physical, device: &DeviceDelta) -> u64 {
         let bound = match self {
-            // Our own accounting names the pages that *we* had fetched, so a neighbour's reads do not turn a cached phase into
+            // Our own accounting covers the pages that *we* had fetched, so a neighbour's reads do not turn a cached phase into
             // a device phase; the device's own counter bounds it from above.
             Self::Read => physical.own_read_bytes,
-            // Only what the device had written when the clock stopped can be in the rate. An fsync outside the clock moves the
-            // rest without being timed, and would make a cache number look like a device number.
+            // Only what the device had written when the clock stopped can be in the rate. An fsync outside the timed interval
+            // moves the rest untimed, and would make a cache number look like a device number.
             Self::Write => physical.written_in_clock_bytes,
         };
         bound.unwrap_or(u64::MAX).min(self.of(device))
@@ -51,29 +50,29 @@ impl Direction {
 pub(crate) struct Way {
     pub direction: Direction,
     pub asked: u64,
-    /// What the file system's own device moved for us while the clock ran.
+    /// Bytes the file system's own device moved for us within the timed interval.
     pub at_top: u64,
-    /// The same as far as what is below it bears it out.
+    /// The same, as far as the layers below confirm it.
     pub moved: u64,
     pub cached: Option<CachedBelow>,
-    /// What the device wrote after the clock had stopped.
+    /// Bytes the device wrote after the clock stopped.
     pub later: u64,
-    /// Whether the device is a file and nothing is known of where that lies.
+    /// Whether the device is a file and its location is unknown.
     pub bottomless: bool,
-    /// O_DIRECT was asked for, and the page cache was filled all the same.
+    /// O_DIRECT was requested, but the page cache was filled all the same.
     pub through_cache: bool,
-    /// Of what was asked for, what came from or reached a device although fewer bytes moved: the file system compresses.
+    /// Requested bytes that came from or reached a device although fewer bytes moved, because the file system compresses.
     pub unpacked: Option<u64>,
     /// Whether the file system lives in memory.
     memory: bool,
-    /// Holes among what was read.
+    /// Bytes read from holes.
     pub holes: u64,
-    /// Of what was written, what still waits in memory at the end.
+    /// Written bytes that still wait in memory at the end.
     waits: Option<u64>,
 }
 
-/// The directions a phase has, each with its own bytes; empty where it has both and it is not recorded how much was which, and where
-/// there are no counters.
+/// The phase's directions, each with its own bytes; empty if it has both but the bytes of each were not recorded, or if there
+/// are no counters.
 pub(crate) fn ways(phase: &Phase, repetition: &Repetition) -> Vec<Way> {
     let physical = &repetition.physical;
     if !physical.is_memory() && physical.devices.is_empty() {
@@ -85,7 +84,7 @@ pub(crate) fn ways(phase: &Phase, repetition: &Repetition) -> Vec<Way> {
             let both = [Direction::Read, Direction::Write].map(|d| of(d, asked_for(repetition, d)));
             both.into_iter().filter(|w| w.asked > 0).collect()
         }
-        // What is written uncounted after the clock has stopped is in neither figure.
+        // Uncounted writes after the clock stopped are in neither figure.
         (false, true) if physical.written_in_clock_bytes.is_some() && repetition.bytes() > 0 => {
             vec![of(Direction::Write, repetition.bytes())]
         }
@@ -100,7 +99,7 @@ pub(crate) fn all_asked(repetition: &Repetition) -> u64 {
     repetition.workers.iter().fold(0u64, |sum, w| sum.saturating_add(each(w)))
 }
 
-/// Bytes one direction was asked for in a phase of both.
+/// Requested bytes of one direction in a phase of both.
 fn asked_for(repetition: &Repetition, direction: Direction) -> u64 {
     let op = match direction {
         Direction::Read => OpKind::Read,
@@ -144,7 +143,7 @@ impl Way {
         way
     }
 
-    /// Bytes of files that a compressing file system moved, told by the pages that were in memory before and are waiting after.
+    /// Bytes of files that a compressing file system moved, derived from the pages in memory before and those waiting after.
     fn unpacked_of(&self, phase: &Phase, repetition: &Repetition) -> Option<u64> {
         let of_files = match self.direction {
             Direction::Write => {
@@ -161,18 +160,18 @@ impl Way {
         Some(of_files.clamp(self.moved.min(self.asked), self.asked))
     }
 
-    /// Device bytes per byte asked for; above 1 where the device moved more.
+    /// Device bytes per requested byte; above 1 if the device moved more.
     pub fn share(&self) -> f64 {
         self.unpacked.unwrap_or(self.moved) as f64 / self.asked as f64
     }
 
-    /// Whether next to nothing but holes was read, and no device moved more than that.
+    /// Whether almost everything read was holes, and no device moved more than the rest.
     pub fn is_holes(&self) -> bool {
         regime_of(self.share()) == Regime::PageCache
             && regime_of(self.holes as f64 / self.asked as f64) == Regime::Device
     }
 
-    /// What came from or had reached a device, at most what was asked for.
+    /// Bytes that came from or had reached a device, at most the requested ones.
     pub fn device_part(&self) -> u64 {
         self.unpacked.unwrap_or(self.moved).min(self.asked)
     }
@@ -191,7 +190,7 @@ impl Way {
 
     pub fn write_truth(&self) -> Option<WriteTruth> {
         if self.memory {
-            // It stays where it is: in memory, and no device will ever see it.
+            // It stays in memory; no device will ever see it.
             let dirty_bytes = Some(self.asked);
             return Some(WriteTruth { asked_bytes: self.asked, dirty_bytes, ..WriteTruth::default() });
         }
@@ -199,7 +198,7 @@ impl Way {
         let rest = self.asked - in_clock_bytes;
         let dirty_bytes = self.waits.map(|w| w.min(rest));
         let rest = rest - dirty_bytes.unwrap_or(0);
-        // What compression saved of the rest cannot be counted: what no longer waits was written.
+        // The compression savings in the rest cannot be counted: what no longer waits was written.
         let later_bytes = if self.unpacked.is_some() { rest } else { self.later.min(rest) };
         Some(WriteTruth {
             asked_bytes: self.asked,
@@ -215,7 +214,7 @@ impl Way {
     }
 }
 
-/// Whether a phase only read, through the page cache, and that held every page of the files at both ends.
+/// Whether a phase only read, through the page cache, which held every page of the files at both ends.
 pub(crate) fn held_all(phase: &Phase, repetition: &Repetition) -> bool {
     let full =
         |r: &Option<Residency>| r.is_some_and(|r| r.total_pages > 0 && r.cached_pages >= r.total_pages);
@@ -223,14 +222,14 @@ pub(crate) fn held_all(phase: &Phase, repetition: &Repetition) -> bool {
     cached && phase.reads && !phase.writes && !phase.direct && all_asked(repetition) > 0
 }
 
-/// Whether what was written with O_DIRECT went through the page cache all the same. The pages are gone when a call returns, so this was
-/// seen while calls were under way.
+/// Whether O_DIRECT writes went through the page cache all the same. The pages are gone when a call returns, so they were
+/// observed while calls were in progress.
 pub(super) fn written_through_cache(phase: &Phase, repetition: &Repetition) -> bool {
     phase.direct && repetition.physical.waiting.is_some_and(|w| w.meanwhile_bytes > 0)
 }
 
-/// Whether a phase that only reads, with O_DIRECT, left a good part of its files in the page cache that was not there before. Btrfs
-/// reads compressed files like that. Of writes see [`written_through_cache`].
+/// Whether a phase that only reads, with O_DIRECT, added a good part of its files to the page cache. Btrfs reads compressed
+/// files like that. For writes see [`written_through_cache`].
 pub(super) fn through_cache(phase: &Phase, repetition: &Repetition) -> bool {
     let (Some(before), Some(after)) = (&repetition.resident_before, &repetition.resident_after) else {
         return false;
@@ -241,10 +240,10 @@ pub(super) fn through_cache(phase: &Phase, repetition: &Repetition) -> bool {
     phase.direct && phase.reads && !phase.writes && notable
 }
 
-/// O_DIRECT leaves a page here and there, such as the last one of a file.
+/// O_DIRECT leaves a few pages, such as the last one of a file.
 const LEAST_PAGES: u64 = 16;
 
-/// What the device wrote in all; of a loop device no more than reached what its file lies on.
+/// All bytes the device wrote; for a loop device, at most what reached the devices below its file.
 fn written_to_storage(physical: &Physical, device: &DeviceDelta) -> u64 {
     let below = physical.level(1);
     if device.kind != LOOP || below.is_empty() {
@@ -253,14 +252,14 @@ fn written_to_storage(physical: &Physical, device: &DeviceDelta) -> u64 {
     device.write_bytes.min(below.iter().fold(0, |sum: u64, d| sum.saturating_add(d.write_bytes)))
 }
 
-/// Of what was read, what no block belongs to, if reads are spread evenly over the files or cover them.
+/// Read bytes without a block, if reads are spread evenly over the files or cover them.
 fn holes_in(asked: u64, phase: &Phase, repetition: &Repetition) -> u64 {
     let Some(extents) = repetition.extents.filter(|e| e.bytes > 0 && phase.reads) else { return 0 };
     let none = extents.hole_bytes.saturating_add(extents.unwritten_bytes).min(extents.bytes);
     (u128::from(asked) * u128::from(none) / u128::from(extents.bytes)) as u64
 }
 
-/// A loop device above and what its file lies on, where that moved so much less that the file must be in the page cache.
+/// A loop device and the devices below its file, if those moved so much less that the file must be in the page cache.
 pub(crate) struct CachedBelow {
     pub above: String,
     pub below: String,
@@ -268,8 +267,8 @@ pub(crate) struct CachedBelow {
 }
 
 impl CachedBelow {
-    /// The lowest such figure of the stack. Less than half is asked for, because the counters of two devices are never read at
-    /// one moment, and a file system in between may compress.
+    /// The lowest such figure of the stack. The threshold is half, because the counters of two devices are never read at the
+    /// same time, and a file system in between may compress.
     fn of(physical: &Physical, direction: Direction) -> Option<Self> {
         let sum = |devices: &[&DeviceDelta]| {
             devices.iter().fold(0u64, |sum, d| sum.saturating_add(direction.of(d)))
@@ -287,7 +286,7 @@ impl CachedBelow {
     }
 }
 
-/// No stack is deeper (`observe` follows no further); a record that says so is not worth the time.
+/// No real stack is deeper (`observe` follows no further); a record that claims so is not worth the time.
 const DEEPEST: u32 = 64;
 
 pub(crate) fn names(devices: &[&DeviceDelta]) -> String {

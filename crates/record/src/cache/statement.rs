@@ -1,4 +1,4 @@
-//! One sentence that says whose number it is, for a reader who has never heard of a page cache's regimes.
+//! One sentence that says whose number it is, for a reader unfamiliar with page caches.
 
 use super::split::{self, Direction, Way};
 use super::{ReadTruth, WriteTruth};
@@ -6,7 +6,7 @@ use crate::origin::{bytes_words, regime_of};
 use crate::physical::{LOOP, SERVER};
 use crate::{DeviceDelta, Origin, Phase, Physical, Regime, Repetition};
 
-/// What is less than one part in so many of what was asked for is not worth a word.
+/// Less than this fraction (one part in 20) of the requested bytes is not mentioned.
 const WORTH_SAYING: u64 = 20;
 
 pub(super) fn of(phase: &Phase, repetition: &Repetition, origin: &Origin, ways: &[Way]) -> String {
@@ -99,7 +99,7 @@ fn worth(bytes: u64, truth: &ReadTruth) -> bool {
 }
 
 fn written(phase: &Phase, repetition: &Repetition, way: &Way, truth: &WriteTruth, device: &str) -> String {
-    // Of a file that lies in memory what counts is what reached the device below it.
+    // For a file in memory, the bytes that reached the device below count.
     let physical = &repetition.physical;
     let in_memory = in_image(way, physical).filter(|_| regime_of(way.share()) != Regime::Device);
     let device = in_memory.as_ref().map_or(device, |(_, below)| below.as_str());
@@ -161,7 +161,8 @@ fn written(phase: &Phase, repetition: &Repetition, way: &Way, truth: &WriteTruth
     words + &not_known_below(way, device)
 }
 
-/// The loop device and what its file lies on, where what was written waits in that file: the disk below moved less, or more for others.
+/// The loop device and the devices below its file, if written data waits in that file: the disk below moved less, or moved more
+/// for others.
 fn in_image(way: &Way, physical: &Physical) -> Option<(String, String)> {
     if let Some(cached) = &way.cached {
         return Some((cached.above.clone(), cached.below.clone()));
@@ -171,7 +172,7 @@ fn in_image(way: &Way, physical: &Physical) -> Option<(String, String)> {
     (top.kind == LOOP && waits && !below.is_empty()).then(|| (top.name.clone(), split::names(&below)))
 }
 
-/// Bytes that an external journal wrote until the end of the phase.
+/// Bytes that an external journal wrote by the end of the phase.
 fn journal_words(journal: &DeviceDelta) -> String {
     let flushes = match journal.flush_ios {
         0 => String::new(),
@@ -189,7 +190,7 @@ fn not_known_below(way: &Way, device: &str) -> String {
     }
 }
 
-/// A share in words; 0 % and 100 % are said only of nothing and of all.
+/// A share in words; 0 % and 100 % only if exactly none or all.
 fn percent(part: u64, whole: u64) -> String {
     if part == 0 || whole == 0 {
         return "0 %".into();

@@ -1,4 +1,4 @@
-//! The five loads of which everybody must be told the right thing, and those that are easily got wrong.
+//! The five loads whose verdict must be right, and those that are easily got wrong.
 
 use super::*;
 use crate::{Axes, DeviceDelta, Extents, Histogram, OpKind, OpStat, Physical, Regime, Residency, Worker};
@@ -41,7 +41,7 @@ fn disk(read: u64, write: u64) -> Physical {
     }
 }
 
-/// A disk that had written `in_clock` when the clock stopped; of our data so much waited then and at the end.
+/// A disk that had written `in_clock` when the clock stopped; `at_stop` and `after` of our data waited then and at the end.
 fn disk_with(write: u64, in_clock: u64, at_stop: u64, after: u64) -> Physical {
     let waiting = Waiting { at_stop_bytes: at_stop, after_bytes: after, ..Waiting::default() };
     Physical { written_in_clock_bytes: Some(in_clock), waiting: Some(waiting), ..disk(0, write) }
@@ -102,7 +102,7 @@ fn direct_writes_that_were_seen_in_the_page_cache_went_through_it() {
 fn a_journal_on_a_device_of_its_own_is_told_beside_the_data() {
     let mut physical = disk(0, MIB);
     let log = DeviceDelta { flush_ios: 510, ..device("sdb1", "journal", 0, 0, 3 * MIB) };
-    // What the journal lies on moves much, and is nothing that the files lie on.
+    // The journal's device moves a lot, but holds none of the files.
     physical.devices.extend([log, device("sdb", "journal", 1, 0, 90 * MIB)]);
     let mut p = phase(false, true, MIB, physical);
     p.sync_in_clock = true;
@@ -223,7 +223,7 @@ fn both_directions_have_their_own_parts() {
 
 #[test]
 fn what_is_overwritten_in_memory_never_reaches_the_device() {
-    // Ten times over the same 8 MiB, then an fsync.
+    // Writes the same 8 MiB ten times, then fsyncs.
     let p = phase(false, true, 80 * MIB, disk_with(8 * MIB, 8 * MIB, 0, 0));
     let w = truth(&p).written.expect("written");
     assert_eq!((w.in_clock_bytes, w.lost_bytes), (8 * MIB, 72 * MIB));
@@ -294,7 +294,7 @@ fn direct_reads_that_fill_the_page_cache_went_through_it() {
         p
     };
     let past = |p: &Phase| truth(p).statement.contains("past the page cache (O_DIRECT)");
-    // As btrfs does with a compressed file: what was cached was read from memory.
+    // As btrfs does with a compressed file: the cached part was read from memory.
     let p = of(10_752, 16_384, 2 * MIB, Some("zstd:3"));
     assert_eq!(truth(&p).read.expect("read").cache_bytes, 42 * MIB, "{}", truth(&p).statement);
     assert!(truth(&p).statement.contains("O_DIRECT was asked for, but"), "{}", truth(&p).statement);
@@ -302,7 +302,7 @@ fn direct_reads_that_fill_the_page_cache_went_through_it() {
     assert_eq!(p.origin().regime, Regime::PageCache, "{}", p.origin().evidence);
     let p = of(0, 16_384, 64 * MIB, None);
     assert!(!past(&p), "{}", truth(&p).statement);
-    // A page here and there, or what was there before, is no sign of it.
+    // A few pages, or those there before, are no sign of it.
     for p in
         [of(0, 12, 64 * MIB, None), of(16_384, 16_384, 64 * MIB, None), of(0, 0, 2 * MIB, Some("zstd:3"))]
     {

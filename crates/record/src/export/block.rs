@@ -1,6 +1,6 @@
-//! What reached the block devices as CSV, tidy: a table of requests by class (one row per device and class), one of their sizes (one
-//! row per size), one of iostat-style rows, and one of what was found out (one row per figure of evidence). Units are in the header;
-//! what does not apply, or was not watched, is an empty cell.
+//! Block-layer activity as tidy CSV: a table of requests by class (one row per device and class), one of their sizes (one row
+//! per size), one of iostat-style rows, and one of findings (one row per figure of evidence). Units are in the header; a cell
+//! is empty if the value does not apply or was not watched.
 
 use super::csv::{Table, latency_cells, maybe};
 use crate::block::{BlockInterval, DeviceActivity, RequestStats, TimeSource};
@@ -9,7 +9,7 @@ use crate::{BlockLayer, Phase, Repetition, Run};
 /// The columns that say where a row belongs.
 const PLACE: [&str; 5] = ["run_id", "label", "phase_seq", "phase", "repetition"];
 
-/// Everything of the runs that was watched, with the cells of its place.
+/// Every watched repetition, with the cells of its place.
 fn watched(runs: &[Run]) -> impl Iterator<Item = ([String; 5], &Repetition, &BlockLayer)> {
     places(runs).filter_map(|(place, repetition)| Some((place, repetition, repetition.block.as_ref()?)))
 }
@@ -27,12 +27,10 @@ fn head(table: &mut Table, own: &[&str]) {
     table.row(PLACE.iter().chain(own).map(ToString::to_string));
 }
 
-/// A count over a time, per second.
 fn per_s(count: u64, ns: u64) -> String {
     maybe((ns > 0).then(|| count as f64 * 1e9 / ns as f64))
 }
 
-/// A part of a whole.
 fn share(part: u64, whole: u64) -> String {
     maybe((whole > 0).then(|| part as f64 / whole as f64))
 }
@@ -209,7 +207,7 @@ const ROWS: [&str; 26] = [
     "busy_share",
 ];
 
-/// The runs' iostat-style rows: one per device and interval, sums and what iostat makes of them.
+/// The runs' iostat-style rows: one per device and interval, with the sums and iostat's derived figures.
 #[must_use]
 pub fn iostat_csv(runs: &[Run]) -> String {
     let mut table = Table::new();
@@ -223,7 +221,7 @@ pub fn iostat_csv(runs: &[Run]) -> String {
     table.text()
 }
 
-/// The device of a row: those of events and those that have counters are two lists.
+/// The device of a row: rows from events and rows from counters index two different lists.
 fn device_name(repetition: &Repetition, layer: &BlockLayer, row: &BlockInterval) -> String {
     let position = row.device as usize;
     let name = match row.source {
@@ -265,7 +263,7 @@ fn row_cells(r: &BlockInterval) -> [String; 25] {
 
 const FINDINGS: [&str; 8] = ["finding", "rule", "sentence", "advice", "figure", "value", "unit", "source"];
 
-/// What was found out about the runs: one row per figure of evidence, and one with empty figures for a finding that has none.
+/// The runs' findings: one row per figure of evidence, and one with empty figures for a finding without evidence.
 #[must_use]
 pub fn finding_csv(runs: &[Run]) -> String {
     let mut table = Table::new();
@@ -275,7 +273,7 @@ pub fn finding_csv(runs: &[Run]) -> String {
             let what =
                 [n.to_string(), finding.rule.clone(), finding.sentence.clone(), finding.advice.clone()];
             let proofs = finding.evidence.iter().map(|e| {
-                // Not a number is nothing known.
+                // NaN and infinities become empty cells.
                 let value = maybe(Some(e.value).filter(|v| v.is_finite()));
                 [e.name.clone(), value, e.unit.clone(), e.source.clone()]
             });

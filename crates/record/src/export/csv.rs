@@ -1,6 +1,6 @@
-//! CSV, tidy: one row per run x phase x repetition x worker x kind of operation, with the figures of every level repeated on it,
-//! so that a data frame needs no join. Intervals are observations of another kind and have a table of their own, and so have the operations of flows
-//! (`operations`). Units are in the header. What does not apply, or was not measured, is an empty cell.
+//! Tidy CSV: one row per run x phase x repetition x worker x kind of operation, with the figures of every level repeated on it,
+//! so that a data frame needs no join. Intervals and the operations of flows (`operations`) are other kinds of observation and
+//! have their own tables. Units are in the header. A cell is empty if the value does not apply or was not measured.
 
 use super::truth;
 use crate::{
@@ -100,9 +100,9 @@ const TAIL: [&str; 63] = [
     "timed_ops",
 ];
 
-/// The runs as one table. Tags of the phases (`cache`, `fsync` ...) become columns `tag_cache`, `tag_fsync` ... of those that
-/// occur in any of the runs. A worker without latencies has one row whose `op` is empty and whose rate is the worker's;
-/// so has a repetition that was imported, which has no workers. What else was printed of it is in [`super::figure_csv`].
+/// The runs as one table. Tags of the phases (`cache`, `fsync` ...) become columns `tag_cache`, `tag_fsync` ..., for all tags
+/// that occur in any run. A worker without latencies has one row with an empty `op` and the worker's rate; so has an imported
+/// repetition, which has no workers. Its other printed figures are in [`super::figure_csv`].
 #[must_use]
 pub fn csv(runs: &[Run]) -> String {
     let tags: BTreeSet<&str> =
@@ -148,9 +148,8 @@ const INTERVAL_HEAD: [&str; 23] = [
     "op_bytes_per_s",
 ];
 
-/// The runs' intervals as one table: one row per interval and kind of operation that was timed in it or moved data, and one with
-/// an empty `op` for an interval of which no kinds are known. The counts of the interval (`ops` to `bytes_per_s`) are repeated on
-/// each of its rows.
+/// The runs' intervals as one table: one row per interval and kind of operation that was timed or moved data in it, and one with an
+/// empty `op` for an interval without known kinds. The counts of the interval (`ops` to `bytes_per_s`) are repeated on each of its rows.
 #[must_use]
 pub fn interval_csv(runs: &[Run]) -> String {
     let mut table = Table::new();
@@ -170,8 +169,8 @@ pub fn interval_csv(runs: &[Run]) -> String {
     table.text()
 }
 
-/// The cells of each kind of operation in an interval; those of a kind that only moved data, or that was only timed, are empty where
-/// nothing is known.
+/// The cells of each kind of operation in an interval; empty cells for latencies of a kind that only moved data, or data of a
+/// kind that was only timed.
 fn kinds_of_interval(interval: &Interval) -> Vec<Vec<String>> {
     let moved = |op: OpKind| {
         let bytes = interval.moved.iter().filter(|m| m.0 == op).map(|m| m.1).reduce(u64::saturating_add);
@@ -214,7 +213,7 @@ fn interval_cells(run: &Run, phase: &Phase, repetition: &Repetition, n: usize, i
     ]
 }
 
-/// The writer, which cannot fail: the rows are built with one length, and memory takes everything.
+/// A CSV writer that cannot fail: all rows have the same length, and memory takes everything.
 pub(super) struct Table {
     out: csv::Writer<Vec<u8>>,
 }
@@ -235,8 +234,8 @@ impl Table {
     }
 }
 
-/// A cell that a spreadsheet takes for text: one that begins like a formula and is no number begins with an apostrophe. Control characters are
-/// shown.
+/// A cell that a spreadsheet reads as text: one that begins like a formula, but is not a number, is prefixed with an
+/// apostrophe. Control characters are escaped.
 fn safe(cell: String) -> String {
     let cell = match shown(&cell) {
         std::borrow::Cow::Borrowed(_) => cell,
@@ -309,7 +308,7 @@ fn shared_cells(run: &Run, phase: &Phase, repetition: &Repetition, tags: &BTreeS
 fn repetition_cells(phase: &Phase, repetition: &Repetition) -> Vec<String> {
     let origin = Origin::of(phase, repetition);
     let physical = &repetition.physical;
-    // What the file system's own device is made of in the end; nothing where that is all there is.
+    // The lowest devices below the file system's own; empty if there are none below it.
     let lowest =
         if physical.lowest_level() > 0 { physical.level(physical.lowest_level()) } else { Vec::new() };
     let names: Vec<&str> = lowest.iter().map(|d| d.name.as_str()).collect();
@@ -336,7 +335,7 @@ fn repetition_cells(phase: &Phase, repetition: &Repetition) -> Vec<String> {
     cells
 }
 
-/// Under which conditions it ran: warm-up, cache, extents, steadiness, jitter.
+/// The conditions of the repetition: warm-up, cache, extents, steadiness, jitter.
 fn condition_cells(repetition: &Repetition) -> Vec<String> {
     let extents = repetition.extents.as_ref();
     let steady = repetition.steady.as_ref();
@@ -362,7 +361,7 @@ fn condition_cells(repetition: &Repetition) -> Vec<String> {
     ]
 }
 
-/// The codes of a run's checks that came to a verdict.
+/// The codes of a run's checks with this verdict.
 fn checks(run: &Run, verdict: Verdict) -> String {
     let codes: Vec<&str> =
         run.trust.iter().filter(|t| t.verdict == verdict).map(|t| t.code.as_str()).collect();
@@ -416,7 +415,7 @@ fn op_cells(worker: &Worker, stat: &OpStat) -> Vec<String> {
     cells
 }
 
-/// Mean, minimum, percentiles, maximum; empty cells where nothing was timed.
+/// Mean, minimum, percentiles, maximum; empty cells if nothing was timed.
 pub(super) fn latency_cells(latency: &Histogram) -> [String; 7] {
     let full = latency.count() > 0;
     [
@@ -430,7 +429,7 @@ pub(super) fn latency_cells(latency: &Histogram) -> [String; 7] {
     ]
 }
 
-/// A worker whose latencies were not recorded.
+/// The cells of a worker without recorded latencies.
 fn bare_cells(worker: &Worker) -> Vec<String> {
     let mut cells = vec![
         String::new(),
@@ -483,7 +482,7 @@ mod tests {
     #[test]
     fn the_table_of_intervals_is_as_published() {
         let mut run = sample_run();
-        // The second repetition's intervals without latencies, one of them without a width.
+        // The second repetition's intervals have no latencies, and one has no width.
         run.phases[1].repetitions[1].intervals = vec![
             Interval { end_ns: 25_000, width_ns: 25_000, ops: 1, bytes: 4096, ..Interval::default() },
             Interval { end_ns: 25_000, ..Interval::default() },

@@ -1,5 +1,5 @@
-//! Every figure as CSV, tidy: one row per run x cell x figure x repetition, whether fathom measured it or another program printed it.
-//! The value is in the base unit that stands beside it.
+//! Every figure as tidy CSV: one row per run x cell x figure x repetition, whether measured or imported. The value is in the
+//! base unit given beside it.
 
 use super::csv::{Table, maybe};
 use crate::{Run, figures};

@@ -1,5 +1,5 @@
-//! JSON, version "fathom-record/1": the fields of [`Run`] under the names its types have, with units in the names, and `schema`
-//! before them. Adding a field keeps the version; removing one, renaming one or changing a unit makes a new one.
+//! JSON, version "fathom-record/1": the fields of [`Run`] under their Rust names, with units in the names, preceded by
+//! `schema`. Adding a field keeps the version; removing or renaming one or changing a unit makes a new version.
 
 use super::layout::Layout;
 use crate::Run;
@@ -8,19 +8,19 @@ use serde::{Deserialize, Serialize};
 /// The value of the field `schema`.
 pub const JSON_SCHEMA: &str = "fathom-record/1";
 
-/// Why a text is no run.
+/// Why a text is not a run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JsonError {
-    /// Not JSON, or a field is missing or of the wrong kind.
+    /// Not JSON, or a field is missing or of the wrong type.
     #[error("this is not a run in fathom's JSON: {0}; `fathom export --json RUN` writes one")]
     Malformed(#[from] serde_json::Error),
-    /// Another version or another program's.
+    /// Another version's or another program's text.
     #[error(
         "the JSON's schema is {found:?}, this fathom reads {JSON_SCHEMA:?}: use the fathom that wrote it, or a newer one"
     )]
     OtherSchema {
-        /// What stands there.
+        /// The schema found.
         found: String,
     },
 }
@@ -37,25 +37,25 @@ struct Head {
     schema: String,
 }
 
-/// A run as indented JSON, ending in a line feed. A figure that is not a number becomes `null`.
+/// A run as indented JSON, ending in a line feed. Non-finite figures become `null`.
 #[must_use]
 pub fn json(run: &Run) -> String {
     let written = Written { schema: JSON_SCHEMA, run };
     let mut bytes = Vec::new();
     let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, Layout::default());
-    // Serialising fails only for map keys that are no strings and for types that refuse; `Run` has neither.
+    // Serialising fails only for non-string map keys and for types that refuse; `Run` has neither.
     written.serialize(&mut serializer).expect("a run has only string keys");
     bytes.push(b'\n');
     String::from_utf8(bytes).expect("serde_json writes UTF-8")
 }
 
-/// The run a text written by [`json`] holds.
+/// Reads a run from a text written by [`json`].
 pub fn from_json(text: &str) -> Result<Run, JsonError> {
     let head: Head = serde_json::from_str(text)?;
     if head.schema != JSON_SCHEMA {
         return Err(JsonError::OtherSchema { found: head.schema });
     }
-    // Read from the text a second time and not through a tree: a tree cannot hold the 128-bit sums.
+    // Parsed from the text again instead of from a tree, which cannot hold the 128-bit sums.
     Ok(serde_json::from_str(text)?)
 }
 
@@ -86,7 +86,7 @@ mod tests {
         assert_eq!(from_json(&text).expect("reads"), sample_run());
     }
 
-    /// Takes fields out of every object of a tree.
+    /// Removes fields from every object of a tree.
     fn without(value: &mut serde_json::Value, fields: &[&str]) {
         match value {
             serde_json::Value::Object(map) => {
@@ -125,14 +125,14 @@ mod tests {
         assert_eq!(run, crate::store::tests::sample_of_second_version());
     }
 
-    /// The text with its numbers listed: where each begins and ends.
+    /// The byte ranges of all numbers in the text.
     fn numbers(text: &str) -> Vec<(usize, usize)> {
         let digit = |i: usize| text.as_bytes().get(i).is_some_and(u8::is_ascii_digit);
         let begins = (0..text.len()).filter(|&i| digit(i) && (i == 0 || !digit(i - 1)));
         begins.map(|i| (i, (i..).find(|&j| !digit(j)).unwrap_or(text.len()))).collect()
     }
 
-    /// Whatever is done with a run that was read.
+    /// Exercises everything that is done with a run that was read.
     fn use_all(run: &Run, store: &mut Store) {
         let _ = super::super::csv(std::slice::from_ref(run));
         let _ = super::super::interval_csv(std::slice::from_ref(run));
@@ -153,7 +153,7 @@ mod tests {
                 let _ = (repetition.bytes(), repetition.ops(), repetition.parent_bytes_per_s());
             }
         }
-        // A run that repeats a phase's number or exceeds what the store can hold may be refused, not more.
+        // A run that repeats a phase number or exceeds the store's limits may be refused, but no more than that.
         if store.save(run).is_ok() {
             let _ = store.remove(&run.id);
         }
@@ -210,7 +210,7 @@ mod tests {
         ) {
             let mut text = json(&sample_run());
             if both {
-                // Phases of both directions are judged otherwise.
+                // Phases of both directions take another path in the verdicts.
                 text = text.replace("\"reads\": false", "\"reads\": true").replace("\"writes\": false", "\"writes\": true");
             }
             for (which, odd) in numbered {

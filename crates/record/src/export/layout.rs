@@ -1,5 +1,5 @@
-//! How the JSON is laid out: indented like everybody's, but an array inside an array stays on one line. Those are the buckets of
-//! histograms, [304, 1], which would otherwise make four lines each and most of the file.
+//! Layout of the JSON: indented as usual, but an array inside an array stays on one line. Those are the buckets of histograms,
+//! [304, 1], which would otherwise take four lines each and most of the file.
 
 use serde_json::ser::{Formatter, PrettyFormatter};
 use std::io::{Result, Write};
@@ -8,7 +8,7 @@ use std::io::{Result, Write};
 #[derive(Default)]
 pub(super) struct Layout {
     pretty: PrettyFormatter<'static>,
-    /// The containers around the present place: whether each is an array.
+    /// The enclosing containers: whether each is an array.
     arrays: Vec<bool>,
     /// How many of them are written on one line.
     flat: usize,

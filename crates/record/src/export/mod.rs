@@ -1,5 +1,6 @@
-//! A run as text for other programs: JSON (everything, lossless, also read back) and CSV (one observation a row; intervals, the operations of flows, figures of any kind, and
-//! what reached the block devices apart). The formats are described in docs/formats/record-json.md. Pages, spreadsheets and pictures are made elsewhere, from the same types.
+//! A run as text for other programs: JSON (everything, lossless, also read back) and CSV (one observation per row; separate
+//! tables for intervals, flow operations, figures of any kind, and block-layer activity). The formats are described in
+//! docs/formats/record-json.md. Pages, spreadsheets and pictures are made in `report`, from the same types.
 
 mod block;
 mod csv;
@@ -19,7 +20,7 @@ pub use prometheus::prometheus;
 
 #[cfg(test)]
 mod tests {
-    /// Compares with a golden file in `snapshots/`; `INSTA_UPDATE=always` writes it, as for the snapshots of the other crates.
+    /// Compares with a golden file in `snapshots/`; `INSTA_UPDATE=always` rewrites it, as for the snapshots of the other crates.
     pub(super) fn assert_golden(name: &str, text: &str) {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/export/snapshots").join(name);
         if std::env::var("INSTA_UPDATE").is_ok_and(|v| v == "always") {

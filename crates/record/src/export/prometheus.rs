@@ -1,5 +1,5 @@
 //! The figures of runs in Prometheus' text format, for the textfile directory of node_exporter: medians over the repetitions, in base
-//! units. A run's number is no label of its figures (each run would begin series of its own); it stands in `fathom_run_info`.
+//! units. The run's id is not a label of its figures, since each run would start new series; it is in `fathom_run_info`.
 
 use crate::figures::{self, Series};
 use crate::imported::{names, units};
@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// A family: name, help.
+/// A metric family: name, help.
 type Family = (&'static str, &'static str);
 
 const THROUGHPUT: Family = ("fathom_throughput_bytes_per_second", "Bytes read and written per second");
@@ -19,7 +19,7 @@ const OTHER: Family = ("fathom_figure", "Figures of other kinds, in the unit tha
 const INFO: Family = ("fathom_run_info", "The runs that these figures are of");
 const STARTED: Family = ("fathom_run_start_time_seconds", "When the run began, since 1970");
 
-/// Text for a file `*.prom`. Of runs whose figures have the same labels the last is told.
+/// Text for a `*.prom` file. If several runs' figures have the same labels, the last one is used.
 #[must_use]
 pub fn prometheus(runs: &[Run]) -> String {
     let mut families: BTreeMap<Family, BTreeMap<String, f64>> = BTreeMap::new();
@@ -49,7 +49,7 @@ pub fn prometheus(runs: &[Run]) -> String {
     text
 }
 
-/// Family, labels, and what a value is divided by: a product with 1e-9 is off in its last digit.
+/// Family, labels, and the divisor of the value: multiplying by 1e-9 would be off in the last digit.
 fn named(series: &Series, own: Labels) -> (Family, Labels, f64) {
     let (cell, axes) = (&series.cell, &series.cell.axes);
     let mut labels = own.with("phase", &cell.operation).with("direct", &cell.direct.to_string());
@@ -91,7 +91,7 @@ fn percentile(series: &Series) -> Option<(&'static str, String)> {
     Some((op, format!("{}", (share * 1e6).round() / 1e6)))
 }
 
-/// `None` of no values, and of those that are no numbers.
+/// `None` without finite values.
 fn median(series: &Series) -> Option<f64> {
     let mut values: Vec<f64> = series.values.iter().map(|v| v.value).filter(|v| v.is_finite()).collect();
     values.sort_by(f64::total_cmp);
@@ -99,7 +99,7 @@ fn median(series: &Series) -> Option<f64> {
     Some(f64::midpoint(*low, *high))
 }
 
-/// Letters, digits and underscores.
+/// Reduces a text to letters, digits and underscores.
 fn identifier(text: &str) -> String {
     text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
 }
@@ -108,7 +108,7 @@ fn identifier(text: &str) -> String {
 struct Labels(BTreeMap<String, String>);
 
 impl Labels {
-    /// What tells runs of several machines and storages apart.
+    /// The labels that distinguish runs of several machines and storages.
     fn of(run: &Run) -> Self {
         let known = |pointer: &str| run.environment.pointer(pointer).and_then(Value::as_str).unwrap_or("");
         Self::default()
@@ -120,7 +120,7 @@ impl Labels {
             .with("device", known("/devices/0/name"))
     }
 
-    /// One without a value says nothing and is left out.
+    /// Adds a label; an empty value is left out.
     fn with(mut self, name: &str, value: &str) -> Self {
         if !value.is_empty() {
             self.0.insert(name.into(), value.into());

@@ -1,5 +1,5 @@
-//! The columns of the CSV that say whose number a row is: what of the bytes that a repetition read came from where, what of those that
-//! it wrote had got where, and the sentence that tells a person.
+//! The CSV columns that say whose number a row is: where the repetition's read bytes came from, what its written bytes had
+//! reached, and the sentence for the user.
 
 use super::csv::maybe;
 use crate::{CacheTruth, Phase, Repetition};
@@ -20,7 +20,7 @@ pub(super) const HEAD: [&str; 12] = [
     "cache_statement",
 ];
 
-/// Their cells; empty where nothing was moved, or nobody told.
+/// Their cells; empty if nothing was moved or it is unknown.
 pub(super) fn cells(phase: &Phase, repetition: &Repetition) -> [String; HEAD.len()] {
     let truth = CacheTruth::of(phase, repetition);
     let read = truth.as_ref().and_then(|t| t.read);
@@ -49,7 +49,7 @@ mod tests {
     use crate::store::tests::sample_run;
     use crate::{DeviceDelta, Physical, Run};
 
-    /// The sample run; of the two repetitions that read, the first was asked of a device and found part of it in memory.
+    /// The sample run; in the first of the two repetitions that read, a device served part of the bytes and memory the rest.
     fn run() -> Run {
         let mut run = sample_run();
         let device = DeviceDelta {

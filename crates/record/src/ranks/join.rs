@@ -1,10 +1,10 @@
-//! Two repetitions of one phase, executed at the same time by different ranks, made one.
+//! Joins two repetitions of one phase that different ranks executed at the same time.
 
 use super::{Doer, group_of};
 use crate::{DeviceDelta, Interval, Jitter, OpKind, Physical, Repetition, Residency, Worker};
 
-/// Makes a repetition one of many: its groups bear the rank's number, and devices the name of their host. What cannot be joined without
-/// saying something wrong (events of a block layer, findings on one machine) is left to the ranks that are alone.
+/// Marks a repetition as one of many: prefixes its groups with the rank's number and devices with the host's name. Data that
+/// cannot be joined correctly (block-layer events, findings on one machine) is kept only if the rank is alone.
 pub(super) fn mark(repetition: &mut Repetition, doer: Doer<'_>) {
     for worker in &mut repetition.workers {
         worker.group = group_of(doer.rank, &worker.group);
@@ -17,7 +17,7 @@ pub(super) fn mark(repetition: &mut Repetition, doer: Doer<'_>) {
     let physical = &mut repetition.physical;
     physical.waiting = None;
     if !doer.tells_of_machine {
-        // Its numbers are those of the rank that tells of this machine.
+        // Machine-wide counters come from the one rank that reports for this machine.
         let own = (physical.own_read_bytes, physical.own_write_bytes);
         *physical = Physical { own_read_bytes: own.0, own_write_bytes: own.1, ..Physical::default() };
         return;
@@ -32,7 +32,6 @@ pub(super) fn mark(repetition: &mut Repetition, doer: Doer<'_>) {
     physical.devices.extend(of_host);
 }
 
-/// Adds what other ranks did.
 pub(super) fn join(ours: &mut Repetition, theirs: Repetition) {
     ours.elapsed_ns = ours.elapsed_ns.max(theirs.elapsed_ns);
     ours.ramp_ns = ours.ramp_ns.max(theirs.ramp_ns);
@@ -57,7 +56,7 @@ pub(super) fn join(ours: &mut Repetition, theirs: Repetition) {
     ours.cold = ours.cold.take().or(theirs.cold);
 }
 
-/// Workers by rank, numbered through, and how simultaneous they began.
+/// Orders workers by rank, renumbers them, and computes the start skew.
 pub(super) fn number(repetition: &mut Repetition) {
     let key = |w: &Worker| (super::rank_of(&w.group).map_or(0, |r| r.0), w.index);
     repetition.workers.sort_by_key(key);
@@ -68,7 +67,7 @@ pub(super) fn number(repetition: &mut Repetition) {
     repetition.start_skew_ns = starts().max().unwrap_or(0) - starts().min().unwrap_or(0);
 }
 
-/// Series of one width that begin together. The one of a rank that was done earlier is shorter.
+/// Joins series of the same width and start. The series of a rank that finished earlier is shorter.
 fn intervals(ours: &mut Vec<Interval>, theirs: Vec<Interval>) {
     for (at, other) in theirs.into_iter().enumerate() {
         let Some(interval) = ours.get_mut(at) else {
@@ -115,7 +114,7 @@ fn residency(a: Option<Residency>, b: Option<Residency>) -> Option<Residency> {
     })
 }
 
-/// The file system's own device becomes the sum of all hosts'; theirs follow one by one.
+/// Sums the file system's own device over all hosts; the hosts' own devices follow one by one.
 fn physical(ours: &mut Physical, mut theirs: Physical) {
     let sum = |a: Option<u64>, b: Option<u64>| match (a, b) {
         (Some(a), Some(b)) => Some(a.saturating_add(b)),

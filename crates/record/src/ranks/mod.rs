@@ -1,6 +1,6 @@
-//! One phase as many ranks on many hosts executed it: their shares joined to one repetition, two at a time, so that a tree of ranks does it
-//! and nobody holds more than the result. Histograms are added bucket by bucket, never averaged. Who was first, last and slow is kept of
-//! every rank ([`RankTimes`]).
+//! One phase as executed by many ranks on many hosts: their shares are joined to one repetition, pairwise, so that a tree of
+//! ranks can do it and no process holds more than the result. Histograms are added bucket by bucket, never averaged.
+//! [`RankTimes`] keeps start, end and work of every rank.
 //!
 //! All times of a share count from the release that the ranks agreed on, so they need no shifting.
 
@@ -14,31 +14,31 @@ pub use tell::{Summary, summary};
 use crate::{Phase, Worker};
 use serde::{Deserialize, Serialize};
 
-/// When a rank was at work in a phase. Times in ns after the agreed release.
+/// When a rank was working in a phase. Times in ns after the agreed release.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankTimes {
-    /// Its number.
+    /// Number of the rank.
     pub rank: u32,
     /// The host it ran on.
     pub host: String,
-    /// Its first operation.
+    /// Start of its first operation.
     pub first_ns: u64,
-    /// When its last worker was done, with what of fsync and close is inside the clock.
+    /// When its last worker finished, including the fsync and close inside the timed interval.
     pub done_ns: u64,
     /// Counted operations.
     pub ops: u64,
     /// Counted bytes.
     pub bytes: u64,
-    /// Bytes of the wear-out.
+    /// Bytes written in the wear-out.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub wear_bytes: u64,
-    /// When its wear-out was done; 0 where there was none.
+    /// End of its wear-out; 0 if it had none.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub wear_done_ns: u64,
-    /// What it failed with.
+    /// The error it failed with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// It did not come to the end of the phase: what is here is what it had done.
+    /// It did not reach the end of the phase; the figures are what it had done so far.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub partial: bool,
 }
@@ -48,25 +48,25 @@ pub struct RankTimes {
 pub struct Share {
     /// The phase with one repetition.
     phase: Phase,
-    /// Whose it is, in ascending order.
+    /// The ranks in it, in ascending order.
     ranks: Vec<RankTimes>,
 }
 
-/// Who did a share.
+/// The rank that executed a share.
 #[derive(Clone, Copy, Debug)]
 pub struct Doer<'a> {
-    /// Its number.
+    /// Number of the rank.
     pub rank: u32,
     /// The host it ran on.
     pub host: &'a str,
-    /// What the counters of its machine say is taken from it: one rank of a machine.
+    /// Whether this rank reports its machine's counters; one rank per machine does.
     pub tells_of_machine: bool,
-    /// There is no other.
+    /// Whether it is the only rank.
     pub alone: bool,
 }
 
 impl Share {
-    /// The share of one rank. `phase` holds the one repetition that is meant.
+    /// The share of one rank. `phase` must hold exactly the repetition in question.
     #[must_use]
     pub fn of(doer: Doer<'_>, mut phase: Phase) -> Self {
         let mut times = RankTimes { rank: doer.rank, host: doer.host.into(), ..RankTimes::default() };
@@ -85,7 +85,7 @@ impl Share {
         Self { phase, ranks: vec![times] }
     }
 
-    /// Notes what a rank did after the stop so that its files are as large as everybody's.
+    /// Records what a rank wrote after the stop to bring its files to the common size.
     pub fn wore_out(&mut self, bytes: u64, done_ns: u64) {
         for times in &mut self.ranks {
             (times.wear_bytes, times.wear_done_ns) = (bytes, done_ns);
@@ -95,7 +95,7 @@ impl Share {
         }
     }
 
-    /// Adds the shares of other ranks. One that is here already stays as it is.
+    /// Adds the shares of other ranks. A rank already present is not replaced.
     pub fn join(&mut self, other: Self) {
         let here = |rank: u32| self.ranks.binary_search_by_key(&rank, |r| r.rank).is_ok();
         if other.ranks.iter().any(|r| here(r.rank)) {
@@ -111,13 +111,13 @@ impl Share {
         }
     }
 
-    /// When each rank was at work.
+    /// Times and work of each rank.
     #[must_use]
     pub fn ranks(&self) -> &[RankTimes] {
         &self.ranks
     }
 
-    /// The phase as all of them executed it.
+    /// The phase as executed by all of them.
     #[must_use]
     pub fn finish(mut self) -> (Phase, Vec<RankTimes>) {
         let many = self.ranks.len() > 1;
@@ -135,18 +135,18 @@ impl Share {
     }
 }
 
-/// When a worker was done with what is inside its clock.
+/// When a worker finished, including what is inside its timed interval.
 fn done_ns(worker: &Worker) -> u64 {
     worker.start_ns.saturating_add(worker.elapsed_ns.max(worker.marks.last_op_ns))
 }
 
-/// The name of a group of one rank in a record of many.
+/// The name of a rank's group in a joined record.
 #[must_use]
 pub fn group_of(rank: u32, group: &str) -> String {
     format!("rank {rank}: {group}")
 }
 
-/// Rank and group, of such a name.
+/// Splits such a name into rank and group.
 #[must_use]
 pub fn rank_of(name: &str) -> Option<(u32, &str)> {
     let (rank, group) = name.strip_prefix("rank ")?.split_once(": ")?;

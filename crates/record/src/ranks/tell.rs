@@ -1,34 +1,34 @@
-//! What ranks x time comes to in figures: rates up to the first and to the last that was done, and who was slow.
+//! Summary of ranks over time: rates up to the first and the last finisher, and the stragglers.
 
 use super::RankTimes;
 
-/// A rank is a straggler when it needs so much longer than the middle one, in percent.
+/// A rank is a straggler if it takes this much longer than the median, in percent.
 const SLOW_PERCENT: u64 = 20;
 
 /// One repetition of a phase, over all ranks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
-    /// Ranks that are in it.
+    /// Number of ranks.
     pub ranks: usize,
     /// Latest minus earliest first operation, ns.
     pub skew_ns: u64,
-    /// The first rank that was done, ns after the release.
+    /// End of the first rank to finish, ns after the release.
     pub first_done_ns: u64,
-    /// The last one.
+    /// End of the last rank to finish, ns after the release.
     pub last_done_ns: u64,
     /// Counted bytes of all.
     pub bytes: u64,
     /// Counted operations of all.
     pub ops: u64,
-    /// Bytes a second from the first operation to the last one's end.
+    /// Bytes a second from the first operation to the end of the last rank.
     pub bytes_per_s: Option<f64>,
     /// Operations a second, likewise.
     pub ops_per_s: Option<f64>,
-    /// Bytes a second with the wear-out, where there was one.
+    /// Bytes a second including the wear-out; `None` if there was none.
     pub worn_bytes_per_s: Option<f64>,
-    /// Ranks that were done much later than the middle one, the last one first.
+    /// Ranks that finished much later than the median, the last one first.
     pub stragglers: Vec<RankTimes>,
-    /// Ranks that did not come to the end.
+    /// Ranks that did not reach the end.
     pub partial: Vec<u32>,
 }
 

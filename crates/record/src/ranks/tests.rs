@@ -1,9 +1,9 @@
-//! Shares of ranks joined: nothing is lost, nothing averaged, and a thousand ranks are quick.
+//! Joining shares of ranks: nothing is lost, nothing averaged, and a thousand ranks are quick.
 
 use super::{Doer, RankTimes, Share, group_of, rank_of, summary};
 use crate::{Axes, DeviceDelta, Histogram, Interval, OpKind, OpStat, Phase, Physical, Repetition, Worker};
 
-/// Latencies as storage has them: most near to each other, a long tail.
+/// Latencies as storage has them: mostly close together, with a long tail.
 fn latencies(rank: u32, count: u64) -> Vec<u64> {
     let mut state = u64::from(rank) + 1;
     let mut next = move || {
@@ -69,7 +69,7 @@ fn share(rank: u32, values: &[u64]) -> Share {
     Share::of(Doer { rank, host: &host, tells_of_machine: rank.is_multiple_of(2), alone: false }, phase)
 }
 
-/// As a tree of ranks does it: neighbours first.
+/// Joins as a tree of ranks does: neighbours first.
 fn tree(mut shares: Vec<Share>) -> Share {
     while shares.len() > 1 {
         let mut next = Vec::with_capacity(shares.len().div_ceil(2));
@@ -184,7 +184,7 @@ fn first_last_and_stragglers_are_named() {
     assert_eq!(summary(&[]), super::Summary::default());
 }
 
-/// Bytes this process holds.
+/// This process's resident memory.
 fn resident_bytes() -> u64 {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap();
     text.split(' ').nth(1).unwrap().parse::<u64>().unwrap() * 4096

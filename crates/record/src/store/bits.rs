@@ -1,19 +1,19 @@
-//! `u64` in SQLite. An SQLite integer is signed; a `u64` is stored with the same 64 bits, so nothing is ever refused or cut. No
-//! count of bytes, operations or nanoseconds comes near 2^63, so in practice the columns read as they should; a negative number
-//! there means "add 2^64" (docs/formats/store.md says so).
+//! `u64` in SQLite. An SQLite integer is signed; a `u64` is stored with the same 64 bits, so nothing is ever refused or
+//! truncated. No real count of bytes, operations or nanoseconds comes near 2^63, so in practice the columns read as expected; a
+//! negative number there means "add 2^64" (see docs/formats/store.md).
 
 /// A `u64` as SQLite holds it.
 pub(super) fn int(value: u64) -> i64 {
     value.cast_signed()
 }
 
-/// The way back.
+/// The inverse of `int`.
 pub(super) fn uint(value: i64) -> u64 {
     value.cast_unsigned()
 }
 
-/// The FNV-1a hash (128 bits) of a text as hexadecimal digits: finds equal documents quickly. It proves nothing; whoever looks a
-/// document up by it compares the text as well.
+/// The FNV-1a hash (128 bits) of a text in hexadecimal: finds equal documents quickly. It proves nothing, so a lookup must also
+/// compare the text.
 pub(super) fn digest(text: &str) -> String {
     format!("{:032x}", hash_of_text(text))
 }
@@ -26,7 +26,7 @@ pub fn hash_of_text(text: &str) -> u128 {
     text.bytes().fold(OFFSET, |hash, byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME))
 }
 
-/// A short name for a text of this hash: equal texts have equal names, and two of a store's workloads hardly ever share one.
+/// A short name for a text with this hash: equal texts have equal names, and two workloads of a store hardly ever share one.
 #[must_use]
 pub fn name_of_hash(hash: u128) -> String {
     format!("{:08x}", hash & 0xffff_ffff)

@@ -1,5 +1,5 @@
-//! The block layer of a repetition: devices, their requests by class with sizes, seeks and latencies, depths, issuers, and
-//! iostat-style rows. Both ways. Nothing is written for a repetition that was not watched.
+//! Writes and reads the block layer of a repetition: devices, their requests by class with sizes, seeks and latencies, depths,
+//! issuers, and iostat-style rows. Nothing is written for a repetition that was not watched.
 
 use super::bits::int;
 use super::latency;
@@ -11,7 +11,6 @@ use crate::block::{
 };
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
-/// Writes all of it.
 pub(super) fn append(t: &Transaction, repetition_id: i64, layer: &BlockLayer) -> rusqlite::Result<()> {
     t.prepare_cached(
         "INSERT INTO block (repetition_id, source, events, lost, observer_cpu_ns, watched_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -72,7 +71,7 @@ fn append_device(
 }
 
 fn append_requests(t: &Transaction, device_id: i64, s: &RequestStats) -> rusqlite::Result<()> {
-    // A sum of distances has 128 bits: a text beside the column for the day it matters.
+    // The sum of distances has 128 bits: a text column holds it if it exceeds an integer.
     let seek = i64::try_from(s.seeks.total_bytes);
     t.prepare_cached(
         "INSERT INTO block_request (device_id, class, issued, issued_bytes, completed, completed_bytes, errors, ahead, sync,
@@ -117,7 +116,7 @@ fn append_requests(t: &Transaction, device_id: i64, s: &RequestStats) -> rusqlit
     append_latencies(t, request_id, s)
 }
 
-/// An empty histogram needs no row.
+/// Writes nothing for an empty histogram.
 fn append_latencies(t: &Transaction, request_id: i64, s: &RequestStats) -> rusqlite::Result<()> {
     for (what, histogram) in [("d2c", &s.d2c), ("q2d", &s.q2d)] {
         if *histogram == Histogram::default() {
@@ -198,7 +197,7 @@ fn append_intervals(
     Ok(())
 }
 
-/// Reads all of it; `None` where nothing was watched.
+/// `None` if the repetition was not watched.
 pub(super) fn load(db: &Connection, repetition_id: i64) -> Result<Option<BlockLayer>, Failure> {
     let head = db
         .prepare_cached("SELECT * FROM block WHERE repetition_id = ?1")?
@@ -224,7 +223,7 @@ pub(super) fn load(db: &Connection, repetition_id: i64) -> Result<Option<BlockLa
         for (place, time) in
             rows(db, "SELECT * FROM block_depth WHERE device_id = ?1 ORDER BY position", id, depth)?
         {
-            // The table's CHECK allows no third place.
+            // The table's CHECK allows no third value.
             if place == "device" { &mut d.in_device } else { &mut d.in_queue }.push(time);
         }
         layer.devices.push(d);
@@ -271,7 +270,7 @@ fn load_requests(db: &Connection, device_id: i64) -> Result<Vec<RequestStats>, F
     Ok(all)
 }
 
-/// The key, the sum of seek distances where it is a text, and the rest.
+/// The key, the sum of seek distances if it is a text, and the rest.
 fn request(r: &Row) -> rusqlite::Result<(i64, Option<String>, RequestStats)> {
     let word: String = r.get("class")?;
     let stats = RequestStats {

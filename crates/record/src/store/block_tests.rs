@@ -1,5 +1,5 @@
-//! Block layer and findings in the store: they come back as they were, can be asked for in SQL, and cost no row where there are none.
-//! Also the sample and the generators that the tests of whole runs and of the exports use.
+//! Block layer and findings in the store: they come back unchanged, can be queried in SQL, and cost no row if absent. Also the
+//! sample and the generators for the tests of whole runs and of the exports.
 
 use super::tests::{any_histogram, figure, number, sample_run, words};
 use super::*;
@@ -130,7 +130,7 @@ fn any_seeks() -> impl Strategy<Value = Seeks> {
             forward,
             backward,
             distances,
-            // Small ones as well: they are integers in the store.
+            // Includes small ones, which are integers in the store.
             total_bytes: total >> (sequential % 128),
         })
 }
@@ -249,7 +249,7 @@ fn any_row() -> BoxedStrategy<BlockInterval> {
         .boxed()
 }
 
-/// Any block layer, whether or not it makes sense. Boxed, as its parts: a tree of generators this deep fills a thread's stack.
+/// Any block layer, whether or not it makes sense. Boxed, as are its parts: a tree of generators this deep overflows a thread's stack.
 pub(crate) fn any_block() -> BoxedStrategy<BlockLayer> {
     (
         words(),
@@ -271,7 +271,6 @@ pub(crate) fn any_block() -> BoxedStrategy<BlockLayer> {
         .boxed()
 }
 
-/// Any findings.
 pub(crate) fn any_findings() -> BoxedStrategy<Vec<Finding>> {
     let evidence = (words(), figure(), words(), words()).prop_map(|(name, value, unit, source)| Evidence {
         name,
@@ -321,7 +320,7 @@ fn the_view_has_a_row_for_each_class_of_each_device() {
         ask(&store, &format!("SELECT device || ' ' || class || ' ' || issued {of}")),
         ["vda flush 1", "vda read 3"]
     );
-    // 2 completed and 32 KiB in a millisecond; one request of two went on where the one before ended.
+    // 2 completed with 32 KiB in a millisecond; one request of two continued where the previous one ended.
     let figures = "SELECT printf('%g %g %g %g %g %d %d', iops, mib_per_s, mean_bytes, sequential_share, busy_share, merges, lost)";
     assert_eq!(ask(&store, &format!("{figures} {of} LIMIT 1 OFFSET 1")), ["2000 31.25 13653.3 0.5 0.2 4 3"]);
     let times = "SELECT printf('%d %d', q2d_p50_ns / 100, d2c_max_ns)";

@@ -1,5 +1,5 @@
-//! Memory or device: the split of a repetition's bytes, the course of dirty data, and how files were made cold. Both ways. Nothing is
-//! written for what was not watched.
+//! Writes and reads memory-or-device data: the split of a repetition's bytes, the course of dirty data, and how files were made
+//! cold. Nothing is written for what was not watched.
 
 use super::bits::int;
 use super::load::{count, maybe, rows};
@@ -8,7 +8,6 @@ use crate::{
 };
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
-/// Writes all of it.
 pub(super) fn append(t: &Transaction, repetition_id: i64, r: &Repetition) -> rusqlite::Result<()> {
     if let Some(truth) = &r.truth {
         append_truth(t, repetition_id, truth)?;
@@ -36,7 +35,7 @@ pub(super) fn append(t: &Transaction, repetition_id: i64, r: &Repetition) -> rus
     Ok(())
 }
 
-/// Reads all of it into a repetition.
+/// Fills in the fields of a repetition.
 pub(super) fn load(db: &Connection, id: i64, r: &mut Repetition) -> rusqlite::Result<()> {
     r.truth = load_truth(db, id)?;
     r.physical.waiting = one(db, "SELECT * FROM cache_waiting WHERE repetition_id = ?1", id, waiting)?;

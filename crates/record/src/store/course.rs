@@ -1,5 +1,5 @@
-//! How a repetition went over its time: the intervals with their latencies and the data they moved, the rounds of a steady state, and what the machine did
-//! to programs meanwhile (jitter). Both ways. Nothing is written for what was not watched.
+//! Writes and reads what changed during a repetition: the intervals with their latencies and moved data, the rounds of a steady
+//! state, and the machine's jitter. Nothing is written for what was not watched.
 
 use super::bits::int;
 use super::latency;
@@ -8,7 +8,6 @@ use super::steady_groups;
 use crate::{Histogram, Interval, Jitter, Repetition, SteadyState};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
-/// Writes all of it.
 pub(super) fn append(t: &Transaction, repetition_id: i64, r: &Repetition) -> rusqlite::Result<()> {
     append_intervals(t, repetition_id, &r.intervals)?;
     if let Some(steady) = &r.steady {
@@ -21,7 +20,7 @@ pub(super) fn append(t: &Transaction, repetition_id: i64, r: &Repetition) -> rus
     Ok(())
 }
 
-/// Reads all of it into a repetition whose `jitter` stands already if there was one (its row says so).
+/// Fills in the fields of a repetition. `jitter` must already be set if there was one (see `jitter_head`).
 pub(super) fn load(db: &Connection, id: i64, r: &mut Repetition) -> Result<(), Failure> {
     r.intervals =
         rows(db, "SELECT * FROM interval WHERE repetition_id = ?1 ORDER BY position", id, interval)?;
@@ -122,7 +121,7 @@ fn load_moved(db: &Connection, repetition_id: i64, intervals: &mut [Interval]) -
     Ok(())
 }
 
-/// The interval a row says it belongs to.
+/// The interval that a row belongs to.
 fn interval_of<'i>(r: &Row, intervals: &'i mut [Interval], what: &str) -> Result<&'i mut Interval, Failure> {
     let position: i64 = r.get("position")?;
     let interval = usize::try_from(position).ok().and_then(|n| intervals.get_mut(n));
@@ -131,7 +130,7 @@ fn interval_of<'i>(r: &Row, intervals: &'i mut [Interval], what: &str) -> Result
 }
 
 fn append_steady(t: &Transaction, repetition_id: i64, steady: &SteadyState) -> rusqlite::Result<()> {
-    // Not a number becomes NULL by SQLite's own rule.
+    // SQLite stores NaN as NULL.
     t.prepare_cached(
         "INSERT INTO steady (repetition_id, reached, asked, figure, round_ns, window_rounds, mean, range_percent, slope_percent)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
@@ -178,7 +177,7 @@ fn load_steady(db: &Connection, repetition_id: i64) -> rusqlite::Result<Option<S
     Ok(Some(steady))
 }
 
-/// The time watched is a column of the repetition; an empty histogram needs no row.
+/// The watched time is a column of the repetition; an empty histogram gets no row.
 fn append_jitter(t: &Transaction, repetition_id: i64, jitter: &Jitter) -> rusqlite::Result<()> {
     for (what, histogram) in [("gap", &jitter.gaps), ("wake", &jitter.wakes)] {
         if *histogram == Histogram::default() {
@@ -193,7 +192,7 @@ fn append_jitter(t: &Transaction, repetition_id: i64, jitter: &Jitter) -> rusqli
     Ok(())
 }
 
-/// What the repetition's own row tells of the jitter: whether it was watched, and for how long.
+/// The jitter as far as the repetition's own row holds it: whether and how long it was watched.
 pub(super) fn jitter_head(r: &Row) -> rusqlite::Result<Option<Jitter>> {
     Ok(maybe(r, "jitter_watched_ns")?.map(|watched_ns| Jitter { watched_ns, ..Jitter::default() }))
 }

@@ -1,31 +1,31 @@
-//! What can go wrong with the store, as sentences that say what to do. SQLite's own codes are sorted here and nowhere else.
+//! Store errors as sentences that say what to do. SQLite's own codes are classified only here.
 
 use rusqlite::ErrorCode;
 use std::path::{Path, PathBuf};
 
-/// What went wrong with the store.
+/// An error of the store.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// No environment variable leads to a place.
+    /// No environment variable gives a location.
     #[error(
         "there is no place for the store: neither FATHOM_STORE, XDG_DATA_HOME nor HOME is set; set FATHOM_STORE to a file name"
     )]
     NoPlace,
-    /// The directory could not be made.
+    /// The directory could not be created.
     #[error("the store's directory {} could not be created: {source}; set FATHOM_STORE to a file in a directory you may write", path.display())]
     Directory {
         /// The directory.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// The file could not be opened or made.
+    /// The file could not be opened or created.
     #[error("the store {} could not be opened: {reason}; check that the directory exists and that you may write in it, or set FATHOM_STORE", path.display())]
     CannotOpen {
         /// The file.
         path: PathBuf,
-        /// SQLite's words.
+        /// SQLite's message.
         reason: String,
     },
     /// The file or its directory is read-only.
@@ -34,13 +34,13 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
-    /// Not SQLite at all.
+    /// Not an SQLite file.
     #[error("{} is not a database; fathom leaves it alone: name another file with FATHOM_STORE", path.display())]
     NotADatabase {
         /// The file.
         path: PathBuf,
     },
-    /// SQLite, but another program's.
+    /// An SQLite file of another program.
     #[error("{} is a database of another program; fathom leaves it alone: name another file with FATHOM_STORE", path.display())]
     Foreign {
         /// The file.
@@ -56,7 +56,7 @@ pub enum StoreError {
         /// The newest one known here.
         known: i64,
     },
-    /// Somebody else holds the lock.
+    /// Another process holds the lock.
     #[error("the store {} is locked by another program for more than ten seconds: wait for it to finish (is a sqlite3 shell open in a transaction?) and try again", path.display())]
     Locked {
         /// The file.
@@ -73,17 +73,17 @@ pub enum StoreError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// SQLite's words.
+        /// SQLite's message.
         reason: String,
     },
-    /// A row holds what no fathom writes.
+    /// A row holds a value that fathom never writes.
     #[error(
         "run {run} cannot be read from the store: {what} is not what fathom writes there; the row was changed or the file is damaged"
     )]
     Unreadable {
         /// The run.
         run: String,
-        /// Which figure of it, and why.
+        /// Which value, and why it is wrong.
         what: String,
     },
     /// No such run.
@@ -91,7 +91,7 @@ pub enum StoreError {
     NoSuchRun {
         /// The file.
         path: PathBuf,
-        /// What was asked for.
+        /// The id or prefix given.
         wanted: String,
     },
     /// The store is empty.
@@ -100,12 +100,12 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
-    /// More than one run.
+    /// The prefix matches more than one run.
     #[error("{wanted:?} fits several runs ({}): give more of the id", candidates.join(", "))]
     Ambiguous {
-        /// What was asked for.
+        /// The prefix given.
         wanted: String,
-        /// Some of the ids that fit.
+        /// Some of the matching ids.
         candidates: Vec<String>,
     },
     /// The id is taken.
@@ -114,33 +114,32 @@ pub enum StoreError {
         /// The id.
         id: String,
     },
-    /// Its process is alive.
+    /// The process that writes the run is alive.
     #[error("run {id} is still being measured by process {pid}; end that first, then remove it")]
     StillRunning {
         /// The id.
         id: String,
-        /// The process.
+        /// Its process id.
         pid: u32,
     },
     /// Used after `close`.
     #[error("the store is closed already; this is a fault in fathom, please report it")]
     Closed,
-    /// Everything else SQLite says.
+    /// Any other SQLite error.
     #[error("the store {} failed: {reason}", path.display())]
     Other {
         /// The file.
         path: PathBuf,
-        /// SQLite's words.
+        /// SQLite's message.
         reason: String,
     },
 }
 
-/// Whether somebody else holds the lock.
+/// Whether another process holds the lock.
 pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
-/// SQLite's error as one of ours.
 pub(super) fn explain(path: &Path, error: rusqlite::Error) -> StoreError {
     let path = path.to_path_buf();
     let reason = error.to_string();

@@ -1,10 +1,9 @@
-//! What was found out about a repetition, with the figures that prove it. Both ways.
+//! Writes and reads the findings of a repetition with their evidence.
 
 use super::load::{real, rows};
 use crate::{Evidence, Finding};
 use rusqlite::{Connection, Row, Transaction, params};
 
-/// Writes them, in their order.
 pub(super) fn append(t: &Transaction, repetition_id: i64, findings: &[Finding]) -> rusqlite::Result<()> {
     for finding in findings {
         t.prepare_cached(
@@ -16,14 +15,13 @@ pub(super) fn append(t: &Transaction, repetition_id: i64, findings: &[Finding]) 
             "INSERT INTO finding_evidence (finding_id, position, name, value, unit, source) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?;
         for (position, e) in (0i64..).zip(&finding.evidence) {
-            // Not a number becomes NULL by SQLite's own rule.
+            // SQLite stores NaN as NULL.
             insert.execute(params![finding_id, position, e.name, e.value, e.unit, e.source])?;
         }
     }
     Ok(())
 }
 
-/// Reads them.
 pub(super) fn load(db: &Connection, repetition_id: i64) -> rusqlite::Result<Vec<Finding>> {
     let sql = "SELECT * FROM finding WHERE repetition_id = ?1 ORDER BY id";
     let heads: Vec<(i64, Finding)> = rows(db, sql, repetition_id, head)?;

@@ -1,5 +1,5 @@
-//! What the operations of flows did: a row per worker and operation, and beside them the sums over the workers, whose percentiles
-//! SQL could not make. Both ways. Streams have none, and nothing is written for them.
+//! Writes and reads the operations of flows: a row per worker and operation, and the sums over the workers, since SQL cannot
+//! merge percentiles. Streams have none, and nothing is written for them.
 
 use super::bits::int;
 use super::latency;
@@ -7,7 +7,6 @@ use super::load::{Failure, count, op_kind_of};
 use crate::{Repetition, Row, RowClass};
 use rusqlite::{Connection, Transaction, params};
 
-/// Writes the rows of one worker.
 pub(super) fn append(t: &Transaction, worker_id: i64, rows: &[Row]) -> rusqlite::Result<()> {
     if rows.is_empty() {
         return Ok(());
@@ -75,7 +74,6 @@ pub(super) fn append_totals(t: &Transaction, repetition_id: i64, r: &Repetition)
     Ok(())
 }
 
-/// Reads the rows of one worker.
 pub(super) fn load(db: &Connection, worker_id: i64) -> Result<Vec<Row>, Failure> {
     let mut statement = db.prepare_cached("SELECT * FROM flow_op WHERE worker_id = ?1 ORDER BY id")?;
     let mut found = statement.query([worker_id])?;

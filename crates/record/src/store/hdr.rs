@@ -1,33 +1,32 @@
-//! Our histograms as HdrHistogram V2 with DEFLATE, which every HdrHistogram port reads.
+//! Histograms in HdrHistogram V2 format with DEFLATE, readable by every HdrHistogram port.
 //!
-//! With two significant digits HdrHistogram cuts each power of two from 128 on into 128 slots and is exact below 256; our
-//! buckets are 64 to a power of two and exact below 128. So each of our buckets is one or two whole slots. A bucket's count is
-//! put into its *first* slot: other readers answer a percentile with the highest value of a slot, which then is our midpoint (one
-//! ns less), and on the way back the slot's lowest value names our bucket exactly.
+//! With two significant digits HdrHistogram splits each power of two from 128 on into 128 slots and is exact below 256; our
+//! histogram has 64 buckets per power of two and is exact below 128. So each bucket is one or two whole slots. A bucket's count
+//! goes into its *first* slot: other readers answer a percentile with the highest value of a slot, which is then our midpoint
+//! (minus one ns), and on reading back, the slot's lowest value identifies our bucket exactly.
 //!
-//! What the format cannot hold is left to the caller (`None`): values from 2^63 on, because the ports count in signed 64 bits,
-//! and counts from 2^63 on.
+//! What the format cannot hold is left to the caller (`None`): values and counts from 2^63 on, because the ports count in
+//! signed 64 bits.
 
 //!
-//! The blob is written here and not by the `hdrhistogram` crate, which needs 59 KB of counters and a compressor's tables for each:
-//! more than half of what storing a phase cost. Reading is the crate's, and so are the tests' references.
+//! The blob is encoded here instead of by the `hdrhistogram` crate, which needs 59 KB of counters and a compressor's tables for
+//! each: more than half of the cost of storing a phase. The crate is used for reading and as the tests' reference.
 
 use crate::Histogram;
 use crate::histogram::{BUCKETS, bucket_of};
 use hdrhistogram::serialization::Deserializer;
 
-/// Largest value the encoded histogram declares.
+/// The largest trackable value in the header.
 const HIGHEST: u64 = u64::MAX >> 1;
-/// Significant decimal digits.
 const DIGITS: u8 = 2;
-/// log2 of the number of slots that two digits cut a power of two into.
+/// log2 of the number of slots per power of two at two digits.
 const SLOT_BITS: u32 = 7;
-/// What the compressed form begins with: V2, with words of one byte.
+/// Cookie of the compressed form: V2, with words of one byte.
 const COOKIE_DEFLATED: u32 = 0x1c84_9304 | 0x10;
-/// What the plain form inside it begins with.
+/// Cookie of the plain form inside it.
 const COOKIE_PLAIN: u32 = 0x1c84_9303 | 0x10;
 
-/// The encoded form, or `None` where HdrHistogram cannot hold this histogram.
+/// The encoded form, or `None` if HdrHistogram cannot hold this histogram.
 pub(super) fn encode(histogram: &Histogram) -> Option<Vec<u8>> {
     let counts = counts(histogram)?;
     let mut plain = Vec::with_capacity(40 + counts.len());
@@ -35,7 +34,7 @@ pub(super) fn encode(histogram: &Histogram) -> Option<Vec<u8>> {
     plain.extend(u32::try_from(counts.len()).ok()?.to_be_bytes());
     plain.extend(0i32.to_be_bytes()); // normalising offset
     plain.extend(i32::from(DIGITS).to_be_bytes());
-    plain.extend(1u64.to_be_bytes()); // lowest value told apart from 0
+    plain.extend(1u64.to_be_bytes()); // lowest discernible value
     plain.extend(HIGHEST.to_be_bytes());
     plain.extend(1f64.to_be_bytes()); // ratio of integers to doubles
     plain.extend(counts);
@@ -47,7 +46,7 @@ pub(super) fn encode(histogram: &Histogram) -> Option<Vec<u8>> {
     Some(body)
 }
 
-/// The slots up to the last one that is not empty: counts, and runs of empty ones as negative numbers.
+/// The slots up to the last non-empty one: counts, and runs of empty slots as negative numbers.
 fn counts(histogram: &Histogram) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let mut next = 0u64;
@@ -58,7 +57,7 @@ fn counts(histogram: &Histogram) -> Option<Vec<u8>> {
         let slot = slot_of(low);
         match slot - next {
             0 => {}
-            // One alone is a count of 0.
+            // A single empty slot is a count of 0.
             1 => number(&mut out, 0),
             run => number(&mut out, -run.cast_signed()),
         }
@@ -66,20 +65,20 @@ fn counts(histogram: &Histogram) -> Option<Vec<u8>> {
         next = slot + 1;
     }
     if next == 0 {
-        // The crate, and HdrHistogram itself, write the first slot of an empty one.
+        // The crate and HdrHistogram itself write the first slot of an empty histogram.
         number(&mut out, 0);
     }
     Some(out)
 }
 
-/// The slot of a value: one by one below 256, then 128 to a power of two.
+/// The slot of a value: exact below 256, then 128 per power of two.
 fn slot_of(value: u64) -> u64 {
     let shift = (u64::BITS - value.leading_zeros()).saturating_sub(SLOT_BITS + 1);
     (u64::from(shift) << SLOT_BITS) + (value >> shift)
 }
 
-/// A signed number in as few bytes as it needs, at most nine: the sign goes into the lowest bit, seven bits a byte, the highest
-/// bit says whether more follow; the ninth byte has eight.
+/// Appends a signed number in one to nine bytes: zigzag-encoded, seven bits a byte, the highest bit says whether more follow;
+/// the ninth byte has eight.
 fn number(out: &mut Vec<u8>, value: i64) {
     let mut rest = ((value << 1) ^ (value >> 63)).cast_unsigned();
     for _ in 0..8 {
@@ -92,10 +91,10 @@ fn number(out: &mut Vec<u8>, value: i64) {
     out.push(rest as u8);
 }
 
-/// A zlib stream that stores its bytes as they are: compressing them would save a third of a few hundred bytes, and cost more time
-/// than everything else that is done to store a phase.
+/// A zlib stream of stored (uncompressed) blocks: compression would save a third of a few hundred bytes, and cost more time
+/// than the rest of storing a phase.
 fn stored(plain: &[u8]) -> Vec<u8> {
-    // Deflate, window of 32 KiB; the second byte makes both a multiple of 31.
+    // Deflate, 32 KiB window; the second byte makes the pair a multiple of 31.
     let mut out = vec![0x78, 0x01];
     let mut blocks = plain.chunks(usize::from(u16::MAX)).peekable();
     while let Some(block) = blocks.next() {
@@ -105,7 +104,7 @@ fn stored(plain: &[u8]) -> Vec<u8> {
         out.extend((!length).to_le_bytes());
         out.extend(block);
     }
-    // Adler-32; over 5552 bytes its sums cannot overflow, so that the remainders are taken that seldom.
+    // Adler-32: its sums cannot overflow within 5552 bytes, so the remainder is taken once per chunk.
     let (mut a, mut b) = (1u32, 0u32);
     for bytes in plain.chunks(5552) {
         for &byte in bytes {
@@ -118,7 +117,6 @@ fn stored(plain: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Why a blob could not be read.
 pub(super) type Reason = String;
 
 /// The dense counters of our buckets.
@@ -215,7 +213,7 @@ mod tests {
             Deserializer::new().deserialize(&mut body.as_slice()).expect("reads");
         for p in [1.0, 25.0, 50.0, 90.0, 99.0, 99.9] {
             let (a, b) = (ours.percentile_ns(p).expect("full"), theirs.value_at_percentile(p));
-            // Ours is held inside the exact maximum, which the other side does not know.
+            // Our value is clamped to the exact maximum, which the other side does not know.
             assert!(a.abs_diff(b.min(ours.max_ns())) <= 1, "p{p}: {a} and {b}");
         }
     }
@@ -231,7 +229,7 @@ mod tests {
         fn any_histogram_below_two_to_the_63_comes_back(values in prop::collection::vec(prop_oneof![0u64..1 << 20, 0u64..1 << 63], 0..200)) {
             let histogram = Histogram::from_values(values);
             prop_assert_eq!(round_trip(&histogram), histogram.clone());
-            // And it is byte for byte what the crate writes, but for the compression.
+            // It is byte for byte what the crate writes, apart from the compression.
             let (ours, theirs) = (encode(&histogram).expect("fits"), reference(&histogram));
             prop_assert_eq!(&ours[..4], &theirs[..4]);
             prop_assert_eq!(plain(&ours), plain(&theirs));

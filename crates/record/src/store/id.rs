@@ -1,9 +1,9 @@
-//! Run ids: text that sorts by time, is unique on a machine, and can be typed by its first characters.
+//! Run ids: text that sorts by time, is unique on a machine, and can be given by its first characters.
 
 use jiff::Timestamp;
 
 /// A new run id such as "20261121T210531-1a2b3c": the second in UTC (local time would run backwards once a year), then three
-/// hexadecimal digits for the 4096th of the second, so that ids also sort inside it, then three that mix the process number in.
+/// hexadecimal digits for the 4096th of the second, so that ids also sort within it, then three that mix in the process number.
 #[must_use]
 pub fn new_run_id(now: Timestamp, pid: u32) -> String {
     let second = now.strftime("%Y%m%dT%H%M%S");
@@ -14,7 +14,7 @@ pub fn new_run_id(now: Timestamp, pid: u32) -> String {
     format!("{second}-{fraction:03x}{mixed:03x}")
 }
 
-/// Whether a word has the form of a run's id.
+/// Whether a word has the form of a run id.
 #[must_use]
 pub fn is_run_id(word: &str) -> bool {
     let digits = |text: &str, n: usize| text.len() == n && text.bytes().all(|b| b.is_ascii_digit());

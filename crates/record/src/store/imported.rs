@@ -1,11 +1,11 @@
-//! What other programs printed, and the text it stood in. Both ways.
+//! Writes and reads imported figures and their source text.
 
 use super::bits::{int, uint};
 use super::load::{Failure, count, json, real, rows};
 use crate::{Figure, Run, Source};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
-/// Writes where a run was imported from; nothing of one that was measured.
+/// Writes the source of an imported run; nothing for a measured one.
 pub(super) fn append_source(t: &Transaction, run: &Run) -> rusqlite::Result<()> {
     let Some(source) = &run.source else { return Ok(()) };
     let lines: Vec<i64> = source.not_understood.iter().map(|&line| int(line)).collect();
@@ -23,7 +23,6 @@ pub(super) fn append_source(t: &Transaction, run: &Run) -> rusqlite::Result<()> 
     Ok(())
 }
 
-/// Reads it.
 pub(super) fn load_source(db: &Connection, run_id: &str) -> Result<Option<Source>, Failure> {
     let found = db
         .prepare_cached("SELECT * FROM source WHERE run_id = ?1")?
@@ -43,7 +42,6 @@ pub(super) fn load_source(db: &Connection, run_id: &str) -> Result<Option<Source
     Ok(Some(Source { not_understood: lines.into_iter().map(uint).collect(), ..source }))
 }
 
-/// Writes the figures of a repetition, in their order.
 pub(super) fn append_figures(
     t: &Transaction,
     repetition_id: i64,
@@ -71,7 +69,6 @@ pub(super) fn append_figures(
     Ok(())
 }
 
-/// Reads them.
 pub(super) fn load_figures(db: &Connection, repetition_id: i64) -> rusqlite::Result<Vec<Figure>> {
     rows(db, "SELECT * FROM figure WHERE repetition_id = ?1 ORDER BY position", repetition_id, figure)
 }

@@ -1,6 +1,5 @@
-//! A histogram as the eleven columns `timed` ... `exact`, which every table of latencies has: exact figures and percentiles to
-//! read at once, and the whole histogram as a blob beside them (`hdr`), or as JSON where neither the blob nor an integer column can
-//! hold it. Both ways.
+//! Writes and reads a histogram as the eleven columns `timed` ... `exact` of every latency table: exact figures and percentiles
+//! to read directly, and the whole histogram as a blob (`hdr`), or as JSON if the blob or an integer column cannot hold it.
 
 use super::bits::int;
 use super::hdr;
@@ -21,7 +20,7 @@ pub(super) fn insert(
     let sum = u64::try_from(latency.sum_ns()).ok().filter(|&s| s <= I64_MAX);
     let plain = sum.is_some() && latency.max_ns() <= I64_MAX && latency.min_ns() <= I64_MAX;
     let hdr = hdr::encode(latency);
-    // What HdrHistogram or an integer column cannot hold is kept beside them, whole.
+    // What HdrHistogram or an integer column cannot hold is kept whole as JSON.
     let exact = if plain && hdr.is_some() {
         None
     } else {
@@ -51,7 +50,6 @@ pub(super) fn insert(
     Ok(())
 }
 
-/// The histogram of a row with these columns.
 pub(super) fn read(r: &Row) -> Result<Histogram, Failure> {
     if let Some(text) = r.get::<_, Option<String>>("exact")? {
         return json("an exact histogram", &text);
@@ -71,7 +69,7 @@ pub(super) fn percentiles(latency: &Histogram) -> [Option<i64>; 4] {
     [50.0, 90.0, 99.0, 99.9].map(|p| latency.percentile_ns(p).map(capped))
 }
 
-/// For columns people compute with: 2^63 - 1 at most.
+/// For columns that users compute with: capped at 2^63 - 1.
 pub(super) fn capped(value: u64) -> i64 {
     int(value.min(I64_MAX))
 }

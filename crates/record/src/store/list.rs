@@ -1,4 +1,4 @@
-//! Which runs are there: the list with its filter, and finding one by the beginning of its id.
+//! Lists runs by a filter, and finds one by a prefix of its id.
 
 use super::Store;
 use super::bits::uint;
@@ -7,10 +7,9 @@ use super::process::{Life, Writer};
 use crate::Status;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-/// Runs that are asked for at once.
+/// Number of runs fetched at once.
 const PAGE: usize = if cfg!(test) { 2 } else { 1000 };
 
-/// The filter's condition.
 const PASSES: &str = "(?1 IS NULL OR label = ?1) AND (?2 IS NULL OR dialect = ?2) AND (?3 IS NULL OR substr(run.id, 1, length(?3)) = ?3)";
 
 /// What to list. The default is everything.
@@ -20,9 +19,9 @@ pub struct Filter {
     pub label: Option<String>,
     /// Only runs of this dialect.
     pub dialect: Option<String>,
-    /// Only runs whose id begins like this; ids begin with the date, so "202611" is a month.
+    /// Only runs whose id begins with this; ids begin with the date, so "202611" is a month.
     pub id_prefix: Option<String>,
-    /// At most so many, the newest.
+    /// Maximum number of runs, the newest.
     pub limit: Option<usize>,
 }
 
@@ -33,17 +32,17 @@ pub struct RunSummary {
     pub id: String,
     /// Its label.
     pub label: String,
-    /// The language of its workload.
+    /// Dialect of its workload.
     pub dialect: String,
     /// RFC 3339 with offset.
     pub started_at: String,
-    /// The same; empty while running.
+    /// RFC 3339 with offset; empty while running.
     pub ended_at: String,
     /// How it ended, as stored.
     pub status: Status,
-    /// Stored as running, but its process is gone: what is there was measured before it died.
+    /// Stored as running, but its process is gone: the record holds what was measured before.
     pub killed: bool,
-    /// Where it ran.
+    /// Directory it ran in.
     pub directory: String,
     /// The host it ran on, if known.
     pub host: Option<String>,
@@ -53,18 +52,18 @@ pub struct RunSummary {
     pub phases: u64,
     /// Number of reasons for doubt.
     pub doubts: u64,
-    /// The error that ended it.
+    /// The error that ended it, if any.
     pub error: Option<String>,
-    /// It was simulated: nothing was measured.
+    /// Whether it was simulated: nothing was measured.
     pub simulated: bool,
-    /// The file system it worked on, if known.
+    /// The file system it ran on, if known.
     pub file_system: Option<String>,
-    /// The device below that.
+    /// The device below the file system, if known.
     pub device: Option<String>,
 }
 
 impl RunSummary {
-    /// What it worked on: "ext4 on vda".
+    /// What it ran on: "ext4 on vda".
     #[must_use]
     pub fn storage(&self) -> String {
         match (&self.file_system, &self.device) {
@@ -74,8 +73,7 @@ impl RunSummary {
         }
     }
 
-    /// The word for the status column: the stored status, or "killed"; of a simulation "simulated", with the status if it was not
-    /// completed.
+    /// The word for the status column: the stored status, or "killed"; for a simulation "simulated", with the status unless completed.
     #[must_use]
     pub fn status_word(&self) -> &'static str {
         match self.status {
@@ -97,8 +95,8 @@ impl Store {
         Ok(all)
     }
 
-    /// Shows them one by one, newest first. No statement is open while one is shown: who prints may have to wait, as for a pager, and
-    /// nobody could write to the store meanwhile.
+    /// Passes the runs to `see` one by one, newest first. No statement is open during a call: printing may block, as for a
+    /// pager, which would keep others from writing to the store.
     pub fn each_listed(&self, filter: &Filter, mut see: impl FnMut(RunSummary)) -> Result<(), StoreError> {
         let mut left = filter.limit.unwrap_or(usize::MAX);
         let mut before: Option<String> = None;
@@ -116,7 +114,7 @@ impl Store {
         Ok(())
     }
 
-    /// So many runs, newest first, of those that are older than one.
+    /// A page of runs, newest first, older than the given one.
     fn page(
         &self,
         filter: &Filter,
@@ -141,7 +139,7 @@ impl Store {
         statement.query_map(wanted, summary).map_err(failed)?.collect::<Result<_, _>>().map_err(failed)
     }
 
-    /// The id meant by an id, the beginning of one, or "last".
+    /// The full id for an id, a prefix of one, or "last".
     pub fn resolve(&self, wanted: &str) -> Result<String, StoreError> {
         let failed = |e| explain(&self.path, e);
         let connection = self.connection()?;
@@ -152,8 +150,8 @@ impl Store {
                 .map_err(failed)?
                 .ok_or_else(|| StoreError::Empty { path: self.path.clone() });
         }
-        // An id that is complete is meant even if another one goes on after it. The comparison before `substr` finds the place in the
-        // index of all ids: what begins with a text is not below it. `substr` instead of LIKE: "_" is no wildcard.
+        // A complete id matches even if it is also a prefix of another. The comparison before `substr` uses the index of ids,
+        // since a text never sorts below its prefix. `substr` instead of LIKE, in which "_" is a wildcard.
         let mut statement = connection
             .prepare_cached(
                 "SELECT id FROM run WHERE id = ?1
@@ -184,7 +182,7 @@ pub(super) fn writer_of(db: &Connection, id: &str) -> rusqlite::Result<(String, 
     .query_row([id], |r| Ok((r.get(0)?, writer(r, 1, 2)?)))
 }
 
-/// The writer's columns: the host at one place, the other four in a row at another.
+/// The writer's columns: the host at index `host`, the other four from index `rest` on.
 pub(super) fn writer(row: &Row, host: usize, rest: usize) -> rusqlite::Result<Writer> {
     Ok(Writer {
         host: row.get(host)?,
@@ -195,7 +193,7 @@ pub(super) fn writer(row: &Row, host: usize, rest: usize) -> rusqlite::Result<Wr
     })
 }
 
-/// The status of a stored word. The table's CHECK allows no other.
+/// The status for a stored word. The table's CHECK allows no other.
 pub(super) fn status(word: &str) -> Status {
     match word {
         "completed" => Status::Completed,

@@ -1,4 +1,4 @@
-//! Reading a run back, exactly as it was written.
+//! Reads a run back, exactly as it was written.
 
 use super::bits::uint;
 use super::error::{StoreError, explain};
@@ -14,11 +14,11 @@ use crate::{
 use rusqlite::{Connection, OptionalExtension, Row};
 
 impl Store {
-    /// The run named by its id, the beginning of its id, or "last".
+    /// Loads the run given by its id, a prefix of its id, or "last".
     pub fn load(&self, wanted: &str) -> Result<Run, StoreError> {
         let id = self.resolve(wanted)?;
         let connection = self.connection()?;
-        // One transaction: a run that is being written meanwhile is seen at one moment.
+        // One transaction gives a consistent view of a run that is still being written.
         let whole = connection.unchecked_transaction().map_err(|e| explain(&self.path, e))?;
         run(&whole, &id).map_err(|failure| match failure {
             Failure::Database(e) => explain(&self.path, e),
@@ -27,7 +27,7 @@ impl Store {
     }
 }
 
-/// Reading fails in the database, or because a row holds what we never write.
+/// Reading fails in the database, or because a row holds a value that fathom never writes.
 pub(super) enum Failure {
     Database(rusqlite::Error),
     Content(String),
@@ -39,7 +39,6 @@ impl From<rusqlite::Error> for Failure {
     }
 }
 
-/// A JSON column.
 pub(super) fn json<T: serde::de::DeserializeOwned>(column: &str, text: &str) -> Result<T, Failure> {
     serde_json::from_str(text).map_err(|e| Failure::Content(format!("{column} ({e})")))
 }
@@ -52,7 +51,7 @@ pub(super) fn maybe(row: &Row, column: &str) -> rusqlite::Result<Option<u64>> {
     Ok(row.get::<_, Option<i64>>(column)?.map(uint))
 }
 
-/// A figure that is NULL where it was not a number.
+/// A figure; NULL is read as NaN.
 pub(super) fn real(row: &Row, column: &str) -> rusqlite::Result<f64> {
     Ok(row.get::<_, Option<f64>>(column)?.unwrap_or(f64::NAN))
 }
@@ -104,7 +103,7 @@ fn trust(r: &Row) -> rusqlite::Result<Trust> {
     Ok(Trust { code: r.get("code")?, verdict, sentence: r.get("sentence")? })
 }
 
-/// The run without what hangs on it, and its texts that are still to be parsed: argv, seed, environment.
+/// The run without its phases and other parts, and its texts still to be parsed: argv, seed, environment.
 fn head(r: &Row) -> rusqlite::Result<(Run, String, String, String)> {
     let clock = Clock {
         source: r.get("clock_source")?,
@@ -200,12 +199,12 @@ fn repetition_head(r: &Row) -> rusqlite::Result<(i64, Repetition)> {
     Ok((r.get("id")?, repetition))
 }
 
-/// The intent of a stored word. The table's CHECK allows no other.
+/// The intent for a stored word. The table's CHECK allows no other.
 fn cache(word: &str) -> CacheIntent {
     CacheIntent::ALL.into_iter().find(|c| c.word() == word).unwrap_or_default()
 }
 
-/// NULL in the first column stands for all four.
+/// NULL in the first column means that all four are missing.
 fn extents(r: &Row) -> rusqlite::Result<Option<Extents>> {
     let Some(bytes) = maybe(r, "extents_bytes")? else { return Ok(None) };
     Ok(Some(Extents {
@@ -265,7 +264,7 @@ fn workers(db: &Connection, repetition_id: i64) -> Result<Vec<Worker>, Failure> 
     Ok(all)
 }
 
-/// A worker without what stands in other tables, its number, and what is kept as JSON: what it passed over and what was in flight.
+/// A worker without its parts in other tables, its row id, and its JSON columns: errors passed over and in-flight counts.
 fn worker_head(r: &Row) -> rusqlite::Result<(i64, [Option<String>; 2], Worker)> {
     let ending = match r.get::<_, String>("ending")?.as_str() {
         "stopped" => Ending::Stopped,
@@ -338,12 +337,10 @@ fn stat(r: &Row) -> Result<OpStat, Failure> {
     })
 }
 
-/// The column `op`.
 pub(super) fn op_kind(r: &Row) -> Result<OpKind, Failure> {
     op_kind_of(&r.get::<_, String>("op")?)
 }
 
-/// The kind of a stored word.
 pub(super) fn op_kind_of(word: &str) -> Result<OpKind, Failure> {
     let op = OpKind::ALL.into_iter().find(|k| k.word() == word);
     op.ok_or_else(|| Failure::Content(format!("the operation {word:?}")))

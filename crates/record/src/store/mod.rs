@@ -1,14 +1,13 @@
 //! The store: one SQLite file that keeps every run, opens in sqlite3, pandas and DuckDB, and survives the death of the writer.
 //!
 //! A run is written as it happens: [`Store::begin`], then [`Store::append_phase`] after each phase (one transaction), then
-//! [`Store::finish`]; SIGKILL loses at most the phase that was being measured. What is stored is lossless: [`Store::load`] gives
-//! back the same [`Run`](crate::Run). The tables are described in docs/formats/store.md, their definition is `schema.sql` and the
-//! steps after it in `schema.rs`.
+//! [`Store::finish`]; SIGKILL loses at most the phase being measured. Storage is lossless: [`Store::load`] returns the same
+//! [`Run`](crate::Run). The tables are described in docs/formats/store.md; `schema.sql` and the later steps in `schema.rs` define them.
 //!
 //! Not here: what the figures mean (the types of this crate) and any output format (`export`).
 //!
-//! A `Store` holds a database connection, which must not be used on the other side of a `fork`: leave it alone in workers. One
-//! that is dropped there does nothing.
+//! A `Store` holds a database connection, which must not be used across a `fork`: leave it alone in workers. Dropping it there
+//! does nothing.
 
 mod bits;
 mod block;
@@ -46,18 +45,18 @@ use rusqlite::{Connection, OpenFlags};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Between two attempts to have the file alone.
+/// Pause between two attempts to get exclusive access to the file.
 const MOMENT: Duration = Duration::from_millis(5);
 
 /// How long a command waits for another one that is writing. Transactions are short (one phase), so ten seconds mean that
 /// something is wrong.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Statements that stay prepared: all that store a phase, and then some.
+/// Size of the statement cache: enough for all statements that store a phase.
 const PREPARED: usize = 64;
 
-/// Pages (of 4 KiB) at which the write-ahead log is folded in before the end. SQLite's own 1000 are some forty phases: every forty
-/// phases there would be an fsync, of ten milliseconds and more, on what may be the device under test.
+/// Pages (of 4 KiB) at which the write-ahead log is checkpointed before the end. SQLite's default of 1000 is reached after
+/// about forty phases, and each checkpoint fsyncs, for ten milliseconds or more, on what may be the device under test.
 const LOG_PAGES: u32 = 8192;
 
 /// An open store.
@@ -66,15 +65,15 @@ pub struct Store {
     /// `None` only after `close`.
     connection: Option<Connection>,
     path: PathBuf,
-    /// The process that opened it.
+    /// Process id of the opener.
     pid: u32,
     /// Whether this connection has prepared the file for writing (see [`Store::prepare_writing`]).
     writing: bool,
 }
 
 impl Store {
-    /// Opens the store at `path`; creates the file and the directories above it if they are not there. A file of an older
-    /// version is brought up to date; a newer one, or a database that is not ours, is refused.
+    /// Opens the store at `path`; creates the file and its parent directories if missing. A file of an older version is
+    /// migrated; a newer one, or a foreign database, is refused.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         let path = path.as_ref().to_path_buf();
         if let Some(parent) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
@@ -95,7 +94,7 @@ impl Store {
         Ok(Self { connection: Some(connection), path, pid: std::process::id(), writing: false })
     }
 
-    /// A store that is not there yet, for those who look for runs: it holds none, and no file is made.
+    /// An empty store for readers when there is no file yet; creates none.
     pub fn not_yet(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         let path = path.as_ref().to_path_buf();
         let mut connection = Connection::open_in_memory().map_err(|e| error::explain(&path, e))?;
@@ -103,20 +102,19 @@ impl Store {
         Ok(Self { connection: Some(connection), path, pid: std::process::id(), writing: false })
     }
 
-    /// Where the store is unless the user says otherwise: `$FATHOM_STORE`, else `$XDG_DATA_HOME/fathom/fathom.db`, else
-    /// `~/.local/share/fathom/fathom.db`.
+    /// The default location: `$FATHOM_STORE`, else `$XDG_DATA_HOME/fathom/fathom.db`, else `~/.local/share/fathom/fathom.db`.
     pub fn default_path() -> Result<PathBuf, StoreError> {
         place::default_path(|name| std::env::var_os(name)).ok_or(StoreError::NoPlace)
     }
 
-    /// The file.
+    /// Path of the database file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Leaves one file behind that can be copied: the write-ahead log is folded in and removed. When another fathom still has
-    /// the store open, that one does it.
+    /// Leaves a single file that can be copied: checkpoints and removes the write-ahead log. If another fathom still has the
+    /// store open, that one does it.
     pub fn close(mut self) -> Result<(), StoreError> {
         self.fold_log()?;
         match self.connection.take() {
@@ -125,9 +123,9 @@ impl Store {
         }
     }
 
-    /// Switches to the write-ahead log before the first write of this connection: a commit is then one append without fsync, so
-    /// that storing a phase does not disturb the device under test, and it survives SIGKILL. On network file systems the log's
-    /// shared memory does not work between hosts; the rollback journal is kept there.
+    /// Switches to the write-ahead log before the first write of this connection: a commit is then one append without fsync,
+    /// which does not disturb the device under test, and it survives SIGKILL. On network file systems the log's shared memory
+    /// does not work between hosts, so the rollback journal is kept there.
     fn prepare_writing(&mut self) -> Result<(), StoreError> {
         if self.writing {
             return Ok(());
@@ -136,7 +134,7 @@ impl Store {
         let connection = self.connection()?;
         let done: Result<(), rusqlite::Error> = patiently(error::is_busy, || {
             let mode = if networked { journal_mode(connection, "delete")? } else { begin_log(connection)? };
-            // With a rollback journal only full synchronisation keeps the file whole when the power fails.
+            // With a rollback journal, only full synchronisation keeps the file intact when the power fails.
             let synchronous = if mode == "wal" { "normal" } else { "full" };
             connection.execute_batch(&format!(
                 "PRAGMA synchronous={synchronous}; PRAGMA wal_autocheckpoint={LOG_PAGES}"
@@ -147,14 +145,14 @@ impl Store {
         Ok(())
     }
 
-    /// Moves the write-ahead log into the file and leaves WAL mode, if this connection wrote and nobody else is there.
+    /// Checkpoints the write-ahead log and leaves WAL mode, if this connection wrote and no other is open.
     fn fold_log(&mut self) -> Result<(), StoreError> {
         if !self.writing {
             return Ok(());
         }
         self.writing = false;
         let connection = self.connection()?;
-        // Leaving WAL needs the file alone: with a second fathom about, do not wait for it.
+        // Leaving WAL needs exclusive access; with a second fathom present, do not wait for it.
         let folded = connection
             .busy_timeout(Duration::from_millis(200))
             .and_then(|()| connection.query_row("PRAGMA wal_checkpoint(truncate)", [], |_| Ok(())))
@@ -167,33 +165,32 @@ impl Store {
         }
     }
 
-    /// The connection; it is there until `close`.
+    /// The connection, present until `close`.
     fn connection(&self) -> Result<&Connection, StoreError> {
         self.connection.as_ref().ok_or(StoreError::Closed)
     }
 }
 
-/// The rollback journal while the file enters or leaves WAL mode; SQLite itself takes none to enter it from there. The switch changes
-/// some bytes in the first sector of the file and nothing else, so there is nothing to roll back after a crash; a journal on disk would
-/// cost four fsyncs each way.
+/// The rollback journal mode while the file enters or leaves WAL mode. The switch changes some bytes in the first sector of the
+/// file and nothing else, so there is nothing to roll back after a crash; a journal on disk would cost four fsyncs each way.
 const JOURNAL_OF_A_SWITCH: &str = "memory";
 
-/// Sets the journal mode. SQLite answers with the mode now in force, and refuses quietly what cannot work.
+/// Sets the journal mode. SQLite returns the mode now in force, and silently refuses what cannot work.
 fn journal_mode(connection: &Connection, wanted: &str) -> Result<String, rusqlite::Error> {
     connection.query_row(&format!("PRAGMA journal_mode={wanted}"), [], |row| row.get(0))
 }
 
-/// Enters WAL mode, unless another fathom has; gives the mode now in force.
+/// Enters WAL mode, unless another fathom has; returns the mode now in force.
 fn begin_log(connection: &Connection) -> Result<String, rusqlite::Error> {
     let mode: String = connection.query_row("PRAGMA journal_mode", [], |row| row.get(0))?;
     if mode == "wal" {
         return Ok(mode);
     }
     journal_mode(connection, JOURNAL_OF_A_SWITCH)?;
-    // The file has the same contents before and after: which of the two a power cut leaves makes no difference.
+    // The file's contents are the same before and after, so it does not matter which state a power cut leaves.
     let switched =
         connection.execute_batch("PRAGMA synchronous=off").and_then(|()| journal_mode(connection, "wal"));
-    // Whatever came of it, what follows is written safely.
+    // Restore safe writing whatever the outcome.
     let synchronous = connection.execute_batch("PRAGMA synchronous=full");
     let mode = match &switched {
         Ok(mode) if mode == "wal" => Ok(mode.clone()),
@@ -205,11 +202,11 @@ fn begin_log(connection: &Connection) -> Result<String, rusqlite::Error> {
 }
 
 impl Drop for Store {
-    /// A store that is dropped without `close` (an error further up) is left in one file too, if that is possible; a failure
-    /// here loses nothing, because the next opening reads the log.
+    /// Tries to leave a single file even if the store is dropped without `close` (after an error). A failure here loses
+    /// nothing, because the next opening reads the log.
     fn drop(&mut self) {
         if self.pid != std::process::id() {
-            // A forked worker that unwinds: closing here would fold the log under the parent's feet.
+            // A forked worker that unwinds: closing here would checkpoint the log under the parent's feet.
             std::mem::forget(self.connection.take());
         } else if self.connection.is_some() {
             let _ = self.fold_log();
@@ -222,8 +219,8 @@ pub(crate) mod block_tests;
 #[cfg(test)]
 pub(crate) mod tests;
 
-/// Does what needs the file alone for a moment until nobody else is in the way, for as long as any lock is waited for. Where two programs
-/// that read both want to be alone, SQLite refuses one of them at once instead of waiting: neither would ever get there.
+/// Retries an operation that needs exclusive access, for as long as any lock is waited for. When two readers both want
+/// exclusive access, SQLite refuses one of them at once, since waiting would deadlock.
 fn patiently<T, E>(is_busy: impl Fn(&E) -> bool, mut attempt: impl FnMut() -> Result<T, E>) -> Result<T, E> {
     let began = std::time::Instant::now();
     loop {

@@ -1,6 +1,6 @@
 //! An operation log as an artifact: four little-endian columns one after the other (n offsets of 8 bytes, n sizes of 4 bytes, n
-//! latencies of 8 bytes, n starts of 8 bytes), compressed as one zlib stream. Logs of older versions have no starts. Columns compress far better than rows, and `numpy.frombuffer` reads
-//! them as they are.
+//! latencies of 8 bytes, n starts of 8 bytes), compressed as one zlib stream. Logs of older versions have no starts. Columns
+//! compress far better than rows, and `numpy.frombuffer` reads them directly.
 
 use crate::OpLogEntry;
 use flate2::Compression;
@@ -8,16 +8,15 @@ use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use std::io::{Read, Write};
 
-/// How the artifact table names the format.
+/// Name of the format in the artifact table.
 pub(super) const MEDIA_TYPE: &str = "application/x.fathom-op-log.2+zlib";
-/// The name of the format without the last column.
+/// Name of the older format, without the last column.
 const WITHOUT_STARTS: &str = "application/x.fathom-op-log+zlib";
-/// What the names have in common, as an SQL pattern.
+/// Matches both names, as an SQL pattern.
 pub(super) const MEDIA_TYPES: &str = "application/x.fathom-op-log%+zlib";
-/// Bytes an entry takes uncompressed.
+/// Uncompressed size of an entry.
 const ENTRY_BYTES: usize = 8 + 4 + 8 + 8;
 
-/// The blob of a log.
 pub(super) fn encode(log: &[OpLogEntry]) -> std::io::Result<Vec<u8>> {
     let mut out = ZlibEncoder::new(Vec::new(), Compression::fast());
     for entry in log {
@@ -35,7 +34,7 @@ pub(super) fn encode(log: &[OpLogEntry]) -> std::io::Result<Vec<u8>> {
     out.finish()
 }
 
-/// The way back; the reason if the blob is not one.
+/// Decodes a blob; the error says why it is invalid.
 pub(super) fn decode(media_type: &str, body: &[u8]) -> Result<Vec<OpLogEntry>, String> {
     let mut plain = Vec::new();
     ZlibDecoder::new(body).read_to_end(&mut plain).map_err(|e| format!("the operation log ({e})"))?;

@@ -1,5 +1,5 @@
-//! All runs of the store by what was asked of them, for histories: what tells one workload from another, without any figures, workers or
-//! histograms, so that ten thousand runs are read in a moment. Their figures are in `past_figures`, read for the runs that are meant.
+//! All runs of the store by their workload, for histories: what distinguishes one workload from another, without figures,
+//! workers or histograms, so that ten thousand runs are read quickly. `past_figures` reads the figures of selected runs.
 
 use super::Store;
 use super::bits::uint;
@@ -12,14 +12,14 @@ use rusqlite::Row;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// A run of the past, without what was measured. Of many runs most words are the same, and are there once.
+/// A past run without its measurements. Most texts are the same in many runs and are shared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PastRun {
     /// The run's id.
     pub id: String,
     /// Its label.
     pub label: Arc<str>,
-    /// RFC 3339 with offset; of an imported run as far as its text tells, else empty.
+    /// RFC 3339 with offset; for an imported run as far as its text says, else empty.
     pub started_at: String,
     /// How it ended, as stored.
     pub status: Status,
@@ -27,13 +27,13 @@ pub struct PastRun {
     pub killed: bool,
     /// The command line as typed.
     pub argv: Arc<[String]>,
-    /// Which workload was executed: see [`Store::each_workload`].
+    /// Number of the executed workload: see [`Store::each_workload`].
     pub workload: i64,
-    /// Which environment it ran in: see [`Store::each_environment`].
+    /// Number of its environment: see [`Store::each_environment`].
     pub environment: i64,
-    /// What it shares with others.
+    /// What it shares with other runs.
     pub made: Arc<Made>,
-    /// The text it was imported from (without the lines that were not understood).
+    /// The text it was imported from (without the lines that were not understood); `None` if measured.
     pub source: Option<Box<Source>>,
 }
 
@@ -44,41 +44,41 @@ pub struct Made {
     pub dialect: String,
     /// fathom's version.
     pub version: String,
-    /// Directory they ran in; of imported runs nothing, their texts say where they were read.
+    /// Directory they ran in; empty for imported runs, whose texts say where they were read.
     pub directory: String,
-    /// The host, as the environment says.
+    /// Host name from the environment.
     pub host: Option<String>,
-    /// Where the file system they ran on was mounted.
+    /// Mount point of the file system they ran on.
     pub mount_point: Option<String>,
-    /// The settings that a sweep or a comparison made them under, as JSON.
+    /// The settings of the sweep or comparison that made them, as JSON.
     pub settings: Option<String>,
-    /// How far the files that they read were made cold on the user's wish ("files", "machine"), besides what the workload asks for.
+    /// How the user had files made cold ("files", "machine"), besides what the workload requests.
     pub cold: Option<String>,
-    /// What the sides of the comparison that made them are called, as JSON: `["in=/mnt/a","in=/mnt/b"]`.
+    /// Names of the sides of the comparison that made them, as JSON: `["in=/mnt/a","in=/mnt/b"]`.
     pub sides: Option<String>,
-    /// What a comparison made them for: "warm-up", "noise" or "quads".
+    /// Purpose within a comparison: "warm-up", "noise" or "quads".
     pub part: Option<String>,
 }
 
 impl PastRun {
-    /// The word for how it ended: the stored status, or "killed".
+    /// The word for the status: the stored one, or "killed".
     #[must_use]
     pub fn status_word(&self) -> &'static str {
         if self.killed { "killed" } else { self.status.word() }
     }
 }
 
-/// All runs but the simulated ones, of which nothing was measured.
+/// All runs except the simulated ones, which measured nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Past {
-    /// In the order of their ids, which is that in which they were made or imported.
+    /// In order of their ids, that is, as they were made or imported.
     pub runs: Vec<PastRun>,
-    /// Id of the newest simulated run, of which there is nothing else here.
+    /// Id of the newest simulated run; simulated runs are otherwise absent.
     pub newest_simulated: Option<String>,
 }
 
 impl Store {
-    /// Reads them.
+    /// Reads all past runs in one pass.
     pub fn past(&self) -> Result<Past, StoreError> {
         let unreadable = |run: &str, failure| match failure {
             Failure::Database(e) => explain(&self.path, e),
@@ -87,7 +87,7 @@ impl Store {
         let failed = |e| explain(&self.path, e);
         let connection = self.connection()?;
         let mut past = Past::default();
-        // A document is parsed once for all of its words; of two equal ones only the first.
+        // Each document is parsed once for all of its words, and once for all runs that share it.
         let mut statement = connection
             .prepare_cached(
                 "SELECT run.id, label, dialect, started_at, status, version, argv, directory, workload_id, host, boot_id,
@@ -111,7 +111,7 @@ impl Store {
         Ok(past)
     }
 
-    /// Calls `see` for each executed workload, in the order of their numbers, with its text in the native format.
+    /// Calls `see` for each executed workload, in order of their numbers, with its text in the native format.
     pub fn each_workload(&self, mut see: impl FnMut(i64, &str)) -> Result<(), StoreError> {
         let failed = |e| explain(&self.path, e);
         let connection = self.connection()?;
@@ -125,8 +125,8 @@ impl Store {
         Ok(())
     }
 
-    /// Calls `see` for each of these runs, given by its id and its environment, in this order, with the number of the run and the
-    /// environment; of a run that has the very document of the one before it with `None`.
+    /// Calls `see` for each of these runs, given by id and environment, in this order, with the run's index and the
+    /// environment, or `None` if it has the same document as the previous run.
     pub fn each_environment<'i>(
         &self,
         runs: impl IntoIterator<Item = (&'i str, i64)>,
@@ -152,7 +152,7 @@ impl Store {
     }
 }
 
-/// What many runs share, there once. A store holds few command lines, one behind the other: of these only the last is known.
+/// Interns what many runs share. A store holds few command lines, mostly in succession, so only the last one is cached.
 #[derive(Default)]
 struct Shared {
     text: String,

@@ -1,7 +1,7 @@
-//! The figures of many runs at once, as `figures::of` has them for one, from the columns that are kept beside the histograms: rates, what other
-//! programs printed, and the percentiles of each repetition. No histogram is read, so ten thousand runs take a tenth of a second.
+//! The figures of many runs at once, as `figures::of` gives them for one, read from the columns beside the histograms: rates, imported
+//! figures, and the percentiles of each repetition. No histogram is read, so ten thousand runs take a tenth of a second.
 //!
-//! A percentile of several repetitions together is not here: it stands in their histograms (`Store::load`).
+//! A percentile over several repetitions needs their histograms (`Store::load`) and is not available here.
 
 use super::Store;
 use super::bits::uint;
@@ -13,7 +13,7 @@ use crate::{Axes, Figure};
 use rusqlite::{Connection, Row};
 use std::collections::HashMap;
 
-/// A repetition with what its figures are made of.
+/// A repetition with the inputs of its figures.
 struct Part {
     cell: Cell,
     phase: u32,
@@ -32,18 +32,18 @@ struct Percentiles {
     timed: u64,
 }
 
-/// What hangs on repetitions, by their row.
+/// Parts of repetitions, by row id.
 type ByRepetition<T> = HashMap<i64, Vec<T>>;
 
 impl Store {
-    /// The figures of these runs, in this order; `latencies` says whether percentiles are among them.
+    /// The figures of these runs, in this order; with percentiles if `latencies` is set.
     pub fn figures_of(&self, ids: &[&str], latencies: bool) -> Result<Vec<Vec<Series>>, StoreError> {
         let unreadable = |failure| match failure {
             Failure::Database(e) => explain(&self.path, e),
             Failure::Content(what) => StoreError::Unreadable { run: "of this history".into(), what },
         };
         let connection = self.connection()?;
-        // One transaction: all at one moment.
+        // One transaction, for a consistent view.
         let whole = connection.unchecked_transaction().map_err(|e| explain(&self.path, e))?;
         let wanted = serde_json::Value::from(ids.to_vec()).to_string();
         let mut parts = parts(&whole, &wanted).map_err(unreadable)?;
@@ -66,7 +66,7 @@ impl Store {
     }
 }
 
-/// The same as `figures::of` does with a repetition.
+/// Does what `figures::of` does with a repetition.
 fn add(all: &mut Vec<Series>, part: &Part, printed: &[Figure], latencies: &[Percentiles]) {
     let mut push = |metric: &str, unit: &str, better, value, count| {
         let value = Value { phase: part.phase, repetition: part.repetition, value, count };
@@ -104,7 +104,7 @@ fn parts(db: &Connection, wanted: &str) -> Result<HashMap<String, Vec<Part>>, Fa
     let mut found = statement.query([wanted])?;
     let mut all: HashMap<String, Vec<Part>> = HashMap::new();
     let mut phases: HashMap<i64, Moved> = HashMap::new();
-    // Cells repeat from run to run: equal texts of tags are parsed once.
+    // Cells repeat from run to run, so equal tag texts are parsed once.
     let mut tags: HashMap<String, std::collections::BTreeMap<String, String>> = HashMap::new();
     let mut of_phase: Vec<(String, i64, Part)> = Vec::new();
     while let Some(row) = found.next()? {
@@ -128,7 +128,7 @@ fn parts(db: &Connection, wanted: &str) -> Result<HashMap<String, Vec<Part>>, Fa
     Ok(all)
 }
 
-/// What the workers of a phase moved, and were meant to: see `Phase::is_metadata_only`.
+/// What the workers of a phase moved or were meant to move: see `Phase::is_metadata_only`.
 #[derive(Clone, Copy, Default)]
 struct Moved {
     meant: bool,
@@ -152,7 +152,7 @@ fn part(row: &Row, tags: std::collections::BTreeMap<String, String>) -> rusqlite
     })
 }
 
-/// What other programs printed.
+/// Reads the imported figures.
 fn figures(db: &Connection, wanted: &str) -> rusqlite::Result<ByRepetition<Figure>> {
     let mut statement = db.prepare_cached(
         "SELECT figure.repetition_id, figure.name, value, unit, higher_is_better
@@ -174,7 +174,7 @@ fn figures(db: &Connection, wanted: &str) -> rusqlite::Result<ByRepetition<Figur
     Ok(all)
 }
 
-/// In the order of the kinds of operation, as `figures::of` has them.
+/// In the order of the kinds of operation, as in `figures::of`.
 fn percentiles(db: &Connection, wanted: &str) -> rusqlite::Result<ByRepetition<Percentiles>> {
     let mut statement = db.prepare_cached(
         "SELECT total.repetition_id, op, p50_ns, p99_ns, p999_ns,

@@ -1,9 +1,9 @@
-//! Where the store lies: the default path from the environment, and whether that place is on a network file system.
+//! Location of the store: the default path from the environment, and whether it is on a network file system.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The default path, from a look-up of environment variables. Empty variables count as unset, as the XDG rules want it.
+/// The default path from a look-up of environment variables. Empty variables count as unset, as the XDG specification says.
 pub(super) fn default_path(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let set = |name: &str| variable(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     if let Some(file) = set("FATHOM_STORE") {
@@ -15,7 +15,7 @@ pub(super) fn default_path(variable: impl Fn(&str) -> Option<OsString>) -> Optio
     Some(data.join("fathom").join("fathom.db"))
 }
 
-/// Whether the file lies on a file system that several hosts may share, where SQLite's write-ahead log must not be used.
+/// Whether the file is on a file system that several hosts may share, where SQLite's write-ahead log must not be used.
 pub(super) fn is_networked(path: &Path) -> bool {
     let Some(directory) = path.parent().map(|p| if p.as_os_str().is_empty() { Path::new(".") } else { p })
     else {
@@ -26,7 +26,7 @@ pub(super) fn is_networked(path: &Path) -> bool {
     file_system_of(&directory, &mounts).is_some_and(|t| is_network_type(&t))
 }
 
-/// The type of the file system that holds `directory`: of the mount points above it the longest, and of equals the last, which
+/// The type of the file system that holds `directory`: from the longest mount point above it, and of equal ones the last, which
 /// hides the earlier ones.
 fn file_system_of(directory: &Path, mountinfo: &str) -> Option<String> {
     let mut best: Option<(usize, String)> = None;
@@ -44,7 +44,7 @@ fn file_system_of(directory: &Path, mountinfo: &str) -> Option<String> {
     best.map(|(_, kind)| kind)
 }
 
-/// Types whose files other hosts, or another kernel, may hold open at the same time.
+/// Types whose files another host or kernel may hold open at the same time.
 fn is_network_type(kind: &str) -> bool {
     const NETWORK: [&str; 16] = [
         "nfs",

@@ -1,17 +1,17 @@
-//! Is the process that writes a run still there? A run says which one it was: host, boot, process-number space, process number
-//! and the process's start, so that a number used again by somebody else does not pass for it. What cannot be known from here
-//! (another host, another container) is not claimed.
+//! Is the process that writes a run still there? A run identifies its writer by host, boot, PID namespace, process number and
+//! start time, so that another process with a reused number does not pass for it. What cannot be known from here (another host,
+//! another container) is not claimed.
 
 use std::path::Path;
 
-/// The mark of a process in the store.
+/// Identity of a writing process in the store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Writer {
     /// Name of the host.
     pub host: Option<String>,
     /// The kernel's id of this boot.
     pub boot_id: Option<String>,
-    /// The process-number space: `pid:[4026531836]`.
+    /// The PID namespace: `pid:[4026531836]`.
     pub pid_namespace: Option<String>,
     /// Process number.
     pub pid: u32,
@@ -19,24 +19,21 @@ pub(super) struct Writer {
     pub started_ticks: Option<i64>,
 }
 
-/// What can be said about a writer.
+/// State of a writer as seen from here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Life {
-    /// It runs.
     Alive,
-    /// It is gone.
     Gone,
-    /// It lived on another host or in another container; nothing is known.
+    /// On another host or in another container, so its state is unknown.
     Elsewhere,
 }
 
 impl Writer {
-    /// This process.
     pub(super) fn this() -> Self {
         Self::read(Path::new("/proc"), std::process::id())
     }
 
-    /// The process `pid`, as the files below `proc` describe it.
+    /// The process `pid`, as described by the files below `proc`.
     fn read(proc: &Path, pid: u32) -> Self {
         Self {
             host: line(&proc.join("sys/kernel/hostname")),
@@ -73,19 +70,18 @@ impl Writer {
     }
 }
 
-/// First line of a small file.
 fn line(path: &Path) -> Option<String> {
     let text = std::fs::read_to_string(path).ok()?;
     text.lines().next().map(|l| l.trim().to_string()).filter(|l| !l.is_empty())
 }
 
-/// When a process was started. The command name in the second field may hold spaces and brackets, so fields are counted from
-/// the last bracket.
+/// Start time of a process. The command name in the second field may hold spaces and brackets, so fields are counted from the
+/// last bracket.
 fn started_ticks(proc: &Path, pid: u32) -> Option<i64> {
     let stat = std::fs::read_to_string(proc.join(pid.to_string()).join("stat")).ok()?;
     let (_, rest) = stat.rsplit_once(") ")?;
     let mut fields = rest.split(' ');
-    // A process that is dead and only not waited for does nothing any more.
+    // A zombie does nothing any more.
     let is_over = matches!(fields.next()?, "Z" | "X");
     fields.nth(18)?.parse().ok().filter(|_| !is_over)
 }

@@ -1,4 +1,4 @@
-//! Makes a file a store: recognises it, refuses what is newer or somebody else's, and applies the migrations it lacks.
+//! Makes a file a store: recognises it, refuses newer or foreign files, and applies missing migrations.
 //!
 //! The version is SQLite's `user_version`; `application_id` marks the file as fathom's, so that a mistyped `FATHOM_STORE` never
 //! puts our tables into a browser's history.
@@ -11,11 +11,11 @@ use std::time::Duration;
 /// "FTHM": what `file` and SQLite show for a store.
 pub(super) const APPLICATION_ID: i64 = 0x4654_484d;
 
-/// The steps from an empty file to the present schema: step `n` leads from version `n` to `n + 1`. A published step is never
-/// changed; a change of the schema is a new step at the end.
+/// The steps from an empty file to the current schema: step `n` leads from version `n` to `n + 1`. A published step is never
+/// changed; a schema change is a new step at the end.
 pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("schema.sql"),
-    // Until then it was not kept what a device is and whether it carries another. Unknown kinds change no verdict.
+    // Kind and role of a device, not recorded before. Unknown kinds change no verdict.
     "ALTER TABLE device ADD COLUMN level INTEGER NOT NULL DEFAULT 0;
      ALTER TABLE device ADD COLUMN kind TEXT NOT NULL DEFAULT '';",
     include_str!("schema_3.sql"),
@@ -27,27 +27,27 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("schema_steady.sql"),
     // Errors that a worker passed over, as JSON.
     "ALTER TABLE worker ADD COLUMN passed TEXT;",
-    // What the kernel counted of a worker's thread; unknown until then.
+    // What the kernel counted for a worker's thread; unknown before.
     "ALTER TABLE worker ADD COLUMN switches INTEGER;
      ALTER TABLE worker ADD COLUMN major_faults INTEGER;
      ALTER TABLE worker ADD COLUMN minor_faults INTEGER;",
     // How long it waited for a processor.
     "ALTER TABLE worker ADD COLUMN processor_wait_ns INTEGER;",
-    // What of the whole machine waited to be written when a repetition began.
+    // Dirty and write-back data of the whole machine at the start of a repetition.
     "ALTER TABLE repetition ADD COLUMN dirty_before_bytes INTEGER;",
-    // How long requests took, and how full the queues of workers were (as JSON).
+    // Durations of requests, and how full the queues of workers were (as JSON).
     "ALTER TABLE device ADD COLUMN read_ms INTEGER NOT NULL DEFAULT 0;
      ALTER TABLE device ADD COLUMN write_ms INTEGER NOT NULL DEFAULT 0;
      ALTER TABLE device ADD COLUMN queue_ms INTEGER NOT NULL DEFAULT 0;
      ALTER TABLE worker ADD COLUMN in_flight TEXT;",
-    // What O_DIRECT left for a moment in the page cache; unknown until then.
+    // What O_DIRECT left in the page cache for a short time; unknown before.
     "ALTER TABLE cache_waiting ADD COLUMN meanwhile_bytes INTEGER NOT NULL DEFAULT 0;",
 ];
 
 /// The schema version this program writes.
 pub const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
 
-/// Sets the connection up and brings the file to the present version.
+/// Sets up the connection and migrates the file to the current version.
 pub(super) fn prepare(connection: &mut Connection, path: &Path, busy: Duration) -> Result<(), StoreError> {
     let failed = |e| explain(path, e);
     connection.busy_timeout(busy).map_err(failed)?;
@@ -57,9 +57,9 @@ pub(super) fn prepare(connection: &mut Connection, path: &Path, busy: Duration) 
     connection.execute_batch("PRAGMA foreign_keys=on").map_err(failed)
 }
 
-/// The version of the file, after the check that it is ours and not from the future.
+/// The version of the file, after checking that it is fathom's and not newer.
 fn check(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
-    // Of one moment: between two of the questions another program may make the file.
+    // One transaction: otherwise another program may create the file between two of these queries.
     let moment = connection.is_autocommit().then(|| connection.unchecked_transaction()).transpose();
     let moment = moment.map_err(|e| explain(path, e))?;
     let number =
@@ -78,11 +78,11 @@ fn check(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
     Ok(found)
 }
 
-/// Applies the missing steps, all or none. Two programs may get here at the same time: the second waits for the lock, looks
+/// Applies the missing steps, all or none. If two programs get here at the same time, the second waits for the lock, checks
 /// again, and finds nothing to do.
 fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     let failed = |e| explain(path, e);
-    // Only possible before the first table: removed runs give their pages back.
+    // Only possible before the first table: lets removed runs free their pages.
     connection.execute_batch("PRAGMA auto_vacuum=incremental").map_err(failed)?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
     let from = usize::try_from(check(&transaction, path)?).unwrap_or(0);

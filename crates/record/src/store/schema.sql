@@ -1,4 +1,5 @@
--- The store, schema version 1; the later steps are in schema.rs. Described table by table in docs/formats/store.md; units are in the column names.
+-- The store, schema version 1; the later steps are in schema.rs. Described table by table in docs/formats/store.md; units are
+-- in the column names.
 
 CREATE TABLE environment (
     id      INTEGER PRIMARY KEY,
@@ -130,7 +131,7 @@ CREATE TABLE op_stat (
 ) STRICT;
 CREATE INDEX op_stat_worker ON op_stat (worker_id);
 
--- All workers of a repetition together: percentiles cannot be merged in SQL, so they are merged before they are stored.
+-- All workers of a repetition together: SQL cannot merge percentiles, so they are merged before storing.
 CREATE TABLE op_total (
     repetition_id INTEGER NOT NULL REFERENCES repetition (id) ON DELETE CASCADE,
     op            TEXT NOT NULL,

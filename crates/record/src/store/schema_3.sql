@@ -1,5 +1,5 @@
--- Step from schema version 2 to 3: what the engine and the observers have told since the record got warm-up, steady state, jitter,
--- cache intent, extents, latencies by interval, and trust. Rows from before have the defaults; docs/formats/store.md says what they mean.
+-- Step from schema version 2 to 3: warm-up, steady state, jitter, cache intent, extents, latencies by interval, and trust.
+-- Earlier rows have the defaults; docs/formats/store.md says what they mean.
 
 ALTER TABLE repetition ADD COLUMN ramp_ns INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE repetition ADD COLUMN cache TEXT NOT NULL DEFAULT 'as-found' CHECK (cache IN ('as-found', 'cold', 'warm'));

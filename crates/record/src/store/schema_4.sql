@@ -1,5 +1,5 @@
--- Step from schema version 3 to 4: what flows have told since the record got rows by operation, data moved by kind in intervals,
--- the two values of a check that failed, and the CPU time of the whole machine. Runs from before have none of them.
+-- Step from schema version 3 to 4: rows by operation of flows, data moved by kind in intervals, the two values of a failed
+-- check, and the CPU time of the whole machine. Earlier runs have none of them.
 
 ALTER TABLE repetition ADD COLUMN machine_cpu_ns INTEGER;
 
@@ -30,7 +30,7 @@ CREATE TABLE flow_op (
 ) STRICT;
 CREATE INDEX flow_op_worker ON flow_op (worker_id);
 
--- All workers of a repetition together, by name: as op_total is of op_stat.
+-- All workers of a repetition together, by name: relates to flow_op as op_total does to op_stat.
 CREATE TABLE flow_op_total (
     repetition_id INTEGER NOT NULL REFERENCES repetition (id) ON DELETE CASCADE,
     position      INTEGER NOT NULL,

@@ -1,5 +1,4 @@
--- What the block layer told of a repetition, and what was found out about it: since the record has them. Runs from before have no
--- rows here.
+-- Block-layer activity of a repetition, and findings about it. Earlier runs have no rows here.
 
 CREATE TABLE block (
     repetition_id   INTEGER PRIMARY KEY REFERENCES repetition (id) ON DELETE CASCADE,

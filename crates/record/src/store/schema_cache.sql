@@ -1,5 +1,5 @@
--- Memory or device: what of the bytes of a repetition came from or reached a device, what the page cache served or held, how that went
--- over the time, and what was done to make files cold. Runs from before have none of them.
+-- Memory or device: which bytes of a repetition came from or reached a device, which the page cache served or held, the course
+-- of that over time, and what was done to make files cold. Earlier runs have none of them.
 
 CREATE TABLE cache_truth (
     repetition_id INTEGER NOT NULL PRIMARY KEY REFERENCES repetition (id) ON DELETE CASCADE,

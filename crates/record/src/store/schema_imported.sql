@@ -1,4 +1,4 @@
--- Imported runs: what other programs printed, figure by figure, and the text it stood in. Runs that were measured have neither.
+-- Imported runs: what other programs printed, figure by figure, and the source text. Measured runs have neither.
 
 CREATE TABLE source (
     run_id         TEXT NOT NULL PRIMARY KEY REFERENCES run (id) ON DELETE CASCADE,

@@ -1,4 +1,4 @@
--- Simulated runs: the model behind their figures, as JSON. Runs that were measured have none.
+-- Simulated runs: the model behind their figures, as JSON. Measured runs have none.
 
 CREATE TABLE simulation (
     run_id TEXT NOT NULL PRIMARY KEY REFERENCES run (id) ON DELETE CASCADE,

@@ -1,4 +1,4 @@
--- Workers that were to end by themselves when they are steady, as JSON: one row a group of them.
+-- Groups of workers with their own steady-state stop rule, as JSON: one row per group.
 
 CREATE TABLE steady_group (
     repetition_id INTEGER NOT NULL REFERENCES repetition (id) ON DELETE CASCADE,
@@ -7,7 +7,7 @@ CREATE TABLE steady_group (
     PRIMARY KEY (repetition_id, position)
 ) STRICT, WITHOUT ROWID;
 
--- Latencies by the I/O priority of single operations, as JSON: one row a worker, direction and priority.
+-- Latencies by the I/O priority of single operations, as JSON: one row per worker, direction and priority.
 
 CREATE TABLE priority_stat (
     repetition_id INTEGER NOT NULL REFERENCES repetition (id) ON DELETE CASCADE,

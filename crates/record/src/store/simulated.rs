@@ -1,10 +1,10 @@
-//! The model behind a simulated run, both ways.
+//! Writes and reads the model behind a simulated run.
 
 use super::load::{Failure, json};
 use crate::{Run, Simulation};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
-/// Writes it; nothing of a run that was measured.
+/// Writes nothing for a measured run.
 pub(super) fn append(t: &Transaction, run: &Run) -> rusqlite::Result<()> {
     let Some(simulation) = &run.simulation else { return Ok(()) };
     let doc = serde_json::to_string(simulation).unwrap_or_default();
@@ -13,7 +13,6 @@ pub(super) fn append(t: &Transaction, run: &Run) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Reads it.
 pub(super) fn load(db: &Connection, run_id: &str) -> Result<Option<Simulation>, Failure> {
     let doc: Option<String> = db
         .prepare_cached("SELECT doc FROM simulation WHERE run_id = ?1")?

@@ -1,4 +1,4 @@
-//! What came of waiting for some workers of a repetition to become steady, and latencies by I/O priority: documents, both ways.
+//! Writes and reads steady-state groups of workers and latencies by I/O priority, as JSON documents.
 
 use super::load::{Failure, json, rows};
 use crate::Repetition;
@@ -6,7 +6,6 @@ use rusqlite::{Connection, Transaction, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Writes them; no row where there is nothing.
 pub(super) fn append(t: &Transaction, repetition_id: i64, r: &Repetition) -> rusqlite::Result<()> {
     let steady = "INSERT INTO steady_group (repetition_id, position, doc) VALUES (?1, ?2, ?3)";
     append_all(t, steady, repetition_id, &r.steady_groups)?;
@@ -22,7 +21,6 @@ fn append_all<T: Serialize>(t: &Transaction, sql: &str, id: i64, all: &[T]) -> r
     Ok(())
 }
 
-/// Reads them.
 pub(super) fn load(db: &Connection, repetition_id: i64, r: &mut Repetition) -> Result<(), Failure> {
     let steady = "SELECT doc FROM steady_group WHERE repetition_id = ?1 ORDER BY position";
     r.steady_groups = load_all(db, steady, repetition_id, "a steady state of some workers")?;

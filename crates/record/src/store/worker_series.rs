@@ -6,17 +6,16 @@ use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use std::io::{Read as _, Write as _};
 
-/// How the artifact table names the format.
+/// Name of the format in the artifact table.
 pub(super) const MEDIA_TYPE: &str = "application/x.fathom-worker-intervals+zlib";
 
-/// The blob of a series.
 pub(super) fn encode(series: &[WorkerInterval]) -> std::io::Result<Vec<u8>> {
     let mut out = ZlibEncoder::new(Vec::new(), Compression::fast());
     out.write_all(&serde_json::to_vec(series)?)?;
     out.finish()
 }
 
-/// The way back; the reason if the blob is not one.
+/// Decodes a blob; the error says why it is invalid.
 pub(super) fn decode(body: &[u8]) -> Result<Vec<WorkerInterval>, String> {
     let mut plain = Vec::new();
     ZlibDecoder::new(body)

@@ -1,5 +1,5 @@
-//! Putting a run into the store, step by step while it happens: its head, its end, what is said about it as a whole. The rows of
-//! a phase are written by `write_phase`.
+//! Writes a run into the store while it happens: its head, its end, and the statements about it as a whole. `write_phase`
+//! writes the rows of a phase.
 
 use super::bits::digest;
 use super::error::{StoreError, explain};
@@ -12,34 +12,34 @@ use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
 use std::path::Path;
 
 impl Store {
-    /// Writes the head of a run, with the status it carries (normally running) and the mark of this process. Phases, doubts and
-    /// checks that the run holds already are not written: use [`Store::save`] for a run that is complete.
+    /// Writes the head of a run, with its current status (normally running) and the identity of this process. Phases, doubts
+    /// and checks that the run already holds are not written: use [`Store::save`] for a complete run.
     pub fn begin(&mut self, run: &Run) -> Result<(), StoreError> {
         self.in_transaction(|t| begin(t, run))
     }
 
-    /// Writes a phase that was measured, in one transaction; of a phase that is there already, the repetitions that are new.
+    /// Writes a measured phase in one transaction; for a phase already stored, only the new repetitions.
     pub fn append_phase(&mut self, run_id: &str, phase: &Phase) -> Result<(), StoreError> {
         self.in_transaction_of(run_id, |t| append_phase(t, run_id, phase))
     }
 
-    /// Writes a reason for doubt.
+    /// Writes one doubt.
     pub fn append_doubt(&mut self, run_id: &str, doubt: &Doubt) -> Result<(), StoreError> {
         self.in_transaction_of(run_id, |t| append_doubt(t, run_id, doubt))
     }
 
-    /// Writes the end of a run in one transaction: its doubts, its checks, and the head with status, end, clock drift and error. Phases are
-    /// left as they are.
+    /// Writes the end of a run in one transaction: its doubts, its checks, and the head with status, end, clock drift and
+    /// error. Phases are left as they are.
     pub fn finish(&mut self, run: &Run) -> Result<(), StoreError> {
         self.in_transaction_of(&run.id, |t| {
             let before = documents_of(t, &run.id)?;
             finish(t, run)?;
-            // An environment that was captured again leaves the first one behind, if no other run has it.
+            // A recaptured environment replaces the first one, which is removed if no other run has it.
             if documents_of(t, &run.id)? == before { Ok(()) } else { forget_unused(t) }
         })
     }
 
-    /// Says of a run that it failed, and why: all that a store may still take that could not take the run's end.
+    /// Marks a run as failed, with the reason: a last resort for a store that could not take the run's end.
     pub fn give_up(&mut self, run_id: &str, why: &str) -> Result<(), StoreError> {
         self.in_transaction_of(run_id, |t| {
             t.execute("UPDATE run SET status = 'failed', error = ?2 WHERE id = ?1", [run_id, why])?;
@@ -52,8 +52,8 @@ impl Store {
         self.in_transaction(|t| save(t, run))
     }
 
-    /// Writes complete runs, all of them or none, one by one as they come: no more than one is in memory. For imports. The file is locked
-    /// from the first one on.
+    /// Writes complete runs, all or none, one by one as they come, so that only one is in memory. For imports. The file is
+    /// locked from the first one on.
     pub fn save_all<E: From<StoreError>>(
         &mut self,
         runs: impl IntoIterator<Item = Result<Run, E>>,
@@ -70,15 +70,15 @@ impl Store {
         t.commit().map_err(|e| E::from(explain(&path, e)))
     }
 
-    /// Removes a run named by its id, the beginning of its id, or "last", with everything that belongs to it; gives its id.
-    /// A run whose process is alive is refused.
+    /// Removes a run given by its id, a prefix of its id, or "last", with everything that belongs to it; returns its id. A run
+    /// whose process is alive is refused.
     pub fn remove(&mut self, wanted: &str) -> Result<String, StoreError> {
         let id = self.resolve(wanted)?;
         self.remove_all([id.as_str()])?;
         Ok(id)
     }
 
-    /// Removes runs named by their ids, all of them or none.
+    /// Removes runs given by their ids, all or none.
     pub fn remove_all<'i>(&mut self, ids: impl IntoIterator<Item = &'i str>) -> Result<(), StoreError> {
         let path = self.path.clone();
         self.in_transaction(|t| {
@@ -91,7 +91,7 @@ impl Store {
             }
             forget_unused(t)
         })?;
-        // Gives the pages back; each row of the answer is one page. That it fails leaves only a larger file.
+        // Frees the pages; each row of the answer is one page. A failure only leaves a larger file.
         let _ = self.connection()?.execute_batch("PRAGMA incremental_vacuum");
         Ok(())
     }
@@ -99,7 +99,7 @@ impl Store {
     fn transaction(&mut self) -> Result<Transaction<'_>, StoreError> {
         self.prepare_writing()?;
         let connection = self.connection.as_mut().ok_or(StoreError::Closed)?;
-        // Immediate: the lock is waited for here, with the busy timeout, and not in the middle.
+        // Immediate: waits for the lock here, with the busy timeout, instead of midway.
         connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(|e| explain(&self.path, e))
@@ -115,8 +115,7 @@ impl Store {
         t.commit().map_err(|e| explain(&path, e))
     }
 
-    /// The same for a run that must be there: a phase without a head would be refused by the foreign key, in words nobody
-    /// understands.
+    /// The same for a run that must exist: for a phase without a head, the foreign key error would be unhelpful.
     fn in_transaction_of(
         &mut self,
         run_id: &str,
@@ -199,7 +198,7 @@ fn begin(t: &Transaction, run: &Run) -> Result<(), Failure> {
 }
 
 fn clock(t: &Transaction, run: &Run) -> rusqlite::Result<()> {
-    // Not a number becomes NULL by SQLite's own rule.
+    // SQLite stores NaN as NULL.
     let clock = &run.clock;
     t.execute(
         "UPDATE run SET clock_source = ?2, clock_hz = ?3, clock_cost_ns = ?4, clock_resolution_ns = ?5, clock_drift_ppm = ?6
@@ -243,7 +242,7 @@ fn documents_of(t: &Transaction, run_id: &str) -> rusqlite::Result<(i64, i64)> {
         .query_row([run_id], |r| Ok((r.get(0)?, r.get(1)?)))
 }
 
-/// Removes environments and workloads that no run has.
+/// Removes environments and workloads without a run.
 fn forget_unused(t: &Transaction) -> Result<(), Failure> {
     t.execute(
         "DELETE FROM environment WHERE NOT EXISTS (SELECT 1 FROM run WHERE environment_id = environment.id)",
@@ -256,7 +255,7 @@ fn forget_unused(t: &Transaction) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Rows of the environment and the workload; an equal document that is there already is used again.
+/// Rows of the environment and the workload; an equal stored document is reused.
 fn documents(t: &Transaction, run: &Run) -> rusqlite::Result<(i64, i64)> {
     let doc = run.environment.to_string();
     let kernel = run.environment.get("kernel").and_then(|k| k.as_str());

@@ -1,6 +1,6 @@
-//! The rows of a phase: repetitions, workers, latencies, devices. It is what runs between two passes of a benchmark, so a row is
-//! written only for what is there, and each statement is prepared once for the whole run. What changed with time inside a
-//! repetition is written by `course`; histograms are laid out by `latency`.
+//! Writes the rows of a phase: repetitions, workers, latencies, devices. This runs between two passes of a benchmark, so rows
+//! are written only for existing data, and each statement is prepared once for the whole run. `course` writes what changed
+//! during a repetition; `latency` lays out histograms.
 
 use super::bits::int;
 use super::write::Failure;
@@ -9,7 +9,7 @@ use crate::{Ending, OpKind, OpStat, Origin, Phase, Physical, Repetition, Residen
 use rusqlite::{OptionalExtension, Transaction, params};
 use std::collections::BTreeMap;
 
-/// A phase that is there already gets the repetitions it does not have yet: a run of several rounds comes back to its phases.
+/// A stored phase gets the repetitions it lacks: a run of several rounds comes back to its phases.
 pub(super) fn append_phase(t: &Transaction, run_id: &str, phase: &Phase) -> Result<(), Failure> {
     let there: Option<i64> = t
         .prepare_cached("SELECT id FROM phase WHERE run_id = ?1 AND seq = ?2")?

@@ -1,5 +1,5 @@
-//! What differs between the sides besides the figures: the machine and its settings, and what was asked for. What changes by itself
-//! (time of day, free memory, load) is left out, and what is the same set of values on both sides is no difference.
+//! Differences between the sides apart from the figures: the machine and its settings, and the workload. What changes by itself
+//! (time of day, free memory, load) is left out, and equal sets of values on both sides are no difference.
 
 use super::Side;
 use super::factors::Factors;
@@ -8,10 +8,10 @@ use fathom_record::{Run, Simulation};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Values of a side that are listed.
+/// Maximum number of a side's values that are listed.
 const MOST_VALUES: usize = 3;
 
-/// Leaves of the environment that change by themselves, and marks that are told elsewhere.
+/// Environment leaves that change by themselves, and marks that are reported elsewhere.
 const PASSING: [&str; 10] = [
     "captured_at",
     "uptime_s",
@@ -24,30 +24,29 @@ const PASSING: [&str; 10] = [
     "filesystem.free_bytes",
     "filesystem.files_free",
 ];
-/// Beginnings of such.
+/// Prefixes of such leaves.
 const PASSING_BELOW: [&str; 5] =
     ["missing.", "memory.swap_free", "sweep.", "comparison.", "limits.cgroup.path"];
-/// Where a sweep or a comparison says under which settings a run was made.
+/// Where a sweep or a comparison records the settings of a run.
 const SETTINGS: [&str; 2] = ["sweep.settings.", "comparison.settings."];
 
-/// Something that is not the same on both sides.
+/// Something that differs between the sides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// Its name: "kernel", "devices.0.scheduler".
+    /// Such as "kernel", "devices.0.scheduler".
     pub name: String,
     /// A's values.
     pub a: String,
-    /// B's.
+    /// B's values.
     pub b: String,
 }
 
-/// What an environment tells that does not change by itself, by name.
+/// The entries of an environment that do not change by themselves, by name.
 pub(crate) fn lasting(environment: &serde_json::Value) -> Vec<(String, String)> {
     let leaves = environment_leaves(environment).into_iter().filter(|(name, _)| !is_passing(name));
     leaves.map(|(name, value)| (setting(&name).map_or(name.clone(), str::to_owned), value)).collect()
 }
 
-/// Differences of the environments.
 pub(super) fn of_environment(a: &Side<'_>, b: &Side<'_>) -> Vec<Difference> {
     between(a, b, |run| {
         let mut all = lasting(&run.environment);
@@ -66,7 +65,6 @@ fn setting(name: &str) -> Option<&str> {
     SETTINGS.iter().find_map(|prefix| name.strip_prefix(prefix))
 }
 
-/// Differences of what was asked for.
 pub(super) fn of_workload(a: &Side<'_>, b: &Side<'_>, factors: &Factors) -> Vec<Difference> {
     let mut all = factors.told();
     let of_both = profiles_of_both(a, b);
@@ -79,7 +77,7 @@ pub(super) fn of_workload(a: &Side<'_>, b: &Side<'_>, factors: &Factors) -> Vec<
             ("status".to_owned(), run.status.word().to_owned()),
         ];
         all.extend(run.simulation.iter().flat_map(|simulation| of_simulation(simulation, &of_both)));
-        // The workload of a drop-in is made from its arguments: these say the same in fewer words.
+        // A drop-in's workload is derived from its arguments, which say the same more briefly.
         if run.dialect == "native" || run.argv.is_empty() {
             all.extend(lines(&run.workload));
         } else {
@@ -90,7 +88,7 @@ pub(super) fn of_workload(a: &Side<'_>, b: &Side<'_>, factors: &Factors) -> Vec<
     all
 }
 
-/// What a simulation was asked for, and the values of its profiles where these are known of both sides.
+/// The settings of a simulation, and the values of its profiles if known for both sides.
 fn of_simulation(simulation: &Simulation, of_both: &BTreeSet<&str>) -> Vec<(String, String)> {
     let settings = simulation.settings().into_iter();
     let mut all: Vec<(String, String)> =
@@ -102,7 +100,7 @@ fn of_simulation(simulation: &Simulation, of_both: &BTreeSet<&str>) -> Vec<(Stri
     all
 }
 
-/// Whose profiles are there as texts on both sides.
+/// The components whose profile texts are available on both sides.
 fn profiles_of_both<'r>(a: &Side<'r>, b: &Side<'r>) -> BTreeSet<&'r str> {
     let [a, b] = [a, b].map(|side| {
         let simulations = side.runs.iter().filter_map(|run| run.simulation.as_ref());
@@ -115,13 +113,13 @@ fn program(run: &Run) -> String {
     run.source.as_ref().map_or_else(|| run.dialect.clone(), |s| s.program.clone())
 }
 
-/// The keys of a workload; the seed is no difference.
+/// The keys of a workload, except the seed.
 fn lines(workload: &str) -> Vec<(String, String)> {
     let keys = keys(workload).into_iter().filter(|(key, _)| key.rsplit('.').next() != Some("seed"));
     keys.map(|(key, value)| (format!("workload: {key}"), value)).collect()
 }
 
-/// The keys of a text in TOML with their values, named by their tables.
+/// The keys of a TOML text with their values, prefixed by their tables.
 fn keys(text: &str) -> Vec<(String, String)> {
     let mut table = String::new();
     let mut numbers: BTreeMap<String, u32> = BTreeMap::new();

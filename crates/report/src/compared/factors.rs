@@ -1,17 +1,17 @@
-//! What tells the sides apart in the cells themselves: a coordinate that has one value in all cells of A and another one in all of B, such
-//! as the record size in a sweep of record sizes. It is what is compared and no coordinate: it is taken out of the cells, which
-//! otherwise would have nothing in common, and told as a difference. The names of jobs are taken out likewise where cells meet without
-//! them: it is what was done that is compared.
+//! What distinguishes the sides within the cells: a coordinate with one value in all cells of A and another in all of B, such
+//! as the record size in a sweep of record sizes. It is the factor under comparison and no coordinate, so it is removed from
+//! the cells, which otherwise would have nothing in common, and reported as a difference. Job names are removed too where cells
+//! match without them, since the work is what is compared.
 
 use super::Difference;
 use crate::units;
 use fathom_record::figures::{Cell, Series};
 use std::collections::BTreeSet;
 
-/// The tag that holds the name of a job.
+/// The tag with the name of a job.
 const JOB: &str = "job";
 
-/// Coordinates that tell the sides apart.
+/// Coordinates that distinguish the sides.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Factors {
     all: Vec<Factor>,
@@ -71,7 +71,7 @@ impl Axis {
 }
 
 impl Factors {
-    /// Of the runs' figures, A's and B's.
+    /// From the figures of A's and B's runs.
     pub(super) fn of(series: &[Vec<Vec<Series>>; 2]) -> Self {
         let cells = |side: usize| series[side].iter().flatten().map(|s| &s.cell);
         let tags: BTreeSet<&String> = (0..2).flat_map(cells).flat_map(|c| c.axes.tags.keys()).collect();
@@ -91,8 +91,7 @@ impl Factors {
         factors
     }
 
-    /// The names of jobs, where more cells are in common without them, and none of those that are in common by their names are thrown
-    /// together.
+    /// The factor of job names, if more cells match without them and no cells that match by name are merged.
     fn names_of_jobs(&self, series: &[Vec<Vec<Series>>; 2]) -> Option<Factor> {
         let axis = Axis::Tag(JOB.into());
         let named = series.each_ref().map(|side| self.distinct(side, None));
@@ -108,11 +107,11 @@ impl Factors {
             .then(|| Factor { values: [names(0), names(1)], axis: axis.clone() })
     }
 
-    /// The cells of a side without what tells the sides apart, and without one coordinate more.
+    /// The cells of a side without the factors, and optionally without one more coordinate.
     fn distinct(&self, side: &[Vec<Series>], without: Option<&Axis>) -> Vec<Cell> {
         let mut distinct: Vec<Cell> = Vec::new();
         for series in side.iter().flatten() {
-            // Figures of a cell follow each other.
+            // Figures of a cell are consecutive.
             let mut cell = self.without(series.cell.clone());
             if let Some(axis) = without {
                 axis.take_out(&mut cell);
@@ -124,7 +123,7 @@ impl Factors {
         distinct
     }
 
-    /// A cell by the coordinates that both sides share.
+    /// Reduces a cell to the coordinates that both sides share.
     pub(super) fn without(&self, mut cell: Cell) -> Cell {
         for factor in &self.all {
             factor.axis.take_out(&mut cell);
@@ -132,7 +131,7 @@ impl Factors {
         cell
     }
 
-    /// They as differences of what was asked for.
+    /// The factors as differences of the workload.
     pub(super) fn told(&self) -> Vec<Difference> {
         let word = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".into());
         let told = |f: &Factor| Difference {

@@ -1,6 +1,6 @@
-//! Many cells at once. First all of them together, which sees a small change everywhere; then cell by cell, and there chance gives some
-//! that look changed: where there are quads enough, the first three screen and the others confirm; where not, p is adjusted for the number
-//! of cells, and what does not stand that is a suspect, to be run again. Where nothing of a single cell could stand it, that is said.
+//! Many cells at once. First all cells together, which reveals a small change everywhere. Then cell by cell, where some look changed by
+//! chance: with enough quads, the first three screen and the others confirm; otherwise p is adjusted for the number of cells, and a cell
+//! that does not survive that is a suspect, to be run again. If no single cell could survive, that is reported.
 
 use super::judge::{Effect, Method, Row, Word, quads_of, said};
 use super::layout::Layout;
@@ -15,38 +15,38 @@ use fathom_compare::verdict::Rules;
 use fathom_compare::wording;
 use serde::Serialize;
 
-/// From so many cells of one figure on, a cell's own test is not enough: with five or fewer, one level of 1 % each keeps the false alarms of
-/// all below 5 %.
+/// From this many cells of one figure on, a cell's own test is not enough: with five or fewer, a level of 1 % each keeps the
+/// combined false alarms below 5 %.
 pub const MANY: usize = 6;
-/// Fewer quads of many cells are told, as the specification asks for, also where a lone change could just stand.
+/// Fewer quads of many cells get a notice, as the specification requires, even where a lone change could just survive.
 const ADVISED_QUADS: usize = 5;
-/// Level that makes a suspect.
+/// Level of p below which a cell is a suspect.
 const SUSPECT: f64 = 0.05;
 
-/// Cells of one figure.
+/// The cells of one figure.
 #[derive(Clone, Debug, Serialize)]
 pub struct Family {
-    /// The figure.
+    /// Name of the figure.
     pub metric: String,
-    /// How many cells.
+    /// Number of cells.
     pub cells: usize,
-    /// Quads of all cells together; 0 where there are none.
+    /// Quads over all cells; 0 if there are none.
     pub quads: usize,
-    /// p of "no change anywhere", by all quads together.
+    /// p of "no change anywhere", from all quads together.
     pub p: Option<f64>,
     /// The change over all cells.
     pub effect: Option<Effect>,
-    /// Whether that is within twice the threshold of "no change".
+    /// Whether it is within twice the threshold of "no change".
     pub same: bool,
-    /// Whether cells were decided on by quads that had no part in naming them.
+    /// Whether cells were decided by quads that did not take part in selecting them.
     pub confirmed_by_fresh: bool,
     /// Cells that only fresh runs can decide on.
     pub suspects: Vec<String>,
-    /// What all cells together say, in a sentence.
+    /// The result of all cells together, in a sentence.
     pub sentence: String,
 }
 
-/// Looks at the cells of each figure that cells are quoted by, or that was asked for, and corrects the verdicts of large families.
+/// Examines the cells of each headline or chosen figure, and corrects the verdicts of large families.
 pub(super) fn look(rows: &mut [Row], samples: &[Sample], layout: &Layout, rules: &Rules) -> Vec<Family> {
     let mut metrics: Vec<String> = Vec::new();
     for row in rows.iter() {
@@ -103,7 +103,7 @@ fn one(metric: &str, rows: &mut [Row], samples: &[Sample], layout: &Layout, rule
     })
 }
 
-/// The first three quads of each cell name suspects, its others decide.
+/// The first three quads of each cell select suspects, its others decide.
 fn screen_and_confirm(rows: &mut [Row], cells: &[usize], quads: &[Vec<Quad>], rules: &Rules) {
     let first: Vec<Vec<Quad>> = quads.iter().map(|q| q[..SCREEN_QUADS].to_vec()).collect();
     let Ok(suspects) = screen(&first, rules) else { return };
@@ -122,8 +122,8 @@ fn screen_and_confirm(rows: &mut [Row], cells: &[usize], quads: &[Vec<Quad>], ru
     }
 }
 
-/// Too few quads for that: p has to stand the adjustment for the number of cells at the level of one cell's test. So of matrices in which
-/// nothing changed no more alarm than of single cells; at the usual 5 % of false discoveries two or three times as many would.
+/// For too few quads: p must survive the adjustment for the number of cells at the level of one cell's test. An unchanged matrix then
+/// raises no more alarms than a single cell; the usual 5 % false discovery rate would raise two or three times as many.
 fn adjust(rows: &mut [Row], cells: &[usize], rules: &Rules) {
     for i in cells {
         let row = &mut rows[*i];
@@ -140,12 +140,12 @@ fn adjust(rows: &mut [Row], cells: &[usize], rules: &Rules) {
     }
 }
 
-/// Whether a cell looks changed and its verdict is withheld because of the noise found beforehand: a suspect, whatever the others say.
+/// Whether a cell looks changed but its verdict is withheld because of noise found beforehand: a suspect, whatever the others say.
 fn withheld(row: &Row, rules: &Rules) -> bool {
     row.withheld && row.p.is_some_and(|p| p <= rules.alpha)
 }
 
-/// What is to be known of families that cells are quoted by and that have too few quads for a change of one cell to stand the adjustment.
+/// Notices about headline families with too few quads for a change of one cell to survive the adjustment.
 pub(super) fn warnings(families: &[Family], rows: &[Row], level: f64) -> Vec<Notice> {
     let warning = |family: &Family| {
         let of: Vec<&Row> = rows.iter().filter(|r| r.metric == family.metric && r.quads > 0).collect();

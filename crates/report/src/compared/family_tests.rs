@@ -1,5 +1,4 @@
-//! Matrices in which nothing changed, drawn from the exact distribution of the test, through the rule that decides; and what the rule can
-//! still find.
+//! Unchanged matrices, drawn from the exact distribution of the test, through the decision rule; and what the rule can still find.
 
 use super::super::metric::Metric;
 use super::super::tests::{SAME, compared, sides_of};
@@ -11,7 +10,7 @@ use fathom_record::Run;
 const CELLS: usize = 66;
 const MATRICES: usize = 1000;
 
-/// SplitMix64: enough for drawing labels.
+/// SplitMix64, sufficient for drawing labels.
 struct Draws(u64);
 
 impl Draws {
@@ -23,13 +22,13 @@ impl Draws {
         (z ^ (z >> 31)) % n
     }
 
-    /// U of so many quads if the sides do not differ: each has one of six orders.
+    /// U of the given number of quads if the sides do not differ: each quad has one of six orders.
     fn u(&mut self, quads: usize) -> usize {
         (0..quads).map(|_| [0, 1, 2, 2, 3, 4][self.below(6) as usize]).sum()
     }
 }
 
-/// Runs of so many quads with many cells; no two runs are alike.
+/// Runs with the given numbers of quads and cells; no two runs are alike.
 fn matrix(quads: usize, cells: usize) -> [Vec<Run>; 2] {
     let rates: Vec<(&str, [f64; 4])> =
         (0..quads).map(|q| ("ABBA", [0.0, 1.0, 3.0, 2.0].map(|r| 500.0 + r + 0.1 * q as f64))).collect();
@@ -52,7 +51,7 @@ fn side(runs: &[Run]) -> Side<'_> {
     Side { name: String::new(), runs: runs.iter().collect() }
 }
 
-/// Of unchanged matrices, in how many a cell is called changed.
+/// The number of unchanged matrices in which a cell is called changed.
 fn alarms(quads: usize) -> usize {
     let sides = matrix(quads, CELLS);
     let [a, b] = &sides;
@@ -70,7 +69,7 @@ fn alarms(quads: usize) -> usize {
         for row in &mut rows {
             let p = p_of[draws.u(quads)];
             row.p = Some(p);
-            // As if every change reached the threshold, which helps no false alarm to be missed.
+            // As if every change reached the threshold, so that no false alarm is hidden by it.
             row.verdict = if p <= rules.alpha { Word::Worse } else { Word::Same };
         }
         let _ = look(&mut rows, &samples, &layout, &rules);
@@ -79,7 +78,7 @@ fn alarms(quads: usize) -> usize {
     alarmed
 }
 
-// At most one in a hundred. Of 200 000 matrices 0.01, 0.29 and 0.35 % alarm; at 5 % of false discoveries 1.66, 2.27 and 2.18 %.
+// At most one in a hundred. Of 200 000 matrices 0.01, 0.29 and 0.35 % alarm; at a false discovery rate of 5 %, 1.66, 2.27 and 2.18 %.
 
 #[test]
 fn five_quads_of_many_cells_raise_few_alarms() {
@@ -138,7 +137,7 @@ fn a_withheld_verdict_that_looks_changed_is_a_suspect() {
     assert!(!withheld(&row, &rules));
     (row.verdict, row.withheld) = (Word::Inconclusive, true);
     assert!(withheld(&row, &rules));
-    // Then it is open, and the gate knows that nothing may settle it.
+    // Then it is open, and the gate must not settle it.
     row.p = Some(0.2);
     assert!(!withheld(&row, &rules));
 }

@@ -1,4 +1,4 @@
-//! A yes or no for a CI: is there a regression, is it shown that there is none, or do the data not tell?
+//! A yes or no for CI: is there a regression, is its absence shown, or is the data insufficient?
 
 use super::judge::{Row, Word};
 use super::{Compared, MANY, Metric};
@@ -6,39 +6,39 @@ use crate::history::counted;
 use fathom_compare::verdict::FEWEST_QUADS;
 use serde::Serialize;
 
-/// What the gate says.
+/// The gate's decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// Nothing is worse, and the data show it.
+    /// Nothing is worse, and the data shows it.
     Passed,
     /// Something is worse by the threshold or more.
     Regression,
-    /// The data do not tell.
+    /// The data is insufficient.
     NotEnoughData,
 }
 
-/// The decision, with the figures it stands on.
+/// The decision with its basis.
 #[derive(Clone, Debug, Serialize)]
 pub struct Gate {
     /// The decision.
     pub outcome: Outcome,
-    /// It in a sentence.
+    /// The decision in a sentence.
     pub sentence: String,
-    /// Numbers of the rows that were looked at.
+    /// Indices of the rows considered.
     pub rows: Vec<usize>,
-    /// Those of them that are neither worse nor known not to be.
+    /// Those among them that are neither worse nor shown not to be.
     #[serde(skip)]
     pub(super) open: Vec<usize>,
 }
 
 impl Gate {
-    /// Decides by the figures that cells are quoted by, or by the one that a comparison watched; if figures were chosen, by all of those.
+    /// Decides by the headline figures, or by the one that a comparison watched; if figures were chosen, by all of those.
     #[must_use]
     pub fn of(compared: &Compared, chosen: &[Metric]) -> Self {
         let counts = |row: &Row| match chosen {
             [] => is_quoted(compared, row),
-            // Somebody who names a figure that stands on too few operations has to hear that; a word such as "p99" does not mean it.
+            // A user who names a figure with too few operations must be told; a word such as "p99" does not mean it.
             _ => chosen
                 .iter()
                 .filter(|m| m.takes(&row.metric))
@@ -64,10 +64,10 @@ impl Gate {
     }
 }
 
-/// What is lost by name; more are counted.
+/// Lost figures listed by name; further ones are only counted.
 const MOST_NAMED: usize = 3;
 
-/// Why it cannot be said that nothing is worse.
+/// Why the absence of a regression cannot be shown.
 fn why_not(compared: &Compared, chosen: &[Metric], rows: usize, open: usize) -> Option<String> {
     let mut why = Vec::new();
     if rows == 0 && compared.lost.is_empty() {
@@ -99,7 +99,7 @@ fn threshold(compared: &Compared) -> String {
     format!("{} %", (compared.threshold * 1e6).round() / 1e4)
 }
 
-/// Whether a figure is known not to be worse: by itself, or as one of many whose whole is the same and whose own test had a chance.
+/// Whether a figure is shown not to be worse: by itself, or as one of many whose whole is unchanged and whose own test had a chance.
 fn settled(row: &Row, compared: &Compared, chosen: &[Metric]) -> bool {
     let by_family = || {
         let family = compared.families.iter().find(|f| f.metric == row.metric);
@@ -107,7 +107,7 @@ fn settled(row: &Row, compared: &Compared, chosen: &[Metric]) -> bool {
     };
     match row.verdict {
         Word::Better | Word::Same | Word::BelowThreshold => true,
-        // Of a figure of which nobody knows which way is better: whoever names it wants to know that it moved.
+        // For a figure without a better direction: a user who names it wants to know that it changed.
         Word::Differs => !chosen.iter().any(|m| matches!(m, Metric::Named(n) if *n == row.metric)),
         Word::Inconclusive => !row.withheld && by_family(),
         _ => false,

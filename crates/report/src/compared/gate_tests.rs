@@ -1,4 +1,4 @@
-//! Comparisons that a gate must not let pass, and what a CI is told of them; each was let pass once.
+//! Comparisons that a gate must not pass, and what CI is told about them; each was passed once.
 
 use super::super::session::{Noise, NoiseOf, Part, Plan, SessionMark, Stopping};
 use super::super::tests::{SAME, compared, compared_with, sides_of};
@@ -18,7 +18,7 @@ fn by(words: &[&str], sides: &[Vec<Run>; 2]) -> Gate {
     Gate::of(&found, &metrics)
 }
 
-/// Runs whose order nobody knows: two groups.
+/// Runs of unknown order: two groups.
 fn groups(a: usize, b: usize, change: f64) -> [Vec<Run>; 2] {
     let rates = |from: usize, scale: f64| -> Vec<Run> {
         let quads: Vec<(&str, [f64; 4])> = (0..20)
@@ -68,7 +68,7 @@ fn a_cell_that_most_runs_of_b_lack_is_missing() {
         "{}",
         found.sentence
     );
-    // Both sides lack it as often, as where each run holds one cell.
+    // Both sides lack it equally often, as if each run held one cell.
     for run in sides[0].iter_mut().skip(2) {
         run.phases.truncate(1);
     }
@@ -238,7 +238,7 @@ fn a_named_figure_that_moved_is_not_let_pass_because_nobody_knows_which_way_is_b
         }
     }
     assert_eq!(by(&["context switches"], &sides).outcome, Outcome::NotEnoughData);
-    // Whoever asks for all of them did not ask for this one.
+    // Choosing all figures does not choose this one in particular.
     assert_eq!(by(&["all"], &sides).outcome, Outcome::Passed);
 }
 
@@ -267,7 +267,7 @@ fn plan(noise: Option<Noise>) -> Plan {
     }
 }
 
-/// Runs of a comparison that made them itself, five quads of so many cells.
+/// Five quads of runs made by a comparison itself, with the given number of cells.
 fn session(cells: usize, plan: &Plan) -> [Vec<Run>; 2] {
     let mut sides = sides_of(&SAME, cells);
     for (side, letter) in sides.iter_mut().zip(["A", "B"]) {
@@ -307,7 +307,7 @@ fn a_comparison_that_ended_early_does_not_pass() {
         )
     );
     assert!(compared(&sides).notices.iter().any(|n| n.sentence.contains("ended before its plan did")));
-    // The same runs by themselves are no comparison that ended early.
+    // The same runs on their own are not a comparison that ended early.
     for run in sides.iter_mut().flatten() {
         run.environment = serde_json::json!({});
     }
@@ -324,7 +324,7 @@ fn a_comparison_that_was_killed_in_a_run_does_not_pass() {
     assert!(told.iter().any(|n| n.sentence.ends_with("or was killed; it is left out.")), "{told:?}");
 }
 
-/// A against itself on two levels in all cells but the first.
+/// A against itself, on two levels in all cells but the first.
 fn noisy(cells: usize) -> Noise {
     let of = |cell: usize| {
         let name = format!("read, record {} KiB", 4 << cell);

@@ -1,13 +1,13 @@
-//! A comparison as annotations of GitHub Actions: an error for each regression, a warning for what the data do not tell, a notice for what
-//! the gate says.
+//! A comparison as GitHub Actions annotations: an error for each regression, a warning for insufficient data, a notice for the
+//! gate's decision.
 
 use super::{Compared, Gate, Outcome, Word};
 use std::fmt::Write as _;
 
-/// Annotations that GitHub shows of one kind in a step; the rest are counted.
+/// Annotations of one kind that GitHub shows per step; the rest are only counted.
 const MOST: usize = 10;
 
-/// The lines; `gates` belong to the comparisons one by one.
+/// The annotation lines; `gates` correspond to the comparisons.
 #[must_use]
 pub fn github(all: &[Compared], gates: &[Gate]) -> String {
     let mut text = String::new();
@@ -33,19 +33,19 @@ pub fn github(all: &[Compared], gates: &[Gate]) -> String {
     text
 }
 
-/// The line where nothing was compared.
+/// The line if nothing was compared.
 #[must_use]
 pub fn github_undecided(sides: &[&str; 2], why: &str) -> String {
     let title = property(&format!("fathom compare: {} against {}", sides[1], sides[0]));
     format!("::warning title={title}::{}\n", data(&format!("Not enough data: {why}")))
 }
 
-/// What GitHub takes for the text of an annotation.
+/// Escapes the text of an annotation.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// The same for a property, which ends at a colon or comma.
+/// Escapes a property, which ends at a colon or comma.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

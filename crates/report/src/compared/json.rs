@@ -1,4 +1,4 @@
-//! Comparisons as JSON, "fathom-compare 1": described by docs/formats/compare.schema.json.
+//! Comparisons as JSON, "fathom-compare 1", described by docs/formats/compare.schema.json.
 
 use super::{Compared, Gate, SCHEMA};
 use serde::Serialize;
@@ -16,11 +16,11 @@ struct One<'c> {
     gate: Option<&'c Gate>,
 }
 
-/// The document; `gates` belong to the comparisons one by one. A figure that is not a number becomes `null`.
+/// The document; `gates` correspond to the comparisons. Non-finite figures become `null`.
 #[must_use]
 pub fn json(all: &[Compared], gates: Option<&[Gate]>) -> String {
     let one = |(i, compared)| One { compared, gate: gates.and_then(|g| g.get(i)) };
     let document = Document { schema: SCHEMA, comparisons: all.iter().enumerate().map(one).collect() };
-    // Serialising fails only for map keys that are no strings and for types that refuse; there are neither.
+    // Serialising fails only for non-string map keys and for types that refuse; there are neither.
     serde_json::to_string_pretty(&document).map(|text| text + "\n").unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! One figure of one cell, judged: by quads, as two groups, or as two single runs, and put into the words of a verdict.
+//! Judges one figure of one cell: by quads, as two groups, or as two single runs; and words the verdict.
 
 use super::layout::{Design, Layout};
 use super::metric;
@@ -13,17 +13,17 @@ use fathom_record::imported::units;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// By which method a figure was compared.
+/// The method by which a figure was compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// The exact rank test on quads.
     Quads,
-    /// Mann and Whitney's test of two groups.
+    /// The Mann-Whitney test of two groups.
     Groups,
-    /// A ratio of two single runs.
+    /// The ratio of two single runs.
     Single,
-    /// Not at all.
+    /// Not compared.
     None,
 }
 
@@ -35,26 +35,26 @@ pub enum Word {
     Better,
     /// B is worse by the threshold or more: a regression.
     Worse,
-    /// A figure that is neither better nor worse by being larger differs by the threshold or more.
+    /// A figure without a better direction differs by the threshold or more.
     Differs,
-    /// A change, smaller than the threshold.
+    /// A change below the threshold.
     BelowThreshold,
     /// No change, within twice the threshold.
     Same,
-    /// Neither can be said.
+    /// Neither a change nor its absence is shown.
     Inconclusive,
-    /// One of many cells that looks changed; only fresh runs can tell.
+    /// One of many cells that looks changed; only fresh runs can decide.
     Suspect,
     /// One run of each side.
     Single,
-    /// A percentile that stands on too few operations.
+    /// A percentile from too few operations.
     TooFewOperations,
     /// The figures cannot be compared.
     Unusable,
 }
 
 impl Word {
-    /// As a table has it; speed is faster or slower, anything else better or worse.
+    /// The word in tables; speed is faster or slower, anything else better or worse.
     #[must_use]
     pub fn words(self, of_speed: bool) -> &'static str {
         match self {
@@ -77,19 +77,19 @@ impl Word {
 /// The size of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Effect {
-    /// "ratio" (B over A) or "difference" (B less A, where a figure is zero).
+    /// "ratio" (B over A) or "difference" (B minus A, if a figure is zero).
     pub scale: &'static str,
     /// The estimate.
     pub estimate: f64,
-    /// Lower bound of the interval.
+    /// Lower bound of the interval, if there is one.
     pub low: Option<f64>,
-    /// Upper bound of the interval.
+    /// Upper bound of the interval, if there is one.
     pub high: Option<f64>,
-    /// What the interval attains: 0.9457 is 94.57 %.
+    /// Attained confidence of the interval: 0.9457 is 94.57 %.
     pub confidence: Option<f64>,
 }
 
-/// A figure of a cell with what may be said of it.
+/// A figure of a cell with its verdict.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// The cell in words.
@@ -104,29 +104,29 @@ pub struct Row {
     pub streams: Option<u64>,
     /// Operations in flight per stream.
     pub queue_depth: Option<u64>,
-    /// Whether O_DIRECT was asked for.
+    /// Whether O_DIRECT was requested.
     pub direct: bool,
     /// Further coordinates.
     pub tags: BTreeMap<String, String>,
-    /// Settings of a sweep that the cell was measured under.
+    /// Sweep settings that the cell was measured under.
     pub settings: BTreeMap<String, String>,
-    /// The figure.
+    /// Name of the figure.
     pub metric: String,
-    /// Its unit.
+    /// Unit of the values.
     pub unit: String,
-    /// Whether more of it is better.
+    /// Whether higher is better; `None` if neither.
     pub higher_is_better: Option<bool>,
-    /// Whether the cell is quoted by it.
+    /// Whether it is the figure that the cell is quoted by.
     pub headline: bool,
-    /// A's values, in the order measured.
+    /// A's values, in order of measurement.
     pub a: Vec<f64>,
-    /// B's.
+    /// B's values, in order of measurement.
     pub b: Vec<f64>,
     /// The method.
     pub method: Method,
-    /// Whole quads, where they are the method.
+    /// Number of whole quads, if they are the method.
     pub quads: usize,
-    /// Operations that the percentile needs in every run, where one of them has fewer.
+    /// Operations that the percentile needs in every run, if one of them has fewer.
     pub operations_needed: Option<u64>,
     /// The size of the change.
     pub effect: Option<Effect>,
@@ -134,20 +134,20 @@ pub struct Row {
     pub p: Option<f64>,
     /// Whether p is exact.
     pub exact: bool,
-    /// Coefficient of variation of single runs within quads, the change taken out; only where quads are the method and figures positive.
+    /// Coefficient of variation of single runs within quads, with the change removed; only if quads are the method and figures positive.
     pub cv: Option<f64>,
-    /// p, adjusted for the number of cells by Benjamini and Hochberg; only where there are several.
+    /// p, adjusted for the number of cells by Benjamini and Hochberg; only if there are several.
     pub adjusted_p: Option<f64>,
-    /// Whether it is a percentile on too few operations beside one of the same cell that has enough: the one open of a run beside its
-    /// reads. A word such as "p99" does not mean it.
+    /// Whether it is a percentile from too few operations beside one of the same cell that has enough, such as the single open
+    /// of a run beside its reads. A word such as "p99" does not select it.
     #[serde(skip)]
     pub(super) beside: bool,
-    /// Whether the noise found beforehand forbids a verdict: nothing else may settle it then.
+    /// Whether noise found beforehand forbids a verdict; nothing else may settle it then.
     #[serde(skip)]
     pub(super) withheld: bool,
     /// The verdict.
     pub verdict: Word,
-    /// The same in a sentence.
+    /// The verdict in a sentence.
     pub sentence: String,
 }
 
@@ -185,13 +185,13 @@ impl Row {
         }
     }
 
-    /// Whether it says how fast something is, and not how much of something there was.
+    /// Whether it measures speed and not an amount.
     #[must_use]
     pub fn is_of_speed(&self) -> bool {
         [units::BYTES_PER_S, units::OPS_PER_S, units::NS].contains(&self.unit.as_str())
     }
 
-    /// Whether it is a percentile that stands on too few operations.
+    /// Whether it is a percentile from too few operations.
     #[must_use]
     pub fn has_too_few(&self) -> bool {
         self.verdict == Word::TooFewOperations
@@ -205,22 +205,20 @@ impl Row {
         }
     }
 
-    /// The estimate where it is a ratio.
+    /// The estimate, if it is a ratio.
     #[must_use]
     pub fn ratio(&self) -> Option<f64> {
         self.effect.filter(|e| e.scale == RATIO).map(|e| e.estimate)
     }
 }
 
-/// The scale of ratios.
 const RATIO: &str = "ratio";
 
-/// Judges a figure.
 pub(super) fn judge(sample: &Sample, layout: &Layout, rules: &Rules) -> Row {
     let mut row = Row::new(sample, layout);
     if let Some(few) = sample.too_few {
         row.verdict = Word::TooFewOperations;
-        // What stands on so few is no figure to be read.
+        // A value from so few operations is not shown.
         (row.a, row.b) = (Vec::new(), Vec::new());
         row.sentence = format!(
             "Too few operations: {} needs {} in every run, and one has {}.",
@@ -233,7 +231,7 @@ pub(super) fn judge(sample: &Sample, layout: &Layout, rules: &Rules) -> Row {
     let judged = match &layout.design {
         Design::Quads { .. } if !quads.is_empty() => by_quads(&mut row, &quads, &rules, layout),
         _ if row.a.len() == 1 && row.b.len() == 1 => single(&mut row),
-        // Runs that fail now and then must not turn drawn quads into groups. What was found in the ids may hold one cell a run.
+        // Occasional failed runs must not turn drawn quads into groups. With quads found from ids, each run may hold one cell.
         Design::Quads { random: true, .. } => {
             row.sentence = "No comparison: no quad has it in all four runs.".into();
             Ok(())
@@ -278,7 +276,7 @@ fn by_quads(row: &mut Row, quads: &[Quad], rules: &Rules, layout: &Layout) -> Ju
     Ok(())
 }
 
-/// Whether the runs that have this figure are mixed in time: all runs may be, and those of one cell not.
+/// Whether the runs with this figure are mixed in time: all runs may be, but those of one cell not.
 fn is_mixed(sample: &Sample, layout: &Layout) -> bool {
     let known = matches!(layout.design, Design::Groups { mixed: true, .. } | Design::Quads { .. });
     let sides: Vec<Side> = sample.values.iter().map(|(u, _)| layout.units[*u].side).collect();
@@ -335,9 +333,9 @@ fn word(verdict: &Verdict, higher_is_better: Option<bool>) -> Word {
     }
 }
 
-/// Marks the percentiles on too few operations that stand beside others of the same cell. Most runs of the baseline have to have too few
-/// already: an operation that only the other side hardly does any more is what a comparison is made for. `samples` are what the rows were
-/// made of.
+/// Marks the percentiles from too few operations that accompany others of the same cell. Most runs of the baseline must have
+/// too few already: an operation that has become rare only on the other side is exactly what a comparison is made for.
+/// `samples` are the sources of the rows.
 pub(super) fn mark_beside(rows: &mut [Row], samples: &[Sample], layout: &Layout) {
     let of = |row: &Row| Some((row.cell.clone(), metric::percentile(&row.metric)?.1.to_owned()));
     let enough: BTreeSet<(String, String)> =
@@ -347,8 +345,8 @@ pub(super) fn mark_beside(rows: &mut [Row], samples: &[Sample], layout: &Layout)
     }
 }
 
-/// Single runs with O_DIRECT beside the same ones without it: what goes past the page cache shows how far runs differ where a change
-/// of the page cache's or the scheduler's doing should not be seen.
+/// Pairs single runs with O_DIRECT with the same ones without: O_DIRECT bypasses the page cache, so it shows how far runs
+/// differ where a change of the page cache or the scheduler should have no effect.
 pub(super) fn controls(rows: &mut [Row]) {
     let quoted: Vec<usize> =
         (0..rows.len()).filter(|i| rows[*i].headline && rows[*i].method == Method::Single).collect();

@@ -1,10 +1,10 @@
-//! A comparison as JUnit XML, which every CI shows: a suite for each comparison, a test for each figure that the gate looks at. Worse is a
-//! failure; what the data do not tell is skipped, with the reason. If that leaves the gate without an answer, that is an error.
+//! A comparison as JUnit XML, which every CI shows: a suite for each comparison, a test for each figure the gate considers.
+//! Worse is a failure; insufficient data is skipped, with the reason. If the gate then has no answer, that is an error.
 
 use super::{Compared, Gate, Outcome, Word};
 use std::fmt::Write as _;
 
-/// The document; `gates` belong to the comparisons one by one.
+/// The document; `gates` correspond to the comparisons.
 #[must_use]
 pub fn junit(all: &[Compared], gates: &[Gate]) -> String {
     let suites: Vec<String> = all.iter().zip(gates).map(|(c, g)| suite(c, g)).collect();
@@ -22,12 +22,12 @@ fn worse(compared: &Compared, gate: &Gate) -> usize {
     gate.rows.iter().filter(|i| compared.rows[**i].verdict == Word::Worse).count()
 }
 
-/// The case that says so, if there is no answer.
+/// The number of cases that report a missing answer: 0 or 1.
 fn undecided(gate: &Gate) -> usize {
     usize::from(gate.outcome == Outcome::NotEnoughData)
 }
 
-/// The document where nothing was compared: one case that could not be decided, with the reason.
+/// The document if nothing was compared: one undecided case, with the reason.
 #[must_use]
 pub fn junit_undecided(sides: &[&str; 2], why: &str) -> String {
     let (name, why) = (escaped(&format!("{} against {}", sides[1], sides[0])), escaped(why));
@@ -74,7 +74,7 @@ fn suite(compared: &Compared, gate: &Gate) -> String {
     text
 }
 
-/// Text that may stand in an attribute: the five characters of XML, and no control character, which XML 1.0 cannot hold.
+/// Escapes text for an attribute: XML's five characters, and no control characters, which XML 1.0 cannot hold.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
@@ -142,7 +142,7 @@ mod tests {
                 _ => {}
             }
         }
-        // Two cells with four figures each, twice; p99.9 stands on too few operations.
+        // Two cells with four figures each, twice; p99.9 has too few operations.
         assert_eq!((cases, skipped, failures.len()), (16, 4, 4));
         assert!(failures[0].starts_with("B is 2.7 % slower than A (ratio 0.9726"), "{failures:?}");
         assert_eq!(suites[0], (Some("a <&\"'> \u{fffd} name against old".into()), Some("2".into())));

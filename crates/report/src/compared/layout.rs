@@ -1,6 +1,6 @@
-//! How the runs of two sides were measured: in quads, mixed in some other way, one side after the other, or once each. A sweep wrote its
-//! blocks on its runs, a comparison that made its runs itself their quads; of other runs the ids tell the order in which they were started. What one value stands for, a run or one
-//! of its complete repetitions, is decided here.
+//! How the runs of two sides were measured: in quads, mixed in some other way, one side after the other, or once each. A sweep
+//! marks its runs with their blocks, and a comparison that makes its own runs marks their quads; for other runs, the ids give
+//! the order of starting. This module also decides whether one value comes from a run or from one of its complete repetitions.
 
 use super::Side;
 use super::session::{Part, SessionMark};
@@ -15,14 +15,14 @@ use std::collections::{BTreeMap, BTreeSet};
 pub enum Design {
     /// Four runs at a time, two of each side.
     Quads {
-        /// Whether the order within them was drawn at random, as sweeps and comparisons do; otherwise it was found in the runs' ids.
+        /// Whether the order within them was drawn at random, as by sweeps and comparisons; otherwise it was found from the runs' ids.
         random: bool,
-        /// Runs that belong to no whole quad and are left out.
+        /// Number of runs outside any whole quad, which are left out.
         left_out: usize,
     },
     /// Two groups without pairing.
     Groups {
-        /// Whether the sides' runs are mixed in time; otherwise one side was measured after the other, or nobody knows.
+        /// Whether the sides' runs are mixed in time; otherwise one side was measured after the other, or the order is unknown.
         mixed: bool,
         /// Whether the repetitions within two runs count as runs.
         repetitions: bool,
@@ -31,15 +31,15 @@ pub enum Design {
     Single,
 }
 
-/// What gives one value of a figure.
+/// The source of one value of a figure.
 #[derive(Clone, Debug)]
 pub(super) struct Unit {
     pub(super) side: quads::Side,
-    /// Numbers of the runs within their side: a script makes several at a time.
+    /// Indices of the runs within their side: a script makes several at a time.
     pub(super) runs: Vec<usize>,
-    /// Only this repetition, where repetitions count.
+    /// Only this repetition, if repetitions count as runs.
     pub(super) repetition: Option<u32>,
-    /// Settings of a sweep that vary within a side: coordinates of the cell.
+    /// Sweep settings that vary within a side: coordinates of the cell.
     pub(super) settings: BTreeMap<String, String>,
 }
 
@@ -47,17 +47,17 @@ pub(super) struct Unit {
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     pub(super) design: Design,
-    /// In the order they were measured, as far as that is known.
+    /// In order of measurement, as far as it is known.
     pub(super) units: Vec<Unit>,
-    /// Numbers of the units of each quad, in order.
+    /// Indices of the units of each quad, in order.
     pub(super) quads: Vec<[usize; 4]>,
-    /// What the comparison wrote that made the runs, if one did.
+    /// The mark of the comparison that made the runs, if one did.
     pub(super) session: Option<SessionMark>,
-    /// Whether runs that did not complete have no value here.
+    /// Whether incomplete runs have no value here.
     pub(super) leaves_out_incomplete: bool,
 }
 
-/// What a sweep wrote on a run.
+/// A sweep's mark on a run.
 struct SweepMark {
     id: String,
     run: u64,
@@ -87,7 +87,7 @@ impl Layout {
             .unwrap_or_else(|| Self::of_times(a, b))
     }
 
-    /// Runs of one comparison that made them itself. What was interrupted or failed has no place in a quad.
+    /// Runs made by one comparison itself. Interrupted or failed runs are in no quad.
     fn of_session(a: &Side<'_>, b: &Side<'_>) -> Option<Self> {
         let mut marked = Vec::new();
         for (side, runs) in [(quads::Side::A, &a.runs), (quads::Side::B, &b.runs)] {
@@ -125,7 +125,7 @@ impl Layout {
         Some(Self { design, units, quads, session: Some(first), leaves_out_incomplete: true })
     }
 
-    /// Runs of one sweep: its blocks are the quads. What was interrupted or failed has no place in them.
+    /// Runs of one sweep: its blocks are the quads. Interrupted or failed runs are in none.
     fn of_sweep(a: &Side<'_>, b: &Side<'_>) -> Option<Self> {
         let mut marked = Vec::new();
         for (side, runs) in [(quads::Side::A, &a.runs), (quads::Side::B, &b.runs)] {
@@ -148,7 +148,7 @@ impl Layout {
                 continue;
             }
             if last == Some((side, mark.run)) {
-                // A script makes several runs of one turn of the sweep.
+                // A script makes several runs in one turn of the sweep.
                 if let Some(unit) = units.last_mut() {
                     unit.runs.push(i);
                 }
@@ -200,7 +200,7 @@ impl Layout {
         Some(Self { design, units, quads: Vec::new(), session: None, leaves_out_incomplete: false })
     }
 
-    /// Whatever else: by the order in which the runs were started, which their ids tell.
+    /// Any other runs: by their order of starting, given by their ids.
     fn of_times(a: &Side<'_>, b: &Side<'_>) -> Self {
         let mut order: Vec<(&str, quads::Side, usize)> = Vec::new();
         for (side, runs) in [(quads::Side::A, &a.runs), (quads::Side::B, &b.runs)] {
@@ -247,7 +247,6 @@ impl Layout {
         self.quads.iter().map(|q| q.iter().map(letter).collect()).collect()
     }
 
-    /// How it was measured, in words.
     pub(super) fn words(&self) -> String {
         let left = |n: usize| match n {
             0 => String::new(),
@@ -281,7 +280,7 @@ impl Layout {
     }
 }
 
-/// The settings that take several values within a side, or that both sides have several of.
+/// The settings with several values within a side or within both.
 fn varying(marked: &[(quads::Side, usize, SweepMark, bool)]) -> BTreeSet<String> {
     let mut values: BTreeMap<(&str, bool), BTreeSet<&str>> = BTreeMap::new();
     for (side, _, mark, _) in marked {

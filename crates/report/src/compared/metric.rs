@@ -1,4 +1,4 @@
-//! Which figures are compared: chosen by a word that means the same for all programs, or by the figure's own name.
+//! Which figures are compared: selected by a word with the same meaning for all programs, or by the figure's own name.
 
 use fathom_record::OpKind;
 use fathom_record::figures::{PERCENTILES, Series};
@@ -7,22 +7,22 @@ use fathom_record::imported::names;
 /// A choice of figures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Metric {
-    /// Every figure there is.
+    /// Every figure available.
     All,
     /// Bytes per second.
     Throughput,
     /// Operations per second.
     Operations,
-    /// How long it took.
+    /// Duration.
     Time,
     /// A percentile of the latency of every kind of operation: "p99.9".
     Percentile(String),
-    /// A figure of this name.
+    /// The figure of this name.
     Named(String),
 }
 
 impl Metric {
-    /// The choice that a word means.
+    /// The selection for a word.
     #[must_use]
     pub fn of_word(word: &str) -> Self {
         match word {
@@ -35,7 +35,7 @@ impl Metric {
         }
     }
 
-    /// The word again.
+    /// The word for this selection.
     #[must_use]
     pub fn word(&self) -> &str {
         match self {
@@ -47,7 +47,7 @@ impl Metric {
         }
     }
 
-    /// Whether a figure is meant.
+    /// Whether it selects the figure.
     #[must_use]
     pub fn takes(&self, metric: &str) -> bool {
         match self {
@@ -61,7 +61,7 @@ impl Metric {
     }
 }
 
-/// The operation and the percentile of a figure that is one: "read p99" is of reads, "p99".
+/// Splits the name of a percentile: "read p99" is ("read", "p99").
 pub(super) fn percentile(metric: &str) -> Option<(&str, &str)> {
     let (operation, p) = metric.rsplit_once(' ')?;
     p.strip_prefix('p')?.parse::<f64>().ok()?;
@@ -73,14 +73,14 @@ pub(crate) fn percent_of(metric: &str) -> Option<f64> {
     percentile(metric)?.1.strip_prefix('p')?.parse().ok()
 }
 
-/// The kind of operation that a percentile of a measured run is of.
+/// The kind of operation of a percentile in a measured run.
 pub(super) fn kind_of(metric: &str) -> Option<OpKind> {
     let (operation, _) = percentile(metric)?;
     OpKind::ALL.into_iter().find(|op| op.word() == operation)
 }
 
-/// Whether a reader who did not choose wants this figure: rates, time, and three percentiles of the latency of whole operations. Operations
-/// per second say nothing new beside a throughput. Of a program that prints others, its percentiles are wanted.
+/// Whether a figure is shown by default: rates, time, and three percentiles of the latency of whole operations. Operations per
+/// second add nothing beside a throughput. For a program that prints other percentiles, those are shown.
 pub(super) fn is_usual(series: &Series, all: &[Series]) -> bool {
     if let Some((operation, _)) = percentile(&series.metric) {
         let of_the_same = |s: &&Series| {
@@ -100,13 +100,13 @@ pub(super) fn is_usual(series: &Series, all: &[Series]) -> bool {
     }
 }
 
-/// Whether it is one of the percentiles that are told of every operation.
+/// Whether it is one of the percentiles given for every operation.
 fn is_common(series: &Series) -> bool {
     percent_of(&series.metric).is_some_and(|p| PERCENTILES.contains(&p))
 }
 
-/// Whether a throughput has one digit at most: Filebench prints tenths of MB/s, so that ten small reads a second are "0.1mb/s" or none at
-/// all. Then operations per second say more.
+/// Whether a throughput has one digit at most: Filebench prints tenths of MB/s, so ten small reads a second are "0.1mb/s" or
+/// less. Operations per second then say more.
 pub(super) fn is_coarse(mut bytes_per_s: impl Iterator<Item = f64>) -> bool {
     bytes_per_s.all(|v| {
         let tenths = v / (0.1 * 1_048_576.0);
@@ -114,7 +114,7 @@ pub(super) fn is_coarse(mut bytes_per_s: impl Iterator<Item = f64>) -> bool {
     })
 }
 
-/// Whether a cell has one of the figures that all programs have.
+/// Whether a cell has one of the figures common to all programs.
 fn has_usual(series: &Series, all: &[Series]) -> bool {
     all.iter().any(|s| {
         s.cell == series.cell
@@ -123,7 +123,7 @@ fn has_usual(series: &Series, all: &[Series]) -> bool {
     })
 }
 
-/// The place of a figure among those that a cell can be quoted by, smallest first; `None` if it cannot.
+/// Rank of a figure among those that a cell can be quoted by, lowest first; `None` if it cannot.
 pub(crate) fn quoted(metric: &str) -> Option<u8> {
     match metric {
         names::THROUGHPUT => Some(0),

@@ -1,10 +1,10 @@
-//! Two sides of runs, judged: every figure of every cell both have, by the strongest method that the way they were measured allows. Quads
-//! where the order of the runs is known to be mixed, two groups where it is not, a bare ratio where there is one run of each.
+//! Judges two sides of runs: every figure of every common cell, by the strongest method that the way of measuring allows: quads
+//! if the order of the runs is known to be mixed, two groups if not, a bare ratio for one run of each.
 //!
-//! `layout` finds out how the runs were measured, `samples` takes a value of every figure out of every run, `judge` hands them to
-//! the statistics of `fathom_compare`, `session` knows the comparisons that measured their runs themselves, `family` looks at many cells together, `notices` and `differences` say what else the reader has to
-//! know. `text` and `serde` (the published schema) show it, `gate` decides, `junit` and `github` tell a CI of it. Nothing here runs or
-//! stores anything.
+//! `layout` determines how the runs were measured, `samples` extracts every figure from every run, `judge` applies the
+//! statistics of `fathom_compare`, `session` handles comparisons that made their runs themselves, `family` examines many cells
+//! together, `notices` and `differences` add what else the reader must know. `text` and `serde` (the published schema) show it,
+//! `gate` decides, `junit` and `github` report to CI. Nothing here runs or stores anything.
 
 mod differences;
 mod factors;
@@ -51,31 +51,31 @@ use fathom_compare::verdict::Rules;
 use fathom_record::Run;
 use serde::Serialize;
 
-/// Cells of single runs that are told one by one.
+/// Maximum number of single-run cells shown one by one.
 const MOST_SINGLES: usize = 60;
 
-/// The field `schema` of the JSON.
+/// Value of the field `schema` in the JSON.
 pub const SCHEMA: &str = "fathom-compare 1";
 
-/// One side, as the user named it.
+/// One side, as named by the user.
 #[derive(Clone, Debug)]
 pub struct Side<'r> {
-    /// What it is called: "scheduler=none", a label, an id, a file.
+    /// Such as "scheduler=none", a label, an id, a file.
     pub name: String,
     /// Its runs.
     pub runs: Vec<&'r Run>,
 }
 
-/// What is asked for.
+/// Options of a comparison.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
-    /// Level, threshold and confidence; the direction is each figure's own.
+    /// Level, threshold and confidence; each figure has its own direction.
     pub rules: Rules,
-    /// The figures that are compared; empty: those that a reader wants first.
+    /// The figures to compare; if empty, the default ones.
     pub metrics: Vec<Metric>,
 }
 
-/// A side as it is told.
+/// A side in the output.
 #[derive(Clone, Debug, Serialize)]
 pub struct Told {
     /// Its name.
@@ -84,16 +84,16 @@ pub struct Told {
     pub runs: Vec<RunTold>,
 }
 
-/// A run as it is told.
+/// A run in the output.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunTold {
-    /// Its id; empty where a file held none.
+    /// Its id; empty if a file had none.
     pub id: String,
     /// Its label.
     pub label: String,
-    /// When it began, as the record says.
+    /// When it began, as recorded.
     pub started_at: String,
-    /// Where it was imported from; `None` if fathom measured it.
+    /// Its import source; `None` if measured by fathom.
     pub source: Option<String>,
 }
 
@@ -102,48 +102,47 @@ pub struct RunTold {
 pub struct Compared {
     /// The baseline.
     pub a: Told,
-    /// What is compared with it.
+    /// The side compared with the baseline.
     pub b: Told,
     /// How the runs were measured, and what counts as one.
     pub design: Design,
-    /// The same in words.
+    /// The design in words.
     pub design_words: String,
-    /// How the comparison went that made the runs; none if they came about in another way.
+    /// Course of the comparison that made the runs; `None` if they were made in another way.
     pub session: Option<Session>,
-    /// Level of the tests.
+    /// Significance level of the tests.
     pub alpha: f64,
-    /// Changes of a ratio below this are no verdict: 0.01 is 1 %.
+    /// Relative changes below this give no verdict: 0.01 is 1 %.
     pub threshold: f64,
     /// The figures, cell by cell, in the order of A.
     pub rows: Vec<Row>,
-    /// Cells of one figure taken together.
+    /// All cells of one figure taken together.
     pub families: Vec<Family>,
-    /// What the reader has to know.
+    /// What else the reader must know.
     pub notices: Vec<Notice>,
-    /// What differs between the machines and their settings.
+    /// Differences of the machines and their settings.
     pub environment: Vec<Difference>,
-    /// What differs in what was asked for.
+    /// Differences of the workloads.
     pub workload: Vec<Difference>,
-    /// Cells that B does not have.
+    /// Cells that B lacks.
     pub only_a: Vec<String>,
-    /// Cells that A does not have.
+    /// Cells that A lacks.
     pub only_b: Vec<String>,
-    /// The figures that the gate looks at and that A has and B lacks, wholly or in some of its runs.
+    /// Figures considered by the gate that A has and B lacks, in some or all of its runs.
     #[serde(skip)]
     pub(crate) lost: Vec<Lost>,
-    /// Why the gate must not let it pass, whatever the figures say.
+    /// Why the gate must not pass, whatever the figures say.
     #[serde(skip)]
     pub(crate) obstacles: Vec<String>,
-    /// Whether all runs are surveys.
     #[serde(skip)]
     pub(crate) are_surveys: bool,
-    /// Whether the figures were chosen by name.
+    /// Whether the figures were selected by name.
     #[serde(skip)]
     pub(crate) is_chosen: bool,
-    /// How both sides are measured in turn.
+    /// How to measure both sides alternately.
     #[serde(skip)]
     pub(crate) again: String,
-    /// The surfaces of both sides, where each is one run: the page draws them beside their ratio.
+    /// The surfaces of both sides, if each is one run: the page draws them beside their ratio.
     #[serde(skip)]
     pub(crate) surfaces: [Surfaces; 2],
 }
@@ -156,7 +155,7 @@ pub(crate) struct Surfaces {
 }
 
 impl Surfaces {
-    /// Of a side that is one run; of others none.
+    /// For a side of one run; empty otherwise.
     fn of(side: &Side<'_>) -> Self {
         match side.runs.as_slice() {
             [run] => Self { machine: Machine::of(run), mapped: Mapped::of_run(run) },
@@ -171,7 +170,7 @@ impl Compared {
     pub fn of(a: &Side<'_>, b: &Side<'_>, asked: &Asked) -> Self {
         let mut layout = layout::Layout::of(a, b);
         let rules = match &layout.session {
-            // The plan of the session fixed the level of its last look.
+            // The session's plan fixed the level of its last look.
             Some(mark) => Rules { alpha: mark.plan.stopping.level(), ..asked.rules },
             None => asked.rules,
         };
@@ -216,7 +215,7 @@ impl Compared {
 }
 
 impl Compared {
-    /// Whether a choice means a figure of a cell of both sides, or one that B lost.
+    /// Whether a selection matches a figure of a cell of both sides, or one that B lost.
     #[must_use]
     pub fn has(&self, metric: &Metric) -> bool {
         let mut names = self.rows.iter().map(|r| &r.metric).chain(self.lost.iter().map(|l| &l.metric));
@@ -246,16 +245,15 @@ mod tests;
 
 #[cfg(test)]
 pub(crate) mod tests_of_examples {
-    //! Comparisons of known figures, for the tests of those who draw them.
+    //! Comparisons of known figures, for the tests of the formats.
     use super::Compared;
     use super::tests::{SLOWER, compared, sides_of};
 
-    /// The first example of the specification in so many cells.
+    /// The specification's first example, in the given number of cells.
     pub(crate) fn slower_in_cells(cells: usize) -> Compared {
         compared(&sides_of(&SLOWER, cells))
     }
 
-    /// One run of each side.
     pub(crate) fn single(a: f64, b: f64) -> Compared {
         let [mut one, mut two] = sides_of(&[("AB", [a, b, 0.0, 0.0])], 1);
         one.truncate(1);

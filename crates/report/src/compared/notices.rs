@@ -1,6 +1,6 @@
-//! What a reader has to know besides the verdicts: runs on two levels, runs far from the others, a machine that drifts, runs that show
-//! what ran before them, sides that were served by different things, a first cell that alone read the disk, runs that did not end well.
-//! Nothing is left out of a comparison for it.
+//! What a reader must know besides the verdicts: runs on two levels, outlying runs, drift, runs influenced by the one before,
+//! sides with different sources, a first cell that alone read the disk, runs that did not end well. Nothing is excluded from a
+//! comparison because of it.
 
 use super::factors::Factors;
 use super::layout::{Design, Layout};
@@ -22,22 +22,22 @@ use fathom_record::{Phase, Regime, Run, Status, figures};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// From this share of the bytes on, what reached the device differs between the sides.
+/// From this difference in the device's share of the bytes on, the sides are served differently.
 const UNEQUAL_SHARE: f64 = 0.1;
 
-/// Something to know.
+/// Something the reader must know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Notice {
-    /// What kind: "few-quads", "geometric-mean", "two-levels", "outlier", "drift", "carry-over", "unequal-cache", "first-cell", "order", "status",
-    /// "simulated", "model", "doubt".
+    /// Kind of notice: "few-quads", "geometric-mean", "two-levels", "outlier", "drift", "carry-over", "unequal-cache",
+    /// "first-cell", "order", "status", "simulated", "model", "doubt".
     pub code: &'static str,
-    /// The cell it is about, if it is about one.
+    /// The cell it concerns, if any.
     pub cell: Option<String>,
     /// The whole sentence.
     pub sentence: String,
 }
 
-/// Every notice, of the whole comparison first.
+/// Every notice, those about the whole comparison first.
 pub(super) fn all(a: &Side<'_>, b: &Side<'_>, layout: &Layout, taken: &Taken, rules: &Rules) -> Vec<Notice> {
     let mut found: Vec<Notice> = order(layout).into_iter().chain(means(layout, taken)).collect();
     for (letter, side) in [("A", a), ("B", b)] {
@@ -78,15 +78,15 @@ pub(crate) fn spelled(value: f64, unit: &str) -> String {
     }
 }
 
-/// Four significant digits at most, without closing zeros.
+/// Four significant digits at most, without trailing zeros.
 fn short(value: f64) -> String {
     let digits = if value == 0.0 { 0 } else { (3 - value.abs().log10().floor() as i32).clamp(0, 9) };
     let text = format!("{value:.*}", digits as usize);
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// Single runs of several cells: the geometric mean of their ratios, figure by figure. Where some cells are controls of others, they are no
-/// sample of one thing.
+/// Single runs of several cells: the geometric mean of their ratios, by figure. Cells that are controls of others are not a
+/// sample of the same thing.
 fn means(layout: &Layout, taken: &Taken) -> Vec<Notice> {
     let quoted: Vec<&Sample> = taken.samples.iter().filter(|s| s.headline).collect();
     let direct = quoted.iter().filter(|s| s.place.cell.direct).count();
@@ -118,7 +118,7 @@ fn means(layout: &Layout, taken: &Taken) -> Vec<Notice> {
     figures.iter().filter_map(mean).collect()
 }
 
-/// Quads whose order nobody drew.
+/// Quads whose order was not drawn at random.
 fn order(layout: &Layout) -> Option<Notice> {
     let Design::Quads { random: false, .. } = layout.design else { return None };
     let orders = layout.orders();
@@ -151,7 +151,7 @@ fn ended_badly(letter: &str, run: &Run, layout: &Layout) -> Option<Notice> {
     Some(Notice { code: "status", cell: None, sentence })
 }
 
-/// A side of which runs were simulated: their figures are a model's.
+/// A side with simulated runs: their figures come from a model.
 fn simulated(letter: &str, side: &Side<'_>) -> Option<Notice> {
     let of_runs = side.runs.iter().filter(|r| r.simulation.is_some()).count();
     let sentence = match of_runs {
@@ -188,7 +188,7 @@ fn levels(letter: &str, values: &[f64], unit: &str, add: Add<'_>) {
     );
 }
 
-/// Runs far from the others of their side: named, explained as far as the record can, and kept.
+/// Outlying runs of a side: named, explained as far as the record can, and kept.
 fn far(letter: &str, which: quads::Side, of: (&Sample, &Layout, &Side<'_>), rules: &Rules, add: Add<'_>) {
     let (sample, layout, side) = of;
     let mine: Vec<(usize, f64)> =
@@ -196,18 +196,18 @@ fn far(letter: &str, which: quads::Side, of: (&Sample, &Layout, &Side<'_>), rule
     let values: Vec<f64> = mine.iter().map(|v| v.1).collect();
     let Some(usual) = median(&values) else { return };
     for outlier in outliers(&values).unwrap_or_default() {
-        // A fence alone is nothing in small samples: both rules must agree.
+        // A fence alone means nothing in small samples: both rules must agree.
         if outlier.z.abs() <= 5.0 || outlier.fence == fathom_compare::outliers::Fence::Inside {
             continue;
         }
         let (unit, value) = mine[outlier.index];
-        // Where next to nothing scatters, whatever does lies far outside.
+        // If there is almost no scatter, any deviation lies far outside.
         if (value / usual - 1.0).abs() < rules.threshold {
             continue;
         }
         let run = layout.units[unit].runs.first().and_then(|r| side.runs.get(*r));
         let first = if unit == 0 { "; it was the first run of all" } else { "" };
-        // What most runs have to say against themselves explains none of them.
+        // A doubt that most runs share explains none of them.
         let common = |code: &str| {
             2 * side.runs.iter().filter(|r| r.doubts.iter().any(|d| d.code == code)).count() > side.runs.len()
         };
@@ -230,7 +230,7 @@ fn far(letter: &str, which: quads::Side, of: (&Sample, &Layout, &Side<'_>), rule
     }
 }
 
-/// Neighbours in time that are alike, and runs that show what ran before them.
+/// Neighbours in time that are alike, and runs influenced by the one before.
 fn drift(sample: &Sample, layout: &Layout, rules: &Rules, add: Add<'_>) {
     let ordered = matches!(layout.design, Design::Quads { .. } | Design::Groups { mixed: true, .. });
     if !ordered || sample.values.iter().any(|v| v.1 <= 0.0) {
@@ -275,7 +275,7 @@ fn drift(sample: &Sample, layout: &Layout, rules: &Rules, add: Add<'_>) {
     }
 }
 
-/// What served the sides, where that differs.
+/// What served the sides, if that differs.
 fn unequal(a: &Side<'_>, b: &Side<'_>, sample: &Sample, factors: &Factors) -> Option<String> {
     let served = |side: &Side<'_>| {
         let phases = side.runs.iter().flat_map(|r| &r.phases);
@@ -305,7 +305,7 @@ fn unequal(a: &Side<'_>, b: &Side<'_>, sample: &Sample, factors: &Factors) -> Op
     ))
 }
 
-/// The most frequent, of equals the first.
+/// The most frequent; of equals, the first.
 fn usual(regimes: impl Iterator<Item = Regime>) -> Option<Regime> {
     let mut counts: Vec<(Regime, usize)> = Vec::new();
     for regime in regimes {
@@ -320,7 +320,7 @@ fn usual(regimes: impl Iterator<Item = Regime>) -> Option<Regime> {
 /// Runs whose first cell of an operation is far off the next: it alone may have read the disk.
 fn first_cells(letter: &str, side: &Side<'_>) -> Vec<Notice> {
     let mut found: BTreeMap<String, (usize, f64)> = BTreeMap::new();
-    // A text says it of itself.
+    // Imported texts say so themselves.
     for run in side.runs.iter().filter(|r| r.source.is_none()) {
         let mut operations: BTreeMap<(&str, bool, Option<u64>), Vec<f64>> = BTreeMap::new();
         for phase in run.phases.iter().filter(|p| p.axes.file_bytes.is_some() && !p.failed()) {

@@ -1,17 +1,17 @@
-//! Runs that did not end as they should: with such on a side, a gate may find a regression, but cannot say that there is none.
+//! Runs that did not end as they should: with one on a side, a gate may find a regression, but cannot show its absence.
 
 use super::Side;
 use super::layout::Layout;
 use crate::history::counted;
 use fathom_record::{Run, Status};
 
-/// Code of the doubt that a comparison writes on its last run when it is ended by a signal or an error, not by its plan.
+/// Code of the doubt that a comparison writes on its last run when a signal or an error ends it before its plan does.
 pub const ENDED_EARLY: &str = "comparison-ended-early";
 
-/// Each in a clause.
+/// The obstacles, one clause each.
 pub(super) fn of(a: &Side<'_>, b: &Side<'_>, layout: &Layout) -> Vec<String> {
-    // A sweep or a comparison leaves out what was interrupted, and does with less. What fails it cannot mend, and one that was killed in a
-    // run was not done.
+    // A sweep or a comparison leaves out interrupted runs and continues with fewer. It cannot repair a failed run, and a run
+    // that was killed was not done.
     let counts = |run: &Run| match run.status {
         Status::Completed => false,
         Status::Failed => true,
@@ -32,7 +32,7 @@ pub(super) fn of(a: &Side<'_>, b: &Side<'_>, layout: &Layout) -> Vec<String> {
     found
 }
 
-/// What a comparison wrote that did not come to its end; of other comparisons that these runs were part of it says nothing.
+/// Why the comparison that made these runs ended early; ignored when the runs are compared in another way.
 pub(super) fn early_ends<'s>(
     a: &'s Side<'_>,
     b: &'s Side<'_>,

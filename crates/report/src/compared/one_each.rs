@@ -1,4 +1,4 @@
-//! One run of each side on the terminal: how many times as fast, said once; the figures of both; and the command that would give a verdict.
+//! One run of each side on the terminal: the overall ratio, stated once; the figures of both; and the command that would give a verdict.
 
 use super::judge::Row;
 use super::notices::spelled;
@@ -47,12 +47,12 @@ pub(super) fn text(compared: &Compared) -> Option<String> {
     Some(text)
 }
 
-/// What would give a verdict.
+/// How to get a verdict.
 pub(super) fn advice(compared: &Compared) -> String {
     format!("\nFor a verdict: {}\n", compared.again)
 }
 
-/// Throughput, operations and percentiles; others where they were asked for, or where a cell has nothing else.
+/// Throughput, operations and percentiles; other figures if selected, or if a cell has nothing else.
 fn shown(compared: &Compared) -> Vec<&Row> {
     let rates = |row: &Row| [names::THROUGHPUT, names::OPERATIONS].contains(&row.metric.as_str());
     let has_rate = |cell: &str| compared.rows.iter().any(|row| row.cell == cell && rates(row));
@@ -60,13 +60,13 @@ fn shown(compared: &Compared) -> Vec<&Row> {
     compared.rows.iter().filter(|row| !row.has_too_few()).filter(wanted).collect()
 }
 
-/// Whether cells with O_DIRECT show how far runs differ where nothing should have changed: then there is no figure of all.
+/// Whether cells with O_DIRECT show how far runs differ where nothing should have changed; then there is no overall figure.
 fn is_controlled(compared: &Compared) -> bool {
     let quoted = || compared.rows.iter().filter(|row| row.headline);
     quoted().any(|row| row.direct) && quoted().any(|row| !row.direct)
 }
 
-/// How many times as fast B is over all cells, and where they lie.
+/// How many times as fast B is over all cells, and the range of the ratios.
 pub(super) fn headline(compared: &Compared) -> Option<String> {
     if is_controlled(compared) {
         return None;
@@ -92,7 +92,7 @@ pub(super) fn headline(compared: &Compared) -> Option<String> {
     ))
 }
 
-/// B's speed in that of A, above 1 where B is faster.
+/// B's speed relative to A's, above 1 if B is faster.
 fn speed(row: &Row) -> Option<f64> {
     let ratio = row.ratio()?;
     match row.higher_is_better? {
@@ -113,7 +113,7 @@ fn times(row: &Row) -> String {
     row.ratio().map_or_else(difference, of_ratio)
 }
 
-/// The command that measures both sides in turn, from what their runs were made by; of others the form it has.
+/// The command that measures both sides alternately, derived from what made their runs; otherwise its general form.
 pub(super) fn again(a: &[&Run], b: &[&Run]) -> String {
     let command = match (a, b) {
         ([a], [b]) => typed(a, b),

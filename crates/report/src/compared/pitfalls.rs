@@ -1,5 +1,5 @@
-//! What a comparison must not do, one test each: averages of percentiles and of rates, replicates that are none, a zero that has no ratio, a p
-//! that is printed as nothing.
+//! What a comparison must not do, one test each: averages of percentiles and of rates, repeated values that are not replicates,
+//! a zero that has no ratio, a p printed as zero.
 
 use super::tests::{SAME, SLOWER, compared, sides_of};
 use super::{Compared, Row, Word, text};
@@ -13,13 +13,13 @@ fn row<'c>(found: &'c Compared, metric: &str) -> &'c Row {
         .unwrap_or_else(|| panic!("no {metric} in {:#?}", found.rows))
 }
 
-/// A worker that moved so many MB in so many seconds.
+/// A worker that moved `mb` MB in `seconds` seconds.
 fn worker(mb: f64, seconds: f64) -> Worker {
     let elapsed_ns = (seconds * 1e9) as u64;
     Worker { bytes: (mb * 1e6) as u64, ops: mb as u64, elapsed_ns, ..Worker::default() }
 }
 
-/// Megabytes per second of everything together: total work over total time.
+/// Megabytes per second overall: total work over total time.
 fn together(workers: Vec<Worker>, seconds: f64) -> f64 {
     let one = Repetition { elapsed_ns: (seconds * 1e9) as u64, workers, ..Repetition::default() };
     one.parent_bytes_per_s().expect("a clock") / 1e6
@@ -27,7 +27,7 @@ fn together(workers: Vec<Worker>, seconds: f64) -> f64 {
 
 #[test]
 fn rates_of_unequal_work_are_total_work_over_total_time() {
-    // 900 MB at 900 MB/s, then 100 MB at 25 MB/s: 200 MB/s; the mean of the rates would be 462.5.
+    // 900 MB at 900 MB/s, then 100 MB at 25 MB/s: 200 MB/s overall; the mean of the rates would be 462.5.
     assert_eq!(together(vec![worker(900.0, 1.0), worker(100.0, 4.0)], 5.0), 200.0);
 }
 
@@ -69,7 +69,7 @@ fn percentiles_of_threads_and_repetitions_are_taken_of_all_operations_together()
     let found = figures::of(&run);
     let p99 = found.iter().find(|s| s.metric == "read p99").expect("a percentile").values[0].value;
     let p999 = found.iter().find(|s| s.metric == "read p99.9").expect("a percentile").values[0].value;
-    // The histogram's buckets are within 1 %.
+    // The histogram's buckets are exact to 1 %.
     assert!((p99 / 200e3 - 1.0).abs() < 0.01 && (p999 / 10_000e3 - 1.0).abs() < 0.01, "{p99} {p999}");
 }
 

@@ -1,6 +1,6 @@
-//! A value of every figure of every cell out of every run: what the statistics take. A run that holds several values of a figure gives
-//! one: a percentile of the latencies taken together, of rates and times the median. A percentile that stands on too few operations in
-//! some run is no sample.
+//! Extracts one value of every figure of every cell from every run, as input of the statistics. A run with several values of a
+//! figure gives one: a percentile of the merged latencies, or the median of rates and times. A percentile from too few
+//! operations in any run is no sample.
 
 use super::Side;
 use super::factors::Factors;
@@ -16,8 +16,8 @@ use fathom_record::same_work::{base, without_names};
 use fathom_record::{Histogram, Run};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A cell as it is compared: what the run says, which settings of a sweep it was measured under, and its number among the cells of the
-/// same kind, from 1: each stage of a script may measure the same cell again.
+/// A cell for comparison: the run's cell, the sweep settings it was measured under, and its number among the cells of the same
+/// kind, from 1, because several stages of a script may measure the same cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) cell: Cell,
@@ -26,7 +26,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// "read, O_DIRECT, file 1 GiB, record 64 KiB; read_ahead_kb=128; pass 2".
+    /// Such as "read, O_DIRECT, file 1 GiB, record 64 KiB; read_ahead_kb=128; pass 2".
     pub(super) fn title(&self) -> String {
         let mut title = section::cell_title(&self.cell);
         let settings: Vec<String> = self.settings.iter().map(|(k, v)| format!("{k}={v}")).collect();
@@ -39,28 +39,27 @@ impl Place {
         title
     }
 
-    /// Its coordinates that have no name of their own.
+    /// Its coordinates without a field.
     pub(super) fn tags(&self) -> BTreeMap<String, String> {
         let pass = (self.pass > 1).then(|| ("pass".to_owned(), self.pass.to_string()));
         self.cell.axes.tags.clone().into_iter().chain(pass).collect()
     }
 }
 
-/// Too few operations for a percentile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TooFew {
     pub(super) needed: u64,
-    /// In the run with the fewest.
+    /// Operations in the run with the fewest.
     pub(super) fewest: u64,
-    /// In how many runs of the baseline.
+    /// Number of baseline runs with too few.
     pub(super) runs_of_a: usize,
 }
 
-/// A figure that decides, that A has and B lacks, wholly or in some of its runs.
+/// A deciding figure that A has and B lacks, in some or all of its runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Lost {
     pub(crate) metric: String,
-    /// "read, record 8 KiB: throughput".
+    /// Such as "read, record 8 KiB: throughput".
     pub(crate) words: String,
 }
 
@@ -71,15 +70,15 @@ pub(super) struct Sample {
     pub(super) metric: String,
     pub(super) unit: String,
     pub(super) higher_is_better: Option<bool>,
-    /// Whether the cell is quoted by it.
+    /// Whether it is the figure that the cell is quoted by.
     pub(super) headline: bool,
-    /// By number of the unit, in order.
+    /// Values by unit index, in order.
     pub(super) values: Vec<(usize, f64)>,
     pub(super) too_few: Option<TooFew>,
 }
 
 impl Sample {
-    /// The values of one side, in the order they were measured.
+    /// The values of one side, in order of measurement.
     pub(super) fn of_side(&self, layout: &Layout, side: quads::Side) -> Vec<f64> {
         self.values.iter().filter(|(u, _)| layout.units[*u].side == side).map(|v| v.1).collect()
     }
@@ -89,14 +88,15 @@ impl Sample {
         self.too_few.is_some_and(|few| 2 * few.runs_of_a > self.of_side(layout, quads::Side::A).len())
     }
 
-    /// Whether a choice means it. A word such as "p99" means no operation that the baseline hardly does; its name does.
+    /// Whether `metric` selects it. A word such as "p99" does not select operations that are rare in the baseline; the figure's
+    /// name does.
     fn is_meant(&self, metric: &Metric, layout: &Layout) -> bool {
         metric.takes(&self.metric) && (matches!(metric, Metric::Named(_)) || !self.is_rare_in_a(layout))
     }
 
-    /// What B lacks of it: all, or the values of units that should have one. `work` says what each unit did. Runs may hold one cell each: a
-    /// unit of B need not have what no unit of A has that did the same. Where A did nothing of the kind, or has it in some such units only, B
-    /// must have it as often.
+    /// The values that B lacks: all, or those of units that should have one. `work` is the work of each unit. Runs may hold one
+    /// cell each: a unit of B may lack what no unit of A with the same work has. If A has no unit with that work, or has the
+    /// figure in only some of them, B must have it as often.
     fn lost(&self, layout: &Layout, work: &[String]) -> Option<Lost> {
         let has: BTreeSet<usize> = self.values.iter().map(|v| v.0).collect();
         let of_side = |side| {
@@ -129,7 +129,7 @@ impl Sample {
     }
 }
 
-/// What each unit did, in its order.
+/// The work of each unit, in order of units.
 fn work(a: &Side<'_>, b: &Side<'_>, layout: &Layout) -> Vec<String> {
     let of_run = |run: &Run| match &run.source {
         None => format!("{}\n{}", run.dialect, without_names(&run.workload)),
@@ -144,19 +144,18 @@ fn work(a: &Side<'_>, b: &Side<'_>, layout: &Layout) -> Vec<String> {
     layout.units.iter().map(of_unit).collect()
 }
 
-/// What was found.
 pub(super) struct Taken {
     pub(super) samples: Vec<Sample>,
     pub(super) factors: Factors,
     pub(super) only_a: Vec<String>,
     pub(super) only_b: Vec<String>,
-    /// The figures that decide and that B lacks, wholly or in some of its runs: of those that were chosen, or that a comparison watches, else
-    /// of those that cells are quoted by.
+    /// Deciding figures that B lacks, in some or all of its runs: among the chosen figures, or those that a comparison watches,
+    /// else among the headline figures.
     pub(super) lost: Vec<Lost>,
 }
 
-/// Takes the figures both sides have, in the order of the first run that has each. `wanted` are those that were chosen, and the one
-/// that is taken whatever was chosen.
+/// Extracts the figures of both sides, in the order of the first run that has each. `wanted` holds the chosen figures and the
+/// one that is always extracted.
 pub(super) fn take(
     a: &Side<'_>,
     b: &Side<'_>,
@@ -169,7 +168,7 @@ pub(super) fn take(
     for one in series.iter_mut().flatten().flatten() {
         one.cell = factors.without(one.cell.clone());
     }
-    // A's first, so that rows stand in its order.
+    // A first, so that rows follow its order.
     for side in [quads::Side::A, quads::Side::B] {
         let (runs, of_runs) =
             if side == quads::Side::A { (&a.runs, &series[0]) } else { (&b.runs, &series[1]) };
@@ -188,10 +187,10 @@ pub(super) fn take(
     }
     let has = |sample: &Sample, side| sample.values.iter().any(|(u, _)| layout.units[*u].side == side);
     let both = |s: &Sample| has(s, quads::Side::A) && has(s, quads::Side::B);
-    // What A is quoted by must be in B, too; marked anew below, where only common figures can be quoted.
+    // A's headline figures must be in B too; they are marked again below, where only common figures qualify.
     let (mut of_a, of_b): (Vec<Sample>, Vec<Sample>) = all.into_iter().partition(|s| has(s, quads::Side::A));
     mark_headlines(&mut of_a);
-    // Operations are taken only where throughput is coarse: B has them, too, if it has that.
+    // Operations are extracted only if throughput is coarse; B has them if it has throughput.
     let with_throughput: Vec<Place> =
         of_a.iter().filter(|s| s.metric == names::THROUGHPUT && both(s)).map(|s| s.place.clone()).collect();
     let taken_alone = |s: &Sample| s.metric == names::OPERATIONS && with_throughput.contains(&s.place);
@@ -203,13 +202,13 @@ pub(super) fn take(
     let work = work(a, b, layout);
     let lost = of_a.iter().filter(|s| decides(s)).filter_map(|s| s.lost(layout, &work)).collect();
     let (mut samples, alone): (Vec<Sample>, Vec<Sample>) = of_a.into_iter().chain(of_b).partition(both);
-    // A figure that one side lacks is told by its cell where the whole cell is missing.
+    // If one side lacks the whole cell, the cell is reported instead of its figures.
     let only = |side| {
         let mut names: Vec<String> = Vec::new();
         for sample in alone.iter().filter(|s| has(s, side)) {
             let title = sample.place.title();
             let has_cell = samples.iter().any(|s| s.place == sample.place);
-            // Looked at on one side only, because its throughput is coarse there: the other has them, too.
+            // Extracted on one side only, because its throughput is coarse; the other side has it too.
             if taken_alone(sample) {
                 continue;
             }
@@ -225,8 +224,8 @@ pub(super) fn take(
     Taken { samples, factors, only_a, only_b, lost }
 }
 
-/// The number of each figure of a run among those of its kind. All figures of one cell go together, also if some run lacks one of them: the
-/// passes of a cell follow those that earlier runs of the same unit made, and a figure that a run has twice is two.
+/// Pass number of each figure of a run among those of its kind. All figures of a cell share one, even if some run lacks one of
+/// them: the passes of a cell continue those of earlier runs of the same unit, and a figure that a run has twice counts as two.
 fn passes(series: &[Series], passed: &[(&Cell, usize)]) -> Vec<usize> {
     let of = |(i, s): (usize, &Series)| {
         let before = passed.iter().filter(|p| *p.0 == s.cell).map(|p| p.1).max().unwrap_or(0);
@@ -289,14 +288,14 @@ impl Sample {
     }
 }
 
-/// One value of a figure for one unit, and how many operations a percentile stands on.
+/// One value of a figure for one unit, and the number of operations behind a percentile.
 fn value(unit: &Unit, run: &Run, series: &Series) -> Option<(f64, Option<u64>)> {
     let mine: Vec<&figures::Value> =
         series.values.iter().filter(|v| unit.repetition.is_none_or(|n| v.repetition == n)).collect();
     match mine.as_slice() {
         [] => None,
         [one] => Some((one.value, one.count)),
-        // Percentiles are never averaged: the latencies of all repetitions are taken together.
+        // Percentiles are never averaged: the latencies of all repetitions are merged.
         several => match metric::kind_of(&series.metric).filter(|_| several[0].count.is_some()) {
             Some(_) => merged(run, &series.metric, several),
             None => median(&several.iter().map(|v| v.value).collect::<Vec<f64>>()).map(|m| (m, None)),
@@ -304,7 +303,7 @@ fn value(unit: &Unit, run: &Run, series: &Series) -> Option<(f64, Option<u64>)> 
     }
 }
 
-/// A percentile of the latencies of several repetitions taken together, and how many operations it stands on.
+/// A percentile of the merged latencies of several repetitions, and the number of operations behind it.
 pub(crate) fn merged(run: &Run, metric: &str, values: &[&figures::Value]) -> Option<(f64, Option<u64>)> {
     let op = metric::kind_of(metric)?;
     let p: f64 = metric::percentile(metric)?.1[1..].parse().ok()?;
@@ -317,10 +316,10 @@ pub(crate) fn merged(run: &Run, metric: &str, values: &[&figures::Value]) -> Opt
     Some((all.percentile_ns(p)? as f64, Some(all.count())))
 }
 
-/// The place of a figure by which a cell is quoted if it has no other.
+/// Rank of the figure that a cell is quoted by if it has no other.
 const LAST: u8 = 5;
 
-/// Each cell is quoted by the first of its figures that one can be quoted by.
+/// Marks the best-ranked figure of each cell as its headline.
 fn mark_headlines(samples: &mut [Sample]) {
     for i in 0..samples.len() {
         let coarse =

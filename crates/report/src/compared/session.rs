@@ -1,6 +1,6 @@
-//! A comparison that measured its runs itself: what it wrote on each of them, so that whoever reads the runs later comes to the same verdict.
-//! The plan (level of the last look, threshold, figure, noise found beforehand) travels with every run; the place of a run in the design
-//! is its own. `layout` makes the quads of it, `judge` takes level and noise; here is also what is said of noise and of the looks.
+//! The marks of a comparison that made its runs itself, so that a later reader of the runs reaches the same verdict. Every run
+//! carries the plan (level of the last look, threshold, figure, noise found beforehand) and its own position in the design.
+//! `layout` derives the quads, `judge` takes level and noise; this module also words the noise and the looks.
 
 use super::family::MANY;
 use super::judge::Row;
@@ -15,81 +15,81 @@ use fathom_record::Run;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Under this name the mark stands in a run's environment.
+/// Key of the mark in a run's environment.
 pub const KEY: &str = "comparison";
 
-/// What a run was made for.
+/// The purpose of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
-    /// To be thrown away: the first run of a side.
+    /// The discarded first run of a side.
     WarmUp,
-    /// The baseline against itself, before anything is compared.
+    /// The baseline against itself, before the comparison.
     Noise,
-    /// The comparison.
+    /// The comparison itself.
     Quads,
 }
 
-/// What stands on a run.
+/// The mark on a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SessionMark {
-    /// Of the comparison.
+    /// Id of the comparison.
     pub id: String,
-    /// What the run was made for.
+    /// The purpose of the run.
     pub part: Part,
-    /// "A" or "B"; of the baseline against itself both are the baseline.
+    /// "A" or "B"; for the baseline against itself, both are the baseline.
     pub side: String,
-    /// Number among all runs of the comparison, from 1.
+    /// Number of the run within the comparison, from 1.
     pub run: u64,
-    /// Number of its quad, from 1; 0 if it belongs to none.
+    /// Number of its quad, from 1; 0 for none.
     pub quad: u64,
-    /// Its place in the quad, 1 to 4; 0 if it belongs to none.
+    /// Its position in the quad, 1 to 4; 0 for none.
     pub place: u64,
-    /// The order of its quad: "ABBA".
+    /// The order of its quad, such as "ABBA".
     pub order: String,
     /// Seed of the orders.
     pub seed: u64,
     /// The settings it ran under, by name.
     pub settings: BTreeMap<String, String>,
-    /// What the kernel made of them.
+    /// The settings as read back from the kernel.
     pub read_back: serde_json::Value,
-    /// The plan.
+    /// The comparison's plan.
     pub plan: Plan,
 }
 
-/// What was decided before the first run that counts.
+/// Decided before the first run that counts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// Names of the sides.
     pub sides: [String; 2],
-    /// The figure that decides when it is enough; none: those that cells are quoted by.
+    /// The figure that decides when to stop; `None`: the headline figures.
     pub figure: Option<String>,
-    /// The change that is to be seen: 0.03 is 3 %.
+    /// The change to be detected: 0.03 is 3 %.
     pub effect: f64,
-    /// Changes below this are no verdict.
+    /// Changes below this give no verdict.
     pub threshold: f64,
-    /// When to stop.
+    /// The stopping rule.
     pub stopping: Stopping,
-    /// What the baseline against itself gave, where that was asked for.
+    /// Results of the baseline against itself, if requested.
     pub noise: Option<Noise>,
 }
 
-/// A rule that was fixed beforehand; looked at once per finished quad.
+/// A stopping rule fixed beforehand; evaluated once per finished quad.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "rule")]
 pub enum Stopping {
-    /// Ends early only for a very small p, tests at the last look at nearly the full level.
+    /// Stops early only for a very small p; the last look tests at almost the full level.
     Spending {
-        /// Quads at most.
+        /// Maximum number of quads.
         most_quads: u64,
         /// Level of the early looks.
         early: f64,
         /// Level of the last look.
         last: f64,
     },
-    /// Ends when the interval is narrow enough, then tests once.
+    /// Stops when the interval is narrow enough, then tests once.
     Precision {
-        /// Quads at most.
+        /// Maximum number of quads.
         most_quads: u64,
         /// Half-width of the interval: 0.01 is 1 %.
         half_width: f64,
@@ -103,9 +103,9 @@ pub enum Stopping {
 pub struct Noise {
     /// Orders of the quads.
     pub orders: Vec<String>,
-    /// Quads that the comparison may cost.
+    /// Maximum number of quads the comparison may take.
     pub most_quads: u32,
-    /// Each figure that is watched.
+    /// Each watched figure.
     pub figures: Vec<NoiseOf>,
 }
 
@@ -118,7 +118,7 @@ pub struct NoiseOf {
     pub operation: String,
     /// The figure.
     pub metric: String,
-    /// Every run's value, in the order run.
+    /// Every run's value, in the order of the runs.
     pub values: Vec<f64>,
 }
 
@@ -131,7 +131,7 @@ impl SessionMark {
 }
 
 impl Stopping {
-    /// Quads at most.
+    /// Maximum number of quads.
     #[must_use]
     pub fn most_quads(&self) -> u64 {
         match self {
@@ -148,7 +148,7 @@ impl Stopping {
         }
     }
 
-    /// In words.
+    /// The rule in words.
     #[must_use]
     pub fn words(&self) -> String {
         let first_of_many = first_look(MANY);
@@ -164,14 +164,14 @@ impl Stopping {
     }
 }
 
-/// The quad after which is first looked at so many figures: many of them are screened and confirmed, which takes more.
+/// The quad after which the given number of figures is first looked at: many figures are screened and confirmed, which takes more quads.
 #[must_use]
 pub fn first_look(watched: usize) -> usize {
     if watched < MANY { FIRST_LOOK } else { SCREEN_QUADS + CONFIRM_QUADS }
 }
 
 impl Plan {
-    /// Whether a figure is one of those that decide when it is enough.
+    /// Whether the figure takes part in deciding when to stop.
     #[must_use]
     pub fn watches(&self, row: &Row) -> bool {
         match &self.figure {
@@ -183,12 +183,12 @@ impl Plan {
         }
     }
 
-    /// The figure, where one was chosen.
+    /// The figure, if one was chosen.
     pub(super) fn metric(&self) -> Option<Metric> {
         self.figure.as_deref().map(Metric::of_word)
     }
 
-    /// The noise gate for a figure; `None` where the baseline was not held against itself.
+    /// The noise gate for a figure; `None` if the baseline was not compared with itself.
     pub(super) fn gate(&self, row: &Row) -> Option<NoiseGate> {
         let noise = self.noise.as_ref()?;
         let alike: Vec<&NoiseOf> =
@@ -202,7 +202,7 @@ impl Plan {
 }
 
 impl Noise {
-    /// Judges one figure as one of all that are held; `None` if it has no logarithm or is not whole.
+    /// Judges one figure among all those kept; `None` if it has no logarithm or is incomplete.
     #[must_use]
     pub fn gate(&self, of: &NoiseOf, effect: f64, threshold: f64) -> Option<NoiseGate> {
         let quad = |(order, four): (&String, &[f64])| {
@@ -221,45 +221,45 @@ impl Noise {
     }
 }
 
-/// Figures whose scatter is told one by one.
+/// Maximum number of figures whose scatter is reported one by one.
 const MOST_SCATTERS: usize = 6;
 
-/// A comparison that measured its runs itself, as it is told.
+/// A comparison that made its runs itself, for output.
 #[derive(Clone, Debug, Serialize)]
 pub struct Session {
-    /// Of the comparison.
+    /// Id of the comparison.
     pub id: String,
     /// Seed of the orders.
     pub seed: u64,
-    /// What these runs were made for.
+    /// The purpose of these runs.
     pub part: Part,
-    /// The plan.
+    /// The comparison's plan.
     pub plan: Plan,
     /// Orders of the quads.
     pub orders: Vec<String>,
-    /// How far single runs scatter, figure by figure.
+    /// Scatter of single runs, by figure.
     pub noise: Vec<Scatter>,
 }
 
-/// How far the single runs of a figure scatter, and what that allows.
+/// The scatter of single runs of a figure, and what it permits.
 #[derive(Clone, Debug, Serialize)]
 pub struct Scatter {
     /// The cell.
     pub cell: String,
     /// The figure.
     pub metric: String,
-    /// Coefficient of variation of single runs within quads; the change between the sides is taken out.
+    /// Coefficient of variation of single runs within quads, with the change between the sides removed.
     pub cv: f64,
-    /// Quads it was taken from.
+    /// Number of quads it was computed from.
     pub quads: u64,
-    /// Quads that the change asked for needs: found in 95 of 100 sessions; none if it is not above the threshold.
+    /// Quads needed to detect the planned change in 95 of 100 sessions; `None` if that is not above the threshold.
     pub quads_needed: Option<u32>,
-    /// In a sentence.
+    /// The scatter in a sentence.
     pub sentence: String,
 }
 
 impl Session {
-    /// Of the first whole quads; noise is that of the figures that are watched.
+    /// From the first whole quads; noise is that of the watched figures.
     pub(super) fn of(mark: &SessionMark, orders: Vec<String>, rows: &[Row]) -> Self {
         let plan = mark.plan.clone();
         let watched = rows.iter().filter(|r| plan.watches(r));
@@ -267,7 +267,7 @@ impl Session {
         Self { id: mark.id.clone(), seed: mark.seed, part: mark.part, plan, orders, noise }
     }
 
-    /// How far single runs scatter, a sentence for each of the first figures.
+    /// The scatter of single runs, a sentence for each of the first figures.
     pub(crate) fn scatters(&self) -> Vec<String> {
         let alone = self.noise.len() == 1;
         let of = |s: &Scatter| {

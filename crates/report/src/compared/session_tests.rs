@@ -1,4 +1,4 @@
-//! Runs that a comparison made itself: whoever reads them later comes to the same verdict.
+//! Runs that a comparison made itself: a later reader reaches the same verdict.
 
 use super::super::tests::{SAME, SLOWER, compared, sides_of};
 use super::super::{Compared, Design, Word, text};
@@ -16,7 +16,7 @@ fn plan() -> Plan {
     }
 }
 
-/// The quads' runs with the mark of a comparison; the ids say nothing of the order.
+/// The quads' runs with the mark of a comparison; their ids do not reflect the order.
 fn session(quads: &[(&str, [f64; 4])], plan: &Plan) -> [Vec<Run>; 2] {
     let mut sides = sides_of(quads, 1);
     for (side, letter) in sides.iter_mut().zip(["A", "B"]) {
@@ -122,7 +122,7 @@ fn noise_found_beforehand_withholds_or_sharpens() {
     );
 }
 
-/// A script of two stages: each run makes two records, whose cells are alike. The second stage is `slower` times as slow on B.
+/// A script of two stages: each run measures two records in identical cells. The second stage is `slower` times as slow on B.
 fn stages(slower: f64) -> [Vec<Run>; 2] {
     let mut sides = session(&SAME, &plan());
     for (letter, side) in ["A", "B"].iter().zip(&mut sides) {
@@ -155,7 +155,7 @@ fn the_second_stage_of_a_script_is_quoted_and_gated_too() {
     let gate = super::super::Gate::of(&found, &[]);
     assert_eq!(gate.sentence, "Regression: 1 of 2 figures worse by 1 % or more.");
     assert_eq!(super::super::Gate::of(&compared(&stages(1.0)), &[]).sentence, "No regression in 2 figures.");
-    // A stage that B lacks is missing, and not another's.
+    // A stage that B lacks is missing, and is not replaced by another.
     let mut lacking = stages(1.0);
     lacking[1].retain(|r| !r.id.ends_with("-2"));
     assert_eq!(compared(&lacking).only_a, ["read, record 4 KiB; pass 2"]);
@@ -186,7 +186,7 @@ fn each_stage_has_its_own_noise() {
         .filter(|r| r.headline)
         .map(|r| (r.verdict, plan.gate(r).is_some_and(|g| g.passed())))
         .collect();
-    // The second stage differs from itself on A, so nothing is said of it; the first has its verdict all the same.
+    // The second stage differs from itself on A, so it gets no verdict; the first has its verdict all the same.
     assert_eq!(verdicts, [(Word::Same, true), (Word::Inconclusive, false)]);
 }
 
@@ -203,11 +203,11 @@ fn warm_up_runs_stand_for_whole_runs_also_with_repetitions() {
     sides.iter_mut().for_each(|side| side.truncate(1));
     let found = compared(&sides);
     let p99 = found.rows.iter().find(|r| r.metric == "read p99").expect("1500 reads a run");
-    // One repetition has 300 reads, which is too few.
+    // One repetition has 300 reads, too few.
     assert!(!p99.has_too_few() && p99.a.len() == 1, "{p99:?}");
 }
 
-/// Every run opens its file once; "p99" still means that of its reads.
+/// Every run opens its file once; "p99" still selects only that of its reads.
 #[test]
 fn a_percentile_of_few_operations_beside_one_of_many_is_not_watched() {
     let with = |figure: &str| {
@@ -229,7 +229,7 @@ fn a_percentile_of_few_operations_beside_one_of_many_is_not_watched() {
     };
     use super::super::Outcome;
     assert_eq!(with("p99"), (vec!["read p99".into()], Outcome::Passed));
-    // Of 2000 reads no p99.9 can be told, and who asks for that of opens gets to know, too.
+    // 2000 reads give no p99.9, and a user who asks for that of opens is told, too.
     assert_eq!(with("p99.9").1, Outcome::NotEnoughData);
     assert_eq!(with("open p99"), (vec!["open p99".into()], Outcome::NotEnoughData));
 }

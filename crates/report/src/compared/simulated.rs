@@ -1,23 +1,23 @@
-//! Comparisons in which a side is simulated. A simulation draws the same numbers each time it is asked, so tests and intervals, which speak
-//! of the luck of runs, say nothing of it: what decides is how far the model is from a device. So no row has a p, an interval or a verdict;
-//! it has the ratio beside the model's error, "cannot tell" where the one is below the other, and a gate cannot be decided by it.
+//! Comparisons with a simulated side. A simulation gives the same numbers each time, so tests and intervals, which describe the
+//! variation of runs, do not apply: what matters is how far the model is from a device. So no row has a p, an interval or a verdict; it
+//! shows the ratio beside the model's error, "cannot tell" if the change is below the error, and a gate cannot be decided by it.
 
 use super::judge::{Method, Row, Word};
 use super::{Family, Notice, Side};
 use fathom_record::{RestsOn, Run};
 
-/// How far the models of the sides are from devices.
+/// How far the sides' models are from devices.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Error {
-    /// So many percent, as far as a demerit or held-out traces tell.
+    /// In percent, as far as a demerit figure or held-out traces say.
     Percent(f64),
-    /// Nobody has held one of the models beside a device.
+    /// One of the models was never compared with a device.
     Unknown,
-    /// One of the models was held beside a device, but on other requests.
+    /// One of the models was compared with a device, but on other requests.
     NotForThis,
 }
 
-/// Takes back what the statistics of runs said, if a run of a side is simulated. Returns what each side rests on.
+/// Withdraws the run statistics if a side has a simulated run. Returns what each side is based on.
 pub(super) fn withhold(
     rows: &mut [Row],
     families: &mut Vec<Family>,
@@ -30,7 +30,7 @@ pub(super) fn withhold(
     [("A", a), ("B", b)].into_iter().flat_map(|(letter, side)| bases(letter, side)).collect()
 }
 
-/// Of simulated runs, the largest; `None` if there are none.
+/// The largest error of the simulated runs; `None` if there are none.
 fn error(a: &Side<'_>, b: &Side<'_>) -> Option<Error> {
     let simulated = a.runs.iter().chain(&b.runs).filter_map(|run| rests_on(run));
     let of = |r: &RestsOn| match r.percent() {
@@ -76,7 +76,7 @@ fn tell(row: &mut Row, error: Error) {
     };
 }
 
-/// What the runs of a side rest on; runs that rest on the same once.
+/// What a side's runs are based on; equal bases are listed once.
 fn bases(letter: &str, side: &Side<'_>) -> Vec<Notice> {
     let mut told: Vec<String> = Vec::new();
     for run in side.runs.iter().filter_map(|run| rests_on(run)) {
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
     use fathom_record::Simulation;
 
-    /// A pattern that is slower beyond doubt where it was measured, with models of these demerits behind it.
+    /// A pattern that is clearly slower if measured, with models of these demerits.
     fn compared(demerits: [Option<Option<f64>>; 2]) -> Compared {
         let mut sides = sides_of(&super::super::tests::SLOWER, 1);
         for (side, demerit) in sides.iter_mut().zip(demerits) {

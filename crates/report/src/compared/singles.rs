@@ -1,5 +1,5 @@
-//! Many cells of single runs, operation by operation: of two whole tables a ratio for every cell would be read by nobody. What the cells of an
-//! operation have in common is their range and median; nothing is claimed of them.
+//! Many cells of single runs, by operation: for two whole tables, a ratio per cell would be unreadable. The range and median
+//! over an operation's cells are shown without any claim.
 
 use super::{Compared, Design, MOST_SINGLES, Row};
 use fathom_compare::Summary;
@@ -10,9 +10,8 @@ use fathom_compare::wording::short;
 pub(crate) struct Singles {
     /// The operation: "random read, O_DIRECT".
     pub(crate) operation: String,
-    /// The figure.
     pub(crate) metric: String,
-    /// B over A of its cells.
+    /// B over A for its cells.
     pub(crate) ratios: Summary,
 }
 
@@ -30,7 +29,7 @@ pub(crate) fn singles(compared: &Compared) -> Option<Vec<Singles>> {
             None => groups.push((operation, &row.metric, vec![ratio])),
         }
     }
-    // Many tests of one cell each are no tables: what is told of an operation would be told of one cell.
+    // Many tests of one cell each are not tables: each operation would stand for a single cell.
     if groups.len() * 3 > compared.rows.len() {
         return None;
     }
@@ -40,7 +39,7 @@ pub(crate) fn singles(compared: &Compared) -> Option<Vec<Singles>> {
     Some(groups.into_iter().filter_map(of).collect())
 }
 
-/// What tells operations apart besides sizes and streams: "all flowops, test randomread8k".
+/// What distinguishes operations besides sizes and streams: "all flowops, test randomread8k".
 fn operation(row: &Row) -> String {
     let mut words = vec![row.operation.clone()];
     words.extend(row.direct.then(|| "O_DIRECT".to_owned()));

@@ -1,10 +1,10 @@
-//! What a comparison of many cells comes to, in a line above its table: how many figures have which verdict.
+//! Summary of a comparison of many cells, in a line above its table: how many figures have which verdict.
 
 use super::Compared;
 use super::judge::{Row, Word};
 use std::fmt::Write as _;
 
-/// The line; none where so few cells are compared that the table says it.
+/// The line; `None` for so few cells that the table shows it.
 pub(super) fn tally(compared: &Compared, few: usize) -> Option<String> {
     if compared.rows.iter().filter(|r| r.headline).count() <= few {
         return None;
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn two_sides_of_few_repetitions_far_apart_are_not_called_different() {
-        // As two surveys on a busy machine: three times each.
+        // As for two surveys on a busy machine: three times each.
         let quads = [("ABAB", [500.0, 250.0, 300.0, 600.0]), ("AB", [900.0, 200.0, 0.0, 0.0])];
         let line = tally(&compared(&sides_of(&quads, 14)), 12).expect("many");
         assert!(line.contains("no difference was found") && line.contains(" inconclusive"), "{line}");

@@ -5,7 +5,7 @@ use fathom_record::imported::names;
 use fathom_record::{Axes, Figure, Histogram, OpKind, OpStat, Phase, Repetition, Source, Status, Worker};
 use serde_json::json;
 
-/// Throughput in MB/s of five quads, in the order run.
+/// Throughput in MB/s of five quads, in the order of the runs.
 pub(super) const SLOWER: [(&str, [f64; 4]); 5] = [
     ("ABBA", [512.4, 498.1, 495.6, 508.9]),
     ("BAAB", [499.9, 515.2, 511.0, 497.2]),
@@ -22,7 +22,7 @@ pub(super) const SAME: [(&str, [f64; 4]); 5] = [
     ("BABA", [513.3, 514.1, 509.7, 511.9]),
 ];
 
-/// A phase whose throughput is so many MB/s.
+/// A phase with the given throughput.
 fn phase(seq: u32, name: &str, record: u64, mb_per_s: f64) -> Phase {
     let latency = Histogram::from_values((0..2000).map(|n| 100_000 + n % 100));
     let stat = OpStat { op: OpKind::Read, ops: 2000, bytes: 0, latency };
@@ -136,11 +136,11 @@ fn a_sweep_of_example_one_gives_the_golden_sentence() {
         (gate.outcome, gate.sentence.as_str()),
         (Outcome::Regression, "Regression: 1 of 1 figure worse by 1 % or more.")
     );
-    // The outlier of the example is named with its run, and kept.
+    // The example's outlier is named with its run, and kept.
     let outlier = found.notices.iter().find(|n| n.code == "outlier").expect("470.3");
     assert!(outlier.sentence.contains("20261122T120009-000000 has 449 MiB/s"), "{}", outlier.sentence);
     assert_eq!(row.b.len(), 10);
-    // The setting that was varied is what differs.
+    // The varied setting is the difference.
     let differs: Vec<&str> = found.environment.iter().map(|d| d.name.as_str()).collect();
     assert_eq!(differs, ["scheduler"]);
 }
@@ -197,7 +197,8 @@ fn few_runs_are_not_enough_for_a_gate() {
 
 #[test]
 fn single_runs_have_a_ratio_and_controls_show_how_far_runs_differ() {
-    // Throughput of children in KB/s, published on the kernel's mailing list in 2008, of 1, 2 and 3 processes; the last three with O_DIRECT.
+    // Throughput of children in KB/s, published on the kernel's mailing list in 2008, for 1, 2 and 3 processes; the last three
+    // with O_DIRECT.
     let rc8 = [55_847.39, 9461.15, 16_572.10, 86_304.83, 79_399.89, 85_558.32];
     let star = [90_735.91, 87_352.61, 85_182.48, 86_219.96, 85_696.29, 85_836.74];
     let of = |rates: [f64; 6]| {
@@ -274,7 +275,7 @@ fn percentiles_need_ten_operations_beyond_them_in_every_run() {
 #[test]
 fn of_many_cells_chance_alone_is_a_suspect() {
     let mut sides = sides_of(&SAME[..3], 8);
-    // One cell of eight is below in all three quads: p = 0.0093, which one of so many may well have.
+    // One cell of eight is below in all three quads: p = 0.0093, which is likely for one of so many.
     for run in &mut sides[1] {
         run.phases[3] = phase(3, "read", 4096 << 3, 1900.0);
     }
@@ -344,11 +345,11 @@ fn an_operation_that_only_b_hardly_does_any_more_is_not_passed_over() {
     let metrics = vec![Metric::of_word("p99")];
     let found = compared_with(&sides, &Asked { metrics: metrics.clone(), ..Asked::default() });
     assert_eq!(Gate::of(&found, &metrics).outcome, Outcome::NotEnoughData);
-    // The other way round the baseline says nothing of it.
+    // With the sides swapped, the baseline says nothing about it.
     sides.swap(0, 1);
     let found = compared_with(&sides, &Asked { metrics: metrics.clone(), ..Asked::default() });
     assert_eq!(Gate::of(&found, &metrics).outcome, Outcome::Passed);
-    // Whoever names the figure hears of it, whatever else is named.
+    // A user who names the figure is told, whatever else is named.
     let metrics = vec![Metric::of_word("read p99"), Metric::of_word("write p99")];
     let found = compared_with(&sides, &Asked { metrics: metrics.clone(), ..Asked::default() });
     assert_eq!(Gate::of(&found, &metrics).outcome, Outcome::NotEnoughData);
@@ -359,7 +360,7 @@ fn a_cell_quoted_by_operations_that_b_lacks_is_missing() {
     let mut sides = sides_of(&SAME, 2);
     for runs in &mut sides {
         for run in runs {
-            // Nothing but a count: the cell is quoted by operations per second.
+            // Only a count: the cell is quoted by operations per second.
             run.phases[1].repetitions[0].workers[0].bytes = 0;
         }
     }
@@ -406,7 +407,7 @@ fn cells_meet_by_what_was_done_and_not_by_the_names_of_jobs() {
         found.rows.iter().filter(|r| r.metric == "throughput").map(|r| r.cell.as_str()).collect();
     assert_eq!(cells, ["read, record 4 KiB", "read, record 64 KiB"]);
     assert_eq!((found.workload[0].a.as_str(), found.workload[0].b.as_str()), ("large, small", "one, two"));
-    // Names that both sides have are kept.
+    // Names common to both sides are kept.
     let found = compared(&[named(["a", "b"]), named(["a", "b"])]);
     assert_eq!((found.workload.len(), headline(&found).cell.contains("job")), (0, true));
 }

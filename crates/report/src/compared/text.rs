@@ -1,5 +1,5 @@
-//! A comparison on the terminal: who was compared and how, a line for each figure, sentences for the figures that cells are quoted by, what
-//! else one has to know, and what differs between the sides.
+//! A comparison on the terminal: what was compared and how, a line for each figure, sentences for the headline figures,
+//! notices, and the differences between the sides.
 
 use super::judge::{Row, Word};
 use super::notices::spelled;
@@ -10,9 +10,9 @@ use fathom_compare::wording::{p_value, short};
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr as _;
 
-/// Sentences that are printed in full; of more cells only those that say something.
+/// Maximum number of sentences printed in full; with more cells, only notable ones.
 const MOST_SENTENCES: usize = 12;
-/// Notices that are printed, and differences of each kind.
+/// Maximum number of notices, and of differences of each kind.
 const MOST_NOTICES: usize = 20;
 
 /// The whole text.
@@ -57,7 +57,7 @@ pub fn text(compared: &Compared) -> String {
     text
 }
 
-/// Cells without one to be compared with. Surveys choose theirs as they go: of two of them only how many is told.
+/// Cells without a counterpart. Surveys choose theirs as they go, so for two of them only the number is given.
 fn only_in_one(compared: &Compared) -> String {
     let mut text = String::new();
     let (only_a, only_b) = (compared.only_a.len(), compared.only_b.len());
@@ -81,7 +81,7 @@ fn only_in_one(compared: &Compared) -> String {
     text
 }
 
-/// What came of it in sentences: of single runs how many times as fast B is, of many cells how many changed, of few cells each.
+/// The result in sentences: for single runs how many times as fast B is, for many cells how many changed, for few cells each.
 pub(crate) fn answer(compared: &Compared) -> Vec<String> {
     if let Some(singles) = super::singles(compared) {
         return singles.iter().map(super::singles::Singles::sentence).collect();
@@ -102,7 +102,7 @@ pub(crate) fn answer(compared: &Compared) -> Vec<String> {
     quoted.iter().map(one).collect()
 }
 
-/// When a comparison looked at the figures, and how far single runs scatter.
+/// When the comparison looked at the figures, and how far single runs scatter.
 fn measured_by(session: &Session) -> String {
     let mut text = match session.part {
         Part::Noise => String::new(),
@@ -114,9 +114,9 @@ fn measured_by(session: &Session) -> String {
     text
 }
 
-/// The percentiles that stand on too few operations, in one line: rows of dashes tell no more.
+/// The percentiles from too few operations, in one line: rows of dashes would say no more.
 pub(crate) fn too_few(compared: &Compared) -> Option<String> {
-    // By how many are needed, which is by percentile.
+    // Grouped by the number needed, that is, by percentile.
     let mut percentiles: Vec<(u64, &str, Vec<&str>, usize)> = Vec::new();
     for row in compared.rows.iter().filter(|r| r.has_too_few()) {
         let needed = row.operations_needed.unwrap_or_default();
@@ -166,7 +166,7 @@ pub(crate) fn side(told: &Told) -> String {
     format!("{}: {count}{ids}", told.name)
 }
 
-/// Rows that are printed: all of a few cells; of many the ones that cells are quoted by, and what is worse or better.
+/// Rows to print: all of a few cells; of many, the headline figures and whatever is worse or better.
 fn shown(compared: &Compared) -> Vec<&Row> {
     let quoted = compared.rows.iter().filter(|r| r.headline).count();
     let told = |r: &&Row| {
@@ -177,7 +177,7 @@ fn shown(compared: &Compared) -> Vec<&Row> {
     compared.rows.iter().filter(|r| !r.has_too_few()).filter(told).collect()
 }
 
-/// Many cells of single runs, a line an operation.
+/// Many cells of single runs, one line per operation.
 fn by_operation(singles: &[super::singles::Singles]) -> String {
     let width = singles.iter().map(|s| s.operation.width() + s.metric.width() + 2).max().unwrap_or(0);
     let mut text = format!("{:width$}  cells  B/A median    lowest   highest\n", "operation: figure");
@@ -240,10 +240,10 @@ fn table(compared: &Compared) -> String {
     text
 }
 
-/// A figure as a table has it: cell, figure, A, B, their ratio, its interval, p, and the word.
+/// The cells of a table row: cell, figure, A, B, their ratio, its interval, p, and the word.
 pub(crate) fn cells(row: &Row) -> [String; 8] {
     let value = |values: &[f64]| median(values).map_or("-".into(), |v| spelled(v, &row.unit));
-    // Digits that the interval does not reach are noise.
+    // Digits beyond the interval's precision are noise.
     const WIDE: f64 = 0.1;
     let is_wide = |e: &super::Effect| match (e.low, e.high) {
         (Some(low), Some(high)) => high - low > WIDE * e.estimate.abs(),
@@ -268,7 +268,7 @@ pub(crate) fn cells(row: &Row) -> [String; 8] {
     ]
 }
 
-/// Of many cells only those with something to say.
+/// With many cells, only the notable ones.
 fn sentences(compared: &Compared) -> String {
     let quoted: Vec<&Row> = compared.rows.iter().filter(|r| r.headline).collect();
     let alone = quoted.len() == 1;
@@ -294,7 +294,7 @@ fn sentences(compared: &Compared) -> String {
 
 fn notices(compared: &Compared) -> String {
     let mut text = String::new();
-    // Of few cells the answer above says it.
+    // With few cells, the answer above says it.
     let told = |code: &str| code == "geometric-mean" && super::singles(compared).is_none();
     let notices: Vec<_> = compared.notices.iter().filter(|notice| !told(notice.code)).collect();
     if !notices.is_empty() {

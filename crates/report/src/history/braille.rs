@@ -1,17 +1,17 @@
-//! A figure through the runs as a picture of text: a dot a run (eight to a character), a rule at the level of each stretch, and below it the places
-//! where the level changed and where only the environment did. The scale is that of the runs near their levels: those far off lie on its edge.
+//! A figure through the runs as a text picture: a dot per run (eight to a character), a rule at the level of each segment, and
+//! below it the positions where the level changed and where only the environment did. The scale covers the runs near their
+//! levels; outliers are drawn on its edge.
 
 use super::Series;
 use super::words::moment;
 use crate::compared::spelled;
 use unicode_width::UnicodeWidthStr as _;
 
-/// Lines of the plot.
 const ROWS: usize = 6;
-/// Dots of a character, up and down.
+/// Vertical dots per character.
 const DOWN: usize = 4;
 
-/// The picture in lines of at most `width` columns; none of fewer than two runs.
+/// The picture in lines of at most `width` columns; empty for fewer than two runs.
 pub(super) fn drawing(series: &Series, width: usize) -> Vec<String> {
     let n = series.points.len();
     let Some((low, high)) = range(series).filter(|_| n > 1) else { return Vec::new() };
@@ -45,7 +45,7 @@ pub(super) fn drawing(series: &Series, width: usize) -> Vec<String> {
     lines
 }
 
-/// Where things stand.
+/// Maps points and values to dots.
 struct Canvas {
     columns: usize,
     n: usize,
@@ -54,18 +54,18 @@ struct Canvas {
 }
 
 impl Canvas {
-    /// The dot across of a point: the first and the last run stand on the edges.
+    /// Horizontal dot of a point: the first and the last run are on the edges.
     fn dot(&self, point: usize) -> usize {
         point * (self.columns * 2 - 1) / (self.n - 1)
     }
 
-    /// The dot down of a value.
+    /// Vertical dot of a value.
     fn height(&self, value: f64) -> usize {
         let share = ((self.high - value) / (self.high - self.low)).clamp(0.0, 1.0);
         (share * (ROWS * DOWN - 1) as f64).round() as usize
     }
 
-    /// Whether the level of a stretch that covers this column lies in this row.
+    /// Whether the level of the segment that covers this column lies in this row.
     fn level_is_in(&self, series: &Series, row: usize, column: usize) -> bool {
         series.segments.iter().any(|s| {
             let (first, last) = (self.dot(s.first) / 2, self.dot(s.first + s.runs - 1) / 2);
@@ -74,13 +74,13 @@ impl Canvas {
     }
 }
 
-/// The dot of a braille character.
+/// The bit of a dot within a braille character.
 fn bit(right: usize, down: usize) -> u8 {
     const BITS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
     BITS[down][right]
 }
 
-/// Least and largest value of the runs that are near their level; a series of equal values has some room around it.
+/// Smallest and largest value of the runs near their level; a series of equal values gets some margin.
 pub(super) fn range(series: &Series) -> Option<(f64, f64)> {
     let near = || series.points.iter().filter(|p| !p.outlier).map(|p| p.value);
     let (low, high) = near().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
@@ -90,14 +90,14 @@ pub(super) fn range(series: &Series) -> Option<(f64, f64)> {
     if low < high { Some((low, high)) } else { Some((low * 0.99, high * 1.01)) }
 }
 
-/// The line of changes with their numbers, and that of the environment's.
+/// The line of numbered changes, and the line of environment changes.
 fn marks(series: &Series, canvas: &Canvas) -> Vec<String> {
     let mut lines = Vec::new();
     let mut changes = vec![' '; canvas.columns];
     for (number, change) in series.changes.iter().enumerate() {
         let at = canvas.dot(change.first_new) / 2;
         let words: Vec<char> = format!("▲{}", number + 1).chars().collect();
-        // At the right edge the number stands before its mark.
+        // At the right edge the number precedes its mark.
         let from = at.min(canvas.columns - words.len().min(canvas.columns));
         for (i, c) in words.into_iter().enumerate().filter(|(i, _)| from + i < canvas.columns) {
             changes[from + i] = c;
@@ -116,7 +116,7 @@ fn marks(series: &Series, canvas: &Canvas) -> Vec<String> {
     lines
 }
 
-/// When the first and the last run began, at both ends.
+/// Start times of the first and the last run, at both ends.
 fn ends(series: &Series, columns: usize) -> String {
     let of = |p: Option<&super::Point>| p.map(|p| moment(&p.run.started_at)).unwrap_or_default();
     let (first, last) = (of(series.points.first()), of(series.points.last()));

@@ -1,9 +1,9 @@
-//! The points of a history as CSV, a row each: for a spreadsheet, or another program's eyes.
+//! The points of a history as CSV, one row each, for spreadsheets and other programs.
 
 use super::History;
 use std::io::{Result, Write};
 
-/// Writes one row for every point, with its segment and, where a level begins, the ratio of the change.
+/// Writes one row per point, with its segment and, at the start of a level, the ratio of the change.
 pub fn csv(mut out: impl Write, history: &History) -> Result<()> {
     out.write_all(
         b"cell,figure,unit,run,label,started_at,value,segment,segment_median,segment_noise,outlier,change_ratio,change_low,change_high,change_p,change_doubtful\n",
@@ -37,7 +37,7 @@ pub fn csv(mut out: impl Write, history: &History) -> Result<()> {
     Ok(())
 }
 
-/// A field as RFC 4180 has it. A text that a spreadsheet would take for a formula gets an apostrophe before it.
+/// Quotes a field as in RFC 4180. A text that a spreadsheet would read as a formula is prefixed with an apostrophe.
 fn quoted(field: &str) -> String {
     let formula =
         field.starts_with(['=', '+', '@']) || field.starts_with('-') && field.parse::<f64>().is_err();

@@ -1,25 +1,25 @@
-//! What changed in the environment from run to run: the lasting facts of a run (kernel, fathom's version, devices and their queues, file
-//! system and mount options, processors, limits, settings, label) held against those of the run before it. What changes by itself (time,
-//! free memory, load) is no fact; a fact that one of two documents does not know is no change.
+//! Environment changes from run to run: the lasting facts of a run (kernel, fathom's version, devices and their queues, file
+//! system and mount options, processors, limits, settings, label) compared with those of the previous run. What changes by
+//! itself (time, free memory, load) is no fact; a fact missing in one of two documents is no change.
 
 use crate::compared::lasting;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A fact that is new in a run.
+/// A fact that changed in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Number of the run.
+    /// Index of the run.
     pub run: usize,
-    /// Its name: "kernel", "devices.0.scheduler".
+    /// Such as "kernel", "devices.0.scheduler".
     pub name: String,
-    /// What it was.
+    /// The old value.
     pub from: String,
-    /// What it is.
+    /// The new value.
     pub to: String,
 }
 
-/// The environments of runs, seen one after the other; only the last one is kept.
+/// Takes the environments of runs one after the other and keeps only the last one.
 #[derive(Clone, Debug, Default)]
 pub struct Course {
     seen: usize,
@@ -30,13 +30,13 @@ pub struct Course {
 }
 
 impl Course {
-    /// The next run: its environment (`None`: the very document of the run before), and facts that stand beside it.
+    /// The next run: its environment (`None`: the same document as the previous run's), and further facts.
     pub fn see(&mut self, environment: Option<&Value>, beside: &[(&str, String)]) {
         let environment = environment.map(lasting).filter(|e| *e != self.environment);
         let as_before =
             self.beside.iter().map(|(n, v)| (n.as_str(), v)).eq(beside.iter().map(|(n, v)| (*n, v)));
         if self.seen > 0 && as_before && environment.is_none() {
-            // Most runs are like the one before.
+            // Most runs are like the previous one.
             self.seen += 1;
             return;
         }
@@ -68,7 +68,7 @@ impl Course {
         self.events.push(Event { run: self.seen, name: name.into(), from, to: to.into() });
     }
 
-    /// What changed, in order of runs, of each run what matters most first.
+    /// The changes in order of runs, the most important of each run first.
     #[must_use]
     pub fn events(mut self) -> Vec<Event> {
         self.events.sort_by_key(|e| (e.run, rank(&e.name)));
@@ -76,12 +76,12 @@ impl Course {
     }
 }
 
-/// A device that came or went has a name that came or went; of other facts an older fathom may not have known.
+/// For a device, an added or removed name is a change; other missing facts may just be unknown to an older fathom.
 fn is_of_a_part(name: &str) -> bool {
     name.starts_with("devices.") && name.ends_with(".name")
 }
 
-/// What a reader suspects first.
+/// Rank of a fact by how soon a reader suspects it.
 fn rank(name: &str) -> usize {
     const FIRST: [&str; 9] = [
         "label",

@@ -1,31 +1,31 @@
-//! A yes or no for a CI: is the latest level of some figure worse than the level before it by the threshold or more?
+//! A yes or no for CI: is the latest level of some figure worse than the previous one by the threshold or more?
 
 use super::words::{counted, threshold};
 use super::{Change, History, Series};
 use crate::compared::{Outcome, Word};
 use serde::Serialize;
 
-/// What the gate says.
+/// The gate's decision with its sentence.
 #[derive(Clone, Debug, Serialize)]
 pub struct Gate {
     /// The decision.
     pub outcome: Outcome,
-    /// It in a sentence.
+    /// The decision in a sentence.
     pub sentence: String,
 }
 
-/// What the last change of a figure says.
+/// Result of the last change of a figure.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Latest {
     Worse,
     NotWorse,
-    /// That depends on changes which are in doubt.
+    /// It depends on doubtful changes.
     Doubtful,
 }
 
 impl Gate {
-    /// Decides by the last change of every figure. A history of which no figure has enough runs decides nothing, and so does one that is worse
-    /// only if a change is true which is in doubt.
+    /// Decides by the last change of every figure. A history in which no figure has enough runs decides nothing, and neither
+    /// does one that is only worse if a doubtful change is real.
     #[must_use]
     pub fn of(history: &History) -> Self {
         let has_enough = |s: &&Series| s.needed.is_none() && !s.points.is_empty();
@@ -63,7 +63,7 @@ impl Gate {
     }
 }
 
-/// What is said with the changes that are in doubt and without them; if that is not the same, it is in doubt itself.
+/// The result with and without the doubtful changes; if the two differ, it is doubtful itself.
 fn latest(series: &Series) -> Latest {
     let is_worse = |c: Option<&Change>| c.is_some_and(|c| c.verdict == Word::Worse);
     let with = is_worse(series.changes.last());

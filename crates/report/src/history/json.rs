@@ -1,4 +1,4 @@
-//! A history, or the list of those there are, as JSON, "fathom-history 1": described by docs/formats/history.schema.json.
+//! A history, or the list of workloads, as JSON, "fathom-history 1", described by docs/formats/history.schema.json.
 
 use super::{Gate, History, Listed, SCHEMA};
 use serde::{Serialize, Serializer};
@@ -14,7 +14,7 @@ struct Document<'h, I: Iterator<Item = Listed>> {
     gate: Option<&'h Gate>,
 }
 
-/// Elements that are made when they are written: there may be more than memory has room for.
+/// Serialises elements as they are produced, since there may be more than fit in memory.
 struct Each<I>(RefCell<I>);
 
 impl<I: Iterator<Item = Listed>> Serialize for Each<I> {
@@ -23,7 +23,7 @@ impl<I: Iterator<Item = Listed>> Serialize for Each<I> {
     }
 }
 
-/// Writes the document: the workloads that were listed or meant, and the history of one. A figure that is not a number becomes `null`.
+/// Writes the document: the listed or selected workloads, and the history of one. Non-finite figures become `null`.
 pub fn json(
     mut out: impl Write,
     workloads: impl IntoIterator<Item = Listed>,

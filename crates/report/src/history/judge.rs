@@ -1,5 +1,5 @@
-//! One figure through the runs: its changes, the level and noise of each stretch between them, runs far from the others, and which changes of
-//! the environment fall on a change and which do not.
+//! One figure through the runs: its changes, the level and noise of each segment, outliers, and which environment changes
+//! coincide with a change and which do not.
 
 use super::{Apart, Asked, Change, Event, Given, Input, Point, Restless, Segment, Series, words};
 use crate::compared::{Difference, RunTold, Word};
@@ -9,10 +9,10 @@ use fathom_compare::summary::median;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Beyond so many standard deviations, by the median absolute deviation, a run is named.
+/// Number of standard deviations, by the median absolute deviation, beyond which a run is named.
 const FAR: f64 = 5.0;
 
-/// What changed between the points before each and that point, by number of the point.
+/// What changed between the previous point and this one, by point index.
 type Boundaries = BTreeMap<usize, Vec<Difference>>;
 
 pub(super) fn judge(given: &Given, input: &Input, asked: &Asked) -> Series {
@@ -21,7 +21,7 @@ pub(super) fn judge(given: &Given, input: &Input, asked: &Asked) -> Series {
     let values: Vec<f64> = kept.iter().map(|v| v.1).collect();
     let needed = asked.search.fewest_points().filter(|n| values.len() < *n);
     let nothing = Searched { changes: Vec::new(), drifts: false };
-    // Values are positive and finite: there is nothing to refuse.
+    // Values are positive and finite, so this cannot fail.
     let found = changes(&values, &asked.search, asked.threshold).unwrap_or(nothing);
     let (segments, far) = segments(&values, &found.changes);
     let boundaries = boundaries(&input.events, &kept);
@@ -65,7 +65,7 @@ pub(super) fn judge(given: &Given, input: &Input, asked: &Asked) -> Series {
     series
 }
 
-/// The stretches between changes, and the points that lie far from the others of theirs.
+/// The segments between changes, and the outliers of each.
 fn segments(values: &[f64], changes: &[Found]) -> (Vec<Segment>, BTreeSet<usize>) {
     if values.is_empty() {
         return (Vec::new(), BTreeSet::new());
@@ -76,7 +76,7 @@ fn segments(values: &[f64], changes: &[Found]) -> (Vec<Segment>, BTreeSet<usize>
     let of_bounds = |b: &[usize]| {
         let mine = &values[b[0]..b[1]];
         let is_far = |o: &fathom_compare::outliers::Outlier| o.z.abs() > FAR || o.fence == Fence::Severe;
-        // Fewer than four have no outliers that one could know.
+        // Outliers cannot be determined among fewer than four.
         let found = outliers(mine).unwrap_or_default();
         let of_mine: BTreeSet<usize> = found.iter().filter(|o| is_far(o)).map(|o| o.index).collect();
         let near: Vec<f64> = (0..mine.len()).filter(|i| !of_mine.contains(i)).map(|i| mine[i]).collect();
@@ -91,7 +91,7 @@ fn segments(values: &[f64], changes: &[Found]) -> (Vec<Segment>, BTreeSet<usize>
     (bounds.windows(2).map(of_bounds).collect(), far)
 }
 
-/// Standard deviation of the logarithms, which for the small scatter of runs is their coefficient of variation.
+/// Standard deviation of the logarithms, which approximates the coefficient of variation for small scatter.
 fn noise(values: &[f64]) -> Option<f64> {
     if values.len() < 3 {
         return None;
@@ -102,7 +102,7 @@ fn noise(values: &[f64]) -> Option<f64> {
     Some((squares / (logs.len() - 1) as f64).sqrt())
 }
 
-/// Events between two points, those of one name as one; back and forth is none.
+/// Events between two points, combined by name; a change that was reverted is dropped.
 fn boundaries(events: &[Event], points: &[(usize, f64)]) -> Boundaries {
     let mut all = Boundaries::new();
     for event in events {
@@ -123,7 +123,7 @@ fn boundaries(events: &[Event], points: &[(usize, f64)]) -> Boundaries {
     all
 }
 
-/// Facts with more than four changes, and more than the root of the number of points.
+/// Facts with more than four changes, and more than the square root of the number of points.
 fn restless(boundaries: &Boundaries, points: usize) -> Vec<Restless> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for difference in boundaries.values().flatten() {
@@ -134,7 +134,7 @@ fn restless(boundaries: &Boundaries, points: usize) -> Vec<Restless> {
     counts.into_iter().filter(|(_, n)| often(*n)).map(told).collect()
 }
 
-/// Changes of the environment, with those that mean something apart from those that happen all the time.
+/// Environment changes, with the meaningful ones separated from frequent ones.
 struct Calm<'a> {
     boundaries: &'a Boundaries,
     restless: &'a [Restless],
@@ -146,20 +146,20 @@ impl Calm<'_> {
         self.restless.iter().any(|r| r.name == difference.name)
     }
 
-    /// All that differs across a point, what changes often last.
+    /// All differences at a point, frequent facts last.
     fn across(&self, point: usize) -> Vec<Difference> {
         let mut all = self.boundaries.get(&point).cloned().unwrap_or_default();
         all.sort_by_key(|d| self.is_restless(d));
         all
     }
 
-    /// What changed at a point, without what changes often.
+    /// Changes at a point, without frequent facts.
     fn at(&self, point: usize) -> Vec<Apart> {
         let here = self.boundaries.get(&point).into_iter().flatten().filter(|d| !self.is_restless(d));
         here.map(|d| Apart { first_new: point, run: (self.run)(point), what: d.clone() }).collect()
     }
 
-    /// What changed where nothing was found to change, nor one run from it.
+    /// Environment changes that are not within one run of a found change.
     fn apart(&self, changes: &[Found]) -> Vec<Apart> {
         let near = |point: &usize| changes.iter().any(|c| c.first_new.abs_diff(*point) <= 1);
         self.boundaries.keys().filter(|p| !near(p)).flat_map(|p| self.at(*p)).collect()

@@ -1,4 +1,4 @@
-//! Which histories there are: a line for every workload of the store, with its number of runs, its span and its latest figure.
+//! The list of histories: a line for every workload of the store, with its number of runs, its span and its latest figure.
 
 use super::words::{counted, moment};
 use crate::compared::{RunTold, spelled};
@@ -7,21 +7,21 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr as _;
 
-/// A workload of the list.
+/// A workload in the list.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Listed {
-    /// Which it is.
+    /// The workload.
     #[serde(flatten)]
     pub workload: super::Workload,
-    /// Runs that count.
+    /// Number of runs that count.
     pub runs: usize,
-    /// Runs that did not end well, or were warm-up or noise of a comparison.
+    /// Number of runs that did not end well, or were warm-up or noise of a comparison.
     pub left_out: usize,
-    /// The first that counts.
+    /// The first run that counts.
     pub first: Option<RunTold>,
-    /// The last that counts.
+    /// The last run that counts.
     pub last: Option<RunTold>,
-    /// The figure of the last run: which, and its value and unit.
+    /// A figure of the last run.
     pub latest: Option<Latest>,
 }
 
@@ -34,11 +34,11 @@ pub struct Latest {
     pub value: f64,
     /// Its unit.
     pub unit: String,
-    /// How many further figures that cells are quoted by the run has.
+    /// Number of further headline figures of the run.
     pub further: usize,
 }
 
-/// The list, a line each. A store may have very many workloads: of each only its line is kept until the widths of all are known.
+/// The list, one line each. A store may have very many workloads, so only their lines are kept until all widths are known.
 #[derive(Clone, Debug)]
 pub struct Rows {
     rows: Vec<Row>,
@@ -46,7 +46,7 @@ pub struct Rows {
     left_out: usize,
 }
 
-/// The cells of a line one behind the other, and where the first five end.
+/// The concatenated cells of a line, and the ends of the first five.
 #[derive(Clone, Debug)]
 struct Row {
     text: Box<str>,
@@ -54,7 +54,6 @@ struct Row {
 }
 
 impl Default for Rows {
-    /// The heads alone.
     fn default() -> Self {
         let mut rows = Self { rows: Vec::new(), widths: [0; 5], left_out: 0 };
         rows.enter(["id", "runs", "from", "to", "latest", "workload"].map(String::from));
@@ -63,7 +62,7 @@ impl Default for Rows {
 }
 
 impl Rows {
-    /// The next workload.
+    /// Adds a workload.
     pub fn push(&mut self, l: &Listed) {
         let day = |run: &Option<RunTold>| run.as_ref().map_or("-".into(), |r| or_dash(moment(&r.started_at)));
         let latest = l.latest.as_ref().map_or("-".into(), |f| spelled(f.value, &f.unit));
@@ -112,7 +111,6 @@ fn or_dash(text: String) -> String {
     if text.is_empty() { "-".into() } else { text }
 }
 
-/// Name, program and place.
 fn name(workload: &super::Workload) -> String {
     let mut words = clean(&workload.name);
     if !workload.name.starts_with(&workload.by) {

@@ -1,4 +1,5 @@
-//! A history as Markdown, for an issue or a pull request: the picture of text, the sentences, a table of levels, and what differs at each change.
+//! A history as Markdown, for an issue or a pull request: the text picture, the sentences, a table of levels, and what differs
+//! at each change.
 
 use super::braille::drawing;
 use super::text::overview_words;
@@ -8,9 +9,8 @@ use crate::compared::spelled;
 use crate::markdown::{escape, text_table};
 use std::fmt::Write as _;
 
-/// Columns of the picture.
 const WIDTH: usize = 76;
-/// Changes of the environment that are listed.
+/// Maximum number of environment changes listed.
 const MOST_APART: usize = 20;
 
 /// The whole document.

@@ -1,10 +1,10 @@
-//! The history of a workload: the same figure of every run of it in the order they were made, where it changed, and what was recorded to
-//! have changed there. A point is a run. E-divisive finds and tests the changes (`fathom_compare::history`); the environments of the runs
-//! say which kernel, version or setting differs across each of them.
+//! The history of a workload: the same figure in every run, in order, where it changed, and what was recorded to have changed
+//! there. A point is a run. E-divisive finds and tests the changes (`fathom_compare::history`); the runs' environments say
+//! which kernel, version or setting differs across each of them.
 //!
-//! The program finds the runs and hands their values over ([`Given`], with the [`Course`] of their environments); `judge` makes a
-//! [`History`] of it, `words` its sentences, `gate` a yes or no; `text`, `braille`, `picture`, `markdown`, `csv` and `json` show it, and `html`
-//! has the page. Nothing here opens a store.
+//! The program finds the runs and passes their values ([`Given`], with the [`Course`] of their environments); `judge` makes a
+//! [`History`] of them, `words` the sentences, `gate` a yes or no; `text`, `braille`, `picture`, `markdown`, `csv` and `json`
+//! show it, and `html` has the page. Nothing here opens a store.
 
 mod braille;
 mod csv;
@@ -38,17 +38,17 @@ use fathom_record::figures::Cell;
 use serde::Serialize;
 use std::sync::Arc;
 
-/// The field `schema` of the JSON.
+/// Value of the field `schema` in the JSON.
 pub const SCHEMA: &str = "fathom-history 1";
 
-/// How changes are searched, and what is shown beside them.
+/// How changes are searched, and what is shown in addition.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked {
-    /// The search.
+    /// Parameters of the search.
     pub search: Search,
     /// Smaller changes are dropped: 0.01 is 1 %.
     pub threshold: f64,
-    /// Whether PELT's overview is given as well.
+    /// Whether to add PELT's overview.
     pub overview: bool,
 }
 
@@ -58,16 +58,16 @@ impl Default for Asked {
     }
 }
 
-/// Which workload it is.
+/// Identity of a workload.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Workload {
-    /// Short name of what was asked for and where; `fathom history ID` means it.
+    /// Short name of the work and its place, as in `fathom history ID`.
     pub id: String,
-    /// What a person calls it: the workload's name, a command line, a program and its text.
+    /// Name for people: the workload's name, a command line, a program and its text.
     pub name: String,
-    /// The language or the program.
+    /// The dialect or the program.
     pub by: String,
-    /// Host and mount point, and the settings of a sweep or a comparison, as far as they are known.
+    /// Host and mount point, and the settings of a sweep or a comparison, as far as known.
     pub place: String,
 }
 
@@ -76,70 +76,70 @@ pub struct Workload {
 pub struct Given {
     /// The cell.
     pub cell: Cell,
-    /// What it is.
+    /// Name of the figure.
     pub metric: String,
     /// Its unit.
     pub unit: String,
-    /// Whether more is better.
+    /// Whether higher is better; `None` if neither.
     pub higher_is_better: Option<bool>,
-    /// Number of the run and its value, in order; a run that has none is not there.
+    /// (run index, value) in order; runs without a value are left out.
     pub values: Vec<(usize, f64)>,
-    /// Runs whose percentile stands on too few operations.
+    /// Number of runs whose percentile has too few operations.
     pub too_few_operations: usize,
 }
 
-/// What was found of a workload's past.
+/// A workload's past, as found in the store.
 #[derive(Clone, Debug, Default)]
 pub struct Input {
-    /// Which workload.
+    /// The workload.
     pub workload: Workload,
-    /// Its runs that count, in the order they were made.
+    /// The runs that count, in order.
     pub runs: Vec<Arc<RunTold>>,
-    /// How many ended otherwise, by the word for it: ("interrupted", 2).
+    /// Numbers of other runs by status: ("interrupted", 2).
     pub left_out: Vec<(String, usize)>,
-    /// Runs that have no time, where a time was asked for.
+    /// Number of runs without a time, if a time was requested.
     pub without_time: usize,
-    /// What changed in their environments, by number of the first run with the new value.
+    /// Changes in the environments, by index of the first run with the new value.
     pub events: Vec<Event>,
-    /// Their figures.
+    /// The runs' figures.
     pub series: Vec<Given>,
 }
 
 /// The history of a workload.
 #[derive(Clone, Debug, Serialize)]
 pub struct History {
-    /// Which workload.
+    /// The workload.
     pub workload: Workload,
-    /// Runs that count.
+    /// Number of runs that count.
     pub runs: usize,
-    /// The first of them.
+    /// The first run.
     pub first: Option<RunTold>,
-    /// The last of them.
+    /// The last run.
     pub last: Option<RunTold>,
-    /// Runs that did not end well, by the word for how they ended, and warm-up and noise of a comparison.
+    /// Runs that did not end well, by status, and warm-up and noise of a comparison.
     pub left_out: Vec<LeftOut>,
-    /// No segment is shorter.
+    /// Minimum length of a segment, in runs.
     pub min_segment: usize,
-    /// Level of the test.
+    /// Significance level of the test.
     pub alpha: f64,
     /// Smaller changes are dropped.
     pub threshold: f64,
-    /// Permutations of a segment; of long ones fewer.
+    /// Permutations per segment; fewer for long ones.
     pub permutations: usize,
     /// Seed of the permutations.
     pub seed: u64,
-    /// Figure by figure.
+    /// The history by figure.
     pub series: Vec<Series>,
-    /// What the reader has to know.
+    /// What the reader must know.
     pub notices: Vec<String>,
 }
 
-/// Runs that are left out.
+/// Runs left out for one reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
-    /// How they ended: "interrupted"; or what a comparison made them for: "warm-up".
+    /// How they ended, such as "interrupted"; or their purpose in a comparison, such as "warm-up".
     pub status: String,
-    /// How many.
+    /// Number of runs.
     pub runs: usize,
 }
 
@@ -148,104 +148,104 @@ pub struct LeftOut {
 pub struct Series {
     /// The cell: operation, sizes, streams.
     pub cell: String,
-    /// The figure.
+    /// Name of the figure.
     pub metric: String,
     /// Its unit.
     pub unit: String,
-    /// Whether more is better.
+    /// Whether higher is better; `None` if neither.
     pub higher_is_better: Option<bool>,
-    /// Its runs.
+    /// Its runs with values.
     pub points: Vec<Point>,
-    /// Stretches between changes.
+    /// Segments between changes.
     pub segments: Vec<Segment>,
-    /// The changes.
+    /// Changes of the level.
     pub changes: Vec<Change>,
-    /// Changes of the environment without a change of the figure.
+    /// Environment changes without a change of the figure.
     pub environment: Vec<Apart>,
-    /// Facts that change so often that no single change of them is listed.
+    /// Facts that change too often to list each change.
     pub restless: Vec<Restless>,
-    /// Whether neighbouring runs resemble each other.
+    /// Whether neighbouring runs resemble each other (autocorrelation).
     pub drifts: bool,
-    /// So many runs are needed before any change can be shown, if there are fewer.
+    /// Runs needed before any change can be shown; `None` if there are enough.
     pub needed: Option<usize>,
-    /// Runs whose figure has no ratio, being zero, negative or no number.
+    /// Number of runs whose figure has no ratio: zero, negative or not a number.
     pub without_ratio: usize,
-    /// Runs whose percentile stands on too few operations.
+    /// Number of runs whose percentile has too few operations.
     pub too_few_operations: usize,
-    /// Where PELT cuts, by number of the first run of the new level; `None` unless asked for.
+    /// PELT's cuts, by index of the first run of the new level; `None` unless requested.
     pub overview: Option<Vec<usize>>,
-    /// What is to be said.
+    /// Summary of the figure in words.
     pub sentence: String,
 }
 
 /// A run's value.
 #[derive(Clone, Debug, Serialize)]
 pub struct Point {
-    /// The run; the same one of all figures.
+    /// The run, shared by all figures.
     #[serde(serialize_with = "told")]
     pub run: Arc<RunTold>,
     /// Its value.
     pub value: f64,
-    /// Number of its segment.
+    /// Index of its segment.
     pub segment: usize,
-    /// Whether it lies far from the others of its segment. It counts as any other.
+    /// Whether it is an outlier of its segment. It counts like any other.
     pub outlier: bool,
 }
 
-/// Runs on one level.
+/// Consecutive runs at one level.
 #[derive(Clone, Debug, Serialize)]
 pub struct Segment {
-    /// Number of its first point.
+    /// Index of its first point.
     pub first: usize,
     /// Number of points.
     pub runs: usize,
     /// Median of their values.
     pub median: f64,
-    /// Coefficient of variation of single runs, as a share, without those far from the others; `None` of fewer than three.
+    /// Coefficient of variation of single runs, as a fraction, without outliers; `None` for fewer than three.
     pub noise: Option<f64>,
 }
 
 /// A change of the level.
 #[derive(Clone, Debug, Serialize)]
 pub struct Change {
-    /// Number of the first point of the new level.
+    /// Index of the first point of the new level.
     pub first_new: usize,
     /// New level over old.
     pub ratio: f64,
     /// Lower bound of the ratio.
     pub low: f64,
-    /// Upper bound.
+    /// Upper bound of the ratio.
     pub high: f64,
-    /// Confidence of the bounds, had the place been known.
+    /// Confidence of the bounds, given the position.
     pub confidence: f64,
     /// p-value by permutations.
     pub p: f64,
-    /// How many.
+    /// Number of permutations.
     pub permutations: usize,
-    /// better, worse, or differs where a figure is neither.
+    /// Better, worse, or differs if the figure has no direction.
     pub verdict: Word,
-    /// Neighbouring runs resemble each other, and here they are too few to tell a step from drift.
+    /// Neighbouring runs resemble each other, and there are too few here to distinguish a step from drift.
     pub doubtful: bool,
     /// The last run of the old level.
     pub last_old: RunTold,
     /// The first run of the new one.
     pub first_new_run: RunTold,
-    /// What is recorded to differ between these two; `a` is the old value.
+    /// Recorded differences between these two runs; `a` is the old value.
     pub differs: Vec<Difference>,
-    /// What changed one run earlier or later: a step is known to a run or so.
+    /// Differences one run earlier or later, since the position is only known to about a run.
     pub nearby: Vec<Apart>,
-    /// It in a sentence.
+    /// The change in a sentence.
     pub sentence: String,
 }
 
-/// A change of the environment at a place.
+/// An environment change.
 #[derive(Clone, Debug, Serialize)]
 pub struct Apart {
-    /// Number of the first point with the new value.
+    /// Index of the first point with the new value.
     pub first_new: usize,
-    /// That run.
+    /// The first run with the new value.
     pub run: RunTold,
-    /// What changed.
+    /// The fact that changed.
     #[serde(flatten)]
     pub what: Difference,
 }
@@ -253,9 +253,9 @@ pub struct Apart {
 /// A fact that changes often.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Restless {
-    /// Its name.
+    /// Name of the fact.
     pub name: String,
-    /// How many times.
+    /// Number of changes.
     pub changes: usize,
 }
 
@@ -291,7 +291,7 @@ fn told<S: serde::Serializer>(run: &Arc<RunTold>, serializer: S) -> Result<S::Ok
 }
 
 impl Series {
-    /// Whether it says how fast something is, and not how much of something there was.
+    /// Whether it measures speed and not an amount.
     #[must_use]
     pub fn is_of_speed(&self) -> bool {
         words::is_of_speed(&self.unit)

@@ -1,6 +1,6 @@
-//! A figure through the runs as SVG: a dot a run (hollow where it lies far from the others), a heavy rule at the level of each stretch, a dashed
-//! line with its number where the level changed, and a triangle below where only the environment did. Runs stand side by side in their order,
-//! whatever time lies between them. Of very many runs each column of the picture has a line from the least to the largest.
+//! A figure through the runs as SVG: a dot per run (hollow for outliers), a heavy rule at the level of each segment, a dashed numbered
+//! line where the level changed, and a triangle below where only the environment did. Runs are evenly spaced in their order, whatever
+//! time lies between them. With very many runs, each column of the picture has a line from the smallest to the largest value.
 
 use super::braille::range;
 use super::words::{self, moment};
@@ -17,10 +17,10 @@ const TOP: f64 = 58.0;
 const HEIGHT: f64 = 200.0;
 /// More runs than this are drawn as columns.
 const MOST_DOTS: usize = 1500;
-/// Rules of the axis, about.
+/// Approximate number of axis rules.
 const RULES: f64 = 4.0;
 
-/// The pictures of all figures. No two have one slug.
+/// The pictures of all figures, with unique slugs.
 #[must_use]
 pub fn pictures(history: &History) -> Vec<Picture> {
     let mut all: Vec<Picture> = history.series.iter().filter_map(picture).collect();
@@ -28,7 +28,7 @@ pub fn pictures(history: &History) -> Vec<Picture> {
     all
 }
 
-/// The picture; `None` of fewer than two runs.
+/// The picture; `None` for fewer than two runs.
 #[must_use]
 pub fn picture(series: &Series) -> Option<Picture> {
     let n = series.points.len();
@@ -56,7 +56,7 @@ pub fn picture(series: &Series) -> Option<Picture> {
     ))
 }
 
-/// For those who cannot see it.
+/// Alternative text for screen readers.
 fn description(series: &Series) -> String {
     let mut said = series.sentence.clone();
     for change in &series.changes {
@@ -66,25 +66,25 @@ fn description(series: &Series) -> String {
     said
 }
 
-/// The vertical axis: from, to and the step of its rules, and how they are labelled.
+/// The vertical axis: range, step of its rules, and their labels.
 struct Axis {
     from: f64,
     to: f64,
     step: f64,
-    /// What a label is divided by, and the unit that is.
+    /// Divisor of a label, and the resulting unit.
     scale: f64,
     unit: String,
 }
 
 impl Axis {
-    /// Round rules around what there is; from zero where that costs little.
+    /// Round rules around the range; from zero if that costs little space.
     fn around(low: f64, high: f64, unit: &str) -> Self {
         let low = if low < 0.35 * high { 0.0 } else { low };
         let base = if unit == units::BYTES_PER_S || unit == units::BYTES { 1024.0 } else { 1000.0 };
         let spelled = spelled(high, unit);
         let word = spelled.split_once(' ').map_or("", |(_, word)| word).to_owned();
         let mut scale = 1.0;
-        // The unit that the largest value is named in.
+        // The unit of the largest value.
         while high / scale >= base - 0.5 && scale < 1e15 {
             scale *= base;
         }
@@ -100,7 +100,7 @@ impl Axis {
     }
 }
 
-/// 1, 2 or 5 times a power of ten, not below.
+/// The next 1, 2 or 5 times a power of ten.
 fn round(rough: f64) -> f64 {
     let rough = rough.max(1e-9);
     let power = 10f64.powf(rough.log10().floor());
@@ -118,7 +118,7 @@ impl Plot {
         LEFT + 8.0 + (WIDTH - RIGHT - LEFT - 16.0) * point as f64 / (self.n - 1) as f64
     }
 
-    /// Half-way between a point and the one before it.
+    /// Half-way between a point and the previous one.
     fn before(&self, point: usize) -> f64 {
         if point == 0 { self.x(0) } else { (self.x(point - 1) + self.x(point)) / 2.0 }
     }
@@ -143,7 +143,7 @@ impl Plot {
             let x = self.before(change.first_new);
             let others = series.changes.iter().filter(|c| c.first_new != change.first_new);
             let room = others.map(|c| (self.before(c.first_new) - x).abs()).fold(f64::INFINITY, f64::min);
-            // Where changes crowd, the number; where they crowd more, the line alone.
+            // If changes are crowded, the number; if more so, only the line.
             let words = match room {
                 r if r >= 62.0 => format!(
                     "{} {:+.1} %{}",
@@ -178,7 +178,7 @@ impl Plot {
         }
     }
 
-    /// A line from the least to the largest run of each column.
+    /// A line from the smallest to the largest run of each column.
     fn columns(&self, out: &mut String, points: &[Point]) {
         let columns = (WIDTH - RIGHT - LEFT - 16.0) as usize;
         let every = self.n.div_ceil(columns).max(1);
@@ -187,7 +187,7 @@ impl Plot {
                 .iter()
                 .fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), p| (l.min(p.value), h.max(p.value)));
             let x = self.x((i * every + column.len() / 2).min(self.n - 1));
-            // What is there must be seen to be there.
+            // Even an empty range must be visible.
             line(out, (x, self.y(least) + 0.6), (x, self.y(largest) - 0.6), "span");
         }
     }
@@ -222,7 +222,7 @@ impl Plot {
         }
     }
 
-    /// When the first and the last run began.
+    /// Start times of the first and the last run.
     fn ends(&self, out: &mut String, series: &Series) {
         let of = |p: Option<&Point>| p.map(|p| moment(&p.run.started_at)).unwrap_or_default();
         let y = TOP + HEIGHT + 26.0;

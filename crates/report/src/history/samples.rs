@@ -1,4 +1,4 @@
-//! A history with a known change, for the tests of this folder.
+//! A history with a known change, for this module's tests.
 
 use super::{Asked, Event, Given, History, Input, Workload};
 use crate::compared::RunTold;
@@ -6,7 +6,7 @@ use fathom_record::Axes;
 use fathom_record::figures::Cell;
 use fathom_record::imported::{names, units};
 
-/// A run of a day of October.
+/// A run on a day in October.
 pub(super) fn run(number: usize) -> RunTold {
     let (day, hour) = (number / 2 + 1, if number.is_multiple_of(2) { "02" } else { "14" });
     RunTold {
@@ -17,7 +17,7 @@ pub(super) fn run(number: usize) -> RunTold {
     }
 }
 
-/// MiB/s of 24 runs: 3 % less from the thirteenth on, one run far off.
+/// MiB/s of 24 runs: 3 % less from the thirteenth on, one outlier.
 pub(super) const RATES: [f64; 24] = [
     512.4, 509.1, 513.0, 508.9, 511.9, 515.2, 511.0, 508.4, 430.0, 512.8, 510.9, 508.2, 497.2, 495.6, 499.9,
     494.2, 496.9, 498.8, 500.3, 497.7, 495.1, 498.1, 496.0, 499.2,

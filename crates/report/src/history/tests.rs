@@ -1,4 +1,4 @@
-//! A known history through all of it: judged, put into words and written in every form.
+//! A known history from end to end: judged, worded and written in every format.
 
 use super::samples::{RATES, event, given, history, input, run};
 use super::*;
@@ -101,7 +101,7 @@ fn in_ten_or_eleven_runs_a_step_takes_four() {
     }
 }
 
-/// Runs that swing slowly by 1 % round a level, which from one of them on is half of what it was.
+/// Runs that swing slowly by 1 % around a level, which halves at run `from`.
 fn swinging(runs: usize, from: usize) -> Vec<f64> {
     let at = |i: usize| 500.0 + 5.0 * (i as f64 * 0.7).sin();
     (0..runs).map(|i| if i < from { at(i) } else { at(i) / 2.0 }).collect()
@@ -124,14 +124,14 @@ fn a_large_step_of_a_short_history_that_drifts_is_told_in_doubt_and_not_passed()
         let drawn = picture(series).expect("runs").standalone();
         assert!(drawn.contains(" %?"), "the number has a question mark");
     }
-    // What is sure counts, whatever else is in doubt.
+    // A certain change counts, whatever else is doubtful.
     let mut both = input(&swinging(24, 12));
     let mut sure = both.series[0].clone();
     sure.metric = "operations per second".into();
     sure.values = input(&RATES).series[0].values.clone();
     both.series.push(sure);
     assert_eq!(Gate::of(&History::of(&both, &Asked::default())).outcome, Outcome::Regression);
-    // Faster in doubt is no regression either way.
+    // A doubtful gain is no regression either way.
     let faster: Vec<f64> = swinging(24, 12).iter().map(|v| 1e5 / v).collect();
     assert_eq!(Gate::of(&History::of(&input(&faster), &Asked::default())).outcome, Outcome::Passed);
 }
@@ -156,7 +156,7 @@ fn what_has_no_ratio_is_left_out_and_counted() {
     let found = History::of(&input(&rates), &Asked::default());
     let series = &found.series[0];
     assert_eq!((series.points.len(), series.without_ratio), (22, 2));
-    // The scheduler changed between the third and the fourth point that are left.
+    // The scheduler changed between the third and the fourth remaining point.
     assert_eq!(series.environment[0].first_new, 3);
     assert!(
         found.notices.iter().any(|n| n.contains("2 runs left out, whose value has no ratio")),

@@ -1,5 +1,5 @@
-//! A history on the terminal: which workload and which runs, then figure by figure a picture, what may be said, each change with what was
-//! recorded to differ there, and the levels. Of many figures only those that changed are told in full.
+//! A history on the terminal: the workload and its runs, then by figure a picture, the summary, each change with its recorded
+//! differences, and the levels. With many figures, only those that changed are shown in full.
 
 use super::braille::drawing;
 use super::words::{self, counted};
@@ -9,11 +9,10 @@ use crate::story::clean;
 use crate::terminal::cut;
 use std::fmt::Write as _;
 
-/// Figures that are told in full; of more only those with a change.
+/// Maximum number of figures shown in full; beyond that, only those with a change.
 const MOST_IN_FULL: usize = 4;
-/// Differences of a change that are printed, and changes of the environment apart.
+/// Maximum number of differences per change, and of separate environment changes.
 const MOST_DIFFERENCES: usize = 12;
-/// Runs far from the others that are named.
 const MOST_FAR: usize = 6;
 
 /// The whole text, in lines of about `width` columns.
@@ -96,7 +95,6 @@ fn one(text: &mut String, series: &Series) {
     }
 }
 
-/// What PELT says.
 pub(crate) fn overview_words(series: &Series, overview: &[usize]) -> String {
     let ids: Vec<&str> = overview.iter().map(|i| series.points[*i].run.id.as_str()).collect();
     let cuts = if ids.is_empty() { "nowhere".into() } else { format!("before {}", ids.join(", ")) };
@@ -171,12 +169,12 @@ fn more(text: &mut String, all: usize) {
     }
 }
 
-/// A value of the environment: some are lists of a hundred words.
+/// Shortens a value of the environment; some are lists of a hundred words.
 fn short(value: &str) -> String {
     cut(&clean(value), 60)
 }
 
-/// Figures without a change, a line each.
+/// Figures without a change, one line each.
 fn table(calm: &[&Series]) -> String {
     let mut text = format!("\n{} without a change found:\n", counted(calm.len(), "figure"));
     for series in calm {

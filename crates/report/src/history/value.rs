@@ -1,5 +1,5 @@
-//! Which figure of a cell a history is of, and the one value that a run gives: a percentile of its latencies taken together, of rates and times
-//! the median of its repetitions.
+//! Which figure of a cell a history follows, and the one value that a run gives: a percentile of its merged latencies, or the
+//! median of its repetitions for rates and times.
 
 use super::Given;
 use crate::compared::{Metric, is_quoted, merged, percent_of};
@@ -9,26 +9,26 @@ use fathom_compare::summary::median;
 use fathom_record::Run;
 use fathom_record::figures::{Series, Value};
 
-/// A run's value of a figure.
+/// Result of looking up a run's value of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Found {
     /// The value.
     Value(f64),
-    /// A percentile that stands on too few operations.
+    /// A percentile from too few operations.
     TooFewOperations,
-    /// A percentile of several repetitions: only the run's histograms tell it.
+    /// A percentile over several repetitions, which needs the run's histograms.
     InHistograms,
-    /// The run has none.
+    /// The run has no value.
     Nothing,
 }
 
-/// The figures of a run that are wanted: those of a word, else the one that each cell is quoted by.
+/// The selected figures of a run, else the headline figure of each cell.
 #[must_use]
 pub fn choose<'s>(all: &'s [Series], metrics: &[Metric]) -> Vec<&'s Series> {
     if !metrics.is_empty() {
         return all.iter().filter(|s| metrics.iter().any(|m| m.takes(&s.metric))).collect();
     }
-    // A count that is neither better nor worse by being larger is the last that a cell is quoted by.
+    // A count without a direction is the last choice for a cell.
     let place = |s: &Series| Some((s.higher_is_better.is_none(), is_quoted(&s.metric)?));
     let best = |s: &Series| all.iter().filter(|o| o.cell == s.cell).filter_map(place).min();
     let mut chosen: Vec<&Series> = Vec::new();
@@ -41,7 +41,7 @@ pub fn choose<'s>(all: &'s [Series], metrics: &[Metric]) -> Vec<&'s Series> {
     chosen
 }
 
-/// The value of a series of one run; `run` is that run where its histograms are needed and there.
+/// The value of a series in one run; `run` is that run, if its histograms are needed and available.
 #[must_use]
 pub fn value(series: &Series, run: Option<&Run>) -> Found {
     let of_value = |v: f64, count: Option<u64>| match (percent_of(&series.metric), count) {
@@ -66,19 +66,19 @@ pub fn value(series: &Series, run: Option<&Run>) -> Found {
 }
 
 impl Given {
-    /// Whether a run's figure belongs to it.
+    /// Whether it belongs to this series.
     #[must_use]
     pub fn is_of(&self, series: &Series) -> bool {
         self.metric == series.metric && self.unit == series.unit && self.cell == series.cell
     }
 
-    /// The cell's title, as a comparison has it.
+    /// The cell's title, as in a comparison.
     #[must_use]
     pub fn title(&self) -> String {
         section::cell_title(&self.cell)
     }
 
-    /// Without values yet.
+    /// Starts without values.
     #[must_use]
     pub fn empty(series: &Series) -> Self {
         Self {

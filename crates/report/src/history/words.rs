@@ -1,5 +1,5 @@
-//! The sentences of a history. A change has its ratio, interval, p and the runs on both sides; where none was found it is said how large or how
-//! recent one may be and yet be missed; and a history that is too short says how many runs it takes.
+//! The sentences of a history. A change has its ratio, interval, p and the runs on both sides; if none was found, the sentence
+//! says how large or how recent an undetected one may be; and a history that is too short says how many runs it needs.
 
 use super::{Asked, Change, Input, Series};
 use crate::compared::{RunTold, Word, spelled};
@@ -7,7 +7,7 @@ use crate::story::clean;
 use fathom_compare::wording::{CHANGE_IN_DOUBT, HISTORY_DRIFTS, p_value};
 use fathom_record::imported::units;
 
-/// In simulation a step of three times the scatter of single runs is seen after four new points in 95 of 100 histories.
+/// In simulation, a step of three times the scatter of single runs is detected after four new points in 95 of 100 histories.
 const SEEN: f64 = 3.0;
 
 /// "1 run", "3 runs".
@@ -15,7 +15,7 @@ pub(crate) fn counted(n: usize, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
-/// "2026-11-21 21:05" of an RFC 3339 time; empty where there is none.
+/// "2026-11-21 21:05" from an RFC 3339 time; empty if there is none.
 pub(crate) fn moment(started_at: &str) -> String {
     started_at.get(..16).unwrap_or(started_at).replace('T', " ")
 }
@@ -27,7 +27,7 @@ pub(crate) fn run(told: &RunTold) -> String {
     if beside.is_empty() { told.id.clone() } else { format!("{} ({})", told.id, beside.join(", ")) }
 }
 
-/// "1.2 %"; a dash where there are too few runs.
+/// "1.2 %"; a dash for too few runs.
 pub(crate) fn noise_words(noise: Option<f64>) -> String {
     noise.map_or("-".into(), percent)
 }
@@ -45,7 +45,7 @@ pub(super) fn threshold(share: f64) -> String {
     format!("{} %", (share * 1e6).round() / 1e4)
 }
 
-/// "Slower by 3.4 % from RUN on: ratio ..., interval; runs; p."; "Perhaps slower" where that is in doubt.
+/// "Slower by 3.4 % from RUN on: ratio ..., interval; runs; p."; "Perhaps slower" if doubtful.
 pub(super) fn change(change: &Change, unit: &str, before: usize, after: usize) -> String {
     let word = match (change.verdict, is_of_speed(unit)) {
         (Word::Better, true) => "Faster",
@@ -73,7 +73,7 @@ pub(super) fn change(change: &Change, unit: &str, before: usize, after: usize) -
     )
 }
 
-/// What is said of a figure as a whole.
+/// Summary of a figure.
 pub(super) fn sentence(series: &Series, asked: &Asked) -> String {
     let n = series.points.len();
     let drifts = if series.drifts { format!(" {HISTORY_DRIFTS}") } else { String::new() };
@@ -102,7 +102,7 @@ pub(super) fn sentence(series: &Series, asked: &Asked) -> String {
             run(&change.first_new_run)
         );
     }
-    // In a short history even a clean step takes more new runs than a level must have.
+    // In a short history even a clean step needs more new runs than the minimum length of a level.
     let recent = asked.search.fewest_new(n).unwrap_or(n / 2).saturating_sub(1);
     let small = last.noise.map_or(asked.threshold, |n| (SEEN * n).max(asked.threshold));
     format!(
@@ -114,7 +114,7 @@ pub(super) fn sentence(series: &Series, asked: &Asked) -> String {
     )
 }
 
-/// What concerns the whole history.
+/// Notices about the whole history.
 pub(super) fn notices(input: &Input, series: &[Series]) -> Vec<String> {
     let mut all = Vec::new();
     let left_out: usize = input.left_out.iter().map(|l| l.1).sum();

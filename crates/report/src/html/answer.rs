@@ -1,5 +1,5 @@
-//! The first screen of a survey's page: tiles with its main figures, the ladder of latencies beside the curve of depths, what the storage is
-//! good for, and what to know about it. Everything else is folded away below.
+//! The first screen of a survey's page: tiles with its main figures, the ladder of latencies beside the curve of depths, what
+//! the storage is good for, and what to know about it. Everything else is folded below.
 
 use super::{Page, View, tiles};
 use crate::survey::{Answer, Grade, LADDER, UseVerdict, depths};
@@ -11,7 +11,6 @@ use crate::{
 use fathom_record::{OpKind, Phase, Run};
 use std::fmt::Write as _;
 
-/// Writes it.
 pub(super) fn write(page: &mut Page, view: &View<'_>) {
     let answer = Answer::of(view.run, None);
     page.body.push_str("<section class=\"answer\">\n");
@@ -49,7 +48,7 @@ pub(super) fn write(page: &mut Page, view: &View<'_>) {
     page.body.push_str("</dl>\n</section>\n");
 }
 
-/// Latencies of the ladder: of the operation that a step is about.
+/// Latencies of the ladder, each for the main operation of its step.
 fn ladder(run: &Run) -> Vec<latency::Row> {
     let of_ladder = |p: &&Phase| section::stage(p) == Some(LADDER);
     let rows = |p: &Phase| {
@@ -59,7 +58,7 @@ fn ladder(run: &Run) -> Vec<latency::Row> {
     run.phases.iter().filter(of_ladder).flat_map(rows).collect()
 }
 
-/// The figures of a use, the one that decided first, each with its threshold.
+/// The figures of a use, the deciding one first, each with its threshold.
 fn judged(verdict: &UseVerdict) -> String {
     let mut figures: Vec<_> = verdict.figures.iter().filter(|f| f.value.is_some()).collect();
     figures.sort_by_key(|f| std::cmp::Reverse(f.grade));

@@ -1,6 +1,6 @@
-//! The requests that reached the devices, phase by phase: cards with the main figures, findings with what proves them, pictures, who issued
-//! them, and folded away the rows of iostat and the text form of the distributions. Lost events stand above all figures, which are no
-//! totals then.
+//! The requests that reached the devices, phase by phase: cards with the main figures, findings with their evidence, pictures,
+//! issuers, and folded the rows of iostat and the text form of the distributions. Lost events are reported above all figures,
+//! which are then no totals.
 
 use super::{
     Page,
@@ -25,10 +25,10 @@ use fathom_record::block::{DeviceActivity, IssuerKind};
 use fathom_record::{BlockLayer, Histogram, Phase, Repetition, Run};
 use std::fmt::Write as _;
 
-/// Phases that stand open with pictures; those of further ones are folded away as text.
+/// Maximum number of phases shown open with pictures; further ones are folded as text.
 const MOST_OPEN: usize = 6;
 
-/// Phases that are there folded away; of hundreds the page would grow beyond use.
+/// Maximum number of folded phases; hundreds would make the page unusably large.
 const MOST_SHUT: usize = 60;
 
 pub(super) fn write(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
@@ -60,19 +60,19 @@ pub(super) fn write(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
     }
 }
 
-/// Phases of which there is anything to tell.
+/// Phases with anything to report.
 pub(super) fn told<'r>(section: &Section<'r>) -> Vec<&'r Phase> {
     let (_, single) = on_surfaces(&section.phases);
     let alone = |p: &Phase| single.iter().any(|s| s.seq == p.seq);
     let anything = |p: &&Phase| {
         let watched = shown_repetition(p).is_some() || !finding::of_phase(p).is_empty();
-        // Cells of a surface are hundreds: what is memory and what is disk is said of them together.
+        // A surface has hundreds of cells, whose memory and disk shares are reported together.
         watched || (alone(p) && (truth::statement(p).is_some() || truth::cold(p).is_some()))
     };
     section.phases.iter().copied().filter(anything).collect()
 }
 
-/// That figures are no totals, where events were lost.
+/// A warning that figures are no totals, if events were lost.
 pub(super) fn lost(phase: &Phase) -> String {
     let words = shown_repetition(phase).and_then(|(_, layer)| lost_words(layer));
     words
@@ -114,7 +114,7 @@ fn open(page: &mut Page, run: &Run, phase: &Phase) {
     page.body.push_str(&as_text(phase));
 }
 
-/// What only a simulator sees.
+/// Sections that only a simulation can fill.
 fn simulated(page: &mut Page, run: &Run, phase: &Phase) {
     let pictures = svg::inside(run, phase);
     if pictures.is_empty() {
@@ -127,7 +127,7 @@ fn simulated(page: &mut Page, run: &Run, phase: &Phase) {
     page.body.push_str("</div>\n");
 }
 
-/// A phase beyond those that stand open: its findings and the text form.
+/// A folded phase: its findings and the text form.
 fn shut(page: &mut Page, phase: &Phase) {
     let html =
         statements(phase) + &counted(phase) + &memory_or_device(phase) + &findings(phase) + &as_text(phase);
@@ -135,7 +135,7 @@ fn shut(page: &mut Page, phase: &Phase) {
     page.body.push_str(&folded(&summary, &html));
 }
 
-/// The main figures of the device that tells most.
+/// The main figures of the representative device.
 fn cards(layer: &BlockLayer, device: &DeviceActivity) -> String {
     let at_least = if layer.lost > 0 { "≥ " } else { "" };
     let all = issued(device);
@@ -187,7 +187,7 @@ pub(super) fn statements(phase: &Phase) -> String {
     })
 }
 
-/// What counters tell of a phase that has no events; the figures of events are cards and pictures.
+/// The counters' description of a phase without events; events have cards and pictures.
 fn counted(phase: &Phase) -> String {
     let watched = shown_repetition(phase).filter(|(_, layer)| counters::are_all(layer));
     watched.map_or(String::new(), |(repetition, layer)| {
@@ -195,7 +195,7 @@ fn counted(phase: &Phase) -> String {
     })
 }
 
-/// The bytes by where they came from and went to.
+/// The bytes by source and destination.
 fn memory_or_device(phase: &Phase) -> String {
     let parts = truth::of_phase(phase).map(truth::parts).unwrap_or_default();
     if parts.is_empty() {
@@ -209,7 +209,7 @@ fn memory_or_device(phase: &Phase) -> String {
     table.finish()
 }
 
-/// Sentence and advice beside the figures that prove it.
+/// Sentence and advice beside their evidence.
 fn findings(phase: &Phase) -> String {
     let found = finding::of_phase(phase);
     if found.is_empty() {
@@ -302,7 +302,7 @@ fn issuers(device: &DeviceActivity) -> String {
     table.finish()
 }
 
-/// What a kind of issuer is.
+/// Explains a kind of issuer.
 fn who(kind: IssuerKind) -> &'static str {
     match kind {
         IssuerKind::Own => "our own workers",
@@ -313,7 +313,6 @@ fn who(kind: IssuerKind) -> &'static str {
     }
 }
 
-/// The rows of iostat.
 fn rows(repetition: &Repetition, layer: &BlockLayer) -> String {
     if layer.intervals.is_empty() {
         return String::new();
@@ -325,7 +324,7 @@ fn rows(repetition: &Repetition, layer: &BlockLayer) -> String {
     folded(&summary, &preformatted(&summary, &escape_lines(&text)))
 }
 
-/// The distributions as dtrace prints them.
+/// The distributions in the style of dtrace.
 fn as_text(phase: &Phase) -> String {
     let text = text::run::phase(phase, text::run::Rows::Left);
     if text.is_empty() {

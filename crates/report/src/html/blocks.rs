@@ -1,5 +1,4 @@
-//! The flat figures of the page with their tables: throughput by streams, latency percentiles, throughput over time, and what
-//! reached the device.
+//! The page's flat figures with their tables: throughput by streams, latency percentiles, throughput over time, and device traffic.
 
 use super::{
     Page, View, badge,
@@ -18,16 +17,15 @@ use crate::{
 use fathom_record::{Phase, Regime, Residency};
 use std::fmt::Write as _;
 
-/// A section beside the run it belongs to.
 pub(super) type Shown<'a, 'r> = (&'a View<'r>, &'a Section<'r>);
 
-/// More charts over time than this are left to the raw data.
+/// Maximum number of charts over time; the rest is only in the raw data.
 const MOST_SERIES: usize = 24;
 
-/// The same of a part of a survey, which has many of them.
+/// The same for each part of a survey, which has many.
 const MOST_OF_A_PART: usize = 6;
 
-/// Names the run a block belongs to, when there are several.
+/// Names the run a block belongs to, if there are several.
 pub(super) fn whose(page: &mut Page, shown: &[Shown<'_, '_>], view: &View<'_>) {
     if shown.len() > 1 {
         let _ = writeln!(page.body, "<p class=\"whose\">{}</p>", svg::escape(&view.story.title));
@@ -102,7 +100,7 @@ fn streams_table(series: &[Streams], run: &str) -> String {
     table.finish()
 }
 
-/// The three figures of every write: single phases one by one, surfaces per test and file size.
+/// The three figures of every write: single phases one by one, surfaces by test and file size.
 pub(super) fn writes(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
     let all: Vec<(&View<'_>, Vec<writes::Row>, Vec<writes::Row>, bool)> = shown
         .iter()
@@ -213,7 +211,7 @@ pub(super) fn series(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
     let most = if page.flat { MOST_OF_A_PART } else { MOST_SERIES };
     let left_out = charts.len().saturating_sub(most);
     if left_out > 0 {
-        // The longest phases are the ones whose course can be judged.
+        // The longest phases have the most informative course.
         charts.sort_by_key(|(_, p, _)| std::cmp::Reverse(p.repetitions.iter().map(|r| r.elapsed_ns).max()));
         charts.truncate(most);
         charts.sort_by_key(|(_, p, _)| p.seq);
@@ -237,7 +235,7 @@ pub(super) fn series(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
     page.body.push_str("</div>\n");
 }
 
-/// Bytes asked for beside bytes the device moved. Cells of a surface are summed up per test and file size.
+/// Requested bytes beside bytes the device moved. Cells of a surface are summed by test and file size.
 pub(super) fn device(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
     if shown.iter().all(|(_, s)| s.phases.iter().all(|p| p.repetitions.is_empty())) {
         return;
@@ -306,7 +304,7 @@ fn by_test_and_file<'r>(phases: &[&'r Phase]) -> Vec<(String, Vec<&'r Phase>)> {
     groups
 }
 
-/// Sums over the last repetitions of some phases.
+/// Sums over the last repetitions of several phases.
 #[derive(Default)]
 struct Account {
     asked: u64,

@@ -1,5 +1,5 @@
-//! The page of a calibration: the curve with the requests of both halves, what it is off by, how long the device and its model took, and the
-//! values that went into the profile.
+//! The page of a calibration: the curve with the requests of both halves, its error, how long the device and its model took,
+//! and the values written to the profile.
 
 use super::{
     Page,
@@ -10,7 +10,7 @@ use crate::svg::{self, escape};
 use crate::units;
 use std::fmt::Write as _;
 
-/// The page.
+/// A calibration as one HTML file.
 #[must_use]
 pub fn page(of: &Calibrated) -> String {
     let mut page = Page::default();
@@ -53,7 +53,7 @@ pub fn page(of: &Calibrated) -> String {
     page.close(&format!("Calibration of {}", of.device), &lead)
 }
 
-/// Figures side by side, each with what it says below it.
+/// Figures side by side, each with its caption.
 fn pair(page: &mut Page, pictures: impl Iterator<Item = svg::Picture>) {
     page.body.push_str("<div class=\"pair\">\n");
     for picture in pictures {

@@ -1,5 +1,5 @@
-//! The page of a comparison: what may be said, every figure with its interval, the ratio drawn over file and record size where the cells lie
-//! on a surface, what else one has to know, and what differs between the sides.
+//! The page of a comparison: the result, every figure with its interval, the ratio over file and record size if the cells form
+//! a surface, notices, and the differences between the sides.
 
 use super::{
     Page, surfaces,
@@ -21,18 +21,16 @@ use crate::{
 use fathom_record::Regime;
 use std::fmt::Write as _;
 
-/// What stands below a picture of ratios.
 const CAPTION: &str = "B over A; 1 is no change.";
 
-/// Figures that have a tile.
 const MOST_TILES: usize = 8;
 
-/// The page of one or more comparisons with the same baseline; of a gate also what it says.
+/// The page of one or more comparisons with the same baseline, with the gates' decisions if given.
 #[must_use]
 pub fn page(all: &[Compared], gates: Option<&[Gate]>) -> String {
     let mut page = Page::default();
     for (i, compared) in all.iter().enumerate() {
-        // The title has the sides of a single comparison: its parts stand directly below it.
+        // For a single comparison the title names the sides, so its parts follow directly.
         let level = if all.len() > 1 { 3 } else { 2 };
         if all.len() > 1 {
             page.heading(2, &against(compared));
@@ -56,7 +54,7 @@ fn head(all: &[Compared]) -> (String, String) {
     let sides = [&one.a, &one.b];
     let mut labels = sides.iter().flat_map(|side| &side.runs).map(|run| run.label.as_str());
     let shared = labels.next().filter(|first| !first.is_empty() && labels.all(|label| label == *first));
-    // Two ids in a title say nothing that the sides below it do not.
+    // Two ids in a title add nothing to the sides below it.
     let by_id = sides.iter().all(|side| matches!(side.runs.as_slice(), [run] if run.id == side.name));
     let title = match shared {
         Some(label) if by_id => format!("{label}: B against A"),
@@ -78,7 +76,7 @@ fn against(compared: &Compared) -> String {
     format!("{} against {}", compared.b.name, compared.a.name)
 }
 
-/// How far B is from A, of the figures that cells are quoted by; what changed comes first.
+/// B's distance from A by headline figure; changes come first.
 fn tiles(compared: &Compared) -> Vec<Tile> {
     let quoted: Vec<&Row> = compared.rows.iter().filter(|r| r.headline && r.effect.is_some()).collect();
     let (changed, calm): (Vec<&Row>, Vec<&Row>) = quoted.into_iter().partition(changed);
@@ -104,7 +102,7 @@ fn one(page: &mut Page, compared: &Compared, level: u8) {
         measured_by(page, session);
     }
     list(page, level, "What may be said", &said(compared));
-    // Many single runs have no intervals to be drawn.
+    // Many single runs have no intervals to draw.
     if let Some(picture) = svg::forest(compared).filter(|_| singles(compared).is_none()) {
         page.heading(level, "How large, how sure");
         page.wide_picture(&picture, &svg::forest_caption(compared));
@@ -122,7 +120,7 @@ fn one(page: &mut Page, compared: &Compared, level: u8) {
     list(page, level, "Only B has", &compared.only_b);
 }
 
-/// When it was looked at the figures, and how far single runs scatter.
+/// When the comparison looked at the figures, and how far single runs scatter.
 fn measured_by(page: &mut Page, session: &Session) {
     let _ = writeln!(
         page.body,
@@ -138,7 +136,7 @@ fn measured_by(page: &mut Page, session: &Session) {
     }
 }
 
-/// The sentences of the figures that cells are quoted by, those of changes first, and of all cells together.
+/// The sentences of the headline figures, changes first, and of all cells together.
 fn said(compared: &Compared) -> Vec<String> {
     if let Some(singles) = singles(compared) {
         return singles.iter().map(|s| s.sentence()).collect();
@@ -186,7 +184,7 @@ fn table(page: &mut Page, compared: &Compared, level: u8) {
     }
 }
 
-/// The ratios over file and record size, one picture for each operation.
+/// The ratios over file and record size, one picture per operation.
 fn drawn(page: &mut Page, compared: &Compared, level: u8) {
     let mut groups: Vec<(String, Vec<&Row>)> = Vec::new();
     for row in compared.rows.iter().filter(|r| r.headline && r.ratio().is_some()) {
@@ -209,7 +207,7 @@ fn drawn(page: &mut Page, compared: &Compared, level: u8) {
     }
 }
 
-/// The surfaces of both sides of one operation, in one colour scale, where each side is one run that has it.
+/// The surfaces of both sides for one operation, in one colour scale, if each side is a single run that has it.
 fn sides(page: &mut Page, compared: &Compared, level: u8, operation: &str) {
     let [a, b] = &compared.surfaces;
     let find = |side: &'_ Surfaces| side.mapped.iter().position(|m| m.surface.title == operation);

@@ -1,5 +1,5 @@
-//! How phases went, on the page: warm-up, drained operations, queue depth and rate; steady states with their rounds; the tail beside the
-//! machine's own stalls.
+//! How phases ran, on the page: warm-up, drained operations, queue depth and rate; steady states with their rounds; the tail
+//! beside the machine's own stalls.
 
 use super::{
     Page, View,
@@ -44,7 +44,7 @@ fn tables(phases: &[&fathom_record::Phase], run: &str) -> String {
         let mut table = Table::new(&format!("Steady state, {run}"), &first("Phase", &Steady::HEADS));
         for row in &rows {
             let mut cells = row.cells().map(|c| escape(&c));
-            // Bars say nothing when read aloud; the range beside them does.
+            // Bars are meaningless to a screen reader; the range beside them is not.
             cells[3] = format!("<span class=\"bars\" aria-hidden=\"true\">{}</span>", cells[3]);
             table.row(&row.title, &cells);
         }

@@ -1,5 +1,5 @@
-//! What simulations counted inside: merges by kind, hits and timeouts of anticipation, pages and windows of read-ahead, commits; a column for
-//! each simulated run.
+//! Internal counts of simulations: merges by kind, hits and timeouts of anticipation, pages and windows of read-ahead, commits;
+//! one column per simulated run.
 
 use super::{
     Page, View,

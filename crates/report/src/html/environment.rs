@@ -1,4 +1,4 @@
-//! The environment document as a table: one row per leaf, named by its path. What the kernel did not tell is shown as such.
+//! The environment document as a table: one row per leaf, named by its path. Values the kernel does not report are marked as such.
 
 use super::{
     Page, View,

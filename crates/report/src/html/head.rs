@@ -1,16 +1,16 @@
-//! The head of a run's page: what was measured where as the title, and below it the size of the device, the date and how long it took. A
-//! simulated run was measured nowhere: its title is its name, which says that it is simulated.
+//! The head of a run's page: the title says what was measured where, and the line below it gives the device's size, the date
+//! and the duration. A simulated run has no place: its title is its name, which says that it is simulated.
 
 use super::View;
 use crate::{story::clean, survey, svg::shortened, units};
 use fathom_record::{Run, Status};
 
-/// Letters of a command line that stands for a name.
+/// Maximum length of a command line used as a name.
 const MOST_LETTERS: usize = 70;
-/// Runs that a title names; of more it names the first and counts the others.
+/// Maximum number of runs in a title; beyond that it names the first and counts the others.
 const MOST_NAMED: usize = 4;
 
-/// "vda, ext4 on /mnt/data: database log"; of several runs their names behind the place that they share.
+/// "vda, ext4 on /mnt/data: database log"; for several runs, their names after the place they share.
 pub(super) fn title(views: &[View<'_>]) -> String {
     let place = match views {
         [first, others @ ..] => {
@@ -45,7 +45,7 @@ fn place(view: &View<'_>) -> Option<String> {
     })
 }
 
-/// What was done there. A survey is about the place alone.
+/// What was done there; `None` for a survey, which is only about the place.
 fn name(view: &View<'_>) -> Option<String> {
     let run = view.run;
     if survey::is_survey(run) {
@@ -86,7 +86,7 @@ fn device(run: &Run) -> Option<String> {
     Some(format!("{size} {kind}"))
 }
 
-/// From the beginning to the end of the run by the clock, to the second, as that is what is recorded.
+/// Duration of the run in whole seconds, as recorded.
 fn lasted(run: &Run) -> Option<String> {
     if run.simulation.is_some() {
         return None;

@@ -1,5 +1,5 @@
-//! The page of a history: what may be said, each figure drawn through its runs, every change with what was recorded to differ there, the levels,
-//! the changes of the environment that changed nothing, and the runs.
+//! The page of a history: the result, each figure drawn through its runs, every change with its recorded differences, the
+//! levels, environment changes without effect, and the runs.
 
 use super::{
     Page,
@@ -12,13 +12,12 @@ use crate::survey::Tile;
 use crate::svg::escape;
 use std::fmt::Write as _;
 
-/// Runs that are in a table, the newest; a page of ten thousand rows opens in nobody's browser.
+/// Maximum number of runs in a table, the newest; no browser copes with ten thousand rows.
 const MOST_RUNS: usize = 500;
 
-/// Figures that have a tile.
 const MOST_TILES: usize = 8;
 
-/// The page of one history; of a gate also what it says.
+/// The page of one history, with the gate's decision if given.
 #[must_use]
 pub fn page(history: &History, gate: Option<&Gate>) -> String {
     let mut page = Page::default();
@@ -27,7 +26,7 @@ pub fn page(history: &History, gate: Option<&Gate>) -> String {
         let _ = writeln!(page.body, "<p class=\"{class}\">{}</p>", escape(&gate.sentence));
     }
     list(&mut page, &history.notices);
-    // What changed stands first.
+    // Changed figures come first.
     let (changed, calm): (Vec<&Series>, Vec<&Series>) =
         history.series.iter().partition(|s| !s.changes.is_empty());
     let ordered: Vec<&Series> = changed.into_iter().chain(calm).collect();
@@ -45,7 +44,7 @@ pub fn page(history: &History, gate: Option<&Gate>) -> String {
     page.close(&format!("History of {}", workload.name), &lead.join(" · "))
 }
 
-/// The level that a figure has now, and since when.
+/// The current level of a figure, and since when.
 fn tile(series: &Series) -> Option<Tile> {
     let now = series.segments.last()?;
     let spelled = |value: f64| spelled(value, &series.unit);

@@ -1,4 +1,4 @@
-//! What another program printed, on the page: a table for each cell that no surface shows, folded away where there are many.
+//! Imported figures on the page: a table for each cell that no surface shows, folded if there are many.
 
 use super::{
     Page,
@@ -9,7 +9,7 @@ use crate::imported::{self, CellRows, HEADS};
 use crate::svg::escape;
 use std::fmt::Write as _;
 
-/// Tables that stand open.
+/// Maximum number of tables shown open.
 const MOST_OPEN: usize = 8;
 
 pub(super) fn write(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
@@ -40,7 +40,8 @@ pub(super) fn write(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
     }
 }
 
-/// Runs whose cells hold one figure each, such as the columns of one table: the table again, with ratios to the first that has a cell.
+/// Runs whose cells hold one figure each, such as the columns of one table: rebuilds the table, with ratios to the first run
+/// that has a cell.
 fn joint(runs: &[(&str, &[CellRows])]) -> Option<String> {
     let single = runs.iter().flat_map(|r| r.1).all(|c| c.rows.len() == 1);
     let figure = &runs.first()?.1.first()?.rows.first()?.name;
@@ -75,7 +76,7 @@ fn joint(runs: &[(&str, &[CellRows])]) -> Option<String> {
     Some(table.finish())
 }
 
-/// Classes with their counts, each beside a bar of its share.
+/// Classes with their counts, each with a bar of its share.
 fn distribution(cell: &CellRows, classes: &[(&str, u64)]) -> String {
     let total = classes.iter().map(|(_, n)| *n as f64).sum::<f64>().max(1.0);
     let mut table = Table::new(&cell.title, &heads(&["Value", "Share", "Count", "Line"]));

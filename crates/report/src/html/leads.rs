@@ -1,6 +1,6 @@
-//! Links from a main figure to what lies behind it: its surface, distribution, course over time, the bytes and requests at the device, the
-//! environment and the raw data. The overview is written before the places it leads to; so it leaves a promise, which is redeemed when the
-//! page is closed. What a page does not have, nothing leads to.
+//! Links from a main figure to its details: its surface, distribution, course over time, bytes and requests at the device, the
+//! environment and the raw data. The overview is written before its link targets, so it leaves a placeholder that is replaced
+//! when the page is closed. Targets that a page lacks get no link.
 
 use crate::{
     section::{full_title, title},
@@ -11,18 +11,18 @@ use fathom_record::Phase;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// What a figure leads to, in the order of the links.
+/// Link targets of a figure, in the order of the links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Lead {
     /// The surface it is a median of.
     Surface,
     /// Percentiles of its operations.
     Distribution,
-    /// Its course.
+    /// Its course over time.
     OverTime,
-    /// Bytes asked for beside bytes moved.
+    /// Requested bytes beside bytes moved.
     Device,
-    /// The requests of the phase, where they were watched.
+    /// The requests of the phase, if watched.
     Requests,
     /// Where it was measured.
     Environment,
@@ -44,30 +44,30 @@ impl Lead {
     }
 }
 
-/// A promise begins and ends with characters that no text of a user keeps (`escape` drops them).
+/// A placeholder begins and ends with control characters that `escape` removes from user text.
 const OPENS: char = '\u{2}';
 const CLOSES: char = '\u{3}';
 
-/// Places that were passed, and promises that were given.
+/// Link targets found so far, and placeholders given out.
 #[derive(Debug, Default)]
 pub(super) struct Leads {
-    /// By run, title and kind: the first place that was passed. An empty title stands for all figures of the run.
+    /// By run, title and kind: the first target. An empty title matches all figures of the run.
     places: BTreeMap<(String, String, Lead), String>,
     promised: Vec<(String, String)>,
 }
 
 impl Leads {
-    /// All figures of a run lead to this place.
+    /// Registers a target for all figures of a run.
     pub(super) fn whole(&mut self, lead: Lead, run: &str, id: &str) {
         self.test(lead, run, "", id);
     }
 
-    /// The figure of this title does.
+    /// Registers a target for the figure of this title.
     pub(super) fn test(&mut self, lead: Lead, run: &str, title: &str, id: &str) {
         self.places.entry((run.to_string(), title.to_string(), lead)).or_insert_with(|| id.to_string());
     }
 
-    /// The figure of a phase does, or that of the surface it is a cell of.
+    /// Registers a target for the figure of a phase, or of the surface that it is a cell of.
     pub(super) fn phase(&mut self, lead: Lead, run: &str, phase: &Phase, id: &str) {
         self.test(lead, run, &full_title(phase), id);
         self.test(lead, run, &format!("{} (failed part way)", full_title(phase)), id);
@@ -77,13 +77,13 @@ impl Leads {
         }
     }
 
-    /// Stands for the links of a figure until the page is closed.
+    /// A placeholder for the links of a figure until the page is closed.
     pub(super) fn promise(&mut self, run: &str, title: &str) -> String {
         self.promised.push((run.to_string(), title.to_string()));
         format!("{OPENS}{}{CLOSES}", self.promised.len() - 1)
     }
 
-    /// The body with links in place of the promises.
+    /// Replaces the placeholders in the body by links.
     pub(super) fn led(&self, body: &str) -> String {
         let mut out = String::with_capacity(body.len());
         let mut parts = body.split(OPENS);
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
     use crate::{html::page, samples};
 
-    /// The links of one figure: words and where they lead.
+    /// The links of one figure: words and targets.
     fn links(html: &str, name: &str) -> Vec<(String, String)> {
         let row = html
             .split("<tr>")

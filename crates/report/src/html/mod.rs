@@ -1,9 +1,13 @@
-//! The page: one HTML file with everything in it, made to be opened from a disk without a network. The overview comes first and
-//! needs no script; every figure is a still SVG until the reader comes near it, then surfaces become turning Plotly figures. The
-//! library travels compressed inside the page and is unpacked by the browser (see `build.rs`).
+//! The page: one self-contained HTML file that opens from disk without a network. The overview comes first and needs no script;
+//! every figure is a static SVG until the reader scrolls near it, then surfaces become interactive Plotly figures. The library
+//! is embedded compressed and unpacked by the browser (see `build.rs`).
 //!
-//! `head` has the title and what stands below it, `answer` writes the first screen of a survey, `overview` the summary of any run with the list `trust`, both with `tiles`, `leads` the links from its figures to what lies behind them, `surfaces` the surfaces and their ratio, `blocks` the flat figures and tables, `block`
-//! the requests that reached the devices, `requests` those of a survey, `operations` what each operation did, `imported` what another program printed, `compared` the page of verdicts, `history` that of changes, `calibrated` that of a fitted device, `reproduced` that of a published table, `conduct` how phases went, `counted` what simulations counted, `ranks` when the ranks of a run were at work, `plotly` the figure data for the script, `raw` the figures as JSON. Every user string passes `escape` or `json_in_script`.
+//! `head` writes the title and the line below it, `answer` the first screen of a survey, `overview` the summary of any run with the list
+//! of `trust`, both with `tiles`; `leads` links figures to their details. `surfaces` has the surfaces and their ratio, `blocks` the flat
+//! figures and tables, `block` the requests that reached the devices, `requests` those of a survey, `operations` the breakdown by
+//! operation, `imported` the figures of other programs, `conduct` how phases ran, `counted` the counts of simulations, `ranks` the ranks
+//! over time. `compared`, `history`, `calibrated` and `reproduced` are pages of their own. `plotly` makes the figure data for the
+//! script, `raw` the figures as JSON. Every user string passes `escape` or `json_in_script`.
 
 mod answer;
 mod block;
@@ -47,10 +51,10 @@ use std::fmt::Write as _;
 /// plotly.js, gzipped at build time.
 static PLOTLY_GZ: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/plotly.js.gz"));
 
-/// No wide picture is drawn narrower than this, `figure.wide svg` of the style.
+/// Minimum width of a wide picture, matching `figure.wide svg` in the style.
 const LEAST_WIDE: f64 = 640.0;
 
-/// Makes the page of one run, or of several side by side. Of exactly two runs the ratio is drawn as well (second over first).
+/// Makes the page of one run, or of several side by side. For exactly two runs the ratio (second over first) is drawn as well.
 #[must_use]
 pub fn page(runs: &[&Run]) -> String {
     let views: Vec<View<'_>> = runs.iter().map(|run| View::of(run)).collect();
@@ -66,7 +70,7 @@ pub fn page(runs: &[&Run]) -> String {
     page.finish(&views)
 }
 
-/// A run with what is asked of it again and again.
+/// A run with values that are needed repeatedly.
 struct View<'r> {
     run: &'r Run,
     story: Story,
@@ -80,7 +84,7 @@ impl<'r> View<'r> {
     }
 }
 
-/// Sections by stage where the runs have stages, else by kind of figure.
+/// Sections by stage if the runs have stages, else by kind of figure.
 fn figures(page: &mut Page, views: &[View<'_>]) {
     let mut stages: Vec<Option<String>> = Vec::new();
     for section in views.iter().flat_map(|v| &v.sections) {
@@ -96,7 +100,7 @@ fn figures(page: &mut Page, views: &[View<'_>]) {
         let heading = stage.as_deref().map_or("Other measurements".to_string(), stage_heading);
         let shown: Vec<(&View<'_>, &Section<'_>)> =
             views.iter().zip(group).filter_map(|(v, s)| Some((v, s?))).collect();
-        // A survey's first screen has the figures of the other stages.
+        // For a survey, the first screen has the figures of the other stages.
         if page.flat && stage.as_deref() != Some("surface") {
             page.fold_part(&heading, |page| of_stage(page, &shown, level));
             continue;
@@ -124,7 +128,6 @@ fn of_stage(page: &mut Page, shown: &[(&View<'_>, &Section<'_>)], level: u8) {
     page.fold("How it went, and what reached the device", |page| behind(page, shown, level));
 }
 
-/// What figures rest on.
 fn behind(page: &mut Page, shown: &[(&View<'_>, &Section<'_>)], level: u8) {
     conduct::write(page, shown, level);
     if page.flat {
@@ -138,7 +141,7 @@ fn behind(page: &mut Page, shown: &[(&View<'_>, &Section<'_>)], level: u8) {
     }
 }
 
-/// The survey's stages in words for a heading; others as they are, with a capital.
+/// The survey's stages as headings; others as they are, with a capital.
 fn stage_heading(stage: &str) -> String {
     match stage {
         "latency" | "ladder" => "Latency of single operations".into(),
@@ -155,21 +158,20 @@ fn stage_heading(stage: &str) -> String {
     }
 }
 
-/// A page as it grows.
 #[derive(Default)]
 struct Page {
     body: String,
     contents: Vec<(String, String)>,
     ids: usize,
     turning: usize,
-    /// Where what lies behind each main figure stands.
+    /// Link targets of the main figures.
     leads: leads::Leads,
-    /// Surfaces are heat maps alone.
+    /// Whether surfaces are drawn only as heat maps.
     flat: bool,
 }
 
 impl Page {
-    /// A heading; those of level 2 stand in the table of contents.
+    /// A heading; those of level 2 enter the table of contents.
     fn heading(&mut self, level: u8, words: &str) -> String {
         self.ids += 1;
         let id = format!("s{}", self.ids);
@@ -180,7 +182,7 @@ impl Page {
         id
     }
 
-    /// Folds away what is written.
+    /// Folds the output of `write`.
     fn fold(&mut self, summary: &str, write: impl FnOnce(&mut Self)) {
         let begin = self.body.len();
         write(self);
@@ -190,7 +192,7 @@ impl Page {
         }
     }
 
-    /// A part of the page with headings of its parts: what names it is a heading, too.
+    /// A folded part with sub-headings, so its summary is a heading too.
     fn fold_part(&mut self, heading: &str, write: impl FnOnce(&mut Self)) {
         let begin = self.body.len();
         write(self);
@@ -204,7 +206,7 @@ impl Page {
         }
     }
 
-    /// A place to be led to, where the page has come to.
+    /// A link target at the current position.
     fn anchor(&mut self) -> String {
         self.ids += 1;
         let id = format!("s{}", self.ids);
@@ -212,7 +214,6 @@ impl Page {
         id
     }
 
-    /// A still figure with its caption.
     fn picture(&mut self, picture: &svg::Picture, caption: &str) {
         let _ = writeln!(
             self.body,
@@ -222,7 +223,7 @@ impl Page {
         );
     }
 
-    /// The same, as a place to be led to.
+    /// The same, as a link target.
     fn picture_to_lead_to(&mut self, picture: &svg::Picture, caption: &str) -> String {
         self.ids += 1;
         let id = format!("s{}", self.ids);
@@ -235,7 +236,7 @@ impl Page {
         id
     }
 
-    /// The same over the width of several. One that is never drawn smaller than it is keeps its letters on a phone.
+    /// The same at full width. A minimum drawing width keeps its letters readable on a phone.
     fn wide_picture(&mut self, picture: &svg::Picture, caption: &str) {
         let class = if picture.width() <= LEAST_WIDE { "wide whole" } else { "wide" };
         let _ = writeln!(
@@ -246,7 +247,7 @@ impl Page {
         );
     }
 
-    /// A surface: the still picture, and what the script needs to make it turn.
+    /// A surface: the static picture, and the data for the interactive one.
     fn turning(&mut self, picture: &svg::Picture, data: &serde_json::Value, caption: &str) {
         self.turning += 1;
         let _ = writeln!(
@@ -295,12 +296,12 @@ impl Page {
             version = env!("CARGO_PKG_VERSION"),
             script = include_str!("page.js"),
         );
-        // What stands in it as JSON may hold anything.
+        // Embedded JSON may contain any character.
         shown_lines(&page).into_owned()
     }
 }
 
-/// How many runs there are, and whether somebody might take a simulated one for measured.
+/// The number of runs, with a warning if a simulated one could be taken for measured.
 fn side_by_side(views: &[View<'_>]) -> String {
     let all = views.len();
     match views.iter().filter(|v| v.run.simulation.is_some()).count() {
@@ -314,12 +315,12 @@ fn figcaption(words: &str) -> String {
     if words.is_empty() { String::new() } else { format!("<figcaption>{}</figcaption>", escape(words)) }
 }
 
-/// JSON that may stand in a script element: nothing in it can end the element or open a comment.
+/// JSON for a script element: nothing in it can end the element or open a comment.
 fn json_in_script(value: &serde_json::Value) -> String {
     value.to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }
 
-/// A regime beside a number.
+/// The label of a regime beside a number.
 fn badge(kind: crate::Kind) -> String {
     format!("<span class=\"badge {}\">{}</span>", kind.class(), kind.words())
 }

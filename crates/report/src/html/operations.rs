@@ -1,4 +1,4 @@
-//! What each operation of a flow did (or each kind, where a phase reads and writes at once): a table and the percentiles as a picture
+//! Breakdown by operation of a flow (or by kind, if a phase reads and writes at once): a table and a picture of the percentiles
 //! for each phase.
 
 use super::{
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{Breakdown, svg};
 
-/// Phases whose picture and table stand open; those of further ones are folded away.
+/// Maximum number of phases shown open; further ones are folded.
 const MOST_OPEN: usize = 8;
 
 pub(super) fn write(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {

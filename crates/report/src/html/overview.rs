@@ -17,7 +17,6 @@ use crate::{
 use fathom_compare::Summary;
 use std::fmt::Write as _;
 
-/// Findings that stand open.
 const MOST_FINDINGS: usize = 6;
 
 pub(super) fn write(page: &mut Page, views: &[View<'_>]) {
@@ -36,7 +35,7 @@ pub(super) fn write(page: &mut Page, views: &[View<'_>]) {
     whole(page, views);
 }
 
-/// The answer of a run, unless it is a survey that has the page for itself: what it ended with, its main figures, and what was found and is doubtful.
+/// The answer of a run, unless it is a survey with its own page: how it ended, its main figures, findings and doubts.
 fn answered(page: &mut Page, view: &View<'_>) {
     troubles(page, view);
     let (main, more) =
@@ -53,7 +52,7 @@ fn answered(page: &mut Page, view: &View<'_>) {
     doubts(page, &view.story);
 }
 
-/// What the answer of a run that is no survey rests on.
+/// The basis of the answer of a run that is no survey.
 pub(super) fn behind(page: &mut Page, views: &[View<'_>]) {
     if let [view] = views
         && !page.flat
@@ -94,7 +93,7 @@ fn whole(page: &mut Page, views: &[View<'_>]) {
     if let [a, b] = views {
         compared(page, a, b);
     }
-    // Thirteen rows a run: they stand below the figures that they are about.
+    // Thirteen rows per run: placed below the figures they concern.
     let checks: String = views.iter().map(|view| trust::table(view.run)).collect();
     if views.len() > 1 && !checks.is_empty() {
         page.body.push_str(&folded("What the results are worth", &checks));
@@ -156,7 +155,7 @@ fn facts(page: &mut Page, story: &Story) {
     page.body.push_str("</dl>\n");
 }
 
-/// A sentence that begins with a grade of a survey has it in bold; its colour only repeats the word.
+/// Emphasises the grade at the start of a survey's sentence; colour only repeats the word.
 fn graded(sentence: &str) -> String {
     let grade = sentence.split_once(": ").filter(|(word, _)| ["good", "fair", "poor"].contains(word));
     grade.map_or_else(
@@ -165,7 +164,7 @@ fn graded(sentence: &str) -> String {
     )
 }
 
-/// What was found out, each sentence once, of several phases with theirs; the figures that prove it are with the phases.
+/// The findings, each sentence once with its phases; the evidence is shown with the phases.
 fn why(page: &mut Page, run: &fathom_record::Run) {
     let sentences: Vec<String> = finding::of_run(run).iter().map(|f| finding::led(run, f)).collect();
     if sentences.is_empty() {
@@ -181,9 +180,9 @@ fn why(page: &mut Page, run: &fathom_record::Run) {
     page.body.push_str("</div>\n");
 }
 
-/// Warnings: the first of each kind is read, the others are folded away.
+/// Warnings: the first of each kind is shown, the others are folded.
 fn doubts(page: &mut Page, story: &Story) {
-    // That a run is simulated stands above everything already.
+    // A simulated run is already marked above everything.
     let doubts: Vec<_> = story.doubts.iter().filter(|d| d.code != "simulated").collect();
     if doubts.is_empty() {
         return;
@@ -205,14 +204,14 @@ fn doubts(page: &mut Page, story: &Story) {
     page.body.push_str("</ul></div>\n");
 }
 
-/// One row per test, one column per regime: a number stands under the name of what served it.
+/// One row per test, one column per regime: a number is in the column of its source.
 fn main_figures(page: &mut Page, view: &View<'_>, several: bool) {
     let story = &view.story;
     if story.figures.is_empty() {
         return;
     }
     let kinds = story.kinds();
-    // Tests that were timed and no more have no throughput to show.
+    // Tests that were only timed have no throughput to show.
     let nothing = |f: &FigureRow| f.ops.is_none() && f.error.is_none();
     if kinds.is_empty() && story.figures.iter().all(nothing) {
         return;
@@ -274,7 +273,7 @@ fn range(rates: &Summary, words: fn(f64) -> String) -> String {
     format!("<small>{} to {}</small>", words(rates.min), words(rates.max))
 }
 
-/// The same for the operations both runs have.
+/// The operations common to both runs.
 fn compared_operations(page: &mut Page, comparison: &Comparison) {
     if comparison.operations.is_empty() {
         return;
@@ -291,7 +290,7 @@ fn compared_operations(page: &mut Page, comparison: &Comparison) {
     page.body.push_str(&table.finish());
 }
 
-/// Second run over first, per test and regime of the first.
+/// Second run over first, by test and regime of the first.
 fn compared(page: &mut Page, a: &View<'_>, b: &View<'_>) {
     let off = "ratios say how far the model is off";
     let simulated = match (&a.run.simulation, &b.run.simulation) {

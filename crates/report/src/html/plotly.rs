@@ -1,6 +1,6 @@
-//! The data of a turning surface for the script: numbers on the axes' own scales, tick texts, and one text per cell. No colour of
-//! the theme is in it; the script adds those, and again when the theme changes. Plotly reads titles and texts as its own small
-//! HTML; no user string is among them (titles stay outside the figure, in the page).
+//! The data of an interactive surface for the script: numbers on the axes' own scales, tick texts, and one text per cell. It
+//! contains no theme colours; the script adds those, and again when the theme changes. Plotly interprets titles and texts as
+//! HTML, but they contain no user string (titles stay outside the figure, in the page).
 
 use crate::{Band, Cause};
 use crate::{Machine, Mapped, Quantity, colour::Scale, svg::surface_ticks, units};
@@ -31,7 +31,7 @@ pub(super) fn surface(mapped: &Mapped, machine: &Machine, scale: &Scale) -> Valu
     })
 }
 
-/// What the script cannot know: the value in words and its origin. Sizes and regimes are the row's and the column's.
+/// What the script cannot know: the value in words and its origin. Sizes and regimes come from the row and the column.
 fn row_texts(mapped: &Mapped, row: usize) -> Vec<String> {
     let surface = &mapped.surface;
     let text = |cell: &Option<crate::Cell>| {
@@ -45,7 +45,7 @@ fn row_texts(mapped: &Mapped, row: usize) -> Vec<String> {
     surface.cells[row].iter().map(text).collect()
 }
 
-/// Each border between regimes as a line on the surface, half way between two file sizes, named for both sides.
+/// Each border between regimes as a line on the surface, half-way between two file sizes, named for both sides.
 fn borders(mapped: &Mapped, scale: &Scale) -> Vec<Value> {
     let surface = &mapped.surface;
     let pairs = mapped.bands.windows(2);
@@ -90,7 +90,7 @@ fn log2(bytes: u64) -> f64 {
     rounded((bytes.max(1) as f64).log2())
 }
 
-/// Three decimals of a wall 300 pixels high are finer than a pixel; more would only make the page larger.
+/// Three decimals on a wall 300 pixels high are finer than a pixel; more would only enlarge the page.
 fn rounded(value: f64) -> f64 {
     (value * 1e3).round() / 1e3
 }

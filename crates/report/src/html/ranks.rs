@@ -1,4 +1,4 @@
-//! Runs of many ranks: when each was at work, phase by phase.
+//! Runs of many ranks: when each was working, phase by phase.
 
 use super::{Page, View};
 use crate::svg;

@@ -1,5 +1,5 @@
-//! The figures behind the page as JSON, one phase a line, units in the keys. Histograms are not in it (the stored run has them), and of a
-//! survey no intervals; everything else that the page draws is.
+//! The figures behind the page as JSON, one phase per line, units in the keys. Histograms are left out (the stored run has
+//! them), and so are intervals of a survey; everything else that the page draws is included.
 
 use super::{
     Page, View,
@@ -34,7 +34,7 @@ pub(super) fn write(page: &mut Page, views: &[View<'_>]) {
     }
 }
 
-/// Where the courses of a survey's phases are: they would make up half of its figures.
+/// Where to find the intervals of a survey's phases, which would be half of its figures.
 pub(super) fn intervals_elsewhere(run: &str) -> String {
     format!(
         "<p class=\"note\">Rates and latencies over time, from the stored run: <code>fathom export {} --format intervals</code></p>\n",
@@ -42,12 +42,12 @@ pub(super) fn intervals_elsewhere(run: &str) -> String {
     )
 }
 
-/// Escaped for an element's text only: quotes may stay, and JSON is full of them.
+/// Escapes for an element's text only: quotes may stay, and JSON is full of them.
 fn in_element(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// One run's figures, with the intervals of each phase or without.
+/// One run's figures, optionally with the intervals of each phase.
 fn figures(run: &Run, intervals: bool) -> String {
     let phases: Vec<String> = run.phases.iter().map(|p| phase(p, intervals).to_string()).collect();
     let legend = json!({
@@ -76,7 +76,7 @@ fn phase(phase: &Phase, intervals: bool) -> Value {
         "origin": origin.regime, "device_share": origin.device_share.map(|s| (s * 1e4).round() / 1e4),
     });
     let Some(map) = value.as_object_mut() else { return value };
-    // Left out where they would only repeat: most phases ran once, with one stream.
+    // Left out if redundant: most phases ran once, with one stream.
     if phase.repetitions.len() != 1 {
         map.insert("repetitions".into(), phase.repetitions.len().into());
     }
@@ -124,7 +124,6 @@ fn phase(phase: &Phase, intervals: bool) -> Value {
     value
 }
 
-/// What it did interval by interval.
 fn over_time(map: &mut Map<String, Value>, phase: &Phase) {
     let Some(last) = phase.repetitions.last() else { return };
     if last.intervals.iter().any(|i| !i.moved.is_empty()) {

@@ -1,4 +1,4 @@
-//! The page of a published table that was simulated: what was stated and whether it holds, published and simulated figures drawn and in
+//! The page of a simulated published table: the criteria and whether they hold, published and simulated figures in pictures and
 //! tables, and every degree of freedom.
 
 use super::{
@@ -9,7 +9,7 @@ use crate::reproduced::{Grid, Map, Part, Reproduced};
 use crate::svg::{self, GridCell, GridMap, Picture, escape};
 use std::fmt::Write as _;
 
-/// The page.
+/// A published table and its simulation as one HTML file.
 #[must_use]
 pub fn page(of: &Reproduced) -> String {
     let mut page = Page::default();
@@ -62,7 +62,7 @@ fn one(page: &mut Page, part: &Part) {
     paragraphs(page, &part.notes);
     for grid in &part.tables {
         let table = table(grid);
-        // Beside a picture figures are for those who want them.
+        // Beside a picture, the figures are folded.
         let shown = part.pairs.is_empty() && part.maps.is_empty();
         page.body.push_str(&if shown { table } else { folded(&grid.caption, &table) });
     }
@@ -82,7 +82,7 @@ fn drawn(map: &Map) -> Picture {
     let reach = high.abs().max(low.abs()).max(1.0);
     let position = |value: f64| {
         if map.errors {
-            // 0 is the middle, whichever way the errors go.
+            // 0 is in the middle, whatever the signs of the errors.
             0.5 + value / (2.0 * reach)
         } else {
             (value.max(f64::MIN_POSITIVE) / low).ln() / (high / low).ln()

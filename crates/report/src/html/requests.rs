@@ -1,5 +1,5 @@
-//! What reached the devices in the phases of a survey, a line each: of a hundred phases nobody reads pictures of every one, and a page
-//! that holds them is too large to be sent. The distributions stay in the record; a note names the command that prints them.
+//! What reached the devices in the phases of a survey, one line each: a hundred phases are too many for pictures, and would
+//! make the page too large to send. The distributions stay in the record; a note names the command that prints them.
 
 use super::{
     Page, View,
@@ -18,7 +18,7 @@ use crate::{
 use fathom_record::Phase;
 use std::fmt::Write as _;
 
-/// Pictures of what waited in memory to be written.
+/// Maximum number of pictures of dirty data.
 const MOST_WAITING: usize = 2;
 
 pub(super) fn write(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
@@ -52,7 +52,7 @@ fn line(phase: &Phase) -> String {
     format!("<div class=\"text\">{cell}</div>")
 }
 
-/// Where the rest of it is.
+/// Where to find the rest.
 fn at_length(view: &View<'_>) -> String {
     format!(
         "<p class=\"note\">Distributions of sizes, distances and times, who issued the requests, and what proves each finding, from the \
@@ -61,7 +61,7 @@ fn at_length(view: &View<'_>) -> String {
     )
 }
 
-/// How much waited in memory to be written, of the first phases where any did.
+/// Data waiting in memory to be written, for the first phases with any.
 fn waiting(page: &mut Page, phases: &[&Phase]) {
     let pictures: Vec<_> = phases.iter().filter_map(|p| svg::cache_course(p)).take(MOST_WAITING).collect();
     if pictures.is_empty() {

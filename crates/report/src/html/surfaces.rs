@@ -1,5 +1,5 @@
-//! Surfaces on the page: for each test the turning surface, the heat map and the same figures as a table; of two runs both and
-//! their ratio.
+//! Surfaces on the page: for each test the interactive surface, the heat map and the same figures as a table; for two runs,
+//! both and their ratio.
 
 use super::{
     Page, View, badge,
@@ -77,7 +77,7 @@ fn figures(page: &mut Page, mapped: &Mapped, machine: &Machine, scale: &Scale) {
     captioned(page, mapped, machine, scale, caption);
 }
 
-/// The same under words of the caller's.
+/// The same with the caller's caption.
 pub(super) fn captioned(page: &mut Page, mapped: &Mapped, machine: &Machine, scale: &Scale, caption: &str) {
     page.body.push_str("<div class=\"pair\">\n");
     if let Some(still) = svg::surface(mapped, machine, scale).filter(|_| !page.flat) {
@@ -91,7 +91,7 @@ pub(super) fn captioned(page: &mut Page, mapped: &Mapped, machine: &Machine, sca
     page.body.push_str(&folded("The same figures as a table", &table));
 }
 
-/// A later run over the first, `n` places behind it.
+/// A later run over the first; `n` is its distance in the list.
 fn ratio(page: &mut Page, machine: &Machine, before: &Surface, after: &Surface, n: usize, several: bool) {
     let Some(ratio) = Surface::ratio(before, after) else { return };
     let Some(scale) = Scale::of(&ratio) else { return };
@@ -128,7 +128,7 @@ fn as_table(mapped: &Mapped) -> String {
     table.finish()
 }
 
-/// Latencies of the surfaces' largest files, folded: a table for each of a thousand cells would be read by nobody.
+/// Latencies of the surfaces' largest files, folded: a table for each of a thousand cells would be unreadable.
 fn latencies(page: &mut Page, view: &View<'_>, phases: &[&Phase]) {
     let (on, _) = on_surfaces(phases);
     let Some(largest) = on.iter().filter_map(|p| p.axes.file_bytes).max() else { return };

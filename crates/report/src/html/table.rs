@@ -1,10 +1,10 @@
-//! Tables of the page: a caption, column heads, row heads, and a frame that scrolls sideways by itself so that the page never
-//! does on a narrow screen.
+//! Tables of the page: a caption, column heads, row heads, and a frame that scrolls sideways on its own, so that the page
+//! itself never does on a narrow screen.
 
 use crate::svg::escape;
 use std::fmt::Write as _;
 
-/// A table under construction. Cells are HTML and must have been escaped where they hold user strings; heads are escaped here.
+/// A table under construction. Cells are HTML, and the caller escapes user strings in them; heads are escaped here.
 pub(super) struct Table {
     html: String,
     caption: String,
@@ -29,7 +29,7 @@ impl Table {
         self.html.push_str("</tr>\n");
     }
 
-    /// The finished table in its frame. The frame takes the keyboard's focus, otherwise it could not be scrolled without a mouse.
+    /// The finished table in its frame. The frame is focusable, so that it can be scrolled with the keyboard.
     pub(super) fn finish(self) -> String {
         format!(
             "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">{}</tbody></table></div>\n",
@@ -39,17 +39,16 @@ impl Table {
     }
 }
 
-/// Heads from literals.
 pub(super) fn heads(words: &[&str]) -> Vec<String> {
     words.iter().map(|w| (*w).to_string()).collect()
 }
 
-/// Text of fixed width in a frame that scrolls, which the keyboard reaches and a screen reader names. `html` is escaped.
+/// Monospaced text in a scrollable frame that is focusable and labelled for screen readers. `html` must be escaped.
 pub(super) fn preformatted(name: &str, html: &str) -> String {
     format!("<pre tabindex=\"0\" role=\"region\" aria-label=\"{}\">{html}</pre>\n", escape(name))
 }
 
-/// Something folded away until it is asked for.
+/// A collapsed section.
 pub(super) fn folded(summary: &str, html: &str) -> String {
     format!("<details><summary>{}</summary>\n{html}</details>\n", escape(summary))
 }

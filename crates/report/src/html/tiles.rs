@@ -1,5 +1,5 @@
-//! Tiles: a main figure large, below it what it is, and what to read it with. A survey's are its own; of another run with one test they are
-//! that test's throughput, operations, latencies and what served it, of several tests a tile each.
+//! Tiles: a main figure in large type, its name below, and a figure to read it with. A survey has its own; another run with one
+//! test has that test's throughput, operations, latencies and source; a run of several tests has one tile per test.
 
 use super::{Page, View};
 use crate::{
@@ -14,12 +14,11 @@ use crate::{
 use fathom_record::Phase;
 use std::fmt::Write as _;
 
-/// Tests that have a tile; further ones are in the table of main figures.
+/// Maximum number of tests with a tile; further ones are in the table of main figures.
 const MOST_TESTS: usize = 16;
-/// Letters of a test's name.
+/// Maximum length of a test's name.
 const MOST_LETTERS: usize = 60;
 
-/// Writes them, if there are any.
 pub(super) fn write(page: &mut Page, tiles: &[Tile]) {
     if tiles.is_empty() {
         return;
@@ -37,7 +36,7 @@ pub(super) fn write(page: &mut Page, tiles: &[Tile]) {
     page.body.push_str("</ul>\n");
 }
 
-/// The tiles of any run, and how many tests have none.
+/// The tiles of any run, and the number of tests without one.
 pub(super) fn of_run(view: &View<'_>) -> (Vec<Tile>, usize) {
     let phases: Vec<&Phase> = view.run.phases.iter().collect();
     let (_, single) = on_surfaces(&phases);
@@ -47,7 +46,7 @@ pub(super) fn of_run(view: &View<'_>) -> (Vec<Tile>, usize) {
     {
         return (of_phase(phase), 0);
     }
-    // The rows of surfaces come first, those of single phases behind them, in the order of the phases.
+    // Rows of surfaces come first, then single phases in order of phases.
     let surfaces = rows.iter().filter(|row| !row.single).filter_map(of_surface);
     let singles = single.iter().filter(|p| p.failed() || p.bytes_per_s().is_some()).map(|p| of_test(p));
     let mut tiles: Vec<Tile> = surfaces.chain(singles).collect();
@@ -56,7 +55,6 @@ pub(super) fn of_run(view: &View<'_>) -> (Vec<Tile>, usize) {
     (tiles, more)
 }
 
-/// The only test of a run.
 fn of_phase(phase: &Phase) -> Vec<Tile> {
     let tile = |figure: String, what: &str, beside: String| Tile { figure, what: what.into(), beside };
     let mut tiles = Vec::new();
@@ -79,7 +77,6 @@ fn of_phase(phase: &Phase) -> Vec<Tile> {
     tiles
 }
 
-/// One of several tests.
 fn of_test(phase: &Phase) -> Tile {
     let (times, of_syncs) = latency::telling(phase);
     let operation = if of_syncs { "fsync p99" } else { "p99" };
@@ -95,7 +92,7 @@ fn of_test(phase: &Phase) -> Tile {
     Tile { figure, what: shortened(&clean(&brief(phase)), MOST_LETTERS), beside: beside.join(", ") }
 }
 
-/// What served a phase: a tile has room for all of its words.
+/// What served a phase, in full: a tile has enough space.
 fn served(phase: &Phase) -> &'static str {
     match phase.is_metadata_only() {
         true => "metadata",
@@ -103,7 +100,7 @@ fn served(phase: &Phase) -> &'static str {
     }
 }
 
-/// A test over file and record size: the figure of its largest file that a device served, else of its largest file.
+/// A test over file and record size: the figure of its largest file served by a device, else of its largest file.
 fn of_surface(row: &FigureRow) -> Option<Tile> {
     let kinds = [Kind::Device, Kind::Mixed].into_iter().chain(Kind::ALL);
     let (kind, rate) = kinds.into_iter().find_map(|kind| Some((kind, *row.quoted.get(&kind)?)))?;

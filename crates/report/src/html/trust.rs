@@ -1,4 +1,4 @@
-//! The trust list of the page: a table whose verdicts are words with a mark; colour only repeats them.
+//! The page's trust list: a table whose verdicts are words with a mark; colour only repeats them.
 
 use super::table::{Table, heads};
 use crate::{story::clean, svg::escape, trust};

@@ -1,4 +1,4 @@
-//! What reached the device, in Markdown: a sentence per phase where requests were watched, and the findings with what proves them.
+//! Block-layer activity in Markdown: a sentence for each phase with watched requests, and the findings with their evidence.
 
 use super::escape;
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 use fathom_record::{Phase, Run};
 use std::fmt::Write as _;
 
-/// Phases that are told before the rest is counted.
+/// Maximum number of phases listed before the rest is counted.
 const MOST_PHASES: usize = 24;
 
 pub(super) fn reached(out: &mut String, run: &Run) {
@@ -43,7 +43,7 @@ pub(super) fn reached(out: &mut String, run: &Run) {
     out.push('\n');
 }
 
-/// Sentence, of several phases with theirs, what proves it, advice; each sentence once.
+/// Each finding once: sentence with its phases, evidence, advice.
 pub(super) fn findings(out: &mut String, run: &Run) {
     let found = finding::of_run(run);
     if found.is_empty() {

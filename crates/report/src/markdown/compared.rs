@@ -1,24 +1,24 @@
-//! A comparison for a ticket, at most [`LINES`] lines: the sides, the answer, the figures that changed before the others, what else one has to
-//! know. The whole of it has every figure, every sentence and what differs between the sides.
+//! A comparison for a ticket, at most [`LINES`] lines: the sides, the answer, the figures (changes first), notices. The full
+//! form has every figure, every sentence and the differences between the sides.
 
 use super::ticket::{LINES, rest, without_last_blank};
 use super::{escape, text_table};
 use crate::compared::{self, Compared, Difference, Gate, Row, Word};
 use std::fmt::Write as _;
 
-/// Most sentences of one kind.
+/// Maximum number of sentences of one kind.
 const MOST: usize = 3;
 const HEADS: [&str; 8] = ["cell", "figure", "A", "B", "B/A", "interval", "p", "verdict"];
-/// What a cell of the table says where there is nothing.
+/// Text of an empty table cell.
 const NONE: &str = "-";
 
-/// Every comparison alone, with what its gate says.
+/// Every comparison separately, with its gate's decision.
 #[must_use]
 pub fn comparison(all: &[Compared], gates: Option<&[Gate]>) -> String {
     join(all, gates, short)
 }
 
-/// The same, whole.
+/// The same in full.
 #[must_use]
 pub fn comparison_in_full(all: &[Compared], gates: Option<&[Gate]>) -> String {
     join(all, gates, whole)
@@ -35,7 +35,7 @@ fn short(compared: &Compared, gate: Option<&Gate>) -> String {
     let answers = answers(compared, gate, MOST);
     let notices = notices(compared, MOST);
     let all = rows(compared);
-    // A blank line stands before each part, two lines make the head of the table, and the last says where the rest is.
+    // A blank line precedes each part, the head of the table takes two lines, and the last line says where the rest is.
     let used = top.lines().count() + answers.len() + notices.len() + 2 + 1 + 4;
     let told = &all[..all.len().min(LINES.saturating_sub(used))];
     let last = format!("{}: the same command with `--full`\n", rest(all.len() - told.len()));
@@ -73,7 +73,7 @@ fn head(compared: &Compared) -> String {
     out
 }
 
-/// What the gate says, and what came of the comparison, as sentences.
+/// The gate's decision and the result of the comparison, as sentences.
 fn answers(compared: &Compared, gate: Option<&Gate>, most: usize) -> Vec<String> {
     let gate = gate.map(|gate| format!("**{}**", escape(&gate.sentence)));
     let all = compared::answer(compared);
@@ -88,7 +88,7 @@ fn notices(compared: &Compared, most: usize) -> Vec<String> {
         Some(cell) => escape(&format!("To know: {cell}: {}", notice.sentence)),
         None => escape(&format!("To know: {}", notice.sentence)),
     };
-    // Of few cells the answer above says it.
+    // With few cells, the answer above says it.
     let told = |code: &str| code == "geometric-mean" && compared::singles(compared).is_none();
     let all: Vec<_> = compared.notices.iter().filter(|notice| !told(notice.code)).collect();
     let more = all.len().saturating_sub(most);
@@ -96,7 +96,7 @@ fn notices(compared: &Compared, most: usize) -> Vec<String> {
     all.into_iter().take(most).map(one).chain(more).collect()
 }
 
-/// All figures that were compared: first what changed, then those that cells are quoted by.
+/// All compared figures: first those that changed, then the headline figures.
 fn rows(compared: &Compared) -> Vec<&Row> {
     let mut all: Vec<&Row> = compared.rows.iter().filter(|row| !row.has_too_few()).collect();
     all.sort_by_key(|row| match row.verdict {
@@ -107,7 +107,7 @@ fn rows(compared: &Compared) -> Vec<&Row> {
     all
 }
 
-/// The table; what no row has is no column.
+/// The table; columns without any value are omitted.
 fn figures(rows: &[&Row]) -> String {
     if rows.is_empty() {
         return String::new();
@@ -125,7 +125,7 @@ fn list(items: &[String]) -> String {
     items.iter().map(|item| format!("- {item}\n")).collect()
 }
 
-/// A list under its name; nothing if it is empty.
+/// A list with a heading; empty if the list is.
 fn named(words: &str, items: &[String]) -> String {
     let items: Vec<String> = items.iter().map(|item| escape(item)).collect();
     if items.is_empty() { String::new() } else { format!("{words}\n\n{}", list(&items)) }

@@ -1,4 +1,4 @@
-//! The trust list and how phases went, in Markdown.
+//! The trust list and how phases ran, in Markdown.
 
 use super::{escape, table};
 use crate::{
@@ -7,7 +7,6 @@ use crate::{
 };
 use fathom_record::{Phase, Run};
 
-/// Every check with its verdict.
 pub(super) fn trust_list(out: &mut String, run: &Run) {
     let lines = trust::lines(run);
     if lines.is_empty() {

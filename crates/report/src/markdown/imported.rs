@@ -1,4 +1,4 @@
-//! What another program printed, in Markdown: where it comes from, and a table for each cell that no surface shows.
+//! Imported figures in Markdown: their source, and a table for each cell that no surface shows.
 
 use super::{escape, table};
 use crate::imported::{HEADS, rows, source};

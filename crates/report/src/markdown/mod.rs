@@ -1,5 +1,6 @@
-//! A run, several, or a comparison of sides (`compared`) as Markdown: `ticket` is what an issue or a pull request has room for, the other modules have all of it: what is disk and what is memory, the main figures, streams,
-//! latencies, how phases went, what it is worth, warnings. User strings are escaped so that they can neither break a table nor become markup.
+//! Runs, or a comparison of sides (`compared`), as Markdown: `ticket` is the short form for an issue or a pull request, the
+//! other modules have everything: what is disk and what is memory, the main figures, streams, latencies, how phases ran, trust,
+//! warnings. User strings are escaped so that they can neither break a table nor become markup.
 
 mod block;
 mod compared;
@@ -23,10 +24,10 @@ use crate::{
 use fathom_record::{Phase, Run};
 use std::fmt::Write as _;
 
-/// Rows of a table before the rest is only counted: an issue is read, not searched.
+/// Maximum number of table rows before the rest is only counted: an issue is read, not searched.
 const MOST_ROWS: usize = 48;
 
-/// Sums up the runs, and of exactly two how the second relates to the first.
+/// Sums up the runs; for exactly two, also the second relative to the first.
 #[must_use]
 pub fn summary(runs: &[&Run]) -> String {
     let mut out = String::new();
@@ -232,7 +233,7 @@ fn compared(out: &mut String, a: &Run, b: &Run) {
     operations::compared(out, &comparison);
 }
 
-/// A table whose first column is text and whose others are figures.
+/// A table with text in the first column and figures in the others.
 fn table(out: &mut String, heads: &[&str], rows: &[Vec<String>]) {
     let _ = writeln!(out, "| {} |", heads.join(" | "));
     let _ = writeln!(out, "|---|{}", "---:|".repeat(heads.len() - 1));
@@ -245,7 +246,6 @@ fn table(out: &mut String, heads: &[&str], rows: &[Vec<String>]) {
     }
 }
 
-/// A table of text.
 pub(crate) fn text_table(out: &mut String, heads: &[&str], rows: &[Vec<String>]) {
     let _ = writeln!(out, "| {} |", heads.join(" | "));
     let _ = writeln!(out, "|{}", "---|".repeat(heads.len()));
@@ -255,7 +255,7 @@ pub(crate) fn text_table(out: &mut String, heads: &[&str], rows: &[Vec<String>])
     out.push('\n');
 }
 
-/// Text that stays text: HTML, table bars, code marks and emphasis lose their meaning.
+/// Escapes text: HTML, table bars, code marks and emphasis lose their meaning.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::new();
     for c in clean(text).chars() {

@@ -1,4 +1,4 @@
-//! What each operation of a flow did, in Markdown: a table for each phase that can be taken apart.
+//! Breakdown by operation in Markdown: a table for each phase that has one.
 
 use super::{escape, table};
 use crate::{Breakdown, Comparison, units};
@@ -16,7 +16,7 @@ pub(super) fn tables(out: &mut String, run: &Run) {
     }
 }
 
-/// The operations two runs have in common.
+/// The operations common to two runs.
 pub(super) fn compared(out: &mut String, comparison: &Comparison) {
     let ratio = |r: Option<f64>| r.map_or("–".to_string(), units::ratio);
     let rows: Vec<Vec<String>> = comparison

@@ -1,5 +1,5 @@
-//! Runs for a ticket, at most [`LINES`] lines each: where and when, what it says, its figures, what puts them in doubt. [`super::summary`]
-//! has the rest.
+//! Runs for a ticket, at most [`LINES`] lines each: where and when, the answer, the figures, the doubts. [`super::summary`] has
+//! the rest.
 
 use super::{escape, table};
 use crate::comparison::SINGLE_RUNS;
@@ -11,12 +11,12 @@ use fathom_record::Run;
 use fathom_record::doubt::STOOD_STILL;
 use std::fmt::Write as _;
 
-/// A ticket is read, not searched.
+/// Maximum number of lines: a ticket is read, not searched.
 pub const LINES: usize = 25;
-/// Most sentences of one kind.
+/// Maximum number of sentences of one kind.
 const MOST: usize = 3;
 
-/// Every run alone; of two that have something in common their ratio.
+/// Every run separately; for two runs with common figures, also their ratio.
 #[must_use]
 pub fn ticket(runs: &[&Run]) -> String {
     if let [a, b] = runs
@@ -43,7 +43,7 @@ fn one(run: &Run) -> String {
         None => (verdicts(&story), doubts(&story)),
     };
     let details = format!("`fathom report {} --full -o details.md`", run.id);
-    // Blank lines stand between the parts, two lines make the head of the table, and the last says where the rest is.
+    // Blank lines separate the parts, the head of the table takes two lines, and the last line says where the rest is.
     let used = top.lines().count() + points.len() + doubts.len() + 2 + 4;
     let (rows, left_out) = tables(run, LINES.saturating_sub(used));
     let more = rest(left_out);
@@ -52,7 +52,7 @@ fn one(run: &Run) -> String {
     top + &parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-/// What the last line offers.
+/// The last line: where the rest is.
 pub(super) fn rest(left_out: usize) -> String {
     match left_out {
         0 => "Details".to_string(),
@@ -61,7 +61,7 @@ pub(super) fn rest(left_out: usize) -> String {
     }
 }
 
-/// Where and when, and a blank line.
+/// Where and when, followed by a blank line.
 fn head(marks: &str, run: &Run) -> String {
     let [what, place] = heading::lines(run);
     let place = if place.is_empty() { place } else { format!("{}\n", escape(&place)) };
@@ -97,7 +97,7 @@ fn verdicts(story: &Story) -> Vec<String> {
     all.map(|verdict| format!("**{}**: {}", verdict.mark, escape(&verdict.sentence))).collect()
 }
 
-/// What the verdicts do not say.
+/// Doubts that the verdicts do not mention.
 fn doubts(story: &Story) -> Vec<String> {
     let (first, rest): (Vec<_>, Vec<_>) = story.doubts.iter().partition(|doubt| doubt.code == STOOD_STILL);
     let all: Vec<_> = first.into_iter().chain(rest).filter(|doubt| doubt.code != "page-cache").collect();
@@ -117,7 +117,7 @@ fn doubts(story: &Story) -> Vec<String> {
     told
 }
 
-/// The results, on `most` rows; and how many are left out.
+/// The results in at most `most` rows, and the number left out.
 fn tables(run: &Run, most: usize) -> (String, usize) {
     let lines = results::of_run(run);
     let mut out = String::new();
@@ -125,7 +125,7 @@ fn tables(run: &Run, most: usize) -> (String, usize) {
         return printed(run, most);
     }
     let rows: Vec<Vec<String>> = lines.iter().take(most).map(cells).collect();
-    // What no line has is no column.
+    // Columns without any value are omitted.
     let heads = ["", "throughput", "operations", "p50", "p99", "p99.9", "served by"];
     let kept: Vec<usize> =
         (0..heads.len()).filter(|i| *i == 0 || rows.iter().any(|row| row[*i] != NONE)).collect();
@@ -149,7 +149,7 @@ fn cells(line: &Line) -> Vec<String> {
     cells
 }
 
-/// The figures of another program, where they are of no kind that fathom measures.
+/// Imported figures, if they are of no kind that fathom measures.
 fn printed(run: &Run, most: usize) -> (String, usize) {
     let phases: Vec<&Phase> = run.phases.iter().collect();
     let all: Vec<Vec<String>> = imported::rows(&phases)

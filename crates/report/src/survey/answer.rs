@@ -1,5 +1,5 @@
-//! A survey's short answer: where it measured, a few figures, what they are good for, what puts them in doubt, what holds the storage
-//! back, and what changed since an earlier survey. Formats only lay it out; the whole survey is behind it.
+//! A survey's short answer: where it measured, a few figures, what they are good for, the doubts, what limits the storage, and
+//! what changed since an earlier survey. Formats only lay it out; the full survey has the details.
 
 use super::facts::{course, files_per_s, in_memory, latency, named, of_stage, synced};
 use super::findings::{limit, place};
@@ -10,14 +10,14 @@ use fathom_compare::summary::median;
 use fathom_record::{Phase, Run, Status};
 use std::collections::BTreeMap;
 
-/// What a survey says in a few lines.
+/// The short answer of a survey.
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// The directory, its file system and device.
     pub place: Vec<String>,
-    /// What is to be known before any figure is read.
+    /// What must be known before reading any figure.
     pub first: Vec<String>,
-    /// The main figures, each alone.
+    /// The main figures, one tile each.
     pub tiles: Vec<Tile>,
     /// Figures of small reads and writes.
     pub rows: Vec<Row>,
@@ -25,15 +25,15 @@ pub struct Answer {
     pub more: Vec<(&'static str, String)>,
     /// What the storage is good for.
     pub uses: Vec<UseVerdict>,
-    /// What puts figures in doubt, where the user can do something about it.
+    /// Doubts that the user can do something about.
     pub doubts: Vec<String>,
     /// Settings and limits that hold the storage back.
     pub limits: Vec<String>,
-    /// Those that held few phases.
+    /// Limits that affected few phases.
     pub passing_limits: Vec<String>,
-    /// Whether the device is known. Otherwise limits of it are not, either.
+    /// Whether the device is known. If not, neither are its limits.
     pub device_known: bool,
-    /// What changed since the survey before.
+    /// What changed since the previous survey.
     pub since: Option<String>,
 }
 
@@ -42,7 +42,7 @@ pub struct Answer {
 pub struct Row {
     /// What was done.
     pub what: String,
-    /// The same in a word or two; empty of what is no figure of the storage.
+    /// The same in a word or two; empty if it is no figure of the storage.
     pub brief: String,
     /// Operations a second.
     pub per_s: f64,
@@ -52,18 +52,18 @@ pub struct Row {
     pub served: &'static str,
 }
 
-/// A main figure, and what to read it with.
+/// A main figure with the figure to read it with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tile {
-    /// "8950/s".
+    /// Such as "8950/s".
     pub figure: String,
-    /// "random reads, 1 in flight".
+    /// Such as "random reads, 1 in flight".
     pub what: String,
-    /// "p99 198 us".
+    /// Such as "p99 198 us".
     pub beside: String,
 }
 
-/// A figure that surveys are compared by, and whether two of them can be.
+/// A figure that surveys are compared by: its name, its value in a run, and whether it is comparable.
 type Headline = (&'static str, fn(&Run) -> Option<f64>, bool);
 
 impl Answer {
@@ -71,7 +71,7 @@ impl Answer {
     #[must_use]
     pub fn of(run: &Run, before: Option<&Run>) -> Self {
         let story = Story::of(run);
-        // What explains figures comes before what ended the survey, which the command says by itself.
+        // Explanations of figures come before the reason for an early end, which the command reports itself.
         let mut first: Vec<String> = rough(run).into_iter().collect();
         first.extend(place(run).into_iter().map(|finding| capital(&finding.sentence)));
         first.extend(story.trouble.iter().cloned());
@@ -94,8 +94,8 @@ impl Answer {
     }
 }
 
-/// A survey of a file system that is nearly full has files of a size that few programs have, also where there was no time for the
-/// surface. The long write's file is larger, and no figure but its own comes from it.
+/// On a nearly full file system a survey uses unusually small files, even if there was no time for the surface. The long
+/// write's file is larger, but only its own figure comes from it.
 fn rough(run: &Run) -> Option<String> {
     const SMALL: u64 = 4 << 20;
     let free = run.environment["filesystem"]["free_bytes"].as_u64()?;
@@ -108,7 +108,7 @@ fn rough(run: &Run) -> Option<String> {
     })
 }
 
-/// A sentence with a capital, unless it begins with the name of a device.
+/// Capitalises a sentence, unless it begins with the name of a device.
 fn capital(sentence: &str) -> String {
     let word = sentence.split(' ').next().unwrap_or_default();
     if word.chars().any(|c| c.is_ascii_digit()) {
@@ -119,7 +119,7 @@ fn capital(sentence: &str) -> String {
 }
 
 impl Answer {
-    /// What is said of limits beside those that are told first.
+    /// A sentence about the limits beyond those listed first.
     #[must_use]
     pub fn other_limits(&self) -> Option<String> {
         if !self.passing_limits.is_empty() {
@@ -183,7 +183,7 @@ fn rows(run: &Run) -> Vec<Row> {
     [sync, eight, alone, deep, write, cached].into_iter().flatten().collect()
 }
 
-/// A row of a phase, with percentiles of the operation that `at` looks at.
+/// A row for a phase, with percentiles from `at`.
 fn row(what: &str, brief: &str, phase: &Phase, at: fn(&Phase, f64) -> Option<f64>) -> Option<Row> {
     let ns = [50.0, 99.0, 99.9].map(|percentile| at(phase, percentile));
     Some(Row {
@@ -195,7 +195,7 @@ fn row(what: &str, brief: &str, phase: &Phase, at: fn(&Phase, f64) -> Option<f64
     })
 }
 
-/// How many of the rows have tiles: a write with its fsync, a read, reads at the best depth.
+/// Number of rows that have tiles: a write with its fsync, a read, reads at the best depth.
 const TILES: usize = 3;
 
 fn tiles(run: &Run, rows: &[Row]) -> Vec<Tile> {
@@ -222,7 +222,7 @@ fn tiles(run: &Run, rows: &[Row]) -> Vec<Tile> {
     tiles
 }
 
-/// Rates of random reads by how many are in flight, ascending.
+/// Rates of random reads by queue depth, ascending.
 pub fn depths(run: &Run) -> Vec<(u64, f64)> {
     let point = |p: &Phase| Some((p.axes.queue_depth.unwrap_or(1), p.ops_per_s()?));
     let mut points: Vec<(u64, f64)> = of_stage(run, "depth").into_iter().filter_map(point).collect();
@@ -243,7 +243,7 @@ fn long_write(run: &Run) -> Option<f64> {
     median(&rates).or_else(|| phase.bytes_per_s())
 }
 
-/// What it is called: also what took it, where that was not the device.
+/// The long write's name, including what took the data if that was not the device.
 fn name_of_long_write(run: &Run) -> String {
     let served = named(run, "sustained", "sustained write").map_or("", Kind::served);
     if served.contains("cache") && !served.contains("device") {
@@ -253,7 +253,7 @@ fn name_of_long_write(run: &Run) -> String {
     }
 }
 
-/// Rates of long reads and writes, bytes a second.
+/// Rates of sequential reads and writes, bytes a second.
 #[must_use]
 pub fn streams(run: &Run) -> Vec<(String, f64)> {
     let read = streaming_read(run).map(|rate| (format!("cold read, {} file", largest(run)), rate));
@@ -275,7 +275,8 @@ fn more(run: &Run) -> Vec<(&'static str, String)> {
     lines.into_iter().filter_map(|(name, words)| Some((name, words?))).collect()
 }
 
-/// Rules of findings that name a setting or limit of the place. Others name what programs do: processors that they have, pieces of a file.
+/// Rules whose findings name a setting or limit of the place. Other rules name what programs do: the CPU time they use, pieces
+/// of a file.
 pub const LIMITS: [&str; 15] = [
     "io-limit",
     "cpu-quota",
@@ -294,12 +295,12 @@ pub const LIMITS: [&str; 15] = [
     "held-back",
 ];
 
-/// This many rules at the head of [`LIMITS`] find limits of control groups: they are headlines, however few phases they held.
+/// The first rules in [`LIMITS`] find limits of control groups; these are headlines, however few phases they affected.
 const GROUPS: usize = 3;
-/// Another limit that held a smaller share of the phases is none.
+/// Any other limit must have affected at least this share of the phases.
 const HEADLINE: f64 = 0.05;
 
-/// What holds the storage back, each limit once, in the words of the phase that it held longest: headlines, and the others.
+/// The limits of the storage, each once, in the words of the phase it affected longest: headlines, and the others.
 fn limits(run: &Run) -> (Vec<String>, Vec<String>) {
     let mut found: BTreeMap<usize, (u64, usize, &str)> = BTreeMap::new();
     for phase in &run.phases {
@@ -329,7 +330,7 @@ fn limits(run: &Run) -> (Vec<String>, Vec<String>) {
     };
     let (many, few): (Vec<_>, Vec<_>) = found.into_iter().partition(many);
     let mut many: Vec<String> = many.into_iter().map(words).collect();
-    // A rate that no depth exceeds may be a limit, whoever sets it.
+    // A rate that no depth exceeds may be a limit of unknown origin.
     if many.is_empty() {
         many.extend(limit(run).map(|found| capital(&found.sentence)));
     }
@@ -340,7 +341,7 @@ fn fsyncs(run: &Run) -> Option<f64> {
     named(run, "ladder", "write and fsync")?.ops_per_s()
 }
 
-/// What changed, of figures that both surveys have and that mean the same in both.
+/// Changes of the figures that both surveys have with the same meaning.
 fn since(run: &Run, before: &Run) -> Option<String> {
     let whole = [run, before].iter().all(|run| run.status == Status::Completed);
     let deep = [run, before].iter().all(|run| !of_stage(run, "depth").is_empty());
@@ -367,14 +368,14 @@ fn since(run: &Run, before: &Run) -> Option<String> {
     Some(format!("{then}: {} (one run each)", changes.join(", ")))
 }
 
-/// Whether a user can do something about a doubt. The others follow from how a survey works.
+/// Whether the user can do something about a doubt. The others follow from how a survey works.
 fn can_be_helped(doubt: &DoubtGroup) -> bool {
     let own =
         ["page-cache", "memory", "short-phase", "skew", "fits-memory", "virtual-machine", "interrupted"];
     !own.contains(&doubt.code.as_str())
 }
 
-/// A doubt in a few words, with the number of phases that it concerns. The page has its sentence.
+/// A doubt in a few words, with the number of phases concerned. The page has its full sentence.
 pub(crate) fn words(doubt: &DoubtGroup) -> String {
     let words = match doubt.code.as_str() {
         "page-cache" => "page-cache figures",

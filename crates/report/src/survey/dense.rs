@@ -1,5 +1,5 @@
-//! Sampling beside measuring every cell: of a run that measured all cells of its surfaces twice, the sampler is told the first measurement and
-//! held against the second, so that what any two measurements differ by is part of the answer and stands beside it.
+//! Compares sampling with measuring every cell: for a run that measured all cells of its surfaces twice, the sampler is given the first
+//! measurement and compared with the second, and the difference between the two measurements is shown beside the result.
 
 use super::lattice::Lattice;
 use crate::section::stage;
@@ -9,12 +9,12 @@ use fathom_compare::summary::median;
 use fathom_record::{Phase, Run};
 use std::fmt::Write as _;
 
-/// The largest share of the time that the sampler may use.
+/// Maximum share of the time that the sampler may use.
 const SHARE: f64 = 0.25;
-/// As a survey asks for it.
+/// The tolerance that a survey uses.
 const TOLERANCE: f64 = 0.1;
 
-/// A table of text, a line for each test.
+/// A text table, one line per test.
 #[must_use]
 pub fn dense(run: &Run) -> String {
     let mut out = format!(

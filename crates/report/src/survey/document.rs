@@ -1,4 +1,4 @@
-//! A survey as JSON for a program: figures of every test with their intervals, findings, verdicts, and the whole record.
+//! A survey as JSON: figures of every test with their intervals, findings, verdicts, and the whole record.
 //! docs/formats/survey.schema.json describes it.
 
 use super::{Map, findings, verdicts};
@@ -7,7 +7,7 @@ use fathom_compare::Summary;
 use fathom_record::{Phase, Repetition, Run};
 use serde_json::{Value, json};
 
-/// The document, indented, with a line feed at its end.
+/// The document, indented, ending in a line feed.
 #[must_use]
 pub fn json(run: &Run) -> String {
     let record: Value = serde_json::from_str(&fathom_record::export::json(run)).unwrap_or(Value::Null);

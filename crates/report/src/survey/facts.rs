@@ -1,25 +1,23 @@
-//! Figures of a survey by the part they belong to.
+//! Figures of a survey by stage.
 
 use crate::section::stage;
 use fathom_compare::summary::median;
 use fathom_record::{OpKind, Phase, Repetition, Run};
 
-/// The stage that every survey begins with.
+/// The first stage of every survey.
 pub const LADDER: &str = "ladder";
 
-/// Whether a run is a survey with the parts that findings and verdicts look at.
+/// Whether a run is a survey with the stages that findings and verdicts need.
 #[must_use]
 pub fn is_survey(run: &Run) -> bool {
     run.dialect == "survey" && run.phases.iter().any(|p| stage(p) == Some(LADDER))
 }
 
-/// The phases of a part that were measured.
 pub(super) fn of_stage<'r>(run: &'r Run, wanted: &str) -> Vec<&'r Phase> {
     let measured = |p: &&Phase| stage(p) == Some(wanted) && !p.failed() && !p.repetitions.is_empty();
     run.phases.iter().filter(measured).collect()
 }
 
-/// The phase of that part and name.
 pub(super) fn named<'r>(run: &'r Run, wanted: &str, name: &str) -> Option<&'r Phase> {
     of_stage(run, wanted).into_iter().find(|p| p.name == name)
 }
@@ -29,13 +27,13 @@ pub(super) fn latency(phase: &Phase, percentile: f64) -> Option<f64> {
     phase.latency().percentile_ns(percentile).map(|ns| ns as f64)
 }
 
-/// A percentile of the fsync that follows each write, ns: as the tables have it. What the write before it took is not in it, as the
+/// A percentile of the fsync that follows each write, ns, as in the tables. The write itself is not included, because the
 /// percentiles of two operations do not add up.
 pub(super) fn synced(phase: &Phase, percentile: f64) -> Option<f64> {
     phase.latency_of(OpKind::Sync).percentile_ns(percentile).map(|ns| ns as f64)
 }
 
-/// Files a second that went through a flow: how often its first operation was done.
+/// Files a second through a flow: the rate of its first operation.
 pub(super) fn files_per_s(phase: &Phase) -> Option<f64> {
     let of_one = |r: &Repetition| {
         let worker = r.workers.first().filter(|w| w.elapsed_ns > 0)?;
@@ -44,11 +42,11 @@ pub(super) fn files_per_s(phase: &Phase) -> Option<f64> {
     median(&phase.repetitions.iter().filter_map(of_one).collect::<Vec<f64>>())
 }
 
-/// What holds a device back (a control group, a cache that is emptied) lets it work by turns: in less than this it did all or nothing.
+/// A throttled device (by a control group, a cache being emptied) works in bursts: over less than this it did all or nothing.
 const WINDOW_NS: u64 = 100_000_000;
 
-/// Bytes a second in each tenth of a second, or longer interval, of the last repetition that has any. What is left at the end may be a
-/// part, and is left out.
+/// Bytes a second in each tenth of a second, or longer interval, of the last repetition with intervals. A partial interval at
+/// the end is left out.
 pub(super) fn course(phase: &Phase) -> Vec<(f64, f64)> {
     let Some(last) = phase.repetitions.iter().rev().find(|r| r.intervals.len() > 4) else {
         return Vec::new();
@@ -67,7 +65,7 @@ pub(super) fn course(phase: &Phase) -> Vec<(f64, f64)> {
     points
 }
 
-/// Whether the survey met a file system in memory.
+/// Whether the survey ran on a file system in memory.
 pub(super) fn in_memory(run: &Run) -> bool {
     run.phases.iter().flat_map(|p| &p.repetitions).any(|r| r.physical.is_memory())
 }

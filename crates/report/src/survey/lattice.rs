@@ -1,12 +1,12 @@
-//! The cells that a survey's surface may have: sizes that grow by the same factor, no powers of two but the first ones.
+//! The possible cells of a survey's surface: sizes that grow by a constant factor; only the first ones are powers of two.
 
 use fathom_compare::adaptive::Sampler;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
-/// Sizes each way.
+/// Number of sizes each way.
 const SIZES: u32 = 17;
-/// Sizes are multiples of it.
+/// Sizes are multiples of this.
 const UNIT: f64 = 512.0;
 
 /// Record sizes and file sizes.
@@ -19,7 +19,7 @@ pub struct Lattice {
 }
 
 impl Lattice {
-    /// Of the largest file; `None` if that is too small for a surface.
+    /// For the given largest file; `None` if that is too small for a surface.
     #[must_use]
     pub fn of(largest: u64) -> Option<Self> {
         let least = (largest / 32).clamp(16 * KIB, MIB);
@@ -27,7 +27,7 @@ impl Lattice {
         (lattice.columns.len() > 2 && lattice.rows.len() > 2).then_some(lattice)
     }
 
-    /// Who chooses among the cells.
+    /// The sampler that chooses among the cells.
     #[must_use]
     pub fn sampler(&self, tolerance: f64) -> Option<Sampler> {
         let numbers = |sizes: &[u64]| sizes.iter().map(|s| *s as f64).collect::<Vec<f64>>();

@@ -1,4 +1,4 @@
-//! A surface of a survey with the cells between those that were measured: interpolated as the sampler did that chose them.
+//! A survey's surface with the cells between the measured ones, interpolated as by the sampler that chose them.
 
 use super::facts::of_stage;
 use super::lattice::Lattice;
@@ -7,15 +7,15 @@ use fathom_record::{Phase, Run};
 
 /// One surface.
 pub struct Map {
-    /// The test: "cold read".
+    /// Name of the test, such as "cold read".
     pub test: String,
-    /// Its cells.
+    /// The possible cells.
     pub lattice: Lattice,
     sampler: Sampler,
 }
 
 impl Map {
-    /// Of a test of a survey; `None` before its first cells were measured.
+    /// The surface of a survey's test; `None` before its first cells were measured.
     #[must_use]
     pub fn of(run: &Run, test: &str) -> Option<Self> {
         let cells: Vec<&Phase> = of_stage(run, "surface").into_iter().filter(|p| p.name == test).collect();
@@ -26,7 +26,7 @@ impl Map {
             let here = |p: &&&Phase| p.axes.file_bytes == Some(*file) && p.axes.record_bytes == Some(*record);
             cells.iter().find(here).copied()
         };
-        // The choice was made by the first repetition, so it is made again by that one; what is shown is the median of all.
+        // The first repetition determined the choice, so it is repeated with that one; the values shown are medians over all.
         let first = |p: &Phase| p.repetitions.first().and_then(fathom_record::Repetition::bytes_per_s);
         let mut chosen = Vec::new();
         while let Some(node) = sampler.next_node() {
@@ -47,19 +47,19 @@ impl Map {
         self.sampler.at((column, row))
     }
 
-    /// Cells that were measured, and all there are.
+    /// Number of measured cells, and of all.
     #[must_use]
     pub fn cells(&self) -> (usize, usize) {
         (self.sampler.measured(), self.lattice.columns.len() * self.lattice.rows.len())
     }
 
-    /// The largest error that is expected between them, as a share.
+    /// The largest expected error between them, as a fraction.
     #[must_use]
     pub fn expected_error(&self) -> Option<f64> {
         self.sampler.expected_error()
     }
 
-    /// Least and largest value.
+    /// Smallest and largest value.
     #[must_use]
     pub fn range(&self) -> Option<(f64, f64)> {
         let (columns, rows) = (0..self.lattice.columns.len(), 0..self.lattice.rows.len());

@@ -1,5 +1,5 @@
-//! What a survey of a storage says: findings with their evidence, a verdict for each use with its thresholds, and both as JSON. All of it
-//! follows from the record, so that every format says the same and says it again years later.
+//! The conclusions of a survey: findings with their evidence, a verdict for each use with its thresholds, and both as JSON. All
+//! of it is derived from the record, so that every format agrees, even years later.
 
 mod answer;
 mod dense;

@@ -1,4 +1,4 @@
-//! Findings and verdicts of surveys that are put together by hand.
+//! Findings and verdicts of hand-made surveys.
 
 use super::{Answer, CRITERIA, Grade, findings, json, verdicts};
 use fathom_record::{
@@ -6,7 +6,7 @@ use fathom_record::{
     Status, Worker,
 };
 
-/// A phase whose operations of one kind all took `ns`, `ops` of them in a second.
+/// A phase with `ops` operations of one kind in a second, each taking `ns`.
 fn phase(stage: &str, name: &str, op: OpKind, (ops, ns): (u64, u64)) -> Phase {
     let stat = OpStat {
         op,
@@ -82,7 +82,7 @@ fn a_limit_of_operations_is_told_from_a_knee() {
     let mut phases = vec![synced(1, 500)];
     phases.extend(deep(&held, 990));
     assert!(sentence(&run(phases), "limit").expect("a limit").contains("one at a time"));
-    // One repetition far from the others: a busy machine, no limit.
+    // One outlying repetition means a busy machine, not a limit.
     let mut phases = vec![synced(1, 500)];
     phases.extend(deep(&held, 30));
     let odd = deep(&[(2, 900, 1_000_000)], 30).remove(0).repetitions.remove(0);
@@ -274,7 +274,7 @@ fn long_write(mib: &[u64]) -> Phase {
     phase
 }
 
-/// 400 requests a second of a control group come ten times a second, all at once.
+/// A control group's 400 requests a second come in ten bursts a second.
 #[test]
 fn a_device_that_works_by_turns_has_the_rate_of_all_its_turns() {
     let mut phase = long_write(&[40; 12]);
@@ -494,7 +494,7 @@ fn what_changed_since_the_survey_before_is_told_with_its_date() {
         told(&now, &old).as_deref(),
         Some("25 Nov 2025: fsyncs -50 %, random reads +1 % (one run each)")
     );
-    // What one of them did not measure, or not to its end, is not compared.
+    // A figure that either survey lacks or did not finish is not compared.
     let mut shallow = before.clone();
     shallow.phases.truncate(1);
     assert_eq!(told(&now, &shallow).as_deref(), Some("25 Nov 23:13: fsyncs -50 % (one run each)"));

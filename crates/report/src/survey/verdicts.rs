@@ -1,19 +1,19 @@
-//! What the storage is good for: a verdict for each use, by thresholds that stand in one table and are told with the verdict.
+//! What the storage is good for: a verdict for each use, by thresholds from one table that are shown with the verdict.
 
 use super::facts::{course, files_per_s, in_memory, is_survey, latency, named, of_stage, synced};
 use crate::units;
 use fathom_record::Run;
 
-/// How well a storage does for a use.
+/// How well a storage suits a use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Grade {
-    /// Every figure is as good as the use wants it.
+    /// Every figure meets the use's requirements.
     Good,
-    /// It will do.
+    /// Acceptable.
     Fair,
-    /// It will be felt.
+    /// Noticeably slow.
     Poor,
-    /// It was not measured.
+    /// Not measured.
     Unknown,
 }
 
@@ -33,15 +33,15 @@ impl Grade {
 /// A figure that a use depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct Criterion {
-    /// The use.
+    /// The use that depends on it.
     pub of: &'static str,
-    /// The figure, as a sentence has it.
+    /// Name of the figure, as in a sentence.
     pub figure: &'static str,
     /// "ns", "bytes/s" or "/s".
     pub unit: &'static str,
-    /// At least (or, of times, at most) this is good.
+    /// Threshold for good: at least this, or for times at most.
     pub good: f64,
-    /// The same for fair.
+    /// Threshold for fair, likewise.
     pub fair: f64,
     value: fn(&Run) -> Option<f64>,
 }
@@ -49,7 +49,7 @@ pub struct Criterion {
 const MS: f64 = 1e6;
 const MIB: f64 = 1_048_576.0;
 
-/// Every threshold there is.
+/// All thresholds.
 pub static CRITERIA: [Criterion; 10] = [
     Criterion {
         of: "database log",
@@ -133,37 +133,37 @@ pub static CRITERIA: [Criterion; 10] = [
     },
 ];
 
-/// Uses whose data has to outlive a power cut.
+/// Uses whose data must survive a power cut.
 const DURABLE: [&str; 2] = ["database log", "mail"];
 
 /// The verdict for one use.
 #[derive(Clone, Debug)]
 pub struct UseVerdict {
-    /// The use: "database log".
+    /// The use, such as "database log".
     pub of: &'static str,
     /// The worst of its figures.
     pub grade: Grade,
-    /// What decided, where no figure did.
+    /// The reason for the grade, if no figure decided.
     pub note: Option<&'static str>,
-    /// The grade, the figures and the thresholds.
+    /// Grade, figures and thresholds in words.
     pub sentence: String,
-    /// What it was judged by.
+    /// The figures behind the grade.
     pub figures: Vec<Judged>,
 }
 
-/// A figure of a verdict: one of [`CRITERIA`] with what was measured.
+/// A figure of a verdict: one of [`CRITERIA`] with its measured value.
 #[derive(Clone, Debug)]
 pub struct Judged {
-    /// What is judged and by which thresholds.
+    /// The criterion with its thresholds.
     pub by: &'static Criterion,
-    /// In its unit; none where it was not measured.
+    /// The value in the criterion's unit; `None` if not measured.
     pub value: Option<f64>,
-    /// Its own grade.
+    /// Grade of this figure alone.
     pub grade: Grade,
 }
 
 impl Criterion {
-    /// Whether less is better.
+    /// Whether lower is better.
     #[must_use]
     pub fn is_time(&self) -> bool {
         self.unit == "ns"
@@ -216,7 +216,7 @@ impl Judged {
     }
 }
 
-/// "5 ms" of "5.00 ms": thresholds are round.
+/// Shortens "5.00 ms" to "5 ms": thresholds are round.
 fn short(words: &str) -> String {
     let (number, unit) = words.split_once(' ').unwrap_or((words, ""));
     let number =
@@ -224,7 +224,7 @@ fn short(words: &str) -> String {
     format!("{number} {unit}").trim_end().to_string()
 }
 
-/// The verdicts of a survey, in the order of [`CRITERIA`]; none of any other run.
+/// The verdicts of a survey, in the order of [`CRITERIA`]; empty for any other run.
 #[must_use]
 pub fn of_run(run: &Run) -> Vec<UseVerdict> {
     if !is_survey(run) {
@@ -283,7 +283,7 @@ pub(super) fn streaming_read(run: &Run) -> Option<f64> {
     of_largest.filter_map(|p| p.bytes_per_s()).reduce(f64::max)
 }
 
-/// Nothing of a write that was over within a second: any stall of the machine is a tenth of it.
+/// `None` for a write shorter than a second: any stall of the machine is a tenth of it.
 pub(super) fn slowest_tenth(run: &Run) -> Option<f64> {
     const LONG_S: f64 = 1.0;
     let points = course(named(run, "sustained", "sustained write")?);
@@ -297,13 +297,13 @@ fn cold_p50(run: &Run) -> Option<f64> {
     latency(named(run, "ladder", "cold random read")?, 50.0)
 }
 
-/// The best depth, or what one at a time gets.
+/// The best rate over queue depths, including one plain call at a time.
 pub(super) fn best_reads(run: &Run) -> Option<f64> {
     let deep =
         of_stage(run, "depth").into_iter().filter_map(fathom_record::Phase::ops_per_s).reduce(f64::max);
     let one =
         || named(run, "ladder", "direct random read").or_else(|| named(run, "ladder", "cold random read"));
-    // Where calls are slower than what answers them, one plain call at a time may be the best.
+    // If calls are slower than the device, one plain call at a time may be the best.
     deep.into_iter().chain(one().and_then(fathom_record::Phase::ops_per_s)).reduce(f64::max)
 }
 

@@ -1,5 +1,5 @@
-//! The one picture that answers: of a survey the ladder of latencies beside the curve of depths; of another run the surface of its
-//! first test that reads, or its latencies. Everything else is in [`super::of_run`].
+//! The one picture that answers: for a survey the ladder of latencies beside the curve of depths; for another run the surface
+//! of its first test that reads, or its latencies. [`super::of_run`] has everything else.
 
 use super::{Picture, depth_curve, heat_map, latency, operations, sheet};
 use crate::colour::Scale;
@@ -8,7 +8,7 @@ use crate::survey::{LADDER, depths, is_survey};
 use crate::{Breakdown, Machine, Mapped, heading, section};
 use fathom_record::{OpKind, Phase, Run};
 
-/// The picture of one or more runs, one below the other; `None` if none of them holds anything that can be drawn.
+/// The picture of one or more runs, stacked; `None` if none of them has anything to draw.
 #[must_use]
 pub fn answer(runs: &[&Run]) -> Option<Picture> {
     let parts = runs.iter().filter_map(|run| {
@@ -18,7 +18,7 @@ pub fn answer(runs: &[&Run]) -> Option<Picture> {
     sheet("answer", parts.collect())
 }
 
-/// The pictures that stand side by side.
+/// The pictures shown side by side.
 fn of_one(run: &Run) -> Vec<Picture> {
     if is_survey(run) {
         let row: Vec<Picture> =
@@ -36,7 +36,7 @@ fn of_one(run: &Run) -> Vec<Picture> {
     first.into_iter().collect()
 }
 
-/// Latencies of the ladder: of the operation that a step is about.
+/// Latencies of the ladder, each for the main operation of its step.
 fn ladder(run: &Run) -> Vec<crate::latency::Row> {
     let of_ladder = |p: &&Phase| section::stage(p) == Some(LADDER);
     let rows = |p: &Phase| {

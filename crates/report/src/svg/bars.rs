@@ -1,5 +1,5 @@
-//! Bars side by side over named classes: sizes and distances of requests in powers of two, how long each queue depth lasted. The vertical
-//! axis starts at zero; what a class holds is in its tooltip.
+//! Bars over named classes: sizes and distances of requests in powers of two, time at each queue depth. The vertical axis
+//! starts at zero; the value of a class is in its tooltip.
 
 use super::{
     Anchor, Picture,
@@ -8,26 +8,23 @@ use super::{
 };
 use std::fmt::Write as _;
 
-/// More labels than this run into each other.
+/// More labels than this overlap.
 const MOST_LABELS: usize = 14;
-/// Height of the plot.
 const HEIGHT: f64 = 120.0;
 
-/// A chart of bars before it is drawn.
+/// A bar chart before drawing.
 pub(super) struct Bars {
-    /// For file names.
+    /// Used in file names.
     pub(super) slug: String,
-    /// What stands above.
+    /// Text above the chart.
     pub(super) title: String,
-    /// What it says, for those who cannot see it.
+    /// Alternative text for screen readers.
     pub(super) words: String,
-    /// The series: name and class of fill.
+    /// The series: name and CSS class of the fill.
     pub(super) series: Vec<(String, &'static str)>,
     /// The classes: label, and a value for each series.
     pub(super) classes: Vec<(String, Vec<f64>)>,
-    /// Draws the axis.
     pub(super) frame: fn(&mut String, &str, f64, f64) -> Frame,
-    /// A value in words.
     pub(super) value: fn(f64) -> String,
 }
 
@@ -67,7 +64,7 @@ impl Bars {
         series: usize,
         value: f64,
     ) {
-        // What is there must be seen to be there.
+        // Even a tiny value must be visible.
         let top = frame.y(value).min(frame.bottom() - 1.0);
         let (name, class) = &self.series[series];
         let _ = writeln!(

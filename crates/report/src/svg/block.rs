@@ -1,5 +1,5 @@
-//! The requests of one device as pictures: their sizes, how far they lay apart, how deep the queue was, and how long they took beside our own
-//! calls. Sizes and distances are in powers of two; the text form has the classes of 2 KiB.
+//! The requests of one device as pictures: their sizes, distances and depth, and their duration beside our own calls. Sizes and
+//! distances are in powers of two; the text form has classes of 2 KiB.
 
 use super::{
     Anchor, Picture,
@@ -11,10 +11,10 @@ use crate::{block::Depth, units};
 use fathom_record::block::{DepthTime, DeviceActivity, RequestClass, RequestStats};
 use fathom_record::{Histogram, Phase};
 
-/// Classes of depth that are shown one by one; above, in powers of two.
+/// Depths up to this are shown one by one; above, in powers of two.
 const SINGLE_DEPTHS: u32 = 16;
 
-/// The fill of a class of requests.
+/// CSS class of the fill for a class of requests.
 fn fill(class: RequestClass) -> &'static str {
     match class {
         RequestClass::Read => "fa",
@@ -24,17 +24,17 @@ fn fill(class: RequestClass) -> &'static str {
     }
 }
 
-/// Power of two at or below a number; 0 for 0 and 1.
+/// Exponent of the power of two at or below a number; 0 for 0 and 1.
 fn power(n: u64) -> u32 {
     n.max(1).ilog2()
 }
 
-/// "4K", "1M": a power of two of bytes.
+/// Label of a power of two in bytes: "4K", "1M".
 fn power_label(exponent: u32) -> String {
     1u64.checked_shl(exponent).map_or_else(|| format!("2^{exponent}"), units::bytes_short)
 }
 
-/// Sizes at issue, a bar per class of requests that moved data.
+/// Sizes at issue, one bar per class of requests that moved data.
 #[must_use]
 pub fn sizes(phase: &Phase, device: &DeviceActivity) -> Option<Picture> {
     let moved: Vec<&RequestStats> =
@@ -63,7 +63,7 @@ pub fn sizes(phase: &Phase, device: &DeviceActivity) -> Option<Picture> {
     .draw()
 }
 
-/// How far requests began from the end of the one before, those in sequence first.
+/// Distance of each request from the end of the previous one, sequential ones first.
 #[must_use]
 pub fn seeks(phase: &Phase, device: &DeviceActivity) -> Option<Picture> {
     let placed = |r: &&RequestStats| r.seeks.sequential > 0 || !r.seeks.distances.is_empty();
@@ -94,7 +94,7 @@ pub fn seeks(phase: &Phase, device: &DeviceActivity) -> Option<Picture> {
     .draw()
 }
 
-/// How much of the time so many requests were in the device, and above it where that was watched.
+/// Share of the time at each depth, in the device and, if watched, above it.
 #[must_use]
 pub fn depths(phase: &Phase, device: &DeviceActivity, watched_ns: u64) -> Option<Picture> {
     let places = [("in the device", "fa", &device.in_device), ("above it", "fb", &device.in_queue)];
@@ -109,7 +109,7 @@ pub fn depths(phase: &Phase, device: &DeviceActivity, watched_ns: u64) -> Option
         let mut mine: f64 =
             times.iter().filter(|t| (low..=high).contains(&t.depth)).map(|t| t.ns as f64).sum();
         if low == 0 {
-            // Idle time that is not listed is what the others leave.
+            // Unlisted idle time is the remainder.
             mine += whole - told;
         }
         mine / whole
@@ -133,7 +133,7 @@ pub fn depths(phase: &Phase, device: &DeviceActivity, watched_ns: u64) -> Option
     .draw()
 }
 
-/// From 0 to the deepest: one by one, or where they are many, 0, 1, 2-3, 4-7 and so on.
+/// From 0 to the deepest: one by one, or if there are many, 0, 1, 2-3, 4-7 and so on.
 fn depth_classes(most: u32) -> Vec<(u32, u32)> {
     if most <= SINGLE_DEPTHS {
         return (0..=most).map(|d| (d, d)).collect();
@@ -142,7 +142,7 @@ fn depth_classes(most: u32) -> Vec<(u32, u32)> {
     std::iter::once((0, 0)).chain(powers).collect()
 }
 
-/// Cumulative shares of the time in the device, above it, and of our own calls, over a logarithmic axis of time.
+/// Cumulative distributions of the time in the device, above it, and of our own calls, on a logarithmic time axis.
 #[must_use]
 pub fn device_latency(phase: &Phase, device: &DeviceActivity) -> Option<Picture> {
     let all = |pick: fn(&RequestStats) -> &Histogram| {
@@ -199,7 +199,7 @@ pub(super) fn tick(power: u32) -> String {
     words.replace(".00", "").replace(".0", "")
 }
 
-/// The share that took no longer, at the upper edge of each bucket.
+/// The cumulative share at the upper edge of each bucket.
 pub(super) fn cumulative(times: &Histogram, frame: &Frame, x: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
     let (min, max) = (times.min_ns() as f64, times.max_ns() as f64);
     let mut points = vec![(x(min), frame.y(0.0))];

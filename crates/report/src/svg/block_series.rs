@@ -1,5 +1,5 @@
-//! What a device did over the time of one phase, from the intervals of the block layer: data rate, queue depth and time per request, each in
-//! a picture of its own.
+//! A device's activity over the time of one phase, from the block layer's intervals: data rate, queue depth and time per
+//! request, each in a separate picture.
 
 use super::{
     Picture,
@@ -16,7 +16,7 @@ use fathom_record::{BlockLayer, Phase, Physical};
 
 /// A figure of a row in ns, bytes/s or requests.
 type Figure = fn(&Row) -> f64;
-/// A picture: slug, title, the lines of it, its frame and its words.
+/// A picture: slug, title, its lines, its frame and its description.
 type Kind = (
     &'static str,
     &'static str,
@@ -43,7 +43,7 @@ const KINDS: [Kind; 3] = [
     ),
 ];
 
-/// Draws the intervals of one device; of none, or of too few, nothing.
+/// Draws the intervals of one device; empty if there are too few.
 #[must_use]
 pub fn block_series(phase: &Phase, physical: &Physical, layer: &BlockLayer, device: &str) -> Vec<Picture> {
     let mine: Vec<Row> = layer

@@ -1,5 +1,5 @@
-//! How much of what was written waited in memory, over the time of a phase: dirty data and data under write-back of the device (or
-//! of our control group, where only that can be read), and of the whole machine.
+//! Data waiting in memory over the time of a phase: dirty data and data under write-back of the device (or of our control
+//! group, if only that can be read), and of the whole machine.
 
 use super::{
     Picture,
@@ -13,7 +13,7 @@ use fathom_record::{CacheSample, Phase};
 /// A figure of a sample, bytes.
 type Figure = fn(&CacheSample) -> Option<u64>;
 
-/// Letters of a name that the legend has room for, three times.
+/// Maximum length of a name in the legend, which holds it three times.
 const LONGEST: usize = 16;
 
 /// Draws the last repetition that was sampled; `None` without enough samples, or if nothing ever waited.
@@ -21,7 +21,7 @@ const LONGEST: usize = 16;
 pub fn cache_course(phase: &Phase) -> Option<Picture> {
     let courses = phase.repetitions.iter().rev().filter_map(|r| r.course.as_ref());
     let course = courses.into_iter().find(|c| c.samples.len() >= FEWEST_INTERVALS)?;
-    // The path of a control group is as long as whoever made it liked; the legend has room for its kind.
+    // The path of a control group can have any length; the legend only has space for its kind.
     let own = clean(&course.own);
     let own = if own.chars().count() > LONGEST {
         own.split(' ').next().unwrap_or_default().to_string()

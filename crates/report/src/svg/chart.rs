@@ -1,5 +1,5 @@
-//! The frame the flat charts share: a plot area with a vertical rate axis from zero, its ticks and its title. What goes inside is
-//! each chart's own.
+//! The frame of all flat charts: a plot area with a vertical axis from zero, its ticks and its title. Each chart draws the
+//! content itself.
 
 use super::{Anchor, heat_map::shortened, line, text};
 use crate::units;
@@ -23,7 +23,7 @@ impl Frame {
 
     /// The same for times in ns.
     pub(super) fn of_times(out: &mut String, title: &str, highest_ns: f64, plot_height: f64) -> Self {
-        // A round number of ns is one of us and ms, too.
+        // A round number of ns is also round in us and ms.
         Self::ruled(out, title, highest_ns, plot_height, decimal_step(highest_ns, 1.0), units::time_ns)
     }
 
@@ -44,7 +44,7 @@ impl Frame {
         Self::ruled(out, title, highest, plot_height, decimal_step(highest, 1e-9), tick)
     }
 
-    /// The same for shares of one.
+    /// The same for fractions of one.
     pub(super) fn of_shares(out: &mut String, title: &str, highest: f64, plot_height: f64) -> Self {
         Self::ruled(out, title, highest, plot_height, decimal_step(highest, 1e-9), units::percent)
     }
@@ -78,7 +78,7 @@ impl Frame {
         TOP + self.plot_height
     }
 
-    /// The times below the area, which ends at `end_ns`. The last word ends with the area, so that the picture has all of it.
+    /// Time labels below the area, which ends at `end_ns`. The last label is right-aligned with the area, so that it is not cut off.
     pub(super) fn times_below(&self, out: &mut String, end_ns: f64) {
         for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
             let label = if share == 0.0 { "0".to_string() } else { units::time_ns(end_ns * share) };
@@ -87,7 +87,7 @@ impl Frame {
         }
     }
 
-    /// A place along the width, 0..=1.
+    /// Horizontal position of a fraction 0..=1 of the width.
     pub(super) fn x(share: f64) -> f64 {
         LEFT + share * (WIDTH - RIGHT - LEFT)
     }
@@ -101,8 +101,8 @@ pub(super) fn decimal_step(highest: f64, least: f64) -> f64 {
     factor * power
 }
 
-/// A quarter of the highest rate, rounded up to 1, 2 or 5 times a power of ten in the unit the highest rate is named in (MiB/s,
-/// GiB/s), so that every tick reads as a round number.
+/// A quarter of the highest rate, rounded up to 1, 2 or 5 times a power of ten in that rate's unit (MiB/s, GiB/s), so that
+/// every tick reads as a round number.
 fn round_step(highest: f64) -> f64 {
     let mut unit = 1.0;
     while highest / unit >= 1000.0 {

@@ -1,4 +1,4 @@
-//! Operations a second by how many are in flight.
+//! Operations a second by queue depth.
 
 use super::{
     Anchor, Picture,
@@ -8,7 +8,7 @@ use super::{
 use crate::units;
 use std::fmt::Write as _;
 
-/// Draws the rates of the depths, which ascend; `None` of fewer than two.
+/// Draws the rates by ascending depth; `None` for fewer than two.
 #[must_use]
 pub fn depth_curve(points: &[(u64, f64)]) -> Option<Picture> {
     const TITLE: &str = "Random reads a second by how many are in flight";
@@ -18,7 +18,7 @@ pub fn depth_curve(points: &[(u64, f64)]) -> Option<Picture> {
     }
     let mut body = String::new();
     let frame = Frame::of_counts(&mut body, TITLE, highest, 210.0);
-    // Depths double: their places are even on a logarithmic axis.
+    // Depths double, so they are evenly spaced on a logarithmic axis.
     let log = |depth: u64| (depth.max(1) as f64).log2();
     let (first, last) = (log(points[0].0), log(points[points.len() - 1].0));
     let x = |depth: u64| Frame::x(0.04 + 0.92 * (log(depth) - first) / (last - first).max(f64::MIN_POSITIVE));

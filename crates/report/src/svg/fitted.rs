@@ -1,5 +1,5 @@
-//! A fitted device as pictures: its requests with the curve through them, what the curve is off by, and response times of the device and of
-//! its model. The half that was held out has marks of its own.
+//! A fitted device as pictures: its requests with the fitted curve, the curve's residuals, and response times of the device and
+//! of its model. The held-out half has its own marks.
 
 use super::{
     Anchor, Picture,
@@ -11,14 +11,12 @@ use crate::calibrated::{Calibrated, Curve, Judged, Over};
 use crate::units;
 use std::fmt::Write as _;
 
-/// Height of the plots.
 const HEIGHT: f64 = 170.0;
-/// Requests beyond this share are not let draw the axis wide.
+/// Requests beyond this quantile do not widen the axis.
 const SHOWN: f64 = 0.99;
-/// Points of the curve.
 const STEPS: u32 = 96;
 
-/// A plot whose vertical axis is a time that may be below 0.
+/// A plot whose vertical axis is a time that may be negative.
 struct Plane {
     over: Over,
     low: f64,
@@ -27,7 +25,6 @@ struct Plane {
 }
 
 impl Plane {
-    /// Draws the title and both axes.
     fn draw(out: &mut String, title: &str, over: Over, end: f64, (low, high): (f64, f64)) -> Self {
         let step = decimal_step((high - low).max(1.0), 1.0);
         let (first, last) = ((low / step).floor() as i64, (high / step).ceil() as i64);
@@ -60,12 +57,12 @@ impl Plane {
         TOP + HEIGHT * (self.high - ns) / (self.high - self.low).max(1.0)
     }
 
-    /// Where a request is; none of those outside.
+    /// Position of a request; `None` outside the plot.
     fn place(&self, x: f64, ns: f64) -> Option<(f64, f64)> {
         (self.low..=self.high).contains(&ns).then(|| (Frame::x(x / self.end), self.y(ns)))
     }
 
-    /// Marks for both halves, with what they are above the plot; crosses are held out. Returns how many are outside.
+    /// Draws the marks of both halves and their legend above the plot; crosses are held out. Returns the number outside the plot.
     fn marks(&self, out: &mut String, halves: [(&[(f64, f64)], &str); 2]) -> usize {
         let (mut outside, mut across) = (0, LEFT);
         for (number, (points, name)) in halves.into_iter().enumerate() {
@@ -82,7 +79,7 @@ impl Plane {
             mark(&mut path, (across + 4.0, 34.0));
             for &(x, ns) in points {
                 match self.place(x, ns) {
-                    // Requests of one length lie above each other: the halves stand side by side.
+                    // Requests of equal length overlap, so the halves are drawn side by side.
                     Some((x, y)) if self.over == Over::Bytes => {
                         mark(&mut path, (x + number as f64 * 7.0 - 3.5, y));
                     }
@@ -104,7 +101,7 @@ impl Plane {
     }
 }
 
-/// A time that may be below 0.
+/// Formats a time that may be negative.
 fn signed_time(ns: f64) -> String {
     match ns {
         0.0 => "0".into(),
@@ -113,13 +110,13 @@ fn signed_time(ns: f64) -> String {
     }
 }
 
-/// What both halves show of theirs: (x, ns) of the half that was fitted and of the other.
+/// (x, ns) for the shown requests of the fitted half and of the held-out half.
 fn halves(of: &Calibrated, figure: impl Fn(f64, f64) -> f64) -> [Vec<(f64, f64)>; 2] {
     [&of.fitted, &of.held_out]
         .map(|half| half.kept.iter().map(|&(x, ns)| (x as f64, figure(x as f64, ns as f64))).collect())
 }
 
-/// The range that nearly all lie in.
+/// The range of nearly all points.
 fn range(halves: &[Vec<(f64, f64)>; 2]) -> Option<(f64, f64)> {
     let mut all: Vec<f64> = halves.iter().flatten().map(|p| p.1).collect();
     all.sort_by(f64::total_cmp);
@@ -132,12 +129,11 @@ fn one_of(n: u64) -> String {
     if n == 1 { "every one".into() } else { format!("one of {n}") }
 }
 
-/// How many there are beyond the plot, as a sentence's end.
+/// The number of points outside the plot, as the end of a sentence.
 fn beyond(outside: usize) -> String {
     if outside == 0 { String::new() } else { format!("; {outside} lie outside of the plot") }
 }
 
-/// What the times are.
 fn what(over: Over) -> &'static str {
     match over {
         Over::Bytes => "Service time of requests over their length",
@@ -145,7 +141,7 @@ fn what(over: Over) -> &'static str {
     }
 }
 
-/// The requests and the curve through them; none of too few.
+/// The requests with the fitted curve; `None` for too few.
 #[must_use]
 pub fn fitted(of: &Calibrated) -> Option<Picture> {
     let curve = of.curve?;
@@ -176,7 +172,6 @@ pub fn fitted(of: &Calibrated) -> Option<Picture> {
     Some(Picture::new("fitted curve", title, words, WIDTH, TOP + HEIGHT + 38.0, body))
 }
 
-/// The curve in words.
 fn formula(curve: &Curve) -> String {
     let time = |ns: f64| signed_time(if ns.abs() < 0.5 { 0.0 } else { ns });
     match curve.over {
@@ -194,7 +189,7 @@ fn formula(curve: &Curve) -> String {
     }
 }
 
-/// What the curve is off by, request by request.
+/// The residuals of the curve, request by request.
 #[must_use]
 pub fn residuals(of: &Calibrated) -> Option<Picture> {
     let curve = of.curve?;
@@ -218,7 +213,7 @@ pub fn residuals(of: &Calibrated) -> Option<Picture> {
     Some(Picture::new("residuals", title, words, WIDTH, TOP + HEIGHT + 38.0, body))
 }
 
-/// Cumulative shares of the response times of the half that was held out, on the device and on its model.
+/// Cumulative response times of the held-out half, on the device and on its model.
 #[must_use]
 pub fn response_times(judged: &Judged) -> Option<Picture> {
     let both = [("device, in the trace", "a", &judged.device), ("model, simulated", "b", &judged.model)];

@@ -1,6 +1,6 @@
-//! The intervals of a comparison, one below the other: for each figure the ratio of B to A as a point on its interval, on a logarithmic axis,
-//! with the threshold as a band around "no change" and twice the threshold, within which sides count as the same, as dashed lines. What
-//! a verdict rests on is seen at once: whether an interval leaves out 1, and whether its point leaves the band.
+//! The intervals of a comparison, one below the other: for each figure the ratio of B to A as a point on its interval, on a logarithmic
+//! axis, with the threshold as a band around "no change", and dashed lines at twice the threshold, within which sides count as the same.
+//! This shows what a verdict rests on: whether an interval excludes 1, and whether its point is outside the band.
 
 use super::{Anchor, Picture, heat_map::shortened, line, sheet, text};
 use crate::compared::{Compared, Row, Word};
@@ -8,27 +8,26 @@ use crate::story::clean;
 use std::fmt::Write as _;
 
 const WIDTH: f64 = 900.0;
-/// Where the plot lies between the names and the figures.
+/// Left edge of the plot, between the names and the figures.
 const LEFT: f64 = 252.0;
 const RIGHT: f64 = 640.0;
 const TOP: f64 = 40.0;
 const ROW: f64 = 22.0;
-/// Letters that a name has room for.
+/// Maximum length of a name.
 const NAME: usize = 36;
-/// More lines are no picture; the table has them.
+/// Maximum number of lines; the table has all.
 const MOST_ROWS: usize = 48;
-/// What lies further from 1 is drawn at the edge, with an arrow.
+/// Ratios further from 1 are drawn at the edge, with an arrow.
 const FURTHEST: f64 = 16.0;
 
-/// A line of the picture.
 enum Line<'c> {
-    /// The cell that the figures below belong to.
+    /// The cell of the figures below.
     Head(&'c str),
-    /// A figure, and what it is called here.
+    /// A figure and its label.
     Figure(&'c Row, &'c str),
 }
 
-/// The picture; `None` where no figure has a ratio.
+/// The picture; `None` if no figure has a ratio.
 #[must_use]
 pub fn forest(compared: &Compared) -> Option<Picture> {
     let rows = shown(compared);
@@ -52,7 +51,7 @@ pub fn forest(compared: &Compared) -> Option<Picture> {
     Some(Picture::new("intervals", "B over A, with intervals", described, WIDTH, bottom + 44.0, body))
 }
 
-/// The pictures of comparisons, each under the names of its sides; `None` where none has a ratio.
+/// The pictures of comparisons, each under the names of its sides; `None` if none has a ratio.
 #[must_use]
 pub fn comparison(all: &[Compared]) -> Option<Picture> {
     let named = |compared: &Compared| {
@@ -63,7 +62,7 @@ pub fn comparison(all: &[Compared]) -> Option<Picture> {
     sheet("comparison", all.iter().filter_map(named).collect())
 }
 
-/// What stands below it.
+/// Caption of the picture.
 #[must_use]
 pub fn forest_caption(compared: &Compared) -> String {
     let percent = |share: f64| format!("{} %", fathom_compare::wording::short(share * 100.0));
@@ -83,7 +82,7 @@ fn has_ratio(row: &Row) -> bool {
     row.ratio().is_some_and(|r| r > 0.0 && r.is_finite())
 }
 
-/// All figures with a ratio; of very many those that cells are quoted by.
+/// All figures with a ratio; if there are very many, the headline figures.
 fn shown(compared: &Compared) -> Vec<&Row> {
     let all: Vec<&Row> = compared.rows.iter().filter(|r| has_ratio(r)).collect();
     if all.len() <= MOST_ROWS {
@@ -92,10 +91,10 @@ fn shown(compared: &Compared) -> Vec<&Row> {
     all.into_iter().filter(|r| r.headline).take(MOST_ROWS).collect()
 }
 
-/// Figures under the names of their cells; a cell with one figure has one line.
+/// Figures under the names of their cells; a cell with one figure takes one line.
 fn lines<'c>(rows: &[&'c Row]) -> Vec<Line<'c>> {
     let mut lines = Vec::new();
-    // One figure of each of several cells is called by its cell.
+    // If each of several cells has one figure, it is labelled by its cell.
     let single = rows.len() > 1 && rows.windows(2).all(|w| w[0].cell != w[1].cell);
     for (i, row) in rows.iter().enumerate() {
         if !single && (i == 0 || rows[i - 1].cell != row.cell) {
@@ -106,14 +105,14 @@ fn lines<'c>(rows: &[&'c Row]) -> Vec<Line<'c>> {
     lines
 }
 
-/// Ratios along the width: logarithmic and even on both sides of 1.
+/// The horizontal axis of ratios: logarithmic and symmetric around 1.
 struct Axis {
     /// Logarithm of the ratio at the right edge; its negative is at the left one.
     reach: f64,
 }
 
 impl Axis {
-    /// Wide enough for every interval, and for twice the threshold with room beside it.
+    /// Wide enough for every interval, and for twice the threshold with a margin.
     fn over(rows: &[&Row], threshold: f64) -> Self {
         let bounds = rows.iter().filter_map(|r| r.effect).flat_map(|e| [Some(e.estimate), e.low, e.high]);
         let away = bounds.flatten().filter(|v| *v > 0.0 && v.is_finite()).map(|v| v.ln().abs());
@@ -130,7 +129,7 @@ impl Axis {
         ratio.ln().abs() <= self.reach
     }
 
-    /// Round changes on both sides of 1, four at most.
+    /// Round changes on both sides of 1, at most four.
     fn ticks(&self) -> Vec<f64> {
         let furthest = self.reach.exp() - 1.0;
         let steps = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 3.0];
@@ -199,7 +198,7 @@ fn figure(body: &mut String, axis: &Axis, (row, name): (&Row, &str), y: f64) {
     text(body, RIGHT + 162.0, y + 4.0, Anchor::Start, "", row.verdict.words(row.is_of_speed()));
 }
 
-/// It goes on beyond the edge.
+/// Marks an interval that extends beyond the edge.
 fn arrow(body: &mut String, x: f64, y: f64, right: bool, class: &str) {
     let back = if right { -7.0 } else { 7.0 };
     let _ = writeln!(

@@ -1,60 +1,57 @@
-//! A heat map whose edges are words: values of two settings, and between them a coloured cell for each combination. Which value has which
-//! colour is the caller's; the legend says what the ends are.
+//! A heat map with words along its edges: values of two settings, and a coloured cell for each combination. The caller chooses
+//! the colours; the legend explains the ends of the scale.
 
 use super::{Anchor, Picture, escape, text, text_width};
 use crate::colour;
 use std::fmt::Write as _;
 
-/// Least width, that of the other pictures.
+/// Minimum width, that of the other pictures.
 const WIDTH: f64 = 520.0;
 const TOP: f64 = 46.0;
 const ROW: f64 = 24.0;
 const NARROWEST_CELL: f64 = 46.0;
 const WIDEST_CELL: f64 = 96.0;
-/// Labels beyond this are cut; tooltips have all of them.
+/// Longer labels are cut; tooltips have the full text.
 const LONGEST_LABEL: usize = 56;
-/// Size of the type of labels.
 const LABEL: f64 = 10.0;
-/// Slant of labels that are wider than their column: 40 degrees.
+/// Slant of labels wider than their column: 40 degrees.
 const SLANT: (f64, f64) = (0.766, 0.643);
 
-/// A cell of the map.
 pub(crate) struct GridCell {
-    /// Where it is on the scale, 0..=1.
+    /// Position on the scale, 0..=1.
     pub(crate) position: f64,
-    /// What stands in it.
+    /// Text in the cell.
     pub(crate) words: String,
-    /// What is said of it.
+    /// Tooltip.
     pub(crate) told: String,
     /// Whether it is outlined.
     pub(crate) marked: bool,
 }
 
-/// A map before it is drawn.
+/// A map before drawing.
 pub(crate) struct GridMap<'m> {
-    /// For file names.
+    /// Used in file names.
     pub(crate) slug: String,
-    /// What stands above.
+    /// Text above the map.
     pub(crate) title: String,
-    /// What it says, for those who cannot see it.
+    /// Alternative text for screen readers.
     pub(crate) words: String,
-    /// What is along the left and the upper edge.
+    /// Names of the left and the upper edge.
     pub(crate) names: (&'m str, &'m str),
     /// Values along the left edge.
     pub(crate) rows: &'m [String],
     /// Values along the upper edge.
     pub(crate) columns: &'m [String],
-    /// Row by row; `None` has no figure.
+    /// Row by row; `None` if there is no figure.
     pub(crate) cells: Vec<Vec<Option<GridCell>>>,
-    /// What the ends of the scale are.
+    /// Labels of the scale's ends.
     pub(crate) ends: (String, String),
-    /// What stands beside the scale.
+    /// Text beside the scale.
     pub(crate) note: String,
-    /// Whether colours go both ways from the middle.
+    /// Whether the colours diverge from the middle.
     pub(crate) diverging: bool,
 }
 
-/// Where things are.
 struct Places {
     left: f64,
     top: f64,
@@ -64,7 +61,6 @@ struct Places {
 }
 
 impl GridMap<'_> {
-    /// The picture.
     pub(crate) fn draw(&self) -> Picture {
         let places = self.places();
         let mut body = String::new();
@@ -126,12 +122,12 @@ impl GridMap<'_> {
         let cell = ((WIDTH - left - 12.0) / columns).clamp(NARROWEST_CELL, WIDEST_CELL);
         let slanted = label + 6.0 > cell;
         let top = if slanted { TOP + 6.0 + label * SLANT.1 } else { TOP + 12.0 };
-        // What leans over the right edge of the last column must be within the picture, too.
+        // A slanted label of the last column must not extend beyond the picture.
         let over = if slanted { (label * SLANT.0 - cell / 2.0).max(0.0) } else { 0.0 };
         Places { left, top, cell, slanted, width: (left + columns * cell + over + 12.0).max(WIDTH).ceil() }
     }
 
-    /// The scale. Returns the height of the whole picture.
+    /// The colour scale. Returns the height of the whole picture.
     fn legend(&self, out: &mut String, top: f64) -> f64 {
         const BAR: f64 = 150.0;
         const STEPS: usize = 32;

@@ -1,6 +1,6 @@
-//! The heat map: one coloured cell with its value per file size and record size. The borders between regimes are drawn through it
-//! and each band is marked at the right edge with a letter that the legend below explains; cache and memory sizes are broken
-//! lines at the border between the last file that fits and the first that does not.
+//! The heat map: one coloured cell with its value per file size and record size. The borders between regimes are drawn through
+//! it, and each band is marked at the right edge with a letter that the legend below explains; cache and memory sizes are
+//! broken lines between the last file that fits and the first that does not.
 
 use super::{Anchor, Picture, escape, line, text};
 use crate::{
@@ -18,9 +18,9 @@ const TOP: f64 = 58.0;
 const ROW: f64 = 21.0;
 const STRIPE: f64 = 13.0;
 const LEGEND_LINE: f64 = 16.0;
-/// Roughly a letter of a column's head on a phone.
+/// Approximate width of a letter in a column's head on a phone.
 const HEAD_LETTER: f64 = 6.8;
-/// Cells of a small surface do not grow without end.
+/// Maximum width of a cell, for small surfaces.
 const WIDEST_CELL: f64 = 64.0;
 
 /// Draws the heat map; `None` if nothing was measured.
@@ -71,7 +71,8 @@ pub fn heat_map(mapped: &Mapped, machine: &Machine, scale: &Scale) -> Option<Pic
     Some(Picture::new(&slug, &title, description(mapped), WIDTH, height, body))
 }
 
-/// The heads that do not lie on the one before, where letters are larger, too: the tooltips of the cells name every size.
+/// Indices of the heads that do not overlap the previous one, even with the larger letters on a phone; the cells' tooltips name
+/// every size.
 fn apart(heads: &[String], cell: f64) -> Vec<usize> {
     let half = |head: &String| head.chars().count() as f64 * HEAD_LETTER / 2.0;
     let mut shown: Vec<usize> = Vec::new();
@@ -84,7 +85,7 @@ fn apart(heads: &[String], cell: f64) -> Vec<usize> {
     shown
 }
 
-/// What a cell is a cell of: file and record size, and what its value is.
+/// Tooltip data of a cell: file and record size, and the meaning of its value.
 #[derive(Clone, Copy)]
 struct Told {
     sizes: (u64, u64),
@@ -118,7 +119,7 @@ fn draw_cell(out: &mut String, at: (f64, f64), width: f64, cell: &Cell, told: To
             units::rate_short(cell.value),
             format!("{}, {}, {}", units::rate(cell.value), units::ops_rate(ops), origin_words(cell)),
         ),
-        // Of an imported table operations are not told.
+        // Imported tables have no operations.
         (Quantity::BytesPerSecond, None) => {
             (units::rate_short(cell.value), format!("{}, {}", units::rate(cell.value), origin_words(cell)))
         }
@@ -183,14 +184,14 @@ fn bands(out: &mut String, mapped: &Mapped, grid: &Grid) {
             line(out, (LEFT, top), (grid.right(), top), "halo");
             line(out, (LEFT, top), (right + STRIPE, top), "regime");
             if let Some(knee) = band.knee() {
-                // Below the border: the name of a cache or memory that ends here stands on it.
+                // Below the border, because the name of a cache or memory that ends here is above it.
                 text(out, right + STRIPE + 4.0, top + 14.0, Anchor::Start, "s", &knee.replace("NFS ", ""));
             }
         }
     }
 }
 
-/// Broken lines where a cache or memory ends, labelled at the right. Several that end at one border share a label.
+/// Broken lines where a cache or memory ends, labelled at the right. Several at the same border share a label.
 fn references(out: &mut String, mapped: &Mapped, machine: &Machine, grid: &Grid) {
     let files = &mapped.surface.file_bytes;
     let mut at_border: Vec<(usize, String)> = Vec::new();
@@ -273,12 +274,13 @@ fn legend(out: &mut String, mapped: &Mapped, scale: &Scale, top: f64) -> f64 {
     below
 }
 
-/// Whether a cell's own origin is another than its band's name says.
+/// Whether a cell's own origin differs from its band's.
 fn differs(mapped: &Mapped, row: usize, cell: &Cell) -> bool {
     mapped.band_of(row).is_some_and(|band| mapped.kind_of(row, cell) != band.kind)
 }
 
-/// "page cache: files 32 MiB to 256 MiB, median 4.2 GiB/s"; of what nobody knows, "files fit memory: 2 MiB to 1 GiB, median 206 MiB/s".
+/// "page cache: files 32 MiB to 256 MiB, median 4.2 GiB/s"; with an unknown source, "files fit memory: 2 MiB to 1 GiB, median
+/// 206 MiB/s".
 fn band_words(band: &crate::Band) -> String {
     let knee = band.knee().map_or(String::new(), |k| format!("; {k}"));
     if let Some(sizes) = &band.sizes {
@@ -302,7 +304,7 @@ fn description(mapped: &Mapped) -> String {
     mapped.bands.iter().map(|b| format!("{}.", band_words(b))).collect::<Vec<_>>().join(" ")
 }
 
-/// Long titles are cut: SVG does not wrap.
+/// Cuts long titles, since SVG does not wrap.
 pub(crate) fn shortened(title: &str, most: usize) -> String {
     if title.chars().count() <= most {
         return title.to_string();

@@ -1,5 +1,5 @@
-//! Reads, writes and fsyncs of one phase over its time, a line each: the sum of reads and writes hides that one makes way for the
-//! other. From the data moved and the latencies by kind of its intervals.
+//! Reads, writes and fsyncs of one phase over time, one line each: the sum of reads and writes would hide that one displaces
+//! the other. Based on the data moved and the latencies by kind of the intervals.
 
 use super::{
     Picture,
@@ -10,7 +10,7 @@ use super::{
 use crate::{section::full_title, units};
 use fathom_record::{Interval, OpKind, Phase, Repetition};
 
-/// The kinds that have lines.
+/// The kinds with a line.
 const KINDS: [OpKind; 3] = [OpKind::Read, OpKind::Write, OpKind::Sync];
 
 /// Data read and written over time; `None` unless both were recorded.
@@ -25,12 +25,12 @@ pub fn kind_series(phase: &Phase) -> Option<Picture> {
     draw(&slug, &title, &lines, 2, Frame::draw, units::rate)
 }
 
-/// fsyncs per second over time, of a phase that does other things as well.
+/// fsyncs per second over time, for a phase that also does other operations.
 #[must_use]
 pub fn sync_series(phase: &Phase) -> Option<Picture> {
     let lines = lines(phase, |i, op| {
         let count = i.latencies.iter().filter(|l| l.0 == op).map(|l| l.1.count()).reduce(u64::saturating_add);
-        // An interval in which none ended is a zero of this kind, no gap.
+        // An interval in which none ended counts as zero, not as a gap.
         let count = count.unwrap_or(0);
         (op == OpKind::Sync && i.width_ns > 0).then(|| count as f64 * 1e9 / i.width_ns as f64)
     });
@@ -39,7 +39,7 @@ pub fn sync_series(phase: &Phase) -> Option<Picture> {
     draw(&slug, &title, &lines, 1, Frame::of_counts, units::ops_rate)
 }
 
-/// Of the last repetition with enough intervals, the kinds that are more than zeroes.
+/// The kinds that are not all zero, for the last repetition with enough intervals.
 pub(super) fn lines(phase: &Phase, figure: impl Fn(&Interval, OpKind) -> Option<f64>) -> Vec<Line> {
     let of = |r: &Repetition| -> Vec<Line> {
         let line = |(op, class): (OpKind, &'static str)| {

@@ -1,5 +1,5 @@
-//! Latency percentiles: one line per phase and kind of operation, or per operation of a flow, from the median to the slowest, on a
-//! logarithmic axis of time.
+//! Latency percentiles: one line per phase and kind of operation, or per operation of a flow, from the median to the maximum,
+//! on a logarithmic time axis.
 
 use super::{Anchor, Picture, heat_map::shortened, line, text};
 use crate::{
@@ -14,16 +14,15 @@ const LEFT: f64 = 16.0;
 const RIGHT: f64 = 24.0;
 const TOP: f64 = 62.0;
 const ROW: f64 = 34.0;
-/// More than this many lines is a table, not a picture.
+/// Maximum number of lines in a picture.
 const MOST_ROWS: usize = 24;
-/// A label of more letters would leave the picture on a phone, where letters are larger.
+/// Maximum length of a label: a longer one would extend beyond the picture on a phone, where letters are larger.
 const MOST_LETTERS: usize = 66;
 
-/// One line of the picture.
 struct Line {
-    /// What stands above it.
+    /// Text above the line.
     label: String,
-    /// What it is about, for those who cannot see it.
+    /// Alternative text for screen readers.
     words: String,
     /// The percentiles of [`Row::HEADS`], ascending.
     values_ns: [u64; 5],
@@ -32,7 +31,7 @@ struct Line {
 /// Draws the first rows; `None` without any.
 #[must_use]
 pub fn latency(rows: &[Row]) -> Option<Picture> {
-    // Whether a phase is paced is seen from the rows that are drawn.
+    // Only the rows that are drawn decide whether a phase has a rate.
     let rows = &rows[..rows.len().min(MOST_ROWS)];
     let line = |r: &Row| {
         let part = r.part(paced(rows, r));
@@ -46,7 +45,7 @@ pub fn latency(rows: &[Row]) -> Option<Picture> {
     drawn("latency", "Latency percentiles", "Latency percentiles (log time)", &lines)
 }
 
-/// What stands above a line. Where there is no room for all, what served it stands in the table below alone.
+/// Text above a line. If it does not all fit, the source is only in the table below.
 fn label(title: &str, part: &str, served_by: &str) -> String {
     let whole = format!("{title} · {part} ({served_by})");
     if whole.chars().count() <= MOST_LETTERS {
@@ -56,7 +55,7 @@ fn label(title: &str, part: &str, served_by: &str) -> String {
     shortened(title, MOST_LETTERS - rest.chars().count()) + &rest
 }
 
-/// Draws the operations of a flow; `None` if none was timed, or if it is no flow: kinds of operation are drawn by [`latency`].
+/// Draws the operations of a flow; `None` if none was timed, or if it is no flow: [`latency`] draws kinds of operation.
 #[must_use]
 pub fn operations(breakdown: &Breakdown) -> Option<Picture> {
     if !breakdown.of_flow {
@@ -152,7 +151,7 @@ fn draw(out: &mut String, row: &Line, top: f64, axis: &Axis) {
     }
 }
 
-/// Marks differ by shape, not by colour alone.
+/// Draws a mark; marks differ by shape, not only by colour.
 fn mark(out: &mut String, x: f64, y: f64, head: &str) {
     let _ = match head {
         "p50" => write!(out, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4.5\" class=\"fa\"/>"),

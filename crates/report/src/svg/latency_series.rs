@@ -1,5 +1,5 @@
-//! The 99th percentile of the latency over the time of one phase, from the histograms of its intervals: stalls that the percentiles of the
-//! whole phase hide.
+//! The 99th percentile of the latency over the time of one phase, from the histograms of its intervals: shows stalls that the
+//! percentiles of the whole phase hide.
 
 use super::{
     Anchor, Picture,
@@ -11,7 +11,7 @@ use super::{
 use crate::{section::full_title, units};
 use fathom_record::{Histogram, Interval, OpKind, Phase};
 
-/// 99 % of what finished in an interval took no longer: of the response times where there are any, else of the phase's main operation.
+/// 99th percentile of an interval, ns: of the response times if there are any, else of the phase's main operation.
 #[must_use]
 pub fn p99_ns(phase: &Phase, interval: &Interval) -> Option<u64> {
     p99_of(interval, OpKind::Response).or_else(|| p99_of(interval, phase.main_op()))
@@ -25,7 +25,7 @@ fn p99_of(interval: &Interval, kind: OpKind) -> Option<u64> {
     all.percentile_ns(99.0)
 }
 
-/// The 99th percentile of a phase's fsyncs over time, in a picture of its own: beside it reads and writes would lie on the axis.
+/// The 99th percentile of a phase's fsyncs over time, in a separate picture: next to them, reads and writes would be flat on the axis.
 #[must_use]
 pub fn sync_latency_series(phase: &Phase) -> Option<Picture> {
     let found =
@@ -35,8 +35,8 @@ pub fn sync_latency_series(phase: &Phase) -> Option<Picture> {
     lines::draw(&slug, &title, &found, 1, Frame::of_times, units::time_ns)
 }
 
-/// Draws one phase, with a line each if it both reads and writes and has no response times; `None` if it has too few intervals
-/// with latencies.
+/// Draws one phase, with separate lines if it both reads and writes and has no response times; `None` if too few intervals have
+/// latencies.
 #[must_use]
 pub fn latency_series(phase: &Phase) -> Option<Picture> {
     let found =

@@ -1,4 +1,4 @@
-//! Lines over time on one axis from zero, each with its own dash pattern: what the charts of kinds and of devices share.
+//! Lines over time on one axis from zero, each with its own dash pattern; shared by the charts of kinds and of devices.
 
 use super::{
     Picture,
@@ -7,12 +7,10 @@ use super::{
 };
 use crate::units;
 
-/// Classes of lines: they differ by dashes, not by colour alone.
+/// CSS classes of lines, which differ by dashes and not only by colour.
 pub(super) const CLASSES: [&str; 3] = ["a", "b", "d"];
 
-/// One line.
 pub(super) struct Line {
-    /// Its name.
     pub(super) label: String,
     /// One of [`CLASSES`].
     pub(super) class: &'static str,
@@ -20,7 +18,7 @@ pub(super) struct Line {
     pub(super) points: Vec<(f64, f64)>,
 }
 
-/// Draws at least `fewest` lines over one axis.
+/// Draws the lines on one axis, if there are at least `fewest`.
 pub(super) fn draw(
     slug: &str,
     title: &str,

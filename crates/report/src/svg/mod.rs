@@ -1,6 +1,6 @@
-//! Static pictures: plain SVG, no script, no font, no reference to anything outside. Drawn once and used three times: inside the
-//! page (where they stand in for the turning surface on paper, without WebGL and without scripts), in a README, and alone.
-//! A picture is described in words for those who cannot see it; colours follow light and dark by the viewer's setting.
+//! Static pictures: plain SVG, no script, no font, no external reference. Used in three places: inside the page (where they
+//! replace the interactive surface on paper, without WebGL and without scripts), in a README, and on their own. Each picture
+//! has a text description for screen readers; colours follow the viewer's light or dark setting.
 
 mod answer;
 mod bars;
@@ -54,17 +54,17 @@ use fathom_record::block::DeviceActivity;
 use fathom_record::{BlockLayer, Phase, Repetition, Run};
 use std::fmt::Write as _;
 
-/// Colours and type of every picture; the page includes it once.
+/// Colours and fonts of every picture; the page includes it once.
 pub const STYLE: &str = include_str!("style.css");
 
 /// A finished picture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Picture {
-    /// For file names: "surface-random-read".
+    /// Used in file names, such as "surface-random-read".
     pub slug: String,
-    /// What it shows, in a few words.
+    /// Short title.
     pub title: String,
-    /// What it says, for those who cannot see it.
+    /// Alternative text for screen readers.
     pub description: String,
     width: f64,
     height: f64,
@@ -83,12 +83,12 @@ impl Picture {
         Self { slug: slugged(slug), title: title.to_string(), description, width, height, body }
     }
 
-    /// How wide it is drawn, in pixels, where nothing scales it.
+    /// Unscaled width in pixels.
     pub(crate) fn width(&self) -> f64 {
         self.width
     }
 
-    /// A file of its own, with its style inside.
+    /// As a separate file that includes its style.
     #[must_use]
     pub fn standalone(&self) -> String {
         format!(
@@ -103,7 +103,7 @@ impl Picture {
         )
     }
 
-    /// An element inside a page that holds [`STYLE`].
+    /// As an element inside a page that includes [`STYLE`].
     #[must_use]
     pub fn inline(&self) -> String {
         format!(
@@ -116,7 +116,7 @@ impl Picture {
     }
 }
 
-/// Every picture of a run: surface and heat map of each test, throughput by streams, latencies, series. No two have one slug.
+/// Every picture of a run: surface and heat map of each test, throughput by streams, latencies, series. Slugs are unique.
 #[must_use]
 pub fn of_run(run: &Run) -> Vec<Picture> {
     let machine = Machine::of(run);
@@ -140,7 +140,7 @@ pub fn of_run(run: &Run) -> Vec<Picture> {
     pictures
 }
 
-/// The course of one phase: throughput, by kind where there are several, fsyncs, p99 of the latency.
+/// The course of one phase: throughput, by kind if there are several, fsyncs, p99 of the latency.
 #[must_use]
 pub fn over_time(phase: &Phase) -> Vec<Picture> {
     let all = [
@@ -153,7 +153,7 @@ pub fn over_time(phase: &Phase) -> Vec<Picture> {
     all.into_iter().flatten().collect()
 }
 
-/// The requests of every device that had any in a phase.
+/// The requests of every device with any in a phase.
 #[must_use]
 pub fn of_devices(phase: &Phase) -> Vec<Picture> {
     let Some((repetition, layer)) = crate::block::shown_repetition(phase) else { return Vec::new() };
@@ -179,7 +179,7 @@ pub fn of_device(
     still.into_iter().flatten().chain(course).collect()
 }
 
-/// A survey has tests of one name in several stages; the second becomes "surface-write-2".
+/// Makes slugs unique: a survey has tests of the same name in several stages, and the second becomes "surface-write-2".
 pub(crate) fn number_equal_slugs(pictures: &mut [Picture]) {
     let mut seen = std::collections::HashMap::<String, u32>::new();
     for picture in pictures {
@@ -191,7 +191,7 @@ pub(crate) fn number_equal_slugs(pictures: &mut [Picture]) {
     }
 }
 
-/// Text that may stand anywhere in XML or HTML, also in a quoted attribute.
+/// Escapes text for use anywhere in XML or HTML, including quoted attributes.
 #[must_use]
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -210,14 +210,14 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// Letters, digits and hyphens of a title.
+/// Reduces a title to letters, digits and hyphens.
 fn slugged(title: &str) -> String {
     let words: String =
         title.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { ' ' }).collect();
     words.split_whitespace().collect::<Vec<_>>().join("-")
 }
 
-/// How a label stands to its point.
+/// Alignment of a label to its point.
 #[derive(Clone, Copy)]
 pub(crate) enum Anchor {
     Start,
@@ -235,7 +235,7 @@ impl Anchor {
     }
 }
 
-/// A label. Writing to a `String` cannot fail, so the results of `write!` are let go here and below.
+/// A label. Writing to a `String` cannot fail, so results of `write!` are ignored here and below.
 pub(crate) fn text(out: &mut String, x: f64, y: f64, anchor: Anchor, class: &str, words: &str) {
     let _ = writeln!(
         out,
@@ -245,7 +245,6 @@ pub(crate) fn text(out: &mut String, x: f64, y: f64, anchor: Anchor, class: &str
     );
 }
 
-/// A straight line.
 pub(crate) fn line(out: &mut String, from: (f64, f64), to: (f64, f64), class: &str) {
     let _ = writeln!(
         out,
@@ -254,7 +253,6 @@ pub(crate) fn line(out: &mut String, from: (f64, f64), to: (f64, f64), class: &s
     );
 }
 
-/// A broken line through points.
 fn polyline(out: &mut String, points: &[(f64, f64)], class: &str) {
     let _ = writeln!(out, "<polyline points=\"{}\" class=\"{class}\"/>", coordinates(points));
 }
@@ -263,7 +261,7 @@ fn coordinates(points: &[(f64, f64)]) -> String {
     points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect::<Vec<_>>().join(" ")
 }
 
-/// Names the lines of a chart, from the left above its plot.
+/// Legend for the lines of a chart, at the left above its plot.
 fn legend_of_kinds(out: &mut String, lines: &[(&str, &str)]) {
     let mut x = chart::LEFT;
     for (words, class) in lines {
@@ -273,7 +271,7 @@ fn legend_of_kinds(out: &mut String, lines: &[(&str, &str)]) {
     }
 }
 
-/// Roughly how wide a text of this size is: system fonts run near 0.56 em a character. Used only to leave room.
+/// Approximate width of a text: system fonts average about 0.56 em a character. Only used to leave space.
 fn text_width(words: &str, font_size: f64) -> f64 {
     words.chars().count() as f64 * font_size * 0.56
 }
@@ -314,7 +312,7 @@ mod tests {
         ]
     }
 
-    /// Each opened element is closed in order.
+    /// Checks that all elements are closed in order.
     fn balanced(svg: &str) {
         let mut open: Vec<&str> = Vec::new();
         for tag in svg.split('<').skip(1).map(|t| &t[..t.find('>').expect("a tag ends")]) {

@@ -1,5 +1,5 @@
-//! Published figures beside simulated ones: a row for each, a ring where it was published, a square where it came to, a line between them and
-//! the error at the end.
+//! Published figures beside simulated ones: one row each, with a ring at the published value, a square at the simulated one, a
+//! line between them and the error at the end.
 
 use super::{Anchor, Picture, chart::decimal_step, escape, line, shortened, text, text_width};
 use crate::reproduced::{Pair, Pairs, error_percent};
@@ -9,12 +9,11 @@ use std::fmt::Write as _;
 const WIDTH: f64 = 620.0;
 const TOP: f64 = 50.0;
 const ROW: f64 = 22.0;
-/// Room for one error: "+100.0 %".
+/// Space for one error: "+100.0 %".
 const ERROR: f64 = 58.0;
-/// The marks of those who simulated.
+/// CSS classes of the marks of simulations.
 const FILLS: [&str; 2] = ["fa", "fb"];
 
-/// Where things are.
 struct Scale {
     left: f64,
     right: f64,
@@ -27,7 +26,7 @@ impl Scale {
     }
 }
 
-/// The picture; none without rows or without a figure above 0.
+/// The picture; `None` without rows or without a positive figure.
 #[must_use]
 pub fn paired(of: &Pairs) -> Option<Picture> {
     let highest =
@@ -81,7 +80,7 @@ fn legend(out: &mut String, of: &Pairs, left: f64) {
 }
 
 fn square(out: &mut String, (x, y): (f64, f64), fill: &str) {
-    // The second is set on its corner: not by colour alone.
+    // The second mark is rotated, so that it does not differ only by colour.
     let path = if fill == FILLS[0] {
         format!("M{:.1} {:.1}h7v7h-7z", x - 3.5, y - 3.5)
     } else {
@@ -108,7 +107,7 @@ fn row(out: &mut String, scale: &Scale, pair: &Pair, y: f64, names: &[String]) {
         scale.x(pair.published)
     );
     for (n, (value, fill)) in pair.simulated.iter().zip(FILLS).enumerate() {
-        // Two that came to the same are seen both.
+        // Two simulations with equal results must both be visible.
         let off = if pair.simulated.len() > 1 { n as f64 * 6.0 - 3.0 } else { 0.0 };
         square(out, (scale.x(*value), y + off), fill);
         if let Some(error) = error_percent(pair.published, *value) {

@@ -1,5 +1,5 @@
-//! Ranks x time: for every phase of a run of many ranks a line for each rank, from its first operation to its last one's end. A straggler is a
-//! line that is longer than the others; a late start is one that begins later.
+//! Ranks over time: for every phase of a run of many ranks a line for each rank, from its first operation to the end of its
+//! last. A straggler has a longer line; a late start begins further right.
 
 use super::chart::{RIGHT, WIDTH};
 use super::{Anchor, Picture, escape, text};
@@ -10,11 +10,11 @@ use std::fmt::Write as _;
 
 const LEFT: f64 = 120.0;
 const TOP: f64 = 40.0;
-/// Height of all lines, where there are many.
+/// Height of all lines together, if there are many.
 const HEIGHT: f64 = 360.0;
 const HIGHEST_LINE: f64 = 16.0;
 
-/// The pictures of all phases; none of a run that had no ranks.
+/// The pictures of all phases; empty for a run without ranks.
 #[must_use]
 pub fn ranks(run: &Run) -> Vec<Picture> {
     let phases = run.environment.pointer("/ranks/phases").and_then(serde_json::Value::as_array);

@@ -1,5 +1,5 @@
-//! Throughput over the time of one phase, from its intervals: a dip or a slow start that the mean hides is seen here. Of a phase that
-//! moved no file data it is operations per second.
+//! Throughput over the time of one phase, from its intervals: shows a dip or a slow start that the mean hides. For a phase that
+//! moved no file data, operations per second.
 
 use super::{
     Anchor, Picture,
@@ -10,10 +10,10 @@ use crate::{section::full_title, units};
 use fathom_record::Phase;
 use std::fmt::Write as _;
 
-/// Fewer points than this are no series.
+/// Minimum number of points in a series.
 pub const FEWEST_INTERVALS: usize = 3;
 
-/// What a course is a course of.
+/// Unit of a course.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     /// File data, bytes/s.
@@ -32,10 +32,9 @@ impl Unit {
     }
 }
 
-/// How a phase went.
+/// A phase's rate over time.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Course {
-    /// Of what.
     pub(crate) unit: Unit,
     /// (end of the interval in seconds, rate).
     pub(crate) points: Vec<(f64, f64)>,
@@ -69,7 +68,7 @@ pub fn series(phase: &Phase) -> Option<Picture> {
     let title = format!("{} over time", full_title(phase));
     let draw = if unit == Unit::Ops { Frame::of_counts } else { Frame::draw };
     let frame = draw(&mut body, &full_title(phase), highest, 120.0);
-    // The first interval's rate holds from its beginning on.
+    // The first interval's rate is drawn from time zero.
     let begin = points.first().map(|(_, rate)| (0.0, *rate));
     let places: Vec<(f64, f64)> =
         begin.iter().chain(&points).map(|(t, r)| (Frame::x(t / end), frame.y(*r))).collect();

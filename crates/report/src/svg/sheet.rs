@@ -1,13 +1,13 @@
-//! Several pictures in one: rows of pictures side by side, each row under two lines that say what it is of.
+//! Several pictures in one: rows of pictures side by side, each row below a heading of two lines.
 
 use super::{Anchor, Picture, heat_map::shortened, text};
 use std::fmt::Write as _;
 
-/// Room of the two lines above a row.
+/// Height of the two heading lines.
 const HEAD: f64 = 40.0;
 const GAP: f64 = 12.0;
 
-/// Pictures that need no such lines, below each other; one is itself.
+/// Stacks pictures without headings; a single one is returned as it is.
 #[must_use]
 pub fn stacked(slug: &str, mut pictures: Vec<Picture>) -> Option<Picture> {
     match pictures.len() {
@@ -16,7 +16,7 @@ pub fn stacked(slug: &str, mut pictures: Vec<Picture>) -> Option<Picture> {
     }
 }
 
-/// Puts rows below each other; `None` of no row.
+/// Stacks rows; `None` without any.
 pub(crate) fn sheet(slug: &str, rows: Vec<([String; 2], Vec<Picture>)>) -> Option<Picture> {
     let of_row = |row: &[Picture]| row.iter().map(|p| p.width).sum::<f64>() + GAP * (row.len() - 1) as f64;
     let width = rows.iter().map(|(_, row)| of_row(row)).reduce(f64::max)?;

@@ -1,4 +1,4 @@
-//! Throughput by number of streams: the children's sum, the parent's view, and from slowest to fastest stream.
+//! Throughput by number of streams: the children's sum, the parent's view, and the range from the slowest to the fastest stream.
 
 use super::{
     Anchor, Picture,
@@ -8,7 +8,7 @@ use super::{
 use crate::{Streams, units};
 use std::fmt::Write as _;
 
-/// Draws one series; `None` if it has no point.
+/// Draws one series; `None` without points.
 #[must_use]
 pub fn streams(series: &Streams) -> Option<Picture> {
     let highest = series

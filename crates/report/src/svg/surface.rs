@@ -1,6 +1,6 @@
-//! The surface as a still picture: a height field of polygons seen from the corner of the large files and large records, so that
-//! the low side (the device) lies in front of the high one (the caches). A quad with a missing corner is not drawn: a gap is a
-//! gap and not a plunge to zero.
+//! The surface as a static picture: a height field of polygons seen from the corner of the large files and large records, so
+//! that the low side (the device) is in front of the high one (the caches). A quad with a missing corner is not drawn, so that
+//! a gap does not look like a drop to zero.
 
 use super::{Anchor, Picture, coordinates, heat_map::shortened, line, polyline, text};
 use crate::{
@@ -16,14 +16,13 @@ const HEIGHT: f64 = 412.0;
 const HALF_X: f64 = 188.0;
 /// Half its depth on paper.
 const HALF_Y: f64 = 92.0;
-/// Height of the walls.
 const RISE: f64 = 135.0;
-/// How far beyond the floor the names of cache and memory sizes stand, clear of the file sizes.
+/// Distance of the cache and memory labels from the floor, clear of the file sizes.
 const LANE: f64 = 1.2;
 /// The far corner of the floor.
 const FAR: (f64, f64) = (258.0, 178.0);
 
-/// Draws the surface; `None` unless it has two sizes each way.
+/// Draws the surface; `None` unless it has at least two sizes each way.
 #[must_use]
 pub fn surface(mapped: &Mapped, machine: &Machine, scale: &Scale) -> Option<Picture> {
     let surface = &mapped.surface;
@@ -48,7 +47,7 @@ pub fn surface(mapped: &Mapped, machine: &Machine, scale: &Scale) -> Option<Pict
         }
     }
     body.push_str("</g>\n");
-    // Last: the strips in front would cover them.
+    // Drawn last, because the strips in front would cover them.
     for band in &mapped.bands {
         if let Some((knee, (x, y))) = band.knee().zip(side_of(&view, surface, band.rows.start)) {
             text(&mut body, x + 5.0, y + 4.0, Anchor::Start, "s", &knee);
@@ -80,7 +79,7 @@ pub fn surface(mapped: &Mapped, machine: &Machine, scale: &Scale) -> Option<Pict
     Some(Picture::new(&slug, &format!("{}: {what}", surface.title), description, WIDTH, HEIGHT, body))
 }
 
-/// From sizes and values to the paper.
+/// Projects sizes and values onto the picture.
 struct View {
     records: (f64, f64),
     files: (f64, f64),
@@ -101,7 +100,7 @@ impl View {
         (log2_bytes - self.files.0) / (self.files.1 - self.files.0)
     }
 
-    /// Record size, file size and height, each 0..=1.
+    /// Projects record size, file size and height, each 0..=1.
     fn place(&self, record: f64, file: f64, height: f64) -> (f64, f64) {
         (FAR.0 + (record - file) * HALF_X, FAR.1 + (record + file) * HALF_Y - height * RISE)
     }
@@ -118,7 +117,7 @@ fn log2(bytes: u64) -> f64 {
     (bytes.max(1) as f64).log2()
 }
 
-/// The two walls behind the surface with the height's ticks, labelled at the left.
+/// The two walls behind the surface with the height's ticks, labelled on the left.
 fn walls(out: &mut String, view: &View, quantity: Quantity) {
     for (height, label) in ticks(&view.scale, quantity) {
         let wall = [view.place(0.0, 1.0, height), view.place(0.0, 0.0, height), view.place(1.0, 0.0, height)];
@@ -160,9 +159,9 @@ pub(crate) fn ticks(scale: &Scale, quantity: Quantity) -> Vec<(f64, String)> {
     if quantity == Quantity::Ratio { apart(placed) } else { placed }
 }
 
-/// Of labels that would lie on each other the one nearer to "the same" stays.
+/// Of overlapping labels, the one nearer to "the same" stays.
 fn apart(mut ticks: Vec<(f64, String)>) -> Vec<(f64, String)> {
-    /// A line of letters, as a share of the height.
+    /// Height of a line of text, as a fraction of the wall.
     const LINE: f64 = 0.09;
     let same = ticks.iter().find(|t| t.1 == "1×").map_or(0.5, |t| t.0);
     ticks.sort_by(|a, b| (a.0 - same).abs().total_cmp(&(b.0 - same).abs()));
@@ -176,7 +175,7 @@ fn apart(mut ticks: Vec<(f64, String)>) -> Vec<(f64, String)> {
     kept
 }
 
-/// Sizes along the two near edges of the floor; every label that has room.
+/// Sizes along the two near edges of the floor; every label that fits.
 fn floor_labels(out: &mut String, view: &View, surface: &Surface) {
     let every = |n: usize| n.div_ceil(8).max(1);
     for record in surface.record_bytes.iter().step_by(every(surface.record_bytes.len())) {
@@ -193,7 +192,7 @@ fn floor_labels(out: &mut String, view: &View, surface: &Surface) {
     text(out, WIDTH - 84.0, HEIGHT - 50.0, Anchor::Middle, "s", "← file size");
 }
 
-/// Cache and memory sizes as broken lines on the floor, where the axis reaches them.
+/// Cache and memory sizes as broken lines on the floor, if the axis reaches them.
 fn references(out: &mut String, view: &View, surface: &Surface, machine: &Machine) {
     let (first, last) = (surface.file_bytes[0], surface.file_bytes[surface.file_bytes.len() - 1]);
     for reference in machine.references().iter().filter(|r| r.bytes >= first && r.bytes <= last) {
@@ -222,7 +221,7 @@ fn strip(out: &mut String, view: &View, surface: &Surface, row: usize) {
     }
 }
 
-/// Where the border before a row ends, at the side of the large records.
+/// End point of the border before a row, on the side of the large records.
 fn side_of(view: &View, surface: &Surface, row: usize) -> Option<(f64, f64)> {
     let before = row.checked_sub(1)?;
     let both =
@@ -231,7 +230,7 @@ fn side_of(view: &View, surface: &Surface, row: usize) -> Option<(f64, f64)> {
     Some(((a.0 + b.0) / 2.0, (a.1 + b.1) / 2.0))
 }
 
-/// The border of a regime, half way between two rows, lying on the surface.
+/// The border of a regime, half-way between two rows, on the surface.
 fn border(out: &mut String, view: &View, surface: &Surface, row: usize) {
     let middle = |column: usize| {
         let (a, b) = (view.point(surface, row, column)?, view.point(surface, row + 1, column)?);
@@ -244,7 +243,6 @@ fn border(out: &mut String, view: &View, surface: &Surface, row: usize) {
     }
 }
 
-/// What the lines mean.
 fn key(out: &mut String, mapped: &Mapped) {
     let mut words: Vec<&str> = mapped.bands.iter().map(|b| b.kind.words()).collect();
     words.dedup();

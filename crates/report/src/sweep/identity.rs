@@ -1,18 +1,19 @@
-//! Which phases of a sweep's runs are one: a phase keeps its name and its place among those of that name while its sizes and streams are
-//! varied. The titles of all of them have in common what was not varied, and that is what the phase is called.
+//! Matches phases across a sweep's runs: a phase keeps its name and its position among those of that name while its sizes and
+//! streams are varied. The common part of all their titles becomes the title of the phase.
 
 use super::{PhaseFigures, Sweep};
 
-/// A phase of the sweep: what it is called, and its figures in every run that has it, as positions of run and phase.
+/// A phase of the sweep: its title, and where its figures are in every run that has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Identity {
-    /// What all its titles have in common.
+    /// The common part of its titles.
     pub title: String,
-    /// Number of the run, number of the phase in it.
+    /// (index of the run, index of the phase in it).
     pub places: Vec<(usize, usize)>,
 }
 
-/// What tells a phase from others of its run: the title where the runs have unlike numbers of such phases, else the place.
+/// What distinguishes a phase from others of its run: its title if the runs have different numbers of phases of that name, else
+/// its position.
 #[derive(PartialEq, Eq)]
 enum Key<'s> {
     Place(&'s str, usize),
@@ -39,7 +40,7 @@ pub(super) fn phases(sweep: &Sweep) -> Vec<Identity> {
     for (_, places) in all {
         let title = in_common(places.iter().map(|&(run, at)| &sweep.runs[run].phases[at]));
         let twins = (2..).map(|n| format!("{title} ({n})"));
-        // What was varied told some apart.
+        // Some were distinguished only by what was varied.
         let free = std::iter::once(title.clone()).chain(twins).find(|t| !found.iter().any(|f| f.title == *t));
         found.push(Identity { title: free.unwrap_or(title), places });
     }
@@ -50,14 +51,14 @@ fn named(phases: &[PhaseFigures], name: &str) -> usize {
     phases.iter().filter(|p| p.name == name).count()
 }
 
-/// Whether every run has the same number of phases of that name: only then is a place the same in all.
+/// Whether every run has the same number of phases of that name, so that positions match.
 fn as_many_everywhere(sweep: &Sweep, name: &str) -> bool {
     let mut counts = sweep.runs.iter().map(|r| named(&r.phases, name)).filter(|n| *n > 0);
     let first = counts.next();
     counts.all(|n| Some(n) == first)
 }
 
-/// The parts of the first title that all others have, too.
+/// The parts of the first title that all others share.
 fn in_common<'p>(mut phases: impl Iterator<Item = &'p PhaseFigures>) -> String {
     let Some(first) = phases.next() else { return String::new() };
     let mut parts: Vec<&str> = first.phase.split(", ").collect();

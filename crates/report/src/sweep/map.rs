@@ -1,5 +1,5 @@
-//! The cells of a sweep of two settings as a map: where the values of both lie along the edges, and every cell is shaded by its median. On the
-//! page it is a picture, on the terminal a block of shades. Of more settings the others are combined along one edge.
+//! The cells of a sweep of two settings as a map: the values of both along the edges, every cell shaded by its median. On the
+//! page it is a picture, on the terminal a block of shades. If more settings vary, the others are combined along one edge.
 
 use super::text::{column_factor, rows};
 use super::{Sweep, Table};
@@ -7,27 +7,25 @@ use crate::svg::{GridCell, GridMap, Picture};
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr as _;
 
-/// Longer edges make no map that can be looked at; the table has all cells.
+/// Maximum length of an edge; beyond that, only the table shows all cells.
 const LONGEST_EDGE: usize = 48;
 /// Shades on a terminal, from the lowest value to the highest.
 const SHADES: [&str; 4] = ["░░", "▒▒", "▓▓", "██"];
-/// A cell without a figure.
 const NOTHING: &str = "--";
 
-/// A map before it is drawn.
 struct Map {
     /// Names of the settings along the left and the upper edge.
     names: (String, String),
     rows: Vec<String>,
     columns: Vec<String>,
-    /// Numbers of the sweep's cells, row by row.
+    /// Indices of the sweep's cells, row by row.
     cells: Vec<Vec<Option<usize>>>,
     low: f64,
     high: f64,
 }
 
 impl Map {
-    /// None where less than two settings vary, nothing differs, or an edge is too long.
+    /// `None` if fewer than two settings vary, all values are equal, or an edge is too long.
     fn of(sweep: &Sweep, table: &Table) -> Option<Self> {
         let column = column_factor(sweep)?;
         let medians = || table.cells.iter().flatten().map(|s| s.median);
@@ -45,7 +43,7 @@ impl Map {
             .filter(|(n, f)| *n != column && f.values.len() > 1)
             .map(|(_, f)| f.name.as_str())
             .collect();
-        // Where one setting is along an edge, its name stands there once.
+        // For a single setting along an edge, its name is shown once.
         let value = |setting: String, name: &str| match setting.split_once('=') {
             Some((known, value)) if known == name => value.to_string(),
             _ => setting,
@@ -63,7 +61,7 @@ impl Map {
         })
     }
 
-    /// Where a value is between the lowest and the highest, 0..=1: by its logarithm, as figures differ by factors.
+    /// Position between the lowest and the highest value, 0..=1, on a logarithmic scale, since figures differ by factors.
     fn position(&self, value: f64) -> f64 {
         if self.low > 0.0 {
             (value / self.low).ln() / (self.high / self.low).ln()
@@ -122,7 +120,7 @@ pub(super) fn picture(sweep: &Sweep, table: &Table, number: usize) -> Option<Pic
     Some(map_of.draw())
 }
 
-/// The map of a table in shades; empty where there is none.
+/// The map of a table in shades; empty if there is no map.
 pub(super) fn text(sweep: &Sweep, table: &Table) -> String {
     let Some(map) = Map::of(sweep, table) else { return String::new() };
     let shade = |c: Option<usize>| {
@@ -141,7 +139,7 @@ pub(super) fn text(sweep: &Sweep, table: &Table) -> String {
         }
         text.push('\n');
     }
-    // Ends of the shades: equal factors.
+    // Boundaries of the shades, at equal factors.
     let at = |share: f64| {
         if map.low > 0.0 {
             map.low * (map.high / map.low).powf(share)

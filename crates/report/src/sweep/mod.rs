@@ -1,9 +1,9 @@
-//! A sweep as figures: which settings were varied, what came of every run, and the tables drawn from it. In the form of the 2004 SysBench
+//! A sweep as figures: the varied settings, the result of every run, and the tables drawn from them. In the form of the 2004 SysBench
 //! table: a row for each setting of one kind, a column for each of another, and in the cells the median of the runs with their range.
 //!
-//! Nothing here judges. Medians and ranges are described; a verdict needs replications and a test, and the words say how many are
-//! missing. `table` condenses, `text` prints for the terminal, `page` makes the HTML page,
-//! `map` shades the cells of two settings for both.
+//! Nothing here judges. Medians and ranges are described; a verdict needs replications and a test, and the text says how many
+//! are missing. `table` condenses, `text` prints for the terminal, `page` makes the HTML page, `map` shades the cells of two
+//! settings for both.
 
 mod identity;
 mod map;
@@ -19,18 +19,18 @@ use crate::section;
 use fathom_record::{Headline, Run};
 use serde::Serialize;
 
-/// Rounds from which three quads can be formed: the least for a verdict.
+/// Rounds that give three quads, the minimum for a verdict.
 pub const ROUNDS_FOR_A_VERDICT: usize = 6;
 
-/// Which figure the tables show.
+/// The figure in the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Figure {
-    /// Bytes per second, or operations per second where no file data is moved.
+    /// Bytes per second, or operations per second if no file data is moved.
     Rate,
     /// Operations per second.
     Ops,
-    /// Seconds the phase took.
+    /// Duration of the phase in seconds.
     Time,
     /// Median latency.
     P50,
@@ -38,18 +38,18 @@ pub enum Figure {
     P99,
     /// 99.9th percentile of latency.
     P999,
-    /// Longest latency.
+    /// Maximum latency.
     Max,
 }
 
 impl Figure {
-    /// Whether less is better.
+    /// Whether lower is better.
     #[must_use]
     pub fn lower_is_better(self) -> bool {
         !matches!(self, Self::Rate | Self::Ops)
     }
 
-    /// What it is called.
+    /// The name of the figure.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -64,40 +64,40 @@ impl Figure {
     }
 }
 
-/// A setting that was varied.
+/// A varied setting.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Factor {
     /// Its name.
     pub name: String,
-    /// Its values as asked for.
+    /// Its requested values.
     pub values: Vec<String>,
-    /// What it was before the sweep, where that can be said.
+    /// Its value before the sweep, if known.
     pub before: Option<String>,
 }
 
-/// What a kernel setting was while a cell ran.
+/// The actual value of a kernel setting while a cell ran.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Found {
-    /// The knob.
+    /// The name of the kernel setting.
     pub knob: String,
-    /// Whose.
+    /// The device it belongs to.
     pub device: String,
-    /// What was written.
+    /// The value written.
     pub asked: String,
-    /// What was read back.
+    /// The value read back.
     pub found: String,
 }
 
 /// A combination of settings.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Cell {
-    /// For each factor the number of its value.
+    /// For each factor the index of its value.
     pub levels: Vec<usize>,
-    /// Why it was not measured.
+    /// Why it was not measured; `None` if it was.
     pub left_out: Option<String>,
-    /// What was read back.
+    /// Kernel settings as read back.
     pub found: Vec<Found>,
-    /// What served it, phase by phase as the tables have them.
+    /// What served each phase, in the order of the tables.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub served_by: Vec<Served>,
 }
@@ -105,54 +105,54 @@ pub struct Cell {
 /// What served a phase in all runs of a cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Served {
-    /// The phase, as its table is called.
+    /// The phase, as in its table's title.
     pub phase: String,
-    /// "page cache", "device", "part cache"; several where the runs differ.
+    /// "page cache", "device", "part cache"; several if the runs differ.
     pub by: String,
 }
 
 /// A run of a cell.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Ran {
-    /// Number of the cell.
+    /// Index of the cell.
     pub cell: usize,
-    /// Number of the block, from 0.
+    /// Index of the block, from 0.
     pub block: usize,
-    /// Ids of the stored runs (scripts have several), empty where nothing is stored.
+    /// Ids of the stored runs (scripts have several); empty if nothing is stored.
     pub runs: Vec<String>,
-    /// Its figures, phase by phase.
+    /// Its figures by phase.
     pub phases: Vec<PhaseFigures>,
 }
 
-/// The figures of one phase of one run; what there is none of is `None`.
+/// The figures of one phase of one run; `None` for those it lacks.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct PhaseFigures {
-    /// Which phase: its name with all its axes.
+    /// The phase's name with all its axes.
     pub phase: String,
-    /// Its name alone.
+    /// The phase's name alone.
     pub name: String,
-    /// What served it, in the word of a run's table; empty where that is not known.
+    /// What served it, as in a run's table; empty if unknown.
     pub served_by: String,
     /// Bytes per second.
     pub bytes_per_s: Option<f64>,
     /// Operations per second.
     pub ops_per_s: Option<f64>,
-    /// Whether it is quoted in operations because it moves no file data.
+    /// Whether operations are the figure to quote, because it moves no file data.
     pub quoted_in_ops: bool,
-    /// Duration, mean over the repetitions of the workload.
+    /// Duration in seconds, mean over the repetitions of the workload.
     pub seconds: Option<f64>,
-    /// Latencies, ns.
+    /// Median latency, ns.
     pub p50_ns: Option<f64>,
-    /// 99 %.
+    /// 99th percentile of the latency, ns.
     pub p99_ns: Option<f64>,
-    /// 99.9 %.
+    /// 99.9th percentile of the latency, ns.
     pub p999_ns: Option<f64>,
-    /// Longest.
+    /// Maximum latency, ns.
     pub max_ns: Option<f64>,
 }
 
 impl PhaseFigures {
-    /// Those of all runs that one cell comes to: scripts make several.
+    /// The figures of all runs of one cell: scripts make several.
     #[must_use]
     pub fn of_all<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Vec<Self> {
         let mut phases: Vec<Self> = runs.into_iter().flat_map(Self::of).collect();
@@ -185,7 +185,7 @@ impl PhaseFigures {
         run.phases.iter().map(of_phase).collect()
     }
 
-    /// One of them.
+    /// One of the figures; `None` if the phase lacks it.
     #[must_use]
     pub fn get(&self, figure: Figure) -> Option<f64> {
         match figure {
@@ -201,7 +201,7 @@ impl PhaseFigures {
     }
 }
 
-/// Phases of one name in one run are different ones: "read", "read (2)".
+/// Numbers phases of the same name in one run: "read", "read (2)".
 fn number_twins(phases: &mut [PhaseFigures]) {
     for i in (0..phases.len()).rev() {
         let before = phases[..i].iter().filter(|p| p.phase == phases[i].phase).count();
@@ -214,44 +214,44 @@ fn number_twins(phases: &mut [PhaseFigures]) {
 /// A whole sweep.
 #[derive(Clone, Debug, Serialize)]
 pub struct Sweep {
-    /// Version of this form.
+    /// Version of the format: [`SCHEMA`].
     pub schema: &'static str,
-    /// Its id; the stored runs carry it.
+    /// The sweep's id, which the stored runs carry.
     pub id: String,
-    /// The workload as it was typed.
+    /// The workload as typed.
     pub workload: String,
-    /// Where it ran.
+    /// Directory it ran in.
     pub directory: String,
     /// RFC 3339.
     pub started_at: String,
     /// Seed of the order.
     pub seed: u64,
-    /// Rounds that were asked for.
+    /// Number of rounds requested.
     pub rounds: u32,
-    /// What was varied.
+    /// The varied settings.
     pub factors: Vec<Factor>,
     /// All combinations.
     pub cells: Vec<Cell>,
-    /// The planned order: blocks of cells.
+    /// The planned order: blocks of cell indices.
     pub order: Vec<Vec<usize>>,
-    /// What was run, in that order.
+    /// The runs made, in that order.
     pub runs: Vec<Ran>,
-    /// Which figure the tables show.
+    /// The figure in the tables.
     pub figure: Figure,
-    /// Why it ended before its plan did.
+    /// Why it ended early; `None` if it did not.
     pub ended_early: Option<String>,
-    /// What is to be known about the settings.
+    /// Notes about the settings.
     pub notes: Vec<String>,
 }
 
-/// Version of the JSON form.
+/// Version of the JSON format.
 pub const SCHEMA: &str = "fathom-sweep 1";
 
-/// In place of the directory of a simulated sweep.
+/// Replaces the directory of a simulated sweep.
 pub const SIMULATED: &str = "(simulated)";
 
 impl Sweep {
-    /// A cell's settings in words: "scheduler=bfq, read_ahead_kb=0"; without those that have only one value if `all` is false.
+    /// A cell's settings in words: "scheduler=bfq, read_ahead_kb=0"; without settings of a single value if `all` is false.
     #[must_use]
     pub fn settings(&self, cell: usize, all: bool) -> String {
         let Some(cell) = self.cells.get(cell) else { return String::new() };
@@ -273,7 +273,7 @@ impl Sweep {
         format!("{}={value}{}", factor_of.name, read_back(cells, &factor_of.name, value))
     }
 
-    /// Writes down at every cell what served it.
+    /// Records at every cell what served it.
     pub fn tell_origins(&mut self) {
         for table in tables(self) {
             for (cell, by) in self.cells.iter_mut().zip(table.served_by).filter(|(_, by)| !by.is_empty()) {
@@ -282,7 +282,7 @@ impl Sweep {
         }
     }
 
-    /// The cell others are held against: the one that is as the machine was before, else the first that was measured.
+    /// The cell that others are compared with: the one with the machine's previous settings, else the first measured.
     #[must_use]
     pub fn baseline(&self) -> Option<usize> {
         let measured = |c: &usize| self.runs.iter().any(|r| r.cell == *c);
@@ -296,7 +296,7 @@ impl Sweep {
         all().find(as_before).or_else(|| all().next())
     }
 
-    /// Whether that cell is as the machine was before.
+    /// Whether the baseline has the machine's previous settings.
     #[must_use]
     pub fn baseline_is_as_before(&self) -> bool {
         self.baseline().is_some_and(|c| {
@@ -308,13 +308,13 @@ impl Sweep {
         })
     }
 
-    /// Whether its runs are simulated: where such a sweep ran is said in place of a directory.
+    /// Whether its runs are simulated, which is shown in place of a directory.
     #[must_use]
     pub fn is_simulated(&self) -> bool {
         self.directory == SIMULATED
     }
 
-    /// What medians and ranges allow to say, and what not.
+    /// What the medians and ranges do and do not permit to conclude.
     #[must_use]
     pub fn verdict(&self) -> String {
         let counts = (0..self.cells.len()).map(|c| self.runs.iter().filter(|r| r.cell == c).count());
@@ -340,7 +340,7 @@ impl Sweep {
     }
 }
 
-/// " (is 4)" where the kernel made something else of what was written; devices that differ have each their own.
+/// " (is 4)" if the kernel changed the written value; listed by device if they differ.
 fn read_back<'c>(cells: impl Iterator<Item = &'c Cell>, knob: &str, asked: &str) -> String {
     let mut made: Vec<&str> = Vec::new();
     for found in cells.flat_map(|c| &c.found).filter(|f| f.knob == knob && f.asked == asked) {
@@ -355,7 +355,7 @@ fn read_back<'c>(cells: impl Iterator<Item = &'c Cell>, knob: &str, asked: &str)
 pub(crate) mod samples {
     use super::*;
 
-    /// Two schedulers, two read-aheads, three rounds; the second scheduler is faster, one cell has no figures.
+    /// Two schedulers, two read-aheads, three rounds; the second scheduler is faster, and one cell has no figures.
     pub(crate) fn sweep() -> Sweep {
         let factor = |name: &str, values: &[&str], before: &str| Factor {
             name: name.into(),

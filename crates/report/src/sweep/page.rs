@@ -1,5 +1,5 @@
-//! A sweep as one HTML file that needs no network: the tables with the better cells darker, of two settings a heat map, every run as a
-//! point on its cell's range, the settings as they were read back, and the order in which everything ran.
+//! A sweep as one offline HTML file: the tables with better cells darker, a heat map for two settings, every run as a point on
+//! its cell's range, the settings as read back, and the order in which everything ran.
 
 use super::text::{caption, cell_words, columns, rows};
 use super::{Sweep, Table, map, tables};
@@ -7,12 +7,12 @@ use crate::svg::{self, escape};
 use crate::units;
 use std::fmt::Write as _;
 
-/// What the page's own style lacks.
+/// Additions to the page's style.
 const STYLE: &str = "td.best{font-weight:700}figure.all{max-width:none;overflow-x:auto}@media print{svg.runs{min-width:0!important}}svg.runs{display:block;width:100%;min-width:560px;max-width:none;height:auto;font:12px system-ui,sans-serif}\
 svg.runs text{fill:var(--ink)}svg.runs .axis{fill:var(--muted)}svg.runs line{stroke:var(--muted)}svg.runs .grid{stroke:var(--rule)}\
 svg.runs .run{fill:var(--device);fill-opacity:.55}svg.runs .median{stroke:var(--ink);stroke-width:2.5}";
 
-/// The page.
+/// The page of a sweep as one HTML file.
 #[must_use]
 pub fn page(sweep: &Sweep) -> String {
     let mut body = String::new();
@@ -65,7 +65,7 @@ pub fn page(sweep: &Sweep) -> String {
     )
 }
 
-/// A table in a frame that scrolls by itself. Heads are escaped here, cells are HTML.
+/// A table in its own scrolling frame. Heads are escaped here, cells are HTML.
 fn framed(caption: &str, heads: &[String], rows: &[(String, Vec<String>)]) -> String {
     let mut html = format!(
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table><caption>{0}</caption><thead><tr>",
@@ -109,9 +109,9 @@ fn goodness(table: &Table, cell: usize) -> Option<f64> {
     Some(if table.lower_is_better { 1.0 - share } else { share })
 }
 
-/// Every run as a point, one line a cell.
+/// Every run as a point, one line per cell.
 fn picture(sweep: &Sweep, table: &Table) -> String {
-    /// A letter of a label is about so wide.
+    /// Approximate width of a letter.
     const LETTER: f64 = 7.2;
     const WIDTH: f64 = 620.0;
     const ROW: f64 = 24.0;
@@ -120,7 +120,7 @@ fn picture(sweep: &Sweep, table: &Table) -> String {
     if all.is_empty() {
         return String::new();
     }
-    // From 0, unless that would leave the differences invisible.
+    // From 0, unless the differences would then be invisible.
     let start = if low < 0.5 * high { 0.0 } else { low - (high - low).max(high * 0.01) * 0.15 };
     let end = high + (high - start).max(1e-9) * 0.05;
     let measured: Vec<usize> = (0..table.cells.len()).filter(|&c| table.cells[c].is_some()).collect();

@@ -4,22 +4,22 @@ use super::identity::{self, Identity};
 use super::{Figure, Sweep};
 use fathom_compare::Summary;
 
-/// A table.
+/// The figures of one phase by cell.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// The phase.
+    /// Title of the phase.
     pub phase: String,
-    /// The unit of all its numbers.
+    /// Unit of all its numbers.
     pub unit: &'static str,
-    /// Whether less is better.
+    /// Whether lower is better.
     pub lower_is_better: bool,
-    /// For each cell of the sweep its runs' values in order, in the unit.
+    /// For each cell of the sweep, its runs' values in order, in the unit.
     pub samples: Vec<Vec<f64>>,
-    /// For each cell of the sweep its summary, in the unit; `None` where nothing was measured.
+    /// For each cell of the sweep, its summary, in the unit; `None` if nothing was measured.
     pub cells: Vec<Option<Summary>>,
-    /// For each cell of the sweep what served it, as the runs have it ("page cache", "device"); several where its runs differ.
+    /// For each cell of the sweep, what served it ("page cache", "device"); several if its runs differ.
     pub served_by: Vec<String>,
-    /// The cell with the best median.
+    /// Index of the cell with the best median.
     pub best: Option<usize>,
 }
 
@@ -47,7 +47,7 @@ fn table(sweep: &Sweep, phase: Identity) -> Table {
             words.push(figures.served_by.clone());
         }
     }
-    // The runs of a cell come in random order; what served them is told in one.
+    // The runs of a cell come in random order; sort their sources.
     served_by.iter_mut().for_each(|words| words.sort());
     let served_by = served_by.into_iter().map(|words| words.join("; ")).collect();
     let medians: Vec<f64> = samples.iter().filter_map(|s| Summary::of(s)).map(|s| s.median).collect();
@@ -65,7 +65,7 @@ fn table(sweep: &Sweep, phase: Identity) -> Table {
     Table { phase: phase.title, served_by, unit, lower_is_better, samples, cells, best }
 }
 
-/// What values are divided by, and what they are then: chosen by the typical cell, the same for all.
+/// Divisor and unit of the values: chosen by the typical cell, the same for all.
 fn scale(figure: Figure, in_ops: bool, typical: f64) -> (f64, &'static str) {
     let largest = |steps: &[(f64, &'static str)]| {
         steps.iter().rev().find(|s| typical >= s.0).or(steps.first()).copied().unwrap_or((1.0, ""))
@@ -81,7 +81,7 @@ fn scale(figure: Figure, in_ops: bool, typical: f64) -> (f64, &'static str) {
     }
 }
 
-/// The step at which a unit is taken is not always the unit.
+/// The threshold for a unit is not always the unit itself.
 trait Unit {
     fn into_thousands(self) -> Self;
     fn into_binary(self) -> Self;
@@ -98,7 +98,7 @@ impl Unit for (f64, &'static str) {
 }
 
 impl Table {
-    /// "12.3", as many digits as the range leaves meaning to, at most four.
+    /// Formats as "12.3", with at most four digits, as many as the range makes meaningful.
     #[must_use]
     pub fn number(value: f64) -> String {
         match value.abs() {
@@ -120,7 +120,7 @@ impl Table {
         Some(format!("{median} ({}..{})", Self::number(s.min), Self::number(s.max)))
     }
 
-    /// A sentence where the cells were not all served by the same: their figures are of unlike things.
+    /// A warning if the cells have different sources, so that their figures are not comparable.
     #[must_use]
     pub fn unlike(&self) -> Option<String> {
         let mut kinds: Vec<(&str, usize)> = Vec::new();
@@ -142,7 +142,7 @@ impl Table {
         })
     }
 
-    /// How many runs each measured cell has, if all have the same.
+    /// The number of runs per measured cell, if the same for all.
     #[must_use]
     pub fn common_count(&self) -> Option<usize> {
         let mut counts = self.cells.iter().flatten().map(|s| s.n);
@@ -150,7 +150,7 @@ impl Table {
         counts.all(|n| n == first).then_some(first)
     }
 
-    /// A cell held against another: the ratio of the medians, and how the ranges lie.
+    /// A cell compared with another: the ratio of the medians, and the relation of the ranges.
     #[must_use]
     pub fn against(&self, cell: usize, baseline: usize) -> Option<(f64, String)> {
         let (here, there) = (self.cells.get(cell)?.as_ref()?, self.cells.get(baseline)?.as_ref()?);

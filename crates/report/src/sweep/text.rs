@@ -1,4 +1,4 @@
-//! A sweep on the terminal: a table for each phase, what its cells are against the first or present setting, and what may be said.
+//! A sweep on the terminal: a table for each phase, its cells compared with the first or current setting, and the conclusions.
 
 use super::{Factor, Sweep, Table, map, tables};
 use crate::units;
@@ -42,14 +42,13 @@ pub fn summary(sweep: &Sweep) -> String {
     text
 }
 
-/// Number of the factor whose values are the columns: the last that has several, if another has several, too.
+/// Index of the factor whose values are the columns: the last one with several values, if another has several too.
 pub(super) fn column_factor(sweep: &Sweep) -> Option<usize> {
     let varied: Vec<usize> =
         (0..sweep.factors.len()).filter(|&i| sweep.factors[i].values.len() > 1).collect();
     if varied.len() > 1 { varied.last().copied() } else { None }
 }
 
-/// What stands above a table.
 pub(super) fn caption(sweep: &Sweep, table: &Table) -> String {
     let direction = if table.lower_is_better { "lower is better" } else { "higher is better" };
     let runs = match table.common_count() {
@@ -60,7 +59,7 @@ pub(super) fn caption(sweep: &Sweep, table: &Table) -> String {
     format!("{}: {}, {}; {runs}; {direction}", table.phase, sweep.figure.words(), table.unit)
 }
 
-/// Rows of cells: the head and, for each column, the cell's number.
+/// Rows of cells: the head and, for each column, the cell's index.
 pub(super) fn rows(sweep: &Sweep) -> Vec<(String, Vec<Option<usize>>)> {
     let column = column_factor(sweep);
     let columns = column.map_or(1, |c| sweep.factors[c].values.len());
@@ -91,7 +90,6 @@ pub(super) fn rows(sweep: &Sweep) -> Vec<(String, Vec<Option<usize>>)> {
     rows.into_iter().map(|(key, cells)| (heads(&key), cells)).collect()
 }
 
-/// Heads of the columns.
 pub(super) fn columns(sweep: &Sweep, table: &Table) -> Vec<String> {
     match column_factor(sweep) {
         Some(c) => (0..sweep.factors[c].values.len()).map(|level| sweep.setting(c, level)).collect(),
@@ -99,7 +97,7 @@ pub(super) fn columns(sweep: &Sweep, table: &Table) -> Vec<String> {
     }
 }
 
-/// A cell in words: the median with its range, the number of runs where they differ, a star at the best, and what served it.
+/// A cell in words: the median with its range, the number of runs if they differ, a star for the best, and its source.
 pub(super) fn cell_words(table: &Table, cell: Option<usize>) -> String {
     let Some((cell, words)) = cell.and_then(|c| Some((c, table.words(c)?))) else { return "-".into() };
     let star = if table.best == Some(cell) { " *" } else { "" };
@@ -142,7 +140,7 @@ fn grid(sweep: &Sweep, table: &Table) -> String {
     text
 }
 
-/// Ratios to the cell that others are held against, from the best to the worst.
+/// Ratios to the baseline cell, from the best to the worst.
 fn against(sweep: &Sweep, table: &Table) -> String {
     let Some(baseline) = sweep.baseline() else { return String::new() };
     let mut others: Vec<(usize, f64, String)> = (0..sweep.cells.len())

@@ -1,5 +1,5 @@
-//! What reached the device, on the terminal: a sentence per phase where requests were watched, then the findings with their advice. Only
-//! what has room; `fathom show --block` prints all.
+//! Block-layer activity on the terminal: a sentence for each phase with watched requests, then the findings with their advice,
+//! as far as they fit; `fathom show --block` prints all.
 
 use super::{LINES, Page, Style, wrapped};
 use crate::{
@@ -12,11 +12,11 @@ use crate::{
 };
 use fathom_record::{Phase, Run};
 
-/// Phases that are told before the rest is counted.
+/// Maximum number of phases listed before the rest is counted.
 const MOST_PHASES: usize = 5;
-/// Findings that are told before the rest is counted.
+/// Maximum number of findings listed before the rest is counted.
 const MOST_FINDINGS: usize = 5;
-/// Lines that stay free for the checks that follow, at most.
+/// Maximum number of lines kept free for the checks that follow.
 const KEPT: usize = 16;
 
 pub(super) fn lines(page: &mut Page, run: &Run, layout: usize) {
@@ -25,14 +25,14 @@ pub(super) fn lines(page: &mut Page, run: &Run, layout: usize) {
     let kept = if run.trust.is_empty() { 0 } else { KEPT.min(trust::lines(run).len() + 2) };
     let height =
         |(_, first, text): &Paragraph| wrapped(text, layout.saturating_sub(first.len()).max(8)).len();
-    // An empty line, the heading, and the first of them whole: a heading with nothing below says nothing.
+    // Needs an empty line, the heading, and the first item in full: a heading alone says nothing.
     if all.first().is_none_or(|first| page.room() < height(first) + 2 + kept) {
         return;
     }
     page.line(Style::Plain, "");
     page.line(Style::Bold, "what reached the device");
     for line in &all {
-        // One line is left to say that this is not all.
+        // Leaves one line to say that there is more.
         if page.room() < height(line) + kept + 1 {
             if page.room() > 0 && page.lines.len() < LINES {
                 page.line(Style::Dim, " ... and more: fathom show --block");
@@ -43,10 +43,10 @@ pub(super) fn lines(page: &mut Page, run: &Run, layout: usize) {
     }
 }
 
-/// A paragraph: its style, what leads it, its text.
+/// A paragraph: its style, its prefix, its text.
 type Paragraph = (Style, &'static str, String);
 
-/// Of the phases that are no cell of a surface: memory or device, and the requests where they were watched.
+/// For the phases that are not part of a surface: memory or device, and the requests if watched.
 fn requests(run: &Run) -> Vec<Paragraph> {
     let phases: Vec<&Phase> = run.phases.iter().collect();
     let (_, single) = on_surfaces(&phases);
@@ -76,7 +76,7 @@ fn requests(run: &Run) -> Vec<Paragraph> {
     lines
 }
 
-/// Each sentence once, led by the phases it was found in where there are several to choose from.
+/// Each sentence once, prefixed with its phases if the run has several.
 fn findings(run: &Run) -> Vec<Paragraph> {
     let found = finding::of_run(run);
     let mut told = Vec::new();

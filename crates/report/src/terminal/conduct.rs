@@ -1,5 +1,5 @@
-//! How phases went, on the terminal: latencies that have parts, and what there is to tell of warm-up, depth, rate, steady state and of the
-//! machine's own stalls. Only what has room.
+//! How phases ran, on the terminal: latencies with parts; warm-up, depth, rate and steady state; and the machine's own stalls,
+//! as far as they fit.
 
 use super::{Page, Style, plain_table, right_aligned, told_apart, wrapped};
 use crate::{
@@ -12,9 +12,9 @@ use crate::{
 };
 use fathom_record::{Phase, Run};
 
-/// Rows of the table of latencies before the rest is counted.
+/// Maximum number of rows in the latency table before the rest is counted.
 const MOST_PARTS: usize = 10;
-/// Lines of each other kind.
+/// Maximum number of lines of each other kind.
 const MOST_LINES: usize = 4;
 
 /// Response beside service time, submission beside completion.
@@ -30,7 +30,7 @@ pub(super) fn parts(page: &mut Page, run: &Run, layout: usize) {
     let names: Vec<String> = rows[..shown].iter().map(|r| clean(&r.brief)).collect();
     let names = told_apart(&names, layout.saturating_sub(54).max(8));
     for (at, row) in rows[..shown].iter().enumerate() {
-        // A phase's name stands once, before its parts.
+        // A phase's name is shown once, before its parts.
         let again = at > 0 && rows[at - 1].title == row.title;
         let name = if again { String::new() } else { names[at].clone() };
         table.add_row([
@@ -49,14 +49,14 @@ pub(super) fn parts(page: &mut Page, run: &Run, layout: usize) {
     }
 }
 
-/// One line per phase and thing to tell.
+/// One line per phase and topic.
 pub(super) fn lines(page: &mut Page, run: &Run, layout: usize) {
     let phases: Vec<&Phase> = run.phases.iter().collect();
     let told = conduct::rows(&phases).iter().map(row).take(MOST_LINES).collect::<Vec<_>>();
     let steady = conduct::steady(&phases).iter().map(steady).take(MOST_LINES).collect::<Vec<_>>();
     let tails = conduct::tails(&phases).iter().map(beside).take(MOST_LINES).collect::<Vec<_>>();
     let all: Vec<String> = told.into_iter().chain(steady).chain(tails).collect();
-    // An empty line, the heading, and the first of them whole: a heading with nothing below says nothing.
+    // Needs an empty line, the heading, and the first item in full: a heading alone says nothing.
     let first = all.first().map(|line| wrapped(&clean(line), layout.saturating_sub(2).max(8)).len());
     if first.is_none_or(|lines| page.room() < lines + 2) {
         return;

@@ -1,6 +1,6 @@
-//! A run as one page of terminal text: headline, what is disk and what is memory, the main figures, what reached the device, what they are worth, how phases
-//! went, the first surface as a map, and the course of a phase as a sparkline. Fits 80 columns by 60 lines; no line is ever wider than asked. The caller decides
-//! about colour; nothing is printed here.
+//! A run as one page of terminal text: headline, what is disk and what is memory, the main figures, block-layer activity,
+//! trust, how phases ran, the first surface as a map, and the course of a phase as a sparkline. Fits 80 columns by 60 lines; no
+//! line is ever wider than requested. The caller decides about colour; nothing is printed here.
 
 mod block;
 mod conduct;
@@ -33,15 +33,15 @@ use fathom_record::{Headline, Phase, Run};
 use std::fmt::Write as _;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// A page has this many lines at most.
+/// Maximum number of lines on a page.
 pub const LINES: usize = 60;
-/// Narrower than this nothing can be laid out; the lines are cut instead.
+/// Minimum width for the layout; below it the lines are cut instead.
 const NARROWEST: usize = 24;
-/// Rows of the table of figures before the rest is counted.
+/// Maximum number of rows in the table of figures before the rest is counted.
 const MOST_FIGURES: usize = 14;
-/// Rows of the table of writes before the rest is counted.
+/// Maximum number of rows in the table of writes before the rest is counted.
 const MOST_WRITES: usize = 6;
-/// Reasons for doubt that are told; the page has all.
+/// Maximum number of doubts shown; the page has all.
 const MOST_DOUBTS: usize = 3;
 
 /// Lays a run out for a terminal of `width` columns.
@@ -72,7 +72,7 @@ pub fn summary(run: &Run, width: usize, colour: bool) -> String {
     page.finish()
 }
 
-/// Lines under construction. Each knows its text without colour, so its width can be held.
+/// Lines under construction. Each keeps its uncoloured text, to enforce the width.
 struct Page {
     lines: Vec<String>,
     width: usize,
@@ -86,12 +86,12 @@ impl Page {
         self.lines.push(self.paint.paint(style, cut.trim_end()));
     }
 
-    /// A line of cells that already carry their colours; the caller has held the width.
+    /// A line of already coloured cells; the caller has enforced the width.
     fn painted(&mut self, line: String) {
         self.lines.push(line);
     }
 
-    /// A paragraph, its first line led by `first` and the others indented alike.
+    /// A paragraph, its first line prefixed with `first` and the others indented to match.
     fn paragraph(&mut self, style: Style, first: &str, text: &str, layout: usize) {
         let indent = " ".repeat(first.width());
         for (i, words) in wrapped(text, layout.saturating_sub(first.width()).max(8)).iter().enumerate() {
@@ -100,7 +100,7 @@ impl Page {
         }
     }
 
-    /// An empty line and the table, its head dim.
+    /// An empty line and the table, with a dim head.
     fn table(&mut self, table: &Table) {
         self.line(Style::Plain, "");
         for (i, line) in table.lines().enumerate() {
@@ -108,7 +108,7 @@ impl Page {
         }
     }
 
-    /// Makes room for what must not be left out: what stands before it ends earlier, and says so.
+    /// Frees lines for content that must not be left out: the text above is truncated, with a note.
     fn make_room(&mut self, lines: usize) {
         if self.room() < lines {
             self.lines.truncate(LINES.saturating_sub(lines + 1));
@@ -179,7 +179,7 @@ fn verdicts(page: &mut Page, story: &Story, layout: usize) {
     }
 }
 
-/// Before any figure: it may be wrong.
+/// Shown before any figure, since the figures may be wrong.
 fn stood_still(page: &mut Page, story: &Story, layout: usize) {
     for doubt in story.doubts.iter().filter(|d| d.code == STOOD_STILL) {
         for sentence in &doubt.sentences {
@@ -189,7 +189,7 @@ fn stood_still(page: &mut Page, story: &Story, layout: usize) {
 }
 
 fn doubts(page: &mut Page, story: &Story, layout: usize) {
-    // The verdicts tell of the cache, and the trouble above of what ended the run: nothing is said twice.
+    // The verdicts cover the cache, and the trouble above what ended the run: nothing is said twice.
     let told = |code: &str| {
         code == "page-cache" || code == STOOD_STILL || (code == "interrupted" && !story.trouble.is_empty())
     };
@@ -212,7 +212,7 @@ fn doubts(page: &mut Page, story: &Story, layout: usize) {
         };
         let first = doubt.sentences.first().map_or("", String::as_str);
         let text = format!("{}{more}", clean(first));
-        // Half a sentence helps nobody: what has no room is on the page.
+        // Half a sentence helps nobody; what does not fit is on the page.
         if wrapped(&text, layout.saturating_sub(2).max(8)).len() >= page.room() {
             page.line(Style::Warn, &untold);
             return;
@@ -221,7 +221,7 @@ fn doubts(page: &mut Page, story: &Story, layout: usize) {
     }
 }
 
-/// Tests that are no part of a surface: rate, operations, latency, and what served them.
+/// Tests that are not part of a surface: rate, operations, latency, and their source.
 fn singles(page: &mut Page, run: &Run, layout: usize) {
     let phases: Vec<&Phase> = run.phases.iter().collect();
     let (_, singles) = on_surfaces(&phases);
@@ -230,7 +230,7 @@ fn singles(page: &mut Page, run: &Run, layout: usize) {
         return;
     }
     let time = |ns: Option<u64>| ns.map_or("-".to_string(), |ns| units::time_ns(ns as f64));
-    // Rates to the last write and rates to the fsync in one column are not to be taken for the same.
+    // Rates to the last write and rates to the fsync must not be confused within one column.
     let with_fsync = |p: &Phase| {
         Row::of(p).is_some_and(|row| matches!(row.to_fsync, Synced::Rate(_)) && !row.fsync_untimed)
     };
@@ -254,7 +254,7 @@ fn singles(page: &mut Page, run: &Run, layout: usize) {
             name,
             match phase.headline() {
                 Some(Headline::Bytes(rate)) => units::rate(rate),
-                // No file data was moved, and none was meant to be: the operations beside are the figure.
+                // No file data was moved or meant to be: the operations column has the figure.
                 Some(Headline::Ops(_)) | None => "-".to_string(),
             },
             phase.ops_per_s().map_or("-".to_string(), |n| units::count(n.round() as u64)),
@@ -276,7 +276,7 @@ fn singles(page: &mut Page, run: &Run, layout: usize) {
     }
 }
 
-/// The three figures of the write phases that are no part of a surface.
+/// The three figures of the write phases that are not part of a surface.
 fn three_figures(page: &mut Page, run: &Run, layout: usize) {
     let phases: Vec<&Phase> = run.phases.iter().collect();
     let (_, singles) = on_surfaces(&phases);
@@ -298,15 +298,14 @@ fn three_figures(page: &mut Page, run: &Run, layout: usize) {
     }
 }
 
-/// Names of rows, cut to the room there is. If some could then not be told apart, what all have in common at the beginning gives way
-/// before that, word by word.
+/// Names of rows, cut to the available width. If the cut would make some equal, their common prefix is dropped first, word by word.
 fn told_apart(names: &[String], room: usize) -> Vec<String> {
     let shortened = |from: usize| -> Vec<String> {
         let lead = if from > 0 { "…" } else { "" };
         names.iter().map(|n| cut(&format!("{lead}{}", &n[from..]), room)).collect()
     };
     let whole = shortened(0);
-    // Names that are the same before they are cut cannot be told apart by any cut.
+    // Names that are equal before cutting cannot be distinguished by any cut.
     let alike =
         |cut: &[String]| (1..names.len()).any(|i| (0..i).any(|k| cut[i] == cut[k] && names[i] != names[k]));
     let Some(first) = names.first().filter(|_| alike(&whole)) else { return whole };
@@ -314,7 +313,7 @@ fn told_apart(names: &[String], room: usize) -> Vec<String> {
         let same = first.char_indices().zip(name.chars()).find(|((_, a), b)| a != b);
         shared.min(same.map_or(first.len().min(name.len()), |((at, _), _)| at))
     });
-    // The whole words of it; a name must not vanish.
+    // Drops whole words only; a name must not vanish.
     first[..shared].rfind(' ').map_or(whole, |at| shortened(at + 1))
 }
 
@@ -333,8 +332,8 @@ fn right_aligned(table: &mut Table, columns: std::ops::RangeInclusive<usize>) {
     }
 }
 
-/// One row per surface, one column per regime: a number stands under the name of what served it. It is the largest file's that was served
-/// so: a median over a grid tells of the grid.
+/// One row per surface, one column per regime: a number is in the column of its source. It is that of the largest file with
+/// this source, because a median over a grid depends on the grid.
 fn figures(page: &mut Page, story: &Story, layout: usize) {
     let rows: Vec<_> = story.figures.iter().filter(|f| !f.single).collect();
     let kinds: Vec<_> =
@@ -347,7 +346,7 @@ fn figures(page: &mut Page, story: &Story, layout: usize) {
     head.extend(kinds.iter().map(|k| k.words().to_string()));
     table.set_header(head);
     for figure in rows.iter().take(MOST_FIGURES) {
-        // A name that wraps would cost lines the page does not have.
+        // A name that wraps would cost lines that the page does not have.
         let mut row = vec![cut(&clean(&figure.title), layout.saturating_sub(14 * kinds.len() + 2).max(12))];
         row.extend(
             kinds.iter().map(|k| figure.quoted.get(k).map_or("-".to_string(), |rate| units::rate(*rate))),
@@ -361,7 +360,7 @@ fn figures(page: &mut Page, story: &Story, layout: usize) {
     }
 }
 
-/// The surface worth showing: plain reads tell most about caches.
+/// The surface to show: plain reads are the most informative about caches.
 fn chosen(mapped: &[Mapped]) -> Option<&Mapped> {
     mapped
         .iter()
@@ -371,7 +370,7 @@ fn chosen(mapped: &[Mapped]) -> Option<&Mapped> {
 
 fn map(page: &mut Page, run: &Run, layout: usize) {
     const LABEL: usize = 7;
-    /// Two blanks and "P page cache and device".
+    /// Width of two blanks and "P page cache and device".
     const REGIME: usize = 25;
     let all = Mapped::of_run(run);
     let Some(mapped) = chosen(&all) else { return };
@@ -411,7 +410,7 @@ fn map(page: &mut Page, run: &Run, layout: usize) {
     }
 }
 
-/// Names the regime at the line where it begins.
+/// Names the regime beside the line where it begins.
 fn regime_beside(mapped: &Mapped, row: usize, rows: usize) -> String {
     let begins = |i: usize| mapped.bands.iter().find(|b| b.rows.start == i);
     (row..row + rows)
@@ -420,7 +419,7 @@ fn regime_beside(mapped: &Mapped, row: usize, rows: usize) -> String {
         .map_or(String::new(), |b| format!("  {} {}", b.kind.letter(), b.kind.words()))
 }
 
-/// Record sizes over their columns; as many as have room.
+/// Record sizes over their columns; as many as fit.
 fn record_heads(sizes: &[u64], cell: usize) -> String {
     let every = 5usize.div_ceil(cell.max(1));
     let mut line = String::new();
@@ -434,7 +433,7 @@ fn record_heads(sizes: &[u64], cell: usize) -> String {
     line
 }
 
-/// Two rows per line: the upper half block in the first row's colour on the second row's. A gap stays the terminal's own ground.
+/// Two rows per line: the upper half block in the first row's colour on the second row's. A gap keeps the terminal's background.
 fn half_blocks(mapped: &Mapped, scale: &Scale, row: usize, cell: usize) -> String {
     let mut out = String::new();
     for column in 0..mapped.surface.record_bytes.len() {
@@ -471,7 +470,7 @@ fn ramped(mapped: &Mapped, scale: &Scale, row: usize, cell: usize) -> String {
     cells.map(|c| c.as_ref().map_or(' ', |c| glyph(c.value)).to_string().repeat(cell)).collect()
 }
 
-/// The course of the phases that have intervals, as many as have room.
+/// The course of the phases with intervals, as many as fit.
 fn sparklines(page: &mut Page, run: &Run, layout: usize) {
     let mut first = true;
     for phase in &run.phases {
@@ -516,7 +515,7 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     out
 }
 
-/// Breaks at blanks; a word that is too long is cut by the line.
+/// Breaks at spaces; a word that is too long is cut later with its line.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
@@ -539,7 +538,6 @@ mod tests {
     use super::*;
     use crate::samples;
 
-    /// Removes colour codes.
     fn plain(text: &str) -> String {
         let mut out = String::new();
         let mut rest = text;
@@ -666,7 +664,7 @@ mod tests {
         assert_eq!(names(&long, 26), ["…4", "…16"]);
         let other = ["random read with pauses, first", "random read with pauses, second"];
         assert_eq!(names(&other, 20), ["…first", "…second"]);
-        // Told apart as they are, or the same anyway, or with nothing in common.
+        // Distinct after the cut, equal anyway, or without a common prefix.
         assert_eq!(names(&["a long name", "another"], 8), ["a long …", "another"]);
         assert_eq!(names(&["the same name", "the same name"], 8), ["the sam…", "the sam…"]);
         assert_eq!(names(&["größer als ä", "größer als ö"], 6), ["…ä", "…ö"]);

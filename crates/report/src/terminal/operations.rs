@@ -1,22 +1,22 @@
-//! What each operation of a flow did, on the terminal; of phases that read and write at once, what each kind did. Only what has room.
+//! Breakdown by operation of a flow on the terminal; by kind, for phases that read and write at once; as far as it fits.
 
 use super::{Page, Style, cut, plain_table, right_aligned};
 use crate::{Breakdown, story::clean, units};
 use fathom_record::{Phase, Run};
 
-/// Rows of one phase before the rest is counted.
+/// Maximum number of rows per phase before the rest is counted.
 const MOST_ROWS: usize = 16;
-/// A table with fewer rows than this, its empty line and its head says too little.
+/// Minimum space for a table, including its empty line and its head.
 const LEAST_ROOM: usize = 4;
 
-/// A table for each phase that can be taken apart.
+/// A table for each phase with a breakdown.
 pub(super) fn tables(page: &mut Page, run: &Run, layout: usize) {
     let phases: Vec<&Phase> = run.phases.iter().collect();
     for one in Breakdown::of_phases(&phases) {
         if page.room() < LEAST_ROOM {
             return;
         }
-        // Operations that were never reached say nothing here; the page has them.
+        // Operations never reached are left out here; the page has them.
         let rows: Vec<_> = one.rows.iter().filter(|r| r.ops > 0).collect();
         let shown = rows.len().min(MOST_ROWS).min(page.room() - 3);
         if shown == 0 {

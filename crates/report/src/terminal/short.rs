@@ -1,23 +1,24 @@
-//! A survey's short answer, for a terminal of 80 columns by 24 lines: what it measured, what that is good for, and what to know about it.
+//! A survey's short answer, for a terminal of 80 columns by 24 lines: what it measured, what that is good for, and what to know
+//! about it.
 
 use super::{NARROWEST, Page, Paint, Style, cut, plain_table, right_aligned, wrapped};
 use crate::survey::{Answer, Grade, Row, UseVerdict};
 use crate::{story::clean, units};
 
-/// A terminal of 24 lines shows these, the prompt, and what the command says about its files.
+/// Fits a terminal of 24 lines together with the prompt and the command's message about its files.
 pub const LINES: usize = 22;
-/// Widest name of a line, and a blank.
+/// Width of the widest line name and a blank.
 const NAME: usize = 16;
-/// Widest grade, and two blanks.
+/// Width of the widest grade and two blanks.
 const GRADE: usize = 6;
-/// The table of figures has all its columns from here on.
+/// Minimum width for all columns of the table of figures.
 const WIDE: usize = 76;
-/// It has the median and p99 from here on.
+/// Minimum width for the median and p99 columns.
 const MIDDLE: usize = 58;
-/// Room of the column of rates.
+/// Width of the column of rates.
 const PER_S: usize = 13;
 
-/// Lays an answer out for a terminal of `width` columns; `after` are the lines that say what to type next.
+/// Lays an answer out for a terminal of `width` columns; `after` are closing lines with the next commands.
 #[must_use]
 pub fn short(answer: &Answer, after: &[String], width: usize, colour: bool) -> String {
     let layout = width.max(NARROWEST);
@@ -41,7 +42,7 @@ pub fn short(answer: &Answer, after: &[String], width: usize, colour: bool) -> S
     .into_iter()
     .filter_map(|(name, words)| Some((name, words?)))
     .collect();
-    // The head of the table and the blank before it have a line each, and so has what is named.
+    // The head of the table, the blank before it and each named line take a line.
     let needed = page.lines.len() + 2 + answer.more.len() + answer.uses.len() + named.len() + after.len();
     let shown = answer.rows.len().min(LINES.saturating_sub(needed));
     let mut spare = LINES.saturating_sub(needed + shown);
@@ -50,7 +51,7 @@ pub fn short(answer: &Answer, after: &[String], width: usize, colour: bool) -> S
         spare -= usize::from(given);
         given
     };
-    // What changed is read to its end first, then doubts; blanks come last.
+    // Changes get their full text first, then doubts; blank lines come last.
     let wraps = |words: &str| wrapped(&clean(words), layout.saturating_sub(NAME + 1).max(8)).len() > 1;
     let mut lines: Vec<usize> =
         named.iter().rev().map(|(_, words)| 1 + usize::from(one_more(wraps(words)))).collect();
@@ -79,14 +80,14 @@ pub fn short(answer: &Answer, after: &[String], width: usize, colour: bool) -> S
     page.finish()
 }
 
-/// A named line, on at most `most` lines of the terminal.
+/// A named line, on at most `most` terminal lines.
 fn told(page: &mut Page, style: Style, name: &str, words: &str, layout: usize, most: usize) {
     let lead = if name.is_empty() { String::new() } else { format!(" {name:<NAME$}") };
     let lines = wrapped(&clean(words), layout.saturating_sub(lead.len()).max(8));
     let indent = " ".repeat(lead.len());
     for i in 0..lines.len().min(most) {
         let lead = if i == 0 { &lead } else { &indent };
-        // What has no room is cut off at the end of the last line.
+        // Text that does not fit is cut off at the end of the last line.
         let text = if i + 1 == most { lines[i..].join(" ") } else { lines[i].clone() };
         page.line(style, &cut(&format!("{lead}{text}"), layout));
     }
@@ -124,7 +125,7 @@ fn style(grade: Grade) -> Style {
     }
 }
 
-/// A use on one line: its grade, and its figures as far as they fit, the one that decided first and with its threshold.
+/// A use on one line: its grade, and its figures as far as they fit; the deciding one comes first, with its threshold.
 fn good_for(verdict: &UseVerdict, layout: usize) -> String {
     let mut figures: Vec<_> = verdict.figures.iter().filter(|f| f.value.is_some()).collect();
     figures.sort_by_key(|f| std::cmp::Reverse(f.grade));

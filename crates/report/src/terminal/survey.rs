@@ -1,5 +1,5 @@
-//! A survey as one page of 80 columns by 50 lines: what the storage is good for, the ladder of latencies, what was found, a heat map of the
-//! cold reads, and the course of the long write as a sparkline.
+//! A survey as one page of 80 columns by 50 lines: what the storage is good for, the ladder of latencies, the findings, a heat
+//! map of the cold reads, and the course of the long write as a sparkline.
 
 use super::{Page, Style, cut, plain_table, right_aligned, wrapped};
 use crate::colour::Scale;
@@ -7,14 +7,13 @@ use crate::survey::{Grade, Map, UseVerdict, doubt_words, findings, verdicts};
 use crate::{Story, section, spark, story::clean, svg::Course, units};
 use fathom_record::{OpKind, Phase, Run};
 
-/// The page has this many lines at most.
+/// Maximum number of lines on the page.
 pub const LINES: usize = 50;
 /// Rows of the heat map.
 const ROWS: usize = 6;
-/// Widest name of a use, and two blanks.
+/// Width of the widest use and two blanks.
 const USE: usize = 17;
 
-/// Lays a survey out.
 pub(super) fn summary(page: &mut Page, run: &Run, story: &Story, layout: usize) {
     head(page, run, story, layout);
     page.line(Style::Plain, "");
@@ -83,7 +82,7 @@ fn ladder(page: &mut Page, run: &Run, layout: usize) {
     page.table(&table);
 }
 
-/// As many findings as have room, whole.
+/// As many whole findings as fit.
 fn found(page: &mut Page, run: &Run, layout: usize, room: usize) {
     let all = findings(run);
     let Some(mut left) = room.checked_sub(2).filter(|_| !all.is_empty()) else { return };

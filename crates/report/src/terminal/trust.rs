@@ -1,12 +1,12 @@
-//! The trust list on the terminal: a line per check where there is room for it, else a line per check that failed and one for those of
-//! each other verdict. A check that failed is coloured; its mark tells it as well.
+//! The trust list on the terminal: one line per check if they fit, else one line per failed check and one for each other
+//! verdict. A failed check is coloured as well as marked.
 
 use super::{Page, Style, cut};
 use crate::trust::{Line, lines, tally};
 use fathom_record::{Run, Verdict};
 use unicode_width::UnicodeWidthStr as _;
 
-/// Lines that are left for what follows before the list is shortened: reasons for doubt, the course of phases.
+/// Lines kept for doubts and courses of phases before the list is shortened.
 const KEPT: usize = 10;
 
 pub(super) fn list(page: &mut Page, run: &Run, layout: usize) {
@@ -14,8 +14,7 @@ pub(super) fn list(page: &mut Page, run: &Run, layout: usize) {
     if lines.is_empty() {
         return;
     }
-    // From the longest form to the shortest: the first for which there is room, and something left for the reasons why a check failed,
-    // if one did.
+    // From the longest form to the shortest: uses the first that fits and leaves space for the reasons, if a check failed.
     let failed = !run.doubts.is_empty() || lines.iter().any(|l| l.verdict == Verdict::Doubtful);
     let kept = if failed { KEPT } else { 0 };
     let forms = [(&[][..], kept), (&[Verdict::Unknown, Verdict::Good][..], 0), (&ALL[..], 0)];
@@ -31,10 +30,10 @@ pub(super) fn list(page: &mut Page, run: &Run, layout: usize) {
     }
 }
 
-/// Verdicts in the order of their weight.
+/// Verdicts by importance.
 const ALL: [Verdict; 3] = [Verdict::Doubtful, Verdict::Unknown, Verdict::Good];
 
-/// The list with the checks of some verdicts taken together.
+/// The list, with the checks of the verdicts `in_one` combined.
 fn form(page: &mut Page, lines: &[Line], in_one: &[Verdict], layout: usize) {
     page.line(Style::Plain, "");
     page.line(Style::Bold, &format!("Trust: {}", tally(lines)));
@@ -66,7 +65,7 @@ fn together(page: &mut Page, lines: &[Line], verdict: Verdict, layout: usize) {
     page.paragraph(style(verdict), &format!("{} ", first.mark()), &text, layout);
 }
 
-/// "13 of 46 phases (cached read, cold read): ..." without the names: the figures behind them say more.
+/// "13 of 46 phases (cached read, cold read): ..." without the names, since the figures after them say more.
 fn without_names(text: &str) -> String {
     let named = text.split_once(" phases (").and_then(|(count, rest)| {
         let (_, rest) = rest.split_once(')')?;
@@ -75,7 +74,7 @@ fn without_names(text: &str) -> String {
     named.unwrap_or_else(|| text.to_string())
 }
 
-/// As many of a sentence's parts, which "; " divides, as have room; the first is cut if it must be.
+/// As many of a sentence's parts, separated by "; ", as fit; the first is cut if necessary.
 fn shortened(sentence: &str, room: usize) -> String {
     let whole = sentence.trim_end_matches('.');
     if whole.width() <= room {
@@ -87,7 +86,7 @@ fn shortened(sentence: &str, room: usize) -> String {
     }
     let ends = text.match_indices("; ").map(|(at, _)| at);
     let fitting = ends.filter(|&at| text[..at].width() + 2 <= room).last();
-    // A part of few words says less than what has room of the next.
+    // A part of a few words says less than the beginning of the next.
     match fitting.filter(|&at| text[..at].width() * 2 >= room) {
         Some(at) => format!("{} …", &text[..at]),
         None => cut(&text, room),
@@ -112,7 +111,7 @@ mod tests {
         assert!(summary(&run, 80, true).contains("\u{1b}[33m! overload"), "doubtful in colour");
     }
 
-    /// A survey with so many more writes.
+    /// A survey with `writes` additional writes.
     fn filled(writes: usize) -> Run {
         let mut run = Run { trust: samples::trust_list(), ..samples::survey_run() };
         run.phases.extend((0..writes).map(|i| {

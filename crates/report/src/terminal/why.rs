@@ -6,16 +6,16 @@ use crate::why::{self, Why};
 use crate::{story::clean, units};
 use unicode_width::UnicodeWidthStr;
 
-/// More are not read.
+/// Maximum number of lines.
 const LINES: usize = 10;
-/// A bar of the whole.
+/// Width of a full bar.
 const BAR: usize = 20;
-/// This many parts always have rows; where there is no room for more, the smallest share one.
+/// At least this many parts get their own rows; if no more fit, the smallest are combined.
 const FEWEST_PARTS: usize = 2;
-/// A smaller share of the time is not worth a line.
+/// Smaller shares of the time get no line.
 const NOTABLE: f64 = 0.01;
 
-/// The answer for a terminal of `width` columns; `after` are the lines that say what to type next.
+/// The answer for a terminal of `width` columns; `after` are closing lines with the next commands.
 #[must_use]
 pub fn answer(found: &Why, after: &[String], width: usize, colour: bool) -> String {
     let layout = width.max(NARROWEST);

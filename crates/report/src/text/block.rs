@@ -1,5 +1,5 @@
-//! What one device was asked for, in a dozen lines of at most 80 columns: requests, bytes, sizes, merges and sequence by class, time in
-//! the device (D2C) and above it (Q2D), depth, who issued them, and what limits the figures.
+//! Activity of one device in a dozen lines of at most 80 columns: requests, bytes, sizes, merges and sequence by class, time in
+//! the device (D2C) and above it (Q2D), depth, issuers, and what limits the figures.
 
 use crate::{
     block::{Depth, Requests, all_merges, issuer_share, issuer_words, lost_words, remarks, rounded_bytes},
@@ -11,18 +11,18 @@ use fathom_record::{BlockLayer, Histogram};
 use std::fmt::Write as _;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// No line is wider.
+/// Maximum width of a line.
 pub const COLUMNS: usize = 80;
-/// Issuers that are named before the rest is counted.
+/// Maximum number of issuers named before the rest is counted.
 const MOST_ISSUERS: usize = 5;
 
-/// "1 event", "11 events": how many a trace holds.
+/// "1 event", "11 events": the number of events in a trace.
 #[must_use]
 pub fn events(n: u64) -> String {
     if n == 1 { "1 event".into() } else { format!("{n} events") }
 }
 
-/// The summary of a device. The layer tells how long it was watched and whether events were lost.
+/// The summary of a device. `layer` has the watched time and the number of lost events.
 #[must_use]
 pub fn device(layer: &BlockLayer, device: &DeviceActivity) -> String {
     let mut text = String::new();
@@ -60,7 +60,7 @@ pub fn device(layer: &BlockLayer, device: &DeviceActivity) -> String {
     text
 }
 
-/// Whether a trace tells of a device what was asked for and never when it was done: its summary keeps no depth then.
+/// Whether a trace has only arrivals for a device and no completions; its summary then has no depth.
 fn only_arrivals(layer: &BlockLayer, device: &DeviceActivity) -> bool {
     layer.source == "trace"
         && device.in_device.is_empty()
@@ -110,7 +110,7 @@ fn times(text: &mut String, device: &DeviceActivity) {
     }
 }
 
-/// The time in the device and the one above it, as far as they were watched.
+/// The time in the device and above it, as far as they were watched.
 fn latencies(stats: &RequestStats) -> Vec<(String, &Histogram)> {
     [("D2C", &stats.d2c), ("Q2D", &stats.q2d)]
         .into_iter()
@@ -119,7 +119,7 @@ fn latencies(stats: &RequestStats) -> Vec<(String, &Histogram)> {
         .collect()
 }
 
-/// Cells of a row: the name to the left, seven figures to the right.
+/// A row: the name left-aligned, seven figures right-aligned.
 fn row(name: &str, cells: [&str; 7]) -> String {
     let mut line = format!(" {name:<11}");
     for (cell, width) in cells.into_iter().zip([11, 10, 10, 8, 11, 8, 9]) {
@@ -150,7 +150,7 @@ fn depths(text: &mut String, layer: &BlockLayer, device: &DeviceActivity) {
 }
 
 fn issuers(text: &mut String, layer: &BlockLayer, device: &DeviceActivity) {
-    // A trace does not say whose run it is of: no program in it is another's.
+    // A trace does not belong to a run, so none of its programs is "other".
     let named = |i: &Issuer| layer.source == "trace" && i.kind == IssuerKind::Other && !i.name.is_empty();
     let who = |i: &Issuer| if named(i) { clean(&i.name) } else { issuer_words(i) };
     let mut words: Vec<String> = device
@@ -167,7 +167,7 @@ fn issuers(text: &mut String, layer: &BlockLayer, device: &DeviceActivity) {
     }
 }
 
-/// A paragraph led by `first`, its further lines indented alike; broken at spaces, and where there is none.
+/// A paragraph prefixed with `first`, with further lines indented to match; broken at spaces, or within a word if necessary.
 pub(super) fn line(text: &mut String, first: &str, words: &str) {
     let room = COLUMNS - first.width();
     let mut current = String::new();

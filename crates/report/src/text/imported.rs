@@ -1,5 +1,5 @@
-//! An imported run on the terminal, all of it: where it comes from, what may be said of it, its tables as tables (file size by record
-//! size), and of every other cell the figures with the lines they were printed on.
+//! An imported run in full on the terminal: its source, the verdicts, its tables (file size by record size), and all other
+//! cells with their figures and source lines.
 
 use crate::{
     imported::{rows, source},
@@ -11,7 +11,7 @@ use crate::{
 use fathom_record::{Headline, Phase, Run};
 use std::fmt::Write as _;
 
-/// The whole run; nothing of one that was measured.
+/// The whole run; `None` for a measured one.
 #[must_use]
 pub fn long(run: &Run) -> Option<String> {
     let from = source(run)?;
@@ -62,7 +62,7 @@ pub fn long(run: &Run) -> Option<String> {
     Some(text)
 }
 
-/// Throughput in kB/s (1024 bytes) as IOzone prints it; what was not run is a dash.
+/// Throughput in kB/s (1024 bytes) as IOzone prints it; a dash for cells that were not run.
 fn matrix(text: &mut String, surface: &Surface) {
     let _ = writeln!(text, "\n{}, kB/s, file size by record size", clean(&surface.title));
     let head: String =
@@ -77,7 +77,7 @@ fn matrix(text: &mut String, surface: &Surface) {
     }
 }
 
-/// Phases that were logged operation by operation or over time have no printed figures of their own.
+/// Phases logged by operation or over time have no printed figures.
 fn courses(text: &mut String, phases: &[&Phase]) {
     for phase in phases.iter().filter(|p| p.repetitions.iter().any(|r| !r.workers.is_empty())) {
         let rate = match phase.headline() {

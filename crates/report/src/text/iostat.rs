@@ -1,6 +1,6 @@
-//! Intervals of a device as rows with the columns of `iostat -x` (sysstat 12): the same names, units and divisions, so that they can be
-//! read beside it. kB are 1024 bytes there, times are ms. Columns whose figures a record does not hold (bytes and times of
-//! discards, times of flushes) are left out rather than printed as 0.
+//! Intervals of a device as rows with the columns of `iostat -x` (sysstat 12): the same names, units and divisions, so that the
+//! two can be compared. kB are 1024 bytes there, times are ms. Columns without figures in a record (bytes and times of
+//! discards, times of flushes) are left out instead of printed as 0.
 
 use fathom_record::block::BlockInterval;
 use std::fmt::Write as _;
@@ -10,17 +10,17 @@ pub const EXTENDED_COLUMNS: usize = 154;
 /// Width of a row of [`Form::Short`].
 pub const SHORT_COLUMNS: usize = 80;
 
-/// Which columns are printed.
+/// The columns to print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Those of `iostat -x`: reads and writes apart.
+    /// As `iostat -x`: reads and writes separately.
     Extended,
-    /// Those of `iostat -xs`: reads, writes and discards together, for narrow terminals.
+    /// As `iostat -xs`: reads, writes and discards together, for narrow terminals.
     Short,
 }
 
 impl Form {
-    /// The form that fits so many columns.
+    /// The form that fits the given width.
     #[must_use]
     pub fn fitting(width: usize) -> Self {
         if width >= EXTENDED_COLUMNS { Self::Extended } else { Self::Short }
@@ -39,7 +39,7 @@ impl Form {
     }
 }
 
-/// What the rows of a device are divided out to: one interval of `iostat -x`.
+/// One interval of `iostat -x`: a device's sums, divided.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Row {
     /// End of the interval, s after watching began.
@@ -50,7 +50,7 @@ pub struct Row {
     pub write: Way,
     /// Reads, writes and discards completed per second.
     pub transfers_per_s: f64,
-    /// Mean time of reads and writes together, ms.
+    /// Mean time of reads and writes combined, ms.
     pub await_ms: f64,
     /// Discards completed per second.
     pub discards_per_s: f64,
@@ -67,11 +67,11 @@ pub struct Row {
 pub struct Way {
     /// Requests completed per second.
     pub per_s: f64,
-    /// KiB of those per second; iostat writes kB.
+    /// KiB of those per second; iostat prints kB.
     pub kb_per_s: f64,
     /// Requests merged per second.
     pub merged_per_s: f64,
-    /// Of all that arrived those that were merged, %.
+    /// Merged share of all arrived requests, %.
     pub merged_percent: f64,
     /// Mean time of a request, ms.
     pub await_ms: f64,
@@ -92,7 +92,7 @@ impl Way {
     }
 }
 
-/// A quotient; 0 where nothing is to be divided, as iostat prints it.
+/// A quotient; 0 if the divisor is 0, as in iostat.
 fn over(sum: f64, by: f64) -> f64 {
     if by > 0.0 { sum / by } else { 0.0 }
 }
@@ -150,7 +150,7 @@ impl Row {
     }
 }
 
-/// Heads and a row for every interval with the name of its device, in the order given; nothing for no interval.
+/// Heads and a row for every interval with the name of its device, in the given order; empty without intervals.
 #[must_use]
 pub fn table<'i, S: AsRef<str>>(
     rows: impl IntoIterator<Item = (S, &'i BlockInterval)>,
@@ -226,7 +226,7 @@ mod tests {
         for (form, width) in [(Form::Extended, EXTENDED_COLUMNS), (Form::Short, SHORT_COLUMNS)] {
             let line = Row::of(&optical()).line("vda", form);
             assert_eq!((form.head().len(), line.len()), (width, width), "{form:?}");
-            // Figures are aligned to the right: each ends where its head does.
+            // Figures are right-aligned: each ends where its head does.
             for (at, _) in form.head().match_indices(|c: char| c != ' ') {
                 let ends = form.head()[at + 1..].chars().next().is_none_or(|c| c == ' ');
                 if at > 20 && ends {

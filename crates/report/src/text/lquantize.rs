@@ -1,17 +1,17 @@
-//! Classes of equal width in the form of dtrace's `lquantize()`: sizes of requests in steps of 2 KiB, as they were printed for the
-//! read-ahead of 2007. A class is named by its lowest value and holds that value; the class before the first and the one after
-//! the last are shown empty. Below and above the classes there is one row each, `< low` and `>= high`.
+//! Classes of equal width in the form of dtrace's `lquantize()`: request sizes in steps of 2 KiB, as printed for the read-ahead
+//! of 2007. A class is named by its lowest value, inclusive; the class before the first and the one after the last are shown
+//! empty. Below and above the classes there is one row each, `< low` and `>= high`.
 //!
-//! One thing differs from dtrace, for requests reach a megabyte today: of a long run of empty classes one row `...` is left.
+//! One difference from dtrace, since requests reach a megabyte today: a long run of empty classes is reduced to one row `...`.
 
 use super::{bar, head};
 use fathom_record::block::SizeCount;
 use std::collections::BTreeMap;
 
-/// A run of empty classes that is longer becomes one row.
+/// Longer runs of empty classes become one row.
 const LONGEST_EMPTY_RUN: u64 = 8;
 
-/// Which classes there are: `levels` of `step` each, from `low` on.
+/// The classes: `levels` of width `step`, from `low` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Classes {
     low: u64,
@@ -20,11 +20,11 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// Sizes in steps of 2 KiB without an end.
+    /// Sizes in steps of 2 KiB, unbounded.
     pub const SIZES: Self = Self { low: 0, step: 2048, levels: u64::MAX / 2048 };
 
-    /// What `lquantize(value, low, high, step)` makes: whole steps only, what is left below `high` belongs to the row above. `None`
-    /// where there is no class.
+    /// The classes of `lquantize(value, low, high, step)`: whole steps only; a remainder below `high` belongs to the row above.
+    /// `None` if there is no class.
     #[must_use]
     pub fn new(low: u64, high: u64, step: u64) -> Option<Self> {
         let levels = high.checked_sub(low)?.checked_div(step)?;
@@ -50,7 +50,7 @@ impl Classes {
     }
 }
 
-/// Draws values with their counts. The title is the line over it; no values give no text, as dtrace prints no aggregation then.
+/// Draws values with their counts below the line `title`. Without values the text is empty, as dtrace then prints no aggregation.
 #[must_use]
 pub fn draw(title: &str, values: impl IntoIterator<Item = (u64, u64)>, classes: &Classes) -> String {
     let mut rows: BTreeMap<u64, u64> = BTreeMap::new();
@@ -75,11 +75,11 @@ pub fn draw(title: &str, values: impl IntoIterator<Item = (u64, u64)>, classes: 
     text
 }
 
-/// The rows from `from` up to `to` without that one.
+/// The empty rows from `from` up to, but excluding, `to`.
 fn empty(classes: &Classes, from: u64, to: u64) -> String {
     let one = |row: u64| bar(&classes.label(row), 0, 0);
     if to - from > LONGEST_EMPTY_RUN {
-        // The first and the last stay: they say where the gap begins and ends.
+        // The first and the last stay, to show where the gap begins and ends.
         return one(from) + &bar("...", 0, 0) + &one(to - 1);
     }
     (from..to).map(one).collect()
@@ -99,7 +99,7 @@ mod tests {
 
     const LARGE: &str = "/media/TestDVD/largefile3";
 
-    /// What dtrace printed of the read-ahead that issued single blocks: 1 GiB in requests of 2 KiB.
+    /// dtrace's output for the read-ahead that issued single blocks: 1 GiB in requests of 2 KiB.
     #[test]
     fn requests_of_one_block_as_in_2007() {
         let classes = Classes::new(0, 32_767, 2048).expect("classes");
@@ -116,7 +116,7 @@ mod tests {
         );
     }
 
-    /// And of the one that had requests of a process and of its own: a value equal to a bound belongs to the class it opens.
+    /// And for the one with both the process's and its own requests: a value equal to a bound belongs to the class it opens.
     #[test]
     fn requests_of_read_ahead_as_in_2007() {
         let classes = Classes::new(0, 65_536, 2048).expect("classes");

@@ -1,6 +1,6 @@
-//! What reached a device as plain text of fixed columns: the distributions of dtrace, the rows of iostat, the summary of one device.
-//! Every front end that tells of requests (a stored run, a trace, a live view, the simulator) prints them through here, so that
-//! the same requests give the same text. No colour, no terminal; nothing is wider than it says.
+//! Block-layer activity as plain text of fixed columns: the distributions of dtrace, the rows of iostat, the summary of one
+//! device. Every front-end that prints requests (a stored run, a trace, a live view, the simulator) uses this module, so that
+//! the same requests give the same text. No colour, no terminal detection; widths are fixed.
 
 pub mod block;
 pub mod imported;
@@ -11,10 +11,10 @@ pub mod run;
 
 use std::fmt::Write as _;
 
-/// Characters of a bar that stands for all.
+/// Length of a bar for 100 %.
 const BAR: u64 = 40;
 
-/// The line over a distribution as dtrace prints the keys of an aggregation: each in a column of its own.
+/// The line above a distribution, as dtrace prints the keys of an aggregation: each in its own column.
 #[must_use]
 pub fn keys(keys: &[&str]) -> String {
     keys.iter().fold(String::new(), |mut line, key| {
@@ -23,7 +23,7 @@ pub fn keys(keys: &[&str]) -> String {
     })
 }
 
-/// The first two lines of a distribution: what it is of, and the heads of its columns.
+/// The first two lines of a distribution: its title and the heads of its columns.
 fn head(title: &str) -> String {
     let mut text = String::new();
     if !title.is_empty() {
@@ -33,7 +33,7 @@ fn head(title: &str) -> String {
     text
 }
 
-/// One class of a distribution: its bar is rounded to the nearest whole character, as dtrace does.
+/// One class of a distribution; its bar is rounded to the nearest whole character, as in dtrace.
 fn bar(label: &str, count: u64, total: u128) -> String {
     let length = if total == 0 {
         0
@@ -43,7 +43,7 @@ fn bar(label: &str, count: u64, total: u128) -> String {
     format!("{label:>16} |{:<40} {count:<9}\n", "@".repeat(length))
 }
 
-/// Classes that somebody else made, with their counts.
+/// Classes from an imported text, with their counts.
 fn distribution(classes: &[(&str, u64)]) -> String {
     let total: u128 = classes.iter().map(|(_, n)| u128::from(*n)).sum();
     classes.iter().fold(head(""), |text, (label, count)| text + &bar(label, *count, total))

@@ -1,13 +1,13 @@
-//! Powers of two in the form of dtrace's `quantize()`: latencies in ns, distances in bytes. A class is named by its lowest value, 0
-//! has one of its own; the class before the first and the one after the last are shown empty.
+//! Powers of two in the form of dtrace's `quantize()`: latencies in ns, distances in bytes. A class is named by its lowest
+//! value, and 0 has its own class; the class before the first and the one after the last are shown empty.
 
 use super::{bar, head};
 use fathom_record::Histogram;
 
-/// Classes there are: one for 0 and one for each power of two.
+/// Number of classes: one for 0 and one for each power of two.
 const CLASSES: usize = 65;
 
-/// Draws values with their counts. The title is the line over it; no values give no text.
+/// Draws values with their counts below the line `title`; empty without values.
 #[must_use]
 pub fn draw(title: &str, values: impl IntoIterator<Item = (u64, u64)>) -> String {
     let mut classes = [0u64; CLASSES];
@@ -22,7 +22,7 @@ pub fn draw(title: &str, values: impl IntoIterator<Item = (u64, u64)>) -> String
     let total: u128 = classes.iter().map(|&n| u128::from(n)).sum();
     let mut text = head(title);
     if first == 0 {
-        // Below 0 dtrace names the negative power.
+        // Below 0, dtrace's class is the negative power.
         text.push_str(&bar("-1", 0, total));
     }
     for (class, &count) in classes.iter().enumerate().take(last + 1).skip(first.saturating_sub(1)) {
@@ -32,7 +32,6 @@ pub fn draw(title: &str, values: impl IntoIterator<Item = (u64, u64)>) -> String
     text
 }
 
-/// Lowest value of a class.
 fn label(class: usize) -> String {
     match class {
         0 => "0".into(),
@@ -40,13 +39,13 @@ fn label(class: usize) -> String {
     }
 }
 
-/// Latencies in ns. A bucket of the histogram never crosses a power of two, so nothing is lost.
+/// Latencies in ns. A histogram bucket never crosses a power of two, so nothing is lost.
 #[must_use]
 pub fn latency(title: &str, latency: &Histogram) -> String {
     draw(title, latency.buckets().map(|(low, _, count)| (low, count)))
 }
 
-/// Counts that are in powers of two already: (exponent, count). An exponent no 64-bit value has counts as the highest.
+/// Counts already in powers of two: (exponent, count). Exponents above those of 64-bit values count as the highest.
 #[must_use]
 pub fn exponents(title: &str, counts: &[(u32, u64)]) -> String {
     draw(title, counts.iter().map(|&(exponent, count)| (1u64 << exponent.min(63), count)))

@@ -1,5 +1,5 @@
-//! The long text of a run: phase by phase and device by device the summary, the distributions of sizes, distances and times, the rows
-//! of iostat, and the findings with the figures that prove them.
+//! The long text of a run: by phase and device the summary, the distributions of sizes, distances and times, the rows of
+//! iostat, and the findings with their evidence.
 
 use super::{block, iostat, lquantize, quantize};
 use crate::{
@@ -12,17 +12,16 @@ use fathom_record::block::{DeviceActivity, RequestStats};
 use fathom_record::{BlockLayer, Phase, Repetition, Run};
 use std::fmt::Write as _;
 
-/// What becomes of the rows of iostat.
+/// How to print the rows of iostat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rows {
-    /// Printed for a terminal of so many columns.
+    /// For a terminal of this many columns.
     For(usize),
-    /// Left out.
+    /// Not at all.
     Left,
 }
 
-/// Everything the block layer told about a run, for a terminal of `width` columns. Only the rows of iostat make use of more than
-/// 80.
+/// All block-layer figures of a run, for a terminal of `width` columns. Only the rows of iostat use more than 80.
 #[must_use]
 pub fn long(run: &Run, width: usize) -> String {
     let phases: Vec<String> =
@@ -39,7 +38,7 @@ pub fn long(run: &Run, width: usize) -> String {
     text
 }
 
-/// The same of one phase; nothing where its requests were not watched and nothing was found.
+/// The same for one phase; empty if its requests were not watched and there are no findings.
 #[must_use]
 pub fn phase(phase: &Phase, rows: Rows) -> String {
     let found = finding::of_phase(phase);

@@ -1,4 +1,4 @@
-//! The first sheet: of each run where it was made and its short table, one unit a column, with a chart of it.
+//! The first sheet: for each run its heading and short table, one unit per column, with a chart.
 
 use super::{Done, Look};
 use crate::results::Line;
@@ -6,10 +6,10 @@ use crate::{heading, results};
 use fathom_record::Run;
 use rust_xlsxwriter::{Chart, ChartAxisCrossing, ChartType, Format, Workbook, Worksheet, XlsxError};
 
-/// Its name, which the chart refers to.
+/// Name of the sheet; the chart refers to it.
 pub(super) const NAME: &str = "Answer";
 const HEADS: [&str; 7] = ["", "MiB/s", "operations/s", "p50, us", "p99, us", "p99.9, us", "served by"];
-/// Room that a chart takes, rows.
+/// Rows covered by a chart.
 const CHART_ROWS: u32 = 17;
 
 pub(super) fn write(book: &mut Workbook, runs: &[&Run], look: &Look) -> Done {
@@ -21,7 +21,7 @@ pub(super) fn write(book: &mut Workbook, runs: &[&Run], look: &Look) -> Done {
         let lines = results::of_run(run);
         longest = lines.iter().map(|line| line.what.chars().count()).max().unwrap_or(0).max(longest);
         for words in heading::lines(run) {
-            // Nothing stands beside these lines, so that they have room.
+            // The cells to the right stay empty, so that these lines can overflow.
             sheet.write_with_format(row, 0, words, &look.bold)?;
             row += 1;
         }
@@ -35,7 +35,7 @@ pub(super) fn write(book: &mut Workbook, runs: &[&Run], look: &Look) -> Done {
     Ok(())
 }
 
-/// Table and chart; returns the row below.
+/// Writes table and chart; returns the row below.
 fn table(sheet: &mut Worksheet, head: u32, lines: &[Line], look: &Look) -> Result<u32, XlsxError> {
     for (column, words) in (0u16..).zip(HEADS) {
         let format = match column {
@@ -69,7 +69,7 @@ fn table(sheet: &mut Worksheet, head: u32, lines: &[Line], look: &Look) -> Resul
     }
 }
 
-/// Bars of the rate that most lines have, on a logarithmic axis: memory is thousands of times as fast as a disk.
+/// A bar chart of the rate that most lines have, on a logarithmic axis: memory is thousands of times as fast as a disk.
 fn chart(head: u32, lines: &[Line]) -> Option<Chart> {
     let with = |rate: fn(&Line) -> Option<f64>| -> Vec<u32> {
         let rows = (head + 1..).zip(lines);
@@ -86,7 +86,7 @@ fn chart(head: u32, lines: &[Line]) -> Option<Chart> {
         .set_values((NAME, first, column, last, column));
     chart.title().set_name(HEADS[usize::from(column)]);
     chart.legend().set_hidden();
-    // Of bars the axis of names is the vertical one. The first line is at the top; zero does not exist on a logarithmic axis.
+    // In a bar chart the category axis is vertical. The first line is at the top; a logarithmic axis has no zero.
     chart.y_axis().set_reverse();
     chart.x_axis().set_log_base(10).set_crossing(ChartAxisCrossing::Min);
     chart.set_width(760).set_height(320);

@@ -1,5 +1,5 @@
-//! The sheets of what reached the devices, each a tidy table: requests by class, their sizes, the intervals, and the findings with a row
-//! for each figure that proves them. Every repetition that was watched is in them; a figure nobody watched is an empty cell.
+//! The sheets of block-layer activity, each a tidy table: requests by class, their sizes, the intervals, and the findings with
+//! a row per figure of evidence. They include every watched repetition; a figure that was not watched is an empty cell.
 
 use super::{Done, Look, fit};
 use crate::{
@@ -12,9 +12,9 @@ use fathom_record::block::{BlockInterval, DeviceActivity, RequestStats};
 use fathom_record::{BlockLayer, Finding, Phase, Repetition, Run};
 use rust_xlsxwriter::{Workbook, Worksheet};
 
-/// What leads every row: run, label, phase, test, repetition.
+/// The leading columns: run, label, phase, test, repetition.
 const LEAD: [&str; 5] = ["run", "label", "phase", "test", "repetition"];
-/// Rows a sheet has room for; the format ends at 1 048 576.
+/// Maximum number of rows per sheet; the format ends at 1 048 576.
 const MOST_ROWS: u32 = 1_000_000;
 
 /// Heads of the sheet of requests, after [`LEAD`].
@@ -74,7 +74,6 @@ pub(super) const INTERVALS: [&str; 18] = [
 /// Heads of the sheet of findings.
 pub(super) const FINDINGS: [&str; 7] = ["rule", "finding", "advice", "figure", "value", "unit", "source"];
 
-/// A cell.
 enum Cell {
     Text(String),
     Number(Option<f64>),
@@ -88,7 +87,7 @@ struct Place<'r> {
     repetition: &'r Repetition,
 }
 
-/// Writes those sheets for which there is something to tell.
+/// Writes the sheets that have any rows.
 pub(super) fn write(book: &mut Workbook, runs: &[&Run], look: &Look) -> Done {
     let all = || {
         runs.iter().flat_map(|run| {
@@ -193,7 +192,7 @@ fn interval(layer: &BlockLayer, repetition: &Repetition, interval: &BlockInterva
     cells
 }
 
-/// A row for each figure.
+/// A row per figure of evidence.
 fn finding(finding: &Finding) -> Vec<Vec<Cell>> {
     let texts = || [&finding.rule, &finding.sentence, &finding.advice].map(|t| Cell::Text(t.clone()));
     finding

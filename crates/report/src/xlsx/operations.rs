@@ -1,12 +1,11 @@
-//! The sheet of operations: one operation of a flow (or one kind, where a phase reads and writes at once) a row, all workers and
-//! repetitions together.
+//! The sheet of operations: one row per operation of a flow (or kind, if a phase reads and writes at once), over all workers
+//! and repetitions.
 
 use super::{Done, Look, fit};
 use crate::{Breakdown, story::clean};
 use fathom_record::{Phase, Run};
 use rust_xlsxwriter::{Workbook, Worksheet};
 
-/// Heads; a unit in each name that has one.
 pub(super) const HEADS: [&str; 18] = [
     "run",
     "label",
@@ -28,7 +27,7 @@ pub(super) const HEADS: [&str; 18] = [
     "max_ns",
 ];
 
-/// Writes the sheet, if there is anything to tell.
+/// Writes the sheet, if it has any rows.
 pub(super) fn write(book: &mut Workbook, runs: &[&Run], look: &Look) -> Done {
     let all: Vec<(&Run, Vec<Breakdown>)> = runs
         .iter()

@@ -13,7 +13,7 @@ use fathom_record::{
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Two phases of ten seconds each, watched by events, and one that only counters saw.
+/// Two phases of ten seconds each, watched by events, and one with counters only.
 pub fn observed_run() -> Run {
     let mut run =
         frame("what reached the device", &["fathom", "run", "observed.toml", "--observe", "events"]);
@@ -64,7 +64,7 @@ fn course() -> CacheCourse {
     CacheCourse { own: "bdi 253:0".into(), samples: (0..21).map(sample).collect(), cost_ns: 400_000 }
 }
 
-/// A phase of which counters alone were read: the file system's device, and one below it that did nothing.
+/// A phase with counters only: the file system's device, and an inactive one below it.
 pub fn counted_run() -> Run {
     let mut run = observed_run();
     run.phases.truncate(1);
@@ -92,7 +92,7 @@ pub fn counted_run() -> Run {
     run
 }
 
-/// The run with events lost: no count in it is a total.
+/// The run with lost events: no count in it is a total.
 pub fn lossy_run() -> Run {
     let mut run = observed_run();
     for repetition in run.phases.iter_mut().flat_map(|p| &mut p.repetitions) {
@@ -103,7 +103,7 @@ pub fn lossy_run() -> Run {
     run
 }
 
-/// Reads of 4 KiB at depth 8: each call one request.
+/// Reads of 4 KiB at depth 8, one request per call.
 pub fn block_layer() -> BlockLayer {
     let reads = RequestStats {
         class: RequestClass::Read,
@@ -149,7 +149,7 @@ pub fn block_layer() -> BlockLayer {
     }
 }
 
-/// Buffered writes: the kernel writes back in large requests that are merged, and the journal flushes the device's cache.
+/// Buffered writes: the kernel writes back in large merged requests, and the journal flushes the device's cache.
 fn written_back() -> BlockLayer {
     let writes = RequestStats {
         class: RequestClass::Write,
@@ -235,7 +235,7 @@ fn issuer(kind: IssuerKind, name: &str, reads: (u64, u64), writes: (u64, u64)) -
     }
 }
 
-/// Times in ms from depth 0 on.
+/// Times in ms by depth, from 0 on.
 fn depths(ms: &[u64]) -> Vec<DepthTime> {
     (0..).zip(ms).map(|(depth, ms)| DepthTime { depth, ns: ms * 1_000_000 }).collect()
 }
@@ -256,7 +256,7 @@ fn reading(i: u64, device: u32) -> BlockInterval {
     }
 }
 
-/// Nothing for two seconds: the data waits in the page cache. Then bursts.
+/// Nothing for two seconds, while the data waits in the page cache; then bursts.
 fn writing(i: u64, device: u32) -> BlockInterval {
     let writes = if i < 2 { 0 } else { 90 + (i * 37) % 180 };
     BlockInterval {

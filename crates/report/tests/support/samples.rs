@@ -1,5 +1,5 @@
-//! Runs as a real machine would produce them, made by rule: same figures on every call. Used by unit tests, the golden files and
-//! the example that writes pages to look at. Not part of the library.
+//! Synthetic runs as a real machine would produce them, with the same figures on every call. Used by unit tests, the golden
+//! files and the example that writes sample pages. Not part of the library.
 #![allow(dead_code, missing_docs)]
 
 mod observed;
@@ -34,7 +34,7 @@ const TESTS: [(&str, bool, bool, f64); 13] = [
     ("freread", true, false, 0.97),
 ];
 
-/// Everything a run has apart from its phases.
+/// A run without phases.
 fn frame(label: &str, argv: &[&str]) -> Run {
     Run {
         id: "20261121T210531-1a2b3c".into(),
@@ -71,7 +71,7 @@ fn frame(label: &str, argv: &[&str]) -> Run {
     }
 }
 
-/// A few per cent that look like noise and are the same on every call.
+/// A few per cent of deterministic noise.
 fn wobble(a: u64, b: u64, c: u64) -> f64 {
     let mut x = a.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ b.wrapping_mul(0xC2B2_AE3D_27D4_EB4F) ^ (c << 17);
     x ^= x >> 29;
@@ -291,7 +291,7 @@ fn streams_phase(seq: u32, name: &str, reads: bool, streams: u64, file: u64, tot
     }
 }
 
-/// A signal came before the first phase was done.
+/// A signal arrived before the first phase finished.
 pub fn interrupted_run() -> Run {
     let mut run = frame("survey", &["fathom", "survey", "/srv/data"]);
     run.status = Status::Interrupted;
@@ -305,7 +305,7 @@ pub fn interrupted_run() -> Run {
     run
 }
 
-/// Every name a user can choose holds what breaks HTML, JSON in scripts, Markdown tables and terminals.
+/// Every name that a user can choose contains characters that break HTML, JSON in scripts, Markdown tables and terminals.
 pub fn hostile_run() -> Run {
     let evil = "</script><b>\"'&<!-- | `x` \u{1b}[31m";
     let mut run = throughput_run();
@@ -344,7 +344,7 @@ pub fn hostile_run() -> Run {
     run
 }
 
-/// What `fathom survey` produces: four stages, each with a note.
+/// As produced by `fathom survey`: four stages, each with a note.
 pub fn survey_run() -> Run {
     let mut run = frame("survey of /srv/data", &["fathom", "survey", "/srv/data"]);
     run.dialect = "survey".into();
@@ -391,7 +391,7 @@ pub fn survey_run() -> Run {
     run
 }
 
-/// One cell measured several times, and another so that there is a surface.
+/// One cell measured several times, and a second one to form a surface.
 pub fn repeated_cell(rates: &[f64]) -> Run {
     let mut run = frame("repeats", &[]);
     for (i, rate) in rates.iter().enumerate() {
@@ -405,7 +405,7 @@ pub fn repeated_cell(rates: &[f64]) -> Run {
     run
 }
 
-/// Lets a phase's first worker break off.
+/// Makes a phase's first worker fail.
 pub fn fail(phase: &mut Phase, message: &str) {
     phase.repetitions[0].workers[0].ending = Ending::Failed(OpError {
         compared: None,
@@ -452,7 +452,7 @@ pub fn mixed_run() -> Run {
     run
 }
 
-/// What the checks of a run say: of a direct read that found its queue depth, and of a cached one with a rate it could not keep.
+/// Checks of a run: a direct read that found its queue depth, and a cached one with a rate it could not keep.
 pub fn trust_list() -> Vec<Trust> {
     use Verdict::{Doubtful, Good};
     [
@@ -474,8 +474,8 @@ pub fn trust_list() -> Vec<Trust> {
     .to_vec()
 }
 
-/// What the engine can tell beyond rates: a direct read with warm-up, a queue depth it found, a steady state that was asked for and
-/// submission apart from completion; and a cached read with a rate it could not keep, whose tail is the machine's.
+/// Engine results beyond rates: a direct read with warm-up, a queue depth it found, a requested steady state, and submission
+/// separate from completion; and a cached read with a rate it could not keep, whose tail is the machine's.
 pub fn engine_run() -> Run {
     let mut run = frame("what the engine tells", &["fathom", "run", "engine.toml"]);
     run.phases.push(asynchronous_read());
@@ -567,7 +567,7 @@ fn row_of(&(name, class, kind, ops, each, median_ns): &Op) -> Row {
     }
 }
 
-/// The statistics by kind that belong to the rows of a flow.
+/// The statistics by kind that match the rows of a flow.
 fn stats_of(rows: &[Row]) -> Vec<OpStat> {
     let of = |op: OpKind| {
         let mut all = OpStat { op, ops: 0, bytes: 0, latency: Histogram::default() };
@@ -655,7 +655,7 @@ pub fn filebench_run() -> Run {
     run
 }
 
-/// The same a quarter faster, and without the operation that waits.
+/// The same a quarter faster, without the waiting operation.
 pub fn filebench_run_changed() -> Run {
     let mut run = filebench_run();
     run.id = "20261122T090000-9f8e7d".into();
@@ -677,7 +677,7 @@ pub fn filebench_run_changed() -> Run {
     run
 }
 
-/// Sixteen threads that read, write and now and then fsync, with intervals by kind.
+/// Sixteen threads that read, write and occasionally fsync, with intervals by kind.
 pub fn sysbench_run() -> Run {
     let argv = ["sysbench", "fileio", "--threads=16", "--file-test-mode=rndrw", "run"];
     let mut run = frame("rndrw, 16 threads", &argv);
@@ -724,7 +724,7 @@ pub fn sysbench_run() -> Run {
     run
 }
 
-/// Half a second of reads and writes, in two of three with fsyncs; the reads make way now and then.
+/// Half a second of reads and writes, two of three with fsyncs; the reads occasionally pause.
 fn interval_by_kind(i: u64) -> Interval {
     let slow = if i % 6 == 5 { 0.3 } else { 1.0 };
     let read = (4800.0 * slow * wobble(i, 1, 1)) as u64 * 16 * KIB;
@@ -744,7 +744,7 @@ fn interval_by_kind(i: u64) -> Interval {
     }
 }
 
-/// A run that was imported: a table of four cells and a summary with a latency.
+/// An imported run: a table of four cells and a summary with a latency.
 pub fn imported_run() -> Run {
     use fathom_record::{Doubt, Figure, Source};
     let figure = |name: &str, value: f64, unit: &str, printed: &str, better: bool, line: u64| Figure {
@@ -805,7 +805,7 @@ pub fn imported_run() -> Run {
     }
 }
 
-/// A simulated run of one phase, with what only a simulator sees.
+/// A simulated run of one phase with its inner course.
 pub fn simulated_run() -> Run {
     use fathom_record::inside::{
         DepthCourse, DepthInterval, Dot, IdleWait, IdleWaits, PhaseInside, ServiceTime, Thinned, Window,

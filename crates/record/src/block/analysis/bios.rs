@@ -1,8 +1,8 @@
 //! Pairing on a device without requests (md, most of device mapper, zram): a bio's arrival with its completion.
 //!
-//! By where it ends: that is what every way of completing one leaves alone. A driver that walks through the bio tells it as the
-//! nothing at its end, one that cuts pieces off its front tells the last piece. The pieces before that, where they are told, lie
-//! inside a bio in flight; they count nothing of their own, the last one is always told last.
+//! Bios are matched by their end, which every way of completing one leaves unchanged. A driver that walks through the bio
+//! reports an empty range at its end; one that cuts pieces off its front reports the last piece. Earlier pieces, if reported,
+//! lie inside a bio in flight and are not counted; the last one is always reported last.
 
 use super::super::activity::{IssuerKind, RequestClass};
 use super::super::event::{BlockAction, BlockEvent};
@@ -11,12 +11,12 @@ use super::places::Place;
 use super::tally::{Completed, Issued, Tally};
 use std::collections::BTreeMap;
 
-/// As many bios as a device is followed with.
+/// Maximum number of bios followed per device.
 const FLIGHTS_MAX: usize = 1 << 16;
-/// As many with one end as are looked at for the one that began at the right place.
+/// Maximum number of bios with the same end that are searched for the matching start.
 const LOOK: usize = 64;
 
-/// Way, end, and a number that makes it unique.
+/// Direction, end, and a number that makes it unique.
 type Key = (u16, u64, u64);
 
 struct Flight {
@@ -28,7 +28,7 @@ struct Flight {
     error: bool,
 }
 
-/// What a device without requests has in hand.
+/// State of a device without requests.
 pub(super) struct Bios {
     flights: BTreeMap<Key, Flight>,
     count: u64,
@@ -36,12 +36,12 @@ pub(super) struct Bios {
 }
 
 impl Bios {
-    /// `queueing`: whether arrivals count as such too, and cuts.
+    /// `queueing`: whether to count arrivals and splits too.
     pub(super) fn new(queueing: bool) -> Self {
         Self { flights: BTreeMap::new(), count: 0, queueing }
     }
 
-    /// An event of the device, at a time that never runs backwards.
+    /// Takes an event of the device; `now_ns` never runs backwards.
     pub(super) fn event(&mut self, tally: &mut Tally, event: &BlockEvent, now_ns: u64, kind: IssuerKind) {
         match event.action {
             BlockAction::Queue => self.issue(tally, event, now_ns, kind),
@@ -104,14 +104,14 @@ impl Bios {
         });
     }
 
-    /// The bio that ends here: rather one that also begins here, else the newest around it.
+    /// The bio that ends here: preferably one that also begins here, else the newest that encloses it.
     fn whole(&self, place: Place, end: u64) -> Option<Key> {
         let all = self.flights.range((place.way, end, 0)..=(place.way, end, u64::MAX)).rev().take(LOOK);
         let around = all.filter(|(_, flight)| flight.start <= place.sector);
         around.max_by_key(|&(&(_, _, n), flight)| (flight.start == place.sector, n)).map(|(&key, _)| key)
     }
 
-    /// Whether this is a piece of a bio in flight; an error of it is one of the whole.
+    /// Whether this is a piece of a bio in flight; an error of a piece marks the whole.
     fn part(&mut self, place: Place, end: u64, error: bool) -> bool {
         let beyond = (place.way, end.saturating_add(1), 0)..=(place.way, u64::MAX, u64::MAX);
         match self.flights.range_mut(beyond).next() {
@@ -123,7 +123,7 @@ impl Bios {
         }
     }
 
-    /// Events were lost: what is in flight is not known any more.
+    /// Events were lost: nothing is known to be in flight any more.
     pub(super) fn gap(&mut self, tally: &mut Tally) {
         for flight in self.flights.values() {
             tally.give_up(flight.watch);

@@ -1,4 +1,4 @@
-//! What is counted of the requests of one class on one device, in plain arrays while events go by.
+//! Counters of the requests of one class on one device, in plain arrays while events pass.
 
 use super::super::activity::{RequestClass, RequestStats, Seeks};
 use super::super::event::{RequestFlags, SECTOR_BYTES};
@@ -6,8 +6,8 @@ use super::sizes::Sizes;
 use crate::Histogram;
 use crate::histogram::{BUCKETS, bucket_of};
 
-/// The class of a request. The kernel shows an empty request that only asks for a flush as a write of nothing; a write that is
-/// preceded by a flush is a write.
+/// The class of a request. The kernel shows an empty flush-only request as a write of nothing; a write preceded by a flush is a
+/// write.
 #[inline]
 pub(super) fn class_of(flags: RequestFlags, sectors: u32) -> RequestClass {
     if flags.has(RequestFlags::READ) {
@@ -23,13 +23,11 @@ pub(super) fn class_of(flags: RequestFlags, sectors: u32) -> RequestClass {
     }
 }
 
-/// Bytes of so many sectors.
 #[inline]
 pub(super) fn bytes_of(sectors: u32) -> u64 {
     u64::from(sectors) * SECTOR_BYTES
 }
 
-/// One class's counters.
 #[derive(Default)]
 pub(super) struct ClassTally {
     pub(super) issued: u64,
@@ -52,7 +50,6 @@ pub(super) struct ClassTally {
 }
 
 impl ClassTally {
-    /// One was given to the driver.
     #[inline]
     pub(super) fn issue(&mut self, flags: RequestFlags, sector: u64, sectors: u32) {
         self.issued += 1;
@@ -67,7 +64,7 @@ impl ClassTally {
         }
     }
 
-    /// What is stored of it; of merges and waiting only if queueing was watched.
+    /// The stored form; includes merges and waiting times only if queueing was watched.
     pub(super) fn stats(&self, class: RequestClass, queueing: bool) -> RequestStats {
         let watched = |n: u64| queueing.then_some(n);
         RequestStats {
@@ -92,17 +89,16 @@ impl ClassTally {
         }
     }
 
-    /// Whether anything of it was seen.
     pub(super) fn occurred(&self) -> bool {
         self.issued + self.completed + self.bios + self.back_merges + self.front_merges + self.request_merges
             > 0
     }
 }
 
-/// Distances in bytes have powers of two up to this one: 2^64 sectors.
+/// Highest power of two for distances in bytes: 2^64 sectors.
 const POWERS: usize = 73;
 
-/// Where requests began, seen from the end of the one before.
+/// Where requests began, relative to the end of the previous one.
 struct SeekTally {
     end: Option<u64>,
     sequential: u64,
@@ -149,7 +145,7 @@ impl SeekTally {
     }
 }
 
-/// Durations: a dense histogram, which takes no memory before the first one.
+/// Durations in a dense histogram, allocated at the first one.
 #[derive(Default)]
 pub(super) struct Times {
     counts: Vec<u64>,

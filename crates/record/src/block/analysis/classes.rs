@@ -1,8 +1,8 @@
-//! Sizes in classes, as people read them: linear ones of 2 KiB as in `lquantize`, and powers of two.
+//! Size classes for people: linear ones of 2 KiB as in `lquantize`, and powers of two.
 
 use super::super::activity::SizeCount;
 
-/// Width of the linear classes that sizes are commonly shown in.
+/// Width of the linear classes that sizes are usually shown in.
 pub const LINEAR_CLASS_BYTES: u64 = 2048;
 
 /// Sizes from `from_bytes` up to, but not including, the next class's.
@@ -10,13 +10,13 @@ pub const LINEAR_CLASS_BYTES: u64 = 2048;
 pub struct SizeClass {
     /// Smallest size in it.
     pub from_bytes: u64,
-    /// Largest size in it and one more; ends at 2^64 - 1.
+    /// Exclusive upper bound, saturating at 2^64 - 1.
     pub below_bytes: u64,
     /// Requests in it.
     pub count: u64,
 }
 
-/// The classes that are not empty, ascending: each `width_bytes` wide, the first from 0. A width of 0 is taken for 1.
+/// The non-empty classes, ascending: each `width_bytes` wide, the first from 0. A width of 0 is treated as 1.
 #[must_use]
 pub fn linear_classes(sizes: &[SizeCount], width_bytes: u64) -> Vec<SizeClass> {
     let width = width_bytes.max(1);
@@ -26,7 +26,7 @@ pub fn linear_classes(sizes: &[SizeCount], width_bytes: u64) -> Vec<SizeClass> {
     })
 }
 
-/// The classes that are not empty, ascending: from each power of two to the next; 0 has a class of its own.
+/// The non-empty classes, ascending: from each power of two to the next; 0 has its own class.
 #[must_use]
 pub fn power_classes(sizes: &[SizeCount]) -> Vec<SizeClass> {
     classes(sizes, |bytes| match bytes.checked_ilog2() {

@@ -1,20 +1,20 @@
-//! What an event costs in CPU time: run by hand and optimised; see the test for how. It asserts counts, not times.
+//! CPU time per event: run by hand and optimised; see the test for how. It asserts counts, not times.
 
 use super::super::event::BlockAction;
 use super::tests::{device, event};
 use super::*;
 use std::io::Write as _;
 
-/// CPU time of this thread so far: neighbours take the clock's time, not this. 0 where the kernel does not tell.
+/// CPU time of this thread so far, unaffected by other processes. 0 if the kernel does not report it.
 fn cpu_ns() -> u64 {
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     told.split(' ').next().and_then(|ns| ns.parse().ok()).unwrap_or(0)
 }
 
-/// Requests, each with its events, at a depth of 32 all over a device; ns per event.
+/// Feeds requests with all their events at a depth of 32, scattered over a device; returns ns per event.
 fn measure(what: &str, queueing: bool, bio_based: bool) {
     let (requests, depth) = (1_000_000u64, 32);
-    // A multiplicative step through 2^24 places: as random as a hash table and a cache can tell.
+    // A multiplicative step through 2^24 positions, random enough for a hash table and a cache.
     let sector = |n: u64| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) * 8;
     let options =
         Options { devices: vec![device(bio_based)], from_ns: 0, interval_ns: 100_000_000, queueing };

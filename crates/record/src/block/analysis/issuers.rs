@@ -1,30 +1,28 @@
-//! Who issued requests: tasks' names without the numbers that only tell threads of one kind apart, and what each asked for.
-//! Bounded: names come from outside.
+//! Who issued requests: task names without the numbers that only distinguish threads of one kind, and the I/O of each. Bounded,
+//! since names come from outside.
 
 use super::super::activity::{Issuer, IssuerKind, RequestClass};
 use super::super::event::{BlockEvent, TASK_NAME_BYTES};
 use std::collections::HashMap;
 
-/// As many issuers as one device tells apart; those that come later are one per kind.
+/// Maximum number of issuers per device; later ones share one entry per kind.
 const ISSUERS_MAX: usize = 64;
-/// As many spellings (with numbers) as are remembered.
+/// Maximum number of spellings (with numbers) remembered.
 const SPELLINGS_MAX: usize = 1024;
-/// The name of the issuers that there was no room for.
+/// Name of the shared entry for the rest.
 const REST: &str = "(more)";
 
 type Spelling = (IssuerKind, [u8; TASK_NAME_BYTES]);
 
-/// The issuers of one device.
 #[derive(Default)]
 pub(super) struct Issuers {
     all: Vec<Issuer>,
     known: HashMap<Spelling, u16>,
-    /// Who came last: mostly the one who comes next.
+    /// The last issuer: most likely the next one too.
     last: Option<(Spelling, u16)>,
 }
 
 impl Issuers {
-    /// The number of the task that an event names.
     #[inline]
     pub(super) fn number(&mut self, kind: IssuerKind, event: &BlockEvent) -> u16 {
         let spelling = (kind, event.task);
@@ -62,7 +60,6 @@ impl Issuers {
         u16::try_from(at).unwrap_or(u16::MAX)
     }
 
-    /// Counts a request of an issuer.
     #[inline]
     pub(super) fn count(&mut self, number: u16, class: RequestClass, bytes: u64) {
         let Some(issuer) = self.all.get_mut(usize::from(number)) else { return };
@@ -79,7 +76,7 @@ impl Issuers {
         }
     }
 
-    /// Counts begin anew; numbers that were given out stay good.
+    /// Resets the counts; numbers already given out stay valid.
     pub(super) fn restart(&mut self) {
         for issuer in &mut self.all {
             *issuer =
@@ -87,7 +84,7 @@ impl Issuers {
         }
     }
 
-    /// Those who issued something, the most bytes first.
+    /// The issuers with requests, the most bytes first.
     pub(super) fn active(&self) -> Vec<Issuer> {
         let asked = |i: &Issuer| i.reads + i.writes + i.others;
         let bytes = |i: &Issuer| i.read_bytes.saturating_add(i.write_bytes);
@@ -101,7 +98,7 @@ impl Issuers {
     }
 }
 
-/// The same, each kind and name once, the most bytes first.
+/// Merges entries of the same kind and name; the most bytes first.
 #[must_use]
 pub fn merged_issuers(all: Vec<Issuer>) -> Vec<Issuer> {
     let mut issuers = Issuers::default();
@@ -118,8 +115,8 @@ pub fn merged_issuers(all: Vec<Issuer>) -> Vec<Issuer> {
     issuers.active()
 }
 
-/// A name without what only numbers threads: "loop0" is "loop", "jbd2/vda1-8" is "jbd2/vda1". Of the kernel's workers, whose names
-/// are pools and numbers ("kworker/u8:3", "kworker/0:1H"), only the word stays. Programs' names are their own affair.
+/// A name without its thread number: "loop0" becomes "loop", "jbd2/vda1-8" becomes "jbd2/vda1". Kernel workers, named by pools
+/// and numbers ("kworker/u8:3", "kworker/0:1H"), keep only the word. Names of programs are not changed.
 #[must_use]
 pub fn without_numbers(kind: IssuerKind, name: &str) -> &str {
     if kind == IssuerKind::Other {

@@ -1,19 +1,18 @@
-//! From events to figures: block events go in one by one, as they come from the kernel's ring, a trace or the simulator, and what
-//! each device was asked for comes out. Pure (no clock, no files) and of bounded memory, however long it goes on and whatever a
-//! trace claims.
+//! From events to figures: block events go in one by one, from the kernel's ring, a trace or the simulator, and the activity of
+//! each device comes out. Pure (no clock, no files) and bounded in memory, however long it runs and whatever a trace claims.
 //!
 //! * [`classes`]: sizes in classes, for tables
-//! * `requests`, `bios`: which event belongs to which, on devices with and without requests
-//! * `places`: finding again what is in flight
-//! * `tally`, `class`, `depth`, `rows`, `sizes`, `issuers`: what is counted
+//! * `requests`, `bios`: pairing of events, on devices with and without requests
+//! * `places`: lookup of what is in flight
+//! * `tally`, `class`, `depth`, `rows`, `sizes`, `issuers`: the counters
 //!
-//! What holds for every sequence of events, whatever was lost: `issued` is `completed` plus what is `unfinished`; the sizes add
-//! up to `issued_bytes` (unless somebody makes up more than 4096 sizes above 4 MiB); rows add up to the totals; the integral of the depth is the sum of the times spent in the device
-//! (Little's law, as counting and not as a law). Completions of what had been issued before the watch are in `begun_before` and
-//! nowhere else.
+//! Invariants for every sequence of events, whatever was lost: `issued` equals `completed` plus `unfinished`; the sizes add up
+//! to `issued_bytes` (unless a trace invents more than 4096 sizes above 4 MiB); rows add up to the totals; the integral of the
+//! depth is the sum of the times spent in the device (Little's law, as an identity of the counts). Completions of requests
+//! issued before the watch are in `begun_before` and nowhere else.
 //!
-//! An event costs some 0.07 µs of CPU time, 0.09 with queueing watched (then a request is three events and more), 0.12 on devices
-//! without requests: test `cost`.
+//! An event costs about 0.07 µs of CPU time, 0.09 with queueing watched (then a request has three events or more), 0.12 on
+//! devices without requests: test `cost`.
 
 mod bios;
 mod class;
@@ -33,34 +32,34 @@ pub use issuers::{merged_issuers, without_numbers};
 use requests::Requests;
 use tally::Tally;
 
-/// A device that is watched.
+/// A watched device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WatchedDevice {
     /// Its number, as events have it.
     pub number: DeviceNumber,
     /// Kernel name.
     pub name: String,
-    /// 0 for those the file system uses, 1 for what those are made of, and so on.
+    /// 0 for the devices the file system uses directly, 1 for their components, and so on.
     pub level: u32,
-    /// Whether it has no requests: then bios are counted in their place.
+    /// Whether it has no requests; then bios are counted instead.
     pub bio_based: bool,
 }
 
-/// What is to be watched, and how closely.
+/// What to watch, and how closely.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The devices; events of others are passed over.
+    /// The devices; events of others are ignored.
     pub devices: Vec<WatchedDevice>,
-    /// When counting begins. Events before that only tell what is in flight then.
+    /// When counting begins. Earlier events only establish what is in flight by then.
     pub from_ns: u64,
-    /// Length of an iostat-style row; 0 for none. A watch of more than 4096 rows gets rows of twice the length, and so on.
+    /// Length of an iostat-style row; 0 for none. The length doubles whenever a watch exceeds 4096 rows.
     pub interval_ns: u64,
-    /// Whether the events of queueing (arrivals, merges, splits) are watched too. Without, those that come all the same are passed
-    /// over, since nobody knows how many are missing; but arrivals on devices without requests, which must always be watched.
+    /// Whether queueing events (arrivals, merges, splits) are watched too. If not, any that come are ignored, since an unknown
+    /// number is missing; except arrivals on devices without requests, which must always be watched.
     pub queueing: bool,
 }
 
-/// Devices and what they have in hand.
+/// A device and what it has in flight.
 struct Device {
     who: WatchedDevice,
     tally: Tally,
@@ -76,18 +75,18 @@ enum Hand {
 pub struct Analysis {
     options: Options,
     devices: Vec<Device>,
-    /// Position of the device that the last event was of: mostly the next one's too.
+    /// Index of the last event's device: most likely the next one's too.
     last: usize,
-    /// The latest time that was told. Rings of several CPUs are merged to within some nanoseconds; here time never runs backwards.
+    /// The latest time seen. The rings of several CPUs are merged to within some nanoseconds; here time never runs backwards.
     now_ns: u64,
-    /// When the present watch began, or the next one will.
+    /// Start of the current watch, or of the next one.
     from_ns: u64,
     watching: bool,
     events: u64,
 }
 
 impl Analysis {
-    /// An analysis that has seen nothing yet.
+    /// Creates an analysis without events.
     #[must_use]
     pub fn new(options: Options) -> Self {
         let from_ns = options.from_ns;
@@ -99,8 +98,8 @@ impl Analysis {
         analysis
     }
 
-    /// Watches one more device, from now on: for traces, which tell their devices as they go. One that is watched already stays
-    /// as it is.
+    /// Watches one more device from now on: for traces, which announce their devices as they go. A device already watched is
+    /// left as it is.
     pub fn watch(&mut self, who: WatchedDevice) {
         if self.watches(who.number) {
             return;
@@ -113,7 +112,7 @@ impl Analysis {
         };
         let mut tally = Tally::new();
         if self.watching {
-            // Rows of all devices are of the same times.
+            // Rows of all devices cover the same times.
             tally.restart(self.from_ns, self.options.interval_ns);
             tally.pass(self.now_ns);
         }
@@ -126,7 +125,7 @@ impl Analysis {
         self.devices.iter().any(|d| d.who.number == number)
     }
 
-    /// Takes an event. `issuer` is what kind of task ran when it happened; of completions it does not matter.
+    /// Takes an event. `issuer` is the kind of the task running at the time; it is ignored for completions.
     #[inline]
     pub fn event(&mut self, event: &BlockEvent, issuer: IssuerKind) {
         if !self.watching && event.time_ns >= self.from_ns {
@@ -147,9 +146,9 @@ impl Analysis {
         }
     }
 
-    /// Counting begins anew at `from_ns`: what came before was warm-up. What is in flight stays known. Events from before that
-    /// time may still be handed in afterwards and are warm-up too; events from after it that were handed in already are not
-    /// counted, so the watch then begins with the next one.
+    /// Restarts counting at `from_ns`: everything before was warm-up. What is in flight stays known. Earlier events may still
+    /// come in afterwards and are warm-up too; later events already taken are not counted, so the watch then begins with the
+    /// next one.
     pub fn restart(&mut self, from_ns: u64) {
         self.from_ns = from_ns;
         self.watching = false;
@@ -167,8 +166,8 @@ impl Analysis {
         }
     }
 
-    /// Events were lost here: what is in flight is not known any more. What was issued and is not completed yet will be told as
-    /// unfinished, and its completion, should it come, as begun before.
+    /// Events were lost here, so nothing is known to be in flight any more. Requests issued and not completed are reported as
+    /// unfinished, and their completions, if any, as begun before.
     pub fn gap(&mut self) {
         for Device { tally, hand, .. } in &mut self.devices {
             tally.pass(self.now_ns);
@@ -179,8 +178,8 @@ impl Analysis {
         }
     }
 
-    /// What it comes to by `end_ns`, or by the last event if that was later. Source, losses and the cost of watching are filled in
-    /// by whoever knows them. The watch goes on: [`Self::restart`] begins the next.
+    /// The activity up to `end_ns`, or up to the last event if that was later. The caller fills in source, losses and the cost
+    /// of watching. The watch goes on; [`Self::restart`] begins the next.
     pub fn finish(&mut self, end_ns: u64) -> BlockLayer {
         if !self.watching {
             self.begin();

@@ -1,13 +1,13 @@
-//! Things that are found again by where they lie on a device and which way they go: bios that wait, requests that the device has.
-//! Several may be at one place at a time (two programs read one block); the newest is found first. Bounded: what a device can
-//! really have in flight is far below the bound, and a trace that claims more loses the oldest of a place, or the new one.
+//! Looks up items by position on the device and direction: waiting bios, requests in the driver. Several may share a position
+//! (two programs read one block); the newest is found first. Bounded: the limit is far above what a device can have in flight,
+//! and a trace that claims more loses the oldest item of a position, or the new one.
 
 use super::super::event::{BlockEvent, RequestFlags};
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-/// Where something begins and which way it goes: what an event has in common with the one that follows it.
+/// Start and direction of an item: what an event shares with its successor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Place {
     pub(super) sector: u64,
@@ -15,47 +15,45 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// The bits of the flags that are the same at issue and at completion; a flush of the device's own has none of them.
+    /// The flag bits that agree at issue and completion; a flush issued by the device's own queue has none of them.
     const WAY: u16 =
         RequestFlags::READ.0 | RequestFlags::WRITE.0 | RequestFlags::DISCARD.0 | RequestFlags::OTHER.0;
 
-    /// The place of an event.
     #[inline]
     pub(super) fn of(event: &BlockEvent) -> Self {
         Self { sector: event.place(), way: event.flags.0 & Self::WAY }
     }
 
-    /// The same way, elsewhere.
+    /// The same direction at another sector.
     #[inline]
     pub(super) fn at(self, sector: u64) -> Self {
         Self { sector, way: self.way }
     }
 }
 
-/// What is at one place.
+/// Items at one position.
 struct Stack<T> {
     newest: T,
-    /// From the oldest to the newest but one; nearly always empty.
+    /// From the oldest to the second newest; nearly always empty.
     older: Vec<T>,
 }
 
-/// Things at places.
 pub(super) struct Places<T> {
     stacks: HashMap<Place, Stack<T>, RandomState>,
     count: usize,
     most: usize,
 }
 
-/// As many as can be at one place.
+/// Maximum number of items at one position.
 const SAME_PLACE_MAX: usize = 1024;
 
 impl<T> Places<T> {
-    /// For no more than `most` things.
+    /// Holds at most `most` items.
     pub(super) fn new(most: usize) -> Self {
         Self { stacks: HashMap::default(), count: 0, most }
     }
 
-    /// Puts a thing at a place; gives back one that there was no room for.
+    /// Adds an item; returns one that was evicted or did not fit.
     #[inline]
     pub(super) fn put(&mut self, place: Place, thing: T) -> Option<T> {
         if self.count >= self.most {
@@ -77,7 +75,7 @@ impl<T> Places<T> {
         None
     }
 
-    /// Takes away what fits best: `fit` gives 0 for what does not fit; of equals the newest.
+    /// Removes the best match: `fit` returns 0 for no match; the newest of equals wins.
     #[inline]
     pub(super) fn take(&mut self, place: Place, fit: impl Fn(&T) -> u8) -> Option<T> {
         let Entry::Occupied(mut taken) = self.stacks.entry(place) else { return None };
@@ -109,7 +107,7 @@ impl<T> Places<T> {
         }
     }
 
-    /// The newest at a place that is wanted.
+    /// The newest item at a position that satisfies `wanted`.
     pub(super) fn find(&mut self, place: Place, wanted: impl Fn(&T) -> bool) -> Option<&mut T> {
         let stack = self.stacks.get_mut(&place)?;
         if wanted(&stack.newest) {
@@ -118,17 +116,15 @@ impl<T> Places<T> {
         stack.older.iter_mut().rev().find(|t| wanted(t))
     }
 
-    /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.count
     }
 
-    /// All of them, in no order.
+    /// All items, unordered.
     pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
         self.stacks.values().flat_map(|s| s.older.iter().chain(std::iter::once(&s.newest)))
     }
 
-    /// Forgets all.
     pub(super) fn clear(&mut self) {
         self.stacks.clear();
         self.count = 0;

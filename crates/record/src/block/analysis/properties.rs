@@ -1,6 +1,6 @@
-//! What holds for every sequence of events: conservation of requests and bytes, Little's law, rows that add up to totals. Checked
-//! against a device that is simulated just enough to know the answers, and, where nothing is promised of the input, against
-//! events thrown together.
+//! Invariants for every sequence of events: conservation of requests and bytes, Little's law, rows that add up to totals.
+//! Checked against a minimal simulated device with known answers and, where nothing is promised about the input, against random
+//! events.
 
 use super::super::event::{BlockAction, RequestFlags};
 use super::super::{BlockInterval, DepthTime, RequestClass, RequestStats};
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 const KINDS: [&str; 5] = ["R", "RA", "WS", "WFS", "D"];
 
-/// A request that somebody made up: when it comes, waits and is served, where, how large.
+/// A generated request: arrival, waiting and service times, position, size.
 #[derive(Clone, Debug)]
 struct Made {
     arrives_ns: u64,
@@ -22,7 +22,7 @@ struct Made {
 }
 
 fn made() -> impl Strategy<Value = Made> {
-    // Few places, so that some are taken twice at a time.
+    // Few positions, so that some are in use twice at a time.
     (
         0u64..5000,
         0u64..400,
@@ -41,7 +41,7 @@ fn made() -> impl Strategy<Value = Made> {
         })
 }
 
-/// Its events, in the order of time; of one time, in the order in which they were made.
+/// Its events in order of time; ties keep the order of generation.
 fn events_of(all: &[Made], bios: bool) -> Vec<BlockEvent> {
     let mut events = Vec::new();
     for m in all {
@@ -70,7 +70,7 @@ fn integral(times: &[DepthTime]) -> u128 {
     times.iter().map(|t| u128::from(t.depth) * u128::from(t.ns)).sum()
 }
 
-/// What no sequence of events can break.
+/// Invariants that hold for any sequence of events.
 fn check_always(layer: &BlockLayer) -> Result<(), TestCaseError> {
     for (n, device) in (0..).zip(&layer.devices) {
         let stats = &device.requests;
@@ -150,7 +150,7 @@ proptest! {
         prop_assert_eq!(sum(&device.requests, |s| s.issued), all.len() as u64);
         let bytes = |m: &Made| u64::from(m.sectors) * 512;
         prop_assert_eq!(sum(&device.requests, |s| s.completed_bytes), all.iter().map(bytes).sum::<u64>());
-        // Little: whichever of two alike requests is thought to have completed, the sum is the same.
+        // Little: whichever of two identical requests is taken as completed, the sum is the same.
         let served: u64 = all.iter().map(|m| m.takes_ns).sum();
         prop_assert_eq!(device.requests.iter().map(|s| s.d2c.sum_ns()).sum::<u128>(), u128::from(served));
         prop_assert_eq!(integral(&device.in_device), u128::from(served));
@@ -169,7 +169,7 @@ proptest! {
         from_ns in 0u64..3000,
         end_ns in 3000u64..6000,
     ) {
-        // Two of a kind at a place could be taken for one another, and one of them be from before.
+        // Two identical requests at one position could be confused, and one of them be from before.
         let mut all = all;
         for (n, m) in (0u64..).zip(&mut all) {
             m.sector = n * 10_000;

@@ -7,36 +7,36 @@ use super::class::class_of;
 use super::places::{Place, Places};
 use super::tally::{Completed, Issued, Tally};
 
-/// As many requests as a device is followed with; real ones have at most a few thousand.
+/// Maximum number of requests followed per device; real devices have at most a few thousand in flight.
 const FLIGHTS_MAX: usize = 1 << 16;
-/// As many waiting bios: each request may hold hundreds.
+/// Maximum number of waiting bios: each request may hold hundreds.
 const WAITING_MAX: usize = 1 << 17;
 
-/// A request that the driver has, or gave back and will get again.
+/// A request in the driver, or returned by it and to be issued again.
 struct Flight {
     class: RequestClass,
     issued_ns: u64,
-    /// Of its first bio, where that was seen.
+    /// Arrival of its first bio, if seen.
     arrived_ns: Option<u64>,
-    /// Of the whole request.
+    /// Size of the whole request.
     sectors: u32,
-    /// Of what is not completed yet.
+    /// Sectors not completed yet.
     left: u32,
     watch: u32,
     given_back: bool,
     error: bool,
 }
 
-/// A bio, or what is left of one, that no request was issued for yet.
+/// A bio, or the rest of one, without an issued request yet.
 struct Waiting {
     arrived_ns: u64,
     end: u64,
     issuer: u16,
-    /// The second part of a bio that was cut: no arrival of its own.
+    /// The second part of a split bio, without its own arrival.
     cut: bool,
 }
 
-/// What a device with requests has in hand.
+/// State of a device with requests.
 pub(super) struct Requests {
     flights: Places<Flight>,
     waiting: Places<Waiting>,
@@ -50,7 +50,7 @@ impl Requests {
         Self { flights: Places::new(FLIGHTS_MAX), waiting: Places::new(WAITING_MAX), given_back: 0, queueing }
     }
 
-    /// An event of the device, at a time that never runs backwards.
+    /// Takes an event of the device; `now_ns` never runs backwards.
     #[inline]
     pub(super) fn event(&mut self, tally: &mut Tally, event: &BlockEvent, now_ns: u64, kind: IssuerKind) {
         match event.action {
@@ -81,7 +81,7 @@ impl Requests {
         let class = class_of(event.flags, event.sectors);
         let first = self.first_bio(tally, place, event.sectors);
         let arrived_ns = first.as_ref().map(|bio| bio.arrived_ns);
-        // Requests are often issued by a thread of the kernel that works for all: who handed the bio in knows better.
+        // A kernel thread often issues requests on behalf of others, so the submitter of the bio is the better issuer.
         let issuer = match first {
             Some(bio) => bio.issuer,
             None => tally.issuers.number(kind, event),
@@ -111,17 +111,17 @@ impl Requests {
         }
     }
 
-    /// The bios of a request wait no longer. Gives the one that arrived first: what the others have in common with it is that they
-    /// were merged, before or behind it.
+    /// Removes the request's bios from the waiting ones and returns the one that arrived first: the others were merged before
+    /// or behind it.
     #[inline]
     fn first_bio(&mut self, tally: &mut Tally, place: Place, sectors: u32) -> Option<Waiting> {
         let mut first: Option<Waiting> = None;
         let (mut at, end) = (place.sector, place.sector.saturating_add(u64::from(sectors)));
         while at < end && self.waiting.len() > 0 {
-            // Several may begin here: rather the one that ends where the request does.
+            // Several may begin here: prefer one that ends where the request does.
             let fit = |bio: &Waiting| u8::from(bio.end <= end) + u8::from(bio.end == end);
             let Some(bio) = self.waiting.take(place.at(at), fit) else {
-                // One that arrived unseen is among the others.
+                // One of the merged bios arrived unseen.
                 at += 1;
                 continue;
             };
@@ -134,7 +134,7 @@ impl Requests {
         first
     }
 
-    /// A request that was given back comes again: it counts no second time. It may have grown meanwhile.
+    /// Handles a returned request that is issued again: it is not counted twice. It may have grown since.
     fn reissue(&mut self, tally: &mut Tally, place: Place, sectors: u32, now_ns: u64) -> bool {
         let Some(flight) = self.flights.find(place, |f| f.given_back) else { return false };
         flight.given_back = false;
@@ -154,7 +154,7 @@ impl Requests {
 
     fn requeue(&mut self, tally: &mut Tally, event: &BlockEvent) {
         tally.requeued += 1;
-        // A driver may refuse a request before its issue was told: then there is nothing to take back.
+        // A driver may refuse a request before its issue is reported; then there is nothing to return.
         if let Some(flight) = self.flights.find(Place::of(event), |f| !f.given_back) {
             flight.given_back = true;
             self.given_back += 1;
@@ -166,7 +166,7 @@ impl Requests {
     fn complete(&mut self, tally: &mut Tally, event: &BlockEvent, now_ns: u64) {
         let place = Place::of(event);
         let told = event.sectors;
-        // The whole of what is left; else a part of one; else whatever is there. What moves nothing only meets its like.
+        // Prefer a flight with exactly this much left, then one with more, then any. Empty requests only match empty ones.
         let fit = |f: &Flight| match (told == 0, f.left == 0) {
             (true, true) => 3,
             (false, false) if f.left == told => 3,
@@ -175,7 +175,7 @@ impl Requests {
             _ => 0,
         };
         let Some(mut flight) = self.flights.take(place, fit) else {
-            // A flush is completed twice by the kernel: the device's, and the empty request that wanted it.
+            // The kernel completes a flush twice: the device's own, and the empty request that wanted it.
             tally.begun_before += u64::from(told > 0);
             return;
         };
@@ -203,7 +203,7 @@ impl Requests {
         });
     }
 
-    /// The driver has it no longer.
+    /// Removes a request from the driver's depth.
     #[inline]
     fn leave(&mut self, tally: &mut Tally, flight: &Flight) {
         if flight.given_back {
@@ -221,7 +221,7 @@ impl Requests {
     fn arrive(&mut self, tally: &mut Tally, event: &BlockEvent, now_ns: u64, kind: IssuerKind) {
         let place = Place::of(event);
         let end = place.sector.saturating_add(u64::from(event.sectors));
-        // Kernels before 4.13 tell the arrival of a cut bio's second part once more.
+        // Kernels before 4.13 report the arrival of a split bio's second part again.
         if let Some(rest) = self.waiting.find(place, |bio| bio.cut && bio.end == end) {
             rest.cut = false;
             return;
@@ -241,7 +241,7 @@ impl Requests {
         }
     }
 
-    /// A bio was cut: the second part arrived when the whole did.
+    /// Handles a split bio: the second part counts as arrived with the whole.
     fn split(&mut self, tally: &mut Tally, event: &BlockEvent) {
         tally.splits += 1;
         let place = Place::of(event);
@@ -253,7 +253,7 @@ impl Requests {
         self.wait(tally, place.at(cut), rest);
     }
 
-    /// A bio ended without a request: its sender did not want to wait for a free one.
+    /// Handles a bio that ended without a request because its submitter did not wait for a free one.
     fn withdraw(&mut self, tally: &mut Tally, event: &BlockEvent) {
         let place = Place::of(event);
         let end = place.sector.saturating_add(u64::from(event.sectors));
@@ -262,7 +262,7 @@ impl Requests {
         }
     }
 
-    /// Events were lost: what is in flight is not known any more.
+    /// Events were lost: nothing is known to be in flight any more.
     pub(super) fn gap(&mut self, tally: &mut Tally) {
         for flight in self.flights.iter() {
             tally.give_up(flight.watch);

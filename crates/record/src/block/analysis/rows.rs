@@ -1,12 +1,12 @@
-//! iostat-style rows of one device, of one width each. However long a watch lasts, there are no more than [`ROWS_MAX`] of them:
-//! when there would be, two and two are joined and the width doubles.
+//! iostat-style rows of one device, all of the same width. There are never more than [`ROWS_MAX`]: when the limit is reached,
+//! rows are joined in pairs and the width doubles.
 
 use super::super::activity::{BlockInterval, RequestClass};
 
-/// As many rows as a device has at most.
+/// Maximum number of rows per device.
 pub(super) const ROWS_MAX: usize = 4096;
 
-/// The rows so far and the one being filled, which holds what happens after its start up to and at its end.
+/// The finished rows and the current one. A row covers the time after its start up to and including its end.
 pub(super) struct Rows {
     width_ns: u64,
     start_ns: u64,
@@ -21,7 +21,6 @@ impl Rows {
         Self { width_ns, start_ns: 0, end_ns: 0, done: Vec::new(), row: BlockInterval::default() }
     }
 
-    /// Begins anew.
     pub(super) fn restart(&mut self, at_ns: u64, width_ns: u64) {
         self.width_ns = width_ns;
         self.start_ns = at_ns;
@@ -30,7 +29,7 @@ impl Rows {
         self.row = BlockInterval::default();
     }
 
-    /// Time goes by from `from_ns` to `to_ns` with so many requests in the device.
+    /// Accounts for the time from `from_ns` to `to_ns` at the given depth.
     #[inline]
     pub(super) fn pass(&mut self, mut from_ns: u64, to_ns: u64, depth: usize) {
         while to_ns > self.end_ns {
@@ -49,7 +48,6 @@ impl Rows {
         }
     }
 
-    /// A request or bio was completed.
     #[inline]
     pub(super) fn completed(&mut self, class: RequestClass, bytes: u64, ns: u64) {
         let row = &mut self.row;
@@ -70,7 +68,6 @@ impl Rows {
         }
     }
 
-    /// A bio or a request was joined to another.
     #[inline]
     pub(super) fn merged(&mut self, class: RequestClass) {
         match class {
@@ -80,7 +77,6 @@ impl Rows {
         }
     }
 
-    /// Ends a row and begins the next.
     fn turn(&mut self) {
         self.close(self.end_ns);
         if self.done.len() >= ROWS_MAX {
@@ -107,20 +103,20 @@ impl Rows {
         self.width_ns = self.width_ns.saturating_mul(2);
     }
 
-    /// The rows of a watch that began at `from_ns` and ends at `end_ns`, as those of device number `device`.
+    /// The rows of a watch from `from_ns` to `end_ns`, for the device at index `device`.
     pub(super) fn finish(&self, device: u32, from_ns: u64, end_ns: u64) -> Vec<BlockInterval> {
         if self.width_ns == 0 {
             return Vec::new();
         }
         let last = BlockInterval { end_ns, width_ns: end_ns.saturating_sub(self.start_ns), ..self.row };
-        // A watch that ends where a row does has nothing after it.
+        // A watch that ends at a row's end has no partial row.
         let rest = (last.width_ns > 0 || self.row != BlockInterval::default()).then_some(last);
         let all = self.done.iter().copied().chain(rest);
         all.map(|row| BlockInterval { device, end_ns: row.end_ns.saturating_sub(from_ns), ..row }).collect()
     }
 }
 
-/// Two rows, one after the other, as one.
+/// Joins two consecutive rows.
 fn joined(a: &BlockInterval, b: &BlockInterval) -> BlockInterval {
     BlockInterval {
         device: a.device,

@@ -1,13 +1,13 @@
-//! Exact sizes of requests, counted while they go by. Sizes are multiples of 512 bytes and those of reads and writes seldom exceed
-//! a few MiB, so a table by sectors serves nearly all; discards are larger and rarer and have a map.
+//! Exact request sizes, counted as events pass. Sizes are multiples of 512 bytes, and reads and writes seldom exceed a few MiB,
+//! so a table by sectors covers nearly all; discards are larger and rarer and go into a map.
 
 use super::super::activity::SizeCount;
 use super::super::event::SECTOR_BYTES;
 use std::collections::BTreeMap;
 
-/// Largest size in sectors that the table holds: 4 MiB.
+/// Largest size in the table, in sectors: 4 MiB.
 const TABLE_SECTORS: usize = 8192;
-/// As many different sizes above that as are kept apart.
+/// Maximum number of distinct sizes above that.
 const LARGE_MAX: usize = 4096;
 
 /// Counts by size in sectors.
@@ -18,7 +18,7 @@ pub(super) struct Sizes {
 }
 
 impl Sizes {
-    /// One more of this size; nothing is counted for what moves nothing.
+    /// Counts a request of this size; empty ones are ignored.
     #[inline]
     pub(super) fn add(&mut self, sectors: u32) {
         let n = sectors as usize;
@@ -32,15 +32,15 @@ impl Sizes {
         }
     }
 
-    /// A size that nobody had before, when there are too many already, counts as the power of two below it: only a trace made for
-    /// that purpose gets there.
+    /// Once there are too many distinct sizes, a new one counts as the power of two below it. Only a trace made for the purpose
+    /// gets there.
     fn add_large(&mut self, sectors: u32) {
         let known = self.large.len() < LARGE_MAX || self.large.contains_key(&sectors);
         let key = if known { sectors } else { 1 << sectors.ilog2() };
         *self.large.entry(key).or_default() += 1;
     }
 
-    /// One less of this size: it became another.
+    /// Removes a request of this size that has grown.
     pub(super) fn remove(&mut self, sectors: u32) {
         let count = self.table.get_mut(sectors as usize).or_else(|| self.large.get_mut(&sectors));
         if let Some(count) = count {
@@ -48,7 +48,7 @@ impl Sizes {
         }
     }
 
-    /// What there was, ascending.
+    /// Sizes and their counts, ascending.
     pub(super) fn counts(&self) -> Vec<SizeCount> {
         let table = (0u64..).zip(self.table.iter().copied()).skip(1);
         let large = self.large.iter().map(|(&sectors, &count)| (u64::from(sectors), count));

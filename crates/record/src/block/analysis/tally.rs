@@ -1,5 +1,4 @@
-//! What is counted on one device, whatever it is made of: classes, issuers, depths, rows. How events are paired is the affair of
-//! `requests` and `bios`, which tell it what happened.
+//! Counters of one device of either kind: classes, issuers, depths, rows. `requests` and `bios` pair the events and report here.
 
 use super::super::activity::{DeviceActivity, RequestClass};
 use super::super::event::RequestFlags;
@@ -8,28 +7,26 @@ use super::depth::DepthClock;
 use super::issuers::Issuers;
 use super::rows::Rows;
 
-/// The counters of one device.
 pub(super) struct Tally {
     classes: [ClassTally; RequestClass::ALL.len()],
     pub(super) issuers: Issuers,
-    /// What the driver has.
+    /// Depth in the driver.
     pub(super) in_device: DepthClock,
-    /// What waits above it.
+    /// Depth above the driver.
     pub(super) in_queue: DepthClock,
     pub(super) rows: Rows,
-    /// The time up to which depths are accounted for.
+    /// Depths are accounted for up to this time.
     at_ns: u64,
-    /// The number of the present watch, 0 before the first: what was issued in an earlier one is known, but not counted.
+    /// Number of the current watch, 0 before the first. Requests issued in an earlier one are known, but not counted.
     pub(super) watch: u32,
     pub(super) begun_before: u64,
-    /// Issued in this watch, and not followed to the end.
+    /// Issued in this watch, but not followed to the end.
     pub(super) given_up: u64,
     pub(super) requeued: u64,
     pub(super) splits: u64,
     pub(super) unplugs: Option<(u64, u64)>,
 }
 
-/// What a request was when it was issued.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Issued {
     pub(super) class: RequestClass,
@@ -39,14 +36,13 @@ pub(super) struct Issued {
     pub(super) issuer: u16,
 }
 
-/// How a request ended that was issued in the present watch.
+/// A completed request that was issued in the current watch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Completed {
     pub(super) class: RequestClass,
     pub(super) sectors: u32,
-    /// With the driver.
     pub(super) d2c_ns: u64,
-    /// Since it arrived, as far as that is known.
+    /// Time since arrival, if known.
     pub(super) whole_ns: u64,
     pub(super) error: bool,
 }
@@ -69,7 +65,7 @@ impl Tally {
         }
     }
 
-    /// Begins a watch: counts are 0, what is in flight stays.
+    /// Begins a watch: resets the counts, keeps what is in flight.
     pub(super) fn restart(&mut self, at_ns: u64, width_ns: u64) {
         self.classes = Default::default();
         self.issuers.restart();
@@ -82,7 +78,7 @@ impl Tally {
         self.unplugs = None;
     }
 
-    /// Time goes by up to `now_ns`, which never runs backwards.
+    /// Accounts for the time up to `now_ns`, which never runs backwards.
     #[inline]
     pub(super) fn pass(&mut self, now_ns: u64) {
         let ns = now_ns.saturating_sub(self.at_ns);
@@ -100,7 +96,6 @@ impl Tally {
         &mut self.classes[class as usize]
     }
 
-    /// The driver got one.
     #[inline]
     pub(super) fn issue(&mut self, issued: Issued) {
         self.class(issued.class).issue(issued.flags, issued.sector, issued.sectors);
@@ -108,7 +103,7 @@ impl Tally {
         self.in_device.up();
     }
 
-    /// One that had been given back came again larger than it was.
+    /// Corrects the size of a returned request that was issued again with more sectors.
     pub(super) fn grow(&mut self, class: RequestClass, from_sectors: u32, to_sectors: u32) {
         let tally = self.class(class);
         tally.issued_bytes = tally.issued_bytes.saturating_add(bytes_of(to_sectors - from_sectors));
@@ -116,7 +111,6 @@ impl Tally {
         tally.sizes.add(to_sectors);
     }
 
-    /// One was completed.
     #[inline]
     pub(super) fn complete(&mut self, completed: Completed) {
         let bytes = bytes_of(completed.sectors);
@@ -128,12 +122,12 @@ impl Tally {
         self.rows.completed(completed.class, bytes, completed.whole_ns);
     }
 
-    /// One that was issued in the watch of that number will never be seen to complete.
+    /// Counts a request, issued in the given watch, whose completion will never be seen.
     pub(super) fn give_up(&mut self, watch: u32) {
         self.given_up += u64::from(watch == self.watch);
     }
 
-    /// What is stored, but for who the device is. `in_flight` were issued in this watch and are with the driver now.
+    /// Counters to store, without the device's identity. `in_flight`: requests issued in this watch that are still with the driver.
     pub(super) fn activity(&self, queueing: bool, in_flight: u64) -> DeviceActivity {
         let classes = RequestClass::ALL.into_iter().zip(&self.classes).filter(|(_, tally)| tally.occurred());
         DeviceActivity {

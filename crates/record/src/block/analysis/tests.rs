@@ -1,4 +1,4 @@
-//! Hand-made sequences with answers known beforehand: one test per rule. Times in them are small numbers of ns.
+//! Hand-made sequences with known answers: one test per rule. Times are small numbers of ns.
 
 use super::super::event::{BlockAction, RequestFlags};
 use super::super::{BlockInterval, DepthTime, DeviceActivity, RequestClass, RequestStats, Seeks, SizeCount};
@@ -99,7 +99,7 @@ fn without_queueing_nothing_is_said_of_it() {
 
 #[test]
 fn a_merged_request_arrived_with_its_first_bio() {
-    // 16 arrives first, 24 goes behind it, 8 before it: the request is 8 + 24.
+    // 16 arrives first, 24 is appended, 8 is prepended: the request is 8 + 24.
     let device = of(
         &[
             (10, Queue, "R", 16, 8),
@@ -125,7 +125,7 @@ fn a_merged_request_arrived_with_its_first_bio() {
 
 #[test]
 fn a_cut_bio_gives_several_requests_that_arrived_together() {
-    // As the kernel tells it: one arrival, and each cut names the part that goes on.
+    // As the kernel reports it: one arrival, and each split names the remaining part.
     let device = of(
         &[
             (10, Queue, "W", 100, 320),
@@ -237,8 +237,8 @@ fn directions_do_not_mix() {
     assert_eq!((reads(&device).d2c.sum_ns(), class(&device, RequestClass::Write).d2c.sum_ns()), (9, 4));
 }
 
-/// The flush of a journal commit as 6.18 tells it: the device's own flush has no place (0 when issued, the last there is when
-/// completed), and every request that wanted one is completed once more, with nothing in it.
+/// The flush of a journal commit as Linux 6.18 reports it: the device's own flush has no position (0 when issued, the last
+/// sector number when completed), and every request that wanted a flush completes once more, empty.
 #[test]
 fn flushes_count_apart_and_once() {
     let device = of(
@@ -329,7 +329,7 @@ fn a_warm_up_is_not_counted_and_not_forgotten() {
     let mut analysis = Analysis::new(options(true));
     feed(&mut analysis, &[(0, Queue, "R", 0, 8), (10, Issue, "R", 0, 8), (20, Queue, "R", 8, 8)]);
     analysis.restart(100);
-    // The ring may still hold events from before.
+    // The ring may still hold earlier events.
     feed(&mut analysis, &[(90, Issue, "R", 40, 8), (95, Complete, "R", 40, 8)]);
     feed(&mut analysis, &[(110, Complete, "R", 0, 8), (120, Issue, "R", 8, 8), (150, Complete, "R", 8, 8)]);
     let layer = analysis.finish(200);
@@ -443,7 +443,7 @@ fn rows_hold_what_happened_up_to_their_end() {
         2800,
     );
     let row = |end_ns, width_ns| BlockInterval { end_ns, width_ns, ..BlockInterval::default() };
-    // What completes at 1000 belongs to the row that ends there.
+    // A completion at 1000 belongs to the row that ends there.
     let wanted = [
         BlockInterval {
             reads: 1,
@@ -492,7 +492,7 @@ fn without_requests_bios_are_counted() {
         &[
             (0, Queue, "R", 0, 64),
             (5, Queue, "WS", 0, 8),
-            // Told as it was handed in; as the nothing at its end; and with a piece before the last.
+            // Reported as submitted; as an empty range at its end; and with a piece before the last.
             (10, BioComplete, "WS", 0, 8),
             (20, Queue, "R", 100, 8),
             (30, BioComplete, "R", 108, 0),

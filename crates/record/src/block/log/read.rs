@@ -1,4 +1,4 @@
-//! Reading the event log: constant memory whatever the file says, an error with its byte for what makes no sense, and a quiet
+//! Reads the event log: constant memory whatever the file says, an error with its byte offset for malformed data, and a clean
 //! end where a recording was cut off.
 
 use super::varint::{self, Bad, unfold};
@@ -9,36 +9,36 @@ use super::{
 use crate::block::event::{BlockAction, BlockEvent, DeviceNumber, RequestFlags, TASK_NAME_BYTES};
 use std::io::{ErrorKind, Read};
 
-/// Bytes held at a time. A record is at most [`MAX_RECORD_BYTES`].
+/// Buffer size. A record has at most [`MAX_RECORD_BYTES`].
 const BUFFER_BYTES: usize = 64 << 10;
 /// Longest record: a note.
 const MAX_RECORD_BYTES: usize = MAX_TEXT_BYTES + 64;
-/// Notes that are kept; a file with more is hostile or broken, and loses nothing that is counted.
+/// Maximum number of notes kept; a file with more is hostile or broken, and loses nothing that is counted.
 const MAX_NOTES: usize = 64;
 
 /// What is wrong with a log.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
-    /// It could not be read.
+    /// The file could not be read.
     #[error("it cannot be read at byte {byte}: {error}")]
     Io {
         /// Offset in the (decompressed) file.
         byte: u64,
-        /// The system's own words.
+        /// The system's error.
         error: std::io::Error,
     },
-    /// It does not begin as one.
+    /// The file does not begin with the magic bytes.
     #[error("byte 0: an event log of fathom begins with the eight letters \"fathomBL\"; this file does not")]
     NotALog,
-    /// It is of a later version.
+    /// The file has a later version.
     #[error(
         "byte 8: version {0} of the event log; this fathom reads up to version {VERSION}: use a newer one"
     )]
     Version(u16),
-    /// It makes no sense.
+    /// The content is invalid.
     #[error("byte {byte}: {what}")]
     Malformed {
-        /// Where the record begins.
+        /// Offset of the record.
         byte: u64,
         /// What was found and what was expected.
         what: String,
@@ -65,7 +65,7 @@ pub struct LogReader<R: Read> {
     failed: bool,
 }
 
-/// One record, as far as the caller is concerned.
+/// One decoded record, as far as the caller needs it.
 enum Record {
     Event(BlockEvent),
     Other,
@@ -126,7 +126,7 @@ impl<R: Read> LogReader<R> {
         Ok(())
     }
 
-    /// What the file says before its events.
+    /// The file's header.
     #[must_use]
     pub fn header(&self) -> &LogHeader {
         &self.header
@@ -138,19 +138,19 @@ impl<R: Read> LogReader<R> {
         &self.devices
     }
 
-    /// Events the source had lost when the last one was read.
+    /// Events lost by the source up to the last record read.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.end.map_or(self.lost, |e| e.lost)
     }
 
-    /// Sentences about what limits the events, read so far.
+    /// Notes read so far: sentences about what limits the events.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// The trailer, once it was reached; `None` at the end of the events means that the recording was cut off.
+    /// The trailer, once reached; `None` at the end of the events means that the recording was cut off.
     #[must_use]
     pub fn end(&self) -> Option<&LogEnd> {
         self.end.as_ref()
@@ -184,7 +184,7 @@ impl<R: Read> LogReader<R> {
                 Ok(0) => self.ended = true,
                 Ok(_) => continue,
                 Err(e) if e.kind() == ErrorKind::Interrupted => continue,
-                // A compressed recording that was killed: its stream has no end. What came before is whole.
+                // The stream of a killed compressed recording has no end. Everything before is whole.
                 Err(e) if e.kind() == ErrorKind::UnexpectedEof => self.ended = true,
                 Err(error) => return Err(LogError::Io { byte: self.base + have as u64, error }),
             }
@@ -234,7 +234,7 @@ impl<R: Read> LogReader<R> {
                     }
                     self.at += used;
                 }
-                // Cut inside a record: what came before is the recording.
+                // Cut inside a record: everything before it is the recording.
                 Err(Wrong::Short) if self.ended => {
                     self.base += self.buffer.len() as u64;
                     self.at = 0;
@@ -276,7 +276,7 @@ impl From<Bad> for Wrong {
     }
 }
 
-/// The reader's state while one record is decoded from a slice. Nothing is changed before the record is known to be whole.
+/// The reader's state while one record is decoded from a slice. Nothing changes until the record is known to be whole.
 struct Decoder<'a> {
     devices: &'a mut Vec<LogDevice>,
     tasks: &'a mut Vec<[u8; TASK_NAME_BYTES]>,
@@ -412,7 +412,7 @@ impl Decoder<'_> {
         let bio_based = byte(bytes)? & 1 != 0;
         let name = text(bytes)?;
         let device = LogDevice { number: DeviceNumber { major, minor }, level, bio_based, name };
-        // A linear search: files have a handful, and one with thousands is paid once for each.
+        // A linear search: files have a handful of devices, and even thousands are each searched only once.
         if let Some(known) = self.devices.iter_mut().find(|d| d.number == device.number) {
             *known = device;
         } else if self.devices.len() < MAX_DEVICES {
@@ -448,7 +448,7 @@ fn narrow<T: TryFrom<u64>>(value: u64, what: &str) -> Result<T, Wrong> {
     T::try_from(value).map_err(|_| Wrong::Not(format!("{what} of {value}, which is out of range")))
 }
 
-/// The header's body. What a later writer of the same version adds behind it is passed over.
+/// Parses the header's body. Bytes that a later writer of the same version appended are skipped.
 fn header(mut body: &[u8]) -> Result<LogHeader, String> {
     let bytes = &mut body;
     let mut parse = || -> Result<LogHeader, Wrong> {

@@ -1,9 +1,9 @@
-//! The event log as a whole: what is written is read again, what is cut is read to its last whole record, and no bytes panic.
+//! The event log as a whole: written events are read back, a cut file is read to its last whole record, and no input panics.
 
 use super::*;
 use proptest::prelude::*;
 
-/// Any event that a source could give.
+/// Any event a source could produce.
 fn events() -> impl Strategy<Value = Vec<BlockEvent>> {
     let event = (
         (any::<u64>(), 0u32..4, 0u32..1 << 20, 0usize..BlockAction::ALL.len(), any::<u16>()),
@@ -103,7 +103,7 @@ fn event(time_ns: u64, sector: u64) -> BlockEvent {
     BlockEvent { time_ns, sector, sectors: 8, device: DeviceNumber { major: 7, minor: 2 }, ..start() }
 }
 
-/// The bytes that docs/formats/trace.md shows.
+/// The example bytes in docs/formats/trace.md.
 #[test]
 fn the_bytes_are_those_of_the_page() {
     let mut bytes = Vec::new();
@@ -208,7 +208,7 @@ fn a_killed_compressed_recording_reads_up_to_its_last_flush() {
         writer.event(event).unwrap();
     }
     writer.flush().unwrap();
-    // What lies in the file now is what a SIGKILL would leave.
+    // The file's current content is what a SIGKILL would leave.
     let bytes = std::fs::read(&path).unwrap();
     let decoder = zstd::Decoder::new(bytes.as_slice()).unwrap();
     let mut reader = LogReader::new(decoder).unwrap();

@@ -1,10 +1,10 @@
-//! Numbers of the event log: seven bits a byte, the least significant first, the top bit set in all but the last. Signed ones
-//! are folded (0, -1, 1, -2 ...) so that small ones of either sign are short.
+//! Varints of the event log: seven bits a byte, least significant first, the top bit set in all but the last. Signed numbers
+//! are zigzag-encoded (0, -1, 1, -2 ...) so that small ones of either sign are short.
 
-/// Longest form of 64 bits.
+/// Longest encoding of 64 bits.
 const MAX_BYTES: usize = 10;
 
-/// Why a number could not be taken from a slice.
+/// Why a number could not be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bad {
     /// The slice ends inside it.
@@ -33,7 +33,7 @@ pub(crate) fn unfold(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
-/// Takes a number from the front of `bytes` and moves it on.
+/// Takes a number from the front of `bytes` and advances it.
 pub(crate) fn take(bytes: &mut &[u8]) -> Result<u64, Bad> {
     let mut value = 0u64;
     for (n, &byte) in bytes.iter().enumerate().take(MAX_BYTES) {

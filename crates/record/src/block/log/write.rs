@@ -1,4 +1,4 @@
-//! Writing the event log: streaming, with a table of devices and one of task names as the only memory.
+//! Writes the event log as a stream; the only memory is a table of devices and one of task names.
 
 use super::{
     LogClock, LogDevice, LogEnd, LogHeader, MAGIC, MAX_DEVICES, MAX_HEADER_BYTES, MAX_TASKS, MAX_TEXT_BYTES,
@@ -10,7 +10,6 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Bytes gathered before they are handed on.
 const BUFFER_BYTES: usize = 64 << 10;
 
 /// Writes one log.
@@ -25,16 +24,16 @@ pub struct LogWriter<W: Write> {
     events: u64,
 }
 
-/// A file that a log is written to: as it is, or through zstd. What is not ended lacks what the compression holds back.
+/// The output of a log: plain, or through zstd. An unfinished one lacks the data still held by the compressor.
 pub enum LogFile<W: Write = File> {
-    /// As it is.
+    /// Uncompressed.
     Plain(W),
-    /// Through zstd.
+    /// Compressed by zstd.
     Zstd(zstd::Encoder<'static, W>),
 }
 
 impl<W: Write> LogFile<W> {
-    /// Of an open file; compressed if its name ends in `.zst`.
+    /// Wraps an open file; compresses if the name in `path` ends in `.zst`.
     ///
     /// # Errors
     /// If zstd has no memory.
@@ -47,10 +46,10 @@ impl<W: Write> LogFile<W> {
         Ok(Self::Zstd(encoder))
     }
 
-    /// Ends it.
+    /// Finishes the stream.
     ///
     /// # Errors
-    /// If what is left cannot be written.
+    /// If the remaining data cannot be written.
     pub fn end(self) -> io::Result<()> {
         match self {
             Self::Plain(_) => Ok(()),
@@ -85,7 +84,7 @@ impl<W: Write> Write for LogFile<W> {
 }
 
 impl<W: Write> LogWriter<W> {
-    /// Writes the header. Texts longer than the form has room for are cut.
+    /// Writes the header. Texts above the format's limit are truncated.
     pub fn new(out: W, header: &LogHeader) -> io::Result<Self> {
         let mut body = Vec::new();
         let clock = LogClock::ALL.iter().position(|c| *c == header.clock).unwrap_or(0);
@@ -108,7 +107,7 @@ impl<W: Write> LogWriter<W> {
         Ok(writer)
     }
 
-    /// Names a device. One that is not named before its first event gets an empty name; named again, the last name holds.
+    /// Names a device. A device not named before its first event gets an empty name; if named again, the last name holds.
     pub fn device(&mut self, device: &LogDevice) -> io::Result<()> {
         if !self.devices.contains_key(&device.number) {
             if self.devices.len() >= MAX_DEVICES {
@@ -174,7 +173,7 @@ impl<W: Write> LogWriter<W> {
         self.relieve()
     }
 
-    /// The number of an event's task name, written down if it is new.
+    /// The number of an event's task name, writing the name first if it is new.
     fn task(&mut self, event: &BlockEvent) -> u64 {
         let length = name_bytes(&event.task);
         if length == 0 {
@@ -196,7 +195,7 @@ impl<W: Write> LogWriter<W> {
         index
     }
 
-    /// Tells how many events the source has lost since it began; written when it changes.
+    /// Records how many events the source has lost since it began; written when it changes.
     pub fn lost(&mut self, lost: u64) -> io::Result<()> {
         if lost == self.lost {
             return Ok(());
@@ -207,7 +206,7 @@ impl<W: Write> LogWriter<W> {
         self.relieve()
     }
 
-    /// A sentence about what limits the events.
+    /// Records a note: a sentence about what limits the events.
     pub fn note(&mut self, sentence: &str) -> io::Result<()> {
         self.pending.extend([0, control::NOTE]);
         put_text(&mut self.pending, sentence);
@@ -220,13 +219,13 @@ impl<W: Write> LogWriter<W> {
         self.events
     }
 
-    /// Hands everything to the system, so that it survives our end.
+    /// Passes everything to the kernel, so that it survives this process.
     pub fn flush(&mut self) -> io::Result<()> {
         self.hand_on()?;
         self.out.flush()
     }
 
-    /// Writes the trailer and gives the writer back; `events` and `lost` of `end` are the writer's own.
+    /// Writes the trailer and returns the inner writer; `events` and `lost` of `end` are replaced by the log's own.
     pub fn finish(mut self, end: &LogEnd) -> io::Result<W> {
         self.pending.extend([0, control::END]);
         for number in [self.events, self.lost, end.start_ns, end.end_ns, end.observer_cpu_ns] {
@@ -251,7 +250,7 @@ fn name_bytes(task: &[u8; TASK_NAME_BYTES]) -> usize {
     task.iter().position(|&b| b == 0).unwrap_or(TASK_NAME_BYTES)
 }
 
-/// A text with its length before it, cut at a character.
+/// Writes a length-prefixed text, truncated at a character boundary.
 fn put_text(out: &mut Vec<u8>, text: &str) {
     let mut end = text.len().min(MAX_TEXT_BYTES);
     while !text.is_char_boundary(end) {

@@ -1,11 +1,10 @@
-//! The generator of arbitrary runs. The exports' tests use it, too.
+//! The generator of arbitrary runs, also used by the exports' tests.
 
 use super::any_worker::{any_histogram, any_worker, countable, figure, number, words};
 use crate::store::block_tests::{any_block, any_findings};
 use crate::*;
 use proptest::prelude::*;
 
-/// Any run at all.
 pub(crate) fn any_run() -> impl Strategy<Value = Run> {
     let statuses = vec![Status::Running, Status::Completed, Status::Interrupted, Status::Failed];
     let doubt = (words(), prop::option::of(any::<u32>()), words())
@@ -88,7 +87,7 @@ fn any_phase() -> BoxedStrategy<Phase> {
         .boxed()
 }
 
-/// Boxed, as its larger parts: a tree of generators this deep fills a thread's stack.
+/// Boxed, as are its larger parts: a tree of generators this deep overflows a thread's stack.
 fn any_repetition() -> BoxedStrategy<Repetition> {
     (
         (any::<u32>(), number(), number(), number(), number()),

@@ -3,12 +3,12 @@
 use crate::*;
 use proptest::prelude::*;
 
-/// Counters of every size, the small ones more often.
+/// Counters of every size, small ones more often.
 pub(in crate::store) fn number() -> impl Strategy<Value = u64> {
     prop_oneof![0u64..1000, any::<u32>().prop_map(u64::from), any::<u64>(), Just(u64::MAX), Just(1 << 63)]
 }
 
-/// Numbers whose sums over a few workers stay below 2^64, as the sums of [`Repetition`] demand.
+/// Numbers whose sums over a few workers stay below 2^64, as the sums of [`Repetition`] require.
 pub(super) fn countable() -> impl Strategy<Value = u64> {
     prop_oneof![0u64..1000, 0u64..1 << 60]
 }
@@ -17,7 +17,7 @@ pub(in crate::store) fn words() -> impl Strategy<Value = String> {
     prop_oneof!["[a-z ]{0,12}", any::<String>()]
 }
 
-/// Floating-point figures that decimal text holds exactly: tenths of whole numbers below 2^53.
+/// Floating-point figures that decimal text holds exactly: tenths of integers below 2^53.
 pub(in crate::store) fn figure() -> impl Strategy<Value = f64> {
     (0u32..1 << 30).prop_map(|n| f64::from(n) / 8.0)
 }
@@ -59,7 +59,7 @@ fn any_passed() -> impl Strategy<Value = PassedOver> {
 }
 
 fn any_row() -> impl Strategy<Value = Row> {
-    // Few names, so that some are the same.
+    // Few names, so that some repeat.
     let name = prop_oneof!["[ab]", words()];
     let kind = prop::option::of(prop::sample::select(OpKind::ALL.to_vec()));
     let class = prop::sample::select(RowClass::ALL.to_vec());

@@ -1,4 +1,4 @@
-//! What storing a phase of many processes costs; a figure to look at, no test of the machine.
+//! Cost of storing a phase of many processes; for information, not a test of the machine.
 
 use super::sample::{flow_phase, write_phase};
 use super::*;
@@ -8,7 +8,7 @@ use std::io::Write as _;
 #[ignore = "prints a time: cargo test --release -p fathom-record -- --ignored --nocapture cost"]
 fn the_cost_of_a_phase_of_many_processes() {
     let rows: usize = 3;
-    // Some two hundred buckets: three powers of two, and a tail.
+    // About two hundred buckets: three powers of two, and a tail.
     let latency = |n: u64| {
         let most = (0..2000u64).map(move |i| (i * i * (n + 3)) % 60_000 + 10_000);
         Histogram::from_values(most.chain((0..20).map(move |i| 100_000 + i * i * 9_000)))

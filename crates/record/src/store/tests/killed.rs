@@ -1,4 +1,4 @@
-//! A killed writer loses the phase it was writing and nothing else.
+//! A killed writer loses only the phase it was writing.
 
 use super::sample::write_phase;
 use super::*;
@@ -11,10 +11,10 @@ fn what_a_killed_writer_stored_is_there_and_the_run_counts_as_killed() {
     let run = Run { status: Status::Running, ended_at: String::new(), ..sample_run() };
     store.begin(&run).expect("begins");
     store.append_phase(&run.id, &run.phases[0]).expect("appends");
-    // While the process lives the run is running, and nobody may remove it.
+    // While the process lives, the run is running and cannot be removed.
     assert_eq!(store.list(&Filter::default()).expect("lists")[0].status_word(), "running");
     assert!(matches!(store.remove(&run.id), Err(StoreError::StillRunning { .. })));
-    // SIGKILL: no destructor runs, the log stays beside the file. A process number that is never given out stands for ours.
+    // As after SIGKILL: no destructor runs, the log stays beside the file. A process number that is never assigned replaces ours.
     store.connection().expect("open").execute("UPDATE run SET pid = 999999999", []).expect("changes");
     std::mem::forget(store);
     assert!(path.with_extension("db-wal").exists(), "the log is still there");
@@ -25,7 +25,7 @@ fn what_a_killed_writer_stored_is_there_and_the_run_counts_as_killed() {
     again.remove("last").expect("a killed run can be removed");
 }
 
-/// Names the store in the copy of the test program that is going to be killed.
+/// Passes the store's path to the copy of the test program that will be killed.
 const CHILD: &str = "FATHOM_TEST_STORE_OF_CHILD";
 
 #[test]
@@ -45,7 +45,7 @@ fn sigkill_in_the_middle_of_a_write_loses_that_write_only() {
         .stdout(std::process::Stdio::piped())
         .spawn()
         .expect("starts");
-    // The pipe stays open until the child is dead: it must die of the kill and of nothing else.
+    // The pipe stays open until the child is dead, so that it dies of the kill and of nothing else.
     let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().expect("piped")));
     let stored: u32 = lines
         .by_ref()
@@ -69,10 +69,10 @@ fn write_until_killed(path: &Path) {
     let mut store = Store::open(path).expect("opens");
     let run = Run { status: Status::Running, ended_at: String::new(), ..sample_run() };
     store.begin(&run).expect("begins");
-    // Bounded, so that a test that fails leaves no process behind for long.
+    // Bounded, so that a failing test leaves no process behind for long.
     for n in 0..20_000 {
         store.append_phase(&run.id, &Phase { seq: n, ..write_phase() }).expect("appends");
-        // To the test that started this process and reads along.
+        // Read by the test that started this process.
         writeln!(std::io::stdout(), "stored {n}").expect("the parent reads");
     }
 }

@@ -1,4 +1,4 @@
-//! Runs are found by what is known of them, listed and removed.
+//! Finding, listing and removing runs.
 
 use super::*;
 use crate::store::block_tests::BLOCK_TABLES;

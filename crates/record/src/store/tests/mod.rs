@@ -1,5 +1,5 @@
-//! The store's behaviour, a subject a file, and what several of them need; the sample run and the generator of arbitrary runs are
-//! the exports' tests', too.
+//! The store's behaviour, one subject per file, with shared helpers. The sample run and the generator of arbitrary runs are
+//! also used by the exports' tests.
 
 mod any_run;
 mod any_worker;
@@ -21,7 +21,7 @@ pub(super) use any_worker::{any_histogram, figure, number, words};
 pub(crate) use sample::sample_run;
 pub(crate) use versions::sample_of_second_version;
 
-/// A place for a store, in a directory that is not there yet.
+/// A path for a store, in a directory that does not exist yet.
 fn scratch() -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("below/fathom.db");

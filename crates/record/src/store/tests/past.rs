@@ -1,4 +1,4 @@
-//! Many runs at once say the same as each of them by itself.
+//! Many runs read at once agree with each read by itself.
 
 use super::*;
 use crate::figures::{self, Series};
@@ -47,7 +47,7 @@ fn figures_are_those_of_the_whole_run() {
     for run in &runs {
         store.save(run).expect("saves");
     }
-    // In the order asked for, and only those.
+    // In the requested order, and only those.
     let found = store.figures_of(&["c", "b"], true).expect("reads");
     assert_eq!(found, [figures::of(&runs[2]), figures::of(&runs[1])]);
     assert_eq!(store.figures_of(&["a"], true).expect("reads"), [figures::of(&runs[0])]);
@@ -64,7 +64,7 @@ proptest! {
         let mut store = Store::open(&path).expect("opens");
         store.save(&run).expect("saves");
         let found = store.figures_of(&[&run.id], false).expect("reads");
-        // Written as text: no number is itself where it is not one.
+        // Compared as text, because NaN is not equal to itself.
         prop_assert_eq!(format!("{:?}", found[0]), format!("{:?}", rates_only(figures::of(&run))));
     }
 }

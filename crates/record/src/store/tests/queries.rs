@@ -1,4 +1,4 @@
-//! What SQL gets from the store's tables and views.
+//! SQL queries on the store's tables and views.
 
 use super::*;
 
@@ -102,7 +102,7 @@ fn the_documented_queries_answer_for_flows_too() {
 fn nothing_is_written_for_what_was_not_watched() {
     let mut store = Store::open(":memory:").expect("opens");
     let mut run = sample_of_second_version();
-    // Watched, and nothing seen: the column says so, and there is no row.
+    // Watched without any stall: the column says so, and there is no row.
     run.phases[1].repetitions[0].jitter = Some(Jitter::default());
     store.save(&run).expect("saves");
     let tables = [

@@ -1,4 +1,4 @@
-//! Every failure is a sentence, and what was stored before it stays.
+//! Every failure is a sentence, and earlier data stays.
 
 use super::*;
 
@@ -45,7 +45,7 @@ fn a_full_disk_is_a_sentence_and_keeps_what_was_stored() {
     let (_dir, path) = scratch();
     let mut store = Store::open(&path).expect("opens");
     store.begin(&run_named("a")).expect("begins");
-    // SQLite's own page limit gives the same error as a disk without space.
+    // SQLite's own page limit gives the same error as a full disk.
     let pages: i64 =
         store.connection().expect("open").query_row("PRAGMA page_count", [], |r| r.get(0)).expect("asks");
     let limit = format!("PRAGMA max_page_count={}", pages + 1);
@@ -81,7 +81,7 @@ fn a_changed_row_is_reported_and_not_guessed() {
     }
 }
 
-/// Who looks while another makes the file sees nothing or all of it.
+/// A reader sees nothing or everything of a file that is being created.
 #[test]
 fn a_store_that_is_being_made_is_ours() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,10 +1,9 @@
-//! The sample run: small, with something in every field. The exports' tests use it, too.
+//! The sample run: small, with something in every field. Also used by the exports' tests.
 
 use crate::store::block_tests::{sample_block, sample_findings};
 use crate::*;
 use std::collections::BTreeMap;
 
-/// A small run with something in every field.
 pub(crate) fn sample_run() -> Run {
     Run {
         id: "20261121T210531-1a2b3c".into(),
@@ -244,7 +243,7 @@ fn read_phase() -> Phase {
     }
 }
 
-/// Two processes of a flow, one of which found what it had not written.
+/// Two processes of a flow, one of which found data that it had not written.
 pub(super) fn flow_phase() -> Phase {
     let row = |name: &str, class, kind, bytes, latencies: &[u64]| Row {
         name: name.into(),

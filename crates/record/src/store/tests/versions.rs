@@ -1,9 +1,9 @@
-//! Stores of older versions are brought up to date, those of newer ones refused. Also the sample run without what an older version
-//! has no place for, which the exports' tests use, too.
+//! Stores of older versions are migrated, newer ones are refused. Also the sample run reduced to what older versions can hold,
+//! for the exports' tests too.
 
 use super::*;
 
-/// The sample run without what came after schema version 5 (and it has nothing that came with that).
+/// The sample run without additions after schema version 5 (and it has nothing that came with that one).
 pub(crate) fn sample_of_fifth_version() -> Run {
     let mut run = sample_run();
     for r in run.phases.iter_mut().flat_map(|p| &mut p.repetitions) {
@@ -13,7 +13,7 @@ pub(crate) fn sample_of_fifth_version() -> Run {
     run
 }
 
-/// The sample run without what came after schema version 3.
+/// The sample run without additions after schema version 3.
 pub(crate) fn sample_of_third_version() -> Run {
     let mut run = sample_of_fifth_version();
     for r in run.phases.iter_mut().flat_map(|p| &mut p.repetitions) {
@@ -29,7 +29,7 @@ pub(crate) fn sample_of_third_version() -> Run {
     run
 }
 
-/// The sample run without what came after schema version 2.
+/// The sample run without additions after schema version 2.
 pub(crate) fn sample_of_second_version() -> Run {
     let mut run = Run { trust: Vec::new(), ..sample_of_third_version() };
     for r in run.phases.iter_mut().flat_map(|p| &mut p.repetitions) {
@@ -47,7 +47,7 @@ pub(crate) fn sample_of_second_version() -> Run {
     run
 }
 
-/// A file as a fathom of schema version `version` left it: the steps up to there, and of the sample run what they have columns for.
+/// A file as a fathom of schema version `version` left it: the steps up to there, and the parts of the sample run that have columns.
 fn store_of_version(version: usize, path: &Path) {
     let present = path.with_extension("present");
     Store::open(&present).expect("opens").save(&sample_run()).expect("saves");
@@ -103,18 +103,18 @@ fn stores_of_older_versions_are_brought_up_to_date() {
         (3, sample_of_third_version()),
         (4, sample_of_fifth_version()),
         (5, sample_of_fifth_version()),
-        // The seventh step is for imported runs, which the sample is none of.
+        // The seventh step is for imported runs; the sample is not one.
         (6, sample_run()),
-        // The eighth is for simulated ones, the ninth for jobs that end when they are steady.
+        // The eighth is for simulated runs, the ninth for jobs that end when steady.
         (7, sample_run()),
         (8, sample_run()),
-        // The tenth is for errors that were passed over, and the sample has none.
+        // The tenth is for errors passed over; the sample has none.
         (9, sample_run()),
         (10, sample_run()),
         (11, sample_run()),
         (12, sample_run()),
         (13, sample_run()),
-        // The fifteenth is for what waited to be written, and of the sample nothing did.
+        // The fifteenth is for data waiting to be written; the sample has none.
         (14, sample_run()),
     ] {
         let wanted = as_it_was_known(wanted, version);

@@ -1,4 +1,4 @@
-//! Findings from curves: the queue depth and the numbers of streams. What lies within the spread of the repetitions is no finding.
+//! Findings from curves over queue depth and number of streams. Differences within the spread of the repetitions are no findings.
 
 use super::noise::{highest, overlap};
 use super::{counted, finding, per_s, proof};
@@ -7,20 +7,20 @@ use crate::units::{percent, rate, ratio};
 use fathom_compare::summary::median;
 use fathom_record::{Evidence, Finding, Phase, Run};
 
-/// More in flight, or more streams, that bring less than this bring nothing.
+/// A gain below this from more depth or streams counts as none.
 const NOTHING: f64 = 1.15;
-/// What is held to a rate in slices of time is counted to no better than this.
+/// A rate limited in time slices is only measured to this factor.
 const HELD: f64 = 1.25;
-/// This share of all measurements has to be as near to their median.
+/// This share of all measurements must be as close to their median.
 const AGREE: f64 = 0.85;
 /// The knee of a curve: the first point with this share of the best.
 const KNEE: f64 = 0.9;
-/// A device that is busy for less than this share of the time is not what holds operations back.
+/// Below this busy share, the device is not the bottleneck.
 const IDLE: f64 = 0.5;
-/// A share of one CPU above which a phase is the CPU's.
+/// Share of one CPU above which a phase is CPU-bound.
 const CPU_BOUND: f64 = 0.5;
 
-/// Whether the program itself, or the kernel for it, was what took the time.
+/// Whether the program, or the kernel on its behalf, took the time.
 fn cpu_bound(phases: &[&Phase]) -> bool {
     let workers = || phases.iter().flat_map(|p| &p.repetitions).flat_map(|r| &r.workers);
     let cpu: u64 = workers().map(|w| w.cpu_user_ns.saturating_add(w.cpu_system_ns)).sum();
@@ -43,7 +43,7 @@ fn curve(run: &Run) -> Vec<(u64, f64, f64, Option<f64>)> {
     points
 }
 
-/// More in flight bring nothing, and it is not the CPU: something counts operations, or does one at a time.
+/// More depth brings nothing, and it is not the CPU: something limits operations, or handles one at a time.
 pub(in crate::survey) fn limit(run: &Run) -> Option<Finding> {
     let points = curve(run);
     let last = points.last()?;
@@ -55,7 +55,7 @@ pub(in crate::survey) fn limit(run: &Run) -> Option<Finding> {
     if points.len() < 3 || last.0 < 4 || best > least * HELD {
         return None;
     }
-    // Nearly every single measurement, not only their medians: on a machine that is busy with something else they lie far apart.
+    // Considers nearly every single measurement instead of medians: on a busy machine they lie far apart.
     let single = of_stage(run, "depth").into_iter().flat_map(|p| &p.repetitions);
     let single: Vec<f64> = single.filter_map(fathom_record::Repetition::ops_per_s).collect();
     let middle = median(&single)?;
@@ -96,7 +96,7 @@ pub(super) fn knee(run: &Run) -> Option<Finding> {
     if points.len() < 3 {
         return None;
     }
-    // In memory it is the calls that are slower or faster, not a device.
+    // In memory, the speed of calls varies, not that of a device.
     if in_memory(run) {
         return None;
     }
@@ -105,14 +105,14 @@ pub(super) fn knee(run: &Run) -> Option<Finding> {
     let phases = of_stage(run, "depth");
     let at = |depth: u64| phases.iter().copied().find(|p| p.axes.queue_depth.unwrap_or(1) == depth);
     let single = at(first.0)?;
-    // The best rate is the one that verdicts name: where it is another than the knee's, both are told.
+    // Verdicts name the best rate; if it differs from the knee's, both are reported.
     let more = if best.0 == knee.0 {
         "more in flight only wait".to_string()
     } else {
         format!("more in flight gain little, {} at best with {}", per_s(best.1), best.0)
     };
     let sentence = if knee.0 <= 1 {
-        // One repetition with more in flight that did clearly more: the others were disturbed, or this one was lucky.
+        // One deeper repetition that did clearly more: the others were disturbed, or this one was lucky.
         let deeper = phases.iter().filter(|p| p.repetitions.len() > 1 && p.axes.queue_depth.unwrap_or(1) > 1);
         if deeper.filter_map(|p| highest(p)).any(|r| r > first.1 * NOTHING) {
             unclear(&points)
@@ -138,7 +138,7 @@ pub(super) fn knee(run: &Run) -> Option<Finding> {
     Some(finding("knee", sentence, evidence))
 }
 
-/// Repetitions of one depth lie as far apart as the depths.
+/// Repetitions of one depth differ as much as the depths do.
 fn unclear(points: &[(u64, f64, f64, Option<f64>)]) -> String {
     let rates = || points.iter().map(|p| p.1);
     format!(

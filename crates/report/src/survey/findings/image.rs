@@ -1,11 +1,11 @@
-//! A place whose device is a file: the page cache of this machine lies between what the survey calls the device and the disk.
+//! A place whose device is a file: this machine's page cache lies between the survey's device and the disk.
 
 use super::{finding, proof};
 use fathom_record::{Evidence, Finding, Run};
 
 pub(super) fn image(run: &Run) -> Option<Finding> {
     let devices = run.environment["devices"].as_array()?;
-    // Older records do not say which use direct I/O.
+    // Older records do not say which devices use direct I/O.
     let image = devices.iter().find(|d| d["kind"] == "loop" && d["direct_io"] != true)?;
     let direct = image["direct_io"].as_bool();
     let name = image["name"].as_str()?;

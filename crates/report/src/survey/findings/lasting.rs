@@ -1,4 +1,4 @@
-//! The long write over time: does the rate last, does it fall when a cache is full, or does it only go up and down?
+//! The long write over time: does the rate last, does it drop when a cache is full, or does it only fluctuate?
 
 use super::{counted, finding, proof};
 use crate::survey::facts::{course, in_memory, named};
@@ -6,9 +6,9 @@ use crate::units::{bytes, rate};
 use fathom_compare::summary::median;
 use fathom_record::{Finding, Phase, Run};
 
-/// A long write that ends below this share of its begin has fallen, one that begins below this share of its end has risen.
+/// A long write that ends below this share of its start has fallen; one that starts below this share of its end has risen.
 const FALLEN: f64 = 0.8;
-/// The share of the points before and after a fall that lie on their side of it; of mere ups and downs no place has that.
+/// Minimum share of the points on the right side before and after a drop; fluctuations never reach it.
 const CLEAR: f64 = 0.8;
 
 pub(super) fn sustained(run: &Run) -> Option<Finding> {
@@ -81,7 +81,7 @@ fn state(phase: &Phase) -> String {
     }
 }
 
-/// When the course falls for good, s: the place that parts the points above the middle from those below best, if it does so clearly.
+/// Time of a lasting drop, s: the best split between points above and below the middle, if it is clear enough.
 fn fall(points: &[(f64, f64)], middle: f64) -> Option<f64> {
     let above = |part: &[(f64, f64)]| part.iter().filter(|p| p.1 >= middle).count();
     let sides = |at: usize| {
@@ -97,7 +97,7 @@ fn fall(points: &[(f64, f64)], middle: f64) -> Option<f64> {
     points.get(at - 1).filter(|_| clear).map(|p| p.0)
 }
 
-/// Of a loop device: that the device which holds its file took less than half of what it was given. The rest is in the page cache between.
+/// For a loop device: whether the device below its file took less than half of the data. The rest is in the page cache in between.
 fn held_between(phase: &Phase) -> String {
     let told = phase.repetitions.iter().find_map(|r| {
         let top = r.physical.devices.iter().find(|d| d.level == 0 && d.kind == "loop")?;

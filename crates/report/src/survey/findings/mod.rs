@@ -1,4 +1,4 @@
-//! What a survey found, in sentences, each with the figures that prove it. A rule whose figures are not there says nothing.
+//! A survey's findings in sentences, each with its evidence. A rule without figures reports nothing.
 
 mod curves;
 mod image;
@@ -17,14 +17,14 @@ use records::record_size;
 
 pub(super) use curves::limit;
 
-/// The findings of a survey with the part each belongs to; none of any other run.
+/// The findings of a survey with the stage each belongs to; empty for any other run.
 #[must_use]
 pub fn of_run(run: &Run) -> Vec<(&'static str, Finding)> {
     if !is_survey(run) {
         return Vec::new();
     }
     let limit = limit(run);
-    // What is held to a rate lets through at once what was not used before: short phases of more streams look like a gain then.
+    // A rate limit lets unused capacity through at once, so short phases of more streams look like a gain.
     let direct = scaling(run, "parallel direct reads").filter(|_| limit.is_none());
     let mut found: Vec<(&'static str, Finding)> = place(run).into_iter().map(|f| ("place", f)).collect();
     let parts = [
@@ -46,7 +46,7 @@ pub fn of_run(run: &Run) -> Vec<(&'static str, Finding)> {
     found
 }
 
-/// What is to be known of the place before any figure is read.
+/// What must be known about the place before reading any figure.
 pub(super) fn place(run: &Run) -> Vec<Finding> {
     [memory(run), unknown_device(run), image(run), no_direct(run), out_of_time(run)]
         .into_iter()
@@ -91,7 +91,7 @@ fn unknown_device(run: &Run) -> Option<Finding> {
 }
 
 fn no_direct(run: &Run) -> Option<Finding> {
-    // The last of the ladder was measured, and what stands before it was not.
+    // The last step of the ladder was measured, but an earlier one was not.
     let whole = named(run, "ladder", "write and fsync").is_some();
     if !whole || run.phases.iter().any(|p| p.direct) {
         return None;
@@ -101,12 +101,12 @@ fn no_direct(run: &Run) -> Option<Finding> {
     Some(finding("no-direct", sentence.into(), vec![proof("phases with O_DIRECT", 0.0, "")]))
 }
 
-/// Parts that a survey has of every directory, but for what the place refuses.
+/// Stages that a survey runs in every directory unless the place refuses.
 const PARTS: [&str; 4] = ["small files", "scaling", "mix", "surface"];
 
 fn out_of_time(run: &Run) -> Option<Finding> {
     let there = |part: &str| run.phases.iter().any(|p| crate::section::stage(p) == Some(part));
-    // Of a device nothing is written, and what was interrupted says so itself.
+    // A device is not written to, and an interruption is reported elsewhere.
     let whole = run.status == fathom_record::Status::Completed && there("sustained");
     // A hundred small files need more than that.
     const FEW: u64 = 8 << 20;
@@ -125,7 +125,7 @@ fn out_of_time(run: &Run) -> Option<Finding> {
     Some(found)
 }
 
-/// Below memory a read takes at least so many times as long, or it was not memory that answered.
+/// A read below memory takes at least this many times as long; otherwise memory answered.
 const CACHE_HELPS: f64 = 2.0;
 
 fn distance(run: &Run) -> Option<Finding> {
@@ -179,7 +179,7 @@ fn durable(run: &Run) -> Option<Finding> {
     Some(finding("durable", sentence, evidence))
 }
 
-/// What the device wrote for what was synced.
+/// What the device wrote for the synced data.
 fn amplified(run: &Run) -> Option<Finding> {
     let phase = named(run, "ladder", "write and fsync")?;
     let wrote: u64 = phase.repetitions.iter().filter_map(|r| r.physical.device_write_bytes()).sum();
@@ -247,7 +247,7 @@ fn small(run: &Run) -> Option<Finding> {
     ))
 }
 
-/// How far repetitions of one test lie apart.
+/// How far repetitions of one test differ.
 fn repeatable(run: &Run) -> Option<Finding> {
     let spread = |p: &Phase| {
         let rates: Vec<f64> = p.repetitions.iter().filter_map(fathom_record::Repetition::ops_per_s).collect();

@@ -1,4 +1,4 @@
-//! Whether two tests of a survey differ by more than the repetitions of each do: what lies within their spread is no finding.
+//! Whether two tests of a survey differ by more than their repetitions do; a difference within that spread is no finding.
 
 use fathom_record::{Phase, Repetition};
 
@@ -11,8 +11,7 @@ pub(super) fn highest(phase: &Phase) -> Option<f64> {
     rates(phase).reduce(f64::max)
 }
 
-/// Whether a repetition of the slower test was as fast as one of the faster. Of tests that were measured once nothing is known, and
-/// their figures are taken as they are.
+/// Whether a repetition of the slower test was as fast as one of the faster. Tests measured only once are taken as they are.
 pub(super) fn overlap(slower: &Phase, faster: &Phase) -> bool {
     if slower.repetitions.len() < 2 || faster.repetitions.len() < 2 {
         return false;

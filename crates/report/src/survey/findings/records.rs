@@ -1,14 +1,14 @@
-//! Which record size a test needs for its best rate, by the cells of the largest file of its surface.
+//! Which record size a test needs for its best rate, from the cells of the surface's largest file.
 
 use super::{finding, proof};
 use crate::survey::facts::of_stage;
 use crate::units::{bytes, percent, rate};
 use fathom_record::{Finding, Phase, Run};
 
-/// Nearly the best.
+/// Share of the best rate that counts as nearly the best.
 const NEARLY: f64 = 0.9;
 
-/// The record from which on a test has nine tenths of its best rate, in the largest file; or that the rates go up and down.
+/// The record size from which on a test has nine tenths of its best rate, in the largest file; or that the rates fluctuate.
 pub(super) fn record_size(run: &Run, test: &str) -> Option<Finding> {
     let cells: Vec<&Phase> = of_stage(run, "surface").into_iter().filter(|p| p.name == test).collect();
     let largest = cells.iter().filter_map(|p| p.axes.file_bytes).max()?;
@@ -22,7 +22,7 @@ pub(super) fn record_size(run: &Run, test: &str) -> Option<Finding> {
     let first = points.first()?;
     let best = points.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let good = |p: &(u64, f64)| p.1 >= best.1 * NEARLY;
-    // From there on all of them, and none before: one good cell before a bad one is no size to be advised.
+    // All sizes from there on must be good and none before: one good cell before a bad one is not worth recommending.
     let below = points.iter().rposition(|p| !good(p));
     let enough = below.map(|at| points.get(at + 1).filter(|_| !points.iter().take(at).any(good)));
     let sentence = match enough {

@@ -1,5 +1,5 @@
-//! Queue and device of a simulated phase over virtual time: how many requests were in the device and above it, and which share of the time
-//! the device was busy, or kept idle on purpose.
+//! Queue and device of a simulated phase over virtual time: the number of requests in the device and above it, and the share of
+//! the time that the device was busy, or kept idle on purpose.
 
 use super::super::{
     Anchor, Picture,
@@ -11,10 +11,9 @@ use fathom_record::Phase;
 use fathom_record::inside::{DepthCourse, DepthInterval, PhaseInside};
 use std::fmt::Write as _;
 
-/// Fewer intervals are no course.
 const FEWEST_INTERVALS: usize = 3;
 
-/// An interval with its beginning and its length, ns; the last may be shorter than the others.
+/// (start, length, interval), in ns; the last one may be shorter than the others.
 fn intervals(course: &DepthCourse) -> impl Iterator<Item = (f64, f64, &DepthInterval)> {
     course.intervals.iter().enumerate().filter_map(|(n, interval)| {
         let begin = course.interval_ns.saturating_mul(n as u64);
@@ -23,7 +22,7 @@ fn intervals(course: &DepthCourse) -> impl Iterator<Item = (f64, f64, &DepthInte
     })
 }
 
-/// Requests in the device, and those that waited above it.
+/// Number of requests in the device, and waiting above it.
 pub(super) fn depths(phase: &Phase, inside: &PhaseInside) -> Option<Picture> {
     if inside.depths.intervals.len() < FEWEST_INTERVALS {
         return None;
@@ -51,7 +50,7 @@ pub(super) fn depths(phase: &Phase, inside: &PhaseInside) -> Option<Picture> {
     )
 }
 
-/// The share of the time that the device had a command, and that the scheduler kept it idle.
+/// Share of the time with a command in the device, and with the device kept idle by the scheduler.
 pub(super) fn busy(phase: &Phase, inside: &PhaseInside) -> Option<Picture> {
     let course = &inside.depths;
     let sum = |of: fn(&DepthInterval) -> u64| course.intervals.iter().map(|i| of(i) as f64).sum::<f64>();
@@ -103,7 +102,7 @@ pub(super) fn busy(phase: &Phase, inside: &PhaseInside) -> Option<Picture> {
     Some(Picture::new(&slug, title, words, WIDTH, frame.bottom() + 24.0, body))
 }
 
-/// A part of the plot, from one height to another; nothing where there is none.
+/// An area of the plot between two heights; nothing if it is empty.
 fn area(path: &mut String, (left, right): (f64, f64), (lower, upper): (f64, f64)) {
     if lower - upper >= 0.05 {
         let _ = write!(path, "M{left:.1} {lower:.1}H{right:.1}V{upper:.1}H{left:.1}z");

@@ -1,12 +1,12 @@
-//! Waits of the idle device of a simulated phase: the scheduler held back requests that were there because it expected a better one. How
-//! long these waits were, and which of them paid.
+//! Idle waits of a simulated phase: the scheduler held back waiting requests because it expected a better one. Shows how long
+//! these waits were, and which of them paid.
 
 use super::super::{Picture, bars::Bars, chart::Frame};
 use crate::units;
 use fathom_record::inside::{Habits, IdleWaits, PhaseInside};
 use fathom_record::{Histogram, Phase};
 
-/// The picture; none where no device was kept idle.
+/// The picture; `None` if no device was kept idle.
 pub(super) fn idle_waits(phase: &Phase, inside: &PhaseInside) -> Option<Picture> {
     let waits = &inside.idle_waits;
     let words = idle_words(waits)?;
@@ -32,7 +32,7 @@ pub(super) fn idle_waits(phase: &Phase, inside: &PhaseInside) -> Option<Picture>
     .draw()
 }
 
-/// What the waits of a phase came to, in a sentence; none where there were none.
+/// Summary of a phase's idle waits; `None` if there were none.
 #[must_use]
 pub fn idle_words(waits: &IdleWaits) -> Option<String> {
     let (paid, in_vain) = (waits.paid.count(), waits.in_vain.count());
@@ -62,10 +62,10 @@ pub fn idle_words(waits: &IdleWaits) -> Option<String> {
     ))
 }
 
-/// Processes that are told of in the sentence.
+/// Maximum number of processes named in the sentence.
 const MOST_TOLD: usize = 4;
 
-/// What the scheduler kept of processes in the end; nothing where it kept nothing.
+/// What the scheduler knew of processes at the end; empty if nothing.
 fn habits(all: &[Habits]) -> String {
     if all.is_empty() {
         return String::new();
@@ -82,7 +82,7 @@ fn habits(all: &[Habits]) -> String {
     format!(" Its means of processes in the end: {}{more}.", told.join("; "))
 }
 
-/// Classes of 1, 2 and 5 times a power of ten, by number.
+/// Index of a value's class; classes begin at 1, 2 and 5 times a power of ten.
 fn class_of(ns: u64) -> u32 {
     let power = ns.max(1).ilog10();
     let step = match ns.max(1) / 10u64.pow(power) {
@@ -93,7 +93,7 @@ fn class_of(ns: u64) -> u32 {
     power * 3 + step
 }
 
-/// Where a class begins: "2 ms".
+/// Lower bound of a class: "2 ms".
 fn label(class: u32) -> String {
     let begin = [1, 2, 5][(class % 3) as usize] * 10u64.saturating_pow(class / 3);
     let (value, unit) = match begin {

@@ -1,6 +1,6 @@
-//! The inside of a simulated phase as pictures: where requests lay over time, as they were handed in and as the device was given them, and
-//! where it was kept idle; how deep the queue was and how busy the device; what its time was spent on; how far read-ahead went. Real
-//! runs have no such pictures, and these say that they are simulated.
+//! The inner course of a simulated phase as pictures: positions of requests over time, as submitted and as issued to the
+//! device, and where it was kept idle; queue depth and busy share of the device; how it spent its time; how far read-ahead
+//! went. Real runs have no such pictures, and these are marked as simulated.
 
 mod depths;
 mod idle_waits;
@@ -18,13 +18,12 @@ use fathom_record::inside::{Dot, PhaseInside, Thinned};
 use fathom_record::{Phase, Run};
 use std::fmt::Write as _;
 
-/// Height of the plot of places.
 const HEIGHT: f64 = 200.0;
 const SECTOR_BYTES: f64 = 512.0;
-/// The fill of what was handed in.
+/// CSS class of submitted requests.
 const HANDED_IN: &str = "r-mixed";
 
-/// The pictures of a phase; none of a real run.
+/// The pictures of a phase; empty for a real run.
 #[must_use]
 pub fn inside(run: &Run, phase: &Phase) -> Vec<Picture> {
     let found = run.simulation.as_ref().and_then(|s| s.phases.iter().find(|i| i.phase == phase.seq));
@@ -111,7 +110,7 @@ fn places(phase: &Phase, inside: &PhaseInside) -> Option<Picture> {
     Some(Picture::new(&slug, title, words, WIDTH, bottom + 24.0, body))
 }
 
-/// Marks of one kind in one path: thousands of elements would be heavy. What was handed in looks out behind what was served.
+/// Marks of one kind in one path, since thousands of elements would be slow. Submitted requests are visible behind the served ones.
 fn marks(out: &mut String, class: &str, places: impl Iterator<Item = (f64, f64)>) {
     let mut path = String::new();
     for (x, y) in places {
@@ -122,10 +121,10 @@ fn marks(out: &mut String, class: &str, places: impl Iterator<Item = (f64, f64)>
     let _ = writeln!(out, "<path d=\"{path}\" class=\"{class}\"{faint}/>");
 }
 
-/// Parts of the time that the device was busy.
+/// How the device spent its busy time.
 fn service(phase: &Phase, inside: &PhaseInside) -> Option<Picture> {
     let s = &inside.service;
-    // What several arms or channels do side by side is a sum over them: the mean of one is what can be a share.
+    // For several arms or channels these are sums; only their mean can be a share.
     let each = |ns: u64| ns / u64::from(s.members.max(1));
     let parts = [
         ("overhead", s.overhead_ns),
@@ -134,7 +133,7 @@ fn service(phase: &Phase, inside: &PhaseInside) -> Option<Picture> {
         ("transfer", each(s.transfer_ns)),
     ];
     let share = |ns: u64| ns as f64 / s.busy_ns.max(1) as f64;
-    // Writing the cache back seeks, turns and transfers: it is no part beside those.
+    // Writing the cache back consists of seeks, rotation and transfers, so it is not a separate part.
     let destage = match s.destage_ns {
         0 => String::new(),
         ns => format!("; of it, destage {} ({})", units::time_ns(ns as f64), units::percent(share(ns))),
@@ -176,7 +175,7 @@ fn service(phase: &Phase, inside: &PhaseInside) -> Option<Picture> {
     .draw()
 }
 
-/// Length of reads in advance over time.
+/// Length of read-ahead windows over time.
 fn windows(phase: &Phase, inside: &PhaseInside) -> Option<Picture> {
     const PAGE_BYTES: f64 = 4096.0;
     let kept = &inside.windows.kept;
