@@ -51,6 +51,13 @@ impl Code {
         Self { code: String::from_utf8_lossy(&code).into_owned(), comments: lines }
     }
 
+    /// The file's comments and the insides of its literals, with blanks for everything else.
+    pub(crate) fn prose(&self, text: &str) -> String {
+        let blank = |(prose, code): (u8, u8)| if prose == code && prose != b'\n' { b' ' } else { prose };
+        let bytes: Vec<u8> = text.bytes().zip(self.code.bytes()).map(blank).collect();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
     /// The line (from 1) of an offset.
     pub(crate) fn line_at(&self, offset: usize) -> usize {
         1 + self.code.as_bytes()[..offset].iter().filter(|&&b| b == b'\n').count()

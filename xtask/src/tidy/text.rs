@@ -95,7 +95,7 @@ fn numbered_links(file: &File) -> impl Iterator<Item = (usize, String, String)> 
 }
 
 /// A line with its `code` spans blanked.
-fn without_code(line: &str) -> String {
+pub(super) fn without_code(line: &str) -> String {
     let spans = line.split('`');
     spans.enumerate().map(|(n, span)| if n % 2 == 0 { span } else { "" }).collect::<Vec<_>>().join(" ")
 }
