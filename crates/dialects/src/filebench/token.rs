@@ -4,7 +4,6 @@
 use super::ast::{Piece, Variable};
 use super::span::Span;
 
-/// A token and its place.
 #[derive(Clone, Debug)]
 pub(super) struct Token {
     pub kind: TokenKind,
@@ -43,7 +42,6 @@ pub(super) struct Quoted {
     pub skipped: Vec<Span>,
 }
 
-/// Words that start a command.
 pub(super) const COMMANDS: [&str; 15] = [
     "create",
     "define",
@@ -102,7 +100,6 @@ const OTHER_KEYWORDS: [&str; 19] = [
     "true",
 ];
 
-/// Attributes of 1.5.
 const ATTRIBUTE_KEYWORDS: [&str; 48] = [
     "name",
     "path",
@@ -154,7 +151,6 @@ const ATTRIBUTE_KEYWORDS: [&str; 48] = [
     "rate",
 ];
 
-/// Whether 1.5 reserves this word.
 pub(super) fn is_keyword(word: &str) -> bool {
     COMMANDS.contains(&word)
         || OTHER_KEYWORDS.contains(&word)

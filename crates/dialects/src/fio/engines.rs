@@ -4,7 +4,6 @@ use super::help::one;
 use super::table::{self, State};
 use std::fmt::Write as _;
 
-/// Supported engines.
 const DONE: [&str; 22] = [
     "cpuio",
     "dircreate",

@@ -226,7 +226,6 @@ pub fn command(plan: &Plan) -> String {
     line + "\n"
 }
 
-/// Quotes a word for the shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:,%+=@".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

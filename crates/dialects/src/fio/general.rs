@@ -130,7 +130,6 @@ const GENERAL: [(&str, Value); 40] = [
 /// Values of `--idle-prof` that are accepted and ignored; `calibrate` is refused.
 const IDLE: [&str; 2] = ["system", "percpu"];
 
-/// Values of `--debug`.
 const DEBUG: [&str; 19] = [
     "process",
     "file",

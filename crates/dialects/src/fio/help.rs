@@ -77,7 +77,6 @@ fn all() -> String {
     out
 }
 
-/// Describes one option.
 pub(super) fn one(row: &table::Row) -> String {
     let mut out = format!("{:>20}: {}\n", row.name, row.help);
     if !row.aliases.is_empty() {

@@ -21,7 +21,6 @@ pub(super) fn converted(name: &str, value: f64, unit: Unit, printed: String, lin
     figure(name, value * unit.factor, unit.base, printed, line)
 }
 
-/// An empty cell.
 pub(super) fn cell(name: &str) -> Phase {
     Phase {
         seq: 0,

@@ -18,7 +18,6 @@ struct Counts {
     words: usize,
 }
 
-/// Whether a line looks like figures.
 pub(super) fn looks_like_figures(line: &str) -> bool {
     let c = count(line);
     if c.decimals == 0 && c.rates == 0 && names_a_month(line) {

@@ -15,7 +15,6 @@ const MB: f64 = 1e6;
 /// KDiskMark's MB: it takes KiB per second from fio and shifts the decimal point.
 const THOUSAND_KIB: f64 = 1024e3;
 
-/// A report starting at this line.
 pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     let first = lines.trimmed(at);
     let program = program(first);
@@ -106,7 +105,6 @@ fn size(text: &str) -> Option<u64> {
     Some((value * unit.factor) as u64)
 }
 
-/// A test line.
 struct Test<'t> {
     direction: Direction,
     is_random: bool,

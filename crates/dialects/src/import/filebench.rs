@@ -15,7 +15,6 @@ use std::collections::BTreeMap;
 /// Maximum lines of log output before the rows.
 const MOST_TALK: usize = 2000;
 
-/// A run starting at this line.
 pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     let first = message(lines.trimmed(at));
     let is_start =

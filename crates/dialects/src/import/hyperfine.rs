@@ -9,7 +9,6 @@ use fathom_record::imported::names::TIME;
 use fathom_record::imported::units::{BYTES, NS};
 use fathom_record::{Phase, Repetition};
 
-/// A document starting at this line.
 pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     if !lines.document(at).next()?.trim_start().starts_with('{') {
         return None;

@@ -66,7 +66,6 @@ impl Lines {
         lines
     }
 
-    /// Adds a line.
     pub(super) fn push(&mut self, line: &str) {
         let start = self.dropped + self.text.len();
         self.text.push_str(plain(line));

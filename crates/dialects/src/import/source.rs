@@ -3,7 +3,6 @@
 use super::lines::{LONGEST_LINE, MOST_DOCUMENT};
 use std::io::{BufRead, Read as _, Result};
 
-/// A read result.
 pub(super) enum Next {
     Line(String),
     /// A line that is too long, with its length.
@@ -13,7 +12,6 @@ pub(super) enum Next {
     End,
 }
 
-/// An input read line by line.
 pub(super) struct Source<'i> {
     input: Box<dyn BufRead + 'i>,
 }

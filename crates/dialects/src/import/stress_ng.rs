@@ -12,7 +12,6 @@ use fathom_record::{Phase, Status};
 /// Lines before the table that announce the stressors.
 const BEFORE: usize = 12;
 
-/// A table starting at this line.
 pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     let head: Vec<&str> = message(lines.trimmed(at)).split_whitespace().collect();
     if !head.starts_with(&HEAD) {

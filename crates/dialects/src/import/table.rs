@@ -17,7 +17,6 @@ const NEAR: usize = 8;
 /// Maximum lines of a table with bars.
 const LONGEST: usize = 500;
 
-/// A table starting at this line.
 pub(super) fn parse(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
     bars(lines, at, context).or_else(|| ruled(lines, at, context)).or_else(|| hosts(lines, at))
 }
@@ -161,7 +160,6 @@ fn columns_as_runs(
     Block { last, what, runs, ..Block::default() }
 }
 
-/// Meaning of a table's values.
 struct Meaning {
     name: &'static str,
     unit: Unit,
@@ -250,7 +248,6 @@ fn hosts(lines: &Lines, at: usize) -> Option<Block> {
     (!block.hosts.is_empty()).then_some(block)
 }
 
-/// Removes emphasis marks.
 fn untagged(text: &str) -> &str {
     let text = text.trim();
     let text = text.strip_prefix("<i>").or_else(|| text.strip_prefix("<b>")).unwrap_or(text);

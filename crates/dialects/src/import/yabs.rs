@@ -9,7 +9,6 @@ use fathom_record::Phase;
 use fathom_record::imported::names::{OPERATIONS, THROUGHPUT};
 use fathom_record::imported::units::{BYTES, BYTES_PER_S, OPS_PER_S};
 
-/// A table starting at this line.
 pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     let first = lines.trimmed(at);
     let sizes = |n: usize| cells(lines.trimmed(n)).filter(|c| c[0] == "Block Size");

@@ -2,7 +2,6 @@
 
 use fathom_record::OpError;
 
-/// The exit code.
 pub(super) fn exit_code(error: &OpError, reads: bool) -> i32 {
     match (error.call.as_str(), reads) {
         ("open" | "create" | "remove" | "stat", true) => 58,

@@ -7,7 +7,6 @@ use fathom_record::{Repetition, Worker};
 /// Shortest valid interval: the clock resolution given in the banner.
 const TICK_NS: u64 = 1000;
 
-/// One cell of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Cell {
     /// Value in the unit of the run.
@@ -18,7 +17,6 @@ pub(super) struct Cell {
     pub too_short: bool,
 }
 
-/// The table cell of a pass.
 pub(super) fn cell(repetition: &Repetition, unit: Unit) -> Cell {
     let elapsed_ns = repetition.workers.iter().map(|w| w.elapsed_ns).max().unwrap_or(0);
     let (bytes, ops) = (repetition.bytes(), repetition.ops());
@@ -33,7 +31,6 @@ pub(super) fn cell(repetition: &Repetition, unit: Unit) -> Cell {
     Cell { value, cpu_percent, too_short: elapsed_ns < TICK_NS }
 }
 
-/// One child in a throughput block.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Child {
     /// Amount moved, in kB or operations.
@@ -46,7 +43,6 @@ pub(super) struct Child {
     pub cpu_s: f64,
 }
 
-/// Figures of a throughput block.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Block {
     /// The children in order.

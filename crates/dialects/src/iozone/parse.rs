@@ -89,7 +89,6 @@ fn refusal(refused: &[(String, &str)]) -> Option<String> {
     (!reasons.is_empty()).then(|| sentences.collect::<Vec<_>>().join(" "))
 }
 
-/// Parser state.
 pub(super) struct Parser<'a> {
     pub(super) options: Options,
     pub(super) uname: &'a str,

@@ -13,14 +13,11 @@ use fathom_workload::{
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Name of the table's file set.
 const TABLE_SET: &str = "file";
-/// Default file of a table.
 const TABLE_FILE: &str = "iozone.tmp";
 /// Prefix of the default stream files, followed by the number.
 const STREAM_FILES: &str = "iozone.DUMMY.";
 
-/// The workload of a table.
 pub(super) fn table(o: &Options, grid: &Grid, lists: Lists<'_>) -> Workload {
     let mut workload = begin(o);
     let path = o.file.clone().unwrap_or_else(|| TABLE_FILE.into());
@@ -124,7 +121,6 @@ pub(super) fn throughput_sizes(o: &Options, streams: u32) -> (u64, u64) {
     (file_kb, o.record_kb.first().copied().unwrap_or(4))
 }
 
-/// The workload of throughput blocks.
 pub(super) fn throughput(o: &Options, lists: Lists<'_>, list_kb: Option<u64>) -> Workload {
     let mut workload = begin(o);
     let existing = existing(o, !o.files.is_empty(), pass::blocks());

@@ -17,7 +17,6 @@ use crate::LivePrinter;
 use fathom_record::{Ending, OpError};
 use std::path::{Path, PathBuf};
 
-/// A text or a placeholder.
 #[derive(Clone, Debug)]
 enum Piece {
     Text(String),
@@ -96,7 +95,6 @@ impl Printer {
         text
     }
 
-    /// The pass being measured.
     fn current(&self) -> Option<&'static Pass> {
         match self.script.get(self.at)? {
             Piece::Cell(pass, _) | Piece::Block(pass, _) => Some(pass),

@@ -59,7 +59,6 @@ fn surface(title: &str, grid: &Grid, cell: impl Fn(Combination) -> String) -> St
     text
 }
 
-/// The worksheet of a table.
 pub(super) fn surface_sheet(o: &Options, command: &str, grid: &Grid, cells: &Cells) -> Sheet {
     let mut sheet = Sheet::default();
     sheet.text(0, 0, command);
@@ -155,7 +154,6 @@ fn one_throughput(
     text
 }
 
-/// The worksheet of throughput blocks.
 pub(super) fn throughput_sheet(o: &Options, command: &str, list_kb: Option<u64>, rates: &Rates) -> Sheet {
     let mut sheet = Sheet::default();
     sheet.text(0, 0, command);

@@ -1,7 +1,6 @@
 //! Splits a command line as getopt does: letters may be combined, an argument is the rest of the word or the
 //! next word, other words are ignored, `--` ends the options. Also parses numbers and sizes.
 
-/// Iterates over the words.
 pub(super) struct Words<'a> {
     words: &'a [String],
     /// Index of the next whole word.
@@ -17,7 +16,6 @@ impl<'a> Words<'a> {
         Self { words, at: 0, rest: "", passed_over: Vec::new() }
     }
 
-    /// The next option letter.
     pub(super) fn letter(&mut self) -> Option<char> {
         while self.rest.is_empty() {
             let word = self.words.get(self.at)?;
@@ -48,7 +46,6 @@ impl<'a> Words<'a> {
         self.next_word()
     }
 
-    /// The next whole word.
     pub(super) fn next_word(&mut self) -> Option<&'a str> {
         let word = self.words.get(self.at)?;
         self.at += 1;

@@ -102,7 +102,6 @@ pub(super) struct Share {
     pub busy_s: f64,
 }
 
-/// Each thread's share.
 pub(super) fn shares(rules: Rules, repetition: &Repetition) -> Vec<Share> {
     let of = |tally: Tally| Share {
         events: tally.events(rules) as f64,

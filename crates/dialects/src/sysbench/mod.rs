@@ -60,14 +60,12 @@ pub struct Parsed {
     pub notes: Vec<String>,
 }
 
-/// Output so far.
 #[derive(Clone, Debug, Default)]
 struct Said {
     stdout: String,
     stderr: String,
 }
 
-/// SysBench's other tests.
 const OTHERS: [&str; 4] = ["cpu", "memory", "threads", "mutex"];
 
 /// Parses a command line (without the program's name).

@@ -8,7 +8,6 @@ use fathom_workload::{
     Verify, Workload,
 };
 
-/// Name of the only file set.
 pub(super) const FILES: &str = "test_file";
 
 /// The workload to run. For prepare and cleanup it only has the files.

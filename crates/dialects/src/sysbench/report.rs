@@ -6,7 +6,6 @@ use super::options::Options;
 
 const MIB: f64 = 1_048_576.0;
 
-/// Data of a report.
 pub(super) struct Span<'a> {
     pub tally: &'a Tally,
     /// Seconds since the start of the run.

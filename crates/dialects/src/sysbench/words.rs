@@ -4,7 +4,6 @@
 use super::{Exit, table};
 use std::path::Path;
 
-/// An option as given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Given {
     /// Text between the dashes and the `=`.
@@ -25,7 +24,6 @@ impl Given {
     }
 }
 
-/// A split command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Words {
     pub test: Option<String>,

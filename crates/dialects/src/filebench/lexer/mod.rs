@@ -25,7 +25,6 @@ pub(super) struct Lexed {
     pub illegal: Vec<(Span, char)>,
 }
 
-/// The tokens of `text`.
 pub(super) fn lex(text: &str) -> Lexed {
     let mut lexer = Lexer {
         text,

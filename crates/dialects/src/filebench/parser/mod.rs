@@ -100,19 +100,16 @@ impl Parser<'_> {
         &self.tokens[self.at].kind
     }
 
-    /// The token after the next.
     fn peek_second(&mut self) -> &TokenKind {
         self.peek();
         &self.tokens[(self.at + 1).min(self.tokens.len() - 1)].kind
     }
 
-    /// Position of the next token.
     fn span(&mut self) -> Span {
         self.peek();
         self.tokens[self.at].span
     }
 
-    /// The next token as written.
     fn word(&mut self) -> &str {
         let span = self.span();
         &self.text[span.range()]

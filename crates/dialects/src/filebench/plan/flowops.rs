@@ -23,7 +23,6 @@ pub(super) struct CompositeDefinition {
     pub randoms: HashMap<Variable, RandomId>,
 }
 
-/// An operation with its position.
 #[derive(Clone, Debug)]
 pub(super) struct Placed {
     pub op: FlowOp,

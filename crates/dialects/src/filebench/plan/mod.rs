@@ -212,7 +212,6 @@ pub fn plan(file: &str, text: &str, options: &Options, world: &World) -> Result<
     Ok(plan)
 }
 
-/// A diagnostic made of a fault.
 fn located(file: &str, text: &str, fault: fault::Fault) -> Finding {
     let diagnostic = Diagnostic::new(Severity::Error, text, fault.span, fault.message, fault.hint);
     Finding { file: file.into(), rendered: diagnostic.render(file, text), diagnostic }

@@ -24,7 +24,6 @@ pub(super) struct ProcessDefinition {
     pub randoms: HashMap<Variable, RandomId>,
 }
 
-/// The compiled processes of a run.
 #[derive(Default)]
 pub(super) struct CompiledProcesses {
     /// In start order, which is last defined first, for threads as well.
@@ -35,7 +34,6 @@ pub(super) struct CompiledProcesses {
     pub faults: Vec<(usize, Fault)>,
 }
 
-/// Compiles every process.
 pub(super) fn compile(definitions: &[ProcessDefinition], flowops: &mut Flowops) -> CompiledProcesses {
     let mut all = CompiledProcesses::default();
     let mut priorities = Vec::new();

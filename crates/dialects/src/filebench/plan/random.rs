@@ -8,7 +8,6 @@ use crate::filebench::ast::{Attributes, Number, Value};
 use crate::filebench::suggest::nearest;
 use fathom_workload::{Generator, RandomVariable, Row, Shape, Ties};
 
-/// A random variable as written.
 #[derive(Clone, Debug)]
 pub(super) struct RandomDefinition {
     /// Its name in the workload.

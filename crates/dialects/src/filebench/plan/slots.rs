@@ -9,7 +9,6 @@ use super::flowops::Placed;
 use fathom_workload::{Act, Share};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// State of the walk.
 #[derive(Default)]
 struct Walk {
     /// The last set used without `fd`.

@@ -18,7 +18,6 @@ const LONGEST_CHAIN: u32 = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct RandomId(pub usize);
 
-/// An evaluated value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Known {
     Integer(u64),
@@ -49,7 +48,6 @@ impl Known {
     }
 }
 
-/// The binding of a variable.
 #[derive(Clone, Debug)]
 enum Binding {
     /// A value as written, evaluated when needed.
@@ -57,7 +55,6 @@ enum Binding {
     Known(Known),
 }
 
-/// All variables of a script.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Variables {
     bindings: HashMap<Variable, Binding>,
@@ -74,7 +71,6 @@ pub(super) struct Variables {
 /// Evaluated variables of a composite at its use.
 pub(super) type Locals = HashMap<Variable, Known>;
 
-/// Context for evaluation.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'a> {
     pub variables: &'a Variables,

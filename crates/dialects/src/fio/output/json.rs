@@ -10,7 +10,6 @@ use super::stats::{self, BUCKETS, DEPTHS, Entry, Side};
 use super::steady::{Told, mean};
 use fathom_record::{Histogram, Run};
 
-/// A JSON document being written.
 struct Json {
     out: String,
     /// For each open object or array, whether it has an element.

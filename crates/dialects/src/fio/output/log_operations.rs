@@ -39,7 +39,6 @@ pub struct Operation {
     pub priority: u16,
 }
 
-/// Content of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
     Value(Value),
@@ -51,7 +50,6 @@ const BINS: usize = 1856;
 /// Text is handed on once it is at least this long.
 const PIECE: usize = 1 << 16;
 
-/// A log being written.
 pub(super) struct Log {
     path: PathBuf,
     what: What,
@@ -71,7 +69,6 @@ impl Log {
     }
 }
 
-/// The latencies of a window.
 #[derive(Clone, Copy, Default)]
 struct Latencies {
     sum: u64,
@@ -85,7 +82,6 @@ impl Latencies {
     }
 }
 
-/// One direction of a window.
 #[derive(Clone, Copy, Default)]
 struct Side {
     ops: u64,
@@ -175,7 +171,6 @@ fn end_ms(number: u64, width_ns: u64, elapsed_ns: u64) -> u64 {
     begin_ns.saturating_add(width_ns).min(elapsed_ns.max(begin_ns)) / 1_000_000
 }
 
-/// The current window.
 struct Windows {
     number: u64,
     sides: [Side; 3],

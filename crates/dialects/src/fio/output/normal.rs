@@ -52,7 +52,6 @@ pub fn head(plan: &Plan) -> String {
     out + &computing
 }
 
-/// Range of block sizes.
 fn sizes(job: &Job, record: &Record) -> String {
     let told = |size: u64| bytes(size, job.report.kb_base, job.report.figures);
     format!("{}-{}", told(record.unit().0), told(record.largest().0))
@@ -157,12 +156,10 @@ fn base(plan: &Plan) -> u64 {
     plan.jobs.first().map_or(1024, |j| j.report.kb_base)
 }
 
-/// Significant figures.
 fn figures(plan: &Plan) -> usize {
     plan.jobs.first().map_or(FIGURES, |j| j.report.figures)
 }
 
-/// Whether rates are in bits.
 pub(super) fn bits(plan: &Plan) -> bool {
     plan.jobs.first().is_some_and(|j| j.report.bits)
 }

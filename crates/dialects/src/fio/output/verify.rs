@@ -6,7 +6,6 @@ use fathom_workload::{Access, Data, Record, Sealed, Sum};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// A wrong block.
 #[derive(Debug)]
 struct Found<'a> {
     job: &'a Job,

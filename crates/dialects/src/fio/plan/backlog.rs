@@ -147,7 +147,6 @@ pub fn read_back(group: &mut Group, writer: &Writer<'_>) -> Unwritten {
     all
 }
 
-/// The writes of a stream.
 fn writes(stream: &Stream, writer: &Writer<'_>) -> Vec<ListedOp> {
     let up_to = usize::try_from(writer.up_to.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
     let listed = |op: Op| ListedOp {

@@ -78,7 +78,6 @@ fn device(s: &Settings, about: &About, number: DeviceNumber, world: &World<'_>) 
     Err(s.wrong(TRACE, format!("the trace is one of the device {path}, which is not here")).hint(redirect))
 }
 
-/// The requests of a block-device trace.
 #[derive(Default)]
 struct Asked {
     devices: Vec<DeviceNumber>,

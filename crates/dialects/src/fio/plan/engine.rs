@@ -312,7 +312,6 @@ fn syncs(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes) ->
     Ok(())
 }
 
-/// The nearest supported engine.
 fn nearest(engine: &str) -> &'static str {
     match engine {
         "guasi" | "solarisaio" | "windowsaio" => "posixaio, libaio or io_uring",

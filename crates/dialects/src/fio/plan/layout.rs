@@ -53,7 +53,6 @@ fn holds_a_block(job: &Job) -> bool {
     })
 }
 
-/// The longest part of any file.
 fn longest(job: &Job) -> u64 {
     let of = |(clone, part): (usize, &Part)| match job.sizes.get(clone).map(Vec::as_slice) {
         None | Some([]) => part.length,

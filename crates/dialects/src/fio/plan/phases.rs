@@ -86,7 +86,6 @@ impl Around {
         phase.after.extend(job.commands.after.clone().filter(|_| last));
     }
 
-    /// Adds the actions to the phase.
     fn done(self, phase: &mut Phase) {
         phase.before.extend(self.commands);
         phase.before.extend(self.memory);

@@ -31,7 +31,6 @@ pub struct Replay {
     pub merged: Option<Merged>,
 }
 
-/// Replay options.
 struct Options {
     redirect: Option<String>,
     stalls: bool,
@@ -234,7 +233,6 @@ fn refuse_others(s: &Settings, notes: &mut Notes) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// The operations in the workload model.
 fn list(s: &Settings, options: &Options, entries: &[Entry]) -> Result<Vec<ListedOp>, Wrong> {
     let timed = options.stalls && entries.last().is_some_and(|e| e.at_ns > 0);
     let one = |entry: &Entry| -> Result<ListedOp, Wrong> {

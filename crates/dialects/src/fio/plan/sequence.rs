@@ -112,7 +112,6 @@ fn is_drawn_by_rank(order: &Access) -> bool {
     }
 }
 
-/// Zone layout.
 struct Zones {
     range: Bytes,
     gap: Bytes,
@@ -269,7 +268,6 @@ impl Stretch {
     }
 }
 
-/// Where stripes leave a part.
 struct Outside {
     /// Stripes that fit including their gap.
     whole: u64,

@@ -7,7 +7,6 @@ use fathom_workload::{Bytes, Data, Existing, FileSet, Files, Pick, Share, Sizing
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
-/// The sets of one job.
 #[derive(Debug, Default)]
 pub(super) struct Sets {
     sets: Vec<Set>,

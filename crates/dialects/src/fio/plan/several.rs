@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn a_job_that_only_checks_begins_again_for_what_is_left_of_all_files() {
-        // fio 3.42: 512 blocks of 4 KiB in three files of 170 each; with number_ios=511, as many; 510 otherwise.
+        // fio 3.42: 512 blocks of 4 KiB in three files that hold 170 each; 511 with number_ios=511; 510 in the other cases.
         let amount = |args: &str| of(&format!("--size=2m --nrfiles=3 --rw=randread {args}")).2;
         let all = Amount::Bytes(Bytes((2 << 20) - 2));
         assert_eq!(amount("--verify=crc32c"), all);

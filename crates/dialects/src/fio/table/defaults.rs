@@ -1,6 +1,5 @@
 //! Defaults of options that have one.
 
-/// Options with fio's defaults.
 const DEFAULTS: &[(&str, &str)] = &[
     ("rw", "read"),
     ("rw_sequencer", "sequential"),

@@ -12,7 +12,6 @@ use fathom_record::imported::units::{BYTES, BYTES_PER_S, COUNT, NS, OPS_PER_S, P
 use fathom_record::{Phase, Status};
 use std::collections::BTreeMap;
 
-/// A document starting at this line.
 pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
     if !lines.document(at).next()?.trim_start().starts_with('{') {
         return None;

@@ -15,7 +15,6 @@ const FEWEST: usize = 3;
 /// Latencies added to the histogram at a time.
 const TOGETHER: usize = 1 << 14;
 
-/// A line of a log.
 struct Entry {
     time_ms: u64,
     value: u64,

@@ -15,7 +15,6 @@ use super::Block;
 use super::context::Context;
 use super::lines::Lines;
 
-/// Tries all formats.
 pub(super) fn parse(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
     json::parse(lines, at)
         .or_else(|| terse::parse(lines, at))

@@ -34,7 +34,6 @@ struct Report {
     jobs: usize,
 }
 
-/// A report starting at this line.
 pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
     let first = lines.trimmed(at);
     if !(is_told(first) || is_job(first)) {

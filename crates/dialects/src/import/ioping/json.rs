@@ -10,7 +10,6 @@ use fathom_record::imported::names::{OPERATIONS, THROUGHPUT, TIME};
 use fathom_record::imported::units::{BYTES, BYTES_PER_S, COUNT, NS, OPS_PER_S};
 use fathom_record::{Figure, Phase};
 
-/// A document starting at this line.
 pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
     let mut first = lines.document(at).take(3).map(str::trim);
     let begin: String = first.by_ref().collect();
@@ -66,7 +65,6 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
     Some(Block { last: at + scanned.last, what, runs, is_document: true, ..Block::default() })
 }
 
-/// One object of the array.
 #[derive(Default)]
 struct Object {
     bytes: Option<u64>,

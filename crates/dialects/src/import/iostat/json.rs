@@ -6,7 +6,6 @@ use super::super::lines::Lines;
 use super::{PROCESSORS, column, finished, push};
 use fathom_record::{Figure, Phase};
 
-/// A document starting at this line.
 pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
     let mut first = lines.document(at).next()?.trim_start().strip_prefix('{')?.trim_start();
     if first.is_empty() {
@@ -47,7 +46,6 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
     Some(Block { last: at + scanned.last, what, runs, is_document: true, ..Block::default() })
 }
 
-/// The row being read.
 #[derive(Default)]
 struct Row {
     place: Vec<String>,

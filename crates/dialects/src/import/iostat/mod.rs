@@ -18,7 +18,6 @@ const MOST_HEADS: usize = 50;
 const PROCESSORS: &str = "processors";
 const SOLARIS: &str = "extended device statistics";
 
-/// The current table.
 enum Table {
     None,
     /// Column names, and whether the device is the last column.
@@ -26,7 +25,6 @@ enum Table {
     Processors(Vec<String>),
 }
 
-/// Reports starting at this line.
 pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     if !is_opening(lines, at) {
         return json::parse(lines, at);

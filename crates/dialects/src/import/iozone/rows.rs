@@ -79,7 +79,6 @@ pub(super) fn rate_name(head: &Head) -> &'static str {
     }
 }
 
-/// A cell of a table.
 pub(super) fn sized(name: &str, head: &Head, file_kb: f64, record_kb: f64) -> Phase {
     let mut phase = cell(name);
     let reads = PASSES.iter().find(|p| p.name == name).is_some_and(|p| p.reads);

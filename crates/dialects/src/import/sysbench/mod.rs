@@ -13,7 +13,6 @@ use fathom_record::Phase;
 /// Unknown lines that end a run.
 const MOST_UNKNOWN: usize = 4;
 
-/// A run starting at this line.
 pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     let first = lines.trimmed(at);
     if !begins(first) {

@@ -3,7 +3,6 @@
 use super::import;
 use proptest::prelude::*;
 
-/// Every fixture.
 fn fixtures() -> Vec<(String, String)> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/import");
     let mut all: Vec<(String, String)> = std::fs::read_dir(folder)

@@ -18,7 +18,6 @@ const APART: usize = 8;
 /// Maximum lines of worker output between two intervals.
 const MOST_BETWEEN: usize = 16;
 
-/// A run starting at this line.
 pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     let named = name(lines.trimmed(at));
     let heads = if named.is_some() {

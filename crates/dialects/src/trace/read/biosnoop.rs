@@ -19,7 +19,6 @@ const NS_PER_MS: u64 = 1_000_000;
 /// Times count from the first completion, so the first requests start before 0: all times are shifted by an hour.
 const SHIFT_NS: u64 = 3600 * NS_PER_S;
 
-/// Columns of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
     Seconds,

@@ -13,7 +13,6 @@ use fathom_record::block::{BlockAction, DeviceNumber, RequestFlags};
 use std::collections::BTreeSet;
 
 const NS_PER_S: u64 = 1_000_000_000;
-/// Limit on listed devices.
 const MAX_DEVICES: usize = 1 << 12;
 
 #[derive(Debug, Default)]

@@ -15,7 +15,6 @@ impl Fault {
     }
 }
 
-/// A word with its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Word<'a> {
     pub(super) text: &'a str,
@@ -30,7 +29,6 @@ impl<'a> Word<'a> {
         Fault::new(self.byte, format!("expected {expected}, found {found}"))
     }
 
-    /// Parses an integer.
     pub(super) fn number<T: TryFrom<u64>>(&self, what: &str) -> Result<T, Fault> {
         let digits = !self.text.is_empty() && self.text.bytes().all(|b| b.is_ascii_digit());
         let value = if digits { self.text.parse::<u64>().ok() } else { None };
@@ -78,7 +76,6 @@ fn decimal(text: &str, unit_ns: u64) -> Option<u64> {
     Some(ns)
 }
 
-/// A position in a line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor<'a> {
     line: &'a str,

@@ -11,7 +11,6 @@ const MAX_NAMES: usize = fathom_record::block::log::MAX_DEVICES;
 /// Longest name kept, in bytes.
 const MAX_NAME_BYTES: usize = 255;
 
-/// Devices seen so far.
 #[derive(Debug, Default)]
 pub(super) struct Devices {
     numbers: HashMap<String, DeviceNumber>,

@@ -22,7 +22,6 @@ pub(super) enum Order {
     Requests,
 }
 
-/// Result of parsing a line.
 pub(super) enum Line {
     /// Parsed; its events were added to the list.
     Read,

@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// One head per stream.
 pub(super) struct Heads<T> {
     heap: BinaryHeap<Reverse<Head<T>>>,
 }

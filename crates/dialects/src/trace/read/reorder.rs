@@ -8,7 +8,6 @@ use std::collections::BinaryHeap;
 /// Capacity of the window in events; 5 MiB.
 pub(super) const WINDOW_EVENTS: usize = 1 << 16;
 
-/// The sorting window.
 #[derive(Default)]
 pub(super) struct Reorder {
     held: BinaryHeap<Reverse<Held>>,
@@ -50,7 +49,6 @@ impl Ord for Held {
 }
 
 impl Reorder {
-    /// Inserts an event.
     pub(super) fn put(&mut self, event: BlockEvent) {
         self.held.push(Reverse(Held { event, nth: self.put }));
         self.put += 1;

@@ -7,7 +7,6 @@ use std::io::{BufRead, BufReader, Cursor, ErrorKind, Read};
 const HEAD_BYTES: usize = 16 << 10;
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// An opened input.
 pub(super) struct Source {
     file: String,
     head: Vec<u8>,
@@ -31,7 +30,6 @@ impl Source {
         Ok(Self { file: file.into(), whole: head.len() < HEAD_BYTES, head, rest, cut })
     }
 
-    /// The first bytes of the input.
     pub(super) fn head(&self) -> &[u8] {
         &self.head
     }

@@ -185,7 +185,6 @@ fn blkparse_prints_every_kind() {
     assert_eq!(about.notes, ["2 lines without an event (sleeps, bounces, messages) were passed over."]);
 }
 
-/// A blktrace record.
 fn binary(big: bool, time: u64, cpu: u32, action: u32, sector: u64, bytes: u32, payload: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut put4 = |n: u32| out.extend(if big { n.to_be_bytes() } else { n.to_le_bytes() });

@@ -15,7 +15,6 @@ use fathom_record::block::{BlockAction, DeviceNumber, RequestFlags};
 use std::collections::{BTreeSet, HashMap};
 
 const NS_PER_S: u64 = 1_000_000_000;
-/// Limit on listed devices.
 const MAX_DEVICES: usize = 1 << 12;
 /// Limit on tasks with a remembered device.
 const MAX_TASKS: usize = 1 << 16;

@@ -38,7 +38,6 @@ fn rwbs(event: &BlockEvent) -> String {
     }
 }
 
-/// Appends an event's line.
 fn line(text: &mut String, event: &BlockEvent, origin_ns: u64, sequence: u64) {
     let since = event.time_ns.saturating_sub(origin_ns);
     let (seconds, ns) = (since / NS_PER_S, since % NS_PER_S);

@@ -36,7 +36,6 @@ impl<'w> Tracefs<'w> {
     }
 }
 
-/// Appends an event's line.
 pub(super) fn line(text: &mut String, event: &BlockEvent) {
     let name = event.task_name();
     let task = match (event.pid, name.as_ref()) {

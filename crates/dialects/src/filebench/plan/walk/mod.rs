@@ -41,7 +41,6 @@ const MOST_POSITIONS: u64 = 512;
 /// A fault with the number of its text.
 type Outcome = Result<(), (usize, Fault)>;
 
-/// Processes a script.
 pub(super) fn walk(
     file: &str,
     text: &str,

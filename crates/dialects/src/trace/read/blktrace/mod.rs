@@ -28,7 +28,6 @@ use words::{action, flags, is_note};
 
 /// Limit on task names; the table is cleared when it is full.
 const MAX_TASKS: usize = 1 << 16;
-/// Limit on listed devices.
 const MAX_DEVICES: usize = 1 << 12;
 const NS_PER_S: i64 = 1_000_000_000;
 
@@ -36,7 +35,6 @@ const NS_PER_S: i64 = 1_000_000_000;
 const OF_CGROUP: u32 = 1 << 8;
 const CGROUP_BYTES: usize = 8;
 
-/// The files of a recording.
 pub(super) struct Blktrace {
     files: Vec<PerCpu>,
     heads: Heads<Record>,

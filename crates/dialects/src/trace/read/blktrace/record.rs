@@ -64,7 +64,6 @@ impl Record {
     }
 }
 
-/// A file of a recording.
 pub(super) struct PerCpu {
     file: String,
     input: Box<dyn BufRead>,
