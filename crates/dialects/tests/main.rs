@@ -1,4 +1,4 @@
-//! The language of Filebench on whole files: one test program.
+//! Tests of Filebench's language on whole files, as one test program.
 
 mod wml;
 mod wml_round_trip;

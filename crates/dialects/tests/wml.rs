@@ -1,10 +1,10 @@
-//! Scripts of the Workload Model Language, read and printed: our own in `wml/`, one for each part of the language, and, where the user
-//! has them, the workloads Filebench ships. What each is read as is kept as its printout; errors are kept as the user sees them.
+//! Parses and prints scripts of the Workload Model Language: those in `wml/`, one per part of the language, and Filebench's own
+//! workloads, if available. Parsed scripts are compared by printout, errors as displayed.
 
 use fathom_dialects::filebench::{Parsed, parse, print};
 use std::path::{Path, PathBuf};
 
-/// Names the folder of Filebench's own workloads, which we may run but not ship.
+/// Names the folder with Filebench's workloads, which may be run but not shipped with fathom.
 const SHIPPED_ENV: &str = "FATHOM_FILEBENCH_WORKLOADS";
 
 fn fixture(name: &str) -> String {
@@ -16,7 +16,7 @@ fn rendered(name: &str, text: &str, parsed: &Parsed) -> String {
     parsed.errors.iter().chain(&parsed.warnings).map(|diagnostic| diagnostic.render(name, text)).collect()
 }
 
-/// Reads, prints and reads again; returns the printout.
+/// Parses, prints and parses again. Returns the printout.
 fn round_trip(name: &str, text: &str) -> String {
     let parsed = parse(text);
     assert!(parsed.errors.is_empty(), "{}", rendered(name, text, &parsed));
@@ -41,7 +41,7 @@ macro_rules! fixtures {
 
 fixtures! { values commands definitions composite older_values older_commands strings layout words }
 
-/// Every error of a script that is full of them, as the user sees them.
+/// Every error in a script full of them, as displayed.
 fn errors(name: &str) -> String {
     let text = fixture(name);
     let parsed = parse(&text);

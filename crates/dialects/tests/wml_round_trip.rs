@@ -1,5 +1,5 @@
-//! Print and parse are each other's inverse, for any script there can be. The strategies below are the grammar a second time, written from
-//! the language's description and not from the parser, so that the two hold each other to it.
+//! Printing and parsing are inverse for any script. The strategies below are a second grammar, written from
+//! the language's description and not from the parser, so that each checks the other.
 
 use fathom_dialects::filebench::ast::{
     Attribute, Attributes, Command, Composite, Created, FlowopUse, INTEGER_MAX, Listed, Local, Number,
@@ -63,7 +63,7 @@ fn integer() -> impl Strategy<Value = u64> {
     ]
 }
 
-/// A bare word that is no keyword; among them words that are commands of the older language.
+/// A bare word that is not a keyword; some are commands of the older language.
 fn word() -> impl Strategy<Value = String> {
     let older =
         select(vec!["log", "stats", "cached", "read", "running", "-", "/", "-10k", "SET", "vars", "exit"]);
@@ -83,13 +83,13 @@ fn variable() -> impl Strategy<Value = Variable> {
     ]
 }
 
-/// Whether the text would be read as more of the name of a variable before it.
+/// Whether the text would be read as part of a preceding variable's name.
 fn continues(name: &Variable, text: &str) -> bool {
     name.form == VariableForm::Plain
         && text.trim_start_matches('_').starts_with(|c: char| c.is_ascii_alphanumeric())
 }
 
-/// A word, perhaps, then variables with or without words between.
+/// An optional word, then variables with optional words between.
 fn joined() -> impl Strategy<Value = Value> {
     let head = prop_oneof![
         3 => Just(None),
@@ -116,7 +116,7 @@ fn joined() -> impl Strategy<Value = Value> {
     )
 }
 
-/// What the lexer reads as one piece of a string.
+/// A piece of a string as the lexer reads it.
 fn raw_piece() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => "[A-Z #,=(){};\t\né][a-z \\\\\n{}()=,#/é]{0,8}[A-Zé. \n]",
@@ -126,7 +126,7 @@ fn raw_piece() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A string as a value: literals and variables in turn.
+/// A string as a value: alternating literals and variables.
 fn quoted() -> impl Strategy<Value = Text> {
     (option::of(raw_piece()), vec((variable(), option::of(raw_piece())), 0..3)).prop_filter_map(
         "empty",
@@ -142,7 +142,7 @@ fn quoted() -> impl Strategy<Value = Text> {
     )
 }
 
-/// The text of `echo`: any pieces, literals merged as several strings side by side are. Keywords too.
+/// The text of `echo`: any pieces, with adjacent literals merged as for several strings. Includes keywords.
 fn text() -> impl Strategy<Value = Spanned<Text>> {
     let literal =
         prop_oneof![4 => raw_piece(), 1 => select(vec!["run", "min", "files", "n"]).prop_map(str::to_owned)];
@@ -396,7 +396,7 @@ proptest! {
     }
 }
 
-/// Pieces of scripts, good and bad.
+/// Fragments of scripts, valid and invalid.
 fn fragment() -> impl Strategy<Value = String> {
     let words = select(vec![
         "set ",

@@ -1,5 +1,5 @@
-//! What is wrong in a script: place, sentence, and what to do. The parser makes them, the program renders them; nothing here prints.
-//! Unlike [`fathom_workload::Diagnostic`] they know whether they stop the run, and mark the whole piece, not its first character.
+//! Errors and warnings about a script: position, message and hint. The parser creates them, the program renders them; nothing prints here.
+//! Unlike [`fathom_workload::Diagnostic`] they have a severity and cover the whole token, not its first character.
 
 use super::span::Span;
 use std::fmt;
@@ -7,26 +7,26 @@ use std::fmt;
 /// Whether the script can still run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// It cannot.
+    /// The script cannot run.
     Error,
-    /// It can; Filebench itself skips over this.
+    /// The script can run; Filebench itself ignores this.
     Warning,
 }
 
-/// One thing that is wrong.
+/// An error or warning at a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Error or warning.
+    /// Whether the script can still run.
     pub severity: Severity,
     /// Line, from 1.
     pub line: usize,
     /// Column of the first character, from 1.
     pub column: usize,
-    /// How many characters of that line are meant; at least 1.
+    /// Length in characters within that line; at least 1.
     pub length: usize,
-    /// What is wrong, as a sentence without a full stop.
+    /// What is wrong, without a full stop.
     pub message: String,
-    /// What to do, if there is something to do.
+    /// What to do about it.
     pub hint: Option<String>,
 }
 
@@ -52,7 +52,7 @@ impl Diagnostic {
     #[must_use]
     pub fn render(&self, file: &str, text: &str) -> String {
         let line = text.split('\n').nth(self.line.saturating_sub(1)).unwrap_or("").trim_end_matches('\r');
-        // Tabs stay tabs so that the caret stands below its character.
+        // Tabs are kept so that the caret is aligned with its character.
         let indent: String = line
             .chars()
             .take(self.column.saturating_sub(1))
@@ -76,7 +76,7 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// The start of the character that holds byte `at`.
+/// Rounds `at` down to a character boundary.
 fn floor_char(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {

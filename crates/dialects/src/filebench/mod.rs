@@ -1,5 +1,5 @@
-//! Filebench: its Workload Model Language in, the model out; and its output. The language is read completely before anything runs:
-//! text, tokens, tree here; what the tree means is worked out from the tree alone.
+//! Filebench: reads its Workload Model Language into the workload model, and prints its output. A script is read completely before
+//! anything runs: text, tokens, tree; the plan is made from the tree alone.
 
 pub mod ast;
 mod diagnostic;

@@ -1,5 +1,5 @@
-//! Where a piece of a script stands in its text. Only for messages: two trees that differ in nothing but places are equal, which is
-//! what lets a test compare a script with its own printout.
+//! Positions in a script, for messages only. Spanned values compare equal regardless of position, so that a test can compare a script
+//! with its own printout.
 
 use std::fmt;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use std::ops::Range;
 /// A byte range of the script.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
-    /// First byte.
+    /// First byte of the range.
     pub start: usize,
     /// One past the last byte.
     pub end: usize,
@@ -20,7 +20,7 @@ impl Span {
         Self { start, end }
     }
 
-    /// The smallest span that holds both.
+    /// The smallest span covering both.
     #[must_use]
     pub fn to(self, other: Self) -> Self {
         Self { start: self.start.min(other.start), end: self.end.max(other.end) }
@@ -33,12 +33,12 @@ impl Span {
     }
 }
 
-/// Something read, and where it was read. Equality looks at the thing alone.
+/// A parsed value with its position. Equality ignores the position.
 #[derive(Clone)]
 pub struct Spanned<T> {
-    /// What was read.
+    /// The parsed value.
     pub node: T,
-    /// Where.
+    /// Position in the script.
     pub span: Span,
 }
 
@@ -50,7 +50,7 @@ impl<T> Spanned<T> {
 }
 
 impl<T> From<T> for Spanned<T> {
-    /// A node that was made, not read.
+    /// A synthetic node, with an empty span.
     fn from(node: T) -> Self {
         Self { node, span: Span::default() }
     }
@@ -65,7 +65,7 @@ impl<T: PartialEq> PartialEq for Spanned<T> {
 impl<T: Eq> Eq for Spanned<T> {}
 
 impl<T: fmt::Debug> fmt::Debug for Spanned<T> {
-    /// The node alone: trees in test output are read for what they say.
+    /// Prints the node without its span, which test output does not need.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.node.fmt(f)
     }

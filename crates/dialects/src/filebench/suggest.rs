@@ -1,10 +1,10 @@
-//! The nearest known word to one that is not known, for hints. Reads nothing and decides nothing.
+//! Finds the known word nearest to an unknown one, for hints.
 
-/// The candidate that takes the fewest single-letter changes (a swap of neighbours is one), if it is near enough to be meant.
+/// The candidate with the fewest edits (swapping neighbours counts as one), if it is close enough to be a typing error.
 #[must_use]
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = word.chars().count();
-    // A third of the letters wrong is a typing error, more is another word.
+    // Up to a third of the letters wrong is a typing error; more is another word.
     let limit = (length / 3).clamp(1, 3);
     candidates
         .into_iter()

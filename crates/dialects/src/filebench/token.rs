@@ -1,49 +1,47 @@
-//! What the lexer cuts a script into, and the words that are keywords. The lists of keywords are those that 1.5 refuses as a value; the older
-//! language's further words are plain words there and stay plain here, known only by where they stand.
+//! Tokens and keywords. The keywords are those that 1.5 does not accept as values; additional words of the older language are plain
+//! words there and here, recognised only by position.
 
 use super::ast::{Piece, Variable};
 use super::span::Span;
 
-/// A token and its place.
 #[derive(Clone, Debug)]
 pub(super) struct Token {
     pub kind: TokenKind,
     pub span: Span,
 }
 
-/// What a token is. The text of words is in the script, at the token's span.
+/// Kinds of tokens. The text of a word is in the script, at the token's span.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum TokenKind {
     /// A word of [`is_keyword`].
     Keyword,
     /// Any other bare word.
     Word,
-    /// What follows a variable without a blank, as `/sub` in `$dir/sub`.
+    /// Text directly after a variable, as `/sub` in `$dir/sub`.
     Tail,
-    /// The suffix is multiplied in.
+    /// A number with its suffix multiplied in.
     Integer(u64),
     /// `-10`, without suffix.
     Negative(i64),
     /// A variable.
     Variable(Variable),
-    /// A string in quotes.
+    /// A quoted string.
     Quoted(Quoted),
     /// One of `= , { } ( ) + *`.
     Sign(char),
-    /// The end of the script.
+    /// End of the script.
     End,
 }
 
-/// A string in quotes as 1.5 reads it: piece by piece.
+/// A quoted string as 1.5 reads it, in pieces.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Quoted {
-    /// The pieces; literals may stand side by side where an escape divides them.
+    /// The pieces; an escape separates adjacent literals.
     pub pieces: Vec<Piece>,
-    /// Signs inside that have no meaning and are left out: a lone dollar or backslash.
+    /// Characters without meaning that are dropped: a lone dollar or backslash.
     pub skipped: Vec<Span>,
 }
 
-/// Words that begin a command.
 pub(super) const COMMANDS: [&str; 15] = [
     "create",
     "define",
@@ -62,7 +60,7 @@ pub(super) const COMMANDS: [&str; 15] = [
     "version",
 ];
 
-/// Words that begin a command of the older language. Plain words to the lexer: `name=log` is good 1.5.
+/// Words that start a command of the older language. Plain words to the lexer: `name=log` is valid in 1.5.
 pub(super) const OLDER_COMMANDS: [&str; 13] = [
     "usage",
     "load",
@@ -102,7 +100,6 @@ const OTHER_KEYWORDS: [&str; 19] = [
     "true",
 ];
 
-/// Attributes of 1.5.
 const ATTRIBUTE_KEYWORDS: [&str; 48] = [
     "name",
     "path",
@@ -154,7 +151,6 @@ const ATTRIBUTE_KEYWORDS: [&str; 48] = [
     "rate",
 ];
 
-/// Whether 1.5 keeps this word for itself.
 pub(super) fn is_keyword(word: &str) -> bool {
     COMMANDS.contains(&word)
         || OTHER_KEYWORDS.contains(&word)

@@ -1,10 +1,9 @@
-//! `--enghelp`: the engines that are done, the options that only one of them has, and one of these.
+//! `--enghelp`: lists the supported engines, the options specific to an engine, or one such option.
 
 use super::help::one;
 use super::table::{self, State};
 use std::fmt::Write as _;
 
-/// The engines that are done.
 const DONE: [&str; 22] = [
     "cpuio",
     "dircreate",
@@ -33,7 +32,7 @@ const DONE: [&str; 22] = [
 /// What `--enghelp`, `--enghelp=ENGINE` or `--enghelp=ENGINE,OPTION` prints.
 ///
 /// # Errors
-/// A sentence in fio's words, if there is no such engine, or it has no such option.
+/// A message in fio's words if the engine does not exist or does not have the option.
 pub fn text(asked: Option<&str>) -> Result<String, String> {
     let Some(asked) = asked else {
         return Ok(format!("Available IO engines:\n\t{}\n", DONE.join("\n\t")));

@@ -1,5 +1,5 @@
-//! What every job will do, each value with where it comes from, and what is known to go wrong with it (`--explain`); the workload in the
-//! native format (`--check`); the jobs as command lines (`--showcmd`).
+//! What every job will do, with the origin of each value and known pitfalls (`--explain`); the workload in the native format
+//! (`--check`); the jobs as command lines (`--showcmd`).
 
 use super::plan::{self, Job, Plan};
 use super::settings::Level;
@@ -7,7 +7,7 @@ use super::table::State;
 use fathom_workload::{Amount, Data, ErrorNumber};
 use std::fmt::Write as _;
 
-/// Options that are told even where nobody gave them, with the value they have then.
+/// Options shown even when not given, with their defaults.
 const DEFAULTS: [(&str, &str); 13] = [
     ("rw", "read"),
     ("bs", "4096"),
@@ -37,7 +37,7 @@ pub fn explain(plan: &Plan) -> String {
                 rows.push([name.into(), default.into(), "default".into()]);
             }
         }
-        // A name that stands above the jobs is nobody's.
+        // A name given in a global section belongs to no job.
         let given = job.settings.all().filter(|(level, s)| s.row.name != "name" || *level == Level::Own);
         let mut given: Vec<&str> = given.map(|(_, s)| s.row.name).collect();
         given.sort_unstable();
@@ -69,7 +69,7 @@ pub fn explain(plan: &Plan) -> String {
     out
 }
 
-/// What a run does that a workload has no words for.
+/// Effects of a run that a workload cannot express.
 fn besides(plan: &Plan) -> Vec<String> {
     let mut besides: Vec<String> = Vec::new();
     let mut say = |sentence: String| {
@@ -127,7 +127,7 @@ fn sentence(job: &Job) -> String {
     )
 }
 
-/// The errors that do not end a job.
+/// Errors that do not end the job.
 fn passed_over(job: &Job) -> String {
     let passed = &job.stream.pass_over;
     let list = |errors: &[ErrorNumber]| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
@@ -144,7 +144,7 @@ fn passed_over(job: &Job) -> String {
     if parts.is_empty() { String::new() } else { format!("; it goes on after {}", parts.join(", ")) }
 }
 
-/// What is known to go wrong with such a job in fio, and what happens here.
+/// Known pitfalls of such a job in fio, and what fathom does instead.
 fn traps(job: &Job) -> Vec<String> {
     use plan::{Make, Memory};
     let mut traps: Vec<String> = Vec::new();
@@ -186,7 +186,7 @@ fn traps(job: &Job) -> Vec<String> {
     traps
 }
 
-/// The text of `--check`: the workload in the native format. A permission that the command line gives stays with that command line.
+/// The text of `--check`: the workload in the native format. Write permissions given on the command line are not part of it.
 #[must_use]
 pub fn check(plan: &Plan) -> String {
     let mut workload = plan.workload.clone();
@@ -203,7 +203,7 @@ pub fn check(plan: &Plan) -> String {
     workload.to_toml().map_or_else(|e| format!("# {e}\n"), |text| left_out + &text)
 }
 
-/// The text of `--showcmd`: a command line that does what the jobs do.
+/// The text of `--showcmd`: a command line equivalent to the jobs.
 #[must_use]
 pub fn command(plan: &Plan) -> String {
     let mut line = String::from("fio");
@@ -226,7 +226,6 @@ pub fn command(plan: &Plan) -> String {
     line + "\n"
 }
 
-/// As a shell takes it for one word.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:,%+=@".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

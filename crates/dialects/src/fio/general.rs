@@ -1,59 +1,59 @@
-//! Options of the program fio itself, and fathom's own for this dialect: what is printed, where to, and what is not to be done.
+//! General options of fio, and fathom's own for this dialect: what is printed, where, and what is skipped.
 
 use super::number::{self, MS};
 use super::{Spot, Version, Wrong, table};
 use std::path::PathBuf;
 
-/// Options of the program.
+/// General options, which belong to no job.
 #[derive(Clone, Debug, Default)]
 pub struct General {
-    /// Whose outputs are printed.
+    /// fio version whose output is imitated.
     pub version: Version,
-    /// `--output`.
+    /// `--output`; `None`: stdout.
     pub output: Option<PathBuf>,
-    /// `--output-format`, `--minimal`, `--append-terse`: in the order of printing.
+    /// `--output-format`, `--minimal`, `--append-terse`: in printing order.
     pub formats: Vec<Format>,
-    /// `--terse-version`; 3 without.
+    /// `--terse-version`; `None`: 3.
     pub terse_version: Option<u8>,
-    /// `--aux-path`: where is written down what logs are made of.
+    /// `--aux-path`: directory for logs and other side files.
     pub aux_path: Option<PathBuf>,
-    /// `--section`: only these jobs.
+    /// `--section`: run only these jobs.
     pub sections: Vec<String>,
-    /// `--parse-only`.
+    /// `--parse-only`: check the options and exit.
     pub parse_only: bool,
-    /// `--showcmd`.
+    /// `--showcmd`: print the jobs as command lines.
     pub show_command: bool,
-    /// `--readonly`.
+    /// `--readonly`: refuse jobs that write.
     pub read_only: bool,
-    /// `--eta`: never, always; `None`: auto.
+    /// `--eta`: `Some(false)`: never, `Some(true)`: always, `None`: auto.
     pub eta: Option<bool>,
-    /// `--eta-newline`: so often the status line stays and another begins, ns.
+    /// `--eta-newline`: interval after which the status line moves to a new line, ns.
     pub eta_newline_ns: Option<u64>,
-    /// `--eta-interval`: the status line is written no more often, ns; 0: as often as there is news.
+    /// `--eta-interval`: shortest time between updates of the status line, ns; 0: no limit.
     pub eta_interval_ns: u64,
-    /// `--status-interval`: what was done so far is printed so often, ns.
+    /// `--status-interval`: time between reports of the results so far, ns.
     pub status_interval_ns: Option<u64>,
-    /// `--bandwidth-log`: bandwidth of all jobs together, into agg-read_bw.log and others.
+    /// `--bandwidth-log`: aggregate bandwidth of all jobs, in agg-read_bw.log and others.
     pub bandwidth_log: bool,
-    /// `--inflate-log`: a compressed log whose lines are to be printed instead of running.
+    /// `--inflate-log`: compressed log to print instead of running.
     pub inflate_log: Option<PathBuf>,
-    /// `--warnings-fatal`.
+    /// `--warnings-fatal`: treat fio's warnings as errors.
     pub warnings_fatal: bool,
-    /// `--check`: say what would be done, in the native format.
+    /// `--check`: print the workload in the native format instead of running.
     pub check: bool,
-    /// `--explain`: every value with its origin, and what to know of it.
+    /// `--explain`: print every value with its origin and notes.
     pub explain: bool,
-    /// `--allow-write`: files that fathom did not make and may write.
+    /// `--allow-write`: files that may be written although fathom did not create them.
     pub allow_write: Vec<PathBuf>,
     /// `--debug=parse`, or `all`.
     pub debug_parse: bool,
-    /// `--debug=random`: the seeds of the jobs are told.
+    /// `--debug=random`: print the seeds of the jobs.
     pub debug_random: bool,
-    /// What is printed for it.
+    /// Lines printed for `--debug`.
     pub debug_lines: Vec<String>,
-    /// What is to be printed instead of running.
+    /// Text requested instead of a run.
     pub help: Option<Help>,
-    /// What was accepted without effect: option and reason.
+    /// Options accepted without effect: option and reason.
     pub ignored: Vec<(String, String)>,
 }
 
@@ -66,11 +66,11 @@ pub enum Format {
     Json,
     /// JSON with histograms.
     JsonPlus,
-    /// Text.
+    /// Human-readable text.
     Normal,
 }
 
-/// What is printed instead of running.
+/// Text that replaces the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Help {
     /// `--help`.
@@ -83,7 +83,7 @@ pub enum Help {
     Engines(Option<String>),
 }
 
-/// General options: name, whether a value is needed.
+/// General options: name, and whether a value is required.
 const GENERAL: [(&str, Value); 40] = [
     ("output", Value::Needed),
     ("output-format", Value::Needed),
@@ -127,10 +127,9 @@ const GENERAL: [(&str, Value); 40] = [
     ("merge-blktrace-only", Value::None),
 ];
 
-/// What `--idle-prof` can be asked for; calibration alone is nothing that is ignored.
+/// Values of `--idle-prof` that are accepted and ignored; `calibrate` is refused.
 const IDLE: [&str; 2] = ["system", "percpu"];
 
-/// What `--debug` can be asked for.
 const DEBUG: [&str; 19] = [
     "process",
     "file",
@@ -162,7 +161,7 @@ pub(super) enum Value {
     Needed,
 }
 
-/// Names of one letter.
+/// Expands one-letter option names.
 pub(super) fn short(name: &str) -> &str {
     match name {
         "o" => "output",
@@ -173,7 +172,7 @@ pub(super) fn short(name: &str) -> &str {
     }
 }
 
-/// A general option by its name, or by a beginning that nothing else has.
+/// Finds a general option by name or unique prefix.
 pub(super) fn find(name: &str) -> Option<(&'static str, Value)> {
     if let Some(found) = GENERAL.iter().find(|g| g.0 == name) {
         return Some(*found);
@@ -186,7 +185,7 @@ pub(super) fn find(name: &str) -> Option<(&'static str, Value)> {
 }
 
 impl General {
-    /// Jobs are only read: as in fio, nothing on the disk is looked for.
+    /// Whether jobs are only parsed, not run: then nothing on disk is looked up, as in fio.
     #[must_use]
     pub fn is_only_read(&self) -> bool {
         (self.parse_only || self.show_command) && !(self.check || self.explain)
@@ -276,7 +275,7 @@ impl General {
     }
 }
 
-/// A time of at least `least_ns`; a bare number is of seconds.
+/// A time of at least `least_ns`; a bare number is in seconds.
 fn time(name: &str, text: &str, least_ns: u64, spot: &Spot) -> Result<u64, Wrong> {
     match number::time(text, number::S) {
         Ok(ns) if ns >= least_ns => Ok(ns),
@@ -288,7 +287,7 @@ fn time(name: &str, text: &str, least_ns: u64, spot: &Spot) -> Result<u64, Wrong
     }
 }
 
-/// Why a general option is ignored, or refused.
+/// Why a general option is ignored or refused.
 fn reason(name: &str) -> &'static str {
     match name {
         "max-jobs" | "alloc-size" => "there is no such limit",

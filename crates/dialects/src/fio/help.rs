@@ -41,10 +41,10 @@ Examples:
     )
 }
 
-/// What is printed instead of running.
+/// The text to print instead of running.
 ///
 /// # Errors
-/// A sentence, if an engine or an option of it is not known.
+/// A message if the engine or its option is unknown.
 pub fn text(program: &str, version: Version, asked: &Help) -> Result<String, String> {
     match asked {
         Help::Usage => Ok(usage(program, version)),
@@ -54,13 +54,13 @@ pub fn text(program: &str, version: Version, asked: &Help) -> Result<String, Str
         Help::Options(Some(name)) if name == "all" => Ok(all()),
         Help::Options(Some(name)) => match table::find(name) {
             Some(row) => Ok(one(row)),
-            // As in fio, this is no error.
+            // Not an error in fio either.
             None => Ok(similar(name)),
         },
     }
 }
 
-/// What is said of a name that is no option's: the one that it may be meant for.
+/// Message for an unknown option name, with the closest match.
 fn similar(name: &str) -> String {
     let names = table::rows().flat_map(|row| std::iter::once(&row.name).chain(row.aliases).copied());
     match nearest(&name.to_lowercase(), names).and_then(table::find) {
@@ -77,7 +77,6 @@ fn all() -> String {
     out
 }
 
-/// What is known of an option.
 pub(super) fn one(row: &table::Row) -> String {
     let mut out = format!("{:>20}: {}\n", row.name, row.help);
     if !row.aliases.is_empty() {

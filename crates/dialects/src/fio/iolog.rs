@@ -1,5 +1,5 @@
-//! fio's iolog, a text that says what a job did: read in versions 2 and 3 for `read_iolog`, byte for byte and with its own file names (the
-//! readers of `trace` make block events of it, which have sectors), and written in version 3 for `write_iolog`.
+//! fio's iolog, a text log of a job's operations. Versions 2 and 3 are read for `read_iolog`, with byte offsets and fio's own file names
+//! (the readers in `trace` turn it into block events, in sectors); version 3 is written for `write_iolog`.
 
 use fathom_workload::Does;
 use std::collections::HashMap;
@@ -8,41 +8,41 @@ use std::fmt::Write as _;
 const NS_PER_US: u64 = 1_000;
 const NS_PER_MS: u64 = 1_000_000;
 
-/// What a log holds.
+/// A parsed iolog.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Log {
-    /// Its version.
+    /// Format version, 2 or 3.
     pub version: u8,
-    /// The files, in the order in which they are named.
+    /// File names, in order of first mention.
     pub files: Vec<String>,
-    /// What was done, in the order of the lines.
+    /// Operations in file order.
     pub entries: Vec<Entry>,
-    /// It says when.
+    /// Whether the log has timestamps.
     pub timed: bool,
 }
 
 /// One operation of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Which of the files.
+    /// Index into [`Log::files`].
     pub file: u32,
-    /// What was done.
+    /// The kind of operation.
     pub does: Option<Does>,
-    /// First byte.
+    /// Offset in bytes.
     pub offset: u64,
-    /// Number of bytes; of syncs 0.
+    /// Length in bytes; 0 for syncs.
     pub bytes: u64,
-    /// When, ns after the first operation.
+    /// Time since the first operation, ns.
     pub at_ns: u64,
 }
 
-/// Whether a file begins like an iolog, of whatever version.
+/// Whether a file begins like an iolog of any version.
 #[must_use]
 pub fn recognise(bytes: &[u8]) -> bool {
     bytes.starts_with(b"fio version ")
 }
 
-/// What is said of a trace that has more operations than are held.
+/// Message for a trace with more operations than fit in memory.
 #[must_use]
 pub fn too_many(most: usize) -> String {
     format!(
@@ -50,10 +50,10 @@ pub fn too_many(most: usize) -> String {
     )
 }
 
-/// Reads a log of at most so many operations.
+/// Reads a log of at most `most` operations.
 ///
 /// # Errors
-/// The first line that is none, with its number.
+/// The first invalid line, with its number.
 pub fn read(text: &str, most: usize) -> Result<Log, String> {
     let mut lines = (1..).zip(text.lines());
     let mut log = Log {
@@ -82,13 +82,13 @@ struct Reader {
     numbers: HashMap<String, u32>,
     now_ns: u64,
     first_ns: Option<u64>,
-    /// Operations that are held.
+    /// Most operations to keep.
     most: usize,
 }
 
 impl Reader {
     fn line(&mut self, line: &str, log: &mut Log) -> Result<(), String> {
-        // Of clones, fio writes one log behind the other.
+        // For clones, fio appends one log after another.
         if log.version == 3 && recognise(line.as_bytes()) {
             return Ok(());
         }
@@ -98,7 +98,7 @@ impl Reader {
             let us: u64 = word.parse().map_err(|_| format!("{word:?} is no time in microseconds"))?;
             let now_ns =
                 us.checked_mul(NS_PER_US).ok_or_else(|| format!("{us} us are more than 584 years"))?;
-            // Threads of one job may write their lines a little out of order.
+            // Threads of one job may write lines slightly out of order.
             self.now_ns = self.now_ns.max(now_ns);
             word = words.next().ok_or("a file and an action are expected after the time")?;
         }
@@ -113,7 +113,7 @@ impl Reader {
                 return Ok(());
             }
             "wait" if log.version == 2 => {
-                // Since the beginning of the log, as fio 3.33 takes it.
+                // Measured from the beginning of the log, as in fio 3.33.
                 let at_ns =
                     number("a time")?.checked_mul(NS_PER_MS).ok_or("a wait of more than 584 years")?;
                 self.now_ns = self.now_ns.max(at_ns);
@@ -167,7 +167,7 @@ pub struct Written {
 }
 
 impl Written {
-    /// Begins with opening the files.
+    /// Starts a log that adds and opens the files.
     #[must_use]
     pub fn new(files: Vec<String>) -> Self {
         let mut text = "fio version 3 iolog\n".to_owned();
@@ -177,7 +177,7 @@ impl Written {
         Self { files, text, last_us: 0, last_offset: 0 }
     }
 
-    /// An operation that was issued so many ns after the beginning. Times never run backwards.
+    /// Logs an operation issued `at_ns` after the beginning. Times never run backwards.
     pub fn operation(&mut self, at_ns: u64, does: Does, file: u32, offset: u64, bytes: u32) {
         self.last_us = self.last_us.max(at_ns / NS_PER_US);
         let action = match does {
@@ -191,11 +191,11 @@ impl Written {
             self.last_offset = offset;
         }
         let file = self.files.get(file as usize).map_or("", String::as_str);
-        // A sync stands at the place of the last operation, as in fio's own logs.
+        // A sync is logged at the offset of the last operation, as in fio's own logs.
         let _ = writeln!(self.text, "{} {file} {action} {} {bytes}", self.last_us, self.last_offset);
     }
 
-    /// Hands on what is written so far, if it is at least so long.
+    /// Passes the text written so far to `out` if there are at least `least` bytes.
     pub fn hand_on(&mut self, least: usize, out: &mut dyn FnMut(&str)) {
         if self.text.len() >= least {
             out(&self.text);
@@ -203,7 +203,7 @@ impl Written {
         }
     }
 
-    /// Ends with closing the file: what was not handed on.
+    /// Closes the files and returns the text not yet handed on.
     #[must_use]
     pub fn finish(mut self) -> String {
         for file in &self.files {

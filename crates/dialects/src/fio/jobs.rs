@@ -1,4 +1,4 @@
-//! From the command line and the job files to jobs with all settings that hold for them.
+//! Combines the command line and job files into jobs with all settings that apply to them.
 
 use super::line::Line;
 use super::settings::{Level, Settings};
@@ -6,11 +6,10 @@ use super::text::{self, Setting};
 use super::{World, Wrong};
 use std::path::Path;
 
-/// Reads the job files of a command line and gives every job its settings, in the order in which they run; and what is to be said of
-/// the files.
+/// Reads the job files of a command line. Returns the settings of every job, in the order in which they run, and notes on the files.
 ///
 /// # Errors
-/// The first thing that is wrong.
+/// The first error found.
 pub fn collect(line: &Line, world: &World<'_>) -> Result<(Vec<Settings>, Vec<String>), Wrong> {
     let (mut jobs, mut notes) = (Vec::new(), Vec::new());
     let levelled =
@@ -65,7 +64,7 @@ pub fn collect(line: &Line, world: &World<'_>) -> Result<(Vec<Settings>, Vec<Str
     Ok((jobs, notes))
 }
 
-/// The option that was probably meant by a word that is no job file.
+/// The option that was probably meant by a word that is not a job file.
 fn meant(word: &str) -> Option<String> {
     let name = word.split_once('=').map(|(name, _)| name);
     if name.is_some_and(|name| super::table::find(name).is_some()) {
@@ -74,13 +73,13 @@ fn meant(word: &str) -> Option<String> {
     word.starts_with("/dev/").then(|| format!("--filename={word}"))
 }
 
-/// What `kb_base` says, as far as it can be read; whether it can is looked at later.
+/// The value of `kb_base`, if it parses; errors are reported later.
 fn base_said(setting: &Setting) -> Option<u64> {
     let value = setting.value.as_deref().filter(|_| setting.row.name == "kb_base")?;
     Some(if value.trim() == "1000" { 1000 } else { 1024 })
 }
 
-/// As in fio 3.42, `kb_base` of a command line holds for what stands to its right. Gives the last one.
+/// As in fio 3.42, `kb_base` on a command line applies to the options to its right. Returns the last value.
 fn from_there_on(settings: &mut [Setting], mut base: u64) -> u64 {
     for setting in settings {
         base = base_said(setting).unwrap_or(base);
@@ -89,7 +88,7 @@ fn from_there_on(settings: &mut [Setting], mut base: u64) -> u64 {
     base
 }
 
-/// As in fio 3.42, `kb_base` of a section holds for all of it, and for none of what it has from above.
+/// As in fio 3.42, `kb_base` in a section applies to the whole section, but not to inherited settings.
 fn whole_section(settings: &mut [Setting], above: u64) -> u64 {
     let base = settings.iter().rev().find_map(base_said).unwrap_or(above);
     settings.iter_mut().for_each(|setting| setting.kb_base = base);
@@ -128,7 +127,7 @@ mod tests {
 
     #[test]
     fn kb_base_holds_for_what_follows_it_or_for_its_section() {
-        // Sizes of fio 3.42.
+        // Sizes from fio 3.42.
         let sizes = |line: &str| -> Vec<u64> {
             let all = jobs(line);
             all.iter().map(|s| s.number("size").unwrap().unwrap()).collect()

@@ -1,9 +1,9 @@
-//! What is replaced in a line before it is read: `${VARIABLE}`, and `$pagesize`, `$mb_memory`, `$ncpus` with the arithmetic that may
-//! follow them. fio calls bc(1) for that; here it is done with whole numbers.
+//! Substitutions made in a line before it is parsed: `${VARIABLE}`, and `$pagesize`, `$mb_memory`, `$ncpus` with optional arithmetic.
+//! fio calls bc(1) for that; here it is integer arithmetic.
 
 use super::World;
 
-/// `${NAME}` becomes the environment's value, nothing if it has none.
+/// Replaces `${NAME}` by the environment variable, or by nothing if it is unset.
 #[must_use]
 pub fn with_environment(line: &str, world: &World<'_>) -> String {
     let mut out = String::new();
@@ -17,10 +17,10 @@ pub fn with_environment(line: &str, world: &World<'_>) -> String {
     out + rest
 }
 
-/// The machine's numbers in a value; if one stood there, the value is computed.
+/// Substitutes the machine's numbers in a value, and evaluates the expression if there were any.
 ///
 /// # Errors
-/// A sentence, if what remains is no expression.
+/// A message if the result is not a valid expression.
 pub fn with_numbers(value: &str, world: &World<'_>) -> Result<String, String> {
     let known = [("$pagesize", world.page_bytes), ("$mb_memory", world.memory_mib), ("$ncpus", world.cpus)];
     if !known.iter().any(|(word, _)| value.contains(word)) {
@@ -39,7 +39,7 @@ pub fn with_numbers(value: &str, world: &World<'_>) -> Result<String, String> {
     Ok(format!("{result}{}", terms.rest))
 }
 
-/// What is left of an expression.
+/// The unparsed rest of an expression.
 struct Terms<'a> {
     text: &'a str,
     rest: &'a str,

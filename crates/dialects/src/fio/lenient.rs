@@ -1,13 +1,13 @@
-//! Numbers with something behind them (`128*1`, `4.5k`, `4k4`): fio 3.33 reads the number and its suffix, computes nothing, and takes no
-//! notice of the rest. So do we, and say so, because who wrote it may have meant something else.
+//! Numbers with trailing text (`128*1`, `4.5k`, `4k4`): fio 3.33 reads the number and its suffix, computes nothing, and ignores the
+//! rest. So does fathom, with a note, because the author may have meant something else.
 
 use super::number::{self, Size};
 use super::table::Kind;
 
-/// A number of bytes, or of anything that takes the same suffixes, as [`number::bytes`] has them; the rest counts for nothing.
+/// Bytes, or any number with the same suffixes, as [`number::bytes`] reads them; trailing text is ignored.
 ///
 /// # Errors
-/// If it does not begin with a number, or a `%` follows, which fio takes for something very large.
+/// If it does not begin with a number, or if a `%` follows, which fio reads as a huge number.
 pub fn bytes(text: &str, kb_base: u64) -> Result<u64, String> {
     let strict = number::bytes(text, kb_base);
     match strict {
@@ -19,7 +19,7 @@ pub fn bytes(text: &str, kb_base: u64) -> Result<u64, String> {
     }
 }
 
-/// The number that a text begins with, and its suffix.
+/// The leading number of a text with its suffix.
 fn beginning(text: &str) -> Option<&str> {
     let hex = text.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("0x"));
     let from = if hex { 2 } else { 0 };
@@ -27,7 +27,7 @@ fn beginning(text: &str) -> Option<&str> {
     let length = text[from..].find(|c: char| !c.is_digit(radix))?;
     let end = from + length;
     let rest = &text[end..];
-    // A letter behind a hexadecimal number is an error in fio, too, or makes another number of it.
+    // A letter after a hexadecimal number is an error in fio too, or changes the number.
     if length == 0 || rest.starts_with('%') || (hex && rest.starts_with(|c: char| c.is_ascii_alphanumeric()))
     {
         return None;
@@ -35,7 +35,7 @@ fn beginning(text: &str) -> Option<&str> {
     Some(&text[..end + suffix(rest)])
 }
 
-/// Length of the suffix that a text begins with.
+/// Length of the suffix at the start of a text.
 fn suffix(text: &str) -> usize {
     let lower = text.to_ascii_lowercase();
     if !lower.starts_with(['k', 'm', 'g', 't', 'p']) {
@@ -45,7 +45,7 @@ fn suffix(text: &str) -> usize {
     1 + ["ib", "i", "b"].into_iter().find(|end| after.starts_with(end)).map_or(0, str::len)
 }
 
-/// Bytes, or a percentage: a `%` right behind the number.
+/// Bytes, or a percentage if a `%` directly follows the number.
 ///
 /// # Errors
 /// If it does not begin with a number.
@@ -58,16 +58,16 @@ pub fn size(text: &str, kb_base: u64) -> Result<Size, String> {
     number::bytes(trimmed, kb_base).or_else(|_| bytes(trimmed, kb_base)).map(Size::Bytes)
 }
 
-/// A length of time in nanoseconds. Letters that are no unit are an error: fio would take `30x` for 30 microseconds.
+/// A duration in nanoseconds. Unknown units are an error: fio would read `30x` as 30 microseconds.
 ///
 /// # Errors
-/// If it does not begin with a number, or has another unit.
+/// If it does not begin with a number, or has an unknown unit.
 pub fn time(text: &str, bare_ns: u64) -> Result<u64, String> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let rest = &text[end..];
     let unit = rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len());
-    // Behind a fraction there may be a unit, which counts as in fio.
+    // A fraction may be followed by a unit, which counts as in fio.
     if let Some(fraction) = rest.strip_prefix('.') {
         let digits = fraction.trim_start_matches(|c: char| c.is_ascii_digit());
         return number::time(&format!("{}{digits}", &text[..end]), bare_ns);
@@ -75,17 +75,17 @@ pub fn time(text: &str, bare_ns: u64) -> Result<u64, String> {
     number::time(&text[..end + unit], bare_ns)
 }
 
-/// Whether 0 or something else; `most` is the largest number that is allowed.
+/// Whether the number is nonzero; `most` is the largest value allowed.
 ///
 /// # Errors
-/// If it does not begin with a number, or this is larger.
+/// If it does not begin with a number, or the number is larger than `most`.
 pub fn switch(text: &str, most: i64) -> Result<bool, String> {
     let wrong = || format!("{text:?} is neither 0 nor 1");
     let number = whole(text).ok_or_else(wrong)?;
     if number > most { Err(wrong()) } else { Ok(number != 0) }
 }
 
-/// The whole number, which may be negative, that a text begins with.
+/// The leading integer of a text, which may be negative.
 #[must_use]
 pub fn whole(text: &str) -> Option<i64> {
     let text = text.trim();
@@ -94,7 +94,7 @@ pub fn whole(text: &str) -> Option<i64> {
     text[..text.len() - digits.len() + end].parse().ok()
 }
 
-/// Whether something stands behind a number of a value that counts for nothing.
+/// Whether a value has trailing text that is ignored.
 #[must_use]
 pub fn cuts_off(text: &str, kind: Kind) -> bool {
     let part = |text: &str| {
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn numbers_are_those_that_fio_uses() {
-        // Each as seen with fio 3.33.
+        // Each as observed with fio 3.33.
         for (text, value) in [
             ("128*1", 128),
             ("4k4", 4096),

@@ -1,4 +1,4 @@
-//! The command line: options of the program, jobs, and job files.
+//! The command line: general options, jobs, and job files.
 
 use super::general::{self, General, Value};
 use super::text::{Names, Setting, Spots, setting};
@@ -6,14 +6,14 @@ use super::wrong::COMMAND_LINE;
 use super::{Spot, World, Wrong, table};
 use std::rc::Rc;
 
-/// What a command line asks for.
+/// A parsed command line.
 #[derive(Clone, Debug, Default)]
 pub struct Line {
-    /// Options of the program.
+    /// General options, which belong to no job.
     pub general: General,
     /// Settings before the first job, and after `--name=global`.
     pub globals: Vec<Setting>,
-    /// Jobs of the command line: name, and its settings.
+    /// Jobs of the command line: name, position, and settings.
     pub jobs: Vec<(String, Spot, Vec<Setting>)>,
     /// Job files; `-` is stdin.
     pub files: Vec<String>,
@@ -22,12 +22,12 @@ pub struct Line {
 /// Reads a command line, without the program's name.
 ///
 /// # Errors
-/// The first word that makes no sense.
+/// The first word that cannot be parsed.
 pub fn read(args: &[String], world: &World<'_>) -> Result<Line, Wrong> {
     let mut line = Line::default();
     let source: Rc<str> = COMMAND_LINE.into();
     let mut words = args.iter().enumerate();
-    // Jobs are open until the next --name; before the first, and after --name=global, everything is global.
+    // A job is open until the next --name; before the first, and after --name=global, options are global.
     let mut open = false;
     let mut only_files = false;
     while let Some((number, word)) = words.next() {
@@ -84,7 +84,7 @@ pub fn read(args: &[String], world: &World<'_>) -> Result<Line, Wrong> {
             if open {
                 line.jobs.push((name, spots.value, Vec::new()));
             } else {
-                // It names nobody, and stands among the options that fio tells.
+                // It names no job, but fio lists it among the global options.
                 line.globals.push(setting);
             }
             continue;

@@ -1,8 +1,8 @@
-//! fio: its job files and command lines in, a workload out.
+//! fio: reads its job files and command lines into a workload.
 //!
-//! `table` lists the options, what they take and what becomes of them; `line` reads a command line (with `general`), `text` a job file (with
-//! `keywords` and `number`); `jobs` gives every job the settings that hold for it; `plan` makes the workload; `explain` says what every
-//! job will do, and where each value comes from; `output` prints what fio prints. Nothing here does I/O: files, environment and machine come in with [`World`].
+//! `table` lists the options, their values and how each is handled; `line` reads a command line (with `general`), `text` a job file
+//! (with `keywords` and `number`); `jobs` collects the settings of each job; `plan` makes the workload; `explain` describes every job
+//! and the origin of each value; `output` prints fio's reports. No I/O here: files, environment and machine come from [`World`].
 
 mod engines;
 pub mod explain;
@@ -31,62 +31,62 @@ pub use wrong::{Spot, Wrong};
 
 use std::path::{Path, PathBuf};
 
-/// What is found at a path.
+/// What exists at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Its size.
+    /// Size in bytes.
     pub bytes: u64,
-    /// It is a block device.
+    /// Whether it is a block device.
     pub device: bool,
-    /// It is a device that holds nothing, and is as large as is asked for: `/dev/null` and the like.
+    /// Whether it is a device such as `/dev/null`, which stores nothing and accepts any size.
     pub bottomless: bool,
 }
 
-/// What the dialect must know of the world.
+/// What the dialect needs to know about its environment.
 pub struct World<'a> {
-    /// A variable of the environment.
+    /// Value of an environment variable.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
-    /// What a file (`-`: stdin) holds, or why it cannot be had.
+    /// Contents of a file (`-`: stdin), or why it cannot be read.
     pub read: &'a dyn Fn(&Path) -> Result<Vec<u8>, String>,
-    /// What a trace (`-`: stdin) holds, or why it cannot be had.
+    /// Contents of a trace (`-`: stdin), or why it cannot be read.
     pub trace: &'a dyn Fn(&Path) -> Result<Vec<u8>, String>,
-    /// What is at a path, if anything is.
+    /// What is at a path; `None` if it does not exist.
     pub find: &'a dyn Fn(&Path) -> Option<Found>,
-    /// Whether a path may be written although no option allows it: the environment names it.
+    /// Whether the environment allows writing to a path that no option allows.
     pub allowed: &'a dyn Fn(&Path) -> bool,
-    /// Whether a block device holds nothing that would be lost.
+    /// Whether a block device holds no data that would be lost.
     pub blank: &'a dyn Fn(&Path) -> bool,
-    /// The path of the block device of a number (major, minor), if there is one.
+    /// Path of the block device with this number (major, minor), if it exists.
     pub device: &'a dyn Fn(u32, u32) -> Option<PathBuf>,
-    /// The regular files below a directory, in the order of their names, or why they cannot be had.
+    /// Regular files below a directory, sorted by name, or why they cannot be listed.
     pub list: &'a dyn Fn(&Path) -> Result<Vec<PathBuf>, String>,
-    /// Bytes of a page of memory.
+    /// Page size in bytes.
     pub page_bytes: u64,
     /// Memory of the machine in MiB.
     pub memory_mib: u64,
     /// CPUs of the machine.
     pub cpus: u64,
-    /// Seed where every run is to be another.
+    /// Seed for runs that must differ from each other.
     pub clock_seed: u64,
 }
 
-/// What a command line comes to.
+/// The result of reading a command line.
 #[derive(Debug)]
 pub enum Asked {
-    /// Print this and be done.
+    /// Print this text and exit.
     Help(Help),
     /// Print the lines of this compressed log.
     Inflate(PathBuf),
-    /// Nothing: options were read, and no job is named.
+    /// No job was named.
     Nothing(Box<General>),
-    /// Jobs.
+    /// Run these jobs.
     Jobs(Box<Plan>),
 }
 
-/// Reads a command line (without the program's name) and what it names.
+/// Reads a command line (without the program's name) and the files it names.
 ///
 /// # Errors
-/// The first thing that is wrong; nothing is to be done then.
+/// The first error found; nothing may be run then.
 pub fn plan(args: &[String], world: &World<'_>) -> Result<Asked, Wrong> {
     let mut line = line::read(args, world)?;
     line.general.version = Version::asked(world).map_err(Wrong::nowhere)?;

@@ -1,21 +1,21 @@
-//! Numbers as fio writes them: bytes with suffixes, times, percentages, ranges, lists and triples. What fio reads and then cuts off
-//! without a word (`4.5k` is 4 bytes there) is an error here; `lenient` reads that, too.
+//! Numbers as fio writes them: bytes with suffixes, times, percentages, ranges, lists and triples. Trailing text that fio silently
+//! ignores (`4.5k` is 4 bytes there) is an error here; `lenient` accepts it.
 
-/// Nanoseconds of a microsecond, a millisecond and a second.
+/// Nanoseconds per microsecond.
 pub const US: u64 = 1_000;
-/// See [`US`].
+/// Nanoseconds per millisecond.
 pub const MS: u64 = 1_000_000;
-/// See [`US`].
+/// Nanoseconds per second.
 pub const S: u64 = 1_000_000_000;
 
-/// Brackets that were left over behind a number (`65536)`): fio reads over them, and nobody means anything else by it.
+/// Stray closing brackets after a number (`65536)`): fio skips them, and they have no other meaning.
 const LEFT_OVER: [char; 3] = [')', ']', '}'];
 
-/// A number of bytes, or of anything that takes the same suffixes. `kb_base` is 1024 or 1000: what `k` means. `kib` means the other.
-/// A closing bracket behind it counts for nothing.
+/// Bytes, or any number with the same suffixes. `kb_base`, 1024 or 1000, is the meaning of `k`; `kib` has the other one.
+/// A trailing closing bracket is ignored.
 ///
 /// # Errors
-/// A sentence that says what was expected.
+/// A message that says what was expected.
 pub fn bytes(text: &str, kb_base: u64) -> Result<u64, String> {
     let lower = text.trim().trim_end_matches(LEFT_OVER).to_ascii_lowercase();
     let (digits, radix) = match lower.strip_prefix("0x") {
@@ -34,7 +34,7 @@ pub fn bytes(text: &str, kb_base: u64) -> Result<u64, String> {
     number.checked_mul(factor).ok_or_else(|| format!("{text:?} is larger than 2^64 - 1"))
 }
 
-/// What a suffix multiplies by. `ki` is `k`: only the whole `kib` is the other base.
+/// The multiplier of a suffix. `ki` equals `k`; only `kib` in full uses the other base.
 fn factor(suffix: &str, kb_base: u64) -> Option<u64> {
     if suffix.is_empty() || suffix == "b" {
         return Some(1);
@@ -61,22 +61,22 @@ fn factor(suffix: &str, kb_base: u64) -> Option<u64> {
     Some(base.pow(power))
 }
 
-/// Whether a size is written with `kib` and its kin, which mean powers of ten unless kb_base is 1000.
+/// Whether a size has a suffix like `kib`, which means powers of ten unless kb_base is 1000.
 #[must_use]
 pub fn has_surprising_suffix(text: &str) -> bool {
     text.to_ascii_lowercase().split([',', ':', '-', '/']).any(|part| part.trim().ends_with("ib"))
 }
 
-/// Whether a closing bracket stands behind a number, which then counts for nothing.
+/// Whether a number is followed by a closing bracket, which is ignored.
 #[must_use]
 pub fn has_bracket_left_over(text: &str) -> bool {
     text.split([',', ':', '-', '/']).any(|part| part.trim().ends_with(LEFT_OVER))
 }
 
-/// A length of time in nanoseconds; a bare number counts `bare_ns` each.
+/// A duration in nanoseconds; a bare number is multiplied by `bare_ns`.
 ///
 /// # Errors
-/// A sentence that says what was expected.
+/// A message that says what was expected.
 pub fn time(text: &str, bare_ns: u64) -> Result<u64, String> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -100,17 +100,17 @@ pub fn time(text: &str, bare_ns: u64) -> Result<u64, String> {
     number.checked_mul(unit).ok_or_else(|| format!("{text:?} is longer than 584 years"))
 }
 
-/// A size: bytes, or a share of something.
+/// A size in bytes or percent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
-    /// So many bytes.
+    /// Absolute size in bytes.
     Bytes(u64),
-    /// So many percent.
+    /// Percent of a whole.
     Percent(u64),
 }
 
 impl Size {
-    /// Bytes, where the whole is `whole` bytes.
+    /// The size in bytes, of a whole of `whole` bytes.
     #[must_use]
     pub fn of(self, whole: u64) -> u64 {
         match self {
@@ -125,7 +125,7 @@ impl Size {
 /// Bytes, or `N%`.
 ///
 /// # Errors
-/// A sentence that says what was expected.
+/// A message that says what was expected.
 pub fn size(text: &str, kb_base: u64) -> Result<Size, String> {
     match text.trim().strip_suffix('%') {
         Some(number) => match number.trim().parse() {
@@ -136,11 +136,11 @@ pub fn size(text: &str, kb_base: u64) -> Result<Size, String> {
     }
 }
 
-/// A value each for reads, writes and trims: `a`, `a,b`, `a,b,c`. A value that no comma follows stands for the later ones too; an
-/// empty place keeps what `default` says.
+/// Values for reads, writes and trims: `a`, `a,b`, `a,b,c`. The last value also applies to the missing ones; an empty position keeps
+/// `default`.
 ///
 /// # Errors
-/// That of the value that cannot be read, or a sentence.
+/// The error of the first invalid value, or a message.
 pub fn triple<T: Clone>(
     text: &str,
     default: [T; 3],
@@ -169,15 +169,15 @@ pub fn triple<T: Clone>(
     Ok([reads, writes, trims])
 }
 
-/// `lo-hi` or `lo:hi`; a reversed one is turned round.
+/// `lo-hi` or `lo:hi`; a reversed range is swapped.
 ///
 /// # Errors
-/// A sentence that says what was expected.
+/// A message that says what was expected.
 pub fn range(text: &str, kb_base: u64) -> Result<(u64, u64), String> {
     let Some((a, b)) = text.split_once(['-', ':']) else {
         return Err(format!("{text:?} is not a range: LOW-HIGH is expected"));
     };
-    // As in fio, shares and further numbers count for nothing: only bssplit has them.
+    // As in fio, percentages and further numbers are ignored: only bssplit has them.
     let first = |t: &str| t.split(['/', ':', '-']).next().unwrap_or_default().to_owned();
     let (a, b) = (bytes(&first(a), kb_base)?, bytes(&first(b), kb_base)?);
     Ok((a.min(b), a.max(b)))
@@ -186,7 +186,7 @@ pub fn range(text: &str, kb_base: u64) -> Result<(u64, u64), String> {
 /// `N`, or `LOW-HIGH`.
 ///
 /// # Errors
-/// A sentence that says what was expected.
+/// A message that says what was expected.
 pub fn from_to(text: &str, kb_base: u64) -> Result<(u64, u64), String> {
     if text.contains('/') {
         return Err(format!("{text:?}: sizes of files have no shares"));
@@ -200,7 +200,7 @@ pub fn from_to(text: &str, kb_base: u64) -> Result<(u64, u64), String> {
 /// `a:b:c`, at most 20 numbers.
 ///
 /// # Errors
-/// A sentence that says what was expected.
+/// A message that says what was expected.
 pub fn floats(text: &str) -> Result<Vec<f64>, String> {
     const MOST: usize = 20;
     let parts: Vec<&str> = text.split(':').collect();
@@ -213,7 +213,7 @@ pub fn floats(text: &str) -> Result<Vec<f64>, String> {
 /// A number with an optional fraction.
 ///
 /// # Errors
-/// A sentence that says what was expected.
+/// A message that says what was expected.
 pub fn float(text: &str) -> Result<f64, String> {
     let number = text.trim().trim_end_matches('%').parse::<f64>();
     number.ok().filter(|n| n.is_finite()).ok_or_else(|| format!("{text:?} is not a number"))
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn a_bracket_that_was_left_over_counts_for_nothing() {
-        // fio 3.33 takes each of them for the number before it.
+        // fio 3.33 reads each as the number before the bracket.
         for text in ["4096)", "4k)", "4k]", "4k}", "0x1000)", "4kb))"] {
             assert_eq!(bytes(text, 1024), Ok(4096), "{text}");
             assert!(has_bracket_left_over(text), "{text}");
@@ -289,7 +289,7 @@ mod tests {
     fn ranges_are_turned_round_and_sizes_have_percent() {
         assert_eq!(range("8k-4k", 1024), Ok((4096, 8192)));
         assert_eq!(range("1k:4k", 1024), Ok((1024, 4096)));
-        // As fio 3.33: no shares, and no more than two sizes.
+        // As in fio 3.33: no percentages, and at most two sizes.
         assert_eq!(range("512/25:1k:25:2k:25:4k/25", 1024), Ok((512, 1024)));
         assert_eq!(range("1k-4k/8k-32k", 1024), Ok((1024, 4096)));
         assert!(from_to("1k-4k/8k", 1024).unwrap_err().contains("no shares"));

@@ -1,5 +1,5 @@
-//! The settings of one job, of all that hold for it: the last one counts. Whoever asks for one is noted, so that a test can see that
-//! no option which is called done is read and forgotten.
+//! The settings that apply to one job; the last one wins. Each lookup is recorded, so that a test can check that no option
+//! marked as done is parsed and then ignored.
 
 use super::number::{self, Size};
 use super::table::{self, Kind};
@@ -8,35 +8,35 @@ use super::{Spot, Wrong, lenient, three};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-/// Where a setting comes from, the weakest first.
+/// Where a setting comes from, weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// The command line, before any job.
     CommandLine,
     /// A global section above.
     Global,
-    /// The job itself.
+    /// The job's own section.
     Own,
 }
 
-/// What a job is told to do.
+/// The settings of a job.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Name of the job.
+    /// Section name of the job.
     pub job: String,
-    /// Where it is named.
+    /// Position of the job's name.
     pub spot: Spot,
-    /// It is the first of a further job file: it waits for those before.
+    /// Whether the job is the first of a further job file, and so waits for the jobs before it.
     pub begins_file: bool,
     list: Vec<(Level, Setting)>,
     asked: RefCell<BTreeSet<&'static str>>,
 }
 
 impl Settings {
-    /// Settings in ascending order of precedence.
+    /// Collects settings given in ascending order of precedence.
     ///
     /// # Errors
-    /// If `kb_base` is none.
+    /// If `kb_base` is invalid.
     pub fn new(job: &str, spot: &Spot, list: Vec<(Level, Setting)>) -> Result<Self, Wrong> {
         let made =
             Self { job: job.into(), spot: spot.clone(), begins_file: false, list, asked: RefCell::default() };
@@ -46,37 +46,37 @@ impl Settings {
         }
     }
 
-    /// What `k` means in what is printed.
+    /// The meaning of `k` in printed values.
     #[must_use]
     pub fn kb_base(&self) -> u64 {
         if self.word("kb_base") == Some("1000") { 1000 } else { 1024 }
     }
 
-    /// What `k` means in the value of an option.
+    /// The meaning of `k` in the value of an option.
     #[must_use]
     pub fn kb_base_of(&self, name: &'static str) -> u64 {
         self.last(name).map_or(1024, |(_, setting)| setting.kb_base)
     }
 
-    /// Every setting, the weakest first.
+    /// Every setting, weakest first.
     pub fn all(&self) -> impl Iterator<Item = &(Level, Setting)> {
         self.list.iter()
     }
 
-    /// The options that were asked for so far.
+    /// The options looked up so far.
     #[cfg(test)]
     pub fn asked(&self) -> BTreeSet<&'static str> {
         self.asked.borrow().clone()
     }
 
-    /// The setting of an option that counts.
+    /// The effective setting of an option.
     #[must_use]
     pub fn last(&self, name: &'static str) -> Option<&(Level, Setting)> {
         self.asked.borrow_mut().insert(name);
         self.list.iter().rev().find(|(_, s)| s.row.name == name)
     }
 
-    /// What the job is called in reports: as an option of its own says, else as its section. Its files are named after the section.
+    /// The job's name in reports: the `name` option if given, else the section. Its files are always named after the section.
     #[must_use]
     pub fn called(&self) -> &str {
         match self.last("name") {
@@ -85,14 +85,14 @@ impl Settings {
         }
     }
 
-    /// Of several options that say the same in other words, the name of the last one.
+    /// Among synonymous options, the name of the one given last.
     #[must_use]
     pub fn last_of(&self, names: &[&'static str]) -> Option<&'static str> {
         self.asked.borrow_mut().extend(names);
         self.list.iter().rev().map(|(_, s)| s.row.name).find(|name| names.contains(name))
     }
 
-    /// An error at the value of an option, or at the job if it has none.
+    /// An error at the position of the option, or of the job if the option is not given.
     #[must_use]
     pub fn wrong(&self, name: &'static str, message: impl std::fmt::Display) -> Wrong {
         let spot = self.last(name).map_or(&self.spot, |(_, s)| &s.spot);
@@ -100,13 +100,13 @@ impl Settings {
             .fio(format!("fio: job {} dropped\n", self.job))
     }
 
-    /// The text of an option.
+    /// The option's value as text.
     #[must_use]
     pub fn text(&self, name: &'static str) -> Option<&str> {
         self.last(name).and_then(|(_, s)| s.value.as_deref())
     }
 
-    /// A value by a reader of texts.
+    /// Parses a value with the given function.
     fn read<T>(
         &self,
         name: &'static str,
@@ -117,7 +117,7 @@ impl Settings {
             .transpose()
     }
 
-    /// Whether a flag or bool is on; `default` where it is not given.
+    /// Whether a flag or bool is on; `default` if not given.
     #[must_use]
     pub fn on(&self, name: &'static str, default: bool) -> bool {
         self.last(name).map_or(default, |(_, s)| {
@@ -125,18 +125,18 @@ impl Settings {
         })
     }
 
-    /// A whole number.
+    /// An integer.
     ///
     /// # Errors
-    /// If it is none.
+    /// If the value is not an integer.
     pub fn number(&self, name: &'static str) -> Result<Option<u64>, Wrong> {
         self.read(name, |t| lenient::bytes(t, self.kb_base_of(name)))
     }
 
-    /// A whole number of 32 bits that is at least `least`; `default` where it is not given.
+    /// A 32-bit integer of at least `least`; `default` if not given.
     ///
     /// # Errors
-    /// If it is none.
+    /// If the value is not such an integer.
     pub fn count(&self, name: &'static str, least: u32, default: u32) -> Result<u32, Wrong> {
         let Some(given) = self.number(name)? else { return Ok(default) };
         match u32::try_from(given) {
@@ -148,10 +148,10 @@ impl Settings {
         }
     }
 
-    /// A whole number that may be negative.
+    /// An integer that may be negative.
     ///
     /// # Errors
-    /// If it is none.
+    /// If the value is not an integer.
     pub fn signed(&self, name: &'static str) -> Result<Option<i32>, Wrong> {
         let number = |t: &str| lenient::whole(t).and_then(|n| i32::try_from(n).ok());
         self.read(name, |t| number(t).ok_or_else(|| format!("{t:?} is not a whole number")))
@@ -165,7 +165,7 @@ impl Settings {
         self.read(name, |t| lenient::size(t, self.kb_base_of(name)))
     }
 
-    /// A number of bytes, or two between which they lie.
+    /// A number of bytes, or a range of them.
     ///
     /// # Errors
     /// If it is neither.
@@ -173,10 +173,10 @@ impl Settings {
         self.read(name, |t| number::from_to(t, self.kb_base_of(name)))
     }
 
-    /// A time in nanoseconds; 0 where it is not given.
+    /// A time in nanoseconds; 0 if not given.
     ///
     /// # Errors
-    /// If it is none.
+    /// If the value is not a time.
     pub fn time(&self, name: &'static str) -> Result<u64, Wrong> {
         let bare = match table::find(name).map(|r| r.kind) {
             Some(Kind::Time(bare)) => bare,
@@ -185,10 +185,10 @@ impl Settings {
         Ok(self.read(name, |t| lenient::time(t, bare))?.unwrap_or(0))
     }
 
-    /// Numbers for reads and writes.
+    /// Values for reads and writes.
     ///
     /// # Errors
-    /// If they are none.
+    /// If a value does not parse.
     pub fn pair<T: Clone>(
         &self,
         name: &'static str,
@@ -198,10 +198,10 @@ impl Settings {
         Ok(self.triple(name, default, read)?.map(|[reads, writes, _]| (reads, writes)))
     }
 
-    /// Numbers for reads, writes and trims.
+    /// Values for reads, writes and trims.
     ///
     /// # Errors
-    /// If they are none.
+    /// If a value does not parse.
     pub fn triple<T: Clone>(
         &self,
         name: &'static str,
@@ -218,22 +218,22 @@ impl Settings {
         self.read(name, triple)
     }
 
-    /// The word of an option, without what follows a colon or comma.
+    /// The keyword of an option, without what follows a colon or comma.
     #[must_use]
     pub fn word(&self, name: &'static str) -> Option<&str> {
         self.text(name).and_then(|t| t.split([',', ':']).next()).map(str::trim)
     }
 
-    /// What follows the first colon of a value.
+    /// The part of a value after its first colon.
     #[must_use]
     pub fn after_colon(&self, name: &'static str) -> Option<&str> {
         self.text(name).and_then(|t| t.split_once(':')).map(|t| t.1)
     }
 
-    /// Numbers with fractions.
+    /// Decimal numbers.
     ///
     /// # Errors
-    /// If they are none.
+    /// If a value does not parse.
     pub fn floats(&self, name: &'static str) -> Result<Option<Vec<f64>>, Wrong> {
         self.read(name, number::floats)
     }

@@ -1,12 +1,12 @@
-//! Sizes with shares, as `bssplit` has them. As in fio 3.33, a size without a percentage, or with 0, shares what the others leave; where all
-//! have one and something is left, it goes to the largest share, and of equal ones to the last.
+//! Sizes with percentages, as in `bssplit`. As in fio 3.33, sizes without a percentage, or with 0, share the remainder. If all have one
+//! and a remainder is left, it goes to the largest share; among equal shares, to the last.
 
 use super::number::bytes;
 
-/// `size/percent:size/percent...`: sizes with their shares in percent, which add up to 100.
+/// `size/percent:size/percent...`: sizes with percentages that add up to 100.
 ///
 /// # Errors
-/// A sentence that says what was expected.
+/// A message that says what was expected.
 pub fn read(text: &str, kb_base: u64) -> Result<Vec<(u64, f64)>, String> {
     const MOST: usize = 64;
     let mut found: Vec<(u64, Option<u64>)> = Vec::new();
@@ -44,7 +44,7 @@ fn percentage(part: &str, percent: &str) -> Result<Option<u64>, String> {
     }
 }
 
-/// Whether every size has its percentage, and together they are under 100.
+/// Whether every size has a percentage and they add up to less than 100.
 #[must_use]
 pub fn leaves_something(text: &str) -> bool {
     text.split(',').filter(|list| !list.trim().is_empty()).any(|list| {
@@ -71,12 +71,12 @@ mod tests {
 
     #[test]
     fn what_nobody_is_to_have_goes_to_the_largest_share() {
-        // Each as counted in a log of fio 3.33.
+        // As counted in a log of fio 3.33.
         assert_eq!(read("4k/10:8k/20:16k/30", 1024), Ok(vec![(4096, 10.0), (8192, 20.0), (16384, 70.0)]));
         assert_eq!(read("8k/50:4k/20", 1024), Ok(vec![(8192, 80.0), (4096, 20.0)]));
         assert_eq!(read("8k/40:4k/40", 1024), Ok(vec![(8192, 40.0), (4096, 60.0)]));
         assert_eq!(read("4k/10", 1024), Ok(vec![(4096, 100.0)]));
-        // 0 is no percentage.
+        // 0 counts as no percentage.
         assert_eq!(read("4k/0:8k/50", 1024), Ok(vec![(4096, 50.0), (8192, 50.0)]));
         assert_eq!(read("4k/0:8k/50:16k/50", 1024), Ok(vec![(8192, 50.0), (16384, 50.0)]));
         assert!(leaves_something("4k/10:8k/20") && leaves_something("4k/100,4k/10"));

@@ -1,4 +1,4 @@
-//! Whole command lines and job files: what they come to, and what is refused.
+//! Whole command lines and job files: the resulting jobs, and what is refused.
 
 use super::*;
 use fathom_workload::{Access, Amount, Direction, Program, Record, Stream, Workload};
@@ -74,14 +74,14 @@ const LOST: &str = "\
               dd-18493   [000] .....  1301.773439: block_bio_queue: 7,0 WS 0 + 8 [dd]
 ";
 
-/// A read as blktrace writes it down, and the beginning of another.
+/// A read as recorded by blktrace, followed by a truncated record.
 fn cut() -> Vec<u8> {
     let mut bytes = arrival(1000);
     bytes.extend_from_within(..20);
     bytes
 }
 
-/// A read that arrived then, as blktrace records it.
+/// A read that arrived at `time_ns`, as recorded by blktrace.
 fn arrival(time_ns: u32) -> Vec<u8> {
     let words: [u32; 12] = [0x6561_7407, 1, time_ns, 0, 0, 0, 4096, 0x0011_0001, 77, 8 << 20, 0, 0];
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
@@ -253,7 +253,7 @@ fn files_of_clones() {
     );
     assert_eq!(of("--name=x --filename=there --numjobs=2"), ["there", "there"]);
     assert_eq!(of("--name=a/b --size=1m --filename_format=d/$jobname-$jobnum"), ["d/a/b-0"]);
-    // fio joins a directory with whatever name is listed after it, in the first of several.
+    // fio joins a directory with any listed name; of several directories it uses the first.
     assert_eq!(of("--name=x --directory=q1:q2 --filename=f --numjobs=2 --size=1m"), ["q1/f", "q1/f"]);
     assert_eq!(of("--name=x --directory=q1 --filename=/abs/f --size=1m"), ["q1/abs/f"]);
     assert_eq!(of("--name=x --filename=f --directory=q1 --size=1m"), ["f"]);
@@ -278,7 +278,7 @@ fn an_engine_has_its_own_options() {
         let wrong = refused(args);
         assert!(wrong.contains(what), "{args}: {wrong}");
     }
-    // What holds for all jobs is none of those with another engine, as in fio.
+    // A global option specific to another engine does not apply to the job, as in fio.
     let plan =
         planned("--ioengine=io_uring --fixedbufs --name=a --size=1m --ioengine=psync --name=b --size=1m");
     assert!(
@@ -434,7 +434,7 @@ fn block_sizes() {
     assert_eq!(of("--bsrange=8k-4k"), Record::Between { min: Bytes(4096), max: Bytes(8192) });
     assert_eq!(of("--bssplit=4k/10:8k/90"), Record::Split(vec![(Bytes(4096), 10.0), (Bytes(8192), 90.0)]));
     assert_eq!(of("--kb_base=1000 --bs=4k"), Record::Fixed(Bytes(4000)));
-    // Of a mix, each direction has its own, whichever option says so.
+    // In a mix, each direction has its own sizes, whichever option sets them.
     let fixed = |bytes| Record::Fixed(Bytes(bytes));
     let by_kind =
         |read: Record, write: Record| Record::ByKind { read: Box::new(read), write: Box::new(write) };
@@ -446,12 +446,12 @@ fn block_sizes() {
     let split = |list: &[(u64, f64)]| Record::Split(list.iter().map(|s| (Bytes(s.0), s.1)).collect());
     let sizes = by_kind(split(&[(65536, 40.0), (1 << 20, 60.0)]), split(&[(1 << 20, 100.0)]));
     assert_eq!(of("--rw=randrw --bssplit=64k/40:1024k/60,1024k/100"), sizes);
-    // Sizes of a direction are multiples of its own smallest, not of the other's.
+    // Sizes of a direction are multiples of its own smallest size, not of the other direction's.
     assert_eq!(of("--rw=rw --bs=4k,6k"), by_kind(fixed(4096), fixed(6144)));
     let why = refused("--name=a --size=16m --rw=rw --bssplit=4k/100,4k/50:6k/50");
     assert!(why.contains("multiples of the smallest"), "{why}");
     assert!(refused("--name=a --size=16m --rw=rw --bs=4k,0").contains("0 bytes"));
-    // What compares sizes and numbers needs one of them.
+    // Conversions between sizes and operation counts need a single block size.
     assert!(refused("--name=a --size=16m --rw=rw --bs=4k,8k --rate=1m,1m").contains("one block size"));
 }
 
@@ -540,7 +540,7 @@ fn the_manual_has_the_table() {
     );
 }
 
-/// Options with values that mostly make sense.
+/// Options with mostly valid values.
 fn option() -> impl Strategy<Value = String> {
     let word = |name: &'static str, values: &'static [&'static str]| {
         prop::sample::select(values).prop_map(move |v| format!("--{name}={v}")).boxed()
@@ -605,7 +605,7 @@ proptest! {
     }
 }
 
-/// A word of an option out of some, or none.
+/// An option word chosen from a list, or none.
 fn some_of(words: &'static [&'static str]) -> impl Strategy<Value = String> {
     prop::option::of(prop::sample::select(words))
         .prop_map(|word| word.map_or_else(String::new, str::to_owned))
@@ -614,7 +614,7 @@ fn some_of(words: &'static [&'static str]) -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
-    /// What a job comes to is a text that means the same.
+    /// A planned job printed as text reads back as the same job.
     #[test]
     fn jobs_survive_the_native_format(
         words in (
@@ -647,7 +647,7 @@ proptest! {
             }
             Ok(Asked::Help(help)) => prop_assert!(false, "{:?}", help),
             Ok(Asked::Nothing(_) | Asked::Inflate(_)) => {}
-            // Not every combination makes sense; what is wrong with it has words.
+            // Not every combination is valid; errors must have a message.
             Err(wrong) => prop_assert!(!wrong.message.is_empty()),
         }
     }

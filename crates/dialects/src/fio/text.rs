@@ -1,4 +1,4 @@
-//! A job file: lines into sections, sections into settings. Includes are read through [`World`]; what the settings mean is decided
+//! Parses a job file: lines into sections, sections into settings. Includes are read through [`World`]; the settings are interpreted
 //! elsewhere.
 
 use super::keywords;
@@ -9,47 +9,47 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// An option with its value, as it stands somewhere.
+/// An option with its value and position.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    /// Which option.
+    /// Table row of the option.
     pub row: &'static Row,
-    /// What fio calls it where it prints it: for two aliases as they are written, else the name of the row.
+    /// Name under which fio prints it: two aliases as written, else the row's name.
     pub told: &'static str,
-    /// Its value; `None` without `=`.
+    /// `None` if there was no `=`.
     pub value: Option<String>,
-    /// The value's place, or the option's.
+    /// Position of the value, or of the option if it has none.
     pub spot: Spot,
-    /// What `k` means in it.
+    /// The meaning of `k` in the value, 1000 or 1024.
     pub kb_base: u64,
 }
 
 /// A section of a job file.
 #[derive(Clone, Debug)]
 pub struct Section {
-    /// What stands in the brackets.
+    /// Text between the brackets.
     pub name: String,
-    /// Its settings hold for the jobs below it.
+    /// Whether the settings apply to the jobs below.
     pub global: bool,
-    /// The place of its name.
+    /// Position of the name.
     pub spot: Spot,
-    /// In the order of the file.
+    /// Settings in file order.
     pub settings: Vec<Setting>,
 }
 
-/// Files inside files.
+/// Maximum nesting depth of includes.
 const DEEPEST_INCLUDE: usize = 16;
-/// Files that one job file includes, each as often as it is named.
+/// Maximum number of includes of a job file, repetitions counted.
 const MOST_INCLUDES: usize = 1000;
-/// What some editors put before a text.
+/// Some editors put it at the start of a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
-/// Bytes of a job file and what it includes.
+/// Maximum size of a job file with its includes, in bytes.
 const MOST_BYTES: usize = 64 << 20;
 
-/// Reads a job file. `source` is what it is called in errors, `path` where it lies (for includes). What was left out goes to `notes`.
+/// Reads a job file. `source` is its name in errors, `path` its location (for includes). Notes on skipped parts are added to `notes`.
 ///
 /// # Errors
-/// The first line that cannot be read.
+/// The first line that cannot be parsed.
 pub fn sections(
     source: &str,
     path: &Path,
@@ -66,11 +66,11 @@ pub fn sections(
 struct Reader<'a, 'w> {
     world: &'a World<'w>,
     sections: Vec<Section>,
-    /// The file that is read, and those that include it, the first one first.
+    /// The file being read and those that include it, outermost first.
     open: Vec<PathBuf>,
     included: usize,
     bytes: usize,
-    /// The last section ended with a file that was not taken in: nothing may follow in it.
+    /// The last section ended at a skipped include: no setting may follow in it.
     closed: bool,
     notes: &'a mut Vec<String>,
 }
@@ -125,7 +125,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// As fio 3.33: of an included file with a section of its own nothing counts, and it ends the section that names it.
+    /// As in fio 3.33, an included file that has sections is skipped entirely and ends the section that includes it.
     fn leave_out(&mut self, source: &str) {
         self.notes.push(format!(
             "{source}: as in fio 3.33, nothing of this file counts, because an included file cannot begin a section"
@@ -134,7 +134,7 @@ impl Reader<'_, '_> {
     }
 
     fn option(&mut self, line: &Line<'_>, content: &str) -> Result<(), Wrong> {
-        // There is no quoting: a comment begins wherever its sign stands.
+        // There is no quoting: a comment sign always begins a comment.
         let content = content[..content.find([';', '#']).unwrap_or(content.len())].trim_end();
         let expanded = keywords::with_environment(content, self.world);
         let expanded = expanded.trim();
@@ -208,7 +208,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// A line as text, or the first byte that is none. Comments may be in any character set.
+/// The line as text, or the position of the first invalid byte. Comments may be in any character set.
 fn decoded(bytes: &[u8]) -> Result<Cow<'_, str>, usize> {
     let end = bytes.iter().position(|b| b";#".contains(b)).unwrap_or(bytes.len());
     match (std::str::from_utf8(bytes), std::str::from_utf8(&bytes[..end])) {
@@ -225,7 +225,7 @@ fn not_utf8(source: &Rc<str>, number: usize, bytes: &[u8], at: usize) -> Wrong {
         .hint("names and values are UTF-8; comments may be anything")
 }
 
-/// A line as it stands, and where its content begins.
+/// A raw line and the start of its content.
 struct Line<'a> {
     source: &'a Rc<str>,
     number: usize,
@@ -238,7 +238,7 @@ impl Line<'_> {
         Spot::new(self.source, self.number, self.raw, self.at + from, length)
     }
 
-    /// The value in the content of the line, or all of it.
+    /// Position of the value in the line, or of the whole content.
     fn value_spot(&self, content: &str) -> Spot {
         match content.split_once('=') {
             Some((name, value)) if !value.trim().is_empty() => {
@@ -250,22 +250,22 @@ impl Line<'_> {
     }
 }
 
-/// Where an option and its value stand.
+/// Positions of an option and its value.
 pub(super) struct Spots {
     pub name: Spot,
     pub value: Spot,
 }
 
-/// How options may be named.
+/// How option names may be abbreviated.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Names {
     /// In full, as in job files.
     Whole,
-    /// By a beginning that only one has, as on the command line.
+    /// By a unique prefix, as on the command line.
     Beginning,
 }
 
-/// `NAME=VALUE` or `NAME` as a setting of a job: the option is known, its value of its kind, and it is not refused.
+/// Reads `NAME=VALUE` or `NAME` as a job setting. Fails if the option is unknown, its value malformed, or it is refused.
 pub(super) fn setting(
     text: &str,
     job: &str,
@@ -274,7 +274,7 @@ pub(super) fn setting(
     names: Names,
 ) -> Result<Setting, Wrong> {
     let (name, value) = match text.split_once('=') {
-        // Blanks belong to what is only shown, as people's tables have it.
+        // Blanks are kept in values that are only displayed, which people align in tables.
         Some((name, value)) if matches!(name.trim(), "name" | "description") => (name.trim(), Some(value)),
         Some((name, value)) => (name.trim(), Some(value.trim())),
         None => (text, None),
@@ -284,7 +284,7 @@ pub(super) fn setting(
         .map(|value| keywords::with_numbers(value, world))
         .transpose()
         .map_err(|why| failed(Wrong::at(&spots.value, why), row, text, job))?;
-    // What k means is settled when all settings are known; whether it is a number is not.
+    // The meaning of k is known only when all settings are; whether the value is a number can be checked now.
     row.kind.check(value.as_deref(), 1024).map_err(|why| {
         let wrong = Wrong::at(&spots.value, format!("{}: {why}", row.name));
         failed(wrong, row, text, job)
@@ -298,7 +298,7 @@ pub(super) fn setting(
     Ok(Setting { row, told: told(row, name), value, spot: spots.value.clone(), kb_base: 1024 })
 }
 
-/// Aliases that fio has as options of their own, and so prints as they are written.
+/// Aliases that are separate options in fio, which therefore prints them as written.
 const PRINTED: [&str; 2] = ["allrandrepeat", "threads"];
 
 fn told(row: &'static Row, written: &str) -> &'static str {
@@ -321,7 +321,7 @@ fn failed(wrong: Wrong, row: &Row, text: &str, job: &str) -> Wrong {
     wrong.fio(format!("{said}fio: job {job} dropped\n"))
 }
 
-/// Why a name is no option's.
+/// Why a name is not an option.
 enum NoRow {
     Unknown,
     Ambiguous(Vec<&'static str>),
@@ -408,7 +408,7 @@ mod tests {
 
     #[test]
     fn nothing_counts_of_an_included_file_with_a_section() {
-        // Each as seen with fio 3.33.
+        // Each as observed with fio 3.33.
         let mut notes = Vec::new();
         let mut of =
             |text: &str| sections("j.fio", Path::new("dir/j.fio"), text.as_bytes(), &world(), &mut notes);
@@ -425,7 +425,7 @@ mod tests {
 
     #[test]
     fn files_that_include_others_without_end_are_refused() {
-        // Each names the next one twice: 2^15 files, of which none is its own.
+        // Each file includes the next one twice: 2^15 includes without a cycle.
         let wrong = read("[a]\ninclude twice-0.inc\n").unwrap_err().to_string();
         assert!(wrong.contains("more than 1000 files are included"), "{wrong}");
         let wrong = read("[a]\ninclude deep-0.inc\n").unwrap_err().to_string();

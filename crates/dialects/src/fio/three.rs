@@ -1,21 +1,21 @@
-//! Values for reads, writes and trims, as `bs` and the rates have them. fio takes a colon or a dash for a comma there: what reads like
-//! a range is none.
+//! Values for reads, writes and trims, as in `bs` and the rates. fio treats a colon or dash as a comma there, so what looks like a range
+//! is not one.
 
 use super::number;
 
-/// What fio takes for a comma between numbers.
+/// Separators that fio treats as commas between numbers.
 const ODD: [char; 2] = [':', '-'];
 
-/// Whether values are separated by what looks like a range.
+/// Whether values are separated by characters that suggest a range.
 #[must_use]
 pub fn looks_like_a_range(text: &str) -> bool {
     text.contains(ODD)
 }
 
-/// Whether there is a value at all: of nothing, fio makes an error, too.
+/// Checks that there is a value; an empty one is an error in fio too.
 ///
 /// # Errors
-/// A sentence that says so.
+/// A message if the value is empty.
 pub fn given(text: &str) -> Result<(), String> {
     if text.split(',').all(|part| part.trim().is_empty()) {
         return Err(format!("{text:?} has no value"));
@@ -23,11 +23,10 @@ pub fn given(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A value each for reads, writes and trims, as [`number::triple`] has them, but with colons and dashes as commas.
+/// Values for reads, writes and trims, as [`number::triple`] reads them, but with colons and dashes as commas.
 ///
 /// # Errors
-/// If there is no value, a negative one, or two kinds of separators (of which fio leaves values out); or that of the value that cannot
-/// be read.
+/// If there is no value, a negative one, or two kinds of separators (where fio drops values); or the error of an invalid value.
 pub fn read<T: Clone>(
     text: &str,
     default: [T; 3],
@@ -78,7 +77,7 @@ mod tests {
             let why = refused(&format!("--name=a --size=1m --{name}="));
             assert!(why.starts_with(&format!("fio: failed parsing {name}=\n")), "{why}");
         }
-        // As in fio, the default.
+        // Falls back to the default, as in fio.
         assert!(planned("--name=a --size=1m --bssplit=").jobs[0].stream.record.unit() == Bytes(4096));
     }
 

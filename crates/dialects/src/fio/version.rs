@@ -1,25 +1,25 @@
-//! Which version of fio is stood in for: it decides what is printed, and nothing of what is done.
+//! The fio version to imitate. It affects the output only, not the workload.
 
 use super::World;
 
 /// A version of fio.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Version {
-    /// That of Debian 12.
+    /// fio 3.33, as in Debian 12.
     V3_33,
-    /// The newest that was looked at.
+    /// fio 3.42, the newest version compared.
     #[default]
     V3_42,
 }
 
-/// Who needs another than the newest says so in the environment.
+/// Environment variable that selects a version other than the newest.
 pub const VARIABLE: &str = "FATHOM_FIO_VERSION";
 
 impl Version {
-    /// The one that the environment asks for.
+    /// The version selected by the environment, else the newest.
     ///
     /// # Errors
-    /// A sentence, if it asks for one that is not known.
+    /// A message if the version is unknown.
     pub fn asked(world: &World<'_>) -> Result<Self, String> {
         match (world.variable)(VARIABLE).as_deref().map(str::trim) {
             None | Some("" | "3.42") => Ok(Self::V3_42),

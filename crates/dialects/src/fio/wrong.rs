@@ -1,25 +1,25 @@
-//! What is wrong in a job file or on a command line: where, what, and what to do. The readers make it, the program prints it.
+//! Errors in a job file or on a command line: position, message and hint. Parsers create them, the program prints them.
 
 use std::fmt;
 use std::rc::Rc;
 
-/// A piece of a line of a job file, or a word of the command line.
+/// Part of a line of a job file, or a word of the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spot {
-    /// File, or "command line".
+    /// File name, or "command line".
     pub source: Rc<str>,
-    /// Line from 1; of the command line the number of the word.
+    /// Line number from 1; on the command line, the number of the word.
     pub line: usize,
     /// Column from 1, in characters.
     pub column: usize,
-    /// How many characters are meant; at least 1.
+    /// Length in characters; at least 1.
     pub length: usize,
-    /// The whole line as it stands there.
+    /// The whole line.
     pub text: Rc<str>,
 }
 
 impl Spot {
-    /// The piece from byte `at` on, `length` bytes, of line number `line`, which reads `text`.
+    /// The `length` bytes from byte `at` of line number `line`, whose text is `text`.
     #[must_use]
     pub fn new(source: &Rc<str>, line: usize, text: &Rc<str>, at: usize, length: usize) -> Self {
         let before = text.get(..at).map_or(0, |t| t.chars().count());
@@ -38,24 +38,24 @@ impl Spot {
     }
 }
 
-/// What stands for the file of words of the command line.
+/// Used in place of a file name for words of the command line.
 pub const COMMAND_LINE: &str = "command line";
 
-/// One thing that ends the program before it does anything.
+/// An error that ends the program before it runs anything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
-    /// Where, if it has a place.
+    /// Position in a text, if there is one.
     pub spot: Option<Box<Spot>>,
-    /// What fio itself would say, for scripts that look for it: whole lines.
+    /// fio's own message, for scripts that search for it: whole lines.
     pub fio_says: String,
-    /// What is wrong, as a sentence without a full stop.
+    /// What is wrong, without a full stop.
     pub message: String,
-    /// What to do, if there is something to do.
+    /// What to do about it.
     pub hint: Option<String>,
 }
 
 impl Wrong {
-    /// Something wrong at a place.
+    /// An error at a position.
     #[must_use]
     pub fn at(spot: &Spot, message: impl Into<String>) -> Self {
         Self {
@@ -66,19 +66,19 @@ impl Wrong {
         }
     }
 
-    /// Something wrong that has no place in a text.
+    /// An error without a position.
     #[must_use]
     pub fn nowhere(message: impl Into<String>) -> Self {
         Self { spot: None, fio_says: String::new(), message: message.into(), hint: None }
     }
 
-    /// With what to do.
+    /// Adds a hint.
     #[must_use]
     pub fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
 
-    /// With fio's own words before it.
+    /// Adds fio's own message.
     #[must_use]
     pub fn fio(self, says: impl Into<String>) -> Self {
         Self { fio_says: says.into(), ..self }
@@ -86,7 +86,7 @@ impl Wrong {
 }
 
 impl fmt::Display for Wrong {
-    /// fio's words, `FILE:LINE:COLUMN: MESSAGE`, the line with carets below, and the hint; whole lines.
+    /// fio's message, `FILE:LINE:COLUMN: MESSAGE`, the line with carets below, and the hint; whole lines.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.fio_says)?;
         match &self.spot {
@@ -99,7 +99,7 @@ impl fmt::Display for Wrong {
             None => writeln!(f, "fio: {}", self.message)?,
         }
         if let Some(spot) = &self.spot {
-            // Tabs stay tabs so that the caret stands below its character.
+            // Tabs are kept so that the caret is aligned with its character.
             let indent: String = spot
                 .text
                 .chars()

@@ -1,11 +1,11 @@
-//! Prose, or figures that were not understood? A line that no parser took is one of both, and the second is worth a warning. Prose has
-//! more words than numbers; versions, dates and addresses are no numbers.
+//! Distinguishes prose from figures that were not understood, which deserve a warning, among lines that no parser took. Prose has
+//! more words than numbers; versions, dates and addresses do not count as numbers.
 
 use super::lines::{leading, number};
 use super::units::{Prefix, unit};
 use fathom_record::imported::units::{BYTES_PER_S, NS, OPS_PER_S};
 
-/// What a line consists of.
+/// Counts of a line's elements.
 #[derive(Default)]
 struct Counts {
     numbers: usize,
@@ -13,12 +13,11 @@ struct Counts {
     decimals: usize,
     /// Rates: a number with a unit per second.
     rates: usize,
-    /// A time or rate right behind "=" or ":".
+    /// Times or rates directly after "=" or ":".
     keyed: usize,
     words: usize,
 }
 
-/// Whether a line looks like figures.
 pub(super) fn looks_like_figures(line: &str) -> bool {
     let c = count(line);
     if c.decimals == 0 && c.rates == 0 && names_a_month(line) {
@@ -43,7 +42,7 @@ fn count(line: &str) -> Counts {
     let mut counts = Counts::default();
     let mut after_number = None;
     let mut after_key = false;
-    // Where commas stand without blanks they are between fields, unless they group the digits of a number.
+    // Commas without blanks separate fields, unless they group digits.
     let is_of_fields = line.matches(',').count() >= 3 && !line.contains(", ");
     let separates = |c: char| matches!(c, ' ' | '\t' | '|' | ';') || is_of_fields && c == ',';
     for raw in line.split(separates).filter(|w| !w.is_empty()) {

@@ -1,17 +1,17 @@
-//! What the columns of a table that a person wrote are: different systems (a factor), or the same one measured again (replicates). A table does
-//! not say; its heads hint at it, and whoever imports it can tell. What was taken for what is always told: four schedulers are four systems
-//! and no four repeats, and no statistics can find out which.
+//! The meaning of columns in a table written by a person: different systems (a factor), or repeated measurements of one (replicates).
+//! Headings only hint at it, and the user can specify it. The interpretation is always reported: four schedulers are four systems,
+//! not four repeats, and no statistics can tell the difference.
 
 /// What the columns of a table are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Columns {
-    /// A system each: a run with a name of its own.
+    /// One system per column: a run with its own name.
     Systems,
-    /// One system, measured as many times: runs of one name.
+    /// One system measured several times: runs with the same name.
     Repeats,
 }
 
-/// Words that number repeats when a number follows: "run1", "#2", "rep 3".
+/// Words that, followed by a number, indicate repeats: "run1", "#2", "rep 3".
 const REPEATS: [&str; 12] = [
     "run",
     "rep",
@@ -28,7 +28,7 @@ const REPEATS: [&str; 12] = [
 ];
 
 impl Columns {
-    /// As told, else as the heads look; with the words for it.
+    /// The meaning as specified, else as guessed from the headings; with a description.
     pub(super) fn of(heads: &[&str], told: Option<Self>) -> (Self, String) {
         let list = listed(heads);
         match (told, numbered(heads)) {
@@ -52,7 +52,7 @@ impl Columns {
     }
 }
 
-/// Whether heads are equal, or a word of repetition with the numbers from 0 or 1 on.
+/// Whether headings are equal, or a repetition word with numbers from 0 or 1.
 fn numbered(heads: &[&str]) -> bool {
     if heads.len() < 2 {
         return false;

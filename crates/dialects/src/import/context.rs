@@ -1,22 +1,22 @@
-//! What the text around an output says of it: the heading it stands under ("randomread8k", ruled off), the variant ("## BASELINE ##"),
-//! the parameters of a workload told before, and what is known of the host it ran on.
+//! Information from the text around an output: the heading above it ("randomread8k", underlined), the variant ("## BASELINE ##"),
+//! workload parameters given earlier, and facts about the host.
 
 use super::Block;
 use super::columns::Columns;
 use super::lines::Lines;
 use serde_json::{Value, json};
 
-/// The headings that hold at a line.
+/// The headings in effect at a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Heading {
-    /// The last heading with a rule below it.
+    /// The last underlined heading.
     pub(super) section: Option<String>,
-    /// The last "## WORD ##" below that.
+    /// The last "## WORD ##" below it.
     pub(super) variant: Option<String>,
 }
 
 impl Heading {
-    /// Both in one line.
+    /// Section and variant combined.
     pub(super) fn label(&self) -> Option<String> {
         let words: Vec<&str> =
             [&self.section, &self.variant].into_iter().flatten().map(String::as_str).collect();
@@ -24,7 +24,7 @@ impl Heading {
     }
 }
 
-/// What a table told of a host.
+/// Facts about a host from a table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Host {
     pub(super) name: String,
@@ -34,14 +34,14 @@ pub(super) struct Host {
 }
 
 impl Host {
-    /// The part of an environment document that it fills.
+    /// The host as a partial environment document.
     pub(super) fn environment(&self) -> Value {
         let mut doc = json!({ "host": self.name });
         if let Some(bytes) = self.memory_bytes {
             doc["memory"] = json!({ "total_bytes": bytes });
         }
         if let Some(bytes) = self.cache_bytes {
-            // Which level it is was not told; the figures only ask for the last one.
+            // The cache level is unknown; the figures only use the last level.
             doc["cpu"] = json!({ "caches": [{ "level": 2, "kind": "unified", "size_bytes": bytes }] });
         }
         if let Some(name) = &self.filesystem {
@@ -51,18 +51,18 @@ impl Host {
     }
 }
 
-/// All of it.
+/// Accumulated context.
 pub(super) struct Context {
-    /// The file's name.
+    /// Name of the input file.
     pub(super) file: String,
-    /// The headings that hold at the line that was passed last.
+    /// The headings in effect at the line passed last.
     heading: Heading,
-    /// (name, value), as told so far.
+    /// (name, value) of workload parameters seen so far.
     pub(super) parameters: Vec<(String, String)>,
     hosts: Vec<Host>,
-    /// What the columns of tables are, where that was told.
+    /// Meaning of table columns, if specified.
     pub(super) columns: Option<Columns>,
-    /// Where a log of fio was cut.
+    /// Position at which an fio log was cut.
     pub(super) cut_log: Option<super::fio::Cut>,
 }
 
@@ -78,7 +78,7 @@ impl Context {
         }
     }
 
-    /// Takes the next line.
+    /// Processes the next line.
     pub(super) fn pass(&mut self, lines: &Lines, n: usize) {
         if let Some(heading) = self.changed(lines, n) {
             self.heading = heading;
@@ -95,37 +95,37 @@ impl Context {
         (!inner.is_empty()).then(|| Heading { variant: Some(inner.into()), ..self.heading.clone() })
     }
 
-    /// The headings that hold at the line that was passed last.
+    /// The headings in effect at the line passed last.
     pub(super) fn heading(&self) -> &Heading {
         &self.heading
     }
 
-    /// Takes what a block tells for those after it.
+    /// Keeps information from a block for later blocks.
     pub(super) fn learn(&mut self, block: &Block) {
         self.parameters.extend(block.parameters.iter().cloned());
         self.hosts.extend(block.hosts.iter().cloned());
         self.cut_log = block.cut_log;
     }
 
-    /// What is known of a host, if anything was told.
+    /// Known facts about a host.
     pub(super) fn host(&self, name: &str) -> Option<&Host> {
         self.hosts.iter().rev().find(|h| h.name.eq_ignore_ascii_case(name))
     }
 
-    /// A parameter whose name contains all these words.
+    /// A parameter whose name contains all of these words.
     pub(super) fn parameter(&self, words: &[&str]) -> Option<&str> {
         let fits = |name: &str| words.iter().all(|w| name.to_ascii_lowercase().contains(w));
         self.parameters.iter().rev().find(|(name, _)| fits(name)).map(|(_, value)| value.as_str())
     }
 }
 
-/// A line of one character again and again.
+/// Whether the line repeats a single character.
 pub(super) fn is_rule(line: &str) -> bool {
     let first = line.chars().next();
     line.len() >= 3 && first.is_some_and(|c| "-=#*~_".contains(c)) && line.chars().all(|c| Some(c) == first)
 }
 
-/// The paragraph that ends just above a rule, if it is short enough to be a heading.
+/// The paragraph just above a rule, if it is short enough for a heading.
 fn title_above(lines: &Lines, rule: usize) -> Option<String> {
     let is_text = |n: &usize| !lines.is_blank(*n) && !is_rule(lines.trimmed(*n));
     let mut words: Vec<&str> =

@@ -1,4 +1,4 @@
-//! The lines of dd: records in and out, and what GNU's and BSD's add about bytes and time.
+//! dd's output: records in and out, and the line of GNU and BSD about bytes and time.
 
 use super::cell::{add, converted, figure};
 use super::lines::{leading_decimal, unit as word_of};
@@ -7,16 +7,16 @@ use fathom_record::Phase;
 use fathom_record::imported::names::{THROUGHPUT, TIME};
 use fathom_record::imported::units::{BYTES, BYTES_PER_S, COUNT, NS};
 
-/// What dd said.
+/// State of dd's output.
 #[derive(Default)]
 pub(super) struct Said {
-    /// Its figures.
+    /// Whether there were any figures.
     pub(super) any: bool,
-    /// Why it ended early.
+    /// The error that ended it.
     pub(super) error: Option<String>,
 }
 
-/// Takes a line; whether it is one of dd's.
+/// Reads a line. Returns whether it is dd's.
 pub(super) fn takes(phase: &mut Phase, said: &mut Said, line: &str, n: usize) -> bool {
     if let Some(error) = line.strip_prefix("dd:") {
         said.error = Some(format!("dd: {}", error.trim()));
@@ -27,7 +27,7 @@ pub(super) fn takes(phase: &mut Phase, said: &mut Said, line: &str, n: usize) ->
     taken
 }
 
-/// Whether a line is the first one that another dd says.
+/// Whether a line is the first of another dd.
 pub(super) fn is_of_next(phase: &Phase, line: &str) -> bool {
     has(phase, RECORDS_OUT) && count_of_records(line).is_some()
 }
@@ -40,7 +40,7 @@ fn has(phase: &Phase, name: &str) -> bool {
     phase.repetitions.last().is_some_and(|r| r.figure(name).is_some())
 }
 
-/// The whole records of "8192+0 records in", "8192+0 registros leidos". In French the blank is one that keeps words together.
+/// The number of full records in "8192+0 records in", "8192+0 registros leidos". French uses a non-breaking space.
 fn count_of_records(line: &str) -> Option<(u64, &str)> {
     let (count, words) = line.split_once(char::is_whitespace)?;
     let (whole, part) = count.split_once('+')?;
@@ -49,7 +49,7 @@ fn count_of_records(line: &str) -> Option<(u64, &str)> {
     Some((whole.parse().ok()?, count)).filter(|_| are_words)
 }
 
-/// What was read is said first, in any language.
+/// In any language, records read are printed first.
 fn records(phase: &mut Phase, line: &str, n: usize) -> bool {
     let Some((whole, count)) = count_of_records(line) else { return false };
     let is_out = line.ends_with(" out") || has(phase, RECORDS_IN);
@@ -62,7 +62,7 @@ fn records(phase: &mut Phase, line: &str, n: usize) -> bool {
 /// 494 MB/s"; "8589934592 bytes transferred in 120.797 secs (71111111 bytes/sec)".
 fn copied(phase: &mut Phase, line: &str, n: usize) -> bool {
     let Some((bytes, word, rest)) = leading_decimal(line) else { return false };
-    // Behind the number of bytes stands the word for them.
+    // The number of bytes is followed by the word for bytes.
     if word.contains([',', '.']) || !rest.trim_start().starts_with(char::is_alphabetic) {
         return false;
     }
@@ -74,7 +74,7 @@ fn copied(phase: &mut Phase, line: &str, n: usize) -> bool {
     add(phase, figure(COPIED, bytes, BYTES, format!("{word} bytes"), n));
     add(phase, converted(TIME, value, time, format!("{of_time} {name}"), n));
     if let Some((value, word, behind)) = leading_decimal(rate) {
-        // GNU's has a blank before its unit; the dd of BusyBox has none, and counts in powers of two.
+        // GNU dd has a blank before the unit; BusyBox has none, and uses powers of two.
         let prefix = if behind.starts_with(' ') { Prefix::Decimal } else { Prefix::Binary };
         let blank = if behind.starts_with(' ') { " " } else { "" };
         let name = word_of(behind);
@@ -85,19 +85,19 @@ fn copied(phase: &mut Phase, line: &str, n: usize) -> bool {
     true
 }
 
-/// The time and the rate, with what follows each.
+/// The time and the rate, each with the rest of its text.
 fn halves(rest: &str) -> Option<(&str, &str)> {
     if let Some((_, behind)) = rest.split_once("transferred in ") {
         return Some(behind.split_once('(').unwrap_or((behind, "")));
     }
-    // A comma before decimals has no blank behind it; Chinese has a comma that needs none.
+    // A decimal comma has no blank after it; Chinese has a separator that needs none.
     let separator = if rest.contains('\u{ff0c}') { "\u{ff0c}" } else { ", " };
     let mut parts = rest.rsplitn(3, separator);
     let (rate, seconds, _) = (parts.next()?, parts.next()?, parts.next()?);
     Some((seconds, rate))
 }
 
-/// What status=progress said before is a part of what is said at last.
+/// Drops figures of status=progress, which the final ones include.
 fn forget_progress(phase: &mut Phase) {
     if let Some(r) = phase.repetitions.last_mut() {
         r.figures.retain(|f| ![COPIED, TIME, THROUGHPUT].contains(&f.name.as_str()));

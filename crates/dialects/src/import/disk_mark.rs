@@ -1,4 +1,4 @@
-//! The reports of CrystalDiskMark 3 to 8, of KDiskMark and of those that print as they do: a cell for each line.
+//! Reports of CrystalDiskMark 3 to 8, KDiskMark, and programs with the same format: a cell per line.
 
 use super::Block;
 use super::cell::{add, cell, converted, run};
@@ -9,13 +9,12 @@ use fathom_record::Phase;
 use fathom_record::imported::names::{OPERATIONS, THROUGHPUT};
 use fathom_record::imported::units::{BYTES, BYTES_PER_S, NS, OPS_PER_S};
 
-/// Lines from the name of the program to the first of its tests.
+/// Maximum number of lines between the program name and the first test.
 const HEAD: usize = 10;
 const MB: f64 = 1e6;
-/// MB of KDiskMark: it takes KiB per second from fio and moves the point.
+/// KDiskMark's MB: it takes KiB per second from fio and shifts the decimal point.
 const THOUSAND_KIB: f64 = 1024e3;
 
-/// A report that begins at this line.
 pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     let first = lines.trimmed(at);
     let program = program(first);
@@ -92,7 +91,7 @@ fn section(line: &str) -> Option<Direction> {
     })
 }
 
-/// The lines below the tests.
+/// Settings below the tests.
 fn setting(line: &str) -> Option<(&str, &str)> {
     let (key, value) = line.split_once(':')?;
     let known = ["Profile", "Test", "Mode", "Time", "Date", "OS", "Comment", "Mix Ratio"];
@@ -106,14 +105,13 @@ fn size(text: &str) -> Option<u64> {
     Some((value * unit.factor) as u64)
 }
 
-/// A line of the report.
 struct Test<'t> {
     direction: Direction,
     is_random: bool,
     record_bytes: Option<u64>,
     queue_depth: Option<u64>,
     streams: Option<u64>,
-    /// Values and how they are printed.
+    /// Value and its printed form.
     rate: (f64, &'t str),
     operations: Option<(f64, &'t str)>,
     latency: Option<(f64, &'t str)>,
@@ -135,7 +133,7 @@ fn test(line: &str, section: Option<Direction>) -> Option<Test<'_>> {
     };
     let operations = between("[", " IOPS]");
     let latency = between("<", " us>");
-    // What is behind must be one of both.
+    // The rest of the line must match the fields found.
     if rest.contains('[') != operations.is_some() || rest.contains('<') != latency.is_some() {
         return None;
     }
@@ -164,7 +162,7 @@ fn test(line: &str, section: Option<Direction>) -> Option<Test<'_>> {
     })
 }
 
-/// Whether the line of a test may begin so.
+/// Whether a test line may start like this.
 fn is_name(line: &str) -> bool {
     ["RND", "Random", "SEQ", "Sequential"].iter().any(|name| line.starts_with(name))
 }
@@ -173,7 +171,7 @@ fn alone(text: &str) -> Option<f64> {
     leading(text).filter(|(.., rest)| rest.trim().is_empty()).map(|(value, ..)| value)
 }
 
-/// What MB are: the bytes that the operations of a line moved, over its MB. The fastest line has the most digits.
+/// Bytes per MB, computed from the operations and MB of the fastest line, which has the most digits.
 fn mb_of(tests: &[(usize, Test)]) -> f64 {
     let fastest = tests
         .iter()

@@ -1,19 +1,19 @@
-//! What may be said of imported runs, and what a log says against itself. A single run allows no statement about noise, whatever it
-//! printed; but a throughput log proves by its own figures when its headline leaves out part of the work.
+//! Limits of what imported runs can show, and contradictions within a log. A single run allows no statement about noise. But a
+//! throughput log can prove by its own figures that its headline omits part of the work.
 
 use fathom_compare::single::{ThroughputCell, stonewall_seconds};
 use fathom_record::imported::names::{PARENT, THROUGHPUT};
 use fathom_record::{Doubt, Evidence, Finding, Phase, Run};
 
-/// Clocks nearer than this are the same.
+/// Clocks closer than this count as equal.
 const AGREE: f64 = 0.95;
 /// The throughput of the slowest stream; IOzone's "Min throughput per process".
 pub(super) const MIN: &str = "throughput of the slowest stream";
-/// What the stream that had done least had done when the clock stopped.
+/// Amount moved by the slowest stream when the clock stopped.
 pub(super) const SMALLEST: &str = "smallest transfer";
-/// The tag of a cell whose repetitions are parts of one run: its requests or intervals.
+/// Tag of a cell whose repetitions are parts of one run: requests or intervals.
 pub(super) const COURSE: &str = "each";
-/// Adds the doubts and findings of a run.
+/// Adds doubts and findings to a run.
 pub(super) fn judge(run: &mut Run) {
     let mut doubts = Vec::new();
     for phase in &mut run.phases {
@@ -39,7 +39,7 @@ pub(super) fn judge(run: &mut Run) {
     run.doubts.extend(doubts);
 }
 
-/// A throughput that leaves out work: the parent saw less than the children, or a child had done less than its file when the first
+/// A throughput that omits work: the parent measured less than the children, or a child had not finished its file when the first
 /// one finished and the clock stopped.
 fn contradiction(phase: &Phase) -> Option<Finding> {
     let r = phase.repetitions.last()?;
@@ -48,7 +48,7 @@ fn contradiction(phase: &Phase) -> Option<Finding> {
     let parent = value(PARENT);
     let smallest = value(SMALLEST);
     let expected = phase.axes.file_bytes.map(|b| b as f64).filter(|b| *b > 0.0);
-    // What was not printed contradicts nothing.
+    // Figures that were not printed contradict nothing.
     let (expected, smallest) = expected.zip(smallest).map_or((None, None), |(e, s)| (Some(e), Some(s)));
     let check = ThroughputCell {
         children,
@@ -101,8 +101,8 @@ fn contradiction(phase: &Phase) -> Option<Finding> {
     })
 }
 
-/// How long the children's clock ran (the slowest did its smallest transfer in it) and how long the parent's, in seconds. Of two
-/// streams it is known what they moved, the one a whole file and the other the smallest transfer; of more it is taken from their rates.
+/// Clock times of the children (the slowest moved its smallest transfer in it) and of the parent, in seconds. For two streams the
+/// amounts are known, a whole file and the smallest transfer; for more they are estimated from the rates.
 fn clocks(phase: &Phase, children: f64) -> Option<(f64, f64)> {
     let r = phase.repetitions.last()?;
     let value = |name| r.figure(name).map(|f| f.value).filter(|v| *v > 0.0);
@@ -112,6 +112,6 @@ fn clocks(phase: &Phase, children: f64) -> Option<(f64, f64)> {
         (Some(2), Some(file)) => file as f64 + smallest,
         _ => children * window,
     };
-    // Where both clocks agree there is nothing to tell.
+    // If both clocks agree there is no contradiction.
     Some((window, moved / parent)).filter(|(window, whole)| window / whole < AGREE)
 }

@@ -1,5 +1,5 @@
-//! dtrace's aggregations as it prints them: distributions of lquantize() and quantize(), and count() by key. A command typed behind a
-//! prompt and all that it printed are one run; each key is a cell.
+//! dtrace's printed aggregations: distributions of lquantize() and quantize(), and count() by key. A command typed after a
+//! prompt and its whole output are one run; each key is a cell.
 
 use super::Block;
 use super::cell::{add, cell, figure, run};
@@ -8,10 +8,10 @@ use super::lines::{Lines, number};
 use fathom_record::Phase;
 use fathom_record::imported::units::COUNT;
 
-/// Lines without anything known before the output has ended.
+/// Unknown lines that end the output.
 const MOST_UNKNOWN: usize = 3;
 
-/// An aggregation, or a command and its aggregations.
+/// An aggregation, or a command with its aggregations.
 pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     let first = lines.trimmed(at);
     let command = command(first);
@@ -56,14 +56,14 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     if run.phases.is_empty() {
         return None;
     }
-    // Talk behind the last aggregation is nobody's.
+    // Text after the last aggregation does not belong to it.
     block.what = format!("dtrace, {cells} {}", if cells == 1 { "aggregation" } else { "aggregations" });
     run.argv = command.into_iter().map(str::to_string).collect();
     block.runs.push(run);
     Some(block)
 }
 
-/// A command behind a prompt.
+/// A command after a prompt.
 fn command(line: &str) -> Option<&str> {
     let at = line.find("dtrace -")?;
     let before = line[..at].trim_end();
@@ -78,12 +78,12 @@ fn is_talk(line: &str) -> bool {
     line.starts_with("dtrace: ") || line == "^C" || line == "..."
 }
 
-/// The keys of an aggregation stand in columns; between them one blank is enough for a name.
+/// The keys of an aggregation are in columns; in the name they are separated by one blank.
 fn keys(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The rows below a head, and the last line of them.
+/// Reads the rows below a heading. Returns the cell and the last line.
 fn distribution(lines: &Lines, key: &str, head: usize) -> (Phase, usize) {
     let mut phase = cell(key);
     let mut last = head;
@@ -100,7 +100,7 @@ fn distribution(lines: &Lines, key: &str, head: usize) -> (Phase, usize) {
     (phase, last)
 }
 
-/// "  sched                        59": the key and its count.
+/// "  sched                        59": key and count.
 fn counted(line: &str, n: usize) -> Option<Phase> {
     let (key, count) = line.rsplit_once(char::is_whitespace)?;
     let value = number(count).filter(|_| !count.contains(['.', '-', ',']))?;

@@ -1,5 +1,5 @@
-//! Filebench's results: the rows of the flowops and the summary, as releases 1.0 to 1.5 print them to the terminal, and as `stats dump`
-//! of 1.0 to 1.4 writes them to a file. A run ends with its summary.
+//! Filebench's results: flowop rows and summary, as printed by releases 1.0 to 1.5, and as written to a file by `stats dump`
+//! in 1.0 to 1.4. The summary ends a run.
 
 use super::Block;
 use super::cell::{add, cell, converted, directed, figure, run};
@@ -12,10 +12,9 @@ use fathom_record::imported::names::{OPERATIONS, THROUGHPUT};
 use fathom_record::imported::units::{BYTES_PER_S, COUNT, NS, OPS_PER_S};
 use std::collections::BTreeMap;
 
-/// Lines of talk before the rows.
+/// Maximum lines of log output before the rows.
 const MOST_TALK: usize = 2000;
 
-/// A run that begins at this line.
 pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     let first = message(lines.trimmed(at));
     let is_start =
@@ -39,7 +38,7 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
             let again = seen.entry(phase.name.clone()).or_default();
             *again += 1;
             if *again > 1 {
-                // Flowops of one name in different threads are rows of their own.
+                // Flowops of the same name in different threads have separate rows.
                 phase.axes.tags.insert("row".into(), again.to_string());
             }
             phases.push(phase);
@@ -49,7 +48,7 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
             }
             version = v.trim().into();
         } else if trimmed.is_empty() || (n > at && is_breakdown(line)) || line.starts_with("Flowop totals:") {
-            // A second head without a summary between is another run that was cut off.
+            // A second heading without a summary means that the first run was cut off.
             if !trimmed.is_empty() && !phases.is_empty() {
                 break;
             }
@@ -57,7 +56,7 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
                 continue;
             }
         } else if line.len() == trimmed.len() && n > at {
-            // Neither a row nor a line of its log.
+            // Neither a row nor a log line.
             break;
         }
         block.last = n;
@@ -75,7 +74,7 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     Some(block)
 }
 
-/// A line without the time before it: "1.035: Running...", "14510: 1.035: Running...".
+/// A line without its timestamp: "1.035: Running...", "14510: 1.035: Running...".
 fn message(line: &str) -> &str {
     let mut rest = line;
     for _ in 0..2 {

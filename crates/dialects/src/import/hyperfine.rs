@@ -1,4 +1,4 @@
-//! `hyperfine --export-json`: a cell for each command, a repetition for each time that it was run.
+//! `hyperfine --export-json`: a cell for each command, a repetition for each execution.
 
 use super::cell::{cell, figure, run};
 use super::context::Context;
@@ -9,7 +9,6 @@ use fathom_record::imported::names::TIME;
 use fathom_record::imported::units::{BYTES, NS};
 use fathom_record::{Phase, Repetition};
 
-/// A document that begins at this line.
 pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     if !lines.document(at).next()?.trim_start().starts_with('{') {
         return None;
@@ -59,7 +58,7 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
             _ => {}
         }
     });
-    // Over all times: said once, with the last.
+    // Summaries over all times are stored once, in the last repetition.
     for (phase, summary) in phases.iter_mut().zip(summary) {
         if phase.repetitions.is_empty() {
             phase.repetitions.push(Repetition::default());

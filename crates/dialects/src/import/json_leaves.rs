@@ -1,41 +1,41 @@
-//! JSON as a sequence of values, each with its path and line. A tree would have no lines, and one that was cut off would be nothing at
-//! all; here what came before the cut is there.
+//! Reads JSON as a sequence of values, each with path and line. Unlike a tree parser it keeps line numbers, and it returns what
+//! precedes the end of a truncated document.
 
 /// A value that is neither object nor array.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Leaf {
-    /// Keys and positions from the top: "jobs", "0", "read", "bw".
+    /// Keys and indices from the top: "jobs", "0", "read", "bw".
     pub(super) path: Vec<String>,
-    /// The text of it: the string without its quotes, the number as printed.
+    /// The string without quotes, or the number as printed.
     pub(super) text: String,
     /// Whether it is a number.
     pub(super) number: bool,
-    /// Line, counted from 0 at the beginning of the document.
+    /// Line, counted from 0 at the start of the document.
     pub(super) line: usize,
 }
 
-/// What was read.
+/// Result of a scan.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
-    /// The line of the last character that was understood.
+    /// Line of the last character understood.
     pub(super) last: usize,
-    /// Whether the document came to its end.
+    /// Whether the document is complete.
     pub(super) whole: bool,
-    /// Whether something stands in it that is none of JSON.
+    /// Whether it contains invalid JSON.
     pub(super) broken: bool,
 }
 
-/// Deeper than any output that is known.
+/// Nesting limit, above that of any known output.
 const DEEPEST: usize = 32;
 
-/// An object or an array that is open: the key that is meant, or the position.
+/// An open object or array with the current key or index.
 enum Open {
     Object(Option<String>),
     Array(usize),
 }
 
-/// Reads lines from the one that holds the opening bracket, to the matching one, and shows each value. They are not kept: there are more
-/// of them than of anything that is made of them.
+/// Scans from the line with the opening bracket to the matching one and passes on each value. Values are not kept, as they need more
+/// memory than the results.
 pub(super) fn scan<'t>(lines: impl Iterator<Item = &'t str>, mut see: impl FnMut(Leaf)) -> Scan {
     let mut scan = Scan::default();
     let mut open: Vec<Open> = Vec::new();
@@ -57,7 +57,7 @@ pub(super) fn scan<'t>(lines: impl Iterator<Item = &'t str>, mut see: impl FnMut
     scan
 }
 
-/// Takes one token; the length of it, or `None` where it is none of JSON.
+/// Reads one token. Returns its length, or `None` if it is invalid.
 fn token(see: &mut impl FnMut(Leaf), open: &mut Vec<Open>, text: &str, line: usize) -> Option<usize> {
     let first = text.chars().next()?;
     match first {
@@ -116,7 +116,7 @@ fn leaf(see: &mut impl FnMut(Leaf), open: &[Open], text: String, number: bool, l
     see(Leaf { path: path.collect(), text, number, line });
 }
 
-/// Length of a string with its quotes; JSON's strings end on their line.
+/// Length of a string including quotes; JSON strings end on their line.
 fn string(text: &str) -> Option<usize> {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {

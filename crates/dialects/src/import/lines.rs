@@ -1,48 +1,48 @@
-//! A text as lines, ready to be looked at: without the marks of a quoted mail ("> "), without what a terminal wrote over (CR), and the
-//! small questions that every parser asks: is this word a number, what stands behind it.
+//! A text as lines, cleaned of mail quotes ("> ") and of text overwritten on a terminal (CR), and helpers for all
+//! parsers: whether a word is a number, and what follows it.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
 
-/// Longer lines are of no program whose output is read as text.
+/// No program whose output is read as text prints longer lines.
 pub(super) const LONGEST_LINE: usize = 1 << 20;
-/// An output of text is read to here; what is longer is read in parts.
+/// Limit on a text output; longer ones are read in parts.
 const MOST_TEXT: Span = Span { bytes: 16 << 20, lines: 1 << 20 };
-/// Or to here, where much was looked at in vain.
+/// Limit after much fruitless look-ahead.
 const FEW_LINES: usize = 100;
-/// A document of JSON may be so long.
+/// Limit on a JSON document.
 pub(super) const MOST_DOCUMENT: Span = Span { bytes: 64 << 20, lines: 4 << 20 };
 
-/// So many bytes and lines at most.
+/// A limit in bytes and lines.
 pub(super) struct Span {
     pub(super) bytes: usize,
     pub(super) lines: usize,
 }
 
-/// The lines of a text that are held: some before the one that is looked at, and those behind it that have been read so far. Who asks for
-/// one that was not read yet is given an empty one, and `missed` says so: more is read then, and the question is asked again.
+/// The lines held: some before the current one, and those after it that have been read. Accessing a line that has not been read
+/// returns an empty one and sets `missed`; the caller then reads more and tries again.
 pub(super) struct Lines {
     text: String,
-    /// Where each line begins and ends in `text`, from `dropped` on.
+    /// Start and end of each line in `text`, before subtracting `dropped`.
     places: VecDeque<(usize, usize)>,
-    /// Bytes that are no longer at the beginning of `text`.
+    /// Bytes already removed from the start of `text`.
     dropped: usize,
-    /// Number of the first line that is held.
+    /// Number of the first line held.
     first: usize,
-    /// Whether there are no more.
+    /// Whether the whole input has been read.
     pub(super) whole: bool,
     missed: Cell<bool>,
-    /// The furthest line that was asked for.
+    /// The furthest line accessed.
     furthest: Cell<usize>,
-    /// Lines that an output of text may have.
+    /// Limit on the lines of a text output.
     most_lines: usize,
-    /// Where an output that begins at the line which is looked at is cut, if that was read.
+    /// Where an output starting at the current line is cut off, if that has been read.
     text_end: Option<usize>,
     document_end: Option<usize>,
 }
 
 impl Lines {
-    /// No lines yet.
+    /// An empty text.
     pub(super) fn none() -> Self {
         Self {
             text: String::new(),
@@ -66,21 +66,20 @@ impl Lines {
         lines
     }
 
-    /// Adds a line.
     pub(super) fn push(&mut self, line: &str) {
         let start = self.dropped + self.text.len();
         self.text.push_str(plain(line));
         self.places.push_back((start, self.dropped + self.text.len()));
     }
 
-    /// Lets go of the lines before this one.
+    /// Drops the lines before this one.
     pub(super) fn drop_before(&mut self, n: usize) {
         while self.first < n && self.places.pop_front().is_some() {
             self.first += 1;
         }
         let start = self.places.front().map_or(self.dropped + self.text.len(), |p| p.0);
         let unused = start - self.dropped;
-        // Not for every line: what follows is moved.
+        // Not for every line, as the rest is moved.
         if unused > 4096 && unused >= self.text.len() / 2 {
             self.text.drain(..unused);
             self.dropped = start;
@@ -91,18 +90,18 @@ impl Lines {
         }
     }
 
-    /// Number of the first line that is not held.
+    /// Number of the first line not held.
     pub(super) fn end(&self) -> usize {
         self.first + self.places.len()
     }
 
-    /// What is held from this line on.
+    /// Bytes and lines held from this line on.
     pub(super) fn ahead(&self, n: usize) -> Span {
         let start = self.place(n).map_or(self.dropped + self.text.len(), |p| p.0);
         Span { bytes: self.dropped + self.text.len() - start, lines: self.end().saturating_sub(n) }
     }
 
-    /// An output may begin at this line: says whether something that was asked for is missing.
+    /// Starts looking at this line, which resets `missed`.
     pub(super) fn look_at(&mut self, n: usize) {
         self.missed.set(false);
         self.furthest.set(n);
@@ -110,34 +109,34 @@ impl Lines {
         self.document_end = self.cut(n, &MOST_DOCUMENT);
     }
 
-    /// Where what begins at this line is longer than that, if so much was read.
+    /// The line at which an output starting here exceeds the limit, if that much has been read.
     fn cut(&self, n: usize, most: &Span) -> Option<usize> {
         let start = self.place(n)?.0;
         let by_bytes = self.first + self.places.partition_point(|p| p.1 <= start + most.bytes);
         Some(by_bytes.max(n + 1).min(n + most.lines)).filter(|end| *end < self.end())
     }
 
-    /// How many lines were looked at behind the one that an output might have begun at.
+    /// Number of lines accessed after the current one.
     pub(super) fn looked_at(&self, n: usize) -> usize {
         self.furthest.get().saturating_sub(n)
     }
 
-    /// From now on outputs of text are short.
+    /// Restricts text outputs to few lines from now on.
     pub(super) fn look_less_far(&mut self) {
         self.most_lines = FEW_LINES;
     }
 
-    /// Whether a line was asked for that was not read yet.
+    /// Whether a line was accessed that has not been read.
     pub(super) fn missed(&self) -> bool {
         self.missed.get()
     }
 
-    /// Where an output of text has to end; of lines that were not read yet there is one.
+    /// Where a text output must end; unread lines count as one.
     pub(super) fn len(&self) -> usize {
         self.text_end.unwrap_or(self.end() + usize::from(!self.whole))
     }
 
-    /// Whether an output that came to this line is cut there.
+    /// Whether an output that reached this line is cut there.
     pub(super) fn is_cut(&self, n: usize) -> bool {
         self.text_end == Some(n)
     }
@@ -153,7 +152,7 @@ impl Lines {
         self.place(n).map_or("", |(start, end)| &self.text[start - self.dropped..end - self.dropped])
     }
 
-    /// A line; behind the end there are empty ones.
+    /// A line; empty beyond the end.
     pub(super) fn at(&self, n: usize) -> &str {
         if self.text_end.is_some_and(|end| n >= end) {
             return "";
@@ -162,18 +161,18 @@ impl Lines {
         Some(self.held(n)).filter(|line| line.len() <= LONGEST_LINE).unwrap_or("")
     }
 
-    /// The lines of a document of JSON, which may be longer.
+    /// The lines of a JSON document, which may be longer than a text.
     pub(super) fn document(&self, from: usize) -> impl Iterator<Item = &str> {
         let end = self.document_end.unwrap_or(self.end() + usize::from(!self.whole));
         (from..end).map(|n| self.held(n))
     }
 
-    /// Whether a document would have to be cut.
+    /// Whether a document would be cut.
     pub(super) fn document_is_cut(&self) -> bool {
         self.document_end.is_some()
     }
 
-    /// The limit that cuts a document which begins at this line, in words. Blank lines count no bytes, but take room.
+    /// The limit that a document starting at this line exceeds, in words. Blank lines have no bytes but need memory.
     pub(super) fn document_limit(&self, n: usize) -> String {
         if self.document_end == Some(n + MOST_DOCUMENT.lines) {
             format!("{} lines", MOST_DOCUMENT.lines)
@@ -197,7 +196,7 @@ impl Lines {
     }
 }
 
-/// Without quotation marks of a mail and without what was written over.
+/// Removes mail quote marks and overwritten text.
 fn plain(line: &str) -> &str {
     let line = line.strip_suffix('\r').unwrap_or(line);
     let mut line = line.rsplit('\r').next().unwrap_or(line);
@@ -207,7 +206,7 @@ fn plain(line: &str) -> &str {
     line
 }
 
-/// A decimal number, also with groups of three ("6,165,744"). No exponents, no infinities: no program prints those.
+/// A decimal number, possibly with grouped digits ("6,165,744"). Exponents and infinities are not accepted, as no program prints them.
 pub(super) fn number(word: &str) -> Option<f64> {
     let digits = word.strip_prefix(['-', '+']).unwrap_or(word);
     let (whole, part) = digits.split_once('.').unwrap_or((digits, "0"));
@@ -217,14 +216,14 @@ pub(super) fn number(word: &str) -> Option<f64> {
     let grouped =
         all(first) && groups.all(|g| g.len() == 3 && all(g)) && (!whole.contains(',') || first.len() <= 3);
     let bare = whole.is_empty() && digits.len() > 1;
-    // Longer ones are no figures, and a float would be infinite at last.
+    // Longer words are not figures, and might overflow to infinity.
     if !(grouped || bare) || !all(part) || word.len() > 40 {
         return None;
     }
     word.replace(',', "").parse().ok()
 }
 
-/// A number at the beginning of a text, the text of it, and what follows.
+/// A number at the start of a text, its digits, and the rest.
 pub(super) fn leading(text: &str) -> Option<(f64, &str, &str)> {
     let text = text.trim_start();
     let signed = usize::from(text.starts_with(['-', '+']));
@@ -238,8 +237,8 @@ pub(super) fn leading(text: &str) -> Option<(f64, &str, &str)> {
     number(word).map(|value| (value, word, &text[word.len()..]))
 }
 
-/// A number of a program that groups no digits: the locale decides whether a point or a comma stands before its decimals. With an
-/// exponent, if it has one.
+/// A number from a program that does not group digits: depending on the locale, a point or a comma precedes the decimals. It may have
+/// an exponent.
 pub(super) fn decimal(word: &str) -> Option<f64> {
     let (mantissa, exponent) = word.split_once(['e', 'E']).unwrap_or((word, "0"));
     let digits = mantissa.strip_prefix(['-', '+']).unwrap_or(mantissa);
@@ -252,12 +251,12 @@ pub(super) fn decimal(word: &str) -> Option<f64> {
     word.replace(',', ".").parse().ok()
 }
 
-/// As `leading`, of a program that groups no digits.
+/// Like `leading`, for programs that do not group digits.
 pub(super) fn leading_decimal(text: &str) -> Option<(f64, &str, &str)> {
     let text = text.trim_start();
     let is_of_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '-' | '+' | 'e' | 'E');
     let mut word = &text[..text.find(|c| !is_of_number(c)).unwrap_or(text.len())];
-    // What follows may begin with an "E" or a comma.
+    // The following text may begin with an "E" or a comma.
     while !word.is_empty() {
         if let Some(value) = decimal(word) {
             return Some((value, word, &text[word.len()..]));
@@ -267,14 +266,14 @@ pub(super) fn leading_decimal(text: &str) -> Option<(f64, &str, &str)> {
     None
 }
 
-/// What follows `key` and an optional "=" or ":" in a text, without blanks at its beginning.
+/// The text after `key` and an optional "=" or ":", without leading blanks.
 pub(super) fn after<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     let at = text.find(key)?;
     let rest = text[at + key.len()..].trim_start();
     Some(rest.strip_prefix(['=', ':']).unwrap_or(rest).trim_start())
 }
 
-/// Number and unit that follow a key: "Min xfer = 3072000.00 KB" gives 3072000, "3072000.00 KB", "KB".
+/// Number and unit after a key: for "Min xfer = 3072000.00 KB", 3072000, "3072000.00 KB", "KB".
 pub(super) fn value_after<'t>(text: &'t str, key: &str) -> Option<(f64, String, &'t str)> {
     let (value, word, rest) = leading(after(text, key)?)?;
     let unit = unit(rest);
@@ -282,13 +281,13 @@ pub(super) fn value_after<'t>(text: &'t str, key: &str) -> Option<(f64, String, 
     Some((value, format!("{word}{blank}{unit}"), unit))
 }
 
-/// The unit at the beginning of a text: letters, "%" and "/" up to something else.
+/// The unit at the start of a text: letters, "%" and "/".
 pub(super) fn unit(text: &str) -> &str {
     let text = text.trim_start_matches([' ', '\t']);
     &text[..text.find(|c: char| !(c.is_alphabetic() || c == '/' || c == '%')).unwrap_or(text.len())]
 }
 
-/// The numbers of a line, if it holds nothing else.
+/// The numbers of a line that contains nothing else.
 pub(super) fn all_numbers(line: &str) -> Option<Vec<(f64, &str)>> {
     let numbers: Option<Vec<_>> = line.split_whitespace().map(|w| Some((number(w)?, w))).collect();
     numbers.filter(|n| !n.is_empty())

@@ -1,11 +1,11 @@
-//! Other programs' outputs, of any age and with anything around them, as runs. A text is gone through from the top: each parser says
-//! whether an output of its program begins at a line, and if so where it ends and what stands in it; what no parser wants is prose, or
-//! a line that looks like figures and was not understood. Nothing is dropped in silence: every line is in one of the three.
+//! Imports other programs' outputs, of any age and with any surrounding text, as runs. A text is processed from the top: each parser
+//! decides whether its program's output starts at a line, and if so returns its end and contents. A line that no parser takes is prose,
+//! or looks like figures and was not understood. Every line is in one of the three; none is silently dropped.
 //!
-//! A text may be longer than memory: [`Outputs`] reads it piece by piece, and holds no more of it than the output that it is at.
+//! A text may exceed memory: [`Outputs`] reads it incrementally and holds only the current output.
 //!
-//! Pure, like the rest of this crate: bytes in, [`Run`]s out; ids, files and the store are the caller's. The figures are described in
-//! `fathom_record::imported`, what single runs allow to be said in `doubts`.
+//! Pure, like the rest of this crate: bytes in, [`Run`]s out; the caller handles ids, files and the store. The figures are described in
+//! `fathom_record::imported`; `doubts` determines what a single run can show.
 
 mod bonnie;
 mod cell;
@@ -48,24 +48,24 @@ use fathom_record::{Run, Source};
 use lines::Lines;
 pub use outputs::{ImportError, Outputs, Piece};
 
-/// A program whose output is known.
+/// A program whose output can be imported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// IOzone: banners with tables or throughput blocks, reports, sheets.
+    /// IOzone: banners with tables or throughput blocks, reports, worksheets.
     Iozone,
     /// SysBench's fileio, 0.4 to 1.0.
     Sysbench,
-    /// Filebench 1.0 to 1.5.
+    /// Filebench, 1.0 to 1.5.
     Filebench,
     /// fio: JSON, terse, normal, logs.
     Fio,
     /// ioping 0.6 to 1.3.
     Ioping,
-    /// bonnie++ 1.0 to 2.0: text and its line of CSV.
+    /// bonnie++ 1.0 to 2.0: text and CSV.
     Bonnie,
     /// The metrics of stress-ng.
     StressNg,
-    /// YABS: its table of fio.
+    /// YABS: its fio table.
     Yabs,
     /// CrystalDiskMark and KDiskMark.
     DiskMark,
@@ -87,12 +87,12 @@ pub enum Kind {
     Hyperfine,
     /// dtrace's aggregations.
     Dtrace,
-    /// Tables of figures that a person wrote.
+    /// Tables of figures written by people.
     Table,
 }
 
 impl Kind {
-    /// Every kind, in the order they are tried.
+    /// Every kind, in the order in which they are tried.
     pub const ALL: [Self; 19] = [
         Self::Iozone,
         Self::Sysbench,
@@ -115,7 +115,7 @@ impl Kind {
         Self::Table,
     ];
 
-    /// The word on the command line and in the store.
+    /// Its name on the command line and in the store.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -166,71 +166,71 @@ impl Kind {
     }
 }
 
-/// An output that was found.
+/// A recognised output.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
-    /// Its first line, from 1.
+    /// Its first line, counted from 1.
     pub first_line: u64,
-    /// Its last line.
+    /// Its last line, counted from 1.
     pub last_line: u64,
-    /// What it is: "IOzone throughput mode, 3 processes".
+    /// Description: "IOzone throughput mode, 3 processes".
     pub what: String,
-    /// Its runs; none where it only tells of a workload or a machine.
+    /// Its runs; empty if it only describes a workload or a machine.
     pub runs: Vec<Run>,
 }
 
 impl Found {
-    /// Number of figures in all its runs.
+    /// Number of figures in all runs.
     #[must_use]
     pub fn figures(&self) -> usize {
         self.runs.iter().flat_map(|r| &r.phases).map(cell::figures).sum()
     }
 }
 
-/// What a text holds.
+/// The contents of a text.
 #[derive(Clone, Debug, Default)]
 pub struct Imported {
-    /// The outputs, in order.
+    /// Outputs, in order of appearance.
     pub found: Vec<Found>,
-    /// Lines of prose.
+    /// Line numbers of prose.
     pub prose: Vec<u64>,
-    /// Lines that look like figures and were not understood, with their text.
+    /// Lines that look like figures but were not understood, with their text.
     pub not_understood: Vec<(u64, String)>,
-    /// Lines that are too long for any output, with their length.
+    /// Lines too long for any output, with their length.
     pub passed_over: Vec<(u64, u64)>,
 }
 
-/// What a parser found; lines from 0.
+/// A parser's result; line numbers from 0.
 #[derive(Default)]
 struct Block {
     /// Its last line.
     last: usize,
     what: String,
     runs: Vec<Run>,
-    /// Lines up to the last one that mean nothing to the parser.
+    /// Lines up to the last one that the parser does not know.
     left: Vec<usize>,
-    /// Lines of which only a part was read.
+    /// Lines that were only partly understood.
     partly: Vec<usize>,
-    /// What it tells of the workload, for tables that follow.
+    /// Workload parameters for tables that follow.
     parameters: Vec<(String, String)>,
-    /// What it tells of hosts, for outputs that follow.
+    /// Host information for outputs that follow.
     hosts: Vec<context::Host>,
-    /// A log that goes on behind what was read so far.
+    /// A log that continues beyond the text read so far.
     goes_on: Option<fio::Log>,
-    /// A log that is cut behind its last line.
+    /// A log that is cut after its last line.
     cut_log: Option<fio::Cut>,
-    /// A document that is longer than what is read.
+    /// The document exceeds the limit.
     too_long: bool,
-    /// Rules in it are the program's, and rule no heading off.
+    /// Rules in it are part of the output and do not mark headings.
     has_own_rules: bool,
-    /// Lines that are too long for text were read as well.
+    /// Lines too long for text were read as well.
     is_document: bool,
 }
 
-/// Says whether an output begins at a line, and reads it.
+/// Decides whether an output starts at a line, and reads it.
 type Parser = fn(&Lines, usize, &Context) -> Option<Block>;
 
-/// Reads a text that is in memory, as [`Outputs`] does; as far as to a document that is too long.
+/// Imports a text in memory like [`Outputs`], up to the first document that is too long.
 #[must_use]
 pub fn import(name: &str, bytes: &[u8], only: Option<Kind>) -> Imported {
     let mut imported = Imported::default();
@@ -253,7 +253,7 @@ fn several(n: usize, noun: &str) -> String {
     format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
 }
 
-/// Completes a block's runs: where they stand in the text, what the text around calls them, and what may be said of them.
+/// Completes a block's runs with their position, surrounding heading, and doubts.
 fn found(lines: &Lines, at: usize, block: Block, left: &[usize], context: &Context) -> Found {
     let (first_line, last_line) = (at as u64 + 1, block.last as u64 + 1);
     let unclear = |n: &&usize| classify::looks_like_figures(lines.at(**n));

@@ -1,6 +1,6 @@
-//! What a table says against itself: rows whose cells lie on two levels that do not follow the record size (the device was in two
-//! states), and cells far off both neighbours (the first reader of a file reads the disk, the others the cache). Each is told once for a
-//! run, with the strongest cases.
+//! Inconsistencies within a table: rows whose cells switch between two levels independently of the record size (two states of the
+//! device), and cells far from both neighbours (the first reader of a file reads the disk, later ones the cache). Each kind is
+//! reported once per run, with the strongest cases.
 
 use fathom_compare::{levels::two_levels, order_effect::off_neighbours};
 use fathom_record::imported::names::THROUGHPUT;
@@ -8,21 +8,21 @@ use fathom_record::origin::bytes_words;
 use fathom_record::{Doubt, Phase, Run};
 use std::fmt::Write as _;
 
-/// Cases that are told in full.
+/// Cases reported in full.
 const MOST: usize = 3;
-/// Changes from one level to the other along a row, from which on the levels are not the record size's.
+/// From this many level changes along a row, the levels are unrelated to the record size.
 const FEWEST_CHANGES: usize = 3;
 
-/// A case: how strong it is, and its words.
+/// A case: strength and description.
 type Case = (f64, String);
 
-/// The doubts of a run's tables.
+/// The doubts about a run's tables.
 pub(super) fn of_tables(run: &Run) -> Vec<Doubt> {
     let (mut levels, mut order) = (Vec::new(), Vec::new());
     let mut rows = 0;
     for row in rows_of(&run.phases) {
         rows += 1;
-        // The first cell may be off by the order of the cells alone.
+        // The first cell may differ because of execution order.
         let values = row.values();
         let without_first = || in_two_levels(&row, values.get(1..)?);
         levels.extend(in_two_levels(&row, &values).or_else(without_first));
@@ -61,7 +61,7 @@ fn doubt(code: &str, head: &str, mut cases: Vec<Case>) -> Doubt {
 struct Row<'r> {
     name: &'r str,
     file_bytes: u64,
-    /// Record size and throughput in kB/s.
+    /// Record size as printed, and throughput in kB/s.
     cells: Vec<(u64, f64)>,
 }
 

@@ -1,4 +1,4 @@
-//! A text piece by piece: what was found, and what was not, in the order of the lines.
+//! Reads a text piece by piece, returning recognised outputs and remaining lines in order.
 
 use super::columns::Columns;
 use super::context::Context;
@@ -8,90 +8,90 @@ use super::{Block, Found, Kind, classify, found};
 use std::collections::VecDeque;
 use std::io::BufRead;
 
-/// Lines before an output in which its heading, its unit and its host are looked for.
+/// Lines before an output that are searched for its heading, unit and host.
 const BEFORE: usize = 16;
-/// Lines that are read at once, where they are short.
+/// Lines read at a time, if they are short.
 const AT_ONCE: usize = 64;
-/// Bytes that are read at once.
+/// Bytes read at a time.
 const BYTES_AT_ONCE: usize = 64 << 10;
 
-/// So many lines may be looked at ahead in vain, and so many more for each line that was passed. A text of which each line could begin an output
-/// that is none would take the square of its length.
+/// Limit on look-ahead without result, plus the same number for each line passed. Without it, a text in which every line might start an
+/// output would take time quadratic in its length.
 const MOST_IN_VAIN: usize = 20_000;
 const IN_VAIN_A_LINE: usize = 20;
 
-/// A piece of a text; lines from 1.
+/// A piece of a text; line numbers from 1.
 #[derive(Clone, Debug)]
 pub enum Piece {
-    /// An output.
+    /// A recognised output.
     Found(Found),
     /// A line of prose.
     Prose(u64),
-    /// A line that looks like figures and was not understood, with its text.
+    /// A line that looks like figures but was not understood, with its text.
     NotUnderstood(u64, String),
-    /// A line of an output, with its text, of which only a part was read.
+    /// A line of an output that was only partly understood, with its text.
     Partly(u64, String),
-    /// A line that is too long for any output.
+    /// A line too long for any output.
     PassedOver {
-        /// Its number.
+        /// Line number.
         line: u64,
-        /// Its length.
+        /// Length of the line.
         bytes: u64,
     },
 }
 
-/// Why a text is not read to its end.
+/// Why reading stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// It cannot be read.
+    /// Reading failed.
     #[error(transparent)]
     Read(#[from] std::io::Error),
-    /// A document is too long. A part of it would be taken for all of it.
+    /// A document is too long. Part of it might be mistaken for the whole.
     #[error(
         "line {line}: the JSON that begins here is longer than {limit}, and is not read; split it by jobs"
     )]
     TooLong {
-        /// Where it begins.
+        /// Number of its first line.
         line: u64,
-        /// What it is longer than, in words.
+        /// The exceeded limit, in words.
         limit: String,
     },
-    /// A line has no end.
+    /// A line does not end within the limit.
     #[error("line {line} is longer than {} GiB: this is no text; name the file that holds the output", LONGEST_PASSED >> 30)]
     NoText {
-        /// Its number.
+        /// Line number.
         line: u64,
     },
 }
 
-/// What a text holds, as it is read.
+/// The outputs in a text, as an iterator that reads it incrementally.
 pub struct Outputs<'i> {
     source: Source<'i>,
     lines: Lines,
     context: Context,
     only: Option<Kind>,
-    /// The line that is looked at.
+    /// Number of the current line.
     at: usize,
     pieces: VecDeque<Piece>,
-    /// Lines that are too long, among those that were read.
+    /// Lines too long for text, among the lines held.
     too_long: VecDeque<TooLong>,
-    /// Lines that were looked at ahead for outputs that were none.
+    /// Lines looked at ahead without finding an output.
     in_vain: usize,
-    /// An error ended it.
+    /// Whether an error ended it.
     failed: bool,
 }
 
-/// A line that is too long for text.
+/// A line too long for text.
 struct TooLong {
     line: usize,
     bytes: u64,
-    /// It is too long for a document, too: it is not held.
+    /// It is too long for a document as well, and was dropped.
     is_dropped: bool,
 }
 
 impl<'i> Outputs<'i> {
-    /// Reads text of any encoding that has ASCII in it, or a worksheet of IOzone. `name` is the file's, which says what a log of fio is
-    /// a log of; `only` limits it to one program; `columns` tells what the columns of tables are, where that is known.
+    /// Reads text in any ASCII-compatible encoding, or an IOzone worksheet. `name` is the file name, which gives the content of an fio
+    /// log; `only` restricts to one program; `columns` gives the meaning of table columns, if known.
     pub fn new(
         name: &str,
         input: impl BufRead + 'i,
@@ -111,7 +111,7 @@ impl<'i> Outputs<'i> {
         })
     }
 
-    /// Goes one line on, or to the end of the output that begins here; whether there was a line.
+    /// Advances by one line, or to the end of the output that starts here. Returns false at the end of the text.
     fn step(&mut self) -> Result<bool, ImportError> {
         let at = self.at;
         self.lines.drop_before(at.saturating_sub(BEFORE));
@@ -162,11 +162,11 @@ impl<'i> Outputs<'i> {
         Ok(true)
     }
 
-    /// The output that begins here, with as much of the text read as it takes to know it.
+    /// The output that starts here, reading as much text as needed to recognise it.
     fn block(&mut self) -> Result<Option<Block>, ImportError> {
         loop {
             self.lines.look_at(self.at);
-            // No output begins with a blank line. A text of nothing else is soon read then.
+            // No output starts with a blank line; this keeps texts of blank lines fast.
             if self.lines.is_blank(self.at) {
                 return Ok(None);
             }
@@ -183,13 +183,13 @@ impl<'i> Outputs<'i> {
                 }
                 return Ok(block);
             }
-            // Twice as much, so that all attempts together cost no more than the last one once more.
+            // Double the text each time, so that all attempts together cost at most twice the last one.
             let ahead = self.lines.ahead(self.at);
             self.read(ahead.lines.max(AT_ONCE), ahead.bytes.max(BYTES_AT_ONCE))?;
         }
     }
 
-    /// Reads on, until so many lines or bytes have come.
+    /// Reads on, by this many lines or bytes.
     fn read(&mut self, lines: usize, bytes: usize) -> Result<(), ImportError> {
         let mut read = 0;
         for _ in 0..lines {
@@ -218,7 +218,7 @@ impl<'i> Outputs<'i> {
         Ok(())
     }
 
-    /// Reads a log on whose lines need not be held.
+    /// Continues a log whose lines need not be held.
     fn read_to_its_end(&mut self, mut log: super::fio::Log, mut last: usize) -> Result<Block, ImportError> {
         loop {
             let n = last + 1;
@@ -234,7 +234,7 @@ impl<'i> Outputs<'i> {
         }
     }
 
-    /// A line that no output begins at.
+    /// Handles a line that starts no output.
     fn left(&mut self, n: usize) {
         if !self.lines.is_blank(n) {
             self.pieces.push_back(piece(&self.lines, n));
@@ -272,7 +272,7 @@ impl Iterator for Outputs<'_> {
     }
 }
 
-/// A line that belongs to no output.
+/// Classifies a line that belongs to no output.
 fn piece(lines: &Lines, n: usize) -> Piece {
     if classify::looks_like_figures(lines.at(n)) {
         Piece::NotUnderstood(n as u64 + 1, lines.trimmed(n).to_string())

@@ -1,16 +1,16 @@
-//! Values with their units in running text: "4474 ops 14.8 ops/s, 15/0 r/w 0.0mb/s", with or without a blank between.
+//! Values with units in running text: "4474 ops 14.8 ops/s, 15/0 r/w 0.0mb/s", with or without a blank in between.
 
 use super::lines::leading;
 
-/// A value and what stands behind it.
+/// A value and the text after it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Pair<'t> {
     pub(super) value: f64,
-    /// The second one of "15/0".
+    /// The second number of "15/0".
     pub(super) second: Option<f64>,
     /// The value as printed.
     pub(super) word: &'t str,
-    /// The word behind it: "ops/s"; with a further word if the unit has two ("us cpu/op").
+    /// The word after it: "ops/s"; two words for units like "us cpu/op".
     pub(super) unit: &'t str,
 }
 
@@ -21,14 +21,14 @@ impl Pair<'_> {
     }
 }
 
-/// All of them. Brackets, commas and dashes between are passed over.
+/// All pairs in a text. Brackets, commas and dashes in between are skipped.
 pub(super) fn pairs(text: &str) -> Vec<Pair<'_>> {
     let mut found = Vec::new();
     let mut rest = text;
     loop {
         let start = rest.trim_start_matches(|c: char| !(c.is_ascii_digit() || c == '.'));
         let Some((value, _, behind)) = leading(start) else {
-            // Digits and points that are no number ("1.2.3"): on behind them.
+            // Skip digits and points that are not a number ("1.2.3").
             let skip =
                 start.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == ',')).unwrap_or(start.len());
             if skip == 0 {
@@ -47,7 +47,7 @@ pub(super) fn pairs(text: &str) -> Vec<Pair<'_>> {
     }
 }
 
-/// A unit of one word, or of two where the second is a part of it.
+/// A unit of one word, or of two if the second is part of it.
 fn unit(text: &str) -> &str {
     let text = text.trim_start_matches([' ', '\t']);
     let word = |c: char| c.is_alphabetic() || "/%_-".contains(c);

@@ -1,4 +1,4 @@
-//! pgbench's report, of PostgreSQL 9 to 18, its progress, and the scripts and statements of it.
+//! pgbench's report, of PostgreSQL 9 to 18, with its progress, scripts and statements.
 
 use super::Block;
 use super::cell::{add, cell, converted, figure, run};
@@ -12,10 +12,10 @@ use fathom_record::{Figure, Phase, Repetition};
 
 const MS: Unit = Unit { base: NS, factor: 1e6 };
 const TPS: Unit = Unit { base: OPS_PER_S, factor: 1.0 };
-/// Lines of something else that may stand between two of its lines.
+/// Foreign lines tolerated between two of its lines.
 const MOST_UNKNOWN: usize = 3;
 
-/// A report or its progress that begins at this line.
+/// A report or its progress starting at this line.
 pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     let first = lines.trimmed(at);
     if !is_banner(first) && !first.starts_with(TYPE) && progress(first, at).is_none() {
@@ -134,11 +134,11 @@ fn stddev(value: f64, word: &str, n: usize) -> Figure {
     figure
 }
 
-/// A line with a result.
+/// Reads a result line.
 fn result(phase: &mut Phase, line: &str, n: usize) -> bool {
     let mut put = |f: Figure| add(phase, f);
     if let Some((value, word, rest)) = line.strip_prefix("tps = ").and_then(leading) {
-        // Of two of old releases the one without the connections is that of new ones.
+        // Old releases print two rates; the one without connection time matches new releases.
         let name =
             if rest.contains("including") { "transactions per second with connecting" } else { OPERATIONS };
         put(converted(name, value, TPS, format!("{word} tps"), n));
@@ -183,7 +183,7 @@ fn is_count(name: &str) -> bool {
         || name == "total number of retries"
 }
 
-/// "         0.148           0  BEGIN;": milliseconds, failures, the statement; retries between them where there may be some.
+/// "         0.148           0  BEGIN;": milliseconds, failures, statement; with retries in between if they are enabled.
 fn statement(line: &str, n: usize) -> Option<Phase> {
     let (time, rest) = line.split_once(char::is_whitespace)?;
     let value = number(time).filter(|_| time.contains('.'))?;
@@ -204,12 +204,12 @@ fn statement(line: &str, n: usize) -> Option<Phase> {
     (!rest.is_empty()).then_some(phase)
 }
 
-/// Lines that tell the workload, or nothing.
+/// Lines about the workload, and lines without information.
 fn setting(phase: &mut Phase, line: &str) -> bool {
     let Some((key, value)) = line.split_once(": ") else { return line.starts_with("starting vacuum") };
     match key {
         "number of clients" => phase.axes.streams = value.parse().ok(),
-        // Of a script; its share of the transactions is a figure.
+        // The weight of a script; its share of transactions is a figure.
         "- weight" => {}
         "transaction type"
         | "scaling factor"

@@ -1,4 +1,4 @@
-//! The Phoronix Test Suite's composite.xml: a run for each system, a cell for each test, a repetition for each time that it was run.
+//! The Phoronix Test Suite's composite.xml: a run per system, a cell per test, a repetition per execution.
 
 use super::Block;
 use super::cell::{cell, directed, figure, run};
@@ -23,7 +23,7 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     let mut text = first[begin..].to_owned();
     let mut ended = text.contains(END);
     for line in lines.document(at).skip(1) {
-        // One that begins inside of another is the next one.
+        // A nested root begins the next document.
         if ended || line.contains(ROOT) {
             break;
         }
@@ -50,7 +50,7 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     Some(Block { last, what, runs, partly, is_document: true, ..Block::default() })
 }
 
-/// What was read of a document; lines from its beginning.
+/// The document as far as read; lines count from its beginning.
 #[derive(Default)]
 struct Document {
     title: String,
@@ -59,11 +59,11 @@ struct Document {
     test: Test,
     entry: Entry,
     tests: usize,
-    /// Cells with the system that each is of.
+    /// Cells, each with its system.
     cells: Vec<(String, Vec<Repetition>, String)>,
-    /// Values that are no numbers, and what has none.
+    /// Lines of values that are not numbers, and of tests without a value.
     unread: Vec<usize>,
-    /// The last line that was understood.
+    /// The last line understood.
     line: usize,
 }
 
@@ -75,7 +75,7 @@ struct System {
     time: String,
 }
 
-/// What is told of a test before its figures.
+/// Description of a test, which precedes its figures.
 #[derive(Default)]
 struct Test {
     identifier: String,
@@ -85,7 +85,7 @@ struct Test {
     proportion: String,
 }
 
-/// A figure of one system.
+/// A figure for one system.
 #[derive(Default)]
 struct Entry {
     system: String,
@@ -94,7 +94,7 @@ struct Entry {
     line: usize,
 }
 
-/// Goes through a document; whether it came to its end.
+/// Parses a document. Returns whether it was complete.
 fn walk(text: &str, read: &mut Document) -> bool {
     let mut reader = Reader::from_str(text);
     let (mut path, mut words) = (Vec::<String>::new(), String::new());
@@ -177,11 +177,11 @@ impl Document {
         words.clone_into(place);
     }
 
-    /// The figure that was just read to its end.
+    /// Stores the entry just completed.
     fn take(&mut self) {
         let entry = std::mem::take(&mut self.entry);
         let Some(value) = decimal(&entry.value) else {
-            // "PASS", the course of a sensor, or nothing of a test that failed.
+            // "PASS", a sensor series, or an empty value of a failed test.
             self.unread.push(entry.line);
             return;
         };
@@ -197,7 +197,7 @@ impl Document {
                 .collect(),
             _ => Vec::new(),
         };
-        // Of several the value is their mean: said once, with the last.
+        // With several repetitions the value is their mean, which is stored once, in the last.
         match repetitions.last_mut() {
             Some(last) => last.figures.push(self.test.figure(" avg", value, &entry.value, entry.line)),
             None => repetitions.push(Repetition {
@@ -208,7 +208,7 @@ impl Document {
         self.cells.push((entry.system, repetitions, self.test.name()));
     }
 
-    /// A run for each system, in the order of their figures.
+    /// A run for each system, in order of their figures.
     fn runs(self, at: usize) -> Vec<Run> {
         let mut of_systems: Vec<(String, Vec<Phase>)> = Vec::new();
         for (system, mut repetitions, name) in self.cells {
@@ -252,7 +252,7 @@ impl Test {
             "nanoseconds" => "ns",
             scale => scale,
         };
-        // Its IOzone test divides IOzone's KB by 1024. What other tests call MB is of 1000 or of 1024 KB or KiB, as each program has it.
+        // Its IOzone test divides IOzone's KB by 1024. In other tests MB may be 1000 or 1024 KB or KiB, depending on the program.
         let has_one_meaning = self.identifier.contains("/iozone-") || word.contains("ib/");
         let known = unit(word, Prefix::Binary)
             .filter(|u| !word.is_empty() && (u.base != BYTES_PER_S && u.base != BYTES || has_one_meaning));
@@ -275,7 +275,7 @@ impl Test {
     }
 }
 
-/// A number, also as "1.5E-5".
+/// A number, possibly like "1.5E-5".
 fn decimal(word: &str) -> Option<f64> {
     let word = word.trim();
     number(word).or_else(|| {
@@ -285,7 +285,7 @@ fn decimal(word: &str) -> Option<f64> {
     })
 }
 
-/// "2020-05-16 10:30:00" as a moment whose distance from UTC is not told.
+/// "2020-05-16 10:30:00" as a timestamp with unknown UTC offset.
 fn moment(time: &str) -> Option<String> {
     let time: jiff::civil::DateTime = time.parse().ok()?;
     Some(format!("{}-00:00", time.strftime("%Y-%m-%dT%H:%M:%S")))

@@ -1,25 +1,23 @@
-//! Where a text comes from: a reader, of which never more than a line is taken at once. Bytes that are no UTF-8 are shown as such.
+//! Reads input line by line, never holding more than one line. Bytes that are not UTF-8 are replaced.
 
 use super::lines::{LONGEST_LINE, MOST_DOCUMENT};
 use std::io::{BufRead, Read as _, Result};
 
-/// What was read.
 pub(super) enum Next {
     Line(String),
-    /// A line that is too long, and its length.
+    /// A line that is too long, with its length.
     TooLong(u64),
-    /// A line that is longer than [`LONGEST_PASSED`]; it was not read to its end.
+    /// A line longer than [`LONGEST_PASSED`]; it was not read to its end.
     Endless,
     End,
 }
 
-/// A text that is read line by line.
 pub(super) struct Source<'i> {
     input: Box<dyn BufRead + 'i>,
 }
 
 impl<'i> Source<'i> {
-    /// A worksheet of IOzone is read as the text it would be saved as.
+    /// An IOzone worksheet is converted to the text it would be saved as.
     pub(super) fn new(mut input: impl BufRead + 'i) -> Result<Self> {
         if !input.fill_buf()?.starts_with(&crate::iozone::worksheet::BEGINNING) {
             return Ok(Self { input: Box::new(input) });
@@ -58,13 +56,13 @@ impl<'i> Source<'i> {
         ))
     }
 
-    /// Reads to the end of the line, or one byte further than it may be long.
+    /// Reads to the end of the line, or one byte beyond the limit.
     fn read_to(&mut self, most: usize, line: &mut Vec<u8>) -> Result<usize> {
         let room = most + 1 - line.len();
         (&mut self.input).take(room as u64).read_until(b'\n', line)
     }
 
-    /// Of the rest of a line only its length is of interest.
+    /// Skips the rest of a line, counting its length.
     fn pass_over(&mut self, before: usize) -> Result<Next> {
         let mut length = before as u64;
         let mut part = Vec::new();
@@ -83,13 +81,13 @@ impl<'i> Source<'i> {
     }
 }
 
-/// A line is passed over to here. An image of a disk, most of it holes, may have one of terabytes.
+/// Limit on skipped lines. A disk image, mostly holes, may have a line of terabytes.
 pub(super) const LONGEST_PASSED: u64 = 1 << 30;
 
-/// Bytes that are passed over at once.
+/// Bytes skipped at a time.
 const AT_ONCE: usize = 64 << 10;
 
-/// Whether a line begins as a document of JSON does, perhaps in a quotation.
+/// Whether a line starts like a JSON document, possibly quoted.
 fn is_document(line: &[u8]) -> bool {
     line.iter().take(256).find(|b| !b" \t>".contains(b)) == Some(&b'{')
 }

@@ -9,10 +9,9 @@ use fathom_record::imported::names::TIME;
 use fathom_record::imported::units::{BYTES, BYTES_PER_S, COUNT, NS, OPS_PER_S, PERCENT, UNKNOWN};
 use fathom_record::{Phase, Status};
 
-/// Lines that announce the stressors, before the table.
+/// Lines before the table that announce the stressors.
 const BEFORE: usize = 12;
 
-/// A table that begins at this line.
 pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     let head: Vec<&str> = message(lines.trimmed(at)).split_whitespace().collect();
     if !head.starts_with(&HEAD) {
@@ -64,7 +63,7 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
 
 const HEAD: [&str; 9] = ["stressor", "bogo", "ops", "real", "time", "usr", "time", "sys", "time"];
 
-/// Beginnings of the lines behind the table.
+/// Prefixes of lines after the table.
 const TALK: [&str; 6] = [
     "skipped:",
     "passed:",
@@ -74,14 +73,14 @@ const TALK: [&str; 6] = [
     "unsuccessful run completed",
 ];
 
-/// A line without "stress-ng: metrc: [1234] ", which may have been taken away.
+/// A line without the prefix "stress-ng: metrc: [1234] ", which may be missing.
 fn message(line: &str) -> &str {
     let Some(rest) = line.strip_prefix("stress-ng: ") else { return line };
     let behind = rest.split_once("] ").filter(|(before, _)| before.contains('[') && before.len() < 24);
     behind.map_or(rest, |(_, line)| line).trim()
 }
 
-/// "hdd  18432  3.02  0.27  0.20  6096.55  39276.10", with processor and memory of `--metrics` behind it.
+/// "hdd  18432  3.02  0.27  0.20  6096.55  39276.10", followed by CPU and memory with `--metrics`.
 fn row(line: &str, n: usize) -> Option<Phase> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let (name, values) = words.split_first()?;
@@ -107,7 +106,7 @@ const COLUMNS: [(&str, &str, f64); 8] = [
     ("largest resident memory", BYTES, 1024.0),
 ];
 
-/// "hdd  732.49 MB/sec write rate (harmonic mean of 1 instances)": its MB are 1024 times 1024 bytes.
+/// "hdd  732.49 MB/sec write rate (harmonic mean of 1 instances)"; MB are 1024 * 1024 bytes.
 fn metric(phases: &mut [Phase], line: &str, n: usize) -> bool {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [name, value, rest @ ..] = words.as_slice() else { return false };
@@ -124,7 +123,7 @@ fn metric(phases: &mut [Phase], line: &str, n: usize) -> bool {
     true
 }
 
-/// How many run at once: of "1 hdd, 2 iomix".
+/// Number of instances of a stressor in "1 hdd, 2 iomix".
 fn instances_of(all: &str, name: &str) -> Option<u64> {
     let part = all.split(',').find_map(|p| p.trim().strip_suffix(name)?.strip_suffix(' '))?;
     part.trim().parse().ok()

@@ -1,6 +1,6 @@
-//! Tables of figures that people wrote: ruled ("Test rc8 rc8*" above "-----"), apart by TABs, or with bars between the cells. Each
-//! column is a run of its own and each row a cell, so that two columns compare as two systems do. A table with bars and no heads tells
-//! the parameters of a workload; one of memories and caches tells of hosts. What the values are is said by the sentence before.
+//! Tables of figures written by people: underlined headings ("Test rc8 rc8*" above "-----"), separated by TABs, or with bars between
+//! cells. Each column is a run and each row a cell, so that columns compare like systems. A table with bars and no headings gives
+//! workload parameters; one about memory and caches describes hosts. The text before a table gives the meaning of its values.
 
 use super::cell::{figure, run};
 use super::columns::Columns;
@@ -12,17 +12,16 @@ use fathom_record::imported::names::{THROUGHPUT, TIME};
 use fathom_record::imported::units::{BYTES, BYTES_PER_S, NS, UNKNOWN};
 use fathom_record::{Phase, Run};
 
-/// Lines before a table in which its unit is looked for.
+/// Lines before a table that are searched for its unit.
 const NEAR: usize = 8;
-/// Lines of a table with bars.
+/// Maximum lines of a table with bars.
 const LONGEST: usize = 500;
 
-/// A table that begins at this line.
 pub(super) fn parse(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
     bars(lines, at, context).or_else(|| ruled(lines, at, context)).or_else(|| hosts(lines, at))
 }
 
-/// A cell of a column: its row's name, the value as printed, the line.
+/// A cell of a column: row name, printed value, line.
 struct Value {
     row: String,
     value: f64,
@@ -30,7 +29,7 @@ struct Value {
     line: usize,
 }
 
-/// Heads, a rule, rows of a name and a number for each head.
+/// Headings, a rule, and rows with a name and a number for each heading.
 fn ruled(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
     let heads: Vec<&str> = lines.trimmed(at).split_whitespace().collect();
     if heads.len() < 2 || !is_rule(lines.trimmed(at + 1)) || heads.iter().any(|h| number(h).is_some()) {
@@ -54,7 +53,7 @@ fn ruled(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
     (last >= at + 3).then(|| columns_as_runs(lines, at, last, columns, values, context))
 }
 
-/// Cells between bars, one or several a line.
+/// Cells between bars, one or several per line.
 fn bars(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
     if !lines.trimmed(at).starts_with('|') {
         return None;
@@ -66,7 +65,7 @@ fn bars(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
         if !line.contains('|') {
             break;
         }
-        // What stands before the first bar belongs to the cell that the line before left open.
+        // Text before the first bar belongs to the cell left open on the previous line.
         cells.extend(
             line.strip_prefix('|').unwrap_or(line).trim_end_matches('|').split('|').map(|c| (n, c.trim())),
         );
@@ -90,7 +89,7 @@ fn bars(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
         block.what = format!("parameters of a workload: {}", block.parameters.len());
         return (!block.parameters.is_empty() && name.is_empty()).then_some(block);
     }
-    // A head over the names is one too many: then the first row has no number for it.
+    // With a heading over the names there is one too many: the first row then has no number for it.
     let is_figure = |c: &(usize, &str)| c.1.is_empty() || value(c.1).is_some();
     let first_row = |columns: usize| {
         cells[label + 1..].iter().take(columns).all(is_figure) && cells.len() > label + columns
@@ -122,10 +121,10 @@ fn is_dashes(cell: &str) -> bool {
     cell.contains('-') && cell.chars().all(|c| "-:+ ".contains(c))
 }
 
-/// A number, with or without a unit behind it.
+/// A number, optionally followed by a unit.
 fn value(cell: &str) -> Option<(f64, &str)> {
     let (value, _, rest) = leading(cell)?;
-    // A spread behind it: "10.0 \u{b1} 3.0".
+    // May be followed by a deviation: "10.0 \u{b1} 3.0".
     let rest = rest.split('\u{b1}').next().unwrap_or(rest).trim();
     let is_unit = rest.is_empty() || (word_of(rest) == rest && unit(rest, Prefix::Binary).is_some());
     is_unit.then_some((value, cell))
@@ -145,7 +144,7 @@ fn columns_as_runs(
     for (head, values) in heads.iter().zip(columns) {
         let phases: Vec<Phase> = values.iter().map(|v| meaning.cell(v, context)).collect();
         let mut run: Run = run("table", "a table".into(), phases);
-        // Repeats have one name: that of the heading, or of the table.
+        // Repeats share a name: that of the heading, or of the table.
         if columns_are == Columns::Systems {
             run.label = (*head).into();
         }
@@ -161,7 +160,6 @@ fn columns_as_runs(
     Block { last, what, runs, ..Block::default() }
 }
 
-/// What the values of a table are.
 struct Meaning {
     name: &'static str,
     unit: Unit,
@@ -170,7 +168,7 @@ struct Meaning {
 }
 
 impl Meaning {
-    /// As the sentences before the table say: "(MB/sec)", "seconds", "lower is better".
+    /// Taken from the text before the table: "(MB/sec)", "seconds", "lower is better".
     fn of(lines: &Lines, at: usize) -> Self {
         let near: Vec<String> =
             (at.saturating_sub(NEAR)..at).map(|n| lines.trimmed(n).to_ascii_lowercase()).collect();
@@ -218,7 +216,7 @@ impl Meaning {
     }
 }
 
-/// A table apart by TABs whose heads speak of memory or caches: a host a row.
+/// A TAB-separated table with headings about memory or caches: a host per row.
 fn hosts(lines: &Lines, at: usize) -> Option<Block> {
     let fields = |n: usize| -> Vec<&str> { lines.at(n).split('\t').map(untagged).collect() };
     let heads: Vec<String> = fields(at).iter().map(|h| h.to_ascii_lowercase()).collect();
@@ -250,7 +248,6 @@ fn hosts(lines: &Lines, at: usize) -> Option<Block> {
     (!block.hosts.is_empty()).then_some(block)
 }
 
-/// Without marks of emphasis.
 fn untagged(text: &str) -> &str {
     let text = text.trim();
     let text = text.strip_prefix("<i>").or_else(|| text.strip_prefix("<b>")).unwrap_or(text);

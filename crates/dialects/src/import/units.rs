@@ -1,9 +1,9 @@
-//! Units as other programs write them, with what they are in base units. What "KB" is differs between programs: IOzone, Filebench and
-//! SysBench mean 1024 bytes, dd and fio's "kB" mean 1000.
+//! Converts units as printed by other programs to base units. "KB" differs between programs: in IOzone, Filebench and
+//! SysBench it is 1024 bytes; in dd, and as fio's "kB", 1000.
 
 use fathom_record::imported::units::{BYTES, BYTES_PER_S, COUNT, NS, OPS_PER_S, PERCENT};
 
-/// What K, M and G mean where they do not say.
+/// Meaning of K, M and G without further indication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Prefix {
     /// 1024
@@ -21,14 +21,14 @@ impl Prefix {
     }
 }
 
-/// A unit: the base unit and how many of those it is.
+/// A unit as a multiple of a base unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Unit {
     pub(super) base: &'static str,
     pub(super) factor: f64,
 }
 
-/// The unit of a word: "KB/sec", "MiB/s", "ops/s", "ms", "%".
+/// Parses a unit: "KB/sec", "MiB/s", "ops/s", "ms", "%".
 pub(super) fn unit(word: &str, prefix: Prefix) -> Option<Unit> {
     let unit = |base, factor| Some(Unit { base, factor });
     match word {
@@ -53,7 +53,7 @@ pub(super) fn unit(word: &str, prefix: Prefix) -> Option<Unit> {
     Some(Unit { base, factor: bytes(amount, prefix)? })
 }
 
-/// Bytes of "KiB", "Kbytes", "mb", "b".
+/// Number of bytes of "KiB", "Kbytes", "mb", "b".
 fn bytes(amount: &str, prefix: Prefix) -> Option<f64> {
     let stem = ["bytes", "byte", "b"].iter().find_map(|end| amount.strip_suffix(end))?;
     let (letter, base) = match stem.strip_suffix('i') {

@@ -9,7 +9,6 @@ use fathom_record::Phase;
 use fathom_record::imported::names::{OPERATIONS, THROUGHPUT};
 use fathom_record::imported::units::{BYTES, BYTES_PER_S, OPS_PER_S};
 
-/// A table that begins at this line.
 pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     let first = lines.trimmed(at);
     let sizes = |n: usize| cells(lines.trimmed(n)).filter(|c| c[0] == "Block Size");
@@ -20,7 +19,7 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     }
     let mut block = Block { last: at, ..Block::default() };
     let mut phases: Vec<Phase> = Vec::new();
-    // The cells that the rows are of.
+    // The cells described by the current rows.
     let mut current = 0..0;
     for n in at..lines.len() {
         let line = lines.trimmed(n);
@@ -47,7 +46,7 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
         block.last = n;
     }
     let mut run = run("yabs", "YABS with fio".into(), phases);
-    // The headings before it are those of its other parts.
+    // Headings above belong to other parts of its output.
     run.label = if begins { first.trim_end_matches(':').into() } else { String::new() };
     if run.phases.is_empty() {
         return None;
@@ -83,7 +82,7 @@ fn names(row: &str) -> Option<[&'static str; 2]> {
     })
 }
 
-/// "388.78 MB/s  (97.1k)". The script takes the KiB per second that fio prints and moves the point: its MB are 1000 KiB.
+/// "388.78 MB/s  (97.1k)". The script shifts the decimal point of fio's KiB per second: its MB are 1000 KiB.
 fn pair(cell: &str, names: [&str; 2], n: usize) -> Option<Vec<fathom_record::Figure>> {
     let (rate, count) = cell.strip_suffix(')')?.split_once('(')?;
     let (value, _, word) = leading(rate)?;

@@ -1,5 +1,5 @@
-//! What each option does to [`Options`](super::Options), and which line of the banner it causes. One arm for each row of the
-//! table; the checks IOzone makes while it reads an option are in its arm.
+//! The effect of each option on [`Options`](super::Options), and its banner line. One arm per table row, including the checks that
+//! IOzone makes while parsing the option.
 
 use super::Exit;
 use super::exit::{bad_argument, invalid, size_error, unknown, unknown_plus};
@@ -338,7 +338,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// -H and -k: the same here, told apart only by their splash line.
+    /// -H and -k: equivalent here except for their splash lines.
     fn set_depth(&mut self, which: usize, value: &Value<'_>, splash: &str) -> Result<(), Exit> {
         const MOST: i64 = 4096;
         let depth = value.number();
@@ -353,7 +353,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Tests above 11 are not in the Linux build: test 0 runs instead.
+    /// Tests above 11 do not exist in the Linux build: test 0 runs instead.
     fn set_test(&mut self, n: i64) {
         let test = u8::try_from(n).ok().filter(|&t| t <= 11);
         if test.is_none() {

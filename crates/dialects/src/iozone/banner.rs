@@ -1,5 +1,5 @@
-//! The banner: program, release, splash lines of the options in the order given, and the lines that name the defaults. Scripts
-//! count its lines, so there are as many as in release 3.471; the names in it are ours.
+//! The banner: program, release, splash lines of the options in the order given, and the lines about defaults. Scripts
+//! count its lines, so their number matches release 3.471; the names in it are fathom's.
 
 use super::help::REVISION;
 use super::options::{Options, Unit};
@@ -7,7 +7,7 @@ use super::pass;
 use super::telemetry::Telemetry;
 use jiff::civil::DateTime;
 
-/// Where IOzone names its contributors. Nine lines as there, so that the lines below keep their numbers.
+/// Replaces IOzone's contributors. Nine lines as in the original, so that the lines below keep their numbers.
 const CONTRIBUTORS: &str = "\tContributors:the authors of fathom, which prints this. It is not IOzone and\n\
 \t             contains no part of it; it reads the same options and prints the\n\
 \t             same tables as release 3.471, so that scripts which parse them go\n\
@@ -18,13 +18,13 @@ const CONTRIBUTORS: &str = "\tContributors:the authors of fathom, which prints t
 \t             fathom list, fathom show, fathom report.\n\
 \t             IOzone itself was made by its own authors.\n";
 
-/// `Sat Nov 21 19:01:10 2026`, as ctime writes it.
+/// `Sat Nov 21 19:01:10 2026`, as formatted by ctime.
 #[must_use]
 pub(super) fn ctime(time: DateTime) -> String {
     time.strftime("%a %b %e %H:%M:%S %Y").to_string()
 }
 
-/// Up to and including "Output is in", where errors about combinations of options are told.
+/// The banner through "Output is in", after which conflicts between options are reported.
 pub(super) fn opening(o: &Options, args: &[String], now: DateTime) -> String {
     let mut text = format!(
         "\tIozone: Performance Test of File I/O\n\t        Version $Revision: {REVISION} $\n\
@@ -42,7 +42,7 @@ pub(super) fn opening(o: &Options, args: &[String], now: DateTime) -> String {
     text
 }
 
-/// The rest, down to the stride.
+/// The rest, through the stride.
 pub(super) fn defaults(o: &Options, write: Option<&Telemetry>, read: Option<&Telemetry>) -> String {
     let mut text = compute_lines(o, write, read);
     text += &format!(
@@ -114,7 +114,7 @@ pub(super) fn worker_word(o: &Options) -> &'static str {
     if o.threads { "thread" } else { "process" }
 }
 
-/// Blanks of the columns of a test that is not selected. IOzone prints one too few for fread and one too many for pread.
+/// Blank width for a test that is not selected. IOzone prints one too few for fread and one too many for pread.
 pub(super) fn blank_width(test: u8) -> usize {
     let columns: usize = pass::columns().filter(|p| p.test == test).map(|p| p.width).sum();
     match test {

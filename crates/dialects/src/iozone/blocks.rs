@@ -1,16 +1,16 @@
-//! The blocks of throughput mode: what IOzone prints for one test and one number of streams, from the record of that phase.
+//! Throughput-mode blocks: the output for one test and one number of streams, from the record of its phase.
 
 use super::banner::worker_word;
 use super::figures::Block;
 use super::options::{Options, Unit};
 use super::pass::Pass;
 
-/// Whether the count of a block is written with two digits' width.
+/// Whether the number of streams is padded to two digits.
 fn padded(pass: &Pass) -> bool {
     matches!(pass.name, "write" | "rewrite" | "read" | "fwrite" | "fread")
 }
 
-/// A block, beginning with the empty line that sets it off.
+/// A block, starting with an empty line.
 pub(super) fn block(o: &Options, pass: &Pass, figures: &Block) -> String {
     let unit = if o.unit == Unit::OpsPerS { "ops" } else { "kB" };
     let n = figures.children.len();

@@ -1,8 +1,7 @@
-//! What IOzone prints and which code it returns when an operation fails.
+//! IOzone's output and exit code for a failed operation.
 
 use fathom_record::OpError;
 
-/// The exit code.
 pub(super) fn exit_code(error: &OpError, reads: bool) -> i32 {
     match (error.call.as_str(), reads) {
         ("open" | "create" | "remove" | "stat", true) => 58,
@@ -13,7 +12,7 @@ pub(super) fn exit_code(error: &OpError, reads: bool) -> i32 {
     }
 }
 
-/// The text on stdout; it begins by ending the row that was growing.
+/// The text on stdout; it first ends the current row.
 pub(super) fn text(error: &OpError, reads: bool, record_kb: u64) -> String {
     let path = &error.path;
     if path.is_empty() {
@@ -35,7 +34,7 @@ pub(super) fn text(error: &OpError, reads: bool, record_kb: u64) -> String {
         }
         ("read", _) => format!("Error reading block {block} of {path}"),
         ("write", _) => format!("Error writing block {block} of {path}"),
-        // No system call failed but a step between two passes, which the message tells whole.
+        // Not a system call but a step between passes failed; its message is complete.
         ("", _) => return format!("\n{}\n", error.message),
         (call, _) => format!("Error in {call} of {path}"),
     };

@@ -1,24 +1,22 @@
-//! From a phase's record to the figures IOzone prints. A table cell is one worker's rate as a whole number; a throughput block
-//! has the children's own rates and the parent's.
+//! Computes IOzone's figures from a phase's record. A table cell is one worker's rate as an integer; a throughput block
+//! has the rates of the children and of the parent.
 
 use super::options::Unit;
 use fathom_record::{Repetition, Worker};
 
-/// Shortest interval that counts: one step of the clock whose resolution the banner names.
+/// Shortest valid interval: the clock resolution given in the banner.
 const TICK_NS: u64 = 1000;
 
-/// One cell of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Cell {
-    /// In the unit of the run.
+    /// Value in the unit of the run.
     pub value: u64,
-    /// CPU time in percent of the time inside the clock.
+    /// CPU time in percent of the measured time.
     pub cpu_percent: f64,
     /// Whether the interval was shorter than the banner's resolution.
     pub too_short: bool,
 }
 
-/// The figure of a pass in a table.
 pub(super) fn cell(repetition: &Repetition, unit: Unit) -> Cell {
     let elapsed_ns = repetition.workers.iter().map(|w| w.elapsed_ns).max().unwrap_or(0);
     let (bytes, ops) = (repetition.bytes(), repetition.ops());
@@ -33,25 +31,23 @@ pub(super) fn cell(repetition: &Repetition, unit: Unit) -> Cell {
     Cell { value, cpu_percent, too_short: elapsed_ns < TICK_NS }
 }
 
-/// One child of a throughput block.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Child {
-    /// What it moved: kB or operations.
+    /// Amount moved, in kB or operations.
     pub amount: f64,
-    /// The same per second of its own clock.
+    /// Amount per second of its own clock.
     pub rate: f64,
-    /// Its own clock, s.
+    /// Measured time, s.
     pub wall_s: f64,
-    /// CPU time inside it, s.
+    /// CPU time in it, s.
     pub cpu_s: f64,
 }
 
-/// The figures of a throughput block.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Block {
     /// The children in order.
     pub children: Vec<Child>,
-    /// Everything moved over the parent's clock.
+    /// Total amount over the parent's clock.
     pub parent_rate: f64,
 }
 
@@ -76,13 +72,13 @@ impl Block {
         self.children.iter().map(|c| c.rate).sum()
     }
 
-    /// Smallest of a figure of the children.
+    /// Minimum of a figure over the children.
     pub fn least(&self, figure: impl Fn(&Child) -> f64) -> f64 {
         let least = self.children.iter().map(figure).fold(f64::INFINITY, f64::min);
         if least.is_finite() { least } else { 0.0 }
     }
 
-    /// Largest.
+    /// Maximum of a figure over the children.
     pub fn most(&self, figure: impl Fn(&Child) -> f64) -> f64 {
         self.children.iter().map(figure).fold(0.0, f64::max)
     }
@@ -92,7 +88,7 @@ impl Block {
         over(self.rate(), self.children.len() as f64)
     }
 
-    /// Wall time (of the slowest child), CPU time (of all) and their ratio in percent.
+    /// Wall time of the slowest child, total CPU time, and their ratio in percent.
     pub fn cpu(&self) -> (f64, f64, f64) {
         let wall = self.most(|c| c.wall_s);
         let cpu = self.children.iter().map(|c| c.cpu_s).sum();
@@ -101,7 +97,7 @@ impl Block {
 }
 
 impl Child {
-    /// CPU time in percent of its clock.
+    /// CPU time in percent of the measured time.
     pub fn cpu_percent(&self) -> f64 {
         percent(self.cpu_s, self.wall_s)
     }
@@ -111,7 +107,7 @@ fn wall_s(w: &Worker) -> f64 {
     if w.elapsed_ns == 0 && w.ops == 0 { 0.0 } else { w.elapsed_ns.max(TICK_NS) as f64 / 1e9 }
 }
 
-/// The worker's CPU time covers its untimed steps too; what exceeds its clock cannot have been inside.
+/// The worker's CPU time includes untimed steps, so it is capped at the measured time.
 fn cpu_s(w: &Worker) -> f64 {
     (w.cpu_user_ns.saturating_add(w.cpu_system_ns) as f64 / 1e9).min(wall_s(w))
 }

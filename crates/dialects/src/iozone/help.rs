@@ -1,12 +1,12 @@
-//! What `-h`, `-v` and a bare call print, and the table of options for docs/iozone.md; all from the rows of `table`.
+//! Output of `-h`, `-v` and a call without arguments, and the option table for docs/iozone.md; all from the rows of `table`.
 
 use super::exit::Exit;
 use super::table::{OPTIONS, Row, State};
 
-/// The release whose output is reproduced.
+/// The release whose output is imitated.
 pub(super) const REVISION: &str = "3.471";
 
-/// The tests by number, for people.
+/// Test numbers and descriptions.
 const TESTS: [(&str, &str); 11] = [
     ("0", "write a new file, write it again (rewrite)"),
     ("1", "read it, read it again (reread)"),
@@ -21,7 +21,7 @@ const TESTS: [(&str, &str); 11] = [
     ("10", "pread, and again (in a table with -E)"),
 ];
 
-/// Call without any argument.
+/// Output of a call without arguments.
 pub(super) fn usage() -> Exit {
     Exit::out(255, "\tUsage: For usage information type iozone -h \n\n")
 }
@@ -66,7 +66,7 @@ pub(super) fn version() -> Exit {
     )
 }
 
-/// The table of options in docs/iozone.md.
+/// The option table in docs/iozone.md.
 #[must_use]
 pub fn documentation() -> String {
     let mut text = String::from("| Option | What it does | State |\n|---|---|---|\n");

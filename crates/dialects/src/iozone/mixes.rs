@@ -1,14 +1,14 @@
-//! Options that do not go together, as far as IOzone says so after its banner: codes 17, 19, 20 and 23.
+//! Incompatible options that IOzone reports after its banner: codes 17, 19, 20 and 23.
 
 use super::Exit;
 use super::exit::{mix, size_error};
 use super::options::{Locking, MAX_RECORD_KB, Options, Unit};
 use super::pass;
 
-/// The first combination that is not allowed.
+/// Checks for incompatible options.
 ///
 /// # Errors
-/// The end it causes; its stdout text follows the banner.
+/// The exit for the first conflict; its stdout text follows the banner.
 pub(super) fn check(o: &Options) -> Result<(), Exit> {
     if o.throughput() {
         throughput(o)?;
@@ -44,7 +44,7 @@ fn throughput(o: &Options) -> Result<(), Exit> {
     Ok(())
 }
 
-/// With several operations in flight nothing can be done between one and the next.
+/// With several operations in flight nothing can happen between two operations.
 fn asynchronous(o: &Options) -> Result<(), Exit> {
     let between = [
         (o.think_ms > 0, "-J"),
@@ -83,7 +83,7 @@ fn telemetry(o: &Options) -> Result<(), Exit> {
     }
 }
 
-/// -+E reads what is there: it needs the tests and the file, and no test that writes.
+/// -+E reads existing data: it requires the tests and the file, and no test that writes.
 fn existing(o: &Options) -> Result<(), Exit> {
     if !o.existing_only {
         return Ok(());

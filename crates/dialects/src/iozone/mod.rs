@@ -1,9 +1,8 @@
-//! IOzone: its command line in, its output out, to the letter of release 3.471 (number formats, blanks, side files, exit codes).
+//! IOzone: parses its command line and prints its output exactly as release 3.471 (number formats, blanks, side files, exit codes).
 //!
-//! `table` lists the options; `words`, `parse` and `apply` read a command line into [`Options`]; `mixes` and `sizes` check and expand it;
-//! `plan` and `streams` make the workload; [`Printer`] prints; `worksheet` and `sidefiles` make the files beside the output;
-//! `replay` prints a stored run. Nothing here does I/O: the time, the machine's name and the text of telemetry files come in
-//! with [`Context`].
+//! `table` lists the options; `words`, `parse` and `apply` parse a command line into [`Options`]; `mixes` and `sizes` check and expand it;
+//! `plan` and `streams` make the workload; [`Printer`] prints; `worksheet` and `sidefiles` make side files;
+//! `replay` prints a stored run. No I/O here: time, machine name and telemetry files are passed in as [`Context`].
 
 mod apply;
 mod banner;
@@ -44,63 +43,63 @@ use std::path::{Path, PathBuf};
 use streams::Lists;
 use telemetry::Telemetry;
 
-/// What the dialect must know of the world.
+/// What the dialect needs to know about its environment.
 pub struct Context<'a> {
     /// Local time at the start of the run.
     pub now: DateTime,
-    /// What `uname -a` prints.
+    /// Output of `uname -a`.
     pub uname: String,
-    /// The kernel's page size.
+    /// Page size in bytes.
     pub page_bytes: u64,
-    /// Gives a file's text, or why it cannot be had.
+    /// Returns a file's text, or why it cannot be read.
     pub read: &'a dyn Fn(&Path) -> Result<String, String>,
 }
 
 /// A command line that can be run.
 #[derive(Clone, Debug)]
 pub struct Parsed {
-    /// What was typed.
+    /// Parsed options.
     pub options: Options,
-    /// "iozone -a -g 64k".
+    /// The command line, "iozone -a -g 64k".
     pub command: String,
     /// Local time at the start of the run.
     pub now: DateTime,
-    /// What is to be done.
+    /// The workload to run.
     pub workload: Workload,
-    /// What is to be written beside the output.
+    /// Side files to write.
     pub outputs: Outputs,
     /// Shape of the output.
     pub layout: Layout,
-    /// For stderr: options that change nothing, and why. Full lines without line ends.
+    /// Notes for stderr about options without effect. Full lines without line ends.
     pub notes: Vec<String>,
     head: String,
 }
 
-/// Shape of the output.
+/// Layout of the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// A table of file sizes and record sizes.
+    /// A table by file and record size.
     Table(Grid),
-    /// Blocks of streams.
+    /// Throughput blocks.
     Streams {
-        /// File size if a telemetry file decides it.
+        /// File size in kB, if a telemetry file determines it.
         list_kb: Option<u64>,
     },
 }
 
-/// Files beside the output.
+/// Files written besides the output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outputs {
-    /// -b: [`Printer::sheet`] through [`worksheet::write`], replacing what is there; an xlsx beside it is the caller's.
+    /// -b: [`Printer::sheet`] encoded by [`worksheet::write`], replacing the file; the caller may also write an xlsx.
     pub worksheet: Option<PathBuf>,
-    /// Whether [`sidefiles::after_phase`] has something to append (-Q, -+z, -+T).
+    /// Whether [`sidefiles::after_phase`] produces text (-Q, -+z, -+T).
     pub side_files: bool,
 }
 
-/// Reads a command line (without the program's name).
+/// Parses a command line (without the program's name).
 ///
 /// # Errors
-/// Everything that ends the program before a run: help, version, mistakes, refusals; with IOzone's exit codes.
+/// Any exit before a run: help, version, errors, refusals; with IOzone's exit codes.
 pub fn plan(args: &[String], context: &Context<'_>) -> Result<Parsed, Exit> {
     let o = parse::parse(args, &context.uname)?;
     let write = load(context, o.write_telemetry.as_deref(), "write")?;
@@ -136,7 +135,7 @@ pub fn plan(args: &[String], context: &Context<'_>) -> Result<Parsed, Exit> {
     Ok(Parsed { options: o, command, now: context.now, workload, outputs, layout, notes, head })
 }
 
-/// An end that comes after part of the banner was printed.
+/// An exit after part of the banner was printed.
 fn after(head: &str, exit: Exit) -> Exit {
     Exit { stdout: format!("{head}{}", exit.stdout), ..exit }
 }

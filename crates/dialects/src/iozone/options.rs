@@ -1,14 +1,14 @@
-//! What a command line means: typed, with defaults. Filled by `parse`, read by the planners and printers. Sizes are in kB as
-//! the user wrote them (1 kB = 1024 bytes, as everywhere in IOzone).
+//! The typed meaning of a command line, with defaults. `parse` fills it; planners and printers read it. Sizes are in kB
+//! (1 kB = 1024 bytes, as everywhere in IOzone).
 
 use std::path::PathBuf;
 
-/// Largest record: the size of IOzone's buffers.
+/// Largest record, which is the size of IOzone's buffers.
 pub const MAX_RECORD_KB: u64 = 16384;
-/// Most streams.
+/// Maximum number of streams.
 pub const MAX_STREAMS: u32 = 1024;
 
-/// What unit figures are shown in.
+/// Unit of figures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unit {
     /// kB per second.
@@ -32,7 +32,7 @@ pub enum Msync {
     Sync,
 }
 
-/// Synchronous flags of open.
+/// Synchronous open flags.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SyncFlag {
     /// None.
@@ -46,17 +46,17 @@ pub enum SyncFlag {
     Rsync,
 }
 
-/// Who works on which file.
+/// How streams share files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sharing {
-    /// Each stream has its own.
+    /// Each stream has its own file.
     #[default]
     Own,
-    /// All streams use the first.
+    /// All streams use the first file.
     Shared,
 }
 
-/// Locks.
+/// Scope of file locks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Locking {
     /// None.
@@ -68,16 +68,16 @@ pub enum Locking {
     Record,
 }
 
-/// -+b.
+/// Bursts of I/O, -+b.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BurstOption {
-    /// Bytes of a burst over all streams.
+    /// kB per burst over all streams.
     pub kb: u64,
-    /// Pause.
+    /// Pause between bursts, ms.
     pub pause_ms: u64,
 }
 
-/// The typed options.
+/// Parsed options.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is one option of the command line")]
 pub struct Options {
@@ -101,7 +101,7 @@ pub struct Options {
     pub max_record_kb: Option<u64>,
     /// -+x.
     pub multiplier: Option<u64>,
-    /// -i; empty: the default tests.
+    /// -i; empty: default tests.
     pub tests: Vec<u8>,
     /// -E.
     pub extended: bool,
@@ -215,22 +215,22 @@ pub struct Options {
     pub rate_ops: Option<u64>,
     /// -+b.
     pub burst: Option<BurstOption>,
-    /// -+X, -+Z: the byte of the marks.
+    /// -+X, -+Z: the marker byte.
     pub mark_byte: Option<u8>,
-    /// Lines of the banner that the options cause, in order, with their tabs and without line ends.
+    /// Banner lines caused by options, in order, with tabs and without line ends.
     pub splash: Vec<String>,
-    /// What a person should know: options that change nothing here, and why.
+    /// Notes for the user: options without effect, and why.
     pub notes: Vec<String>,
 }
 
 impl Options {
-    /// Whether streams run side by side.
+    /// Whether throughput mode is used.
     #[must_use]
     pub fn throughput(&self) -> bool {
         !self.streams.is_empty() || self.min_streams.is_some() || self.max_streams.is_some()
     }
 
-    /// The numbers of streams to run, one block of tests for each.
+    /// The stream counts to run, one block of tests each.
     #[must_use]
     pub fn stream_counts(&self) -> Vec<u32> {
         if self.min_streams.is_none() && self.max_streams.is_none() {
@@ -240,14 +240,14 @@ impl Options {
         (low..=high).collect()
     }
 
-    /// Ends of -l and -u.
+    /// Range of -l and -u.
     #[must_use]
     pub fn stream_range(&self) -> (u32, u32) {
         let low = self.min_streams.unwrap_or(1);
         (low, self.max_streams.unwrap_or(low))
     }
 
-    /// Most streams that run at once.
+    /// Largest number of concurrent streams.
     #[must_use]
     pub fn most_streams(&self) -> u32 {
         let listed = self.streams.iter().copied().max().unwrap_or(0);
@@ -258,7 +258,7 @@ impl Options {
         listed.max(low).max(high)
     }
 
-    /// Whether only the columns of the tests that work on a mapped file or asynchronously are shown.
+    /// Whether only the columns of tests that support mapped or asynchronous I/O are shown.
     #[must_use]
     pub fn narrow(&self) -> bool {
         self.mmap || self.async_depth.is_some()
@@ -270,7 +270,7 @@ impl Options {
         self.write_telemetry.is_some() || self.read_telemetry.is_some()
     }
 
-    /// The byte of the marks in the data: 0x20 is what release 3.471 writes.
+    /// The marker byte in the data; release 3.471 writes 0x20.
     #[must_use]
     pub fn mark(&self) -> u8 {
         self.mark_byte.unwrap_or(0x20)
@@ -291,7 +291,7 @@ impl Options {
         if self.throughput() { n != 4 && n <= 10 } else { n <= 7 || (self.extended && n <= 10 && n != 8) }
     }
 
-    /// Only tests 0 and 1 follow a list: those asked for, or those the lists are for.
+    /// Only tests 0 and 1 follow a list: the selected ones, or those that have a list.
     fn telemetry_runs(&self, n: u8) -> bool {
         let asked = |n: u8| n <= 1 && self.tests.contains(&n);
         if asked(0) || asked(1) {

@@ -1,5 +1,5 @@
-//! From words to [`Options`]: the table of options drives the parsing; `apply` says what each option sets. Checks of combinations
-//! that IOzone makes after its banner are in `mixes`.
+//! Parses words into [`Options`], driven by the option table; `apply` implements each option. Conflicts that
+//! IOzone reports after its banner are in `mixes`.
 
 use super::exit::{bad_argument, mix, unknown, unknown_plus};
 use super::options::Options;
@@ -8,7 +8,7 @@ use super::words::{Words, has_more, number, size_kb};
 use super::{Exit, help, useless};
 use std::path::PathBuf;
 
-/// An argument, read according to its row.
+/// An argument, parsed according to its row.
 pub(super) enum Value<'a> {
     None,
     Number(i64),
@@ -17,7 +17,7 @@ pub(super) enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// A number that is not negative.
+    /// A non-negative number.
     pub(super) fn count(&self) -> u64 {
         match self {
             Self::Number(n) => u64::try_from(*n).unwrap_or(0),
@@ -43,15 +43,15 @@ impl Value<'_> {
     }
 }
 
-/// No machine has more processors.
+/// Upper limit on CPU numbers.
 pub(super) const MOST_CPUS: u32 = 1 << 16;
 /// Sizes above this (8 EiB) overflow a file offset.
 pub(super) const LARGEST_KB: u64 = (i64::MAX as u64) >> 10;
 
-/// Reads a command line (without the program's name).
+/// Parses a command line (without the program's name).
 ///
 /// # Errors
-/// The end that an option asks for (`-h`, `-v`), or that a mistake causes.
+/// The exit caused by an option (`-h`, `-v`) or an error.
 pub(super) fn parse(args: &[String], uname: &str) -> Result<Options, Exit> {
     if args.is_empty() {
         return Err(help::usage());
@@ -71,7 +71,7 @@ pub(super) fn parse(args: &[String], uname: &str) -> Result<Options, Exit> {
     parser.finish()
 }
 
-/// All that is refused, so that nobody meets one refusal behind the other: options of one reason in one sentence.
+/// Reports all refused options at once, grouped by reason.
 fn refusal(refused: &[(String, &str)]) -> Option<String> {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for (name, why) in refused {
@@ -89,11 +89,10 @@ fn refusal(refused: &[(String, &str)]) -> Option<String> {
     (!reasons.is_empty()).then(|| sentences.collect::<Vec<_>>().join(" "))
 }
 
-/// The state of parsing.
 pub(super) struct Parser<'a> {
     pub(super) options: Options,
     pub(super) uname: &'a str,
-    /// Options that cannot be honoured, with the reason; told last, because IOzone's own checks come first.
+    /// Unsupported options with the reason; reported last, after IOzone's own checks.
     refused: Vec<(String, &'static str)>,
     /// Whether -H and -k were given.
     pub(super) depths: [bool; 2],
@@ -140,7 +139,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Notes what the table says about an option; whether it is to be carried out.
+    /// Records how the table handles an option. Returns whether to apply it.
     fn state(&mut self, row: &Row) -> bool {
         match row.state {
             State::Done => true,

@@ -1,38 +1,38 @@
-//! The passes: what IOzone measures, one row each, with the names, widths and titles its tables, blocks, reports and side files
-//! use. A pass is a phase of the workload; the phase's name finds the row again when a record is printed.
+//! The passes: IOzone's measurements, one row each, with the names, widths and titles used in tables, blocks, reports and side files.
+//! A pass is a phase of the workload; the phase's name identifies the row when a record is printed.
 
-/// One thing that is measured.
+/// One measurement.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Pass {
-    /// Name of the phase: the field's words.
+    /// Name of the phase, in standard terms.
     pub name: &'static str,
     /// Number of the test (-i).
     pub test: u8,
-    /// The second pass of a test, not run with -+n.
+    /// Whether it is the second pass of a test, which -+n skips.
     pub retest: bool,
-    /// Width of its column in the table, 0 if it has none.
+    /// Width of its table column; 0 if it has none.
     pub width: usize,
     /// Title of its report.
     pub report: &'static str,
     /// Title in the worksheet.
     pub sheet: &'static str,
-    /// Name in a throughput block, empty if there is none.
+    /// Name in a throughput block; empty if it has none.
     pub block: &'static str,
     /// Label in the throughput report.
     pub label: &'static str,
-    /// Side file of offsets and latencies in single mode, without .dat; empty if there is none.
+    /// Base name of the offset and latency file in single mode, without .dat; empty if it has none.
     pub log: &'static str,
-    /// The same in throughput mode, behind `Child_N_`.
+    /// The same in throughput mode, after `Child_N_`.
     pub child_log: &'static str,
     /// Name in the histogram file.
     pub histogram: &'static str,
     /// Name in Child_N.log.
     pub child: &'static str,
-    /// What is read and written.
+    /// Whether it reads rather than writes.
     pub reads: bool,
 }
 
-/// Not every name exists in every mode; this keeps the rows short.
+/// Default values, as not every name exists in every mode.
 const EMPTY: Pass = Pass {
     name: "",
     test: 0,
@@ -49,7 +49,7 @@ const EMPTY: Pass = Pass {
     reads: false,
 };
 
-/// Every pass, in the order of the table's columns; the mixed test, which has no column, comes last.
+/// Every pass in column order; the mixed test, which has no column, is last.
 pub const PASSES: [Pass; 18] = [
     Pass {
         name: "write",
@@ -280,18 +280,18 @@ pub const BLOCK_ORDER: [&str; 13] = [
     "fread",
 ];
 
-/// The pass of a phase's name.
+/// Finds the pass with a phase's name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Pass> {
     PASSES.iter().find(|p| p.name == name)
 }
 
-/// The passes that have a column in the table, in order.
+/// Passes with a table column, in order.
 pub fn columns() -> impl Iterator<Item = &'static Pass> {
     PASSES.iter().filter(|p| p.width > 0)
 }
 
-/// The throughput blocks in the order they run.
+/// Throughput blocks in execution order.
 pub fn blocks() -> impl Iterator<Item = &'static Pass> {
     BLOCK_ORDER.iter().filter_map(|name| find(name))
 }

@@ -1,4 +1,4 @@
-//! From options to a workload: the phases of a table or of throughput blocks, in IOzone's order, with what IOzone does between
+//! Turns options into a workload: the phases of a table or of throughput blocks in IOzone's order, with the steps between
 //! them. Phases are named by [`super::pass`]; `axes.file`, `axes.record` and (in throughput mode) `axes.streams` are set, and
 //! one tag: `mode` = "table" or "streams".
 
@@ -13,14 +13,11 @@ use fathom_workload::{
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Name of the table's file set.
 const TABLE_SET: &str = "file";
-/// Default file of a table.
 const TABLE_FILE: &str = "iozone.tmp";
-/// Default files of streams, up to the number.
+/// Prefix of the default stream files, followed by the number.
 const STREAM_FILES: &str = "iozone.DUMMY.";
 
-/// The workload of a table.
 pub(super) fn table(o: &Options, grid: &Grid, lists: Lists<'_>) -> Workload {
     let mut workload = begin(o);
     let path = o.file.clone().unwrap_or_else(|| TABLE_FILE.into());
@@ -43,7 +40,7 @@ pub(super) fn table(o: &Options, grid: &Grid, lists: Lists<'_>) -> Workload {
     workload
 }
 
-/// The passes a row of the table runs, retests included.
+/// The passes of a table row, including retests.
 pub(super) fn passes_of_row(o: &Options) -> impl Iterator<Item = &'static Pass> + '_ {
     pass::columns().filter(|p| o.runs(p.test) && in_row(o, p))
 }
@@ -57,7 +54,7 @@ pub(super) fn in_row(o: &Options, pass: &Pass) -> bool {
     }
 }
 
-/// Bytes of the records that fit into the file: the part that is written.
+/// Bytes of whole records in the file, the part that is written.
 fn whole_records(c: Combination) -> u64 {
     let records = c.file_kb.checked_div(c.record_kb);
     records.map_or(c.file_kb, |n| n * c.record_kb) << 10
@@ -77,14 +74,14 @@ fn table_phase(o: &Options, pass: &'static Pass, c: Combination, lists: Lists<'_
         axes: axes(c.file_kb, c.record_kb, None),
         before,
         after: pause(o),
-        // IOzone reads what is there.
+        // IOzone reads existing data as is.
         holes: Holes::Leave,
         groups: vec![group(o, "file", 1, s)],
         ..Phase::default()
     }
 }
 
-/// Which steps of a pass are outside the clock, as seen under strace.
+/// Determines which steps of a pass are outside the clock, as observed with strace.
 fn table_steps(o: &Options, pass: &Pass, s: &mut Stream) {
     let first = !pass.retest;
     match pass.test {
@@ -95,7 +92,7 @@ fn table_steps(o: &Options, pass: &Pass, s: &mut Stream) {
         }
         1 => {
             s.sync_before = true;
-            // The list's first operation is not at the start of the file; IOzone warms nothing then.
+            // The list may not start at the beginning of the file; IOzone warms up nothing then.
             s.warm_first_record = !o.telemetry();
         }
         2 => {
@@ -124,7 +121,6 @@ pub(super) fn throughput_sizes(o: &Options, streams: u32) -> (u64, u64) {
     (file_kb, o.record_kb.first().copied().unwrap_or(4))
 }
 
-/// The workload of throughput blocks.
 pub(super) fn throughput(o: &Options, lists: Lists<'_>, list_kb: Option<u64>) -> Workload {
     let mut workload = begin(o);
     let existing = existing(o, !o.files.is_empty(), pass::blocks());
@@ -152,12 +148,12 @@ pub(super) fn throughput(o: &Options, lists: Lists<'_>, list_kb: Option<u64>) ->
     workload
 }
 
-/// Sizes with a list taken into account.
+/// Sizes, taking a list into account.
 pub(super) fn stream_sizes(o: &Options, n: u32, list_kb: Option<u64>) -> (u64, u64) {
     list_kb.map_or_else(|| throughput_sizes(o, n), |kb| (kb, 0))
 }
 
-/// The passes of a throughput block, retests included.
+/// The passes of a throughput block, including retests.
 pub(super) fn passes_of_block(o: &Options) -> impl Iterator<Item = &'static Pass> + '_ {
     pass::blocks().filter(|p| o.runs(p.test))
 }
@@ -193,7 +189,7 @@ fn block_phase(
     }
 }
 
-/// Writers of new data finish their file when another was faster: the next pass needs it whole.
+/// Slower writers of new data complete their file untimed, because the next pass needs it whole.
 fn writes_to_the_end(pass: &Pass) -> bool {
     matches!(pass.name, "write" | "random write" | "pwrite")
 }
@@ -212,15 +208,15 @@ fn block_steps(pass: &Pass, s: &mut Stream) {
     };
 }
 
-/// -+b in throughput mode: the size is shared by the streams.
+/// In throughput mode, the streams share the burst size of -+b.
 fn share_burst(s: &mut Stream, n: u32) {
     if let Some(burst) = &mut s.pace.burst {
         burst.bytes = Bytes((burst.bytes.0 / u64::from(n.max(1))).max(1));
     }
 }
 
-/// Readers first, then writers. Without -+p and -+K every other stream reads; fathom runs the same numbers of both, but as two
-/// groups one after the other instead of taking turns.
+/// Readers first, then writers. Without -+p and -+K every other stream reads. The numbers match IOzone's, but readers and writers
+/// are two consecutive groups instead of alternating.
 fn mixed_groups(o: &Options, n: u32, set: &str, c: Combination, lists: Lists<'_>) -> Vec<Group> {
     let readers = match (o.mix_read_percent, o.mix_readers) {
         (Some(percent), _) => (u64::from(n) * u64::from(percent) / 100) as u32,
@@ -234,7 +230,7 @@ fn mixed_groups(o: &Options, n: u32, set: &str, c: Combination, lists: Lists<'_>
     let mut writer = s.clone();
     writer.direction = Direction::Write;
     writer.verify = fathom_workload::Verify::No;
-    // -o and -+D concern writing and were left out for the reader.
+    // -o and -+D only affect writing and were omitted for the reader.
     writer.open.sync = streams::open_sync(o, &Pass { reads: false, ..*pass });
     writer.open.read_write = true;
     writer.open.create = true;
@@ -252,7 +248,7 @@ fn begin(o: &Options) -> Workload {
     }
 }
 
-/// Files that a run creates must not be there before, unless the user named them; files that it reads first must be.
+/// Files to be created must not exist unless the user named them; files to be read first must exist.
 fn existing(o: &Options, named: bool, passes: impl Iterator<Item = &'static Pass>) -> Existing {
     let mut passes =
         passes.into_iter().filter(|p| o.runs(p.test) && (o.throughput() || in_row(o, p))).peekable();
@@ -260,9 +256,9 @@ fn existing(o: &Options, named: bool, passes: impl Iterator<Item = &'static Pass
     // The mixed test (8) has writers beside its readers.
     let any_writes = passes.any(|p| !p.reads || p.test == 8);
     match (named, first_reads, any_writes) {
-        // The user gave the file for whatever the tests do with it.
+        // The user designated the file for all tests.
         (true, _, true) => Existing::Replace,
-        // A file that we kept earlier (-w) is ours and may be written all the same; anybody else's is an error.
+        // A file kept by fathom earlier (-w) may be written; a foreign one is an error.
         (_, true, _) => Existing::Reuse,
         (false, false, _) | (true, false, false) => Existing::Refuse,
     }
@@ -296,7 +292,7 @@ fn stream_files(o: &Options, n: u32) -> Files {
 }
 
 fn group(o: &Options, name: &str, instances: u32, s: Stream) -> Group {
-    // IOzone does its single tests in a process with one thread, where the kernel need not count references to the file: 5 % of a
+    // IOzone runs single tests in a process with one thread, where the kernel needs no reference counts on the file: 5 % of a
     // cached 4 KiB read.
     let processes = !(o.throughput() && o.threads);
     Group {

@@ -1,6 +1,6 @@
-//! Prints a run as IOzone does. The whole output is planned as a script: pieces of text, and places where a figure belongs. Each
-//! finished phase fills the next place and lets the script go on to the one after it, so a row grows column by column, and a
-//! replayed record gives the same characters as the live run.
+//! Prints a run as IOzone does. The whole output is planned as a sequence of text pieces and placeholders for figures. Each
+//! finished phase fills the next placeholder and releases the text up to the following one. A row thus grows column by column, and a
+//! replayed record gives exactly the output of the live run.
 
 use super::blocks::block;
 use super::failure;
@@ -17,31 +17,30 @@ use crate::LivePrinter;
 use fathom_record::{Ending, OpError};
 use std::path::{Path, PathBuf};
 
-/// A place in the output.
 #[derive(Clone, Debug)]
 enum Piece {
     Text(String),
     /// A column of a row, filled by a phase.
     Cell(&'static Pass, Combination),
-    /// A block, filled by a phase: the pass and the position in the list of stream counts.
+    /// A block, filled by a phase: the pass and the index in the list of stream counts.
     Block(&'static Pass, usize),
 }
 
-/// See the module.
+/// Prints a run as it proceeds; see [`LivePrinter`].
 #[derive(Clone, Debug)]
 pub struct Printer {
     options: Options,
     layout: Layout,
     command: String,
     script: Vec<Piece>,
-    /// Next piece that has not been written.
+    /// Index of the next piece to write.
     at: usize,
     cells: Cells,
     rates: Rates,
-    /// Largest file whose interval was too short for the clock the banner names.
+    /// Largest file with an interval shorter than the clock resolution in the banner.
     too_short_kb: Option<u64>,
     exit_code: i32,
-    /// The test files as typed, which is how IOzone names them in its messages.
+    /// Test files as given, as IOzone's messages name them.
     files: Vec<PathBuf>,
 }
 
@@ -68,13 +67,13 @@ impl Printer {
         }
     }
 
-    /// IOzone's exit code for how the run ended; 0 until something fails.
+    /// IOzone's exit code; 0 until something fails.
     #[must_use]
     pub fn exit_code(&self) -> i32 {
         self.exit_code
     }
 
-    /// The worksheet of -b with the figures so far. Its first cell is the command line, which IOzone ends with a blank.
+    /// The -b worksheet with the figures so far. Its first cell is the command line with IOzone's trailing blank.
     #[must_use]
     pub fn sheet(&self) -> Sheet {
         let command = format!("{} ", self.command);
@@ -86,7 +85,7 @@ impl Printer {
         }
     }
 
-    /// Text up to the next place that waits for a figure.
+    /// Text up to the next unfilled placeholder.
     fn go_on(&mut self) -> String {
         let mut text = String::new();
         while let Some(Piece::Text(piece)) = self.script.get(self.at) {
@@ -96,7 +95,6 @@ impl Printer {
         text
     }
 
-    /// The pass that is being measured, if one is.
     fn current(&self) -> Option<&'static Pass> {
         match self.script.get(self.at)? {
             Piece::Cell(pass, _) | Piece::Block(pass, _) => Some(pass),
@@ -154,7 +152,7 @@ impl LivePrinter for Printer {
         self.go_on()
     }
 
-    /// Nothing: the row or block head is already there.
+    /// Nothing: the row or block heading has already been printed.
     fn phase_started(&mut self, _phase: &fathom_workload::Phase) -> String {
         String::new()
     }
@@ -202,7 +200,7 @@ impl LivePrinter for Printer {
     }
 }
 
-/// A pass that failed or was cut short has no figure that may stand in a table.
+/// Whether a pass ran to its end; the others have no valid figure for a table.
 pub(super) fn whole(repetition: &fathom_record::Repetition) -> bool {
     repetition.workers.iter().all(|w| matches!(w.ending, Ending::Completed | Ending::Stopped))
 }
@@ -213,7 +211,7 @@ fn table_script(o: &Options, grid: &Grid, script: &mut Vec<Piece>) {
         let mut blank = None;
         for pass in pass::columns().filter(|p| in_row(o, p)) {
             if !o.runs(pass.test) {
-                // One blank field for a test, not for a pass.
+                // One blank field per test, not per pass.
                 if blank != Some(pass.test) {
                     script.push(Piece::Text(" ".repeat(banner::blank_width(pass.test))));
                 }
@@ -224,7 +222,7 @@ fn table_script(o: &Options, grid: &Grid, script: &mut Vec<Piece>) {
                 script.push(Piece::Cell(pass, row));
             }
         }
-        // With -E the row of a mapped file ends with the blanks of pread, though it has no column for it.
+        // With -E, the row of a mapped file ends with the blanks of pread, although it has no such column.
         let tail = if o.narrow() && o.extended { banner::blank_width(10) } else { 0 };
         script.push(Piece::Text(format!("{}\n", " ".repeat(tail))));
     }

@@ -1,5 +1,5 @@
-//! Printing a stored run again: the command line is read anew, the printer is fed with the stored phases. Nothing but the record
-//! is needed; a telemetry file's text is made from the operations in the stored workload.
+//! Prints a stored run: parses its command line and feeds the printer with the stored phases. Only the record
+//! is needed; telemetry files are reconstructed from the operations in the stored workload.
 
 use super::{Context, Printer, plan};
 use crate::LivePrinter;
@@ -14,23 +14,23 @@ pub enum ReplayError {
     /// Its command line is not IOzone's.
     #[error("run {id} is not an IOzone run: its command line names no iozone")]
     NotIozone {
-        /// The run.
+        /// ID of the run.
         id: String,
     },
     /// Its command line cannot be read.
     #[error("the command line of run {id} is not accepted: {reason}")]
     CommandLine {
-        /// The run.
+        /// ID of the run.
         id: String,
-        /// What the parser said.
+        /// The parser's message.
         reason: String,
     },
     /// Its time cannot be read.
     #[error("run {id} began at {time:?}, which is no RFC 3339 time")]
     Time {
-        /// The run.
+        /// ID of the run.
         id: String,
-        /// What is stored.
+        /// The stored time.
         time: String,
     },
 }
@@ -38,7 +38,7 @@ pub enum ReplayError {
 /// The complete output of a stored run.
 ///
 /// # Errors
-/// A run that is not IOzone's, or whose command line this version does not accept.
+/// If the run is not IOzone's, or this version does not accept its command line.
 pub fn print(run: &Run) -> Result<String, ReplayError> {
     let args = arguments(&run.argv).ok_or_else(|| ReplayError::NotIozone { id: run.id.clone() })?;
     let now = began(&run.started_at)
@@ -66,7 +66,7 @@ pub fn print(run: &Run) -> Result<String, ReplayError> {
     Ok(text)
 }
 
-/// A failure of a step outside the clocks, of which only the sentence is stored: one that names a test file was about making it.
+/// A failed step outside the clocks, of which only the message is stored; one that names a test file is about its creation.
 fn before_the_first(message: &str, workload: &Workload) -> OpError {
     let path = longest(files(workload), |p| message.contains(&*p.to_string_lossy()));
     OpError {
@@ -80,29 +80,29 @@ fn before_the_first(message: &str, workload: &Workload) -> OpError {
     }
 }
 
-/// The test files as the command line names them.
+/// The test files as named on the command line.
 pub(super) fn files(workload: &Workload) -> Vec<PathBuf> {
     workload.filesets.iter().flat_map(|s| (0..s.files.count()).filter_map(|i| s.files.path(i))).collect()
 }
 
-/// Of several that fit the longest: `x.1` is in `x.10`, too.
+/// The longest matching path: `x.1` is also in `x.10`.
 pub(super) fn longest(paths: Vec<PathBuf>, fits: impl Fn(&Path) -> bool) -> Option<PathBuf> {
     paths.into_iter().filter(|p| fits(p)).max_by_key(|p| p.as_os_str().len())
 }
 
-/// The words after the program's name: `iozone -a`, `/usr/bin/iozone -a`, `fathom iozone -a`.
+/// The words after the program name: `iozone -a`, `/usr/bin/iozone -a`, `fathom iozone -a`.
 fn arguments(argv: &[String]) -> Option<&[String]> {
     let named = |word: &String| Path::new(word).file_name().is_some_and(|n| n == "iozone");
     let at = argv.iter().position(named)?;
     argv.get(at + 1..)
 }
 
-/// The local time of an RFC 3339 text; its offset is the zone the run was in.
+/// Local time of an RFC 3339 text, in its own offset.
 fn began(text: &str) -> Option<DateTime> {
     text.trim_end_matches('Z').parse().ok()
 }
 
-/// What `uname -a` prints, made from an environment document. A live run uses it too, so that its output can be printed again.
+/// `uname -a` output, reconstructed from an environment document. Live runs use it too, so that their output can be reproduced.
 #[must_use]
 pub fn uname(environment: &serde_json::Value) -> String {
     let word = |key: &str| environment.get(key).and_then(|v| v.as_str());
@@ -117,12 +117,12 @@ pub fn uname(environment: &serde_json::Value) -> String {
     words.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-/// The kernel's page size, kept in no environment document: x86-64 and most others have 4096.
+/// The page size, which environment documents lack: 4096 on x86-64 and most others.
 fn page_bytes(run: &Run) -> u64 {
     run.environment.get("page_bytes").and_then(serde_json::Value::as_u64).unwrap_or(4096)
 }
 
-/// The text of a telemetry file, made from the stored workload.
+/// A telemetry file reconstructed from the stored workload.
 fn telemetry(run: &Run, args: &[String], path: &Path) -> Result<String, String> {
     let o = super::parse::parse(args, "").map_err(|exit| exit.stderr)?;
     let name = if o.write_telemetry.as_deref() == Some(path) { "write" } else { "read" };

@@ -1,5 +1,5 @@
-//! The report of -R: every figure again, one table for each pass (surface) or one row for each pass (throughput). The same
-//! content in cells is the worksheet of -b.
+//! The -R report: all figures again, a table per pass (surface) or a row per pass (throughput). The -b worksheet has the same
+//! content in cells.
 
 use super::banner::worker_word;
 use super::figures::Cell;
@@ -12,15 +12,15 @@ use std::collections::BTreeMap;
 
 /// Figures of a table by pass and row.
 pub(super) type Cells = BTreeMap<(&'static str, Combination), Cell>;
-/// Children's rate and CPU percent by pass and position in the list of stream counts.
+/// Children's total rate and CPU percent by pass and index in the list of stream counts.
 pub(super) type Rates = BTreeMap<(&'static str, usize), (f64, f64)>;
 
-/// The passes a surface report shows: every selected one, also those that -+n or -B left out, whose cells are 0.
+/// Passes in a surface report: every selected one; cells of those skipped by -+n or -B are 0.
 fn shown(o: &Options) -> impl Iterator<Item = &'static Pass> + '_ {
     pass::columns().filter(|p| o.runs(p.test) && (p.test < 9 || o.extended))
 }
 
-/// What follows "iozone test complete." in a table.
+/// Text after "iozone test complete." in table mode.
 pub(super) fn surfaces(o: &Options, grid: &Grid, cells: &Cells) -> String {
     let mut text = String::from("Excel output is below:\n");
     for pass in shown(o) {
@@ -59,7 +59,6 @@ fn surface(title: &str, grid: &Grid, cell: impl Fn(Combination) -> String) -> St
     text
 }
 
-/// The worksheet of a table.
 pub(super) fn surface_sheet(o: &Options, command: &str, grid: &Grid, cells: &Cells) -> Sheet {
     let mut sheet = Sheet::default();
     sheet.text(0, 0, command);
@@ -86,7 +85,7 @@ pub(super) fn surface_sheet(o: &Options, command: &str, grid: &Grid, cells: &Cel
     sheet
 }
 
-/// One table from `row` on; the next free row.
+/// Adds one table starting at `row`. Returns the next free row.
 fn sheet_table(
     sheet: &mut Sheet,
     mut row: u32,
@@ -124,7 +123,7 @@ fn unit_title(o: &Options) -> &'static str {
     if o.unit == Unit::OpsPerS { "Output is in ops/sec" } else { "Output is in kBytes/sec" }
 }
 
-/// The report of throughput blocks, before "iozone test complete."; each report begins with an empty line.
+/// The throughput report, before "iozone test complete."; each table starts with an empty line.
 pub(super) fn throughput(o: &Options, list_kb: Option<u64>, rates: &Rates) -> String {
     let mut text =
         one_throughput(o, list_kb, "Throughput", unit_title(o), |key| rates.get(&key).map_or(0.0, |r| r.0));
@@ -155,7 +154,6 @@ fn one_throughput(
     text
 }
 
-/// The worksheet of throughput blocks.
 pub(super) fn throughput_sheet(o: &Options, command: &str, list_kb: Option<u64>, rates: &Rates) -> Sheet {
     let mut sheet = Sheet::default();
     sheet.text(0, 0, command);

@@ -1,4 +1,4 @@
-//! The files IOzone leaves beside its output: offsets and latencies (-Q), latency histograms (-+z), start and end of each test
+//! IOzone's side files: offsets and latencies (-Q), latency histograms (-+z), start and end of each test
 //! (-+T). Names and contents only; the caller appends them.
 
 use super::Parsed;
@@ -11,16 +11,16 @@ use jiff::civil::DateTime;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-/// Text to be appended to a file.
+/// Text to append to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SideFile {
-    /// Where, from the working directory.
+    /// Path relative to the working directory.
     pub path: PathBuf,
-    /// What is appended.
+    /// Text to append.
     pub text: String,
 }
 
-/// What a finished phase adds to the side files of its run.
+/// Side-file text for a finished phase.
 #[must_use]
 pub fn after_phase(parsed: &Parsed, phase: &Phase) -> Vec<SideFile> {
     let (Some(pass), Some(repetition)) = (pass::find(&phase.name), phase.repetitions.last()) else {
@@ -73,12 +73,12 @@ fn operation_log(o: &Options, pass: &Pass, worker: &Worker) -> Option<SideFile> 
     Some(SideFile { path: path.into(), text })
 }
 
-/// Workers of the mixed test are named by what they do.
+/// Workers of the mixed test are named after their operation.
 fn mixed(worker: &Worker, reader: &'static str, writer: &'static str) -> &'static str {
     if worker.group == "writers" { writer } else { reader }
 }
 
-/// Upper ends of the buckets by line, in microseconds, and their words; the last bucket takes the rest.
+/// Upper bucket bounds by line, in microseconds, with labels; the last bucket has no bound.
 const BANDS: [&[(u64, &str)]; 9] = [
     &[(20, "20us"), (40, "40us"), (60, "60us"), (80, "80us"), (100, "100us")],
     &[(200, "200us"), (400, "400us"), (600, "600us"), (800, "800us"), (1000, "1ms")],
@@ -114,7 +114,7 @@ fn histogram(pass: &Pass, worker: &Worker) -> SideFile {
     SideFile { path: format!("Iozone_histogram_child_{}.txt", worker.index).into(), text }
 }
 
-/// Reads and writes that took from `low` up to, not including, `high` ns.
+/// Number of reads and writes with latencies of at least `low` and less than `high` ns.
 fn between(stats: &[OpStat], low: u64, high: u64) -> u64 {
     use fathom_record::OpKind::{Read, Write};
     stats

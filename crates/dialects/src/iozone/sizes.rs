@@ -1,38 +1,38 @@
-//! Which file sizes and record sizes a table runs through: single run, lists, auto mode with its limits and its crossover.
+//! File and record sizes of a table: single run, lists, auto mode with limits and crossover.
 
 use super::Exit;
 use super::exit::size_error;
 use super::options::{MAX_RECORD_KB, Options};
 
-/// Files above this size leave out records below [`CROSSOVER_RECORD_KB`].
+/// Larger files skip records below [`CROSSOVER_RECORD_KB`].
 const CROSSOVER_FILE_KB: u64 = 16384;
-/// See [`CROSSOVER_FILE_KB`].
+/// Records smaller than this are skipped above [`CROSSOVER_FILE_KB`].
 const CROSSOVER_RECORD_KB: u64 = 64;
 
 /// One row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Combination {
-    /// File size.
+    /// File size in kB.
     pub file_kb: u64,
-    /// Record size, 0 if a telemetry file decides.
+    /// Record size in kB; 0 if a telemetry file determines it.
     pub record_kb: u64,
 }
 
-/// The rows and the sizes of the report.
+/// Sizes of the table and the report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Grid {
     /// Rows in order.
     pub rows: Vec<Combination>,
-    /// File sizes: rows of the report.
+    /// File sizes in kB: rows of the report.
     pub files_kb: Vec<u64>,
-    /// Record sizes: the head row of the report.
+    /// Record sizes in kB: columns of the report.
     pub records_kb: Vec<u64>,
-    /// The combinations that the crossover leaves out; the report shows 0 for them.
+    /// Combinations skipped by the crossover; the report shows 0 for them.
     pub crossed: Vec<Combination>,
 }
 
 impl Grid {
-    /// The cells of a report's row: all combinations of this file size, run or crossed out, in order of record sizes.
+    /// Cells of a report row: all combinations of this file size in order of record size, and whether each is run or skipped.
     pub fn cells(&self, file_kb: u64) -> impl Iterator<Item = (Combination, bool)> + '_ {
         let mut cells: Vec<(Combination, bool)> =
             self.rows.iter().map(|&c| (c, true)).chain(self.crossed.iter().map(|&c| (c, false))).collect();
@@ -42,10 +42,10 @@ impl Grid {
     }
 }
 
-/// The sizes that a command line asks for.
+/// The sizes for a command line.
 ///
 /// # Errors
-/// Record sizes that do not fit (exit 23).
+/// Record sizes larger than their file (exit 23).
 pub(super) fn grid(o: &Options, page_kb: u64) -> Result<Grid, Exit> {
     let files_kb = files(o, page_kb);
     let records_kb = records(o);
@@ -80,7 +80,7 @@ pub(super) fn grid(o: &Options, page_kb: u64) -> Result<Grid, Exit> {
     Ok(grid)
 }
 
-/// A record must not be larger than its file.
+/// Checks that a record is not larger than its file.
 pub(super) fn fits(c: Combination) -> Result<(), Exit> {
     if c.record_kb > c.file_kb {
         let bytes = c.record_kb.saturating_mul(1024);
@@ -89,7 +89,7 @@ pub(super) fn fits(c: Combination) -> Result<(), Exit> {
     Ok(())
 }
 
-/// -s, sorted (IOzone loses entries of an unsorted list); else doubling from -n to -g in auto mode, else 512 kB.
+/// -s, sorted (IOzone drops entries of an unsorted list); else doubling from -n to -g in auto mode, else 512 kB.
 fn files(o: &Options, page_kb: u64) -> Vec<u64> {
     if !o.file_kb.is_empty() {
         return sorted(&o.file_kb);

@@ -1,5 +1,5 @@
-//! What the passes of a table and of a throughput block have in common: the stream each is made of. Which steps are inside the
-//! clock differs between the two and is set by their planners.
+//! Streams of passes, for both tables and throughput blocks. Which steps are timed differs between the two and is set by their
+//! planners.
 
 use super::options::{Locking, Msync, Options, Sharing, SyncFlag};
 use super::pass::Pass;
@@ -9,16 +9,16 @@ use fathom_workload::{
     Rate, Stream, SyncCall, Think, Timed, Uring, Verify,
 };
 
-/// Seed array of IOzone's random order (MT19937-64), the same in every run and for every stream.
+/// Seed array of IOzone's random order (MT19937-64), the same for every run and stream.
 pub(super) const RANDOM_KEY: [u64; 4] = [0x12345, 0x23456, 0x34567, 0x45678];
 /// -m.
 const BUFFER_AREA: Bytes = Bytes(16 << 20);
 /// -K.
 const DISTURB_EVERY: u64 = 100;
-/// Marks stand at the start of each page of the buffer.
+/// Markers are at the start of each page of the buffer.
 pub(super) const MARK_STRIDE: u64 = 4096;
 
-/// What the planners know beside the options.
+/// Telemetry lists and other planner input.
 #[derive(Clone, Copy)]
 pub(super) struct Lists<'a> {
     pub write: Option<&'a Telemetry>,
@@ -26,7 +26,7 @@ pub(super) struct Lists<'a> {
 }
 
 impl<'a> Lists<'a> {
-    /// The list a pass follows, if it follows one.
+    /// The list that a pass follows, if any.
     pub fn of(self, pass: &Pass) -> Option<&'a Telemetry> {
         match pass.test {
             0 => self.write,
@@ -46,25 +46,25 @@ pub(super) fn stream(
     lists: Lists<'_>,
 ) -> Stream {
     let direction = if pass.reads { Direction::Read } else { Direction::Write };
-    // Beside a list the other test goes on with -r, or with 4 kB as far as the file is that long.
+    // The test without a list uses -r, or 4 kB limited by the file size.
     let beside_list = o.record_kb.first().copied().unwrap_or_else(|| file_kb.clamp(1, 4));
     let record = Bytes(if record_kb == 0 { beside_list } else { record_kb } << 10);
     let list = lists.of(pass);
     let mut s = Stream::new(fileset, direction, record);
     s.pick = if o.sharing == Sharing::Shared { Pick::One(0) } else { Pick::ByWorker };
-    // A list of operations says itself where it works.
+    // A list contains its own offsets.
     s.length = list.is_none().then_some(Bytes(file_kb << 10));
     s.access = access(o, pass, list);
     s.backend = backend(o, pass);
     if matches!(s.backend, Backend::Uring(_)) {
         s.queue_depth = o.async_depth.unwrap_or(1);
     }
-    // The C library's streams are opened by fopen, which takes none of these flags, and IOzone locks nothing in them.
+    // C library streams are opened by fopen, which takes none of these flags, and IOzone does not lock them.
     let stdio = matches!(pass.test, 6 | 7);
     s.open = Open { direct: o.direct && !stdio, sync: open_sync(o, pass), ..Open::default() };
     s.timed = Timed { fsync: o.fsync_timed, close: o.close_timed, ..Timed::default() };
-    // IOzone syncs once more after a timed fsync. Nothing is left to write then, so this one is not repeated: the record keeps
-    // the moment of the fsync that counted.
+    // IOzone syncs once more after a timed fsync. Nothing is dirty then, so this sync is omitted and the record keeps
+    // the time of the fsync that counted.
     s.sync_after = !(o.close_timed || o.fsync_timed || pass.test == 7);
     s.data = data(o);
     s.verify = if pass.reads { verify(o, lists) } else { Verify::No };
@@ -115,14 +115,14 @@ fn backend(o: &Options, pass: &Pass) -> Backend {
             }
         }
         _ if o.async_depth.is_some() => {
-            // Registered buffers count against the limit of locked memory, which ordinary users soon reach.
+            // Registered buffers count towards the locked-memory limit, which is low for ordinary users.
             Backend::Uring(Uring { registered_buffers: false, ..Uring::default() })
         }
         _ => Backend::Psync(SyncCall::Read),
     }
 }
 
-/// IOzone's 3 is dontneed and 4 is willneed; the kernel counts them the other way round.
+/// IOzone's 3 is dontneed and 4 is willneed; the kernel's numbers are reversed.
 fn linux_advice(number: u8) -> u8 {
     match number {
         3 => 4,
@@ -142,7 +142,7 @@ pub(super) fn open_sync(o: &Options, pass: &Pass) -> OpenSync {
     }
 }
 
-/// What is written, and therefore expected when it is read.
+/// Data that is written, and expected when it is read.
 pub(super) fn data(o: &Options) -> Data {
     if o.diagnose {
         return Data::Positioned { tag: 1 };
@@ -167,7 +167,7 @@ fn verify(o: &Options, lists: Lists<'_>) -> Verify {
     if o.diagnose {
         return Verify::Full;
     }
-    // Marks stand at multiples of a page of each *buffer*; a list with other offsets leaves them elsewhere in the file.
+    // Markers are at page multiples of each *buffer*; a list with other offsets places them elsewhere in the file.
     let aligned = [lists.write, lists.read].iter().flatten().all(|l| l.aligned(MARK_STRIDE));
     if o.existing_only || o.duplicate_percent.is_some() || !aligned {
         return Verify::No;

@@ -1,25 +1,25 @@
-//! The options of IOzone 3.471, one row each: the single source of parsing, help text, documentation and refusals. A row says
-//! what kind of argument the option takes and how far fathom honours it. Nothing here acts; see `parse`.
+//! The options of IOzone 3.471, one row each: the single source for parsing, help, documentation and refusals. A row gives
+//! the argument type and how fathom handles the option; `parse` acts on it.
 
-/// What follows an option.
+/// Argument of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Argument {
-    /// Nothing.
+    /// No argument.
     None,
-    /// A whole number.
+    /// An integer.
     Number(&'static str),
-    /// A size in kB, or with a last letter k, m or g.
+    /// A size in kB, or with a suffix k, m or g.
     Size(&'static str),
-    /// Any word.
+    /// A word.
     Word(&'static str),
-    /// A file.
+    /// A path.
     Path(&'static str),
-    /// As many files as there are streams.
+    /// One path per stream.
     Paths(&'static str),
 }
 
 impl Argument {
-    /// The word that stands for it in help texts; empty if there is none.
+    /// Placeholder in help texts; empty if there is no argument.
     #[must_use]
     pub fn placeholder(self) -> &'static str {
         match self {
@@ -29,34 +29,34 @@ impl Argument {
     }
 }
 
-/// How far an option is honoured.
+/// How an option is handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// As in IOzone.
+    /// Works as in IOzone.
     Done,
-    /// Accepted; the note says what it does here.
+    /// Accepted; the text says what it does here.
     Harmless(&'static str),
-    /// An error; the sentence says why.
+    /// An error; the text says why.
     Refused(&'static str),
 }
 
 /// One option.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// The letter.
+    /// Option letter.
     pub letter: char,
-    /// Whether it is written with a plus: `-+n`.
+    /// Whether it has a plus: `-+n`.
     pub plus: bool,
-    /// What follows it.
+    /// Argument type.
     pub argument: Argument,
-    /// How far it is honoured.
+    /// How it is handled.
     pub state: State,
-    /// One line for a person.
+    /// One-line description.
     pub help: &'static str,
 }
 
 impl Row {
-    /// `-a` or `-+n`.
+    /// The option as written, `-a` or `-+n`.
     #[must_use]
     pub fn name(&self) -> String {
         if self.plus { format!("-+{}", self.letter) } else { format!("-{}", self.letter) }
@@ -84,7 +84,7 @@ use Argument::{None, Number, Path, Paths, Size, Word};
 const NO_COPY: &str = "the data are not copied once more, as IOzone does here: it is the same as -k";
 const NO_CLUSTER: &str = "Many machines at once are measured by fathom-mpi (mpirun -n 4 fathom-mpi iozone -t 4 -+m FILE ...); without the options of a cluster the same line measures this machine.";
 
-/// Every option.
+/// All options.
 pub const OPTIONS: [Row; 91] = [
     row('a', None, "run all file sizes and record sizes (auto mode)"),
     row('A', None, "the old auto mode: -a -z -i 0 -i 1 with a narrow table"),
@@ -216,7 +216,7 @@ pub const OPTIONS: [Row; 91] = [
     ),
 ];
 
-/// The row of a letter.
+/// Finds the row of a letter.
 #[must_use]
 pub fn find(letter: char, plus: bool) -> Option<&'static Row> {
     OPTIONS.iter().find(|r| r.letter == letter && r.plus == plus)

@@ -1,27 +1,27 @@
-//! Telemetry files (-X, -Y): lines of offset, length and, if wanted, milliseconds of computing before the operation. Lines that
-//! are empty or begin with `#` are passed over. The text comes from the caller; errors name line and column.
+//! Telemetry files (-X, -Y): lines with offset, length and optionally milliseconds of computing before the operation. Empty
+//! lines and those starting with `#` are ignored. The caller provides the text; errors give line and column.
 
 use fathom_workload::{Diagnostic, Duration, ListedOp};
 use std::ops::Range;
 
-/// A replayable list.
+/// A list of operations to replay.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Telemetry {
-    /// The operations, in order.
+    /// Operations in file order.
     pub operations: Vec<ListedOp>,
-    /// Whether every line says how long to compute.
+    /// Whether every line includes a compute time.
     pub compute: bool,
 }
 
 impl Telemetry {
-    /// Size of the file in kB that holds every operation.
+    /// Smallest file size in kB that contains every operation.
     #[must_use]
     pub fn file_kb(&self) -> u64 {
         let end = self.operations.iter().map(|o| o.offset.saturating_add(o.bytes.into())).max();
         end.unwrap_or(0).div_ceil(1024)
     }
 
-    /// Whether every operation begins and ends on a multiple of `unit` bytes.
+    /// Whether every operation is aligned to `unit` bytes.
     #[must_use]
     pub fn aligned(&self, unit: u64) -> bool {
         let fits = |o: &ListedOp| o.offset.is_multiple_of(unit) && u64::from(o.bytes).is_multiple_of(unit);
@@ -29,15 +29,15 @@ impl Telemetry {
     }
 }
 
-/// Largest single operation.
+/// Limit on a single operation.
 const LARGEST_BYTES: u64 = super::options::MAX_RECORD_KB << 10;
-/// An hour of computing before one operation is a mistake in the file.
+/// Limit on the compute time; more is an error in the file.
 pub(super) const LONGEST_MS: u64 = 3_600_000;
 
-/// Reads a telemetry file's text.
+/// Parses a telemetry file.
 ///
 /// # Errors
-/// The first line that is not as described, with its place.
+/// The first malformed line, with its position.
 pub fn parse(text: &str) -> Result<Telemetry, Diagnostic> {
     let mut telemetry = Telemetry { operations: Vec::new(), compute: true };
     let mut start = 0;
@@ -54,13 +54,13 @@ pub fn parse(text: &str) -> Result<Telemetry, Diagnostic> {
         return Err(Diagnostic { span: None, message: "the file lists no operation".into(), help });
     }
     if !telemetry.compute {
-        // The banner says that nothing is computed, so nothing is.
+        // The banner announces no computing in this case.
         telemetry.operations.iter_mut().for_each(|op| op.think = Duration(0));
     }
     Ok(telemetry)
 }
 
-/// One line that begins at byte `start` of the text.
+/// Parses a line that starts at byte `start` of the text.
 fn read_line(line: &str, start: usize) -> Result<(ListedOp, bool), Diagnostic> {
     let words = words_of(line, start);
     let number = |n: usize, name: &str, least: u64, most: u64| -> Result<u64, Diagnostic> {
@@ -90,11 +90,11 @@ fn problem(span: Range<usize>, message: String) -> Diagnostic {
     Diagnostic { span: Some(span), message, help }
 }
 
-/// The words of a line with their places in the text.
+/// The words of a line with their byte ranges in the text.
 fn words_of(line: &str, start: usize) -> Vec<(&str, Range<usize>)> {
     line.split_whitespace()
         .map(|word| {
-            // split_whitespace yields slices of `line`, so the distance of the pointers is the word's place in it.
+            // split_whitespace yields slices of `line`, so the difference of the pointers is the offset in it.
             let at = start + (word.as_ptr() as usize - line.as_ptr() as usize);
             (word, at..at + word.len())
         })

@@ -1,5 +1,5 @@
-//! Whole command lines: planned, run by a fake executor with fixed rates, printed. The golden files are complete outputs, compared
-//! by hand with IOzone's own (digits masked).
+//! Complete command lines: planned, run by a fake executor with fixed rates, and printed. The golden files are complete outputs that
+//! were compared manually with IOzone's (digits masked).
 
 use super::*;
 use crate::LivePrinter as _;
@@ -46,9 +46,9 @@ fn streams_of(phase: &Phase) -> Vec<(&str, u32, &Stream)> {
         .collect()
 }
 
-/// What a worker would have done at a fixed rate that depends on the phase and the worker.
+/// A worker's result at a fixed rate that depends on the phase and the worker.
 fn worker(group: &str, index: u32, stream: &Stream, seq: u32) -> Worker {
-    // A list of operations has no length: it says itself where it works.
+    // A list has no length; it contains its own offsets.
     let region = Region { start: 0, length: stream.length.map_or(0, |b| b.0) };
     let mut ops = StreamOps::new(stream, region, 0, Place::default()).unwrap();
     let mut w = Worker { group: group.into(), index, ..Worker::default() };
@@ -98,7 +98,7 @@ fn executed(phase: &Phase, seq: u32) -> record::Phase {
     }
 }
 
-/// The pieces a live run writes, and the phases it stores.
+/// Output pieces of a live run, and the phases it stores.
 fn live(parsed: &Parsed) -> (Vec<String>, Vec<record::Phase>, Printer) {
     parsed.workload.check().unwrap_or_else(|e| panic!("{}: {e:?}", parsed.command));
     let mut printer = Printer::new(parsed);
@@ -154,7 +154,7 @@ const GOLDEN: [(&str, &str); 21] = [
 #[test]
 fn complete_outputs() {
     for (name, line) in GOLDEN {
-        // The last line keeps the golden file from losing blanks at the end of the output.
+        // The last line protects trailing blanks in the golden file.
         insta::assert_snapshot!(name, format!("{}(end)", output(line)));
     }
 }
@@ -186,7 +186,7 @@ fn a_stored_run_prints_what_the_live_run_printed() {
     }
 }
 
-/// Scripts in the wild count lines: this row is line 31 in release 3.471.
+/// Existing scripts count lines: this row is line 31 in release 3.471.
 #[test]
 fn lines_keep_their_numbers() {
     let text = output("-RaI -r 64 -s 512 -i 0 -i 1");
@@ -257,7 +257,7 @@ fn a_missing_file_ends_with_58() {
     assert_eq!(printer.exit_code(), 58);
 }
 
-/// The acceptance lines of the specification, as far as parsing, planning and printing go.
+/// The specification's acceptance cases, limited to parsing, planning and printing.
 mod acceptance {
     use super::*;
 
@@ -293,7 +293,7 @@ mod acceptance {
              \tRecord Size 4 kB\n"
         ));
         assert_eq!(rows(line).len(), 5);
-        // What pipelines cut out: the columns up to random write end at 78.
+        // Scripts cut out columns: those up to random write end at 78.
         assert!(rows(line).iter().all(|r| !r[..78].ends_with(' ') && r[78..].trim().is_empty()));
         let after: Vec<&str> = text.lines().rev().take(2).collect();
         assert_eq!(after, ["iozone test complete.", ""]);
@@ -535,7 +535,7 @@ fn the_option_table_in_the_documentation_is_the_one_in_the_code() {
     panic!("docs/iozone.md has another table of options; run this test with FATHOM_BLESS=1");
 }
 
-/// A word of a command line: mostly options, some nonsense.
+/// A command-line word: mostly options, some nonsense.
 fn word() -> impl Strategy<Value = String> {
     let option = prop::sample::select(table::OPTIONS.iter().map(table::Row::name).collect::<Vec<_>>());
     let sane =

@@ -1,9 +1,9 @@
-//! Options of a valid command line that change nothing because another one is missing. They are told, not refused: IOzone
-//! accepts them too, and scripts carry them along.
+//! Options of a valid command line that have no effect because another one is missing. They are reported, not refused, as
+//! IOzone accepts them and existing scripts contain them.
 
 use super::options::{Msync, Options};
 
-/// Says which options of a valid command line change nothing because another one is missing.
+/// Adds notes about options without effect.
 pub(super) fn tell(o: &mut Options) {
     let mut say = |condition: bool, sentence: &str| {
         if condition {

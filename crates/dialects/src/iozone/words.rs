@@ -1,14 +1,13 @@
-//! The words of a command line, taken apart as getopt does: letters may be glued, an argument is the rest of the word or the
-//! next word, words that are no options are passed over, `--` ends the options. Also how numbers and sizes are read.
+//! Splits a command line as getopt does: letters may be combined, an argument is the rest of the word or the
+//! next word, other words are ignored, `--` ends the options. Also parses numbers and sizes.
 
-/// Goes through the words.
 pub(super) struct Words<'a> {
     words: &'a [String],
-    /// Next whole word.
+    /// Index of the next whole word.
     at: usize,
-    /// What is left of a word of glued letters.
+    /// Rest of a word of combined letters.
     rest: &'a str,
-    /// Words that are no options and of which nothing came.
+    /// Ignored words that are not options.
     pub(super) passed_over: Vec<&'a str>,
 }
 
@@ -17,7 +16,6 @@ impl<'a> Words<'a> {
         Self { words, at: 0, rest: "", passed_over: Vec::new() }
     }
 
-    /// The next option letter.
     pub(super) fn letter(&mut self) -> Option<char> {
         while self.rest.is_empty() {
             let word = self.words.get(self.at)?;
@@ -48,7 +46,6 @@ impl<'a> Words<'a> {
         self.next_word()
     }
 
-    /// The next whole word.
     pub(super) fn next_word(&mut self) -> Option<&'a str> {
         let word = self.words.get(self.at)?;
         self.at += 1;
@@ -65,7 +62,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// The number a word begins with; what follows is not looked at, as with atoi. `None` if it begins with no number.
+/// The number at the start of a word, ignoring the rest, like atoi. `None` if there is no number.
 pub(super) fn number(word: &str) -> Option<i64> {
     let word = word.trim_start();
     let (negative, digits) = match word.as_bytes().first()? {
@@ -81,7 +78,7 @@ pub(super) fn number(word: &str) -> Option<i64> {
     Some(if negative { -value } else { value })
 }
 
-/// A size in kB: a whole number and the last letter of the word, k, m or g; `-s 1.5m` is 1 MiB. Negative sizes are 0.
+/// A size in kB: an integer and the last letter of the word, k, m or g; `-s 1.5m` is 1 MiB. Negative sizes are 0.
 pub(super) fn size_kb(word: &str) -> Option<u64> {
     let value = u64::try_from(number(word)?).unwrap_or(0);
     let factor = match word.chars().next_back() {
@@ -92,7 +89,7 @@ pub(super) fn size_kb(word: &str) -> Option<u64> {
     Some(value.saturating_mul(factor))
 }
 
-/// Whether something stands between the number and its letter, or a letter that is no unit: "512b", "1.5m".
+/// Whether there is more than a number and a unit letter: "512b", "1.5m".
 pub(super) fn has_more(word: &str) -> bool {
     let behind =
         word.trim_start().trim_start_matches(['-', '+']).trim_start_matches(|c: char| c.is_ascii_digit());

@@ -1,5 +1,5 @@
-//! The worksheet of -b: BIFF2, the oldest binary Excel format, with the four kinds of records IOzone writes. All numbers are
-//! little endian; a record is its kind (u16), its length (u16) and its body.
+//! The -b worksheet: BIFF2, the oldest binary Excel format, with the four record types that IOzone writes. All numbers are
+//! little-endian; a record is its type (u16), its length (u16) and its body.
 //!
 //! ```text
 //! BOF     kind 0x09, 4 bytes: 02 00 10 00
@@ -10,40 +10,40 @@
 //!
 //! IOzone leaves the last byte of a text field undefined; here it is 0.
 
-/// Longest text of a cell, in bytes; the rest is cut.
+/// Longest cell text in bytes; the rest is cut off.
 pub const LONGEST_TEXT: usize = 254;
 const FIELD: usize = 256;
-/// The bytes a worksheet begins with.
+/// The first bytes of a worksheet.
 pub const BEGINNING: [u8; 2] = [0x09, 0x00];
 const BOF: u16 = 0x09;
 const LABEL: u16 = 0x04;
 const NUMBER: u16 = 0x03;
 const EOF: u16 = 0x0a;
 
-/// What stands in a cell.
+/// Contents of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Text.
+    /// Text; see [`LONGEST_TEXT`].
     Text(String),
     /// A number.
     Number(f64),
 }
 
-/// A cell.
+/// A cell with its position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SheetCell {
-    /// From 0.
+    /// Row number, from 0.
     pub row: u32,
-    /// From 0.
+    /// Column number, from 0.
     pub column: u32,
-    /// Contents.
+    /// Text or number.
     pub value: Value,
 }
 
-/// A sheet: its cells in the order they are written.
+/// A sheet: its cells in writing order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sheet {
-    /// The cells.
+    /// Cells in writing order.
     pub cells: Vec<SheetCell>,
 }
 
@@ -65,25 +65,25 @@ pub enum WorksheetError {
         "row {row}, column {column} is outside a BIFF2 sheet, which ends at 65535; ask for fewer sizes or use the xlsx file"
     )]
     TooLarge {
-        /// The row.
+        /// Row number.
         row: u32,
-        /// The column.
+        /// Column number.
         column: u32,
     },
-    /// Not a sheet of this kind.
+    /// Not a BIFF2 sheet.
     #[error("byte {at} of the worksheet: {problem}")]
     Malformed {
         /// Offset in the file.
         at: usize,
-        /// What is wrong there.
+        /// Description of the problem.
         problem: String,
     },
 }
 
-/// The bytes of a sheet.
+/// Encodes a sheet.
 ///
 /// # Errors
-/// Rows or columns beyond 65535.
+/// A row or column number above 65535.
 pub fn write(sheet: &Sheet) -> Result<Vec<u8>, WorksheetError> {
     let mut bytes = Vec::with_capacity(sheet.cells.len() * 20 + 16);
     record(&mut bytes, BOF, &[0x02, 0x00, 0x10, 0x00]);
@@ -120,7 +120,7 @@ fn record(bytes: &mut Vec<u8>, kind: u16, body: &[u8]) {
     bytes.extend(body);
 }
 
-/// The text without what exceeds the field, cut between characters.
+/// Truncates text to the field, at a character boundary.
 fn cut(text: &str) -> &str {
     let mut end = text.len().min(LONGEST_TEXT);
     while !text.is_char_boundary(end) {
@@ -129,10 +129,10 @@ fn cut(text: &str) -> &str {
     &text[..end]
 }
 
-/// Reads a sheet as [`write()`] (or IOzone) makes it. Records of other kinds are passed over.
+/// Reads a sheet written by [`write()`] or IOzone. Other record types are skipped.
 ///
 /// # Errors
-/// A file that does not begin as a BIFF2 sheet, ends inside a record, or lacks its end record.
+/// A file that does not start as a BIFF2 sheet, ends inside a record, or lacks the end record.
 pub fn read(bytes: &[u8]) -> Result<Sheet, WorksheetError> {
     let mut sheet = Sheet::default();
     let mut at = 0;

@@ -1,46 +1,46 @@
-//! How the program ends before it has begun: exit code, and what goes to stdout and stderr. SysBench writes some of its errors to
-//! the one and some to the other; scripts look at both, so which goes where is kept.
+//! How the program exits before a run: exit code, stdout and stderr. SysBench writes some errors to
+//! stdout and some to stderr; scripts check both, so this is kept.
 
-/// An end without a run.
+/// An exit without a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exit {
-    /// Exit code: 0 done, 1 any error.
+    /// Exit code: 0 success, 1 any error.
     pub code: i32,
-    /// For stdout.
+    /// Text for stdout.
     pub stdout: String,
-    /// For stderr.
+    /// Text for stderr.
     pub stderr: String,
 }
 
 impl Exit {
-    /// Everything is well.
+    /// Success.
     pub(super) fn done(stdout: impl Into<String>) -> Self {
         Self { code: 0, stdout: stdout.into(), stderr: String::new() }
     }
 
-    /// An error that SysBench tells on stdout.
+    /// An error that SysBench prints on stdout.
     pub(super) fn fatal(text: impl std::fmt::Display) -> Self {
         Self { code: 1, stdout: format!("FATAL: {text}\n"), stderr: String::new() }
     }
 
-    /// An error that SysBench tells on stderr.
+    /// An error that SysBench prints on stderr.
     pub(super) fn complaint(text: impl std::fmt::Display) -> Self {
         Self { code: 1, stdout: String::new(), stderr: format!("{text}\n") }
     }
 
-    /// An error that only fathom has.
+    /// An error specific to fathom.
     pub(super) fn refused(sentence: impl std::fmt::Display) -> Self {
         Self::complaint(format_args!("sysbench: {sentence}"))
     }
 
-    /// The same with a sentence of ours on stderr.
+    /// Adds a message from fathom on stderr.
     #[must_use]
     pub(super) fn because(mut self, sentence: impl std::fmt::Display) -> Self {
         self.stderr += &format!("sysbench: {sentence}\n");
         self
     }
 
-    /// The same after what was said before it.
+    /// Puts earlier output before it.
     #[must_use]
     pub(super) fn after(self, said: &super::Said) -> Self {
         Self {

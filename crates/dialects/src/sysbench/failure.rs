@@ -1,12 +1,12 @@
-//! What SysBench says when something fails: all on stdout, with exit code 1 and no report. Of what it never says (a file of
-//! somebody else's, a device that has gone) the sentence is ours, and the caller puts it on stderr.
+//! SysBench's error output: on stdout, with exit code 1 and no report. For errors that SysBench does not have (a foreign file,
+//! a device that disappeared) the message is fathom's, and the caller prints it on stderr.
 
 use super::head::{short_size, size};
 use super::options::{Dialect, Mode, Options};
 use fathom_record::OpError;
 use std::path::Path;
 
-/// A run found a file that cannot be opened.
+/// Error of a run: a file cannot be opened.
 #[must_use]
 pub fn cannot_open(number: u64, errno: i32) -> String {
     format!(
@@ -16,7 +16,7 @@ pub fn cannot_open(number: u64, errno: i32) -> String {
     )
 }
 
-/// A run found a file that is too short.
+/// Error of a run: a file is too short.
 #[must_use]
 pub fn too_small(o: &Options, number: u64, found_bytes: u64) -> String {
     let size = |bytes: u64| match o.dialect {
@@ -32,7 +32,7 @@ pub fn too_small(o: &Options, number: u64, found_bytes: u64) -> String {
     )
 }
 
-/// A file could not be made: by prepare, or by a run that writes new files.
+/// Error: a file cannot be created, by prepare or by a run that writes new files.
 #[must_use]
 pub fn cannot_create(number: Option<u64>, errno: i32) -> String {
     match number {
@@ -47,12 +47,12 @@ pub fn cannot_create(number: Option<u64>, errno: i32) -> String {
     }
 }
 
-/// An operation failed while it ran.
+/// Error: an operation failed during the run.
 pub(super) fn of_operation(o: &Options, error: &OpError) -> String {
     let file = number_of(&error.path).unwrap_or(0);
     let offset = error.offset.unwrap_or(0);
     if let Some((expected, found)) = error.compared {
-        // A block that belongs elsewhere tells its place, one that is damaged its checksum.
+        // A misplaced block is reported with its offset, a damaged one with its checksum.
         let what = if expected == offset {
             format!(
                 "FATAL: Offset mismatch in block:\nFATAL:    Actual offset: {offset}    Stored offset: {found}\n"
@@ -77,12 +77,12 @@ pub(super) fn of_operation(o: &Options, error: &OpError) -> String {
     }
 }
 
-/// The number behind the last dot of a test file's path.
+/// The number after the last dot of a test file's path.
 fn number_of(path: &str) -> Option<u64> {
     Path::new(path).file_name()?.to_str()?.strip_prefix("test_file.")?.parse().ok()
 }
 
-/// What the C library says of an error number.
+/// The C library's message for an error number.
 fn words(errno: i32) -> String {
     let text = std::io::Error::from_raw_os_error(errno).to_string();
     text.split(" (os error").next().unwrap_or(&text).to_owned()

@@ -1,32 +1,32 @@
-//! From a record to the figures SysBench prints. An event of 1.0 is a read, a write or a sync of a periodic series; of 0.4 a read or
-//! a write. The syncs at the end are no events, but calls that count in the rate of syncs.
+//! Computes SysBench's figures from a record. An event of 1.0 is a read, a write or a sync of a periodic series; in 0.4 it is a read or
+//! a write. Final syncs are not events, but count in the sync rate.
 
 use super::options::{Dialect, Options};
 use fathom_record::{Histogram, Interval, OpKind, Repetition};
 
-/// What was done in some time.
+/// Operations during some time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Tally {
     pub reads: u64,
     pub writes: u64,
-    /// Of a periodic series.
+    /// Syncs of periodic series.
     pub series_syncs: u64,
-    /// Calls of all other kinds: inside writes, and at the end.
+    /// All other syncs: within writes, and final ones.
     pub other_syncs: u64,
     pub read_bytes: u64,
     pub written_bytes: u64,
-    /// Of all events.
+    /// Latencies of all events.
     pub latency: Histogram,
 }
 
-/// What decides which operation is an event.
+/// Rules for what counts as an event.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
-    /// The syncs of a series are events.
+    /// Syncs of a series are events.
     syncs_count: bool,
-    /// A sync is inside every write.
+    /// Every write includes a sync.
     inside: bool,
-    /// Latencies count from when an event was due.
+    /// Latencies count from the scheduled start of an event.
     paced: bool,
 }
 
@@ -69,7 +69,7 @@ impl Tally {
         }
     }
 
-    /// What an interval adds.
+    /// Adds an interval.
     pub fn add_interval(&mut self, rules: Rules, interval: &Interval) {
         for (op, latency) in &interval.latencies {
             let moved = interval.moved.iter().filter(|m| m.0 == *op).map(|m| m.1).sum();
@@ -77,7 +77,7 @@ impl Tally {
         }
     }
 
-    /// Everything.
+    /// The tally of a whole repetition.
     pub fn of(rules: Rules, repetition: &Repetition) -> Self {
         let mut all = Self::default();
         for stat in repetition.workers.iter().flat_map(|w| &w.stats) {
@@ -95,14 +95,13 @@ impl Tally {
     }
 }
 
-/// Events and time in them of one thread.
+/// A thread's number of events and time in them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Share {
     pub events: f64,
     pub busy_s: f64,
 }
 
-/// Each thread's share.
 pub(super) fn shares(rules: Rules, repetition: &Repetition) -> Vec<Share> {
     let of = |tally: Tally| Share {
         events: tally.events(rules) as f64,
@@ -119,7 +118,7 @@ pub(super) fn shares(rules: Rules, repetition: &Repetition) -> Vec<Share> {
         .collect()
 }
 
-/// Mean and standard deviation of the population.
+/// Mean and population standard deviation.
 pub(super) fn spread(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     let n = values.clone().count() as f64;
     if n == 0.0 {
@@ -130,13 +129,13 @@ pub(super) fn spread(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     (mean, (squares / n).sqrt())
 }
 
-/// Seconds from the release to the end of the last thread's clock, the syncs at the end inside.
+/// Seconds from the start to the end of the last thread, including final syncs.
 pub(super) fn total_s(repetition: &Repetition) -> f64 {
     let end = |w: &fathom_record::Worker| w.start_ns.saturating_add(w.elapsed_ns);
     repetition.workers.iter().map(end).max().unwrap_or(0) as f64 / 1e9
 }
 
-/// Seconds until the report: all threads are gone. Rates are over this clock, a hair longer than the total time.
+/// Seconds until the report, when all threads have exited. Rates use this clock, which is slightly longer than the total time.
 pub(super) fn clock_s(repetition: &Repetition) -> f64 {
     (repetition.elapsed_ns as f64 / 1e9).max(total_s(repetition))
 }
@@ -151,7 +150,7 @@ mod tests {
 
     #[test]
     fn the_spread_is_that_of_the_population() {
-        // As printed for two threads of three and two events.
+        // As printed for two threads with three and two events.
         assert_eq!(spread([3.0, 2.0].into_iter()), (2.5, 0.5));
         assert_eq!(spread([0.0; 0].into_iter()), (0.0, 0.0));
     }

@@ -1,4 +1,4 @@
-//! The options of the fileio test: read, and checked in the order SysBench checks them. An option that is none ends here, too.
+//! Parses the options of the fileio test and checks them in SysBench's order. Unknown options are reported here.
 
 use super::options::{Command, Dialect, Flags, IoMode, Mode, Options};
 use super::table::{Part, find};
@@ -6,7 +6,7 @@ use super::values::{number, real, size, switch, unknown};
 use super::words::Given;
 use super::{Exit, help};
 
-/// Values that are checked once all are read.
+/// Values to check after all are parsed.
 struct Later<'a> {
     files: i32,
     mode: &'a str,
@@ -18,10 +18,10 @@ struct Later<'a> {
     merged: i32,
 }
 
-/// Reads and checks the options of fileio.
+/// Parses and checks the options of fileio.
 ///
 /// # Errors
-/// An option that nobody knows, a value that cannot be read, or the first check that fails.
+/// An unknown option, a malformed value, or the first check that fails.
 pub(super) fn read(o: &mut Options, options: &[Given], command: &str) -> Result<(), Exit> {
     let mut later = Later {
         files: 128,
@@ -70,7 +70,7 @@ fn one<'a>(o: &mut Options, later: &mut Later<'a>, given: &'a Given, name: &str)
     Ok(())
 }
 
-/// An asynchronous stream has its buffers in memory before it starts.
+/// Limit on asynchronous requests, whose buffers are allocated before the start.
 const MOST_BACKLOG: i32 = 65536;
 
 fn check(o: &mut Options, later: &Later<'_>) -> Result<(), Exit> {
@@ -119,7 +119,7 @@ fn check(o: &mut Options, later: &Later<'_>) -> Result<(), Exit> {
     if o.rw_ratio < 0.0 {
         return Err(invalid("--file-rw-ratio", &format_args!("{:.6}.", o.rw_ratio)));
     }
-    // SysBench looks at it when a run begins.
+    // SysBench checks this when a run begins.
     if o.io_mode == IoMode::Async && o.command == Command::Run {
         let backlog = positive(later.backlog).filter(|_| later.backlog <= MOST_BACKLOG);
         o.backlog = backlog.ok_or_else(|| {
@@ -131,7 +131,7 @@ fn check(o: &mut Options, later: &Later<'_>) -> Result<(), Exit> {
             .because("--validate keeps 12 bytes of each block for its checksum and its place; give a larger --file-block-size"));
     }
     if o.validate && o.command == Command::Run && !o.file_bytes().is_multiple_of(o.block_bytes) {
-        // SysBench would begin, and find blocks that seem damaged where a request is cut at the end of a file.
+        // SysBench would run and report damaged blocks where a request is cut off at the end of a file.
         return Err(Exit::fatal("Files are not a multiple of the block size, as validation needs").because(format_args!(
             "each of the {} files has {} bytes, blocks have {}; choose --file-total-size so that it goes up",
             o.files,

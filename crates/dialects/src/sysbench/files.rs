@@ -1,37 +1,37 @@
-//! Texts of prepare and cleanup, line by line as the files are made or removed, and what is to become of each file. 0.4.12 says
-//! less: it names no files.
+//! Output of prepare and cleanup, line by line as files are created or removed, and how each file is handled. 0.4.12 prints
+//! less: no file names.
 
 use super::head;
 use super::options::{Dialect, Options};
 use super::plan::{FILES, data, prepare_record};
 use fathom_workload::{Bytes, Existing, FileSet, Files, Seed, Sizing, Workload};
 
-/// What prepare does with a file.
+/// How prepare handles a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It is not there: it is made.
+    /// Missing: created.
     Create,
-    /// It is long enough.
+    /// Long enough: kept.
     Reuse,
-    /// It is too short: blocks are appended.
+    /// Too short: blocks are appended.
     Extend,
 }
 
-/// One file's part of prepare.
+/// Preparation of one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Which file.
+    /// File number, from 0.
     pub number: u64,
-    /// What is done with it.
+    /// How the file is handled.
     pub fate: Fate,
-    /// Bytes it will have afterwards.
+    /// Resulting size in bytes.
     pub bytes: u64,
-    /// Bytes to be written.
+    /// Bytes to write.
     pub written: u64,
 }
 
-/// What prepare does with a file that has this many bytes, or is not there. Whole blocks are appended, so it may become longer than
-/// requests go.
+/// The preparation of a file of this size; `None`: missing. Whole blocks are appended, so it may become longer than
+/// the range of requests.
 #[must_use]
 pub fn step(o: &Options, number: u64, found_bytes: Option<u64>) -> Step {
     let wanted = o.file_bytes();
@@ -46,7 +46,7 @@ pub fn step(o: &Options, number: u64, found_bytes: Option<u64>) -> Step {
     Step { number, fate, bytes: found.saturating_add(written), written }
 }
 
-/// The workload whose only file set is the file of a step, for the engine's action that lays files out.
+/// A workload whose only file set is this file, for the engine's layout action.
 #[must_use]
 pub fn workload(o: &Options, step: &Step, seed: u64) -> Workload {
     let set = FileSet {
@@ -65,7 +65,7 @@ pub fn workload(o: &Options, step: &Step, seed: u64) -> Workload {
         prepare_record: prepare_record(o),
         make_directories: false,
     };
-    // Random bytes of one file are not those of another.
+    // Each file has different random data.
     let seed = Seed(seed.wrapping_add(step.number.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
     Workload {
         name: "sysbench fileio".into(),
@@ -76,13 +76,13 @@ pub fn workload(o: &Options, step: &Step, seed: u64) -> Workload {
     }
 }
 
-/// The name of the file set in [`workload`].
+/// Name of the file set in [`workload`].
 #[must_use]
 pub fn set_name() -> String {
     FILES.into()
 }
 
-/// Before the first file.
+/// Output before the first file.
 #[must_use]
 pub fn preparing(o: &Options) -> String {
     if o.verbosity < 3 {
@@ -102,7 +102,7 @@ pub fn preparing(o: &Options) -> String {
     text
 }
 
-/// Of one file.
+/// Output for one file.
 #[must_use]
 pub fn prepared(o: &Options, step: &Step) -> String {
     if o.verbosity < 3 || o.dialect == Dialect::Old {
@@ -116,7 +116,7 @@ pub fn prepared(o: &Options, step: &Step) -> String {
     format!("{what} {}\n", Options::file_name(step.number))
 }
 
-/// After the last file.
+/// Output after the last file.
 #[must_use]
 pub fn all_prepared(o: &Options, written: u64, seconds: f64) -> String {
     if o.verbosity < 3 || o.dialect == Dialect::Old {
@@ -129,7 +129,7 @@ pub fn all_prepared(o: &Options, written: u64, seconds: f64) -> String {
     format!("{written} bytes written in {seconds:.2} seconds ({rate:.2} MiB/sec).\n")
 }
 
-/// Of cleanup.
+/// Output of cleanup.
 #[must_use]
 pub fn removing(o: &Options) -> String {
     if o.verbosity < 3 { String::new() } else { "Removing test files...\n".into() }

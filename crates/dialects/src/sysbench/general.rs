@@ -1,5 +1,5 @@
-//! The options of every test, and fathom's own: read, and checked in the order SysBench checks them. What 1.0 calls deprecated is
-//! warned of on stdout before the line with the version, as there.
+//! Parses the options of every test, and fathom's own, and checks them in SysBench's order. As in SysBench, warnings about options
+//! deprecated in 1.0 are printed on stdout before the version line.
 
 use super::options::{Dialect, Options};
 use super::table::{Part, State, Value, find};
@@ -7,7 +7,7 @@ use super::values::{number, size, switch};
 use super::words::Given;
 use super::{Exit, Said};
 
-/// Values that need a second look once all are read.
+/// Values to check after all are parsed.
 #[derive(Default)]
 struct Later {
     threads: i32,
@@ -29,10 +29,10 @@ struct Later {
     init_rng: bool,
 }
 
-/// Reads the general options into `o`; what is to be said goes to `said`.
+/// Parses the general options into `o`; messages are added to `said`.
 ///
 /// # Errors
-/// The first option that cannot be read, or the first check that fails.
+/// The first malformed option, or the first check that fails.
 pub(super) fn read(o: &mut Options, options: &[Given], said: &mut Said) -> Result<(), Exit> {
     let old = o.dialect == Dialect::Old;
     let mut later = Later {
@@ -85,7 +85,7 @@ fn one(o: &mut Options, later: &mut Later, given: &Given, name: &str, value: Val
         "file-path" => o.path = given.text().into(),
         "file-replace" => o.replace = switch(given)?,
         "file-cold" => o.cold = switch(given)?,
-        // Without effect, but not without a form.
+        // The option has no effect, but its value is still checked.
         _ if value == Value::Number => drop(number(given)?),
         _ if value == Value::Switch => drop(switch(given)?),
         _ => {}
@@ -135,12 +135,12 @@ fn threads_of(n: i32) -> Result<u32, Exit> {
         .ok_or_else(|| Exit::fatal(format_args!("Invalid value for --threads: {n}.\n")))
 }
 
-/// Where SysBench would take a negative number for a huge one.
+/// Refuses negative numbers, which SysBench would take for huge ones.
 fn count(n: i32, name: &str) -> Result<u64, Exit> {
     u64::try_from(n).map_err(|_| Exit::fatal(format_args!("Invalid value for --{name}: {n}")))
 }
 
-/// The options about time, and what is logged; the same in both releases.
+/// Options for time limits and logging; the same in both releases.
 fn times(o: &mut Options, later: &Later) -> Result<(), Exit> {
     o.forced_shutdown_s = forced_shutdown(&later.forced_shutdown, o.time_s)?;
     o.checkpoints_s = checkpoints(&later.checkpoints)?;
@@ -170,7 +170,7 @@ fn times(o: &mut Options, later: &Later) -> Result<(), Exit> {
     }
 }
 
-/// Seconds from the start until the end by force: so many, or so many percent, after the time limit.
+/// Seconds from the start until the run is aborted: the time limit plus a number of seconds or a percentage.
 fn forced_shutdown(text: &str, time_s: u64) -> Result<Option<u64>, Exit> {
     if text.is_empty() || text == "off" {
         return Ok(None);
@@ -181,7 +181,7 @@ fn forced_shutdown(text: &str, time_s: u64) -> Result<Option<u64>, Exit> {
         None => (text, false),
     };
     let n: u64 = digits.parse::<u32>().map_err(|_| invalid())?.into();
-    // Without a time limit there is nothing it could come after.
+    // It requires a time limit.
     Ok((time_s > 0).then(|| time_s + if percent { time_s * n / 100 } else { n }))
 }
 

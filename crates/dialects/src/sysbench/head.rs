@@ -1,8 +1,8 @@
-//! What a run says before its first figure: the options, in SysBench's words.
+//! Output of a run before its first figure: the options, in SysBench's words.
 
 use super::options::{Dialect, Flags, IoMode, Options};
 
-/// A size as `%.5g` and a unit: `3.3438Mi` and what follows it.
+/// A size as `%.5g` with a unit prefix: `3.3438Mi`, to be followed by the unit.
 pub(super) fn size(bytes: f64) -> String {
     scaled(bytes, ["", "Ki", "Mi", "Gi", "Ti"]) + "B"
 }
@@ -22,7 +22,7 @@ fn scaled(bytes: f64, units: [&str; 5]) -> String {
     format!("{}{}", five_digits(value), units[unit])
 }
 
-/// C's `%.5g` for numbers from 0 to 99999: five significant digits, without zeros at the end.
+/// C's `%.5g` for numbers from 0 to 99999: five significant digits without trailing zeros.
 fn five_digits(value: f64) -> String {
     let whole = if value >= 1.0 { value.log10().floor() as i32 + 1 } else { 0 };
     let leading_zeros = if value > 0.0 && value < 0.1 { (-value.log10()).floor() as i32 } else { 0 };
@@ -31,16 +31,16 @@ fn five_digits(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// `Extra file open flags: ...`, as prepare says it too.
+/// `Extra file open flags: ...`, also printed by prepare.
 pub(super) fn flags(o: &Options) -> String {
     let Flags { sync, dsync, direct } = o.flags;
     let words = match o.dialect {
         Dialect::New if !(sync || dsync || direct) => "(none)".to_owned(),
-        // The blank behind each of the first two is SysBench's.
+        // The trailing blanks of the first two are SysBench's.
         Dialect::New => [(sync, "sync "), (dsync, "dsync "), (direct, "directio")]
             .map(|(on, w)| if on { w } else { "" })
             .concat(),
-        // The number that goes to open(2) on Linux.
+        // The numeric flags of open(2) on Linux.
         Dialect::Old => {
             let sync = if sync { 0o4_010_000 } else { 0 };
             let dsync = if dsync { 0o10_000 } else { 0 };

@@ -1,17 +1,17 @@
-//! What `--help`, `--version` and `fileio help` print, and the table of options for docs/sysbench.md; all from the rows of `table`.
+//! Output of `--help`, `--version` and `fileio help`, and the option table for docs/sysbench.md; all from the rows of `table`.
 
 use super::options::Dialect;
 use super::table::{OPTIONS, Part, Row, State, Versions, of_part};
 
-/// The release whose output is reproduced.
+/// The release whose output is imitated.
 pub(super) const NEW: &str = "1.0.20";
-/// The release of 2009 whose output is reproduced for the older language.
+/// The release of 2009 that is imitated for the older language.
 pub(super) const OLD: &str = "0.4.12";
 
-/// The line with the version that opens all output, and the empty line after it.
+/// The version line that starts all output, with the empty line after it.
 pub(super) fn banner(dialect: Dialect) -> String {
     match dialect {
-        // In the brackets the original names its Lua; here stands who speaks.
+        // The original puts its Lua version in the brackets.
         Dialect::New => format!("sysbench {NEW} (using fathom {})\n\n", env!("CARGO_PKG_VERSION")),
         Dialect::Old => format!("sysbench {OLD}:  multi-threaded system evaluation benchmark\n\n"),
     }
@@ -22,7 +22,7 @@ pub(super) fn version(dialect: Dialect) -> String {
     format!("sysbench {}\n", if dialect == Dialect::Old { OLD } else { NEW })
 }
 
-/// The options of fileio, one a line.
+/// The options of fileio, one per line.
 pub(super) fn fileio_options(dialect: Dialect) -> String {
     lines(of_part(Part::FileIo, dialect == Dialect::Old))
 }
@@ -78,7 +78,7 @@ fn lines(rows: impl Iterator<Item = &'static Row>) -> String {
         .collect()
 }
 
-/// The table of options in docs/sysbench.md.
+/// The option table in docs/sysbench.md.
 #[must_use]
 pub fn documentation() -> String {
     let mut text =

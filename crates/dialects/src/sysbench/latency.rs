@@ -1,13 +1,13 @@
-//! Latencies in SysBench's buckets: 1024 of them, each 1.0182 times the one before, from 0.001 ms to 100000 ms. A percentile is a
-//! bucket's value, so it may differ from the truth by one percent and exceed the maximum; scripts compare such numbers with such
-//! numbers, so they stay as they are. The record has finer ones.
+//! Latencies in SysBench's buckets: 1024 of them, each 1.0182 times the previous one, from 0.001 ms to 100000 ms. A percentile is a
+//! bucket's value, so it may be off by one percent and exceed the maximum; this is kept because scripts compare such numbers with
+//! each other. The record has finer buckets.
 
 use fathom_record::Histogram;
 
 const BUCKETS: usize = 1024;
 const LEAST_MS: f64 = 0.001;
 const MOST_MS: f64 = 100_000.0;
-/// Stars of the fullest bucket.
+/// Number of stars for the fullest bucket.
 const STARS: u64 = 40;
 
 fn step() -> f64 {
@@ -26,7 +26,7 @@ fn bucket_of(ns: u64) -> usize {
     (((ms / LEAST_MS).ln() / step()).round() as usize).min(BUCKETS - 1)
 }
 
-/// (bucket, count) of all buckets that are not empty, ascending.
+/// (bucket, count) of all nonempty buckets, ascending.
 fn counts(latency: &Histogram) -> Vec<(usize, u64)> {
     let mut counts: Vec<(usize, u64)> = Vec::new();
     for (low, width, n) in latency.buckets() {
@@ -40,7 +40,7 @@ fn counts(latency: &Histogram) -> Vec<(usize, u64)> {
     counts
 }
 
-/// The percentile in ms; 0 of nothing.
+/// The percentile in ms; 0 if there are no events.
 pub(super) fn percentile_ms(latency: &Histogram, percentile: u8) -> f64 {
     let wanted = (latency.count() as f64 * f64::from(percentile) / 100.0).round().max(1.0) as u64;
     let mut running = 0u64;
@@ -53,7 +53,7 @@ pub(super) fn percentile_ms(latency: &Histogram, percentile: u8) -> f64 {
     0.0
 }
 
-/// --histogram.
+/// Output of --histogram.
 pub(super) fn histogram(latency: &Histogram) -> String {
     let counts = counts(latency);
     let most = counts.iter().map(|c| c.1).max().unwrap_or(1).max(1);
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn buckets_are_those_that_sysbench_prints() {
-        // Values seen in its histograms.
+        // Values as printed in its histograms.
         let printed = [
             "0.132", "0.134", "0.136", "0.139", "0.141", "0.147", "0.149", "0.152", "0.381", "0.388", "0.395",
         ];

@@ -1,9 +1,9 @@
-//! SysBench: the command line of its fileio test in, its output out, to the letter of release 1.0.20, or of 0.4.12 for command lines
-//! of that time, which mean something else (see `words::is_old`).
+//! SysBench: parses the command line of its fileio test and prints its output exactly as release 1.0.20, or as 0.4.12 for command lines
+//! of that time, which have a different meaning (see `words::is_old`).
 //!
-//! `table` lists the options; `words`, `general` and `fileio` read a command line into [`Options`]; `plan` makes the workload;
+//! `table` lists the options; `words`, `general` and `fileio` parse a command line into [`Options`]; `plan` makes the workload;
 //! [`Printer`] prints; `files` has the texts of prepare and cleanup; `failure` those of errors; `replay` prints a stored run.
-//! Nothing here does I/O: the time and the text of a file of options come in with [`Context`].
+//! No I/O here: the seed and option files are passed in as [`Context`].
 
 mod exit;
 pub mod failure;
@@ -35,45 +35,43 @@ pub use replay::{ReplayError, print};
 use fathom_workload::Workload;
 use std::path::Path;
 
-/// What the dialect must know of the world.
+/// What the dialect needs to know about its environment.
 pub struct Context<'a> {
-    /// Seed of the run where the command line gives none: another one every time.
+    /// Seed if the command line gives none; it should differ for each run.
     pub clock_seed: u64,
-    /// Gives the text of a file of options, or why it cannot be had.
+    /// Returns the text of an option file, or why it cannot be read.
     pub read: &'a dyn Fn(&Path) -> Result<String, String>,
 }
 
 /// A command line that can be executed.
 #[derive(Clone, Debug)]
 pub struct Parsed {
-    /// What was typed.
+    /// Parsed options.
     pub options: Options,
-    /// The arguments with those of --config-file in its place, so that the run can be printed again without that file.
+    /// The arguments with --config-file replaced by its contents, so that the run can be reproduced without that file.
     pub arguments: Vec<String>,
-    /// What is to be done. Of prepare and cleanup it names the files only.
+    /// The workload to run. For prepare and cleanup it only has the files.
     pub workload: Workload,
-    /// For stderr before anything else: SysBench's own warnings.
+    /// SysBench's own warnings, printed first on stderr.
     pub warnings: String,
-    /// For stdout before anything else: warnings, and the version.
+    /// Printed first on stdout: warnings, and the version.
     pub opening: String,
-    /// For stderr: options that change nothing, and why. Full lines without line ends.
+    /// Notes for stderr about options without effect. Full lines without line ends.
     pub notes: Vec<String>,
 }
 
-/// What was said so far.
 #[derive(Clone, Debug, Default)]
 struct Said {
     stdout: String,
     stderr: String,
 }
 
-/// SysBench's other tests.
 const OTHERS: [&str; 4] = ["cpu", "memory", "threads", "mutex"];
 
-/// Reads a command line (without the program's name).
+/// Parses a command line (without the program's name).
 ///
 /// # Errors
-/// Everything that ends the program before it does anything: help, version, mistakes, refusals; with SysBench's exit codes.
+/// Any exit before a run: help, version, errors, refusals; with SysBench's exit codes.
 pub fn plan(args: &[String], context: &Context<'_>) -> Result<Parsed, Exit> {
     let args = &words::with_files(args, context.read)?;
     let old = words::is_old(args)?;

@@ -1,49 +1,49 @@
-//! What a command line means: typed, with defaults. Filled by `general` and `fileio`, read by the planner and the printers.
+//! The typed meaning of a command line, with defaults. `general` and `fileio` fill it; planner and printers read it.
 
 use std::path::PathBuf;
 
-/// Whose meaning a command line has.
+/// The release that defines the meaning of a command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {
-    /// 0.4: requests are counted, one pass in sequential modes.
+    /// 0.4: limited by requests, one pass in sequential modes.
     Old,
-    /// 1.0.20: events are counted, ten seconds.
+    /// 1.0.20: limited by time, ten seconds by default.
     #[default]
     New,
 }
 
-/// What is to be done.
+/// The command to execute.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Command {
-    /// Make the files.
+    /// Create the files.
     Prepare,
-    /// Measure.
+    /// Run the test.
     #[default]
     Run,
     /// Remove the files.
     Cleanup,
 }
 
-/// What a run does.
+/// Test mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// seqwr: write new files in order.
     SeqWrite,
     /// seqrewr: write existing files in order.
     SeqRewrite,
-    /// seqrd: read in order.
+    /// seqrd: read existing files in order.
     SeqRead,
-    /// rndrd: read anywhere.
+    /// rndrd: read at random offsets.
     RandomRead,
-    /// rndwr: write anywhere.
+    /// rndwr: write at random offsets.
     RandomWrite,
-    /// rndrw: both.
+    /// rndrw: read and write at random offsets.
     #[default]
     RandomMix,
 }
 
 impl Mode {
-    /// By its name on the command line.
+    /// Finds a mode by its command-line name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Some(match name {
@@ -57,7 +57,7 @@ impl Mode {
         })
     }
 
-    /// The words of the line "Doing ... test".
+    /// Description in the line "Doing ... test".
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -70,7 +70,7 @@ impl Mode {
         }
     }
 
-    /// Whether offsets are drawn.
+    /// Whether offsets are random.
     #[must_use]
     pub fn random(self) -> bool {
         matches!(self, Self::RandomRead | Self::RandomWrite | Self::RandomMix)
@@ -83,19 +83,19 @@ impl Mode {
     }
 }
 
-/// By which calls.
+/// I/O calls used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IoMode {
     /// pread and pwrite.
     #[default]
     Sync,
-    /// Linux native asynchronous I/O.
+    /// Linux native asynchronous I/O (libaio).
     Async,
-    /// Mapped files.
+    /// Memory-mapped files.
     Mmap,
 }
 
-/// Further flags of open.
+/// Additional open flags.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags {
     /// O_SYNC.
@@ -106,13 +106,13 @@ pub struct Flags {
     pub direct: bool,
 }
 
-/// The typed options.
+/// Parsed options.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is one option of the command line")]
 pub struct Options {
-    /// Whose meaning.
+    /// Release that defines the meaning.
     pub dialect: Dialect,
-    /// What is to be done.
+    /// Command to execute.
     pub command: Command,
     /// --threads.
     pub threads: u32,
@@ -120,7 +120,7 @@ pub struct Options {
     pub events: u64,
     /// --time or --max-time; 0: no limit.
     pub time_s: u64,
-    /// Seconds from the start until the run is ended by force.
+    /// Seconds from the start until the run is aborted.
     pub forced_shutdown_s: Option<u64>,
     /// --rate or --tx-rate; 0: no limit.
     pub rate: u32,
@@ -136,7 +136,7 @@ pub struct Options {
     pub percentile: u8,
     /// --histogram.
     pub histogram: bool,
-    /// --rand-seed; 0: another one every time.
+    /// --rand-seed; 0: a different seed for each run.
     pub rand_seed: i32,
     /// 0.4: --init-rng.
     pub init_rng: bool,
@@ -174,12 +174,12 @@ pub struct Options {
     pub replace: bool,
     /// --file-cold.
     pub cold: bool,
-    /// What a person should know: options that change nothing here, and why.
+    /// Notes for the user: options without effect, and why.
     pub notes: Vec<String>,
 }
 
 impl Options {
-    /// Everything as it is when nothing is said.
+    /// The defaults of a release.
     #[must_use]
     pub fn new(dialect: Dialect) -> Self {
         let old = dialect == Dialect::Old;
@@ -220,13 +220,13 @@ impl Options {
         }
     }
 
-    /// Bytes of each file that requests go to.
+    /// Size of each file's range of requests, bytes.
     #[must_use]
     pub fn file_bytes(&self) -> u64 {
         self.total_bytes / u64::from(self.files.max(1))
     }
 
-    /// Bytes of one request.
+    /// Bytes of one request, including merged ones.
     #[must_use]
     pub fn request_bytes(&self) -> u64 {
         if self.merged > 0 && !self.mode.random() {
@@ -236,26 +236,26 @@ impl Options {
         }
     }
 
-    /// Requests after which all files are synced; 0: never.
+    /// Number of requests between syncs of all files; 0: never.
     #[must_use]
     pub fn sync_requests(&self) -> u64 {
         if self.fsync_all || !self.mode.writes() { 0 } else { u64::from(self.fsync_freq) }
     }
 
-    /// The calls that are made: a write whose fsync is part of it leaves nothing asynchronous.
+    /// The calls actually used: with an fsync in every write, asynchronous I/O becomes synchronous.
     #[must_use]
     pub fn effective_io_mode(&self) -> IoMode {
         let waits = self.fsync_all && self.mode.writes();
         if waits && self.io_mode == IoMode::Async { IoMode::Sync } else { self.io_mode }
     }
 
-    /// Whether everything is synced at the end.
+    /// Whether all files are synced at the end.
     #[must_use]
     pub fn syncs_at_end(&self) -> bool {
         self.fsync_end && !self.fsync_all && self.mode.writes()
     }
 
-    /// Name of a file as SysBench says it: without the directory.
+    /// File name as printed by SysBench, without the directory.
     #[must_use]
     pub fn file_name(number: u64) -> String {
         format!("test_file.{number}")

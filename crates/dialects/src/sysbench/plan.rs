@@ -1,4 +1,4 @@
-//! From options to a workload: one phase, one group of threads, one stream over all files whose workers draw from one sequence.
+//! Turns options into a workload: one phase, one group of threads, and one stream over all files, whose workers share one sequence.
 
 use super::options::{Command, Dialect, IoMode, Mode, Options};
 use fathom_workload::{
@@ -8,10 +8,9 @@ use fathom_workload::{
     Verify, Workload,
 };
 
-/// Name of the only file set.
 pub(super) const FILES: &str = "test_file";
 
-/// What is to be done. Of prepare and cleanup it names the files only.
+/// The workload to run. For prepare and cleanup it only has the files.
 pub(super) fn workload(o: &Options, clock_seed: u64) -> Workload {
     let seed = match o.dialect {
         Dialect::New if o.rand_seed != 0 => u64::from(o.rand_seed.unsigned_abs()),
@@ -47,19 +46,19 @@ fn files(o: &Options) -> FileSet {
     }
 }
 
-/// What prepare writes, and a run: zeros, as SysBench does, or blocks that check themselves.
+/// Data written by prepare and by a run: zeros, as in SysBench, or self-verifying blocks.
 pub(super) fn data(o: &Options) -> Data {
     if o.validate { Data::Checksummed { block: Bytes(o.block_bytes) } } else { Data::Zero }
 }
 
-/// SysBench prepares in its block size. In larger pieces the page cache would hold the files in larger pieces as well, and what is
-/// measured afterwards would not be comparable: on ext4 of Linux 6.18 a write of 16 KiB into them takes 1.5 to 2.5 times as long.
+/// SysBench prepares in its block size. With larger writes the page cache would use larger folios too, which would distort the
+/// measurement: on ext4 of Linux 6.18 a write of 16 KiB into them takes 1.5 to 2.5 times as long.
 pub(super) fn prepare_record(o: &Options) -> Bytes {
-    // A run with more is refused, whatever the files hold.
+    // A run with larger blocks is refused, whatever the files contain.
     Bytes(o.block_bytes).min(FileSet::LARGEST_PREPARE_RECORD)
 }
 
-/// The field's term for what a mode measures.
+/// Standard term for what a mode measures.
 pub(super) fn name(mode: Mode) -> &'static str {
     match mode {
         Mode::SeqWrite => "write",
@@ -111,10 +110,10 @@ fn phase(o: &Options) -> Phase {
     }
 }
 
-/// A run without any limit lasts until somebody ends it; the model wants a number, and nobody waits for this one: ten years.
+/// Ten years: the model needs a limit for a run that lasts until it is interrupted.
 const ENDLESS_S: u64 = 10 * 365 * 86400;
 
-/// Seconds after which it ends, whatever was done by then.
+/// Time limit in seconds.
 fn limit(o: &Options) -> Option<u64> {
     let one_pass = o.dialect == Dialect::Old && !o.mode.random();
     match o.time_s {
@@ -124,7 +123,7 @@ fn limit(o: &Options) -> Option<u64> {
     }
 }
 
-/// Width of the interval series: what all reports that are asked for are multiples of, else a second.
+/// Interval of the series: a divisor of all report times, else a second.
 pub(super) fn interval_s(o: &Options) -> u64 {
     let all = o.checkpoints_s.iter().copied().chain([o.report_interval_s]).filter(|&s| s > 0);
     all.reduce(gcd).unwrap_or(1).min(ENDLESS_S)
@@ -143,7 +142,7 @@ fn stream(o: &Options) -> Stream {
     let direction = match o.mode {
         Mode::SeqRead | Mode::RandomRead => Direction::Read,
         Mode::SeqWrite | Mode::SeqRewrite | Mode::RandomWrite => Direction::Write,
-        // 0.4 does 6000 reads and 4000 writes with any number of threads; 1.0 goes by what is complete.
+        // 0.4 does 6000 reads and 4000 writes with any number of threads; 1.0 follows completed requests.
         Mode::RandomMix if old => Direction::Mix(Mix::ReadsPerWriteIssued(o.rw_ratio)),
         Mode::RandomMix => Direction::Mix(Mix::ReadsPerWrite(o.rw_ratio)),
     };
@@ -209,8 +208,8 @@ fn stream(o: &Options) -> Stream {
     }
 }
 
-/// 1.0.20 draws from the C library's random() through xoroshiro128+, and once more for its histogram after every event. 0.4 had
-/// another generator, of which only the formula is kept.
+/// 1.0.20 draws from the C library's random() through xoroshiro128+, and once more for its histogram after each event. 0.4 had
+/// another generator, of which only the formula is reproduced.
 fn scaled(o: &Options) -> Scaled {
     if o.dialect == Dialect::Old {
         return Scaled::default();

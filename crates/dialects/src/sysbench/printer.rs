@@ -1,4 +1,4 @@
-//! Prints a run as SysBench does: the head, lines of intervals, reports at checkpoints, the final report. Fed live by the run loop
+//! Prints a run as SysBench does: heading, interval lines, checkpoint reports, final report. Fed live by the run loop,
 //! and from a stored record by `replay`.
 
 use super::figures::{Rules, Tally, clock_s, shares, total_s};
@@ -8,21 +8,21 @@ use super::{Parsed, failure, head, latency, report_old};
 use crate::LivePrinter;
 use fathom_record::{Ending, Interval, OpError, Repetition};
 
-/// See the module.
+/// Prints a run as it proceeds.
 #[derive(Clone, Debug)]
 pub struct Printer {
     options: Options,
     opening: String,
     rules: Rules,
-    /// Since the last line of an interval.
+    /// Operations since the last interval line.
     line: Tally,
     line_from_s: f64,
-    /// Since the last checkpoint.
+    /// Operations since the last checkpoint.
     checkpoint: Tally,
     checkpoint_from_s: f64,
-    /// Everything before the last checkpoint, of which the final report knows nothing any more.
+    /// Operations before the last checkpoint, which the final report excludes.
     reported: Option<Tally>,
-    /// Whole seconds that reports were looked for.
+    /// Whole seconds already checked for reports.
     looked_s: u64,
     intervals: usize,
 }
@@ -53,7 +53,7 @@ impl Printer {
         self.options.dialect == Dialect::Old
     }
 
-    /// All workers are prepared: the clocks start.
+    /// All workers are prepared and the clocks start.
     pub fn started(&mut self) -> String {
         match (self.says(3), self.old()) {
             (false, _) => String::new(),
@@ -62,13 +62,13 @@ impl Printer {
         }
     }
 
-    /// An interval of the series is over: a line, a report at a checkpoint, or nothing.
+    /// An interval has ended: returns a line, a checkpoint report, or nothing.
     pub fn interval(&mut self, interval: &Interval) -> String {
         self.intervals += 1;
         self.line.add_interval(self.rules, interval);
         self.checkpoint.add_interval(self.rules, interval);
         let now_s = interval.end_ns as f64 / 1e9;
-        // The parent looks a moment late, and the last worker may be gone a moment early.
+        // The parent checks slightly late, and the last worker may exit slightly early.
         let at_s = (now_s + 0.05) as u64;
         let since = self.looked_s;
         self.looked_s = at_s.max(since);
@@ -106,7 +106,7 @@ impl Printer {
         if self.old() { report_old::report(&self.options, span) } else { report::report(&self.options, span) }
     }
 
-    /// The final report, after what verbosity 4 says about the end.
+    /// The final report, after the end messages of verbosity 4.
     fn last(&mut self, repetition: &Repetition) -> String {
         let mut text = String::new();
         if self.says(4) {
@@ -140,7 +140,7 @@ impl Printer {
         text
     }
 
-    /// What was done after the last checkpoint: counts are the difference, latencies those of the intervals since.
+    /// Operations since the last checkpoint: counts are differences, latencies come from the intervals since.
     fn rest(&self, reported: &Tally, all: &Tally, repetition: &Repetition) -> Tally {
         let mut rest = Tally {
             reads: all.reads.saturating_sub(reported.reads),
@@ -162,7 +162,7 @@ impl Printer {
         rest
     }
 
-    /// Why it ended, said once for all threads.
+    /// Why the run ended, printed once for all threads.
     fn limit(&self, repetition: &Repetition) -> String {
         let timed = repetition.workers.iter().any(|w| w.ending == Ending::Stopped);
         let why = if timed {
@@ -213,7 +213,7 @@ impl LivePrinter for Printer {
         if repetition.error().is_some() {
             return String::new();
         }
-        // A stored run: its intervals come now.
+        // For a stored run, the intervals are printed now.
         let mut text = String::new();
         if self.intervals == 0 {
             for interval in &repetition.intervals {
@@ -224,7 +224,7 @@ impl LivePrinter for Printer {
         if self.says(3) { text + &last } else { String::new() }
     }
 
-    /// Nothing: what was measured is in the report.
+    /// Nothing: the report contains what was measured.
     fn interrupted(&mut self) -> String {
         String::new()
     }

@@ -1,4 +1,4 @@
-//! Printing a stored run again: the command line is read anew, the printer is fed with the stored phase.
+//! Prints a stored run: parses its command line and feeds the printer with the stored phase.
 
 use super::{Context, Printer, plan};
 use crate::LivePrinter;
@@ -11,15 +11,15 @@ pub enum ReplayError {
     /// Its command line is not SysBench's.
     #[error("run {id} is not a SysBench run: its command line names no sysbench")]
     NotSysBench {
-        /// The run.
+        /// ID of the run.
         id: String,
     },
     /// Its command line cannot be read.
     #[error("the command line of run {id} is not accepted: {reason}")]
     CommandLine {
-        /// The run.
+        /// ID of the run.
         id: String,
-        /// What the parser said.
+        /// The parser's message.
         reason: String,
     },
 }
@@ -27,12 +27,12 @@ pub enum ReplayError {
 /// The complete output of a stored run.
 ///
 /// # Errors
-/// A run that is not SysBench's, or whose command line this version does not accept.
+/// If the run is not SysBench's, or this version does not accept its command line.
 pub fn print(run: &Run) -> Result<String, ReplayError> {
     let named = |word: &String| Path::new(word).file_name().is_some_and(|n| n == "sysbench");
     let args = run.argv.iter().position(named).and_then(|at| run.argv.get(at + 1..));
     let args = args.ok_or_else(|| ReplayError::NotSysBench { id: run.id.clone() })?;
-    // The stored command line has the options themselves in place of a file of options.
+    // The stored command line contains the options from any option file.
     let read = |_: &Path| Err("it is not kept with the run".into());
     let parsed = plan(args, &Context { clock_seed: run.seed, read: &read }).map_err(|exit| {
         ReplayError::CommandLine { id: run.id.clone(), reason: format!("{}{}", exit.stdout, exit.stderr) }

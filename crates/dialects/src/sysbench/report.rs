@@ -1,4 +1,4 @@
-//! The report of 1.0.20: rates, latency, fairness; and the line of an interval.
+//! The report of 1.0.20: rates, latency, fairness; and interval lines.
 
 use super::figures::{Rules, Share, Tally, over, spread};
 use super::latency;
@@ -6,18 +6,17 @@ use super::options::Options;
 
 const MIB: f64 = 1_048_576.0;
 
-/// What a report is about.
 pub(super) struct Span<'a> {
     pub tally: &'a Tally,
-    /// From the start of the run.
+    /// Seconds since the start of the run.
     pub total_s: f64,
-    /// What rates are over.
+    /// Seconds that rates are computed over.
     pub clock_s: f64,
-    /// Of each thread, where it is known.
+    /// Per-thread figures, if known.
     pub shares: Option<&'a [Share]>,
 }
 
-/// Everything from the empty line before "File operations:" to the one behind the fairness.
+/// The text from the empty line before "File operations:" to the one after the fairness.
 pub(super) fn report(o: &Options, span: &Span<'_>) -> String {
     let Span { tally, total_s, clock_s, .. } = *span;
     let rate = |amount: f64| over(amount, clock_s);
@@ -44,7 +43,7 @@ fn latencies(o: &Options, tally: &Tally) -> String {
     let percentile = if o.percentile == 0 {
         "         percentile stats:               disabled\n".to_owned()
     } else {
-        // The number ends where it ends with two digits; one of three begins further left.
+        // The number is aligned for two digits; one with three starts further left.
         let title = format!("{:>11}th percentile:", o.percentile);
         format!("{title:<40}{:>13.2}\n", latency::percentile_ms(l, o.percentile))
     };
@@ -64,7 +63,7 @@ fn fairness(o: &Options, span: &Span<'_>) -> String {
             ((events / threads, 0.0), (span.tally.latency.sum_ns() as f64 / 1e9 / threads, 0.0))
         }
     };
-    // Intervals are taken of all threads together: only of one thread is its spread known then.
+    // Intervals combine all threads, so the deviation is known only with a single thread.
     let known = span.shares.is_some() || o.threads == 1;
     let deviation = |value: f64| if known { format!("{value:3.2}") } else { "-".into() };
     format!(
@@ -89,7 +88,7 @@ pub(super) fn interval(o: &Options, tally: &Tally, at_s: u64, width_s: f64) -> S
     )
 }
 
-/// One line for each thread, with --debug.
+/// A line per thread, with --debug.
 pub(super) fn threads(per_thread: &[Tally], rules: Rules) -> String {
     let mut text = String::from("DEBUG: Verbose per-thread statistics:\n\n");
     for (i, tally) in per_thread.iter().enumerate() {

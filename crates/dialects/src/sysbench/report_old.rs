@@ -1,4 +1,4 @@
-//! The report of 0.4.12, as its releases and distributions printed it: operations, requests per second, statistics of requests.
+//! The report of 0.4.12, as printed by its releases and distributions: operations, requests per second, request statistics.
 
 use super::figures::{Rules, Share, Tally, over, spread};
 use super::head::short_size;
@@ -6,7 +6,7 @@ use super::latency;
 use super::options::Options;
 use super::report::Span;
 
-/// Everything from "Operations performed:" to the empty line behind the fairness.
+/// The text from "Operations performed:" to the empty line after the fairness.
 pub(super) fn report(o: &Options, span: &Span<'_>) -> String {
     let Span { tally, total_s, clock_s, .. } = *span;
     let events = tally.events(Rules::of(o));

@@ -1,41 +1,41 @@
-//! The options of SysBench that its fileio test knows, one row each, and those fathom adds: the single source of parsing, help
-//! text, documentation and refusals. Nothing here acts; see `general` and `fileio`.
+//! The SysBench options that fileio accepts, one row each, and fathom's own: the single source for parsing, help,
+//! documentation and refusals. `general` and `fileio` act on them.
 
-/// What stands after the `=`.
+/// Type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// A whole number of 32 bits.
+    /// A 32-bit integer.
     Number,
-    /// A number of bytes, with a letter K, M, G or T behind it if wanted.
+    /// A number of bytes, optionally with a suffix K, M, G or T.
     Size,
     /// A decimal number.
     Real,
-    /// on, off and their kin; nothing is on.
+    /// on, off and similar words; no value means on.
     Switch,
     /// Any text.
     Text,
-    /// Texts with commas between them.
+    /// Comma-separated texts.
     List,
 }
 
-/// Where an option belongs.
+/// Group of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// To every test.
+    /// Options of every test.
     General,
-    /// To the choice of random numbers.
+    /// Random number options.
     Random,
-    /// To what is logged and reported.
+    /// Logging and reporting.
     Log,
-    /// To databases, which nothing here uses.
+    /// Databases, unused here.
     Database,
-    /// To fileio.
+    /// fileio options.
     FileIo,
-    /// To fathom: SysBench has no such option.
+    /// fathom's own options.
     Ours,
 }
 
-/// Which releases know an option.
+/// Releases that have an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Versions {
     /// 0.4 and 1.0.
@@ -46,40 +46,40 @@ pub enum Versions {
     New,
 }
 
-/// How far an option is honoured.
+/// How an option is handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// As in SysBench, or as its help says for those it does not have.
+    /// Works as in SysBench, or as described in its help if SysBench lacks it.
     Done,
-    /// Accepted; the note says what it does here.
+    /// Accepted; the text says what it does here.
     Harmless(&'static str),
-    /// An error; the sentence says why.
+    /// An error; the text says why.
     Refused(&'static str),
 }
 
 /// One option.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// Without the dashes before it.
+    /// Name without leading dashes.
     pub name: &'static str,
-    /// What stands after the `=`.
+    /// Type of the value.
     pub value: Value,
-    /// The word that stands for it in help texts.
+    /// Placeholder for the value in help texts.
     pub placeholder: &'static str,
-    /// As it stands in help texts; none where nothing is shown.
+    /// Default as shown in help texts; `None` if not shown.
     pub default: Option<&'static str>,
-    /// Where it belongs.
+    /// Group.
     pub part: Part,
-    /// Which releases know it.
+    /// Releases that have it.
     pub versions: Versions,
-    /// How far it is honoured.
+    /// How it is handled.
     pub state: State,
-    /// One line for a person.
+    /// One-line description.
     pub help: &'static str,
 }
 
 impl Row {
-    /// `--file-num=N` or `--validate[=on|off]`.
+    /// Usage text, `--file-num=N` or `--validate[=on|off]`.
     #[must_use]
     pub fn usage(&self) -> String {
         match self.value {
@@ -139,7 +139,7 @@ use Value::{List, Number, Real, Size, Switch, Text};
 const NO_DATABASE: &str = "nothing here talks to a database";
 const UNIFORM: &str = "fileio draws all positions uniformly, in SysBench too";
 
-/// Every option.
+/// All options.
 pub const OPTIONS: [Row; 66] = [
     new(row(General, "threads", Number, "1", "worker threads")),
     new(row(
@@ -299,7 +299,7 @@ pub const OPTIONS: [Row; 66] = [
     row(Ours, "file-cold", Switch, "off", "run: drop the files from the page cache first"),
 ];
 
-/// The row of an option, by its name as typed: `_` counts as `-`. Of two releases that know it, this one's.
+/// Finds an option by its name as given: `_` counts as `-`. If both releases have a row, this release's.
 #[must_use]
 pub fn find(name: &str, old: bool) -> Option<&'static Row> {
     let name = name.replace('_', "-");
@@ -307,13 +307,13 @@ pub fn find(name: &str, old: bool) -> Option<&'static Row> {
     OPTIONS.iter().find(|r| r.name == name && r.versions != other)
 }
 
-/// Whether 0.4 knows an option and 1.0 does not.
+/// Whether only 0.4 has the option.
 #[must_use]
 pub fn of_04_only(name: &str) -> bool {
     find(name, true).is_some() && find(name, false).is_none()
 }
 
-/// The rows of a part, in order.
+/// The rows of a group, in order.
 pub fn of_part(part: Part, old: bool) -> impl Iterator<Item = &'static Row> {
     let other = if old { Versions::New } else { Versions::Old };
     OPTIONS.iter().filter(move |r| r.part == part && r.versions != other)

@@ -1,5 +1,5 @@
-//! Whole command lines: planned, printed from made-up records, refused. What a run prints is held to golden files; they were compared
-//! by hand with 1.0.20's own output (digits masked) and, for 0.4.12, with what its users published.
+//! Complete command lines: planned, printed from synthetic records, or refused. Output is compared with golden files, which were checked
+//! manually against 1.0.20's output (digits masked) and, for 0.4.12, against published output.
 
 use super::*;
 use crate::LivePrinter as _;
@@ -10,7 +10,7 @@ use fathom_record::{
 use fathom_workload::{Access, Amount, Program, Stream};
 use proptest::prelude::*;
 
-/// The command line of 2004.
+/// The command line from 2004.
 const SEED: &str = "--num-threads=16 --test=fileio --file-total-size=3G --file-test-mode=rndrw run";
 
 fn words(line: &str) -> Vec<String> {
@@ -45,7 +45,7 @@ fn stat(op: OpKind, each_bytes: u64, latencies_ns: impl IntoIterator<Item = u64>
     OpStat { op, ops: latency.count(), bytes: latency.count() * each_bytes, latency }
 }
 
-/// What two threads of a mix would have done in two seconds, with the series of one-second intervals.
+/// The result of two threads of a mix over two seconds, with a series of one-second intervals.
 fn phase(parsed: &Parsed) -> record::Phase {
     let block = 16384;
     let worker = |index: u32| {
@@ -97,7 +97,7 @@ fn phase(parsed: &Parsed) -> record::Phase {
     }
 }
 
-/// The whole output, as it comes live.
+/// The complete output of a live run.
 fn output(line: &str) -> String {
     let parsed = planned(line);
     let phase = phase(&parsed);
@@ -266,7 +266,7 @@ fn intervals_are_as_wide_as_all_reports_need() {
     assert_eq!(width("--report-interval=4 --report-checkpoints=6,10"), 2);
 }
 
-/// Both streams, and the exit code.
+/// Stdout and stderr with the exit code.
 fn said(line: &str) -> String {
     let exit = refused(line);
     let text = format!("$ sysbench {line}\n{}", exit.stdout)
@@ -382,7 +382,7 @@ fn the_option_table_in_the_documentation_is_the_one_in_the_code() {
     panic!("docs/sysbench.md has another table of options; run this test with FATHOM_BLESS=1");
 }
 
-/// A word of a command line: mostly options, some nonsense.
+/// A command-line word: mostly options, some nonsense.
 fn word() -> impl Strategy<Value = String> {
     let name = prop::sample::select(table::OPTIONS.iter().map(|r| r.name).collect::<Vec<_>>());
     let value = prop_oneof![
@@ -399,7 +399,7 @@ fn word() -> impl Strategy<Value = String> {
     ]
 }
 
-/// What the model refuses for its size alone.
+/// Whether the model refuses it only for its size.
 fn too_much(message: &str) -> bool {
     ["too large", "larger than any file", "beyond the largest", "more than 65536 workers", "in flight"]
         .iter()

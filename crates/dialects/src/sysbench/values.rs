@@ -1,13 +1,13 @@
-//! What stands after the `=`: whole numbers, sizes, decimal numbers, switches. They are read as SysBench reads them, odd corners
-//! included, except that rest behind a size is an error instead of nothing.
+//! Parses option values: integers, sizes, decimal numbers, switches. They are parsed as in SysBench, including odd
+//! cases, except that trailing text after a size is an error.
 
 use super::words::Given;
 use super::{Exit, table};
 
-/// A whole number of 32 bits; nothing at all is 0.
+/// A 32-bit integer; an empty value is 0.
 ///
 /// # Errors
-/// Anything else.
+/// Any other value.
 pub(super) fn number(given: &Given) -> Result<i32, Exit> {
     let text = given.text();
     let digits = text.trim_start();
@@ -21,7 +21,7 @@ pub(super) fn number(given: &Given) -> Result<i32, Exit> {
     })
 }
 
-/// Bytes, with a letter for powers of 1024 (what follows it is passed over, as in SysBench: "500MB"); 0 for what is no size.
+/// A size in bytes with a suffix for powers of 1024 (text after it is ignored, as in SysBench: "500MB"); 0 if it is not a size.
 pub(super) fn size(given: &Given) -> u64 {
     let text = given.text().trim_start();
     let end = text.bytes().take_while(u8::is_ascii_digit).count();
@@ -37,7 +37,7 @@ pub(super) fn size(given: &Given) -> u64 {
     n.checked_mul(1 << shift).unwrap_or(0)
 }
 
-/// A decimal number; 0 for what is none.
+/// A decimal number; 0 if it is not a number.
 pub(super) fn real(given: &Given) -> f64 {
     given.text().trim().parse::<f64>().ok().filter(|n| n.is_finite()).unwrap_or(0.0)
 }
@@ -45,7 +45,7 @@ pub(super) fn real(given: &Given) -> f64 {
 /// On or off.
 ///
 /// # Errors
-/// Anything else.
+/// Any other value.
 pub(super) fn switch(given: &Given) -> Result<bool, Exit> {
     match given.value.as_deref() {
         None | Some("on" | "true" | "1") => Ok(true),
@@ -54,7 +54,7 @@ pub(super) fn switch(given: &Given) -> Result<bool, Exit> {
     }
 }
 
-/// An option that nobody knows, or a switch that is neither on nor off.
+/// Error: an unknown option, or a switch that is neither on nor off.
 pub(super) fn unknown(given: &Given) -> Exit {
     let exit = Exit::complaint(format_args!("invalid option: {}", given.raw));
     if table::of_04_only(&given.name) {

@@ -1,17 +1,16 @@
-//! From arguments to words and options: which test and command are meant, which options were given in which order, and which
-//! release's language it is. Values are read in `general` and `fileio`.
+//! Splits arguments into words and options: which test and command, which options in which order, and which
+//! release's language. Values are parsed in `general` and `fileio`.
 
 use super::{Exit, table};
 use std::path::Path;
 
-/// An option as typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Given {
-    /// What stands between the dashes and the `=`.
+    /// Text between the dashes and the `=`.
     pub name: String,
-    /// What stands after the `=`, if there is one.
+    /// Text after the `=`, if any.
     pub value: Option<String>,
-    /// The whole word.
+    /// The whole argument.
     pub raw: String,
 }
 
@@ -25,19 +24,18 @@ impl Given {
     }
 }
 
-/// A command line, taken apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Words {
     pub test: Option<String>,
     pub command: Option<String>,
     pub options: Vec<Given>,
-    /// The test was named by --test.
+    /// Whether the test was named by --test.
     pub test_option: bool,
-    /// The first word that is one too many.
+    /// The first surplus word.
     pub surplus: Option<String>,
 }
 
-/// Takes a command line apart. 0.4 knows the test from --test only; the word fileio is understood there, too.
+/// Splits a command line. 0.4 only has --test; the word fileio is accepted as well.
 pub(super) fn split(args: &[String], old: bool) -> Words {
     let mut words = Words::default();
     for arg in args {
@@ -63,9 +61,9 @@ pub(super) fn split(args: &[String], old: bool) -> Words {
     words
 }
 
-/// Whether a command line is in 0.4's language: told by --dialect, else by its form. --test and --num-threads are what 0.4 needs
-/// for a run of several threads; who knows 1.0 names the test without an option, or says --time or --events. Beside --test an option that
-/// 1.0 has not tells 0.4, too, whatever the number of threads.
+/// Whether a command line is in 0.4's language: according to --dialect, else to its form. 0.4 needs --test and --num-threads
+/// for a run of several threads; command lines for 1.0 name the test without an option, or use --time or --events. With --test, an option
+/// that 1.0 lacks also indicates 0.4, whatever the number of threads.
 ///
 /// # Errors
 /// A --dialect that is neither.
@@ -86,7 +84,7 @@ pub(super) fn is_old(args: &[String]) -> Result<bool, Exit> {
     Ok(given("test") && old && !given("time") && !given("events") && !given("threads"))
 }
 
-/// Puts the options of --config-file where it stands; a line is `name = value` or `name`, with or without dashes.
+/// Inserts the options of --config-file in its position; a line is `name = value` or `name`, with or without dashes.
 ///
 /// # Errors
 /// A file that cannot be read.

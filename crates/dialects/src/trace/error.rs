@@ -1,31 +1,31 @@
-//! What can be wrong with a trace: one sentence with the file, the place in it, what was found and what was expected.
+//! Errors in a trace: file, position, what was found and what was expected.
 
 use std::fmt;
 
-/// Where in a file.
+/// Position in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Place {
-    /// The file as a whole.
+    /// The whole file.
     #[default]
     Whole,
-    /// In a text: line and column, both from 1; the column counts characters.
+    /// In a text: line and column, both from 1; columns count characters.
     Line(u64, usize),
-    /// In a binary file: the offset, after decompression.
+    /// In a binary file: the offset in bytes, after decompression.
     Byte(u64),
 }
 
-/// What the sentence about a file of no known form ends with: the option of the commands that read traces.
+/// End of the message about an unrecognised file; names the option of the commands that read traces.
 pub const NAME_THE_FORM: &str = "; name the form with --from if it is one of these";
 
-/// A trace that cannot be read.
+/// Why a trace cannot be read.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{file}{place}: {what}")]
 pub struct TraceError {
-    /// The file as the caller named it.
+    /// File name as given by the caller.
     pub file: String,
-    /// Where in it.
+    /// Position in the file.
     pub place: Place,
-    /// What was found, what was expected, what to do.
+    /// What was found, what was expected, and what to do.
     pub what: String,
 }
 

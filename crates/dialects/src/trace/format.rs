@@ -1,6 +1,6 @@
-//! The forms that are read and those that are written, with the words a command line has for them.
+//! The formats that can be read and written, with their command-line names.
 
-/// A form that is read.
+/// An input format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Format {
     /// fathom's own event log.
@@ -8,7 +8,7 @@ pub enum Format {
     Own,
     /// blktrace's binary files.
     Blktrace,
-    /// blkparse's text, default format.
+    /// blkparse's default text format.
     Blkparse,
     /// The kernel's trace text (tracefs, trace-cmd report, perf script).
     Tracefs,
@@ -16,13 +16,13 @@ pub enum Format {
     Biosnoop,
     /// fio's iolog, version 2 or 3.
     Iolog,
-    /// CSV of Microsoft Research Cambridge, as SNIA keeps it.
+    /// CSV of Microsoft Research Cambridge, as distributed by SNIA.
     Msr,
-    /// DiskSim's ASCII form: milliseconds with a decimal point.
+    /// DiskSim's ASCII format: milliseconds with a decimal point.
     DiskSim,
-    /// MQSim's ASCII form: whole nanoseconds.
+    /// MQSim's ASCII format: integer nanoseconds.
     MqSim,
-    /// The Storage Performance Council's form, as UMass keeps it.
+    /// The Storage Performance Council's format, as distributed by UMass.
     Spc,
     /// Alibaba's block traces.
     Alibaba,
@@ -31,7 +31,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Every form.
+    /// All input formats.
     pub const ALL: [Self; 12] = [
         Self::Own,
         Self::Blktrace,
@@ -47,7 +47,7 @@ impl Format {
         Self::Tencent,
     ];
 
-    /// Its word on the command line.
+    /// Name on the command line.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -66,7 +66,7 @@ impl Format {
         }
     }
 
-    /// What it is called in a sentence.
+    /// Name in a sentence.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -85,24 +85,24 @@ impl Format {
         }
     }
 
-    /// The form of a word.
+    /// Finds a format by its command-line name.
     #[must_use]
     pub fn of_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|f| f.word() == word)
     }
 }
 
-/// A form that is written, event by event or request by request.
+/// An output format, by event or by request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
-    /// fathom's own event log: loses nothing.
+    /// fathom's own event log, which is lossless.
     Own,
-    /// Text as tracefs of Linux 6.18 has it.
+    /// Text as in tracefs of Linux 6.18.
     Tracefs,
     /// Text as blkparse prints it.
     Blkparse,
-    /// A row per request.
+    /// CSV with a row per request.
     Csv,
-    /// fio's iolog version 3: what was asked for, to be replayed.
+    /// fio's iolog version 3: submitted I/O, for replay.
     Iolog,
 }

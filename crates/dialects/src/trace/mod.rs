@@ -1,11 +1,11 @@
-//! Traces of block devices: what other tools recorded and what we recorded, read into the events of `fathom_record::block`; and
-//! those events written in forms that other tools read.
+//! Traces of block devices: reads traces recorded by other tools or fathom into the events of `fathom_record::block`, and
+//! writes those events in formats that other tools read.
 //!
-//! Which form a file has is found out from its content ([`open`]); gzip and zstd are taken off on the way. Everything streams:
-//! memory does not grow with the length of a trace. What each form can tell and what it cannot is in docs/formats/trace.md; where
-//! a form names whole requests, each becomes the events it is honest about, and the rest stays unsaid ([`About::notes`]).
+//! The format is detected from a file's content ([`open`]); gzip and zstd are decompressed on the way. Everything streams:
+//! memory does not grow with the length of a trace. The limits of each format are described in docs/formats/trace.md. If a format
+//! contains whole requests, each becomes the events that it has data for, and the rest is omitted ([`About::notes`]).
 //!
-//! Pure like every dialect: bytes come in through a reader that the caller opened, and go out through a writer of his.
+//! Pure like every dialect: bytes come from a reader and go to a writer, both provided by the caller.
 
 mod error;
 mod format;
@@ -19,20 +19,20 @@ pub use write::{EventWriter, RequestRow, Requests, writer};
 
 use fathom_record::block::log::{LogDevice, LogEnd, LogHeader};
 
-/// What is known of a trace beside its events. Devices, losses and notes may come late in a file: all of it holds once the last
-/// event was read.
+/// Information about a trace besides its events. Devices, losses and notes may come late in a file, so it is complete only after the
+/// last event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {
-    /// The form.
+    /// Format of the trace.
     pub format: Format,
-    /// What was said before the events.
+    /// Information that precedes the events.
     pub header: LogHeader,
-    /// The devices that were named; in forms that have names instead of numbers, the numbers are ours (major 0).
+    /// Devices named so far; if the format has names instead of numbers, the numbers are assigned by fathom (major 0).
     pub devices: Vec<LogDevice>,
-    /// Events that the recorder lost, as far as the file tells.
+    /// Events lost by the recorder, as far as the file says.
     pub lost: u64,
-    /// What was said behind the events; only our own form does.
+    /// Information that follows the events; only fathom's own format has it.
     pub end: Option<LogEnd>,
-    /// What the form cannot tell and what was passed over, in sentences.
+    /// What the format cannot represent and what was skipped, in sentences.
     pub notes: Vec<String>,
 }

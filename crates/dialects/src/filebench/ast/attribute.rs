@@ -1,5 +1,5 @@
-//! Attribute lists: `name=value` with commas between, kept as written. The names' synonyms and "the last one wins" live here, because
-//! every reader of a list needs them; which attribute belongs where is the parser's business, and what it means the resolver's.
+//! Attribute lists: comma-separated `name=value`, kept as written. Synonyms and "the last one wins" are handled here because every reader
+//! needs them; the parser checks which attributes are valid where, and the planner interprets them.
 
 use super::{Value, Variable};
 use crate::filebench::span::{Span, Spanned};
@@ -9,9 +9,9 @@ use crate::filebench::span::{Span, Spanned};
 pub struct Attribute {
     /// The name as written: `filesetname` stays `filesetname`.
     pub name: String,
-    /// Where the name stands.
+    /// Position of the name.
     pub name_span: Span,
-    /// What is right of the equals sign; without one the attribute is true.
+    /// The value; `None` means true.
     pub value: Option<Spanned<Value>>,
 }
 
@@ -24,7 +24,7 @@ impl PartialEq for Attribute {
 impl Eq for Attribute {}
 
 impl Attribute {
-    /// An attribute that was made, not read.
+    /// An attribute without a position, not parsed from a script.
     #[must_use]
     pub fn new(name: impl Into<String>, value: Option<Value>) -> Self {
         Self { name: name.into(), name_span: Span::default(), value: value.map(Spanned::from) }
@@ -36,14 +36,14 @@ impl Attribute {
         canonical_name(&self.name)
     }
 
-    /// Where the whole attribute stands.
+    /// Position of the whole attribute.
     #[must_use]
     pub fn span(&self) -> Span {
         self.value.as_ref().map_or(self.name_span, |value| self.name_span.to(value.span))
     }
 }
 
-/// The one name for attributes that have two.
+/// The canonical name of attributes with synonyms.
 #[must_use]
 pub fn canonical_name(name: &str) -> &str {
     match name {
@@ -58,14 +58,14 @@ pub fn canonical_name(name: &str) -> &str {
 pub struct Attributes(pub Vec<Attribute>);
 
 impl Attributes {
-    /// The attribute that counts: the last of that name, under either synonym.
+    /// The effective attribute: the last of that name or its synonym.
     #[must_use]
     pub fn last(&self, name: &str) -> Option<&Attribute> {
         let name = canonical_name(name);
         self.0.iter().rev().find(|attribute| attribute.canonical_name() == name)
     }
 
-    /// The value that counts; `None` also if the attribute stands without one.
+    /// The effective value; `None` also for an attribute without one.
     #[must_use]
     pub fn value(&self, name: &str) -> Option<&Spanned<Value>> {
         self.last(name)?.value.as_ref()
@@ -86,12 +86,12 @@ impl<'a> IntoIterator for &'a Attributes {
     }
 }
 
-/// A variable of a composite: declared in its definition (`$files`, `$n=5`), given in its use (`$files=bigset`).
+/// A variable of a composite: declared in its definition (`$files`, `$n=5`), set in its use (`$files=bigset`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Local {
-    /// The variable.
+    /// Name of the variable.
     pub variable: Spanned<Variable>,
-    /// Its default or its value.
+    /// Default or assigned value.
     pub value: Option<Spanned<Value>>,
 }
 

@@ -1,4 +1,4 @@
-//! The commands of a script, 1.5's and the older language's, one variant for each thing a line can ask for.
+//! The commands of a script, of 1.5 and of the older language.
 
 use super::{Attributes, Local, Script, Text, Value, Variable};
 use crate::filebench::span::Spanned;
@@ -8,7 +8,7 @@ use crate::filebench::span::Spanned;
 pub enum Command {
     /// `set $name=VALUE`, and the older `set $name.mean=VALUE`, which changes one attribute of a random variable.
     Set {
-        /// The variable.
+        /// Name of the variable.
         variable: Spanned<Variable>,
         /// The attribute of a random variable, in the older form.
         field: Option<Spanned<String>>,
@@ -70,15 +70,15 @@ pub enum Command {
     EnableMulti(Attributes),
     /// `domultisync value=...`
     Domultisync(Attributes),
-    /// `load NAME` (older): the commands of another file. Left to the caller, who can open files.
+    /// `load NAME` (older): runs the commands of another file. The caller opens it.
     Load(Spanned<Value>),
     /// `foreach $x in 1,2,3 { ... }` (older)
     Foreach {
-        /// The variable of the loop.
+        /// Loop variable.
         variable: Spanned<Variable>,
-        /// Its values.
+        /// Values of the loop variable, in order.
         values: Vec<Spanned<Value>>,
-        /// The commands.
+        /// Commands of the loop body.
         body: Script,
     },
     /// `shutdown processes` (older)
@@ -97,10 +97,10 @@ pub enum Command {
     Fscheck(Attributes),
 }
 
-/// What ends a run before its time.
+/// Early end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuitMode {
-    /// Nothing; an early end is a failure. The default.
+    /// None; an early end is a failure. The default.
     Timeout,
     /// When all threads are done.
     AllDone,
@@ -108,7 +108,7 @@ pub enum QuitMode {
     FirstDone,
 }
 
-/// What `create` makes.
+/// Objects of `create`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Created {
     /// `create files`: all file sets.
@@ -121,7 +121,7 @@ pub enum Created {
     Processes,
 }
 
-/// What `list` lists.
+/// Objects of `list`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Listed {
     /// `list filesets`
@@ -172,9 +172,9 @@ pub struct Thread {
 pub struct FlowopUse {
     /// A built-in type or the name of a composite.
     pub flowop_type: Spanned<String>,
-    /// Its attributes.
+    /// Attributes as written.
     pub attributes: Attributes,
-    /// Values for the variables of a composite. Their place among the attributes has no meaning and is not kept.
+    /// Values for the variables of a composite. Their position among the attributes has no meaning and is not kept.
     pub locals: Vec<Local>,
 }
 
@@ -183,7 +183,7 @@ pub struct FlowopUse {
 pub struct Composite {
     /// `name`, `iters`.
     pub attributes: Attributes,
-    /// Its variables and their defaults.
+    /// Variables with their defaults.
     pub locals: Vec<Local>,
     /// At least one.
     pub flowops: Vec<Spanned<FlowopUse>>,

@@ -1,6 +1,6 @@
-//! A script of the Workload Model Language as a tree, as it was written: attributes in their order, variables not looked up, words
-//! of every version side by side. The parser makes it, the printer writes it back, and the resolver gives it a meaning, which may
-//! differ between versions; nothing here does.
+//! The syntax tree of a Workload Model Language script, as written: attributes in order, variables unresolved, words of every
+//! version. The parser creates it, the printer writes it back, and the planner interprets it, which may depend on the version;
+//! the tree itself does not.
 
 mod attribute;
 mod command;
@@ -18,6 +18,6 @@ use super::span::Spanned;
 /// A whole file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Script {
-    /// Its commands, in the order in which they are carried out.
+    /// Commands in execution order.
     pub commands: Vec<Spanned<Command>>,
 }

@@ -1,5 +1,5 @@
-//! Which words of a script only the language before 1.5 knew. The reader accepts both languages always; with this a caller can say
-//! once a run that the file is an older one.
+//! Identifies words that only exist in the language before 1.5. The parser always accepts both languages; with this a caller can report
+//! once per run that the file is an older one.
 
 use super::{
     Attributes, Command, Composite, Created, FlowopUse, Local, Number, Piece, Process, Script, Text, Value,
@@ -9,7 +9,7 @@ use super::{
 /// Attributes that 1.5 does not have.
 const OLDER_ATTRIBUTES: [&str; 5] = ["cached", "filesizegamma", "possetname", "procname", "namelength"];
 
-/// Internal values of the older language; any other `${name}` is a plain variable of 1.5.
+/// Internal variables of the older language; any other `${name}` is a plain variable in 1.5.
 const INTERNAL: [&str; 3] = ["date", "hostname", "scriptname"];
 
 const JOINED: &str = "a word joined with a variable";
@@ -19,7 +19,7 @@ const ARITHMETIC: &str = "arithmetic in set";
 const INTERNAL_VALUE: &str = "${...} for an internal value";
 
 impl Script {
-    /// The first word of the script that only the older language knows.
+    /// The first word of the script that exists only in the older language.
     #[must_use]
     pub fn since_older(&self) -> Option<&'static str> {
         self.commands.iter().find_map(|command| command.node.since_older())
@@ -27,7 +27,7 @@ impl Script {
 }
 
 impl Command {
-    /// The word (or a description of the construct) that makes this a command of the language before 1.5; `None` if 1.5 knows it.
+    /// The word (or a description of the construct) that exists only before 1.5; `None` if 1.5 has the command.
     #[must_use]
     pub fn since_older(&self) -> Option<&'static str> {
         match self {
@@ -107,7 +107,7 @@ fn older_attributes(attributes: &Attributes) -> Option<&'static str> {
     })
 }
 
-/// Of a value anywhere; that `set` takes no bare variable in 1.5 is looked at there.
+/// Checks a value in any position; the bare variables of `set`, which 1.5 lacks, are checked there.
 fn older_value(value: &Value) -> Option<&'static str> {
     match value {
         Value::Joined(_) => Some(JOINED),

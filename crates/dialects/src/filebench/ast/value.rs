@@ -1,5 +1,5 @@
-//! What may stand right of an equals sign: numbers, words, strings, variables, and the older language's joined words and
-//! arithmetic. Nothing is looked up or computed here.
+//! Values on the right of an equals sign: numbers, words, strings, variables, and the older language's joined words and
+//! arithmetic. Nothing is resolved or computed here.
 
 use crate::filebench::ast::Attributes;
 use crate::filebench::span::Spanned;
@@ -16,36 +16,36 @@ pub enum Value {
     Boolean(bool),
     /// A bare word; also the keyword values of `type` and `randsrc` (`uniform`, `rand48`).
     Word(String),
-    /// A string in quotes. As an attribute value in 1.5 it is one literal piece; in the older language it may hold variables.
+    /// A quoted string. As an attribute value in 1.5 it is one literal piece; in the older language it may contain variables.
     Quoted(Text),
     /// `$name`, `${name}`, `$(name)`.
     Variable(Variable),
-    /// Words and variables without a blank between, as in `$dir/sub`: the older language's concatenation. At least two pieces, at
-    /// least one of them a variable, no two literals side by side. See [`Value::glued_arithmetic`].
+    /// Adjacent words and variables, as in `$dir/sub`: the older language's concatenation. At least two pieces, at
+    /// least one of them a variable, and no two adjacent literals. See [`Value::glued_arithmetic`].
     Joined(Vec<Piece>),
-    /// `randvar(...)`, only right of `set`.
+    /// `randvar(...)`, only in `set`.
     RandVar(Attributes),
-    /// `cvar(...)`, only right of `set`.
+    /// `cvar(...)`, only in `set`.
     CVar(Attributes),
-    /// `$a * $b`, only right of `set`: one operation of integers, late bound like any variable.
+    /// `$a * $b`, only in `set`: one integer operation, bound late like any variable.
     Arithmetic {
-        /// Left of the operator.
+        /// Left operand.
         left: Number,
         /// `+ - * /`.
         operator: Operator,
-        /// Right of the operator.
+        /// Right operand.
         right: Number,
     },
     /// The rows of `randtable`.
     Table(Vec<Spanned<TableRow>>),
 }
 
-/// A side of an [`Value::Arithmetic`], or a number of a table.
+/// An operand of a [`Value::Arithmetic`], or a number of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Number {
     /// A literal, at most 2^63-1.
     Integer(u64),
-    /// A variable that must turn out to be a number.
+    /// A variable that must resolve to a number.
     Variable(Variable),
 }
 
@@ -63,7 +63,7 @@ pub enum Operator {
 }
 
 impl Operator {
-    /// The sign it is written with.
+    /// The operator's character.
     #[must_use]
     pub fn sign(self) -> char {
         match self {
@@ -78,7 +78,7 @@ impl Operator {
 /// One row of `randtable`: `{percent, low, high}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableRow {
-    /// How many of the hundred cells the row fills.
+    /// Percentage of the table's hundred cells.
     pub percent: Spanned<Number>,
     /// Smallest value.
     pub low: Spanned<Number>,
@@ -86,8 +86,8 @@ pub struct TableRow {
     pub high: Spanned<Number>,
 }
 
-/// How a variable is written. In 1.5 the three forms are names of different variables; in the older language the second is an
-/// internal value and the third a variable of the environment.
+/// Notation of a variable. In 1.5 the three notations name different variables; in the older language the second is an
+/// internal variable and the third an environment variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum VariableForm {
     /// `$name`
@@ -98,41 +98,41 @@ pub enum VariableForm {
     Parenthesised,
 }
 
-/// A variable's name.
+/// A variable reference.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Variable {
-    /// How it is written.
+    /// Notation used.
     pub form: VariableForm,
-    /// The name, without dollar and brackets.
+    /// Name without dollar and brackets.
     pub name: String,
 }
 
 impl Variable {
-    /// `$name`.
+    /// The variable `$name`.
     #[must_use]
     pub fn plain(name: impl Into<String>) -> Self {
         Self { form: VariableForm::Plain, name: name.into() }
     }
 }
 
-/// A piece of a string or of a joined word.
+/// Part of a string or of a joined word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// Text as meant: escapes are already replaced. Not empty.
+    /// Text with escapes resolved. Not empty.
     Literal(String),
     /// A variable to be replaced by its value.
     Variable(Variable),
 }
 
-/// A string in quotes: pieces in order, no two literals side by side.
+/// A quoted string: pieces in order, no two adjacent literals.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Text {
-    /// The pieces; none is the empty string.
+    /// The pieces; empty for the empty string.
     pub pieces: Vec<Piece>,
 }
 
 impl Text {
-    /// The text, if no variable is in it.
+    /// The text if it contains no variable.
     #[must_use]
     pub fn literal(&self) -> Option<&str> {
         match self.pieces.as_slice() {
@@ -154,8 +154,8 @@ impl Value {
         }
     }
 
-    /// A joined word that is arithmetic if its variables turn out to be numbers: `$a/2`, `$a-2k`, `$a/$b`, `$a-$b`. Written without
-    /// blanks, only the variables' types tell a quotient from a path; with blanks it is [`Value::Arithmetic`] from the start.
+    /// A joined word that is arithmetic if its variables are numbers: `$a/2`, `$a-2k`, `$a/$b`, `$a-$b`. Without
+    /// blanks, only the types of the variables distinguish a quotient from a path; with blanks it is parsed as [`Value::Arithmetic`].
     #[must_use]
     pub fn glued_arithmetic(&self) -> Option<(Number, Operator, Number)> {
         let Self::Joined(pieces) = self else { return None };
@@ -178,7 +178,7 @@ impl Value {
     }
 }
 
-/// An integer literal, if `text` is one and nothing else and its value is within the language.
+/// Parses an integer literal; `None` if `text` is anything else or out of range.
 #[must_use]
 pub fn integer(text: &str) -> Option<u64> {
     let (digits, factor) = match text.as_bytes().last()? {

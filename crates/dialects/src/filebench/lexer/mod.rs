@@ -1,5 +1,5 @@
-//! Cuts a script into tokens by the lexical rules of Filebench 1.5, widened by what the older language adds: arithmetic signs and words
-//! that go on after a variable. Never stops: what has no meaning is skipped and reported, as 1.5 does.
+//! Splits a script into tokens by the rules of Filebench 1.5, extended by the older language's arithmetic signs and words
+//! continuing after a variable. Never fails: like 1.5, it skips and reports what it does not recognise.
 
 mod names;
 mod strings;
@@ -8,7 +8,7 @@ use super::ast::INTEGER_MAX;
 use super::span::Span;
 use super::token::{Token, TokenKind, is_keyword};
 
-/// Something to report, before lines and columns are known.
+/// A warning before its line and column are known.
 #[derive(Clone, Debug)]
 pub(super) struct Finding {
     pub span: Span,
@@ -16,16 +16,15 @@ pub(super) struct Finding {
     pub hint: Option<String>,
 }
 
-/// Tokens (the last is [`TokenKind::End`]) and what was found on the way.
+/// Tokens, ending with [`TokenKind::End`], and the findings.
 pub(super) struct Lexed {
     pub tokens: Vec<Token>,
     pub errors: Vec<Finding>,
     pub warnings: Vec<Finding>,
-    /// Characters that were skipped.
+    /// Skipped characters.
     pub illegal: Vec<(Span, char)>,
 }
 
-/// The tokens of `text`.
 pub(super) fn lex(text: &str) -> Lexed {
     let mut lexer = Lexer {
         text,
@@ -37,7 +36,7 @@ pub(super) fn lex(text: &str) -> Lexed {
     lexer.out
 }
 
-/// Characters a bare word may go on with.
+/// Characters allowed in a bare word after the first.
 pub(super) fn is_word_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | ':' | ';')
 }
@@ -49,7 +48,7 @@ struct Lexer<'a> {
 }
 
 impl Lexer<'_> {
-    /// Reads one token or skips one thing; false at the end.
+    /// Reads one token or skips a character; false at the end.
     fn token(&mut self) -> bool {
         let Some(first) = self.rest().chars().next() else { return false };
         let start = self.at;
@@ -86,12 +85,12 @@ impl Lexer<'_> {
         self.out.tokens.push(Token { kind, span: Span::new(start, self.at) });
     }
 
-    /// Length of the run of characters from here on that `belongs` says yes to.
+    /// Length of the run of characters for which `belongs` is true.
     fn run_length(&self, belongs: impl Fn(char) -> bool) -> usize {
         self.rest().find(|c| !belongs(c)).unwrap_or(self.rest().len())
     }
 
-    /// A word that goes on right after a variable. One without a letter, digit, slash or dash (`$ab;`) is no word: 1.5 skips it.
+    /// Text directly after a variable. Without a letter, digit, slash or dash (`$ab;`) it is not a word: 1.5 skips it.
     fn tail(&mut self) -> bool {
         let start = self.at;
         let after_variable = self

@@ -1,17 +1,17 @@
-//! Names of variables, outside and inside of strings. One that is badly written is reported and read as far as it goes, so that the rest of
-//! the line can still be looked at.
+//! Variable names, inside and outside of strings. A malformed one is reported and read as far as possible, so that the rest of
+//! the line can still be checked.
 
 use super::{Finding, Lexer};
 use crate::filebench::ast::{Variable, VariableForm};
 use crate::filebench::span::Span;
 
-/// Characters of a name in brackets; those with a dot are the older language's internal values.
+/// Characters of a bracketed name; names with a dot are internal variables of the older language.
 pub(super) fn is_name_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '.')
 }
 
 impl Lexer<'_> {
-    /// A variable; at `$`. One that is badly written is reported and read as far as it goes.
+    /// Reads a variable; positioned at `$`. A malformed one is reported and read as far as possible.
     pub(super) fn variable(&mut self) -> Variable {
         let start = self.at;
         self.at += 1;

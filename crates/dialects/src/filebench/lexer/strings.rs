@@ -1,5 +1,5 @@
-//! Strings in quotes, cut into the pieces that Filebench 1.5 makes a token each of. Where it has an escape, where a backslash is itself
-//! and where it is dropped was found by putting strings to the program.
+//! Quoted strings, split into the pieces of which Filebench 1.5 makes a token each. Its treatment of escapes and backslashes was
+//! determined by experiment.
 
 use super::names::is_name_char;
 use super::{Finding, Lexer};
@@ -34,7 +34,7 @@ impl Lexer<'_> {
         self.push(start, TokenKind::Quoted(quoted));
     }
 
-    /// One piece of a string; a piece is what 1.5 makes one token of.
+    /// Reads one piece, which is a token in 1.5.
     fn piece(&mut self, quoted: &mut Quoted) {
         let start = self.at;
         let rest = self.rest();
@@ -66,7 +66,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// A dollar in a string. Before anything that is no name it is dropped; `$a` is a mistake, as it would change a path.
+    /// A dollar in a string. It is dropped unless a name follows; `$a` is an error, as it would change a path.
     fn dollar(&mut self, quoted: &mut Quoted) {
         let start = self.at;
         let named = |text: &str| text.starts_with(|c: char| c.is_ascii_alphabetic());
@@ -83,7 +83,7 @@ impl Lexer<'_> {
         if let Some(close) = close {
             let length = inside.find(|c: char| !is_name_char(c)).unwrap_or(inside.len());
             if !inside[length..].starts_with(close) {
-                // `$(ls /x)` is for the shell: to 1.5 a variable it does not know, which stands for its own text.
+                // `$(ls /x)` is meant for the shell: in 1.5 an unknown variable, which expands to its own text.
                 self.at += 2 + length;
                 quoted.pieces.push(Piece::Literal(self.text[start..self.at].to_owned()));
                 return;

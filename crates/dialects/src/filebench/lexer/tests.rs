@@ -1,4 +1,4 @@
-//! What the lexer makes of words, numbers, names and strings; for strings, what Filebench 1.5 itself made of them.
+//! Lexing of words, numbers, names and strings; strings are compared with the results of Filebench 1.5.
 
 use super::*;
 use crate::filebench::ast::{Piece, Variable, VariableForm};
@@ -14,7 +14,7 @@ fn variable(name: &str) -> TokenKind {
     TokenKind::Variable(Variable::plain(name))
 }
 
-/// The pieces of one string; literals as they are, variables in brackets.
+/// The pieces of one string; variables in brackets.
 fn pieces(text: &str) -> Vec<String> {
     let mut kinds = kinds(text);
     let Some(TokenKind::Quoted(quoted)) = kinds.pop() else { panic!("no string in {text}") };
@@ -63,7 +63,7 @@ fn names_of_variables() {
     }
 }
 
-/// Each of these was put to Filebench 1.5, which printed the pieces one after the other.
+/// The pieces as printed by Filebench 1.5.
 #[test]
 fn strings_are_cut_as_1_5_cuts_them() {
     assert_eq!(pieces(r#""run $ab run""#), ["run ", "<ab>", " run"]);
@@ -94,7 +94,7 @@ fn numbers_too_large() {
     assert_eq!(lexed.tokens[0].kind, Integer(INTEGER_MAX));
     assert_eq!(lex("17179869184g").errors.len(), 1);
     assert_eq!(lex("9223372036854775807").warnings.len(), 0);
-    // Found by fuzzing: its magnitude was one larger than an integer can be.
+    // Found by fuzzing: the magnitude exceeds the largest integer by one.
     let lexed = lex("-9223372036854775808");
     assert_eq!((lexed.warnings.len(), &lexed.tokens[0].kind), (1, &Negative(-i64::MAX)));
 }

@@ -1,27 +1,27 @@
-//! What Filebench says of runs that do not come to their end.
+//! Filebench's messages about runs that end early.
 
 /// Why a run ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped<'a> {
-    /// An operation found no file or directory.
+    /// A file or directory did not exist.
     NoFile {
-        /// The operation.
+        /// Name of the operation.
         flowop: &'a str,
         /// Number of its thread, from 1.
         instance: u32,
     },
     /// An operation failed.
     Failed {
-        /// Its thread.
+        /// Name of its thread.
         thread: &'a str,
         /// Number of the thread, from 1.
         thread_instance: u32,
-        /// The operation.
+        /// Name of the operation.
         flowop: &'a str,
     },
 }
 
-/// The lines about it: those of the log, and without a time those that have none.
+/// The log lines for it; lines without a timestamp are separate.
 #[must_use]
 pub fn stopped_early(stopped: Stopped) -> Vec<String> {
     match stopped {

@@ -1,4 +1,4 @@
-//! The figures of a breakdown: which rows, in which order, and what a name that several operations share comes to.
+//! The figures of a breakdown: the rows, their order, and operations that share a name.
 
 use super::BUCKETS;
 use crate::filebench::plan::Format;
@@ -7,71 +7,71 @@ use fathom_record::{Histogram, OpKind, Row, histogram};
 use fathom_workload::Group;
 use std::collections::BTreeMap;
 
-/// One row.
+/// One row of the breakdown.
 #[derive(Clone, Debug)]
 pub struct FiguresRow {
     /// The operation's name.
     pub name: String,
     /// Completed executions.
     pub ops: u64,
-    /// File data moved.
+    /// File data moved, bytes.
     pub bytes: u64,
-    /// All durations together, ns.
+    /// Sum of durations, ns.
     pub total_ns: f64,
-    /// The shortest.
+    /// Shortest duration, ns.
     pub min_ns: u64,
-    /// The longest.
+    /// Longest duration, ns.
     pub max_ns: u64,
-    /// CPU time of the threads meanwhile, ns.
+    /// CPU time of the threads during the operation, ns.
     pub cpu_ns: u64,
-    /// All durations.
+    /// Histogram of durations.
     pub latency: Histogram,
     /// Bucket i: durations of 2^(i-1) to 2^i - 1 ns; the first: 0.
     pub buckets: [u64; BUCKETS],
 }
 
-/// The sum over I/O.
+/// Totals over I/O operations.
 #[derive(Clone, Debug, Default)]
 pub struct FiguresIo {
     /// Completed operations.
     pub ops: u64,
-    /// Those that count as reads.
+    /// Operations counted as reads.
     pub reads: u64,
-    /// Those that count as writes.
+    /// Operations counted as writes.
     pub writes: u64,
-    /// File data moved.
+    /// File data moved, bytes.
     pub bytes: u64,
-    /// All durations together, ns.
+    /// Sum of durations, ns.
     pub total_ns: f64,
-    /// CPU time of the threads in them, ns.
+    /// CPU time of the threads during I/O, ns.
     pub cpu_ns: u64,
 }
 
 /// Everything a breakdown prints.
 #[derive(Clone, Debug)]
 pub struct Figures {
-    /// Seconds of counting.
+    /// Measured time in seconds.
     pub seconds: f64,
-    /// Newest definition first.
+    /// Rows, newest definition first.
     pub rows: Vec<FiguresRow>,
-    /// The summary.
+    /// The I/O summary.
     pub io: FiguresIo,
-    /// CPU time that the I/O cost, ns: of the whole machine without what the benchmark itself used outside of it, where that is known.
+    /// CPU time spent on I/O, ns: that of the whole machine, if known, minus what the benchmark used outside of operations.
     pub cpu_ns: f64,
 }
 
-/// CPU time of a run beside its operations' own.
+/// CPU times of a run other than its operations' own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuTimes {
-    /// All programs of the machine.
+    /// All processes of the machine, ns.
     pub machine_ns: Option<u64>,
-    /// The benchmark's threads.
+    /// The benchmark's threads, ns.
     pub own_ns: u64,
 }
 
 impl Figures {
-    /// The figures of a run. `rows` are those of all workers; of operations with one name the newest has them up to 1.5, the
-    /// oldest before 1.4, as the original's lookup of names went.
+    /// The figures of a run. `rows` are those of all workers. Operations that share a name are attributed to the newest in 1.5, to the
+    /// oldest before 1.4, following the name lookup of the original.
     #[must_use]
     pub fn new(groups: &[Group], rows: &[Row], seconds: f64, cpu: CpuTimes, format: Format) -> Self {
         let merged = Row::merged(rows);
@@ -86,7 +86,7 @@ impl Figures {
             row.map_or_else(|| FiguresRow::empty(name), |row| FiguresRow::of(row))
         });
         let mut io = FiguresIo::default();
-        // One name may stand for a read here and for something else there: each counts as what it is.
+        // Operations of the same name may differ in kind; each counts as its own kind.
         for row in rows.iter().filter(|r| r.class.is_io()) {
             io.ops += row.ops;
             io.bytes += row.bytes;
@@ -103,7 +103,7 @@ impl Figures {
         Self { seconds, rows: lines.collect(), io, cpu_ns }
     }
 
-    /// What came after `before`: the counters were zeroed then.
+    /// The figures since `before`, when the counters were zeroed.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
         let (io, then) = (&self.io, &before.io);
@@ -122,14 +122,14 @@ impl Figures {
         }
     }
 
-    /// So many a second.
+    /// Rate per second of an amount.
     #[must_use]
     pub fn per_second(&self, amount: f64) -> f64 {
         if self.seconds > 0.0 { amount / self.seconds } else { 0.0 }
     }
 }
 
-/// The names of all rows. Groups and their threads stand in the workload last defined first, operations as written.
+/// The names of all rows. Groups and threads are in reverse order of definition, operations in order.
 fn newest_first(groups: &[Group]) -> Vec<String> {
     let mut names = Vec::new();
     for group in groups {
@@ -173,11 +173,11 @@ impl FiguresRow {
         }
     }
 
-    /// What came after `before`. Sums are exact, the smallest and the largest duration as exact as a histogram's buckets.
+    /// The figures since `before`. Sums are exact; the smallest and largest durations are as exact as the histogram buckets.
     fn since(&self, before: &Self) -> Self {
         let latency = difference(&self.latency, &before.latency);
         let (ops, total_ns) = (self.ops.saturating_sub(before.ops), self.total_ns - before.total_ns);
-        // Of a single one the sum is all there is to know.
+        // The sum gives the duration of a single operation exactly.
         let single_ns = (ops == 1).then_some(total_ns as u64);
         Self {
             name: self.name.clone(),
@@ -193,7 +193,7 @@ impl FiguresRow {
     }
 }
 
-/// Counts by powers of two: the buckets of a histogram never straddle one.
+/// Counts by powers of two; histogram buckets never straddle one.
 fn powers(latency: &Histogram) -> [u64; BUCKETS] {
     let mut buckets = [0; BUCKETS];
     for (low, _, count) in latency.buckets() {

@@ -1,5 +1,5 @@
-//! What Filebench prints of a run, from the figures of a record: rows and summary in the form of each version. Pure; the times
-//! before log lines and the order of everything are the caller's.
+//! Filebench's output for a run, from the figures of a record: rows and summary in the format of each version. Pure: the caller adds
+//! timestamps and determines the order.
 
 mod early;
 mod figures;
@@ -16,10 +16,10 @@ pub use usage::{custom_type, custom_types, no_options, usage};
 
 use super::plan::Format;
 
-/// Buckets of a row's histogram.
+/// Number of histogram buckets of a row.
 const BUCKETS: usize = 64;
 
-/// The rows of `Per-Operation Breakdown`, a line each.
+/// The rows of `Per-Operation Breakdown`, one line each.
 #[must_use]
 pub fn rows(figures: &Figures, format: Format, histograms: bool) -> String {
     match format {
@@ -29,7 +29,7 @@ pub fn rows(figures: &Figures, format: Format, histograms: bool) -> String {
     }
 }
 
-/// `IO Summary: ...`, without an end of line.
+/// `IO Summary: ...`, without a line end.
 #[must_use]
 pub fn summary(figures: &Figures, format: Format) -> String {
     match format {
@@ -40,13 +40,13 @@ pub fn summary(figures: &Figures, format: Format) -> String {
     }
 }
 
-/// The file that `stats dump` wrote.
+/// Contents of a `stats dump` file.
 #[must_use]
 pub fn dump(figures: &Figures) -> String {
     format!("Flowop totals:\n{}\n{}\n", rows(figures, Format::Dump, false), summary(figures, Format::Dump))
 }
 
-/// What stands before a line of the log.
+/// Prefix of a log line.
 #[must_use]
 pub fn prefix(format: Format, debug: u64, pid: u32, elapsed_s: f64) -> String {
     match format {

@@ -1,5 +1,5 @@
-//! The forms of 1.4.9.1, 1.1.0 and of the file that `stats dump` wrote. They cut bytes to whole MiB before they divide by the time, and
-//! have CPU time where 1.5 has none.
+//! The formats of 1.4.9.1, 1.1.0, and of `stats dump` files. They truncate bytes to whole MiB before dividing by the time, and
+//! print CPU times that 1.5 omits.
 
 use super::{Figures, FiguresRow, milliseconds};
 
@@ -16,7 +16,7 @@ fn mean_ms(total_ns: f64, count: u64) -> f64 {
     milliseconds(total_ns / count.max(1) as f64)
 }
 
-/// CPU time of a read or write, us.
+/// CPU time per read or write, us.
 fn io_cpu_us(figures: &Figures) -> f64 {
     mean_us(figures.cpu_ns, figures.io.reads + figures.io.writes)
 }

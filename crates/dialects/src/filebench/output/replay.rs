@@ -1,4 +1,4 @@
-//! The figures of a stored run in Filebench's form: what was printed when it ran, without the log around.
+//! Prints the figures of a stored run in Filebench's format, without the log lines.
 
 use super::{CpuTimes, Figures, rows, summary};
 use crate::filebench::plan::Format;
@@ -13,12 +13,12 @@ pub enum ReplayError {
         "the workload in the record of run {0} cannot be read, so the order of its rows is not known; `fathom show` prints its figures"
     )]
     Workload(String),
-    /// Nothing was measured.
+    /// The record has no measurements.
     #[error("run {0} has no figures: it ended before anything was measured")]
     Empty(String),
 }
 
-/// The figures of one execution of these processes.
+/// The figures of one repetition of these groups.
 #[must_use]
 pub fn figures(groups: &[Group], repetition: &Repetition, format: Format) -> Figures {
     let workers = &repetition.workers;
@@ -38,7 +38,7 @@ pub fn figures(groups: &[Group], repetition: &Repetition, format: Format) -> Fig
 /// The breakdown of every phase of a stored run, as 1.5 prints it.
 ///
 /// # Errors
-/// If the record's workload cannot be read, or nothing was measured.
+/// If the record's workload cannot be read, or there are no measurements.
 pub fn print(run: &Run) -> Result<String, ReplayError> {
     let workload = Workload::from_toml(&run.workload).map_err(|_| ReplayError::Workload(run.id.clone()))?;
     let mut text = String::new();

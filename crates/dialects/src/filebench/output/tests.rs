@@ -1,4 +1,4 @@
-//! Output against the original's: layout to the character, figures from made-up rows.
+//! Compares the output with the original's: exact layout, figures from synthetic rows.
 
 use super::*;
 use crate::filebench::plan::{Found, Options, World, plan};

@@ -1,8 +1,8 @@
-//! The texts of `-h`, of a command line without options, and of `-c`.
+//! Texts for `-h`, for a command line without options, and for `-c`.
 
 use crate::filebench::plan::CUSTOM;
 
-/// What `-h` prints: the original's options first, then those it did not have.
+/// Text of `-h`: the original's options first, then fathom's.
 #[must_use]
 pub fn usage(program: &str) -> String {
     format!(
@@ -32,20 +32,20 @@ Options that Filebench does not have:
     )
 }
 
-/// What a command line without any option gets.
+/// Text for a command line without options.
 #[must_use]
 pub fn no_options(program: &str) -> String {
     format!("Usage error: No runtime options specified\n\n{}", usage(program))
 }
 
-/// What `-c` prints.
+/// Text of `-c`.
 #[must_use]
 pub fn custom_types() -> String {
     let types: String = CUSTOM.iter().map(|c| format!("  {}\n", c.0)).collect();
     format!("Custom variable types supported:\n{types}")
 }
 
-/// What `-c TYPE` prints.
+/// Text of `-c TYPE`.
 #[must_use]
 pub fn custom_type(name: &str) -> String {
     let Some((name, parameters)) = CUSTOM.iter().find(|c| c.0 == name) else {

@@ -1,5 +1,5 @@
-//! Attribute lists. A missing comma ends the list in Filebench 1.5, and the rest is silently taken for something else; here it is
-//! an error of its own, as every list that is cut so loses what the user wrote.
+//! Attribute lists. In Filebench 1.5 a missing comma ends the list and the rest is silently parsed as something else. Here it is an
+//! error, because it always loses part of the script.
 
 use super::entities::{Entity, is_attribute};
 use super::{Failed, Parser, Result};
@@ -9,7 +9,7 @@ use crate::filebench::suggest::nearest;
 use crate::filebench::token::TokenKind;
 
 impl Parser<'_> {
-    /// `ATTRIBUTE, ATTRIBUTE, ...`: at least one, and the variables of a composite where they may stand. An attribute with an error is
+    /// `ATTRIBUTE, ATTRIBUTE, ...`: at least one, and variables of a composite where allowed. A malformed attribute is
     /// reported and left out.
     pub(super) fn attributes(&mut self, entity: Entity) -> Result<(Attributes, Vec<Local>)> {
         let mut attributes = Attributes::default();
@@ -103,7 +103,7 @@ impl Parser<'_> {
         Ok(Some(value))
     }
 
-    /// Whether an attribute, known or not, begins here.
+    /// Whether an attribute, known or not, starts here.
     fn is_attribute_start(&mut self, entity: Entity) -> bool {
         match self.peek() {
             TokenKind::Variable(_) => entity.has_locals(),
@@ -116,7 +116,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether what follows an attribute without a comma was meant as the next one.
+    /// Whether the text after an attribute looks like another attribute with the comma missing.
     fn is_comma_missing(&mut self, entity: Entity) -> bool {
         let assigned = *self.peek_second() == TokenKind::Sign('=');
         match self.peek() {
@@ -135,7 +135,7 @@ impl Parser<'_> {
     }
 
     fn trailing_comma(&mut self) {
-        // It was just eaten, so it is the token before.
+        // The comma is the token just consumed.
         let comma = self.tokens[self.at.saturating_sub(1)].span;
         let found = self.found();
         self.error(comma, format!("expected an attribute after the comma, found {found}"), None);

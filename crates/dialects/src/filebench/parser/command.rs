@@ -1,4 +1,4 @@
-//! The commands themselves, and the script as a list of them.
+//! Parses commands and the script as a list of them.
 
 use super::entities::Entity;
 use super::{Failed, Parser, Result};
@@ -159,7 +159,7 @@ impl Parser<'_> {
         Ok(Command::Create(created))
     }
 
-    /// Attributes, if any follow.
+    /// Attributes, if any.
     fn optional_attributes(&mut self, entity: Entity) -> Result<Attributes> {
         let follows = match self.peek() {
             TokenKind::Keyword | TokenKind::Word => {

@@ -10,7 +10,7 @@ use crate::filebench::token::{TokenKind, is_fileset, is_process};
 const DEFINABLE: [&str; 6] = ["file", "fileset", "process", "flowop", "randvar", "posset"];
 
 impl Parser<'_> {
-    /// After `define`.
+    /// Parses what follows `define`.
     pub(super) fn define(&mut self) -> Result<Command> {
         let what = match self.peek() {
             TokenKind::Keyword | TokenKind::Word => self.word().to_owned(),
@@ -86,7 +86,7 @@ impl Parser<'_> {
         self.attributes_of_head(entity).map(|(attributes, _)| attributes)
     }
 
-    /// Attributes of something with a body: an error in them does not lose the body.
+    /// Attributes before a body: an error in them does not skip the body.
     fn attributes_of_head(&mut self, entity: Entity) -> Result<(Attributes, Vec<Local>)> {
         match self.attributes(entity) {
             Err(Failed) if self.is_sign('{') && !self.is_hopeless() => Ok(Default::default()),
@@ -120,7 +120,7 @@ impl Parser<'_> {
         self.error(span, format!("expected 'flowop', found {found}"), hint)
     }
 
-    /// After the keyword.
+    /// Parses what follows `flowop`.
     fn flowop(&mut self) -> Result<FlowopUse> {
         let span = self.span();
         let flowop_type = match self.peek() {
@@ -129,7 +129,7 @@ impl Parser<'_> {
                 let word = self.word().to_owned();
                 let hint = "a keyword cannot name a flowop; rename it where it is defined".to_owned();
                 let message = format!("expected the type of a flowop, found the keyword '{word}'");
-                // `flowop list name=x`: the keyword is the type, not the command that a body ends before.
+                // `flowop list name=x`: the keyword is a type, not the start of the next command.
                 if *self.peek_second() == TokenKind::Keyword {
                     self.advance();
                 }
@@ -146,14 +146,14 @@ impl Parser<'_> {
         Ok(FlowopUse { flowop_type: Spanned::new(flowop_type, span), attributes, locals })
     }
 
-    /// `{ ITEM ITEM ... }`, at least one. After an error in an item the next one is read.
+    /// `{ ITEM ITEM ... }`, at least one. After an error in an item, parsing resumes at the next.
     fn body(&mut self, of: &str, keyword: Span, mut item: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
         self.expect_sign('{', &format!("after the attributes of the {of}"))?;
         let open = self.tokens[self.at - 1].span;
         if self.is_sign('}') {
             let span = open.to(self.advance());
             let holds = if of == "process" { "thread" } else { "flowop" };
-            // Nothing is lost by it, so reading goes on right behind.
+            // No text is skipped, so parsing continues right here.
             self.error(span, format!("a {of} holds at least one {holds}"), None);
             return Ok(());
         }
@@ -162,7 +162,7 @@ impl Parser<'_> {
                 return Err(Failed);
             }
             if self.is_command_start() {
-                // The body around this one ends here too: one error is enough.
+                // The enclosing body ends here too: one error is enough.
                 if self.unclosed_at.replace(self.at) == Some(self.at) {
                     return Err(Failed);
                 }

@@ -1,5 +1,5 @@
-//! Which attributes belong to what: 1.5's, as its grammar has them (each was put to the program), and the older language's. Only
-//! names; what values they take is not known here.
+//! Valid attributes of each entity: those of 1.5's grammar (each tested with the program), and those of the older language. Names only,
+//! not values.
 
 /// Something that takes a list of attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(super) enum Entity {
     Eventgen,
     Multi,
     Domultisync,
-    /// `fsflush` and `fscheck`, of which no more is known than that they take attributes.
+    /// `fsflush` and `fscheck`, whose attributes are unknown.
     Any,
 }
 
@@ -81,7 +81,7 @@ const FLOWOP: [&str; 19] = [
 
 const RANDVAR: [&str; 9] = ["name", "type", "seed", "min", "mean", "gamma", "round", "randsrc", "randtable"];
 
-/// In the order in which a stray attribute is most likely to have been meant for.
+/// Ordered by how likely a misplaced attribute belongs to the entity.
 const ALL: [Entity; 12] = [
     Entity::Flowop,
     Entity::Fileset,
@@ -98,7 +98,7 @@ const ALL: [Entity; 12] = [
 ];
 
 impl Entity {
-    /// The attributes it has; synonyms are listed both ways.
+    /// Valid attributes; synonyms are listed under both names.
     pub(super) fn attributes(self) -> &'static [&'static str] {
         match self {
             Self::File => &FILE,
@@ -121,7 +121,7 @@ impl Entity {
         self == Self::Any || self.attributes().contains(&name)
     }
 
-    /// As it is called in a sentence.
+    /// Name in messages.
     pub(super) fn noun(self) -> &'static str {
         match self {
             Self::File => "a file",
@@ -140,18 +140,18 @@ impl Entity {
         }
     }
 
-    /// Whether variables of a composite may stand among the attributes.
+    /// Whether composite variables are allowed among the attributes.
     pub(super) fn has_locals(self) -> bool {
         matches!(self, Self::Flowop | Self::Composite)
     }
 
-    /// Something else that has the attribute.
+    /// Another entity with this attribute.
     pub(super) fn other_with(name: &str) -> Option<Self> {
         ALL.into_iter().find(|entity| entity.has(name))
     }
 }
 
-/// Whether the word is an attribute of anything.
+/// Whether any entity has this attribute.
 pub(super) fn is_attribute(name: &str) -> bool {
     Entity::other_with(name).is_some()
 }

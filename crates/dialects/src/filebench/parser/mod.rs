@@ -1,6 +1,5 @@
-//! Tokens to tree, by recursive descent. After an error the parser goes on at the next attribute, flowop or command, whichever is
-//! nearest, so that one pass finds most of what is wrong; nothing of a script with an error is meant to be run. What a script means is
-//! not looked at: names are not resolved and values not converted.
+//! Recursive-descent parser. After an error it resumes at the nearest attribute, flowop or command, so that one pass finds most errors;
+//! a script with errors must not be run. Names are not resolved and values not converted here.
 
 mod attributes;
 mod command;
@@ -19,17 +18,17 @@ use super::span::Span;
 use super::token::{Token, TokenKind};
 use std::collections::BTreeMap;
 
-/// Errors after which the rest of a script is not read.
+/// Parsing stops after this many errors.
 const ERRORS_MAX: usize = 20;
 
-/// What was read, and what is wrong with it.
+/// A parsed script with its errors.
 #[derive(Clone, Debug)]
 pub struct Parsed {
     /// The commands. Complete only if there are no errors.
     pub script: Script,
-    /// What was skipped or changed, in the order of the text.
+    /// Skipped or changed text, in script order.
     pub warnings: Vec<Diagnostic>,
-    /// Why the script cannot run, in the order of the text; at most twenty.
+    /// Errors that prevent a run, in script order; at most twenty.
     pub errors: Vec<Diagnostic>,
 }
 
@@ -60,7 +59,7 @@ pub fn parse(text: &str) -> Parsed {
 
 fn diagnostics(text: &str, severity: Severity, mut findings: Vec<Finding>) -> Vec<Diagnostic> {
     findings.sort_by_key(|finding| finding.span.start);
-    // One mistake may be met twice, by the lexer and by the parser: the first tells more.
+    // The lexer and the parser may report the same error: keep the first, which is more specific.
     findings.dedup_by_key(|finding| finding.span.start);
     findings
         .into_iter()
@@ -69,7 +68,7 @@ fn diagnostics(text: &str, severity: Severity, mut findings: Vec<Finding>) -> Ve
         .collect()
 }
 
-/// The error is reported; the caller recovers.
+/// An error has been reported; the caller recovers.
 struct Failed;
 
 type Result<T> = std::result::Result<T, Failed>;
@@ -78,11 +77,11 @@ struct Parser<'a> {
     text: &'a str,
     tokens: Vec<Token>,
     at: usize,
-    /// How many `foreach` are open.
+    /// Nesting depth of `foreach`.
     depth: usize,
-    /// Whether the value of a `set` is being read.
+    /// Whether the value of a `set` is being parsed.
     in_arithmetic: bool,
-    /// The token before which a body was last found to be unclosed.
+    /// The token at which a body was last found unclosed.
     unclosed_at: Option<usize>,
     errors: Vec<Finding>,
     warnings: Vec<Finding>,
@@ -90,7 +89,7 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    /// The next token. `+` and `*` are illegal characters in 1.5, and outside of arithmetic they still are.
+    /// The next token. `+` and `*` are illegal characters outside of arithmetic, as in 1.5.
     fn peek(&mut self) -> &TokenKind {
         while !self.in_arithmetic
             && let TokenKind::Sign(sign @ ('+' | '*')) = self.tokens[self.at].kind
@@ -101,25 +100,22 @@ impl Parser<'_> {
         &self.tokens[self.at].kind
     }
 
-    /// The token after the next.
     fn peek_second(&mut self) -> &TokenKind {
         self.peek();
         &self.tokens[(self.at + 1).min(self.tokens.len() - 1)].kind
     }
 
-    /// Where the next token stands.
     fn span(&mut self) -> Span {
         self.peek();
         self.tokens[self.at].span
     }
 
-    /// The next token as written.
     fn word(&mut self) -> &str {
         let span = self.span();
         &self.text[span.range()]
     }
 
-    /// Goes past the next token, never past the end.
+    /// Consumes the next token, but not the end.
     fn advance(&mut self) -> Span {
         let span = self.span();
         if self.at + 1 < self.tokens.len() {
@@ -128,13 +124,13 @@ impl Parser<'_> {
         span
     }
 
-    /// From `start` to the token read last.
+    /// The span from `start` to the last consumed token.
     fn span_from(&self, start: Span) -> Span {
         let last = self.at.checked_sub(1).map_or(start, |last| self.tokens[last].span);
         start.to(last)
     }
 
-    /// Whether the next token begins where the one before ended.
+    /// Whether the next token directly follows the previous one.
     fn is_glued(&mut self) -> bool {
         let span = self.span();
         self.at > 0 && self.tokens[self.at - 1].span.end == span.start
@@ -176,12 +172,12 @@ impl Parser<'_> {
         Failed
     }
 
-    /// Whether so much is wrong that reading on would only bury the user.
+    /// Whether there are too many errors to continue.
     fn is_hopeless(&self) -> bool {
         self.errors.len() >= ERRORS_MAX
     }
 
-    /// One warning for each kind of character, however often it was skipped.
+    /// Reports each kind of illegal character once.
     fn report_illegal(&mut self) {
         let mut kinds: BTreeMap<char, (Span, usize)> = BTreeMap::new();
         for (span, c) in std::mem::take(&mut self.illegal) {

@@ -1,11 +1,11 @@
-//! Commands that only the language before 1.5 has and that are more than a word: files loaded, loops, and the long-hand life-cycle.
+//! Commands with operands that only exist before 1.5: `load`, loops, and the explicit life cycle of processes.
 
 use super::{Parser, Result};
 use crate::filebench::ast::{Command, Script, Stats, Value};
 use crate::filebench::suggest::nearest;
 use crate::filebench::token::{TokenKind, is_process};
 
-/// `foreach` inside `foreach`: more than anybody writes, few enough for the stack.
+/// Nesting limit of `foreach`, which protects the stack.
 const DEPTH_MAX: usize = 64;
 
 const STATS: [&str; 7] = ["clear", "snap", "dump", "xmldump", "multidump", "command", "directory"];

@@ -1,11 +1,11 @@
-//! Where reading goes on after an error: at something that can only begin an attribute, a flowop or a command.
+//! Error recovery: finds the next unambiguous start of an attribute, flowop or command.
 
 use super::Parser;
 use crate::filebench::token::{COMMANDS, OLDER_COMMANDS, TokenKind};
 
 impl Parser<'_> {
-    /// Whether the next token begins a command, or nothing is left. The older commands are plain words, so they count only as the
-    /// first on their line.
+    /// Whether the next token starts a command, or the script ends. The older commands are plain words, so they count only at the
+    /// start of a line.
     pub(super) fn is_command_start(&mut self) -> bool {
         match self.peek() {
             TokenKind::End => true,
@@ -21,7 +21,7 @@ impl Parser<'_> {
         self.text[line..start].trim().is_empty()
     }
 
-    /// To the next command. Always goes on by a token at least, or the same error would be met again.
+    /// Skips to the next command. Always consumes at least one token, or the same error would recur.
     pub(super) fn skip_to_command(&mut self, failed_at: usize) {
         if self.at == failed_at {
             self.advance();
@@ -31,7 +31,7 @@ impl Parser<'_> {
         }
     }
 
-    /// To the next flowop, thread, closing brace or command.
+    /// Skips to the next flowop, thread, closing brace or command.
     pub(super) fn skip_to_body(&mut self) {
         while !self.is_command_start()
             && !self.is_sign('}')
@@ -42,7 +42,7 @@ impl Parser<'_> {
         }
     }
 
-    /// To what can follow an attribute.
+    /// Skips to a token that can follow an attribute.
     pub(super) fn skip_to_attribute_end(&mut self) {
         loop {
             let ends = match self.peek() {

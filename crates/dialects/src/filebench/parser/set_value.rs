@@ -1,5 +1,5 @@
-//! What stands right of `set $x=`: a value, a random or custom variable, or one operation of the older language. The lexer knows nothing of
-//! arithmetic: a minus or a slash begins a word there, and is taken for a sign here.
+//! Values of `set $x=`: a plain value, a random or custom variable, or one operation of the older language. The lexer does not know
+//! arithmetic: it treats a minus or slash as the start of a word, which is split into operator and operand here.
 
 use super::entities::Entity;
 use super::{Parser, Result};
@@ -8,7 +8,7 @@ use crate::filebench::span::{Span, Spanned};
 use crate::filebench::token::TokenKind;
 
 impl Parser<'_> {
-    /// Right of `set $x=`.
+    /// Parses the right-hand side of `set $x=`.
     pub(super) fn set_value(&mut self) -> Result<Spanned<Value>> {
         let start = self.span();
         if (self.is_keyword("randvar") || self.is_keyword("cvar")) && !self.is_joined_to_variable() {
@@ -30,7 +30,7 @@ impl Parser<'_> {
 
     /// `VALUE`, or `VALUE OPERATOR VALUE`.
     fn arithmetic(&mut self, start: Span, left: Spanned<Value>) -> Result<Spanned<Value>> {
-        // `$a/ 2` and `$a- 2`: what looked like a joined word is the left side.
+        // `$a/ 2` and `$a- 2`: the apparent joined word is the left operand.
         if let Value::Joined(pieces) = &left.node
             && let [Piece::Variable(variable), Piece::Literal(sign)] = pieces.as_slice()
             && matches!(sign.as_str(), "/" | "-")
@@ -80,7 +80,7 @@ impl Parser<'_> {
         Ok(Spanned::new(Value::Arithmetic { left, operator, right }, span))
     }
 
-    /// An operator if there is one, with what the lexer took for the rest of its word (`/2`, `-2`).
+    /// An operator, if there is one, with the operand that the lexer made part of its word (`/2`, `-2`).
     fn operator(&mut self) -> Option<(Operator, Option<Number>)> {
         let token = self.tokens[self.at].clone();
         let found = match token.kind {

@@ -1,4 +1,4 @@
-//! What to say about a token that has no place: what was expected, and the mistake that is most likely behind it.
+//! Messages about unexpected tokens: what was expected, and the likely mistake.
 
 use super::{Failed, Parser};
 use crate::filebench::span::Span;
@@ -23,7 +23,7 @@ impl Parser<'_> {
         self.error(span, format!("expected {expected}, found {found}"), hint)
     }
 
-    /// The next token in a sentence.
+    /// Describes the next token in a sentence.
     pub(super) fn found(&mut self) -> String {
         match self.peek() {
             TokenKind::End => "the end of the script".into(),
@@ -33,7 +33,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `5t`, `16K`, `0x10`, `1.5k`, `10kb`: all of it is one mistake. At the token after the number or at the number's own.
+    /// `5t`, `16K`, `0x10`, `1.5k`, `10kb`: reported as one error. Positioned at the number or at the token after it.
     pub(super) fn broken_number(&mut self) -> Option<Failed> {
         self.peek();
         let last = self.tokens[self.at.checked_sub(1)?].clone();
@@ -46,7 +46,7 @@ impl Parser<'_> {
         if length == 0 {
             return None;
         }
-        // The number may itself be the tail of one: `1.5.5`.
+        // The number may itself be the rest of one: `1.5.5`.
         let before =
             bytes[..last.span.start].iter().rev().take_while(|b| b.is_ascii_digit() || **b == b'.').count();
         let span = Span::new(last.span.start - before, last.span.end + length);
@@ -61,7 +61,7 @@ impl Parser<'_> {
     }
 }
 
-/// Long words are cut, so that an error stays a line.
+/// Truncates long words, so that a message fits on a line.
 fn shortened(word: &str) -> &str {
     const CHARACTERS: usize = 60;
     word.char_indices().nth(CHARACTERS).map_or(word, |(end, _)| &word[..end])

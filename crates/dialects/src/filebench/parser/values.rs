@@ -1,4 +1,4 @@
-//! Values: what stands right of an equals sign, and the two or three places that take a part of it.
+//! Values on the right of an equals sign, and the few places that accept only some kinds.
 
 use super::entities::is_attribute;
 use super::{Failed, Parser, Result};
@@ -7,14 +7,14 @@ use crate::filebench::span::{Span, Spanned};
 use crate::filebench::suggest::nearest;
 use crate::filebench::token::{Quoted, TokenKind};
 
-/// The values of `type` in a random variable.
+/// Values of `type` in a random variable.
 const TYPES: [&str; 3] = ["uniform", "gamma", "tabular"];
 
-/// The values of `randsrc`.
+/// Values of `randsrc`.
 const SOURCES: [&str; 2] = ["rand48", "urandom"];
 
 impl Parser<'_> {
-    /// What an attribute can be: a word, string, number, boolean or variable, or the older language's joined word.
+    /// Any attribute value: a word, string, number, boolean or variable, or the older language's joined word.
     pub(super) fn value(&mut self) -> Result<Spanned<Value>> {
         let start = self.span();
         let token = self.peek().clone();
@@ -33,7 +33,7 @@ impl Parser<'_> {
             {
                 let word = self.word().to_owned();
                 let span = self.advance();
-                // Digits that are part of a word may be as many as they like.
+                // Digits that are part of a word have no size limit.
                 self.warnings.retain(|finding| finding.span != span);
                 self.errors.retain(|finding| finding.span != span);
                 self.joined(vec![Piece::Literal(word)])
@@ -63,7 +63,7 @@ impl Parser<'_> {
         value
     }
 
-    /// After a number: nothing of a word may be glued on.
+    /// Checks that no word directly follows a number.
     pub(super) fn whole_number(&mut self) -> Result<()> {
         // `60quit` is a number and a command.
         if self.is_glued() && *self.peek() == TokenKind::Keyword {
@@ -72,14 +72,14 @@ impl Parser<'_> {
         self.broken_number().map_or(Ok(()), Err)
     }
 
-    /// Whether a variable follows the next token without a blank.
+    /// Whether a variable directly follows the next token.
     pub(super) fn is_joined_to_variable(&mut self) -> bool {
         let end = self.span().end;
         let next = &self.tokens[(self.at + 1).min(self.tokens.len() - 1)];
         next.span.start == end && matches!(next.kind, TokenKind::Variable(_))
     }
 
-    /// Goes on as long as words and variables follow without a blank.
+    /// Reads adjacent words and variables.
     fn joined(&mut self, mut pieces: Vec<Piece>) -> Value {
         loop {
             if !self.is_glued() {
@@ -113,7 +113,7 @@ impl Parser<'_> {
         self.error(span, format!("the keyword '{word}' cannot be a value"), Some(hint))
     }
 
-    /// A string as a value: one literal in 1.5, literals and variables in turn in the older language.
+    /// A string as a value: one literal in 1.5, literals and variables in the older language.
     fn quoted_value(&mut self, span: Span, quoted: Quoted) -> Result<Text> {
         if let Some(skipped) = quoted.skipped.first() {
             let sign = &self.text[skipped.range()];
@@ -132,7 +132,7 @@ impl Parser<'_> {
         Ok(Text { pieces: quoted.pieces })
     }
 
-    /// The text of `echo` and its like: any number of strings, printed one after the other.
+    /// The text of `echo` and similar commands: any number of strings, which are concatenated.
     pub(super) fn text(&mut self, command: &str) -> Result<Spanned<Text>> {
         let start = self.span();
         let mut pieces: Vec<Piece> = Vec::new();
@@ -199,7 +199,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The value of `type` or `randsrc` of a random variable: keywords of their own.
+    /// A value of `type` or `randsrc` in a random variable; both have separate keywords.
     pub(super) fn choice(&mut self, attribute: &str) -> Result<Spanned<Value>> {
         let choices: &[&str] = if attribute == "type" { &TYPES } else { &SOURCES };
         let span = self.span();

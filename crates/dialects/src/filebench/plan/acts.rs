@@ -1,4 +1,4 @@
-//! The built-in types of flowops, what an operation is like before its attributes are read, and what cannot work whatever they say.
+//! The built-in flowop types, the defaults of an operation, and checks for operations that can never work.
 
 use super::fault::{Fallible, Fault};
 use super::filesets::CompiledSet;
@@ -7,10 +7,10 @@ use crate::filebench::Span;
 use crate::filebench::ast::{Attribute, Attributes};
 use fathom_workload::{Act, Bytes, FlowOp, Sizing, Value};
 
-/// The descriptor slots of a thread.
+/// Descriptor slots per thread.
 const SLOTS: u64 = 128;
 
-/// The built-in types, newest first as `list flowop` prints them.
+/// Built-in types, newest first as printed by `list flowop`.
 pub(super) const TYPES: [(&str, Act); 32] = [
     ("aiowait", Act::AsyncWait),
     ("aiowrite", Act::AsyncWrite),
@@ -54,7 +54,7 @@ pub(super) fn number(n: u64) -> Value {
     u32::try_from(n).map_or(Value::Bytes(Bytes(n)), Value::Number)
 }
 
-/// Slot 0 is every thread's unnamed one.
+/// The descriptor slot; slot 0 is each thread's unnamed one.
 pub(super) fn slot(attributes: &Attributes, name: &str, scope: &Scope) -> Fallible<Option<u32>> {
     match scope.integer(attributes, name)? {
         None | Some(0) => Ok(None),
@@ -66,7 +66,7 @@ pub(super) fn slot(attributes: &Attributes, name: &str, scope: &Scope) -> Fallib
     }
 }
 
-/// What 1.5 finds out in the middle of a run.
+/// Checks that 1.5 only makes during the run.
 pub(super) fn check(op: &FlowOp, span: Span) -> Fallible<()> {
     let moves =
         matches!(op.act, Act::Read | Act::Write | Act::Append | Act::AppendRandomLength | Act::AsyncWrite);
@@ -87,7 +87,7 @@ pub(super) fn check(op: &FlowOp, span: Span) -> Fallible<()> {
     Ok(())
 }
 
-/// The largest I/O of an operation, where it is fixed.
+/// The largest I/O of an operation; `None` if it is random.
 pub(super) fn fixed(value: &Value) -> Option<u64> {
     match value {
         Value::Number(n) => Some((*n).into()),
@@ -96,7 +96,7 @@ pub(super) fn fixed(value: &Value) -> Option<u64> {
     }
 }
 
-/// The defined size of a set's files, where it is fixed.
+/// The size of a set's files; `None` if it is random.
 pub(super) fn fixed_size(set: &CompiledSet) -> Option<u64> {
     match set.set.size {
         Sizing::Fixed(Bytes(bytes)) => Some(bytes),

@@ -1,4 +1,4 @@
-//! `create files`: which sets are made in which order, and what 1.5's log says meanwhile.
+//! `create files`: which sets are created in which order, with 1.5's log lines.
 
 use super::filesets::CompiledSet;
 use fathom_workload::tree::{self, Layout, Layouts};
@@ -6,34 +6,34 @@ use fathom_workload::{Existing, Files, RandomVariable, Sizing, Workload};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Making the files.
+/// A step that creates files.
 #[derive(Clone, Debug)]
 pub struct Create {
-    /// The file sets and the random variables they draw from; no phase.
+    /// The file sets and the random variables they use; no phase.
     pub workload: Workload,
-    /// In the order of the workload's file sets: last defined first.
+    /// In order of the workload's file sets: last defined first.
     pub sets: Vec<CreatedSet>,
 }
 
-/// One set.
+/// A file set to be created.
 #[derive(Clone, Debug)]
 pub struct CreatedSet {
     /// Its name.
     pub name: String,
-    /// Where its tree is, or its file.
+    /// Path of its tree or file.
     pub root: PathBuf,
-    /// A tree found in place is kept.
+    /// Whether an existing tree is kept.
     pub reuse: bool,
-    /// It is a file or device used as it is: nothing is made.
+    /// Whether it is an existing file or device, used as it is.
     pub as_found: bool,
-    /// Its pages leave the page cache when it is made.
+    /// Whether it is evicted from the page cache after creation.
     pub evict: bool,
-    /// `NAME populated: ...`; files defined one by one have no such line.
+    /// `NAME populated: ...`; `None` for sets defined by `define file`.
     pub populated: Option<String>,
 }
 
 impl CreatedSet {
-    /// The lines of the log before its files are made. `exists` is whether its tree is there already.
+    /// Log lines printed before its files are created. `exists`: its tree already exists.
     #[must_use]
     pub fn lines(&self, exists: bool) -> Vec<String> {
         let name = &self.name;
@@ -53,7 +53,7 @@ impl CreatedSet {
     }
 }
 
-/// The step for these sets.
+/// The step that creates these sets.
 pub(super) fn create(
     sets: &[CompiledSet],
     variables: &BTreeMap<String, RandomVariable>,
@@ -75,7 +75,7 @@ pub(super) fn create(
     Ok(Create { sets: created.collect(), workload })
 }
 
-/// What the log says of a tree.
+/// Statistics of a tree for the log.
 struct Populated {
     files: u64,
     leaf_directories: u64,
@@ -95,12 +95,12 @@ fn populated(name: &str, p: &Populated) -> String {
     )
 }
 
-/// `%.1f` of C, which knows no NaN without a sign and calls infinity inf.
+/// C's `%.1f`, which prints infinity as inf and NaN with a sign.
 fn one_decimal(value: f64) -> String {
     if value.is_nan() { "-nan".into() } else { format!("{value:.1}") }
 }
 
-/// What follows from the sets' definitions; trees are laid out only if a size is drawn, as all else is known without.
+/// Statistics of the sets. Trees are laid out only if a size is random; otherwise they follow from the definition.
 fn populations(sets: &[CompiledSet], workload: &Workload) -> Result<Vec<Option<Populated>>, (usize, String)> {
     let drawn = sets.iter().any(|s| matches!(s.set.size, Sizing::Variable(_)));
     let layouts = if drawn {

@@ -1,19 +1,19 @@
-//! What planning finds wrong, before it is tied to a file's text: a place, a sentence, and what to do.
+//! A planning error before it is tied to a file's text: span, message, hint.
 
 use crate::filebench::Span;
 
-/// Something that keeps the script from being run.
+/// An error that prevents the script from running.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
-    /// Where, in the text of the command that is being worked on.
+    /// Position in the text of the current command.
     pub span: Span,
-    /// What is wrong, as a sentence without a full stop.
+    /// What is wrong, without a full stop.
     pub message: String,
-    /// What to do.
+    /// What to do about it.
     pub hint: Option<String>,
 }
 
-/// What most steps of planning return.
+/// Result of most planning steps.
 pub(super) type Fallible<T> = Result<T, Fault>;
 
 impl Fault {

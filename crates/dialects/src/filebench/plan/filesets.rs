@@ -1,4 +1,4 @@
-//! `define file` and `define fileset` as file sets of the model, at the moment they are created; and what 1.5's log says of each.
+//! Compiles `define file` and `define fileset` to file sets of the model when they are created, and 1.5's log lines for them.
 
 use super::fault::{Fallible, Fault};
 use super::values::{Known, RandomId, Scope, Variables};
@@ -11,12 +11,12 @@ use fathom_workload::{
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-/// Bytes of a file if nothing is said.
+/// Default file size in bytes.
 const DEFAULT_BYTES: u64 = 1024;
-/// Shape of widths, depths and, before 1.5, sizes if nothing is said, in thousandths.
+/// Default gamma shape of widths, depths and, before 1.5, sizes, in thousandths.
 const DEFAULT_GAMMA: u64 = 1500;
 
-/// `define file` or `define fileset`, with what has to be known when it is read.
+/// A `define file` or `define fileset`, with the context of its definition.
 #[derive(Clone, Debug)]
 pub(super) struct SetDefinition {
     pub source: usize,
@@ -28,28 +28,28 @@ pub(super) struct SetDefinition {
     pub randoms: HashMap<Variable, RandomId>,
 }
 
-/// A file set, and what is not in the model because only the log or the creation needs it.
+/// A file set, with data that is not in the model because only the log or the creation needs it.
 #[derive(Clone, Debug)]
 pub(super) struct CompiledSet {
     pub set: FileSet,
     pub single: bool,
     /// Path of the tree or file.
     pub root: PathBuf,
-    /// An existing tree is kept.
+    /// Whether an existing tree is kept.
     pub reuse: bool,
-    /// How its files may be opened as the script has it; a run that writes nothing opens less.
+    /// How the script opens its files; a run that writes nothing opens them for reading only.
     pub share: Share,
-    /// Its pages leave the page cache after it is made.
+    /// Whether it is evicted from the page cache after creation.
     pub evict: bool,
     pub notes: Vec<String>,
 }
 
-/// Random variables of a workload, entered when something draws from them.
+/// Random variables of a workload, added when first used.
 #[derive(Default)]
 pub(super) struct Drawn(pub BTreeMap<String, RandomVariable>);
 
 impl Drawn {
-    /// The name under which the workload has a random variable.
+    /// The name of a random variable in the workload.
     pub fn name_of(&mut self, id: RandomId, scope: &Scope) -> Fallible<String> {
         let definition = &scope.variables.randoms[id.0];
         if !self.0.contains_key(&definition.name) {
@@ -60,7 +60,7 @@ impl Drawn {
 }
 
 impl SetDefinition {
-    /// The file set as it is now.
+    /// The file set with the current values of variables.
     pub fn compile(
         &self,
         variables: &Variables,
@@ -106,7 +106,7 @@ impl SetDefinition {
         let percent = self.preallocated(&scope)?;
         let tilde =
             path.starts_with('~').then_some("~ is no home directory here, but a name; write the whole path");
-        // A tree may be made by a system line before the run.
+        // A system command may create a tree before the run.
         if self.single && found == Found::Missing && !plain && percent == 0 && (read_only || trust) {
             let word = if read_only { "readonly" } else { "trusttree" };
             return Err(self
@@ -160,7 +160,7 @@ impl SetDefinition {
             preallocated_percent: if plain && found_bytes.is_some() { 100 } else { percent },
             share,
             trust_sizes: trust,
-            // The original measures with what it has just written still in memory.
+            // The original starts measuring while the new files are still in the cache.
             leave_dirty: true,
             prepare_record: FileSet::PREPARE_RECORD,
             make_directories: false,
@@ -257,14 +257,14 @@ impl SetDefinition {
         Ok(Tree { root: root.into(), entries, leaf_directories, width, gamma_thousandths, depth })
     }
 
-    /// A random number of entries is drawn once, here.
+    /// The number of entries; a random one is drawn once, here.
     fn entries(&self, scope: &Scope, drawn: &mut Drawn) -> Fallible<u64> {
         match scope.number(&self.attributes, "entries")? {
             Some(Known::Integer(n)) => Ok(n),
             Some(Known::Random(id)) => {
                 let name = drawn.name_of(id, scope)?;
                 let sampler = drawn.0.get(&name).and_then(|v| fathom_workload::ops::Sampler::new(v, 1));
-                // 1.5 asks twice, and the second answer is what it makes.
+                // 1.5 draws twice and uses the second value.
                 Ok(sampler.map_or(0, |mut s| {
                     s.draw_u64();
                     s.draw_u64()

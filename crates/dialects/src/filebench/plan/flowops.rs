@@ -1,5 +1,5 @@
-//! Flowops as operations of a flow: types, attributes, composites with their variables. Which file set an operation means that names
-//! none, and which slots clash, is settled afterwards for the whole thread, in `slots`.
+//! Compiles flowops to operations of a flow: types, attributes, composites with their variables. Default file sets and slot
+//! conflicts are resolved later for the whole thread, in `slots`.
 
 use super::acts::{TYPES, check, number, operation, slot};
 use super::fault::{Fallible, Fault};
@@ -12,10 +12,10 @@ use crate::filebench::{Span, Spanned};
 use fathom_workload::{Act, Bytes, FlowOp, Shape, Value};
 use std::collections::HashMap;
 
-/// Operations of one thread after composites are expanded; more is a script that doubles itself.
+/// Limit on operations of a thread after expanding composites; composites can double in size at each level.
 const MOST_OPERATIONS: usize = 100_000;
 
-/// `define flowop`, with what has to be known when it is read.
+/// A `define flowop`, with the context of its definition.
 #[derive(Clone, Debug)]
 pub(super) struct CompositeDefinition {
     pub source: usize,
@@ -23,25 +23,24 @@ pub(super) struct CompositeDefinition {
     pub randoms: HashMap<Variable, RandomId>,
 }
 
-/// An operation, and where it stands.
 #[derive(Clone, Debug)]
 pub(super) struct Placed {
     pub op: FlowOp,
     pub source: usize,
     pub span: Span,
-    /// Those of a sequence.
+    /// Operations inside a sequence.
     pub inner: Vec<Placed>,
 }
 
 impl Placed {
-    /// The operation with those inside it.
+    /// The operation including those inside it.
     pub fn into_op(self) -> FlowOp {
         let ops = self.inner.into_iter().map(Self::into_op).collect();
         FlowOp { ops, ..self.op }
     }
 }
 
-/// What operations are compiled with.
+/// Context for compiling operations.
 pub(super) struct Flowops<'a> {
     pub variables: &'a Variables,
     pub options: &'a Options,
@@ -49,12 +48,12 @@ pub(super) struct Flowops<'a> {
     pub possets: &'a HashMap<String, Vec<Bytes>>,
     pub sets: &'a [CompiledSet],
     pub drawn: &'a mut Drawn,
-    /// Operations made so far in this thread.
+    /// Operations of this thread so far.
     pub made: usize,
 }
 
 impl Flowops<'_> {
-    /// One use of a flowop. A fault comes with the number of the text it stands in.
+    /// Compiles a use of a flowop. A fault includes the number of the text it is in.
     pub fn compile(
         &mut self,
         used: &Spanned<FlowopUse>,
@@ -224,7 +223,7 @@ impl Flowops<'_> {
         })
     }
 
-    /// A value that is a number of bytes.
+    /// An attribute that is a number of bytes.
     fn bytes(&mut self, attributes: &Attributes, name: &str, scope: &Scope) -> Fallible<Value> {
         Ok(match self.value(attributes, name, scope)? {
             None | Some(Value::Number(0)) => Value::default(),
@@ -233,7 +232,7 @@ impl Flowops<'_> {
         })
     }
 
-    /// `indexed`: the entry's number itself; before 1.5, and for leaf directories still, half the number of entries times it.
+    /// `indexed`: the number of the entry; before 1.5, and still for leaf directories, multiplied by half the number of entries.
     fn entry(&mut self, op: &FlowOp, attributes: &Attributes, scope: &Scope) -> Fallible<Option<Value>> {
         let Some(known) = scope.number(attributes, "indexed")? else { return Ok(None) };
         let leaf = matches!(op.act, Act::MakeDirectory | Act::RemoveDirectory);

@@ -1,4 +1,4 @@
-//! What `list filesets` and `list flowop` print.
+//! Output of `list filesets` and `list flowop`.
 
 use super::acts::TYPES;
 use super::filesets::CompiledSet;
@@ -7,7 +7,7 @@ use crate::filebench::ast::{Composite, FlowopUse, Process};
 use fathom_workload::{Files, Sizing};
 use std::collections::HashMap;
 
-/// `list filesets`: nothing, not even a head, if there are none. Before they are created the original knows of no entries.
+/// `list filesets`: empty, without a heading, if there are none. Before creation the original does not know the entries.
 pub(super) fn filesets(sets: &[CompiledSet], created: bool) -> Vec<String> {
     if sets.is_empty() {
         return Vec::new();
@@ -36,12 +36,12 @@ pub(super) fn filesets(sets: &[CompiledSet], created: bool) -> Vec<String> {
     lines
 }
 
-/// The flowops of a script in the order of their making.
+/// The flowops of a script in order of creation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FlowopList(Vec<String>);
 
 impl FlowopList {
-    /// A composite and the flowops in its definition.
+    /// Adds a composite and the flowops in its definition.
     pub fn composite(&mut self, name: &str, composite: &Composite) {
         self.0.push(format!("{name}-0"));
         for flowop in &composite.flowops {
@@ -49,7 +49,7 @@ impl FlowopList {
         }
     }
 
-    /// The flowops of a process, composites taken apart.
+    /// Adds the flowops of a process, expanding composites.
     pub fn process(&mut self, process: &Process, composites: &HashMap<String, &Composite>) {
         for thread in &process.threads {
             self.uses(&thread.node.flowops, "", composites, 0);
@@ -66,7 +66,7 @@ impl FlowopList {
         for used in uses {
             let name = format!("{prefix}{}", name_of(&used.node));
             self.0.push(format!("{name}--2"));
-            // Composites are defined before they are used, so this ends; the bound is for scripts that do not hold to it.
+            // Composites must be defined before use, so this ends; the limit covers scripts that violate this.
             if let Some(inner) = composites.get(&used.node.flowop_type.node)
                 && depth < 16
             {

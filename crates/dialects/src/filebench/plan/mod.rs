@@ -1,6 +1,6 @@
-//! From the tree of a script to what the program does: an ordered list of steps, each run with its workload of the model. The
-//! commands are gone through in order with the values that variables have at that moment; nothing is executed, and what must be
-//! known of the world (files in place, other scripts, the environment) is asked of closures.
+//! Plans a script: turns its tree into an ordered list of steps, where each run has a workload of the model. Commands are processed
+//! in order with the current values of variables. Nothing is executed; information about the environment (existing files, other
+//! scripts, variables) comes from closures.
 
 mod acts;
 mod created;
@@ -25,7 +25,7 @@ use super::parser::parse;
 use fathom_workload::Workload;
 use std::path::{Path, PathBuf};
 
-/// Which version's meaning a script has. The words of all versions are understood always.
+/// The version whose semantics a script has. The syntax of all versions is always accepted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wml {
     /// 1.5, the last one.
@@ -37,7 +37,7 @@ pub enum Wml {
     V1_0,
 }
 
-/// Which version's output is printed.
+/// The version whose output format is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
     /// 1.5
@@ -51,55 +51,55 @@ pub enum Format {
     Dump,
 }
 
-/// What the caller asks for beside the script.
+/// Options from the caller.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Meaning of words.
+    /// Semantics of the script.
     pub wml: Wml,
-    /// Form of the results.
+    /// Format of the results.
     pub format: Format,
-    /// Values of variables; the script's own `set` lines for them do nothing.
+    /// Variables to set; the script's own `set` commands for them have no effect.
     pub set: Vec<(String, String)>,
-    /// Every run takes so many seconds, whatever the script says; one that has none gets a run after its last command.
+    /// Overrides the time of every run, in seconds; a script without a run gets one at its end.
     pub run: Option<u64>,
-    /// Trees and files that may be destroyed although we did not make them.
+    /// Trees and files that may be destroyed although fathom did not create them.
     pub replace: Vec<PathBuf>,
 }
 
 impl Options {
-    /// Whether the path was named as one that may be replaced.
+    /// Whether the path is one that may be replaced.
     #[must_use]
     pub fn replaces(&self, path: &Path) -> bool {
         self.replace.iter().any(|r| r == path)
     }
 }
 
-/// What is at a path.
+/// What exists at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
     /// Nothing.
     Missing,
-    /// A plain file.
+    /// A regular file.
     File {
-        /// Its size.
+        /// Size in bytes.
         bytes: u64,
     },
     /// A directory.
     Directory,
     /// A block device.
     BlockDevice {
-        /// Its size.
+        /// Size in bytes.
         bytes: u64,
     },
 }
 
-/// What planning may ask of the world.
+/// Queries that planning makes about its environment.
 pub struct World<'a> {
-    /// What is at a path.
+    /// What exists at a path.
     pub look: &'a dyn Fn(&Path) -> Found,
-    /// The text of a script that `load` names.
+    /// The text of a script named by `load`; `None` if it cannot be read.
     pub read: &'a dyn Fn(&Path) -> Option<String>,
-    /// A variable of the environment, for `$(name)` of the older language.
+    /// An environment variable, for `$(name)` of the older language.
     pub environment: &'a dyn Fn(&str) -> Option<String>,
     /// `${date}` of the older language.
     pub date: String,
@@ -107,64 +107,64 @@ pub struct World<'a> {
     pub hostname: String,
 }
 
-/// One thing to do.
+/// One step of a plan.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// A line of the log: printed with the time before it.
+    /// A log line, printed with a timestamp.
     Log(String),
-    /// A line without the time.
+    /// A line without a timestamp.
     Line(String),
-    /// `debug n`: from here on 0 and 1 print no normal output, 3 and more print the process's number before each line.
+    /// `debug n`: from now on, 0 and 1 suppress normal output, 3 and above print the process ID before each line.
     Debug(u64),
-    /// A command of the user's script, for `/bin/sh -c`.
+    /// A shell command of the script, for `/bin/sh -c`.
     System(String),
-    /// Waiting, with a line before and one after.
+    /// A pause.
     Sleep {
-        /// How long.
+        /// Duration in seconds.
         seconds: u64,
-        /// Line of the log before.
+        /// Log line printed before it.
         before: String,
-        /// Line of the log after.
+        /// Log line printed after it.
         after: String,
     },
-    /// Making the files.
+    /// Creates files.
     Create(Box<Create>),
-    /// A run.
+    /// Runs the processes.
     Run(Box<Run>),
-    /// Writing the figures of the last run into a file, in the form of [`Format::Dump`].
+    /// Writes the figures of the last run to a file, in [`Format::Dump`].
     Dump(PathBuf),
 }
 
-/// A run.
+/// A run of processes.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// One phase.
+    /// Workload with one phase.
     pub workload: Workload,
-    /// Lines before it starts.
+    /// Log lines before the start.
     pub starting: Vec<String>,
-    /// Figures are printed so often while it runs.
+    /// Period of intermediate results, seconds.
     pub period_s: Option<u64>,
-    /// After each of these prints the counters are zeroed.
+    /// Whether counters are zeroed after each of them.
     pub reset: bool,
-    /// Rows end with a histogram.
+    /// Whether rows end with a histogram.
     pub histograms: bool,
-    /// The figures are printed when it ends.
+    /// Whether the figures are printed at the end.
     pub prints: bool,
-    /// `Shutting down processes` follows at once.
+    /// Whether `Shutting down processes` follows at once.
     pub shuts_down: bool,
 }
 
-/// What a script comes to.
+/// The result of planning a script.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
-    /// In order.
+    /// Steps in order of execution.
     pub steps: Vec<Step>,
-    /// What the user should know: what the original does silently, what is read in another way.
+    /// Notes for the user: silent behaviour of the original, and deviations from it.
     pub notes: Vec<String>,
 }
 
 impl Plan {
-    /// Its runs.
+    /// All runs, in order.
     pub fn runs(&self) -> impl Iterator<Item = &Run> {
         self.steps.iter().filter_map(|s| match s {
             Step::Run(run) => Some(&**run),
@@ -172,7 +172,7 @@ impl Plan {
         })
     }
 
-    /// Its file creations.
+    /// All file creations, in order.
     pub fn creations(&self) -> impl Iterator<Item = &Create> {
         self.steps.iter().filter_map(|s| match s {
             Step::Create(create) => Some(&**create),
@@ -181,21 +181,21 @@ impl Plan {
     }
 }
 
-/// An error or a warning, and the file it is in.
+/// An error or a warning, with its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Name of the script.
+    /// File name of the script.
     pub file: String,
-    /// What is wrong, and where.
+    /// The error or warning with its position.
     pub diagnostic: Diagnostic,
-    /// The same with the line and carets, for people.
+    /// The same as text, with the line and carets.
     pub rendered: String,
 }
 
-/// Plans a script. `file` is its name in messages; its directory is searched for scripts it loads.
+/// Plans a script. `file` is its name in messages; scripts that it loads are searched in its directory.
 ///
 /// # Errors
-/// Everything that keeps it from being run, from the first error of language to a file that would be destroyed.
+/// Everything that prevents a run, from syntax errors to files that would be destroyed.
 pub fn plan(file: &str, text: &str, options: &Options, world: &World) -> Result<Plan, Vec<Finding>> {
     let parsed = parse(text);
     let finding = |diagnostic: &Diagnostic| Finding {
@@ -212,7 +212,6 @@ pub fn plan(file: &str, text: &str, options: &Options, world: &World) -> Result<
     Ok(plan)
 }
 
-/// A diagnostic made of a fault.
 fn located(file: &str, text: &str, fault: fault::Fault) -> Finding {
     let diagnostic = Diagnostic::new(Severity::Error, text, fault.span, fault.message, fault.hint);
     Finding { file: file.into(), rendered: diagnostic.render(file, text), diagnostic }

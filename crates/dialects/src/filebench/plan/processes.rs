@@ -1,4 +1,4 @@
-//! Processes and their threads as groups of the model, at the moment they start.
+//! Compiles processes and threads to groups of the model when they start.
 
 use super::Format;
 use super::fault::Fault;
@@ -10,12 +10,12 @@ use crate::filebench::ast::{Process, Thread, Variable};
 use fathom_workload::{Act, Bytes, Flow, FlowOp, Group, Isolation, Offsets, Pinning, Program};
 use std::collections::{BTreeMap, HashMap};
 
-/// First word of the generator of random offsets in every process.
+/// First key word of the random offset generator in every process.
 const OFFSETS_FROM: u32 = 4357;
-/// An I/O priority that says: leave it.
+/// The I/O priority that means "unchanged".
 const NO_PRIORITY: u64 = 8;
 
-/// `define process`, with what has to be known when it is read.
+/// A `define process`, with the context of its definition.
 #[derive(Clone, Debug)]
 pub(super) struct ProcessDefinition {
     pub source: usize,
@@ -24,18 +24,16 @@ pub(super) struct ProcessDefinition {
     pub randoms: HashMap<Variable, RandomId>,
 }
 
-/// The processes of a run.
 #[derive(Default)]
 pub(super) struct CompiledProcesses {
-    /// Last defined first, and so their threads: the order in which they start.
+    /// In start order, which is last defined first, for threads as well.
     pub groups: Vec<Group>,
-    /// `Starting N NAME instances`, and I/O priorities.
+    /// Log lines `Starting N NAME instances`, and I/O priorities.
     pub lines: Vec<String>,
     pub notes: Vec<String>,
     pub faults: Vec<(usize, Fault)>,
 }
 
-/// Compiles every process.
 pub(super) fn compile(definitions: &[ProcessDefinition], flowops: &mut Flowops) -> CompiledProcesses {
     let mut all = CompiledProcesses::default();
     let mut priorities = Vec::new();
@@ -129,7 +127,7 @@ fn thread(
                 .hint("add name=..."),
         )
     })?;
-    // 1.5 starts one thread even where none is asked for.
+    // 1.5 starts one thread even if none is requested.
     let instances =
         small(scope.integer(a, "instances").map_err(here)?.unwrap_or(1), "instances", spanned.span)
             .map_err(here)?
@@ -193,7 +191,7 @@ fn small(n: u64, what: &str, span: crate::filebench::Span) -> Result<u32, Fault>
     u32::try_from(n).map_err(|_| Fault::new(span, format!("{what}={n} is too large")))
 }
 
-/// Every operation of the groups with its row's name, in the order of definition inside each thread.
+/// Every operation of the groups with its row name, in order of definition within each thread.
 pub fn rows(groups: &[Group]) -> Vec<(String, &FlowOp)> {
     let mut all = Vec::new();
     for thread in groups.iter().flat_map(|g| &g.threads) {
@@ -212,7 +210,7 @@ fn rows_of<'a>(ops: &'a [FlowOp], prefix: &str, all: &mut Vec<(String, &'a FlowO
     }
 }
 
-/// Names that several operations share: they share a row, too.
+/// Names shared by several operations, which therefore share a row.
 fn same_names(groups: &[Group]) -> Option<String> {
     let mut counts: BTreeMap<String, u32> = BTreeMap::new();
     for (name, _) in rows(groups) {
@@ -226,7 +224,7 @@ fn same_names(groups: &[Group]) -> Option<String> {
     })
 }
 
-/// Targets that no operation is named like.
+/// Targets that do not name an operation.
 fn missing_targets(definitions: &[ProcessDefinition], groups: &[Group]) -> Vec<(usize, Fault)> {
     let rows = rows(groups);
     let mut faults: Vec<(usize, Fault)> = Vec::new();
@@ -256,7 +254,7 @@ fn missing_targets(definitions: &[ProcessDefinition], groups: &[Group]) -> Vec<(
     faults
 }
 
-/// The names of file sets that an operation of the groups changes.
+/// The file sets modified by an operation of the groups.
 pub(super) fn changed_sets(groups: &[Group]) -> Vec<String> {
     let changing =
         rows(groups).into_iter().filter(|(_, op)| slots::changes(op.act) && op.act != Act::Sequence);

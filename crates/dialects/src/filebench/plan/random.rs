@@ -1,5 +1,5 @@
-//! `randvar(...)` and `cvar(...)` as random variables of the model. Their attributes bind late, too, so a definition keeps what was
-//! written, and is worked out when something that draws from it is.
+//! Compiles `randvar(...)` and `cvar(...)` to random variables of the model. Their attributes bind late as well, so a definition is kept
+//! as written and evaluated when it is first used.
 
 use super::fault::{Fallible, Fault};
 use super::values::{Known, Scope};
@@ -8,14 +8,13 @@ use crate::filebench::ast::{Attributes, Number, Value};
 use crate::filebench::suggest::nearest;
 use fathom_workload::{Generator, RandomVariable, Row, Shape, Ties};
 
-/// A random variable as written.
 #[derive(Clone, Debug)]
 pub(super) struct RandomDefinition {
     /// Its name in the workload.
     pub name: String,
-    /// Where it was set.
+    /// Position of its `set`.
     pub span: Span,
-    /// Its attributes; the older language changes single ones later.
+    /// Its attributes; the older language can change single ones later.
     pub attributes: Attributes,
     pub kind: RandomKind,
 }
@@ -28,7 +27,7 @@ pub(super) enum RandomKind {
     Custom,
 }
 
-/// The custom variables: type, its parameters with their defaults as `-c` prints them.
+/// Custom variables: type, and parameters with defaults as printed by `-c`.
 pub const CUSTOM: [(&str, &[(&str, f64)]); 8] = [
     ("cvar-weibull", &[("shape", 1.0), ("scale", 1.0)]),
     ("cvar-uniform", &[("lower", 0.0), ("upper", 1.0)]),
@@ -53,7 +52,7 @@ impl RandomDefinition {
         Ok(variable)
     }
 
-    /// What 1.5 puts into a text in the place of a random variable.
+    /// 1.5's text expansion of a random variable.
     pub fn described(&self) -> Option<String> {
         let kind = self.attributes.value("type").and_then(|v| v.node.text());
         let kind = match self.kind {
@@ -186,11 +185,11 @@ impl RandomDefinition {
                 if shape.fract() != 0.0 || !(1.0..=f64::from(u32::MAX)).contains(&shape) {
                     return Err(self.fault(format!("shape {shape} has to be a whole number of at least 1")));
                 }
-                // Measured on 1.5: what it calls the rate is the mean, whatever the shape.
+                // Measured on 1.5: its "rate" is the mean, whatever the shape.
                 Shape::Erlang { shape: shape as u32, rate: shape / value("rate") }
             }
         };
-        // Only the gamma type of the original draws from the process's stream; the others are seeded by the system.
+        // In the original, only the gamma type draws from the process's stream; others are seeded by the system.
         let generator = if kind == "cvar-gamma" { Generator::ProcessRand48 } else { Generator::Seeded };
         let bound = |name: &str| Ok(scope.integer(&self.attributes, name)?.map(|n| n as f64));
         Ok(RandomVariable {

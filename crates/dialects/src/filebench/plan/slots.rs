@@ -1,6 +1,6 @@
-//! Which file set each operation of a thread works on, and whether its descriptor slots clash: the thread's list is walked through
-//! once as it will be executed. Without `fd` every file set has a slot of its own, so that a second set in a thread means itself;
-//! 1.5 would go on with the first set's file and say nothing.
+//! Determines the file set of each operation in a thread and finds conflicts between descriptor slots, by walking the thread's list once
+//! in execution order. Without `fd` every file set gets its own slot, so that a second set in a thread works as written;
+//! 1.5 would silently continue with the first set's file.
 
 use super::acts::{fixed, fixed_size};
 use super::fault::Fault;
@@ -9,10 +9,9 @@ use super::flowops::Placed;
 use fathom_workload::{Act, Share};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is remembered on the way.
 #[derive(Default)]
 struct Walk {
-    /// The set last used without `fd`.
+    /// The last set used without `fd`.
     last: Option<String>,
     /// Slot -> the set whose file it holds or held.
     owners: BTreeMap<u32, String>,
@@ -20,13 +19,13 @@ struct Walk {
     unnamed: BTreeSet<String>,
 }
 
-/// Fills in the sets and finds what clashes. Answers the sets that share slot 0 in the original, if there are several.
+/// Fills in the sets and finds conflicts. Returns the sets that share slot 0 in the original, if there are several.
 pub(super) fn settle(
     ops: &mut [Placed],
     sets: &[CompiledSet],
     memory: u64,
 ) -> Result<Option<Vec<String>>, (usize, Fault)> {
-    // The list is a loop: what its end leaves is what its beginning finds.
+    // The list loops: the state at its end is the state at its beginning.
     let mut walk = Walk::default();
     leaves(ops, &mut |placed| {
         if let Some(set) = &placed.op.fileset {
@@ -170,7 +169,7 @@ fn touches_files(act: Act) -> bool {
     )
 }
 
-/// Whether it works on the file that its slot holds.
+/// Whether the operation works on the open file in its slot.
 fn keeps_a_file(act: Act) -> bool {
     matches!(
         act,
@@ -186,7 +185,7 @@ fn keeps_a_file(act: Act) -> bool {
     )
 }
 
-/// Whether it changes files or directories of its set.
+/// Whether the operation modifies files or directories of its set.
 pub(super) fn changes(act: Act) -> bool {
     matches!(
         act,

@@ -1,5 +1,4 @@
-//! Scripts, and what they come to: the steps, workloads, notes and errors that planning makes of them. What is printed of a run is
-//! tested beside the output.
+//! Planning of scripts: steps, workloads, notes and errors. The output of runs is tested beside the output module.
 
 use super::*;
 use fathom_workload::{Act, Exhausted, Existing, Files, Generator, Program, Shape, Share, Sizing, Value};
@@ -404,7 +403,7 @@ fn values_of_the_wrong_kind_are_named() {
 
 #[test]
 fn a_random_number_of_entries_is_the_second_draw() {
-    // Seen with 1.5: 123 files.
+    // As observed with 1.5: 123 files.
     let plan = planned(
         "set $en=randvar(type=uniform,min=50,mean=90,seed=4)\n\
          define fileset name=fs,path=/d,entries=$en,dirwidth=4 create files",
@@ -572,7 +571,7 @@ fn attributes_of_random_variables_can_be_changed_later() {
     assert_eq!(variables["size"].shape, Shape::Uniform { low: 1024.0, high: 15360.0 });
 }
 
-/// The workloads that come with Filebench are the user's; where they are is told by the environment.
+/// Filebench's own workloads are not included; an environment variable gives their path.
 #[test]
 fn every_shipped_workload_is_planned() {
     let Some(directory) = std::env::var_os("FATHOM_FILEBENCH_WORKLOADS") else {

@@ -1,5 +1,5 @@
-//! Variables, and what a value means at the moment it is needed. Values bind late: an attribute keeps what was written, and is
-//! worked out here when a file set is created or a run starts. Nothing is drawn: a random variable stays a name.
+//! Variables and the evaluation of values. Values bind late: an attribute is kept as written and evaluated here when a file set is
+//! created or a run starts. Nothing is drawn: a random variable stays a name.
 
 use super::fault::{Fallible, Fault};
 use super::random::RandomDefinition;
@@ -11,20 +11,19 @@ use crate::filebench::{Span, Spanned};
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 
-/// Variables that are set from one another in a longer chain than this are set in a circle.
+/// Longer chains of variable references are cyclic.
 const LONGEST_CHAIN: u32 = 64;
 
-/// Position of a random or custom variable in [`Variables::randoms`].
+/// Index of a random or custom variable in [`Variables::randoms`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct RandomId(pub usize);
 
-/// A value that is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Known {
     Integer(u64),
     Boolean(bool),
     Text(String),
-    /// Drawn anew each time.
+    /// Drawn at each use.
     Random(RandomId),
 }
 
@@ -38,7 +37,7 @@ impl Known {
         }
     }
 
-    /// As it stands in a text.
+    /// The value as text; `None` if it is random.
     pub fn words(&self) -> Option<String> {
         match self {
             Self::Integer(n) => Some(n.to_string()),
@@ -49,42 +48,39 @@ impl Known {
     }
 }
 
-/// What a variable is bound to.
 #[derive(Clone, Debug)]
 enum Binding {
-    /// What was written, to be worked out when it is needed.
+    /// A value as written, evaluated when needed.
     Written(Value),
     Known(Known),
 }
 
-/// All variables of a script.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Variables {
     bindings: HashMap<Variable, Binding>,
-    /// Every random and custom variable ever set.
+    /// Every random and custom variable defined so far.
     pub randoms: Vec<RandomDefinition>,
-    /// Names given on the command line; the script's own `set` lines for them do nothing.
+    /// Variables set on the command line; the script's `set` commands for them have no effect.
     overridden: HashMap<String, Known>,
-    /// Those of them that the script sets or asks for.
+    /// Those of them that the script sets or uses.
     touched: RefCell<BTreeSet<String>>,
     /// Values of the older language's `${name}` and `$(name)`.
     pub outside: HashMap<Variable, String>,
 }
 
-/// The variables of a composite where it is used, worked out.
+/// Evaluated variables of a composite at its use.
 pub(super) type Locals = HashMap<Variable, Known>;
 
-/// What a value is worked out in.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'a> {
     pub variables: &'a Variables,
-    /// Random variables as they were when the definition was read: a definition keeps them.
+    /// Random variables at the time of the definition, which keeps using them.
     pub randoms_then: &'a HashMap<Variable, RandomId>,
     pub locals: Option<&'a Locals>,
 }
 
 impl Variables {
-    /// Values from the command line. They cannot be set again.
+    /// Sets variables from the command line, which cannot be set again.
     pub fn overrule(&mut self, values: &[(String, String)]) {
         for (name, text) in values {
             let name = name.strip_prefix('$').unwrap_or(name);
@@ -99,7 +95,7 @@ impl Variables {
         }
     }
 
-    /// Names given on the command line that the script never mentions.
+    /// Variables from the command line that the script never mentions.
     pub fn untouched(&self) -> Vec<String> {
         let mut names: Vec<String> =
             self.overridden.keys().filter(|n| !self.touched.borrow().contains(*n)).cloned().collect();
@@ -107,12 +103,12 @@ impl Variables {
         names
     }
 
-    /// Names the script sets, for hints.
+    /// Names that the script sets, for hints.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.bindings.keys().map(|v| v.name.as_str())
     }
 
-    /// Whether a `set` of this variable is to be passed over.
+    /// Whether a `set` of this variable is ignored.
     fn is_overridden(&self, variable: &Variable) -> bool {
         let overridden = variable.form == VariableForm::Plain && self.overridden.contains_key(&variable.name);
         if overridden {
@@ -128,14 +124,14 @@ impl Variables {
         }
     }
 
-    /// `set $x=...` to what is known already: a loop's variable.
+    /// Sets an evaluated value: a loop variable.
     pub fn set_known(&mut self, variable: &Variable, known: Known) {
         if !self.is_overridden(variable) {
             self.bindings.insert(variable.clone(), Binding::Known(known));
         }
     }
 
-    /// `set $x=randvar(...)` and its like.
+    /// `set $x=randvar(...)` and similar.
     pub fn set_random(&mut self, variable: &Variable, definition: RandomDefinition) {
         if self.is_overridden(variable) {
             return;
@@ -145,7 +141,7 @@ impl Variables {
         self.bindings.insert(variable.clone(), Binding::Known(Known::Random(id)));
     }
 
-    /// The random variable that this one is now.
+    /// The current random variable of this name.
     pub fn random(&self, variable: &Variable) -> Option<RandomId> {
         match self.bindings.get(variable) {
             Some(Binding::Known(Known::Random(id))) => Some(*id),
@@ -153,12 +149,12 @@ impl Variables {
         }
     }
 
-    /// What every variable that is random now is.
+    /// All current random variables.
     pub fn randoms_now(&self) -> HashMap<Variable, RandomId> {
         self.bindings.keys().filter_map(|v| Some((v.clone(), self.random(v)?))).collect()
     }
 
-    /// Notes that the script mentions a variable.
+    /// Records that the script mentions a variable.
     fn mention(&self, variable: &Variable) {
         if variable.form == VariableForm::Plain {
             self.touched.borrow_mut().insert(variable.name.clone());
@@ -167,7 +163,7 @@ impl Variables {
 }
 
 impl Scope<'_> {
-    /// What a value is now.
+    /// Evaluates a value.
     pub fn known(&self, value: &Spanned<Value>) -> Fallible<Known> {
         self.of(&value.node, value.span, 0)
     }
@@ -285,8 +281,8 @@ impl Scope<'_> {
         Ok(text)
     }
 
-    /// A text of `echo` or `system`: a variable that is not known stands for itself, and of a random one
-    /// it is said what it is.
+    /// Expands a text of `echo` or `system`: an unknown variable expands to itself, a random one to its
+    /// description.
     pub fn expand(&self, text: &Text) -> String {
         let mut out = String::new();
         for piece in &text.pieces {
@@ -305,7 +301,7 @@ impl Scope<'_> {
         out
     }
 
-    /// The number an attribute has; `None` if it is not there.
+    /// The number of an attribute; `None` if it is not given.
     pub fn integer(&self, attributes: &Attributes, name: &str) -> Fallible<Option<u64>> {
         let Some(attribute) = attributes.last(name) else { return Ok(None) };
         match self.known_attribute(attribute)? {
@@ -314,7 +310,7 @@ impl Scope<'_> {
         }
     }
 
-    /// The number an attribute has, or the random variable it is drawn from.
+    /// The number of an attribute, or its random variable.
     pub fn number(&self, attributes: &Attributes, name: &str) -> Fallible<Option<Known>> {
         let Some(attribute) = attributes.last(name) else { return Ok(None) };
         match self.known_attribute(attribute)? {
@@ -323,7 +319,7 @@ impl Scope<'_> {
         }
     }
 
-    /// Whether an attribute is set: without a value it is, and a number is unless it is 0.
+    /// Whether an attribute is true: without a value it is, and so is any number but 0.
     pub fn boolean(&self, attributes: &Attributes, name: &str) -> Fallible<Option<bool>> {
         let Some(attribute) = attributes.last(name) else { return Ok(None) };
         match self.known_attribute(attribute)? {
@@ -333,7 +329,7 @@ impl Scope<'_> {
         }
     }
 
-    /// The text of an attribute; numbers and booleans are texts, too.
+    /// The text of an attribute; numbers and booleans are converted.
     pub fn text(&self, attributes: &Attributes, name: &str) -> Fallible<Option<String>> {
         let Some(attribute) = attributes.last(name) else { return Ok(None) };
         let known = match &attribute.value {
@@ -346,7 +342,7 @@ impl Scope<'_> {
         }
     }
 
-    /// What an attribute is; without a value it is true.
+    /// The evaluated attribute; without a value it is true.
     pub fn known_attribute(&self, attribute: &Attribute) -> Fallible<Known> {
         match &attribute.value {
             Some(value) => self.known(value),
@@ -355,7 +351,7 @@ impl Scope<'_> {
     }
 }
 
-/// The fault of an attribute whose value is of another kind than it has to be.
+/// The fault for an attribute whose value is of the wrong type.
 pub(super) fn wrong_kind(attribute: &Attribute, expected: &str, found: &Known) -> Fault {
     let what = match found {
         Known::Text(text) => format!("the text {text:?}"),
@@ -382,7 +378,7 @@ pub(super) fn wrong_kind(attribute: &Attribute, expected: &str, found: &Known) -
     }
 }
 
-/// A variable as it is written.
+/// The variable in its original notation.
 pub(super) fn written(variable: &Variable) -> String {
     match variable.form {
         VariableForm::Plain => format!("${}", variable.name),

@@ -1,5 +1,5 @@
-//! Tree to text: the one way to write a script. What is printed reads back as the same tree. Comments, blanks, the spelling of numbers
-//! and the place of a composite's variables among the attributes are not in the tree and so not kept.
+//! Prints a tree as a script, which parses to the same tree. Comments, blanks, number notation and the position of composite
+//! variables among attributes are not in the tree and are lost.
 
 mod text;
 mod value;
@@ -12,7 +12,7 @@ use super::span::Spanned;
 use text::text;
 use value::{value, variable};
 
-/// `script` as text, a command a line, bodies indented.
+/// Prints `script` with one command per line and indented bodies.
 #[must_use]
 pub fn print(script: &Script) -> String {
     let mut printer = Printer { out: String::new(), indent: 0 };
@@ -45,7 +45,7 @@ impl Printer {
         let line = match (period_s, seconds) {
             (Some(period), Some(seconds)) => format!("psrun {} {}", period.node, seconds.node),
             (Some(period), None) => format!("psrun {}", period.node),
-            // The grammar has no length without a period.
+            // The grammar allows no duration without a period.
             (None, _) => "psrun".into(),
         };
         self.line(&line);

@@ -1,11 +1,11 @@
-//! Strings in quotes. The language can express any text without a `"`, but not always in one string: there is no escape for a backslash,
-//! and a string is read piece by piece (see the lexer). Where one string will not do, `echo` and its like take several side by side.
+//! Prints quoted strings. Any text without a `"` can be expressed, but not always in one string: there is no escape for a backslash,
+//! and a string is read piece by piece (see the lexer). Where one string is not enough, `echo` and similar commands take several.
 
 use super::value::variable;
 use crate::filebench::ast::{Piece, Text, Variable, VariableForm};
 use crate::filebench::token::is_keyword;
 
-/// A value's string, always one. The parser only accepts values whose literals are one piece each, so nothing needs dividing.
+/// A string as a value, always a single one. The parser accepts only values with one-piece literals, so none needs splitting.
 pub(super) fn quoted(text: &Text) -> String {
     let mut out = String::from("\"");
     for piece in &text.pieces {
@@ -21,7 +21,7 @@ pub(super) fn quoted(text: &Text) -> String {
     out + "\""
 }
 
-/// The text of `echo` and its like.
+/// The text of `echo` and similar commands.
 pub(super) fn text(text: &Text) -> String {
     let mut strings = vec![String::new()];
     let mut after: Option<&Variable> = None;
@@ -60,10 +60,10 @@ fn append(strings: &mut [String], text: &str) {
     }
 }
 
-/// What the lexer makes one piece of.
+/// A piece as the lexer reads it.
 struct Atom {
     written: String,
-    /// It would be read as part of the atom before if it stood in the same string.
+    /// In the same string it would merge with the preceding atom.
     needs_string: bool,
 }
 
@@ -77,12 +77,12 @@ fn atoms(literal: &str) -> Vec<Atom> {
         let mut next_needs_string = false;
         let dollar = rest.starts_with('$');
         if dollar && let Some(backslash) = rest[..length].find('\\') {
-            // The piece of a dollar ends at a backslash, and a backslash cannot begin a piece: one character goes with it.
+            // A dollar's piece ends at a backslash, and no piece starts with one: one more character goes with it.
             length = rest[..backslash].char_indices().next_back().map_or(backslash, |(last, _)| last.max(1));
             next_needs_string = true;
         }
         let written = match &rest[..length] {
-            // A line end alone: 1.5 counts it as a line and drops it, while the escape stands for itself.
+            // A lone line end: 1.5 drops it after counting the line, but the escape keeps it.
             "\n" => "\\n".to_owned(),
             atom if dollar => format!("\\{atom}"),
             atom => atom.to_owned(),
@@ -94,7 +94,7 @@ fn atoms(literal: &str) -> Vec<Atom> {
     atoms
 }
 
-/// Where to divide a keyword, which cannot be a whole piece, so that neither part is one.
+/// Where to split a keyword so that neither part is one, as a keyword cannot be a whole piece.
 fn division(word: &str) -> Option<usize> {
     if !is_keyword(word) {
         return None;
@@ -103,7 +103,7 @@ fn division(word: &str) -> Option<usize> {
     (1..word.len()).find(|at| !is_keyword(&word[..*at]) && !is_keyword(&word[*at..]))
 }
 
-/// Whether the lexer would take the beginning of `literal` for more of the variable's name before it.
+/// Whether the lexer would read the start of `literal` as part of the preceding variable's name.
 fn continues_a_name(literal: &str) -> bool {
     literal.trim_start_matches('_').starts_with(|c: char| c.is_ascii_alphanumeric())
 }

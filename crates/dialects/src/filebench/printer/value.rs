@@ -1,4 +1,4 @@
-//! Values as text: the leaves of the printout, each on one line. Strings are next door, as they have rules of their own.
+//! Prints values, except strings: the leaves of the printout, each on one line.
 
 use super::attributes;
 use super::text::quoted;
@@ -53,7 +53,7 @@ fn number(number: &Number) -> String {
     }
 }
 
-/// With the largest suffix that leaves nothing over.
+/// Prints with the largest suffix that divides the value.
 fn integer(value: u64) -> String {
     for (factor, suffix) in [(1 << 30, 'g'), (1 << 20, 'm'), (1 << 10, 'k')] {
         if value != 0 && value.is_multiple_of(factor) {

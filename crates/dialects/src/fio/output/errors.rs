@@ -1,25 +1,25 @@
-//! Errors that a job passed over (`continue_on_error`, `ignore_error`), as fio counts and tells them: all of the kinds that the job names,
-//! also the one that ends it because its number is not listed.
+//! Errors that a job ignored (`continue_on_error`, `ignore_error`), as fio counts and reports them: all errors of the kinds that the
+//! job names, including one that ends the job because its number is not listed.
 
 use super::super::plan::Job;
 use fathom_record::{Ending, OpError, Worker};
 
-/// EILSEQ: fio's number for what a check finds to be wrong.
+/// EILSEQ: fio's error number for failed verification.
 const WRONG_DATA: i32 = 84;
 
-/// The errors of an entry.
+/// Errors of a report entry.
 #[derive(Clone, Debug, Default)]
 pub struct Errors {
-    /// How many.
+    /// Number of errors.
     pub total: u64,
-    /// Number of the first; 0 without any.
+    /// Error number of the first; 0 if none.
     pub first: i32,
-    /// The first that was passed over.
+    /// The first ignored error.
     pub passed: Option<OpError>,
 }
 
 impl Errors {
-    /// Adds those of a worker.
+    /// Adds the errors of a worker.
     pub fn add(&mut self, job: &Job, worker: &Worker) {
         if let Some(passed) = &worker.passed {
             self.count(passed.errors, number(&passed.first));
@@ -39,7 +39,7 @@ impl Errors {
         }
     }
 
-    /// Their number and the first, of a job that may have any.
+    /// Count and first number; `None` for a job that counts no errors.
     #[must_use]
     pub fn told(&self, job: &Job) -> Option<(u64, i32)> {
         job.errors.any().then_some((self.total, self.first))
@@ -52,11 +52,11 @@ pub fn number(error: &OpError) -> i32 {
     if error.errno == 0 { WRONG_DATA } else { error.errno }
 }
 
-/// What the C library says of an error number.
+/// The C library's message for an error number.
 #[must_use]
 pub fn words(number: i32) -> String {
     let text = std::io::Error::from_raw_os_error(number).to_string();
-    // The standard library adds the number.
+    // The standard library appends the number.
     text.split(" (os error").next().unwrap_or(&text).to_owned()
 }
 

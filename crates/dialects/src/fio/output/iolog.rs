@@ -1,5 +1,5 @@
-//! The logs of `write_iolog`: what every job did, as `read_iolog` of fio and of us reads it again. Reads and writes are written down while a
-//! job runs; where its syncs stand follows from how many writes come between them.
+//! The logs of `write_iolog`, readable by `read_iolog` in fio and fathom. Reads and writes are recorded while a job runs; the positions
+//! of syncs are derived from the number of writes between them.
 
 use super::super::iolog::Written;
 use super::super::plan::{Job, Plan};
@@ -8,16 +8,16 @@ use fathom_workload::{Does, SyncEvery};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// A text is handed on when it is as long as this.
+/// Text is handed on once it is at least this long.
 const PIECE: usize = 1 << 16;
-/// So many operations are put in order at a time.
+/// Operations sorted at a time.
 const BLOCK: usize = 1 << 14;
 
-/// Writes the logs of a run piece by piece. `operations` reads those of a worker of a phase in the order in which they ended, as often as
-/// it is asked; `out` appends a text to a file.
+/// Writes the logs of a run piece by piece. `operations` iterates over a worker's operations in a phase in completion order, and is
+/// called repeatedly; `out` appends a text to a file.
 ///
 /// # Errors
-/// What `operations` fails with.
+/// Any error of `operations`.
 pub fn write<E, I: Iterator<Item = Result<Operation, E>>>(
     plan: &Plan,
     operations: impl Fn(u32, u32) -> Result<I, E>,
@@ -26,7 +26,7 @@ pub fn write<E, I: Iterator<Item = Result<Operation, E>>>(
     for job in &plan.jobs {
         let (Some(name), Some(place)) = (job.iolog(), job.places.first()) else { continue };
         let path = Path::new(name);
-        // One behind the other, as in fio.
+        // Appended one after another, as in fio.
         for clone in 0..job.clones {
             log(job, clone, || operations(place.phase, place.worker + clone), &mut |text| out(path, text))?;
         }
@@ -63,7 +63,7 @@ fn log<E, I: Iterator<Item = Result<Operation, E>>>(
         }
         written.hand_on(PIECE, out);
     })?;
-    // That of the end, beside those that come after so many writes.
+    // The final sync, beside the periodic ones.
     for file in wrote.into_iter().filter(|_| job.stream.timed.fsync) {
         written.operation(end_ns, Does::Sync, file, 0, 0);
     }
@@ -71,13 +71,13 @@ fn log<E, I: Iterator<Item = Result<Operation, E>>>(
     Ok(())
 }
 
-/// The operations in the order in which they were issued; those of one submission have one time. What is slow ends behind any number of
-/// others, so they are read twice: what began before everything that is still to be read can go.
+/// The operations in issue order; those of one submission share a time. A slow operation may complete after any number of others, so
+/// they are read twice: an operation can be emitted once it began before all that are still to be read.
 fn issued<E, I: Iterator<Item = Result<Operation, E>>>(
     read: impl Fn() -> Result<I, E>,
     mut each: impl FnMut(&Operation),
 ) -> Result<(), E> {
-    // The earliest beginning in each block, then that in all blocks behind it.
+    // The earliest start in each block, then the earliest in all following blocks.
     let mut behind: Vec<u64> = Vec::new();
     for (number, operation) in read()?.enumerate() {
         let start_ns = operation?.start_ns;
@@ -107,17 +107,17 @@ fn issued<E, I: Iterator<Item = Result<Operation, E>>>(
     Ok(())
 }
 
-/// Syncs after so many writes.
+/// Emits syncs after a number of writes.
 struct Syncs {
     every: Option<SyncEvery>,
-    /// Since the last sync.
+    /// Writes since the last sync.
     writes: u64,
-    /// That was written last.
+    /// The file written last.
     file: u32,
 }
 
 impl Syncs {
-    /// One that is only between writes comes when another operation follows.
+    /// Called before an operation; a sync that is only made between writes is emitted here.
     fn before(&mut self, written: &mut Written, at_ns: u64) {
         if let Some(every) = self.every.filter(|every| every.between && self.writes >= every.writes) {
             self.sync(written, every, at_ns);
@@ -144,7 +144,7 @@ mod tests {
     use super::super::super::tests::planned;
     use super::*;
 
-    /// The log of the only job, which did these operations and ended them in this order, and in how many pieces it came.
+    /// The log of the only job, for operations in this completion order, and the number of pieces it was written in.
     fn pieces(plan: &Plan, done: &[Operation]) -> (String, usize) {
         let (mut text, mut pieces) = (String::new(), 0);
         let read = |phase: u32, worker: u32| {
@@ -160,7 +160,7 @@ mod tests {
         (text, pieces)
     }
 
-    /// What stands in the log of a job that did these operations, 100 us each.
+    /// Log entries of a job with these operations, 100 us apart.
     fn written(args: &str, operations: &[(bool, u64)]) -> Vec<(Does, u64, u64)> {
         let mut plan = planned(&format!("--name=a --size=1m --write_iolog=x {args}"));
         assert!(plan.note_operations(), "they are written down");
@@ -174,7 +174,7 @@ mod tests {
             bytes: 4096,
             priority: 0,
         };
-        // As several in flight may complete: in another order.
+        // In another order, as with several in flight.
         let mut done: Vec<Operation> = (0..).zip(operations).map(one).collect();
         done.reverse();
         let (text, _) = pieces(&plan, &done);
@@ -229,7 +229,7 @@ mod tests {
             priority: 0,
         };
         let mut done: Vec<Operation> = (0..100_000).map(one).collect();
-        // The second one ends behind all others.
+        // The second operation completes after all others.
         let slow = done.remove(1);
         done.push(slow);
         let (text, pieces) = pieces(&plan, &done);

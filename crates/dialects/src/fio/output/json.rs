@@ -1,5 +1,5 @@
-//! The JSON of fio: the same keys in the same order, blanks before colons, whole numbers without and others with six decimals. What fathom
-//! knows beyond it stands under one key, `fathom`, at the end.
+//! fio's JSON: the same keys in the same order, with blanks before colons, and six decimals for all numbers except integers. Fathom's
+//! additions are under one key, `fathom`, at the end.
 
 use super::super::Version;
 use super::super::plan::{Job, Plan};
@@ -10,10 +10,9 @@ use super::stats::{self, BUCKETS, DEPTHS, Entry, Side};
 use super::steady::{Told, mean};
 use fathom_record::{Histogram, Run};
 
-/// A document in the making.
 struct Json {
     out: String,
-    /// Whether something stands already in each open object or list.
+    /// For each open object or array, whether it has an element.
     filled: Vec<bool>,
 }
 
@@ -83,7 +82,7 @@ pub fn document(plan: &Plan, run: &Run, moment: &Moment, plus: bool) -> String {
         json.text("time", &moment.text);
         if plan.jobs.iter().any(|job| !options(job, false).is_empty()) {
             json.object("global options", |json| {
-                // fio has a key twice where an option is: who reads its document gets the last.
+                // fio repeats a key if the option is repeated; JSON parsers then keep the last.
                 let mut seen: Vec<(&str, &str)> = Vec::new();
                 for (name, value) in plan.jobs.iter().flat_map(|job| options(job, false)) {
                     match seen.iter_mut().find(|of| of.0 == name) {
@@ -128,13 +127,13 @@ pub fn document(plan: &Plan, run: &Run, moment: &Moment, plus: bool) -> String {
     json.out + "\n"
 }
 
-/// Options of a job that stand in it, or above it. fio 3.33 tells none that has no value; both have an order of their own for those of a
-/// file.
+/// Options set in a job, or inherited by it. fio 3.33 omits those without a value; both versions have a separate order for options from
+/// a file.
 fn options(job: &Job, own: bool) -> Vec<(&'static str, &str)> {
     let of = job.settings.all().filter(|(level, _)| (*level == Level::Own) == own);
     let newest = job.report.version >= Version::V3_42;
     let without = newest.then_some("");
-    // An option of its own in 3.33.
+    // A separate option in 3.33.
     let called = |name| if newest && name == "allrandrepeat" { "randrepeat" } else { name };
     let told =
         of.filter_map(|(_, s)| Some((&*s.spot.source, called(s.told), s.value.as_deref().or(without)?)));
@@ -153,7 +152,7 @@ fn started_ms(run: &Run) -> i64 {
     run.started_at.parse::<jiff::Timestamp>().map_or(0, |at| at.as_millisecond())
 }
 
-/// What fio says every job took: the whole run, in seconds that have begun.
+/// fio's run time of every job: that of the whole run, in seconds, rounded up.
 fn seconds_of(run: &Run) -> u64 {
     let repetitions = run.phases.iter().filter_map(|phase| phase.repetitions.first());
     repetitions.map(|repetition| repetition.elapsed_ns).sum::<u64>() / 1_000_000_000 + 1
@@ -167,12 +166,12 @@ fn job(json: &mut Json, plan: &Plan, entry: &Entry, (seconds, start_ms, plus): (
         json.raw("job_start", start_ms);
     }
     json.raw("error", entry.errno());
-    // fio has found out what is left, which is nothing, only if there was time to.
+    // fio computes the remaining time, which is 0, only in runs that are long enough.
     json.raw("eta", if seconds > 2 { 0 } else { i32::MAX });
     json.raw("elapsed", seconds);
     let last = &plan.jobs[entry.last];
     let named = &*last.settings.spot.source == COMMAND_LINE;
-    // Without options of its own, a job has no such key.
+    // fio omits this key for a job without options.
     if named || !options(last, true).is_empty() {
         json.object("job options", |json| {
             if named {
@@ -185,7 +184,7 @@ fn job(json: &mut Json, plan: &Plan, entry: &Entry, (seconds, start_ms, plus): (
     }
     let unified = job.report.unified;
     let mut told = entry.told(unified);
-    // As in fio, behind the syncs; and without these where nothing is told apart.
+    // As in fio, after the syncs; combined figures come without them.
     let mixed = told.pop_if(|_| unified.together());
     for (name, of) in told {
         json.object(name, |json| side(json, job, of, plus));
@@ -231,7 +230,7 @@ fn job(json: &mut Json, plan: &Plan, entry: &Entry, (seconds, start_ms, plus): (
         json.raw("total_err", total);
         json.raw("first_error", first);
     }
-    // Of a job that only lays out, fio knows no depth.
+    // For a job that only lays out files, fio has no depth.
     if !job.settings.on("create_only", false) {
         let (target, window, percentile) = stats::latency_target(job);
         json.raw("latency_depth", entry.depth(job));
@@ -357,7 +356,7 @@ fn latency(json: &mut Json, key: &str, h: &Histogram, percentiles: bool, job: &J
     });
 }
 
-/// What fathom knows beyond fio.
+/// Fathom's additions to fio's document.
 fn beyond(json: &mut Json, plan: &Plan, run: &Run) {
     json.object("fathom", |json| {
         json.text("version", &run.version);

@@ -1,10 +1,10 @@
-//! What is said of a job that did not keep a limit, in the words of fio.
+//! fio's messages about a job that exceeded a limit.
 
 use super::super::plan::Plan;
 use super::verify;
 use fathom_record::{OpError, Run};
 
-/// fio's lines about an error, if it is a rate below the least, or a latency above the longest.
+/// fio's lines for an error about a minimum rate or a maximum latency.
 #[must_use]
 pub fn lines(plan: &Plan, run: &Run, error: &OpError) -> Option<String> {
     let (asked, found) = error.compared?;

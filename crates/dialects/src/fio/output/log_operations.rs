@@ -1,5 +1,5 @@
-//! Logs that are made of single operations: a line for each, largest values of windows, windows of any width, histograms. One pass over
-//! the operations of a worker fills all its logs; a window is told when an operation of a later one comes, so that little is held.
+//! Logs made from single operations: one line each, maxima of windows, windows of any width, histograms. One pass over a worker's
+//! operations fills all logs. A window is written when an operation of a later one arrives, so little memory is needed.
 
 use super::super::plan::{Logs, Value as Told};
 use super::logs::{Line, Value, kib_per_s, per_s};
@@ -7,51 +7,49 @@ use fathom_record::histogram::bucket_of;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// What an operation did; the numbers are fio's.
+/// The kind of an operation; the discriminants are fio's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Did {
-    /// It read.
+    /// Read.
     Read = 0,
-    /// It wrote.
+    /// Write.
     Write = 1,
-    /// It gave a range back.
+    /// Trim.
     Trim = 2,
 }
 
 /// One operation of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// What it did.
+    /// Kind of operation.
     pub does: Did,
-    /// When it began, ns after counting did.
+    /// Start time, ns after the measurement began.
     pub start_ns: u64,
-    /// How long it took.
+    /// Total latency, ns.
     pub latency_ns: u64,
-    /// How much of that passed before it was given to the kernel.
+    /// Submission latency, the part of it before the kernel had the operation, ns.
     pub submission_ns: u64,
-    /// Which of the files of its clone.
+    /// Index of the file within its clone.
     pub file: u32,
-    /// First byte in the file.
+    /// Offset in the file, bytes.
     pub offset: u64,
-    /// Bytes.
+    /// Length in bytes.
     pub bytes: u32,
-    /// I/O priority of its own; 0: that of its job.
+    /// I/O priority; 0: that of the job.
     pub priority: u16,
 }
 
-/// What a log tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
     Value(Value),
     Histogram,
 }
 
-/// Buckets of fio: 64 for each power of two, up to some 17 s; what is longer lies in the last one.
+/// fio's histogram buckets: 64 per power of two, up to about 17 s; the last one holds everything longer.
 const BINS: usize = 1856;
-/// A text is handed on when it is as long as this.
+/// Text is handed on once it is at least this long.
 const PIECE: usize = 1 << 16;
 
-/// A log in the making.
 pub(super) struct Log {
     path: PathBuf,
     what: What,
@@ -71,7 +69,6 @@ impl Log {
     }
 }
 
-/// The latencies of a window.
 #[derive(Clone, Copy, Default)]
 struct Latencies {
     sum: u64,
@@ -85,7 +82,6 @@ impl Latencies {
     }
 }
 
-/// One direction of a window.
 #[derive(Clone, Copy, Default)]
 struct Side {
     ops: u64,
@@ -95,8 +91,8 @@ struct Side {
     submission: Latencies,
 }
 
-/// Writes the logs of a worker that worked for `elapsed_ns`, and says how many operations there were. `queued`: its engine gives
-/// operations to the kernel and asks for them later.
+/// Writes the logs of a worker that ran for `elapsed_ns` and returns the number of operations. `queued`: the engine submits
+/// operations and reaps them later.
 pub(super) fn write(
     logs: &mut [Log],
     (asked, line, elapsed_ns): (&Logs, Line, u64),
@@ -111,7 +107,7 @@ pub(super) fn write(
         told += 1;
         let end_ns = operation.start_ns.saturating_add(operation.latency_ns);
         if let Some(width_ns) = asked.width_ns {
-            // Those of several that ended together may have begun in any order: none is put into a window that was told.
+            // Operations that complete together may have started in any order: none goes into a window already written.
             let number = (end_ns / width_ns).max(windows.number);
             if number > windows.number {
                 windows.tell(logs, (asked, line), width_ns, u64::MAX, queued);
@@ -136,7 +132,7 @@ pub(super) fn write(
             log.hand_on(PIECE, out);
         }
     }
-    // The last ones end with the job.
+    // The last windows end with the job.
     if let Some(width_ns) = asked.width_ns {
         windows.tell(logs, (asked, line), width_ns, elapsed_ns, queued);
     }
@@ -151,13 +147,13 @@ pub(super) fn write(
 fn each(out: &mut String, value: Value, o: &Operation, line: Line) {
     let completion_ns = o.latency_ns.saturating_sub(o.submission_ns);
     let issued_ns = match value {
-        // One at the very start was issued, too.
+        // An operation at time 0 was issued, too.
         Value::Completion | Value::Submission => o.start_ns.saturating_add(o.submission_ns).max(1),
-        // As fio has it: told in these two logs only.
+        // Issue times appear in only two logs, as in fio.
         Value::Bandwidth | Value::Operations | Value::Whole => 0,
     };
     let value = match value {
-        // As fio has it: thousands of bytes, by the time of this operation alone.
+        // As in fio: units of 1000 bytes per second, from the time of this operation alone.
         Value::Bandwidth => u64::from(o.bytes).saturating_mul(1_000_000) / completion_ns.max(1),
         Value::Operations => 1,
         Value::Whole => o.latency_ns,
@@ -169,13 +165,12 @@ fn each(out: &mut String, value: Value, o: &Operation, line: Line) {
     line.of(o.priority).end(out, o.offset, issued_ns);
 }
 
-/// The end of a window, in milliseconds; a job may end before.
+/// End of a window in milliseconds; the job may end earlier.
 fn end_ms(number: u64, width_ns: u64, elapsed_ns: u64) -> u64 {
     let begin_ns = number.saturating_mul(width_ns);
     begin_ns.saturating_add(width_ns).min(elapsed_ns.max(begin_ns)) / 1_000_000
 }
 
-/// The window in the making.
 struct Windows {
     number: u64,
     sides: [Side; 3],
@@ -229,11 +224,11 @@ impl Windows {
     }
 }
 
-/// The histograms in the making, of completion latencies.
+/// The current histograms of completion latencies.
 struct Bins {
     number: u64,
     sides: [Vec<u64>; 3],
-    /// Bytes of the last operation of each.
+    /// Length of the last operation of each direction.
     bytes: [u32; 3],
 }
 

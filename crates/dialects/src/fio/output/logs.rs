@@ -1,7 +1,7 @@
-//! The logs of `write_bw_log`, `write_iops_log`, `write_lat_log` and `write_hist_log`: a line for each window and direction, or for each
-//! operation: `time, value, direction, block size, priority`, with `log_offset` the offset before the priority and with `log_issue_time`
-//! the time of issue behind it, separated by comma and blank, as the programs that read them expect it.
-//! What is made of single operations is in [`super::log_operations`].
+//! The logs of `write_bw_log`, `write_iops_log`, `write_lat_log` and `write_hist_log`. A line per window and direction, or per operation:
+//! `time, value, direction, block size, priority`. `log_offset` adds the offset before the priority, `log_issue_time` the issue time
+//! after it. Separators are comma and blank, as other programs expect.
+//! Logs made from single operations are in [`super::log_operations`].
 
 use super::super::plan::{Job, Logs, Place, Plan};
 use super::log_operations::{self, Log, Operation, What};
@@ -10,16 +10,16 @@ use fathom_record::{OpKind, Run, Worker};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// What was written down while the jobs ran.
+/// Data recorded while the jobs ran.
 pub struct Noted<'a> {
-    /// The operations of a worker, by phase and number, in the order in which they ended.
+    /// The operations of a worker, given phase and worker number, in completion order.
     pub operations: &'a dyn Fn(u32, u32) -> Box<dyn Iterator<Item = Operation> + 'a>,
-    /// When a phase began to count, milliseconds since 1970.
+    /// Start of a phase's measurement, milliseconds since 1970.
     pub began_ms: &'a dyn Fn(u32) -> u64,
 }
 
-/// Writes the logs of a run piece by piece: `out` appends a text to a file, which is made when it is first named. Gives sentences about
-/// those that are not whole.
+/// Writes the logs of a run piece by piece: `out` appends a text to a file, and creates it on first use. Returns messages about
+/// incomplete logs.
 pub fn write(plan: &Plan, run: &Run, noted: &Noted<'_>, out: &mut dyn FnMut(&Path, &str)) -> Vec<String> {
     let mut number = 0;
     let mut torn = Vec::new();
@@ -32,26 +32,26 @@ pub fn write(plan: &Plan, run: &Run, noted: &Noted<'_>, out: &mut dyn FnMut(&Pat
     torn
 }
 
-/// What stands in a log.
+/// Quantity in a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Value {
     Bandwidth,
     Operations,
-    /// From preparing to completion.
+    /// Total latency, from preparation to completion.
     Whole,
     Completion,
     Submission,
 }
 
-/// What begins and ends a line.
+/// Parameters of a log line.
 #[derive(Clone, Copy)]
 pub(super) struct Line {
-    /// Added to every time.
+    /// Added to every time, ms.
     pub epoch_ms: u64,
     offset: bool,
-    /// Class and level, if they are told.
+    /// Class and level, if they are logged.
     priority: Option<u16>,
-    /// Added to every time of issue, ns, if they are told.
+    /// Added to every issue time, ns, if these are logged.
     issue_ns: Option<u64>,
 }
 
@@ -67,12 +67,12 @@ impl Line {
         }
     }
 
-    /// The line of an operation that may have a priority of its own.
+    /// Applies the priority of a single operation, if it has one.
     pub fn of(self, priority: u16) -> Self {
         Self { priority: self.priority.map(|job| if priority > 0 { priority } else { job }), ..self }
     }
 
-    /// What comes after the block size, with the end of the line. `issued_ns`: when it was issued; 0 where that is not told.
+    /// Writes what follows the block size, with the line end. `issued_ns` is the issue time; 0 if the log has none.
     pub fn end(self, out: &mut String, offset: u64, issued_ns: u64) {
         if self.offset {
             let _ = write!(out, ", {offset}");
@@ -89,7 +89,7 @@ impl Line {
     }
 }
 
-/// How much later than its phase a worker begins to count, where not all wait or warm up equally long.
+/// How much later than its phase a worker starts measuring, when delays or warm-ups differ.
 fn own_ms(plan: &Plan, run: &Run, phase: u32, worker: u32) -> u64 {
     // Every clone is a group with one worker.
     let group = plan.workload.phases.get(phase as usize).and_then(|p| p.groups.get(worker as usize));
@@ -103,7 +103,7 @@ fn own_ms(plan: &Plan, run: &Run, phase: u32, worker: u32) -> u64 {
     })
 }
 
-/// The logs of one clone of a job: what it does, and behind that the reading back of what it wrote.
+/// The logs of a clone: its job, then the read-back.
 fn one(
     plan: &Plan,
     job: &Job,
@@ -116,13 +116,13 @@ fn one(
         return Vec::new();
     }
     let names = names(job, number);
-    // A log of which nothing came is there, and empty.
+    // A log without entries exists but is empty.
     names.iter().for_each(|(path, _)| out(path, ""));
     let places = job.places.iter();
     places.filter_map(|place| of_place(plan, job, (*place, clone), &names, run, noted, &mut *out)).collect()
 }
 
-/// What a clone did in one phase.
+/// The entries of a clone in one phase.
 fn of_place(
     plan: &Plan,
     job: &Job,
@@ -140,12 +140,12 @@ fn of_place(
         |of: Place| (noted.began_ms)(of.phase).saturating_add(own_ms(plan, run, of.phase, of.worker + clone));
     let mut line = Line::of_job(job, began_ms(place));
     if let Some(first) = job.places.first() {
-        // Times go on through the reading back.
+        // Times continue through the read-back.
         let later_ms = began_ms(place).saturating_sub(began_ms(*first));
         if !asked.wall_clock {
             line.epoch_ms = later_ms;
         }
-        // These count from the start in any case, as in fio.
+        // Issue times always count from the start, as in fio.
         line.issue_ns = line.issue_ns.map(|_| later_ms.saturating_mul(1_000_000));
     }
     if let Some(width_ns) = asked.intervals_ns() {
@@ -184,7 +184,7 @@ fn of_place(
     })
 }
 
-/// The logs of all jobs together, reads, writes and trims: their names and texts. A line for each interval, also where nothing was moved.
+/// The combined logs of all jobs for reads, writes and trims: names and texts. Idle intervals have a line, too.
 #[must_use]
 pub fn together(run: &Run) -> [(&'static str, String); 3] {
     let mut logs = [
@@ -209,7 +209,7 @@ pub fn together(run: &Run) -> [(&'static str, String); 3] {
     logs.map(|(name, _, text)| (name, text))
 }
 
-/// The files of a clone with what stands in each.
+/// The log files of a clone, with the content of each.
 fn names(job: &Job, number: u32) -> Vec<(PathBuf, What)> {
     let (report, asked): (_, &Logs) = (&job.report, &job.report.logs);
     let kinds = [
@@ -225,7 +225,7 @@ fn names(job: &Job, number: u32) -> Vec<(PathBuf, What)> {
     named
         .map(|(kind, name, what)| {
             let number = if asked.per_job { format!(".{number}") } else { String::new() };
-            // Histograms are texts in any case.
+            // Histograms are always text.
             let packed = asked.packed && matches!(what, What::Value(_));
             let file = format!("{name}_{kind}{number}.log{}", if packed { ".fz" } else { "" });
             (PathBuf::from(file), what)
@@ -233,10 +233,10 @@ fn names(job: &Job, number: u32) -> Vec<(PathBuf, What)> {
         .collect()
 }
 
-/// Reads, writes and trims, in the order of fio's numbers.
+/// Reads, writes and trims, in order of fio's numbers.
 const DATA: [OpKind; 3] = [OpKind::Read, OpKind::Write, OpKind::Trim];
 
-/// The kinds of operations, by direction, whose figures a value is made of. Trims are in no queue.
+/// The operation kinds that a value is made from, by direction. Trims are never queued.
 fn kinds(value: Value, job: &Job) -> Vec<OpKind> {
     let queued = super::engine_batch(job).is_some();
     match value {
@@ -250,7 +250,7 @@ fn kinds(value: Value, job: &Job) -> Vec<OpKind> {
 fn lines(out: &mut String, worker: &Worker, width_ns: u64, kinds: &[OpKind], value: Value, line: Line) {
     let mut ended_ns = 0;
     for (number, window) in windows::of(worker, width_ns) {
-        // The last one ends with the job.
+        // The last window ends with the job.
         ended_ns += window.width_ns;
         let time_ms = ((number + 1) * width_ns).min(ended_ns.max(number * width_ns)) / 1_000_000;
         for (direction, kind) in kinds.iter().enumerate() {
@@ -262,7 +262,7 @@ fn lines(out: &mut String, worker: &Worker, width_ns: u64, kinds: &[OpKind], val
     }
 }
 
-/// The value of a window; nothing where there was no I/O.
+/// The value of a window; `None` if it had no I/O.
 fn mean(value: Value, window: &Window, kind: OpKind) -> Option<u64> {
     let [ops, bytes, sum_ns] = window.of(kind);
     (ops > 0).then(|| match value {

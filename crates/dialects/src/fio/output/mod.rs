@@ -1,5 +1,5 @@
-//! What fio prints, from the record: text, JSON, terse lines. `stats` makes entries of workers (with `windows` of time), `units` prints numbers;
-//! `logs` (with `log_operations`) and `iolog` are files beside that.
+//! fio's output made from the record: text, JSON, terse lines. `stats` makes report entries from workers (with `windows` over time),
+//! `units` formats numbers; `logs` (with `log_operations`) and `iolog` write side files.
 
 pub mod errors;
 pub mod iolog;
@@ -28,18 +28,18 @@ use fathom_workload::{Backend, ops};
 use stats::Side;
 use std::fmt::Write as _;
 
-/// When and by whom something is printed.
+/// Time and process of a report.
 #[derive(Clone, Debug, Default)]
 pub struct Moment {
-    /// Milliseconds since 1970.
+    /// Time in milliseconds since 1970.
     pub unix_ms: i64,
-    /// As ctime(3) writes it.
+    /// Time as formatted by ctime(3).
     pub text: String,
-    /// Number of the process.
+    /// Process ID.
     pub pid: u32,
 }
 
-/// What is printed after the run, in all formats that were asked for. fio's order: terse, JSON, text.
+/// The reports printed after the run, in all requested formats. fio's order: terse, JSON, text.
 #[must_use]
 pub fn results(plan: &Plan, run: &Run, moment: &Moment) -> String {
     let formats = formats(plan);
@@ -57,7 +57,7 @@ pub fn results(plan: &Plan, run: &Run, moment: &Moment) -> String {
     out
 }
 
-/// What `--debug=random` prints: the seeds of every clone's random numbers, in fio's words; there are fewer of them than in fio, and none in
+/// Output of `--debug=random`: the seeds of each clone's random generators, in fio's words. There are fewer than in fio, and none for
 /// 3.33.
 #[must_use]
 pub fn seeds(plan: &Plan, pid: u32) -> String {
@@ -80,13 +80,13 @@ pub fn seeds(plan: &Plan, pid: u32) -> String {
     out
 }
 
-/// The formats that were asked for.
+/// The requested formats; text by default.
 #[must_use]
 pub fn formats(plan: &Plan) -> Vec<Format> {
     if plan.general.formats.is_empty() { vec![Format::Normal] } else { plan.general.formats.clone() }
 }
 
-/// Operations that one submission carries; `None` of engines that submit one by one without a queue.
+/// Operations per submission; `None` for synchronous engines.
 #[must_use]
 pub fn engine_batch(job: &Job) -> Option<u32> {
     match job.stream.backend {
@@ -97,7 +97,7 @@ pub fn engine_batch(job: &Job) -> Option<u32> {
     }
 }
 
-/// What a disk did during the run.
+/// Activity of a disk during the run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Disk {
     /// Kernel name.
@@ -106,7 +106,7 @@ pub struct Disk {
     pub read_ios: u64,
     /// See `read_ios`.
     pub write_ios: u64,
-    /// Sectors of 512 bytes that they moved.
+    /// Sectors of 512 bytes moved by them.
     pub read_sectors: u64,
     /// See `read_sectors`.
     pub write_sectors: u64,
@@ -114,19 +114,19 @@ pub struct Disk {
     pub read_merges: u64,
     /// See `read_merges`.
     pub write_merges: u64,
-    /// Milliseconds that requests took, the sum of all.
+    /// Total time of requests in milliseconds.
     pub read_ms: u64,
     /// See `read_ms`.
     pub write_ms: u64,
-    /// Likewise of requests of any kind.
+    /// Total time of requests of any kind in milliseconds.
     pub queue_ms: u64,
-    /// Share of the time in which something was in flight.
+    /// Percentage of the time with requests in flight.
     pub util_percent: f64,
 }
 
-/// The disks below the files, unless no job wants them told. As in fio, calls that name files have none.
+/// The disks below the files, unless no job reports them. As in fio, calls by name have none.
 fn devices(plan: &Plan, run: &Run) -> Vec<Disk> {
-    // fio knows the disk of files that are there when it begins.
+    // fio finds the disk only of files that exist when it starts.
     let are_there = |j: &Job| matches!(j.settings.word("ioengine"), Some("filestat" | "filedelete"));
     let has_files = |j: &Job| !j.stream.backend.is_by_name() || are_there(j);
     let are_told = |j: &Job| j.settings.on("disk_util", true) && has_files(j);
@@ -136,7 +136,7 @@ fn devices(plan: &Plan, run: &Run) -> Vec<Disk> {
     let mut disks: Vec<Disk> = Vec::new();
     let repetitions = || run.phases.iter().filter_map(|p| p.repetitions.first());
     let elapsed_ms = repetitions().map(|r| r.elapsed_ns).sum::<u64>() as f64 / 1e6;
-    // Of several there is a sum, too. fio does not look for a journal elsewhere.
+    // Several disks also get a sum. fio does not look for an external journal.
     let is_disk = |d: &&DeviceDelta| d.level == 0 && !d.name.contains('+') && d.kind != JOURNAL;
     for device in repetitions().flat_map(|r| r.physical.devices.iter()).filter(is_disk) {
         let at = disks.iter().position(|d| d.name == device.name).unwrap_or_else(|| {
@@ -160,11 +160,11 @@ fn devices(plan: &Plan, run: &Run) -> Vec<Disk> {
     disks
 }
 
-/// The windows of a direction, where they are wanted.
+/// Windows of a direction, if reported.
 struct Windows {
-    /// KiB a second.
+    /// KiB per second.
     kib: Vec<u64>,
-    /// Operations a second.
+    /// Operations per second.
     iops: Vec<u64>,
 }
 
@@ -181,7 +181,7 @@ fn windows(job: &Job, side: &Side) -> Windows {
     Windows { kib: side.bandwidth.iter().map(|b| b / 1024).collect(), iops: side.operations.clone() }
 }
 
-/// Latencies from when operations were due, where a rate was set.
+/// Latencies counted from the scheduled start, if there is a rate.
 fn responses(phase: &Phase) -> Option<Histogram> {
     let mut all = Histogram::default();
     for stat in phase.repetitions.iter().flat_map(|r| &r.workers).flat_map(|w| &w.stats) {

@@ -1,4 +1,4 @@
-//! The text of fio: a line for each job before the run, a report for each entry and the sums of the groups after it.
+//! fio's text output: a line for each job before the run; afterwards a report for each entry, and group totals.
 
 use super::super::Version;
 use super::super::plan::{Job, Plan};
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// What is printed before the run.
+/// Text printed before the run.
 #[must_use]
 pub fn head(plan: &Plan) -> String {
     let (mut out, mut computing) = (String::new(), String::new());
@@ -52,13 +52,12 @@ pub fn head(plan: &Plan) -> String {
     out + &computing
 }
 
-/// From the least size to the largest.
 fn sizes(job: &Job, record: &Record) -> String {
     let told = |size: u64| bytes(size, job.report.kb_base, job.report.figures);
     format!("{}-{}", told(record.unit().0), told(record.largest().0))
 }
 
-/// What is printed of a job that computes, or runs a program: a line for each clone.
+/// Lines for a job that computes or runs a program, one per clone.
 fn beside_io(job: &Job) -> String {
     if let Backend::Compute(compute) = job.stream.backend {
         let load = job.settings.number("cpuload").ok().flatten().unwrap_or(0).min(100);
@@ -73,16 +72,16 @@ fn beside_io(job: &Job) -> String {
     format!("{} : program={}, arguments={}\n", job.name, text("program"), text("arguments"))
 }
 
-/// What is printed before files of a job are written.
+/// Message printed before files of a job are laid out.
 #[must_use]
 pub fn laying_out(job: &Job, there: impl Fn(&Path) -> bool) -> String {
     let mut out = String::new();
     let mut laid: BTreeMap<&Path, u64> = BTreeMap::new();
     for (clone, (part, files)) in job.parts.iter().zip(&job.files).enumerate() {
-        // Of several files each has a size of its own; of one, the part has it.
+        // Several files have individual sizes; the size of a single file is in the part.
         let sizes = job.sizes.get(clone).filter(|sizes| sizes.len() == files.len());
         let size = |at: usize| sizes.and_then(|sizes| sizes.get(at)).copied().unwrap_or(part.file);
-        // What clones share is laid out once, and again where one needs it larger.
+        // Shared files are laid out once, and again if a clone needs a larger one.
         let missing = |&(at, path): &(usize, &Path)| match laid.get(path) {
             Some(bytes) => *bytes < size(at),
             None => !there(path),
@@ -100,12 +99,12 @@ pub fn laying_out(job: &Job, there: impl Fn(&Path) -> bool) -> String {
     out
 }
 
-/// What is printed after the run.
+/// Text printed after the run.
 #[must_use]
 pub fn report(plan: &Plan, run: &Run, moment: &Moment) -> String {
     let mut out = String::new();
     let entries = stats::entries(plan, run);
-    // One blank line, however many entries follow.
+    // One blank line, whatever the number of entries.
     out.push('\n');
     for entry in entries.iter().filter(|entry| !plan.jobs[entry.job].only_lays_out) {
         report_of(&mut out, plan, entry, moment);
@@ -146,10 +145,10 @@ pub fn report(plan: &Plan, run: &Run, moment: &Moment) -> String {
     out
 }
 
-/// A side of an entry.
+/// Selects a direction of an entry.
 type Of = fn(&Entry) -> &Side;
 
-/// The sums of a group with their sides; one without operations is not told.
+/// Group totals by direction; those without operations are omitted.
 const SUMS: [(&str, Of); 4] =
     [("READ", |e| &e.read), ("WRITE", |e| &e.write), ("TRIM", |e| &e.trim), ("MIXED", |e| &e.mixed)];
 
@@ -157,17 +156,15 @@ fn base(plan: &Plan) -> u64 {
     plan.jobs.first().map_or(1024, |j| j.report.kb_base)
 }
 
-/// Figures of a number.
 fn figures(plan: &Plan) -> usize {
     plan.jobs.first().map_or(FIGURES, |j| j.report.figures)
 }
 
-/// Whether rates are in bits.
 pub(super) fn bits(plan: &Plan) -> bool {
     plan.jobs.first().is_some_and(|j| j.report.bits)
 }
 
-/// The other base, which stands in brackets.
+/// The other base, printed in brackets.
 fn other(base: u64) -> u64 {
     if base == 1024 { 1000 } else { 1024 }
 }
@@ -216,7 +213,7 @@ fn report_of(out: &mut String, plan: &Plan, entry: &Entry, moment: &Moment) {
     let _ = writeln!(
         out,
         "     issued rwts: total={},{},{},{} short=0,0,0,0 dropped=0,0,0,0",
-        // What is told as one is counted in the first place, as in fio.
+        // The first field counts combined operations, as in fio.
         if unified.apart() { entry.read.ios } else { entry.mixed.ios },
         entry.write.ios,
         entry.trim.ios,
@@ -241,7 +238,7 @@ fn report_of(out: &mut String, plan: &Plan, entry: &Entry, moment: &Moment) {
     }
 }
 
-/// A length of time, ns, as fio 3.42 tells it.
+/// A duration in ns, as formatted by fio 3.42.
 fn span(ns: u64) -> String {
     let (mut value, mut unit) = (ns as f64, "ns");
     for larger in ["us", "ms", "s"] {
@@ -253,7 +250,7 @@ fn span(ns: u64) -> String {
 }
 
 fn side(out: &mut String, job: &Job, name: &str, side: &Side) {
-    // Who computes has operations, and moves nothing.
+    // A computing job has operations but moves no data.
     if side.ios == 0 || side.bytes == 0 {
         return;
     }
@@ -348,7 +345,7 @@ fn percentiles(out: &mut String, name: &str, h: &Histogram, job: &Job) {
     let _ = writeln!(out, "    {name} percentiles ({unit}):");
     let scaled = |value: u64| (value + ns / 2) / ns;
     let width = scaled(largest).to_string().len().max(5);
-    // As many decimals as the finest of them has.
+    // Use the number of decimals of the most precise percentile.
     let decimals = |(p, _): &(f64, u64)| p.to_string().split_once('.').map_or(0, |(_, after)| after.len());
     let decimals = values.iter().map(decimals).max().unwrap_or(0);
     let wide = decimals + 3;

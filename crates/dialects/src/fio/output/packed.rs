@@ -1,7 +1,7 @@
-//! Logs in the form in which fio 3.33 stores them compressed (`NAME.log.fz`), found out from files that it wrote: zlib streams one after
-//! the other, each of whole entries. An entry is little-endian: 8 bytes time in ms, 8 bytes value, 4 bytes direction with two flags in its
-//! highest bits (31: an offset follows, 30: the priority is told), 2 bytes priority, 2 bytes nothing, 8 bytes block size, and the 8 bytes of
-//! the offset where there is one.
+//! Compressed logs as stored by fio 3.33 (`NAME.log.fz`); the format was derived from its files. Concatenated zlib streams, each of
+//! whole entries. An entry is little-endian: 8 bytes time in ms, 8 bytes value, 4 bytes direction with two flags in its highest bits
+//! (31: an offset follows, 30: the priority is logged), 2 bytes priority, 2 bytes padding, 8 bytes block size, and 8 bytes offset if
+//! there is one.
 
 use flate2::Compression;
 use flate2::bufread::ZlibDecoder;
@@ -11,18 +11,18 @@ use std::io::{Read as _, Write as _};
 
 const WITH_OFFSET: u32 = 1 << 31;
 const WITH_PRIORITY: u32 = 1 << 30;
-/// Bytes of an entry without an offset.
+/// Size of an entry without an offset, in bytes.
 const ENTRY: usize = 32;
-/// The largest piece that fio compresses at once is half of this.
+/// fio compresses at most half of this at once.
 const LARGEST_PIECE: u64 = 1 << 30;
 
-/// Whether a name is that of such a log.
+/// Whether a file name is that of a compressed log.
 #[must_use]
 pub fn is_packed(name: &std::path::Path) -> bool {
     name.extension().is_some_and(|extension| extension == "fz")
 }
 
-/// One stream of the lines of a log; nothing of none. `None` if a line is no line of a log.
+/// Compresses log lines to one stream; empty for no lines. `None` if a line is malformed.
 #[must_use]
 pub fn pack(lines: &str) -> Option<Vec<u8>> {
     if lines.is_empty() {
@@ -35,7 +35,7 @@ pub fn pack(lines: &str) -> Option<Vec<u8>> {
     encoder.finish().ok()
 }
 
-/// The entry of a line: `time, value, direction, block size[, offset], priority`.
+/// Encodes a line: `time, value, direction, block size[, offset], priority`.
 fn entry(line: &str) -> Option<Vec<u8>> {
     let fields: Vec<&str> = line.split(',').map(str::trim).collect();
     let (offset, priority) = match fields.as_slice() {
@@ -61,10 +61,10 @@ fn entry(line: &str) -> Option<Vec<u8>> {
     Some(entry)
 }
 
-/// Gives the lines of a log piece by piece.
+/// Passes the lines of a compressed log to `out` piece by piece.
 ///
 /// # Errors
-/// A sentence, if it is none, or is cut.
+/// A message if the log is malformed or truncated.
 pub fn unpack(mut bytes: &[u8], out: &mut dyn FnMut(&str)) -> Result<(), String> {
     while !bytes.is_empty() {
         let mut piece = Vec::new();
@@ -118,7 +118,7 @@ mod tests {
         unpack(bytes, &mut |piece| text += piece).map(|()| text)
     }
 
-    /// Two lines of a log that fio 3.33 wrote, and the first of one with priorities, as it laid them out.
+    /// Two log lines written by fio 3.33, and the first of a log with priorities, with its encoding.
     const OFFSETS: &str = "0, 40404438, 1, 131072, 0, 0\n0, 4369066666, 1, 131072, 131072, 0\n";
     const PRIORITY: &str = "0, 211405, 1, 131072, 0x2003\n";
 

@@ -1,15 +1,15 @@
-//! Latencies by I/O priority, for jobs that give single operations one: those without first, then the others as the job names them.
+//! Latencies by I/O priority, for jobs with per-operation priorities: operations without one first, then in the order of the job's options.
 
 use super::super::plan::Job;
 use super::super::version::Version;
 use fathom_record::{Histogram, PriorityStat};
 
-/// What has one priority.
+/// Latencies of one priority.
 #[derive(Clone, Debug, Default)]
 pub struct ByPriority {
-    /// Class, in the bits above the 13th, and level.
+    /// Class in the bits from 13 up, then hint, and level.
     pub priority: u16,
-    /// From preparing to completion.
+    /// From preparation to completion.
     pub lat: Histogram,
     /// From submission to completion.
     pub clat: Histogram,
@@ -22,7 +22,7 @@ impl ByPriority {
         (self.priority >> 13, self.priority & 7, self.priority >> 3 & 0x3ff)
     }
 
-    /// As the text tells it: of fio 3.42 with the hint.
+    /// As printed in the text report; fio 3.42 includes the hint.
     #[must_use]
     pub fn text(&self, job: &Job) -> String {
         let (class, level, hint) = self.parts();
@@ -33,20 +33,20 @@ impl ByPriority {
         }
     }
 
-    /// The latency that is told: the completion's, or with `lat_percentiles` the whole.
+    /// The reported latency: completion latency, or total latency with `lat_percentiles`.
     #[must_use]
     pub fn told(&self, job: &Job) -> (&'static str, &Histogram) {
         if job.report.lat_percentiles { ("lat", &self.lat) } else { ("clat", &self.clat) }
     }
 }
 
-/// The priority of operations that have none of their own.
+/// Priority of operations without their own.
 #[must_use]
 pub fn of_job(job: &Job) -> u16 {
     job.priority.number()
 }
 
-/// Adds what a worker did in one direction.
+/// Adds a worker's latencies in one direction.
 pub fn add<'a>(to: &mut Vec<ByPriority>, job: &Job, stats: impl Iterator<Item = &'a PriorityStat>) {
     let own = of_job(job);
     let mut write = None;
@@ -64,7 +64,7 @@ pub fn add<'a>(to: &mut Vec<ByPriority>, job: &Job, stats: impl Iterator<Item = 
     to.sort_by_key(place);
 }
 
-/// Adds those of another direction: its own order behind what is there.
+/// Adds the priorities of another direction, appending new ones in its order.
 pub fn join(to: &mut Vec<ByPriority>, other: &[ByPriority]) {
     for by in other {
         merge(to, by.priority, [&by.lat, &by.clat]);

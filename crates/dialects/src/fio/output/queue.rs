@@ -1,13 +1,13 @@
-//! How full queues were, and what calls submitted and took back, as fio reports it.
+//! Queue depths and batch sizes of submission and completion calls, as fio reports them.
 
 use crate::fio::plan::Job;
 use fathom_record::{InFlight, Worker};
 use fathom_workload::Backend;
 
-/// What a worker without counts did: its depth was full, and each call was for one operation. Only the null engine without a queue
-/// hands nothing over, as in fio.
+/// Assumed counts of a worker that recorded none: full depth, and one operation per call. As in fio, only the unqueued null engine
+/// submits nothing.
 pub fn planned(job: &Job, worker: &Worker) -> InFlight {
-    // Trims are done one after the other.
+    // Trims are done one at a time.
     let most = if job.stream.direction.trims() { 1 } else { job.stream.queue_depth };
     let depth = worker.settled_depth.unwrap_or(most) as usize;
     let mut one = InFlight::default();
@@ -23,7 +23,7 @@ pub fn planned(job: &Job, worker: &Worker) -> InFlight {
     one
 }
 
-/// Percent of each, of what there was at all at least a tenth.
+/// Percentages; any nonzero count is at least 0.1.
 pub fn shares(counts: [u64; 7]) -> [f64; 7] {
     let all: u64 = counts.iter().sum();
     counts.map(|n| if n == 0 { 0.0 } else { (n as f64 * 100.0 / all as f64).max(0.1) })

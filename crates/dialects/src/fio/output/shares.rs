@@ -1,15 +1,15 @@
-//! Which share of the bandwidth of its group an entry has: as in fio, the mean of its windows beside the rate of all entries of the group.
+//! An entry's share of its group's bandwidth: as in fio, the mean of its windows over the rate of all entries in the group.
 
 use super::super::plan::Plan;
 use super::stats::{Entry, Side};
 use std::collections::BTreeMap;
 
-/// A side of an entry.
+/// Selects a direction of an entry.
 type Of = fn(&mut Entry) -> &mut Side;
 
 const SIDES: [Of; 4] = [|e| &mut e.read, |e| &mut e.write, |e| &mut e.trim, |e| &mut e.mixed];
 
-/// Tells every side how fast all of its group are together: the bytes of all, in the longest time of any.
+/// Sets the group rate of every direction: the total bytes over the longest time of any.
 pub(super) fn of_groups(entries: &mut [Entry], plan: &Plan) {
     for of in SIDES {
         let mut groups: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
@@ -27,7 +27,7 @@ pub(super) fn of_groups(entries: &mut [Entry], plan: &Plan) {
     }
 }
 
-/// The share in percent of a mean of KiB/s. Windows are no exact part of the time: what comes out above 100 is 100.
+/// The percentage of a mean in KiB/s, capped at 100 because windows do not divide the time exactly.
 #[must_use]
 pub fn share(side: &Side, mean_kib: f64) -> f64 {
     let all_kib = side.group_bytes_per_s / 1024.0;

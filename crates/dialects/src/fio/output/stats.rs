@@ -1,4 +1,4 @@
-//! From the record to what fio reports: an entry for each job, or for each group of jobs with group_reporting.
+//! Turns the record into fio's report: an entry per job, or per group of jobs with group_reporting.
 
 use super::super::plan::{Job, Plan, Unified};
 use super::errors::{self, Errors};
@@ -11,100 +11,100 @@ use fathom_record::{
 use fathom_workload::{Access, AdaptiveDepth, Amount, DepthGoal};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is reported under one name.
+/// A report entry.
 #[derive(Clone, Debug, Default)]
 pub struct Entry {
-    /// Job of the plan it is named after.
+    /// Index of the job it is named after.
     pub job: usize,
-    /// The last job in it: fio tells the options of this one.
+    /// Index of its last job, whose options fio reports.
     pub last: usize,
     /// Number of clones.
     pub clones: u32,
-    /// Reads, with the reading back of what was written.
+    /// Reads, including read-back.
     pub read: Side,
     /// Writes.
     pub write: Side,
     /// Trims.
     pub trim: Side,
-    /// All three as one, where that is wanted.
+    /// All directions combined, if requested.
     pub mixed: Side,
-    /// How many of the syncs below were made at the end: fio times them and does not count them.
+    /// Number of final syncs among those in `sync`: fio times but does not count them.
     pub syncs_at_end: u64,
-    /// fsyncs and fdatasyncs.
+    /// Latencies of fsync and fdatasync.
     pub sync: Histogram,
-    /// Sum of what the workers' clocks ran, ns.
+    /// Sum of the workers' run times, ns.
     pub clock_ns: u64,
-    /// Longest, ns.
+    /// Longest run time of a worker, ns.
     pub runtime_ns: u64,
-    /// CPU time, ns.
+    /// User CPU time, ns.
     pub user_ns: u64,
-    /// See `user_ns`.
+    /// System CPU time, ns.
     pub system_ns: u64,
-    /// When the first of its workers began, ns after the run did.
+    /// Start of its first worker, ns after the start of the run.
     pub start_ns: Option<u64>,
-    /// What the kernel counted of its threads.
+    /// Kernel counters of its threads.
     pub counts: ThreadCounts,
-    /// What ended it, if it failed.
+    /// The error that ended it.
     pub error: Option<OpError>,
-    /// Errors that count: those that were passed over, and one that ended it all the same.
+    /// Counted errors: ignored ones, and one that ended it.
     pub errors: Errors,
-    /// Depth that a search settled on.
+    /// Queue depth found by a latency-target search.
     pub depth: Option<u32>,
-    /// How full queues were.
+    /// Queue depths and batch sizes.
     pub in_flight: InFlight,
-    /// What came of waiting for a steady state.
+    /// Result of steady-state detection.
     pub steady: Option<SteadyGroup>,
-    /// What its workers did in windows of bandwidth and of operations, by phase and number.
+    /// Windows of bandwidth and of IOPS, by phase and window number.
     windows: [BTreeMap<(u32, u64), Window>; 2],
 }
 
 /// One direction of an entry.
 #[derive(Clone, Debug, Default)]
 pub struct Side {
-    /// Bytes.
+    /// Bytes moved.
     pub bytes: u64,
-    /// Operations, those that failed and were passed over included.
+    /// Operations, including ignored failures.
     pub ios: u64,
-    /// Of these, those that failed.
+    /// Failed operations among them.
     pub failed: u64,
-    /// Longest clock of a worker that did any, ns.
+    /// Longest run time of a worker with this direction, ns.
     pub runtime_ns: u64,
-    /// How fast all entries of its group are in this direction, bytes a second.
+    /// Rate of the whole group in this direction, bytes per second.
     pub group_bytes_per_s: f64,
-    /// From preparing to completion.
+    /// From preparation to completion.
     pub lat: Histogram,
     /// From submission to completion.
     pub clat: Histogram,
-    /// From preparing to submission; empty of synchronous engines.
+    /// From preparation to submission; empty for synchronous engines.
     pub slat: Histogram,
-    /// Bytes a second in windows, where they are known for this entry.
+    /// Bytes per second by window, if known.
     pub bandwidth: Vec<u64>,
-    /// Operations a second in windows.
+    /// Operations per second by window.
     pub operations: Vec<u64>,
-    /// Latencies by I/O priority, where single operations have one.
+    /// Latencies by I/O priority, if operations have their own.
     pub priorities: Vec<ByPriority>,
 }
 
 impl Side {
-    /// Milliseconds, rounded as fio does: anything that took time took one.
+    /// Run time in milliseconds; a nonzero time is at least 1, as in fio.
     #[must_use]
     pub fn runtime_ms(&self) -> u64 {
         milliseconds(self.runtime_ns)
     }
 
-    /// Bytes a second.
+    /// Mean rate in bytes per second.
     #[must_use]
     pub fn bytes_per_s(&self) -> u64 {
         if self.runtime_ns == 0 { 0 } else { (self.bytes as f64 * 1e9 / self.runtime_ns as f64) as u64 }
     }
 
-    /// Operations a second.
+    /// Mean rate in operations per second.
     #[must_use]
     pub fn iops(&self) -> f64 {
         if self.runtime_ns == 0 { 0.0 } else { self.ios as f64 * 1e9 / self.runtime_ns as f64 }
     }
 
-    /// Another direction of the same job.
+    /// Adds another direction of the same job.
     fn join(&mut self, other: &Self) {
         self.ios += other.ios;
         self.failed += other.failed;
@@ -116,7 +116,7 @@ impl Side {
         priorities::join(&mut self.priorities, &other.priorities);
     }
 
-    /// Adds what a worker did; of one that computes, no bytes and no time in which they were moved.
+    /// Adds a worker. A computing worker contributes neither bytes nor time.
     fn add(&mut self, worker: &Worker, whole: OpKind, parts: Option<[OpKind; 2]>, computes: bool) {
         let of = |kind: OpKind| worker.stats.iter().filter(move |s| s.op == kind);
         let ios: u64 = of(whole).map(|s| s.ops).sum();
@@ -130,7 +130,7 @@ impl Side {
         }
         of(whole).for_each(|s| self.lat.merge(&s.latency));
         let parts = parts.filter(|[_, completion]| of(*completion).next().is_some());
-        // A synchronous call is submitted when it is prepared.
+        // A synchronous operation is submitted when it is prepared.
         let completion = parts.map_or(whole, |[_, completion]| completion);
         of(completion).for_each(|s| self.clat.merge(&s.latency));
         if let Some([submission, _]) = parts {
@@ -139,7 +139,7 @@ impl Side {
     }
 }
 
-/// Milliseconds of nanoseconds; what took any time took at least one.
+/// Nanoseconds to milliseconds; a nonzero time is at least 1.
 #[must_use]
 pub fn milliseconds(ns: u64) -> u64 {
     if ns == 0 { 0 } else { (ns / 1_000_000).max(1) }
@@ -150,7 +150,7 @@ pub fn milliseconds(ns: u64) -> u64 {
 pub fn entries(plan: &Plan, run: &Run) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
     for (number, job) in plan.jobs.iter().enumerate().filter(|(_, job)| job.report.told) {
-        // As in fio, it joins whatever entry of its group stands before it, grouped or not.
+        // As in fio, it joins the preceding entry of its group, grouped or not.
         let joins = entries.last().is_some_and(|before| plan.jobs[before.job].group == job.group);
         if job.report.grouped {
             if !joins {
@@ -221,14 +221,14 @@ impl Entry {
                 Some([OpKind::WriteSubmission, OpKind::WriteCompletion]),
                 computes,
             );
-            // They are given to the kernel when they are prepared: there is nothing else to time.
+            // Trims are submitted when prepared, so only one latency exists.
             self.trim.add(worker, OpKind::Trim, None, computes);
-            // An fsync at the end is none of those that fsync=N or a trace asks for; without these, it is the only one.
+            // A final fsync is separate from those of fsync=N or a trace; without these it is the only sync.
             let on_the_way =
                 job.stream.sync_every.is_some() || matches!(job.stream.access, Access::Listed(_));
             for stat in worker.stats.iter().filter(|s| on_the_way && s.op == OpKind::Sync) {
                 self.sync.merge(&stat.latency);
-                // Of each file of the clone.
+                // One per file of the clone.
                 let files = job.files.first().map_or(1, |files| files.len().max(1) as u64);
                 self.syncs_at_end += match (job.stream.timed.fsync, job.stream.timed.syncfs) {
                     (true, true) => 1,
@@ -257,7 +257,7 @@ impl Entry {
         }
     }
 
-    /// What only reads back counts the writes that it leaves out, as fio does; they took no time.
+    /// Counts the writes skipped by a job that only reads back, as fio does, with zero time.
     fn add_unwritten(&mut self, job: &Job, clone: u32, worker: &Worker) {
         if !job.only_reads_back {
             return;
@@ -268,7 +268,7 @@ impl Entry {
             Amount::Passes(n) => n,
             _ => 1,
         };
-        // What is to check nothing reads a block all the same.
+        // A job with nothing to check still reads one block.
         let none = job.up_to.get(clone as usize) == Some(&0);
         let (writes, bytes) = match job.unwritten.get(clone as usize) {
             Some(of) => (of.writes, of.bytes),
@@ -279,7 +279,7 @@ impl Entry {
         self.write.bytes += bytes;
     }
 
-    /// Operations that failed and were passed over were issued all the same, and fio counts them so.
+    /// Ignored failures were issued, and fio counts them.
     fn add_errors(&mut self, job: &Job, worker: &Worker) {
         self.errors.add(job, worker);
         let Some(passed) = &worker.passed else { return };
@@ -301,7 +301,7 @@ impl Entry {
         }
     }
 
-    /// All directions as one. The windows are there already.
+    /// Combines all directions. The windows are already combined.
     fn unite(&mut self) {
         let Self { read, write, trim, mixed, .. } = self;
         [read, write, trim].into_iter().for_each(|side| mixed.join(side));
@@ -310,11 +310,11 @@ impl Entry {
     /// Operations of all directions.
     #[must_use]
     pub fn ios(&self) -> u64 {
-        // What is told as one is told nowhere else, or twice.
+        // Combined operations are counted nowhere else, or twice.
         (self.read.ios + self.write.ios + self.trim.ios).max(self.mixed.ios)
     }
 
-    /// The directions that are told, with fio's names.
+    /// The reported directions, with fio's names.
     #[must_use]
     pub fn told(&self, unified: Unified) -> Vec<(&'static str, &Side)> {
         let apart = [("read", &self.read), ("write", &self.write), ("trim", &self.trim)];
@@ -322,12 +322,12 @@ impl Entry {
         apart.chain(unified.together().then_some(("mixed", &self.mixed))).collect()
     }
 
-    /// Windows without I/O count as 0, in phases that have some of that direction.
+    /// Fills in windows; idle ones count as 0 in phases that have I/O of the direction.
     fn take_windows(&mut self, together: bool, widths_ns: [u64; 2]) {
         const KINDS: [OpKind; 3] = [OpKind::Read, OpKind::Write, OpKind::Trim];
         let all = std::mem::take(&mut self.windows).into_iter().zip(widths_ns);
         for (bandwidth, (mut windows, width_ns)) in [true, false].into_iter().zip(all) {
-            // The last one is as long as what was left, and says nothing of a rate.
+            // The last window is partial and gives no rate.
             windows.retain(|_, window| window.width_ns >= width_ns / 10 * 9);
             let active: BTreeSet<(u32, OpKind)> = windows
                 .iter()
@@ -355,13 +355,13 @@ impl Entry {
         }
     }
 
-    /// The tables of the completion latencies of all operations; empty where a job does not want these.
+    /// Latency tables of all operations; empty if the job does not report completion latency.
     #[must_use]
     pub fn tables(&self, job: &Job) -> [Vec<f64>; 3] {
         let mut all = Histogram::default();
-        // As of all operations: what is told as one counts once.
+        // Combined operations count once.
         let failed = (self.read.failed + self.write.failed + self.trim.failed).max(self.mixed.failed);
-        // Of calls about names fio has completion latencies, and no table.
+        // For calls by name, fio has completion latencies but no table.
         if job.report.clat && !job.stream.backend.is_by_name() {
             if job.report.unified.together() {
                 all.merge(&self.mixed.clat);
@@ -371,40 +371,40 @@ impl Entry {
         }
         let mut tables = tables(&all);
         if failed > 0 {
-            // Shares of all that were issued; those that failed have no latency.
+            // Percentages are of all issued operations; failed ones have no latency.
             let share = all.count() as f64 / (all.count() + failed) as f64;
             tables.iter_mut().flatten().for_each(|percent| *percent *= share);
         }
         tables
     }
 
-    /// Operations in flight: those that were asked for, or the depth that was found.
+    /// Queue depth: as requested, or as found by the search.
     #[must_use]
     pub fn depth(&self, job: &Job) -> u32 {
         self.depth.unwrap_or(job.stream.queue_depth)
     }
 
-    /// Percent of the operations by depth, of the calls by what they submitted, and by what they took back.
+    /// Percentages by depth, by submission batch size, and by completion batch size.
     #[must_use]
     pub fn queue(&self) -> [[f64; 7]; 3] {
         [self.in_flight.depth, self.in_flight.submit, self.in_flight.complete].map(queue::shares)
     }
 
-    /// Percent of the clocks that went to user and kernel.
+    /// User and system CPU time in percent of the run time.
     #[must_use]
     pub fn cpu_percent(&self) -> (f64, f64) {
         let share = |ns: u64| if self.clock_ns == 0 { 0.0 } else { ns as f64 * 100.0 / self.clock_ns as f64 };
         (share(self.user_ns), share(self.system_ns))
     }
 
-    /// errno, as fio reports it: 84 for what a check found.
+    /// errno as fio reports it: 84 for failed verification.
     #[must_use]
     pub fn errno(&self) -> i32 {
         self.error.as_ref().map_or(self.errors.first, errors::number)
     }
 }
 
-/// Mean and deviation of a list.
+/// Mean and standard deviation.
 #[must_use]
 pub fn mean_and_deviation(values: &[u64]) -> (f64, f64) {
     let n = values.len() as f64;
@@ -419,7 +419,7 @@ pub fn mean_and_deviation(values: &[u64]) -> (f64, f64) {
     (mean, (squares / (n - 1.0)).sqrt())
 }
 
-/// Mean and deviation of a histogram: the mean is exact, the deviation is that of the buckets' middles.
+/// Mean and standard deviation of a histogram: the mean is exact, the deviation uses the middles of the buckets.
 #[must_use]
 pub fn spread(h: &Histogram) -> (f64, f64) {
     let mean = h.mean_ns().unwrap_or(0.0);
@@ -430,12 +430,12 @@ pub fn spread(h: &Histogram) -> (f64, f64) {
     (mean, (squares / (h.count() - 1) as f64).sqrt())
 }
 
-/// The middles of buckets with their counts.
+/// Bucket middles with their counts.
 pub fn middles(h: &Histogram) -> impl Iterator<Item = (u64, u64)> + '_ {
     h.buckets().map(|(low, width, n)| (low + width / 2, n))
 }
 
-/// The middle of the first bucket up to which `percent` of all values lie.
+/// Middle of the first bucket at which at least `percent` of all values are reached.
 #[must_use]
 pub fn percentile(h: &Histogram, percent: f64) -> u64 {
     let wanted = percent / 100.0 * h.count() as f64;
@@ -449,10 +449,10 @@ pub fn percentile(h: &Histogram, percent: f64) -> u64 {
     h.max_ns()
 }
 
-/// Upper ends of the buckets of the latency tables.
+/// Upper bounds of the latency table buckets.
 pub const BUCKETS: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
 
-/// Shares in percent of the tables of nanoseconds, microseconds and milliseconds; the last has two more, up to 2 s and above.
+/// Percentages in the tables of nanoseconds, microseconds and milliseconds; the last has two more buckets, up to 2 s and above.
 #[must_use]
 pub fn tables(h: &Histogram) -> [Vec<f64>; 3] {
     let mut counts = [vec![0u64; 10], vec![0u64; 10], vec![0u64; 12]];
@@ -468,22 +468,22 @@ pub fn tables(h: &Histogram) -> [Vec<f64>; 3] {
         }
     }
     let all = h.count().max(1) as f64;
-    // What happened is never printed as nothing.
+    // Nonzero counts never print as 0.
     let share = |n: u64| if n == 0 { 0.0 } else { (n as f64 * 100.0 / all).max(0.01) };
     counts.map(|table| table.into_iter().map(share).collect())
 }
 
-/// Upper ends of the depth tables.
+/// Upper bounds of the depth table buckets.
 pub const DEPTHS: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
 
-/// The latency that a job's depth was looked for with: ns, ns of a window, percentile.
+/// Latency target of a depth search: target in ns, window in ns, percentile.
 #[must_use]
 pub fn latency_target(job: &Job) -> (u64, u64, f64) {
     match job.stream.adaptive_depth {
         Some(AdaptiveDepth { goal: DepthGoal::Latency { percentile, at_most }, window, .. }) => {
             (at_most.0, window.0, percentile)
         }
-        // Nobody looks for a depth where there is one, and what was asked for is told all the same.
+        // There is no search with a fixed depth, but the requested target is still reported.
         _ => {
             let s = &job.settings;
             let time = |name| s.time(name).unwrap_or(0);

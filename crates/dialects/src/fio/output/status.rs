@@ -1,4 +1,4 @@
-//! The status line: how far the jobs are, at what rates, and for how long yet, as a terminal shows it while they run.
+//! The terminal status line: progress, rates, and remaining time of the running jobs.
 
 use super::super::plan::{Job, Plan, Trims};
 use super::normal::bits;
@@ -6,7 +6,7 @@ use super::units::{FIGURES, count, rate};
 use fathom_record::{Interval, OpKind};
 use fathom_workload::Record;
 
-/// How far the phase `phase` is, and how fast it went in an interval.
+/// The status line for phase `phase`, with the rates of an interval.
 #[must_use]
 pub fn line(plan: &Plan, phase: u32, interval: &Interval) -> String {
     let running: Vec<&Job> = plan.jobs.iter().filter(|j| j.places.iter().any(|p| p.phase == phase)).collect();
@@ -47,7 +47,7 @@ pub fn line(plan: &Plan, phase: u32, interval: &Interval) -> String {
     )
 }
 
-/// The rates of all jobs together, from the least to the largest that is allowed; nothing where no job has one.
+/// The combined rate limits of all jobs, minimum to maximum; empty if no job has one.
 fn limits(jobs: &[&Job]) -> String {
     let (mut operations, mut bytes) = (0.0, 0.0);
     for job in jobs {
@@ -68,7 +68,7 @@ fn limits(jobs: &[&Job]) -> String {
     }
 }
 
-/// fio's letter for what a job does.
+/// fio's status letter of a job.
 fn letter(job: &Job, back: bool) -> char {
     if back {
         return 'V';

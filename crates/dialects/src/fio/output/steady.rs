@@ -1,5 +1,5 @@
-//! The steady state of an entry, as fio tells it: the figures of the last window in whole numbers, and the criterion that follows from
-//! them. A window that was not filled has zeroes, and no criterion.
+//! The steady state of an entry, as fio reports it: integer figures of the last window, and the criterion computed from them.
+//! An unfilled window has zeros and no criterion.
 
 use super::super::plan::steady::{name, words};
 use super::units::{FIGURES, count, rate};
@@ -7,31 +7,31 @@ use fathom_record::SteadyGroup;
 use fathom_record::steady::Steadiness;
 use fathom_workload::{Steady, SteadyFigure};
 
-/// What is told.
+/// Reported steady state.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Told {
-    /// The option.
+    /// The option's value.
     pub option: String,
-    /// Seconds of the window.
+    /// Window length in seconds.
     pub seconds: u64,
-    /// Whether it was attained.
+    /// Whether the steady state was reached.
     pub attained: bool,
-    /// The criterion with its unit.
+    /// The criterion's value with its unit.
     pub criterion: String,
-    /// The largest distance from the mean, where that is the criterion.
+    /// Largest deviation from the mean, if that is the criterion.
     pub deviation: f64,
-    /// Change from one interval to the next, where that is.
+    /// Change per interval, if that is the criterion.
     pub slope: f64,
-    /// Bytes a second of each interval.
+    /// Bytes per second in each interval.
     pub bytes: Vec<u64>,
-    /// Operations a second.
+    /// Operations per second in each interval.
     pub operations: Vec<u64>,
-    /// Mean latencies in ns, where they are looked at.
+    /// Mean latencies in ns, if they are the figure.
     pub latencies: Option<Vec<u64>>,
 }
 
 impl Told {
-    /// What came of a rule; without a record nothing did.
+    /// The result for a rule; without a record it was not reached.
     #[must_use]
     pub fn of(rule: &Steady, found: Option<&SteadyGroup>) -> Self {
         let none = SteadyGroup::default();
@@ -62,7 +62,7 @@ impl Told {
         }
     }
 
-    /// The line of the text.
+    /// The line in the text report.
     #[must_use]
     pub fn line(&self, rule: &Steady, (kb_base, bits): (u64, bool)) -> String {
         let (slope, percent) = kind(rule);
@@ -82,12 +82,12 @@ impl Told {
     }
 }
 
-/// Whether the slope counts, and whether in percent.
+/// Whether the criterion is a slope, and whether it is in percent.
 fn kind(rule: &Steady) -> (bool, bool) {
     rule.criterion.map_or((false, false), |criterion| (criterion.is_slope(), criterion.limit().is_percent()))
 }
 
-/// The last of some figures in whole numbers, as many as a window has.
+/// The last figures, one window of them, as integers.
 fn last(figures: &[f64], window: usize) -> Vec<u64> {
     let from = figures.len().saturating_sub(window);
     let mut last: Vec<u64> = figures.iter().skip(from).map(|figure| figure.round() as u64).collect();
@@ -95,7 +95,7 @@ fn last(figures: &[f64], window: usize) -> Vec<u64> {
     last
 }
 
-/// The mean in whole numbers.
+/// Integer mean.
 #[must_use]
 pub fn mean(figures: &[u64]) -> u64 {
     let sum: u128 = figures.iter().map(|n| u128::from(*n)).sum();

@@ -1,17 +1,17 @@
-//! The terse formats: a line for each job, fields separated by semicolons. Versions 2 to 5.
+//! The terse formats, versions 2 to 5: one line per job, fields separated by semicolons.
 
 use super::super::plan::{Job, Plan};
 use super::Disk;
 use super::stats::{self, Entry, Side};
 use fathom_record::{Histogram, Run};
 
-/// Number of places for percentiles.
+/// Number of percentile fields.
 const PERCENTILES: usize = 20;
 
 /// The lines of a run.
 #[must_use]
 pub fn lines(plan: &Plan, run: &Run, version: u8) -> String {
-    // Version 2 knows no disks.
+    // Version 2 has no disk fields.
     let disks = if version == 2 { Vec::new() } else { super::devices(plan, run) };
     let mut out = String::new();
     for entry in stats::entries(plan, run) {
@@ -28,7 +28,7 @@ fn line(job: &Job, entry: &Entry, version: u8, disks: &[Disk]) -> String {
     }
     fields.extend([job.name.clone(), job.group.to_string(), entry.errno().to_string()]);
     for (name, of) in entry.told(job.report.unified) {
-        // Version 3 alone has no trims.
+        // Only version 3 omits trims.
         if version != 3 || name != "trim" {
             side(&mut fields, job, of, version);
         }
@@ -39,7 +39,7 @@ fn line(job: &Job, entry: &Entry, version: u8, disks: &[Disk]) -> String {
     fields.extend([counts.switches, counts.major_faults, counts.minor_faults].map(|n| n.to_string()));
     fields.extend(entry.queue()[0].map(|d| format!("{d:.1}%")));
     let [ns, us, ms] = entry.tables(job);
-    // There is no table of nanoseconds: they are below two microseconds.
+    // There is no nanosecond table: these count as below two microseconds.
     let below: f64 = ns.iter().sum();
     for (place, share) in us.iter().enumerate() {
         fields.push(format!("{:.2}%", if place == 0 { share + below } else { *share }));
@@ -76,7 +76,7 @@ fn side(fields: &mut Vec<String>, job: &Job, side: &Side, version: u8) {
     latency(fields, if r.slat { &side.slat } else { &none });
     let clat = if r.clat { &side.clat } else { &none };
     latency(fields, clat);
-    // There is room for those of one latency.
+    // The format has fields for one kind of percentiles.
     let of = if r.lat && r.lat_percentiles {
         Some(&side.lat)
     } else {
@@ -116,7 +116,7 @@ fn side(fields: &mut Vec<String>, job: &Job, side: &Side, version: u8) {
     }
 }
 
-/// Least, largest, mean and deviation in microseconds.
+/// Minimum, maximum, mean and deviation in microseconds.
 fn latency(fields: &mut Vec<String>, h: &Histogram) {
     let (mean, deviation) = stats::spread(h);
     let least = if h.count() > 0 { h.min_ns() } else { 0 };

@@ -1,4 +1,4 @@
-//! The outputs of a record that is made up: golden, and held to the rules of the format.
+//! Outputs of a synthetic record, compared with golden files and checked against format rules.
 
 use super::super::Version;
 use super::super::tests::planned;
@@ -7,7 +7,7 @@ use fathom_record::{
     DeviceDelta, InFlight, Interval, Moved, OpStat, Repetition, ThreadCounts, Worker, WorkerInterval,
 };
 
-/// A record of what `args` would do: every worker did some reads and writes of 4 KiB with latencies that spread.
+/// A record of running `args`: every worker did some reads and writes of 4 KiB with varying latencies.
 fn record(plan: &Plan) -> Run {
     let phases = plan.workload.phases.iter().zip(0u32..).map(|(phase, seq)| {
         let workers = (0..phase.groups.len() as u32).map(|index| worker(plan, index)).collect();
@@ -95,7 +95,7 @@ fn worker(plan: &Plan, index: u32) -> Worker {
     }
 }
 
-/// Half a second, and 100 reads more in every further one.
+/// Half a second with 100 more reads than the interval before.
 fn interval(number: u64) -> WorkerInterval {
     let reads =
         Moved { op: OpKind::Read, ops: number * 100, bytes: number * 409_600, sum_ns: number * 6_000_000 };
@@ -158,7 +158,7 @@ fn options_stand_in_the_json_as_fio_has_them() {
         let plan = planned(&format!("--output-format=json {args}"));
         serde_json::from_str(&results(&plan, &record(&plan), &moment())).unwrap()
     };
-    // [global] bs=8k rw=randread [g1] [g2] bs=16k [global] bs=32k [g3]: of keys that fio has twice, a reader has the last.
+    // [global] bs=8k rw=randread [g1] [g2] bs=16k [global] bs=32k [g3]: parsers keep the last of fio's duplicate keys.
     let file = document("--size=1m two.fio");
     assert_eq!(file["global options"], serde_json::json!({"size": "1m", "bs": "32k", "rw": "randread"}));
     assert_eq!(file["jobs"][0].get("job options"), None);
@@ -167,7 +167,7 @@ fn options_stand_in_the_json_as_fio_has_them() {
     assert_eq!(named["global options"], serde_json::json!({"name": "global", "size": "1m"}));
     assert_eq!(named["jobs"][0]["job options"], serde_json::json!({"name": "a"}));
     assert_eq!(document("--name=a --size=1m").get("global options"), None);
-    // A group is named after its first job, and has the options of its last; it takes a job before it in, too.
+    // A group is named after its first job, but shows its last job's options; it also absorbs the job before it.
     let grouped = document("--size=1m --name=a --bs=8k --name=b --group_reporting --rw=randread --name=c");
     assert_eq!(grouped["jobs"].as_array().unwrap().len(), 2);
     assert_eq!(grouped["jobs"][0]["jobname"], "a");
@@ -227,7 +227,7 @@ fn percentiles_have_the_decimals_of_the_finest() {
         let line = text.lines().find(|l| l.contains("th=[")).unwrap();
         line.split('[').map(|part| part.split_once("],").map_or(part, |p| p.1)).collect::<String>()
     };
-    // fio 3.33, without the values.
+    // fio 3.33, values removed.
     assert!(line("5:50:100").starts_with("     |   5th=  50th= 100th="), "{}", line("5:50:100"));
     assert!(line("1:50.5:99").starts_with("     |  1.0th= 50.5th= 99.0th="), "{}", line("1:50.5:99"));
     assert!(line("50:99.95").starts_with("     | 50.00th= 99.95th="), "{}", line("50:99.95"));
@@ -248,7 +248,7 @@ fn tables_are_of_completion_latencies_and_go_with_them() {
     assert!(sum(&shares("--disable_lat=1")) > 99.0);
     assert_eq!(sum(&shares("--disable_clat=1")), 0.0);
     assert_eq!(sum(&shares("--gtod_reduce=1")), 0.0);
-    // By whole latencies it would be 5.2.
+    // With total latencies it would be 5.2.
     assert_eq!(shares("--ioengine=io_uring")["100"], 5.4);
 }
 
@@ -285,9 +285,9 @@ fn the_terse_line() {
         ));
         results(&plan, &record(&plan), &moment()).trim_end().split(';').map(str::to_owned).collect::<Vec<_>>()
     };
-    // Without a disk, and 9 more with one.
+    // Without a disk; a disk adds 9 fields.
     assert_eq!([2, 3, 4, 5].map(|v| fields(v, 0).len()), [161, 121, 162, 180]);
-    // As fio 3.33 has it: version 2 knows no disks, and its description has a line of its own.
+    // As in fio 3.33: version 2 has no disks, and its description is on a separate line.
     assert_eq!(fields(2, 1).len(), 161);
     let described = planned("--minimal --terse-version=2 --name=a --size=1m --description=hi");
     assert!(results(&described, &record(&described), &moment()).ends_with("0.00%\n;hi\n"));
@@ -300,7 +300,7 @@ fn the_terse_line() {
 
 #[test]
 fn percentiles_of_the_terse_line_are_those_of_one_latency() {
-    // As fio 3.33 has it: of lat where that is asked for and measured, else of clat.
+    // As in fio 3.33: of lat if requested and measured, else of clat.
     let found = |args: &str| {
         let line = "--minimal --name=a --rw=read --size=1m --ioengine=io_uring --iodepth=8";
         let plan = planned(&format!("{line} {args}"));
@@ -345,7 +345,7 @@ fn rates_are_in_bits_with_unit_base() {
     };
     let bits = told("--unit_base=1");
     assert!(bits.contains("bit/s (") && bits.contains("bw=") && !bits.contains("iB/s ("), "{bits}");
-    // As in fio, the samples stay in bytes, and so do amounts.
+    // As in fio, samples and amounts stay in bytes.
     assert!(
         bits.contains("bw (  KiB/s)") && bits.contains("KiB/") && !told("--unit_base=8").contains("bit/s")
     );
@@ -359,7 +359,7 @@ fn rates_are_in_bits_with_unit_base() {
 
 #[test]
 fn options_are_called_as_fio_calls_them() {
-    // fio 3.33 has two aliases as options of their own, 3.42 one; of others it prints the name.
+    // fio 3.33 treats two aliases as separate options, 3.42 one; otherwise the primary name is printed.
     let plan =
         planned("--allrandrepeat=1 --threads=1 --blocksize=4k --name=a --size=1m --nr_files=1 --thread=1");
     let text = json::document(&plan, &record(&plan), &moment(), false);
@@ -441,7 +441,7 @@ fn an_operation_has_a_line_in_every_log() {
     assert_eq!(text("p_clat.1.log"), "0, 251786, 0, 4096, 8192, 0\n2, 2000, 1, 4096, 8192, 0\n");
     assert_eq!(text("p_slat.1.log"), "0, 100, 0, 4096, 8192, 0\n2, 100, 1, 4096, 8192, 0\n");
     assert!(torn[0].contains("hold 2 operations of 1500"), "{torn:?}");
-    // Times of issue are those of the kernel, and stand in two logs.
+    // Issue times are the kernel's, and appear in two logs.
     let line = "--name=a --size=1m --rw=randrw --ioengine=io_uring --write_bw_log=p --write_lat_log=p --log_offset=1 --log_issue_time=1";
     let (logs, _) = written(&planned(line), &[operation(false, 0, 9), operation(true, 1_999_000, 2000)]);
     let text = |name: &str| logs[std::path::Path::new(name)].as_str();
@@ -449,7 +449,7 @@ fn an_operation_has_a_line_in_every_log() {
     assert_eq!(text("p_slat.1.log"), "0, 100, 0, 4096, 8192, 0, 100\n2, 100, 1, 4096, 8192, 0, 1999100\n");
     assert_eq!(text("p_lat.1.log"), "0, 109, 0, 4096, 8192, 0, 0\n2, 2100, 1, 4096, 8192, 0, 0\n");
     assert!(text("p_bw.1.log").lines().all(|line| line.ends_with(", 8192, 0, 0")));
-    // An engine without a queue submits nothing.
+    // An unqueued engine has no submission latency.
     let (logs, _) = written(&planned("--name=a --size=1m --write_lat_log=p"), &[operation(false, 0, 9)]);
     assert_eq!(logs[std::path::Path::new("p_slat.1.log")], "");
     assert_eq!(logs[std::path::Path::new("p_clat.1.log")], "0, 9, 0, 4096, 0\n");
@@ -508,7 +508,7 @@ fn histograms_tell_what_each_window_added() {
     let lines: Vec<Vec<u64>> =
         text.lines().map(|line| line.split(", ").map(|n| n.parse().unwrap()).collect()).collect();
     let times: Vec<[u64; 3]> = lines.iter().map(|l| [l[0], l[1], l[2]]).collect();
-    // What takes 146 years ends in the last bucket, and moves the windows: an operation that ends later belongs to that one.
+    // A latency of 146 years goes into the last bucket and moves the window: operations that end later belong to that window.
     assert_eq!(times[..1], [[1000, 0, 4096]]);
     assert!(lines.iter().all(|l| l.len() == 3 + 29));
     assert_eq!(lines[0][3..6], [1, 1, 0]);
@@ -531,7 +531,7 @@ fn all_jobs_together_have_a_log_of_bandwidth() {
     assert_eq!(trim.1.lines().next(), Some("500, 0, 2, 0, 0"));
 }
 
-/// One of 4 KiB that took so long from when the kernel had it, 100 ns after it began where that is told.
+/// A 4 KiB operation with this completion latency; submission, if logged, took 100 ns.
 fn operation(write: bool, start_ns: u64, completion_ns: u64) -> log_operations::Operation {
     log_operations::Operation {
         does: if write { log_operations::Did::Write } else { log_operations::Did::Read },
@@ -587,7 +587,7 @@ fn several_formats_in_their_order() {
     let plan = planned("--output-format=json,normal,terse --name=a --size=1m");
     let text = results(&plan, &record(&plan), &moment());
     let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("no {part} in\n{text}"));
-    // fio's order whatever was asked for, and one blank line after the JSON.
+    // fio's order whatever the requested one, and one blank line after the JSON.
     assert!(text.starts_with("3;fio-3.") && at("\"fio version\"") < at("\n}\n\na: (groupid=0"));
     let appended = planned("--append-terse --name=a --size=1m");
     assert!(results(&appended, &record(&appended), &moment()).starts_with("3;fio-3."));
@@ -607,7 +607,7 @@ fn the_status_line() {
         let line = status::line(&plan, 0, interval);
         line[..line.find(": [").unwrap()].to_owned()
     };
-    // As fio 3.33 has them.
+    // As in fio 3.33.
     assert_eq!(limits("--rw=randrw --rate_iops=500"), "Jobs: 1 (f=1), 0-1000 IOPS");
     assert_eq!(limits("--rate_iops=12345 --numjobs=3"), "Jobs: 3 (f=3), 0-37035 IOPS");
     assert_eq!(limits("--rate=4m --bs=4k"), "Jobs: 1 (f=1), 0B/s-4096KiB/s");

@@ -1,7 +1,6 @@
-//! Numbers as fio prints them: at most so many characters, with a letter for the thousands.
+//! Formats numbers as fio does: limited width, with a letter for the magnitude.
 
-/// `value` in at most `width` characters and a letter. `base` is 1000 or 1024; the letters of 1024 have an i (`KiB`) where there is a
-/// unit.
+/// `value` in at most `width` characters plus a letter. `base` is 1000 or 1024; with a unit, letters for 1024 have an i (`KiB`).
 #[must_use]
 pub fn short(value: u64, width: usize, base: u64, unit: &str) -> String {
     let binary = base == 1024;
@@ -21,10 +20,10 @@ pub fn short(value: u64, width: usize, base: u64, unit: &str) -> String {
     format!("{scaled:.decimals$}{}{unit}", letters[power])
 }
 
-/// Figures of a number where nothing else is asked for (`significant_figures`).
+/// Default number of significant figures (`significant_figures`).
 pub const FIGURES: usize = 4;
 
-/// Bytes a second: "68.1MiB/s", "71.4MB/s"; or as bits: "545Mibit/s".
+/// Bytes per second: "68.1MiB/s", "71.4MB/s"; or in bits: "545Mibit/s".
 #[must_use]
 pub fn rate(bytes_per_s: u64, base: u64, figures: usize, bits: bool) -> String {
     if bits {
@@ -33,19 +32,19 @@ pub fn rate(bytes_per_s: u64, base: u64, figures: usize, bits: bool) -> String {
     short(bytes_per_s, figures, base, "B/s")
 }
 
-/// Bytes: "11.1MiB".
+/// An amount of bytes: "11.1MiB".
 #[must_use]
 pub fn bytes(bytes: u64, base: u64, figures: usize) -> String {
     short(bytes, figures, base, "B")
 }
 
-/// Operations: "17.4k".
+/// A number of operations: "17.4k".
 #[must_use]
 pub fn count(n: u64, figures: usize) -> String {
     short(n, figures, 1000, "")
 }
 
-/// A unit of time that fits latencies from `min` to `max` with a spread: its word and its nanoseconds.
+/// Time unit suitable for latencies from `min` to `max` with this deviation: its name and length in nanoseconds.
 #[must_use]
 pub fn time(min: u64, max: u64, spread: f64) -> (&'static str, u64) {
     if min > 2_000_000 && max > 99_999_999 && spread > 1e6 {
@@ -63,7 +62,7 @@ mod tests {
 
     #[test]
     fn four_characters_and_a_letter() {
-        // As fio 3.33 printed them.
+        // As printed by fio 3.33.
         for (value, base, expected) in [
             (992 << 10, 1024, "992KiB"),
             (1056 << 10, 1024, "1056KiB"),

@@ -1,4 +1,4 @@
-//! What is said of a block that was found to be wrong, in the words of fio; and what `verify_dump` writes down of it.
+//! fio's messages about a block that failed verification, and the data that `verify_dump` saves.
 
 use super::super::plan::{Job, Place, Plan};
 use fathom_record::{Ending, OpError, Run, Worker};
@@ -6,18 +6,17 @@ use fathom_workload::{Access, Data, Record, Sealed, Sum};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// A wrong block.
 #[derive(Debug)]
 struct Found<'a> {
     job: &'a Job,
     sealed: &'a Sealed,
-    /// Where the part of the file begins that is checked: its blocks are counted from there.
+    /// Start of the verified part of the file, from which blocks are counted.
     start: u64,
-    /// Where the checked block begins.
+    /// Start of the verified block.
     offset: u64,
 }
 
-/// Files may be those of several jobs: it is the job of the worker that failed.
+/// Several jobs may share a file: the failed worker determines the job.
 fn found<'a>(plan: &'a Plan, run: &Run, error: &OpError) -> Option<Found<'a>> {
     let at = error.offset.filter(|_| error.call == "verify")?;
     let path = Path::new(&error.path);
@@ -38,7 +37,7 @@ fn found<'a>(plan: &'a Plan, run: &Run, error: &OpError) -> Option<Found<'a>> {
     })
 }
 
-/// Where a clone of a job begins in its files, by the worker that it is. What is listed says itself where it is.
+/// Start of a clone's part, given the worker. Lists contain their own offsets.
 fn start(job: &Job, failed: Option<(u32, u32)>) -> u64 {
     if matches!(job.stream.access, Access::Listed(_)) {
         return 0;
@@ -51,7 +50,7 @@ fn start(job: &Job, failed: Option<(u32, u32)>) -> u64 {
     part.map_or(0, |part| part.start)
 }
 
-/// The phase and the number of the worker that failed with an error.
+/// Phase and number of the worker that failed with this error.
 pub(super) fn worker(run: &Run, error: &OpError) -> Option<(u32, u32)> {
     let failed = |worker: &&Worker| matches!(&worker.ending, Ending::Failed(why) if why == error);
     run.phases.iter().find_map(|phase| {
@@ -60,7 +59,7 @@ pub(super) fn worker(run: &Run, error: &OpError) -> Option<(u32, u32)> {
     })
 }
 
-/// fio's lines about an error, if it is a block that was found to be wrong.
+/// fio's lines for an error, if it is failed verification.
 #[must_use]
 pub fn lines(plan: &Plan, run: &Run, error: &OpError) -> Option<String> {
     let Found { job, sealed, start, offset } = found(plan, run, error)?;
@@ -69,7 +68,7 @@ pub fn lines(plan: &Plan, run: &Run, error: &OpError) -> Option<String> {
     let mut out = String::new();
     let digits = sealed.sum.map_or(0, |sum| match sum {
         Sum::Meta | Sum::Pattern => 0,
-        // Of longer sums the record has a part only.
+        // The record holds only part of longer checksums.
         sum if sum.area() <= 8 => sum.area() as usize * 2,
         _ => 0,
     });
@@ -92,22 +91,22 @@ pub fn lines(plan: &Plan, run: &Run, error: &OpError) -> Option<String> {
     Some(out)
 }
 
-/// What is to be written down of a wrong block.
+/// Data to save about a wrong block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dump {
-    /// The file that holds it.
+    /// File with the block.
     pub file: PathBuf,
-    /// Where it begins there.
+    /// Offset of the block in the file.
     pub offset: u64,
-    /// How long it is.
+    /// Length of the block in bytes.
     pub bytes: u64,
-    /// Where what is there is to go.
+    /// Where to save the data found there.
     pub received: PathBuf,
-    /// Where what should be there is to go, and that, if it is known.
+    /// Where to save the expected data, and that data, if known.
     pub expected: Option<(PathBuf, Vec<u8>)>,
 }
 
-/// What `verify_dump` asks for.
+/// What `verify_dump` saves; `None` if not requested.
 #[must_use]
 pub fn dump(plan: &Plan, run: &Run, error: &OpError) -> Option<Dump> {
     let Found { job, sealed, offset, start } = found(plan, run, error)?;
@@ -115,7 +114,7 @@ pub fn dump(plan: &Plan, run: &Run, error: &OpError) -> Option<Dump> {
         return None;
     }
     let named = |what: &str| PathBuf::from(format!("{}.{offset}.{what}", error.path));
-    // A pattern that runs on through a record depends on where that began, which is known of records of one size in a region.
+    // A pattern that spans the record depends on the record's start, known only for fixed record sizes in one region.
     let in_order =
         matches!(job.stream.record, Record::Fixed(_)) && !matches!(job.stream.access, Access::Listed(_));
     let known = sealed.anew_every.0 == 0 || in_order;

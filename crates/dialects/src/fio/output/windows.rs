@@ -1,12 +1,12 @@
-//! What a worker did in windows of one width, from its interval series, which is as fine as the finest that is asked for.
+//! A worker's activity in windows of one width, from its interval series, which is as fine as the finest request.
 
 use fathom_record::{OpKind, Worker};
 use std::collections::BTreeMap;
 
-/// One window of one worker, or of several together.
+/// One window of a worker, or of several combined.
 #[derive(Clone, Debug, Default)]
 pub struct Window {
-    /// Its length; of the last one what was left.
+    /// Its length in ns; the last one may be shorter.
     pub width_ns: u64,
     /// Operations, bytes and the sum of latencies of each kind.
     moved: Vec<(OpKind, [u64; 3])>,
@@ -27,7 +27,7 @@ impl Window {
         self.moved[at].1.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
     }
 
-    /// Another worker did this meanwhile.
+    /// Adds another worker's activity in the same window.
     pub fn join(&mut self, other: &Self) {
         self.width_ns = self.width_ns.max(other.width_ns);
         other.moved.iter().for_each(|(kind, more)| self.add(*kind, *more));
@@ -40,7 +40,7 @@ pub fn of(worker: &Worker, width_ns: u64) -> BTreeMap<u64, Window> {
     let mut windows: BTreeMap<u64, Window> = BTreeMap::new();
     let begin_ns = worker.intervals.first().map_or(0, |first| first.end_ns.saturating_sub(first.width_ns));
     for interval in &worker.intervals {
-        // Intervals end a little after they should: the middle says where one belongs.
+        // Intervals end slightly late, so the middle determines the window.
         let middle_ns = interval.end_ns.saturating_sub(begin_ns).saturating_sub(interval.width_ns / 2);
         let window = windows.entry(middle_ns / width_ns.max(1)).or_default();
         window.width_ns += interval.width_ns;

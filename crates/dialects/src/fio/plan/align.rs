@@ -1,4 +1,4 @@
-//! What random offsets are multiples of, where that is not the block size: `blockalign`.
+//! Alignment of random offsets where it differs from the block size: `blockalign`.
 
 use super::super::Wrong;
 use super::super::lenient;
@@ -9,7 +9,7 @@ use fathom_workload::{Access, Bytes, Data, Record, Stream};
 
 const NAME: &str = "ba";
 
-/// Sets what a job's offsets are multiples of. In sequence it means nothing in fio, either.
+/// Sets the alignment of a job's offsets. It has no effect on sequential jobs, as in fio.
 pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream, notes: &mut Notes) -> Result<(), Wrong> {
     let Some((reads, writes)) = s.pair(NAME, 0, lenient::bytes)? else { return Ok(()) };
     if !rw.random || (reads, writes) == (0, 0) {
@@ -26,7 +26,7 @@ pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream, notes: &mut Notes
     if reads == stream.record.unit().0 {
         return Ok(());
     }
-    // What comes in sequence has to stay on its multiples.
+    // Sequential blocks must stay aligned.
     let stays = matches!(stream.record, Record::Fixed(size) if reads.is_multiple_of(size.0.max(1)));
     let order = match &mut stream.access {
         Access::PartlyRandom { order, .. } if stays => &mut **order,
@@ -52,7 +52,7 @@ pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream, notes: &mut Notes
     Ok(())
 }
 
-/// What is checked begins at the blocks that have a header, and files that take turns have blocks of their own.
+/// Verified blocks must begin at a header, and alignment does not combine with several files that take turns.
 pub fn check(s: &Settings, stream: &Stream, verifies: bool) -> Result<(), Wrong> {
     if stream.align.0 == 0 {
         return Ok(());
@@ -93,20 +93,20 @@ mod tests {
         assert_eq!((found.align, found.access), (Bytes(4096), Access::Uniform));
         let found = of("--rw=randread --bs=4k --blockalign=512 --random_distribution=zipf:1.2");
         assert_eq!((found.align, found.access), (Bytes(512), Access::Zipf { theta: 1.2 }));
-        // It turns the map of blocks off, as in fio, and is told.
+        // It turns the block map off, as in fio, with a note.
         assert_eq!(of("--rw=randwrite --bs=512 --ba=4k").access, Access::Uniform);
         let plan = planned("--name=a --size=1m --rw=randwrite --bs=512 --ba=4k");
         assert!(plan.notes.iter().any(|note| note.contains("drawn with repeats")), "{:?}", plan.notes);
-        // Nothing special: the block size, and what is in sequence.
+        // No effect: alignment equal to the block size, and sequential access.
         let found = of("--rw=randwrite --bs=4k --ba=4k");
         assert_eq!((found.align, found.access), (Bytes(0), Access::Permuted));
         assert_eq!(of("--rw=write --bs=512 --ba=4k").align, Bytes(0));
-        // What is not random of a job goes on in sequence.
+        // The sequential share of a job continues in sequence.
         let found = of("--rw=randread --bs=4k --ba=8k --percentage_random=50");
         let order = Box::new(Access::Uniform);
         let access = Access::PartlyRandom { order, reads_percent: 50, writes_percent: 50 };
         assert_eq!((found.align, found.access), (Bytes(8192), access));
-        // What is verified begins at a block that has a header.
+        // Verified blocks begin at a header.
         assert_eq!(of("--rw=randwrite --bs=4k --ba=8k --verify=crc32c").align, Bytes(8192));
     }
 

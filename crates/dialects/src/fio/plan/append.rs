@@ -1,5 +1,5 @@
-//! Writing behind the end of a file (`file_append`): where a job begins follows from the size of its file as it is found, and one pass is
-//! all that is done, as fio 3.33 was seen to do it.
+//! Appending to files (`file_append`): a job begins at the end of its file as found, and makes a single pass, as observed
+//! in fio 3.33.
 
 use super::super::number::Size;
 use super::super::settings::Settings;
@@ -11,12 +11,12 @@ use fathom_workload::{Access, Amount, Bytes, Record, Stream};
 
 const WORD: &str = "file_append";
 
-/// Whether a job works behind the end of its file.
+/// Whether a job appends to its file.
 pub fn asked(s: &Settings) -> bool {
     s.on(WORD, false)
 }
 
-/// The part of a clone that has one file, which is `found`, or is made: it begins where the file ends.
+/// The part of a clone with one file, `found` or newly created: it begins at the end of the file.
 pub fn part(
     s: &Settings,
     stream: &Stream,
@@ -29,7 +29,7 @@ pub fn part(
     Ok(part)
 }
 
-/// The parts of a clone that has several files, which share its `size` and end at the same byte.
+/// The parts of a clone with several files, which share its `size` and end at the same byte.
 pub fn several(
     s: &Settings,
     stream: &Stream,
@@ -55,7 +55,7 @@ pub fn several(
     Ok(Several { part, sizes: vec![one.file; each.len()] })
 }
 
-/// One of the `count` files of a clone, which is `found`, or is made.
+/// One of the `count` files of a clone, `found` or newly created.
 fn behind(
     s: &Settings,
     stream: &Stream,
@@ -63,7 +63,7 @@ fn behind(
     (found, file, count): (Option<Found>, u32, u64),
     notes: &mut Notes,
 ) -> Result<Part, Wrong> {
-    // The engine null counts what it is given, from the start.
+    // The null engine counts from offset 0.
     if stream.backend.has_files() && !stream.backend.moves_data() {
         return Err(
             s.wrong(WORD, format!("{WORD}: its engine moves no data, so there is no end to write behind"))
@@ -93,7 +93,7 @@ fn behind(
                 .hint("give the size in bytes"));
         }
     };
-    // Clones that share a file work one behind the other, but where nothing is laid out before.
+    // Clones that share a file append one after another, except where nothing is laid out beforehand.
     let before = match (size, s.word("fallocate")) {
         _ if !shared => 0,
         (_, Some("none" | "0")) => 0,
@@ -117,9 +117,9 @@ fn behind(
     Ok(Part { start, length, file, real: file, size: length, amount: Amount::Pass })
 }
 
-/// One pass over so many files, or less.
+/// One pass over this many files, or less.
 fn amount(s: &Settings, stream: &Stream, part: &Part, files: u64) -> Result<Amount, Wrong> {
-    // Behind the end of a file no other size is drawn.
+    // When appending, only the largest block size is drawn.
     let block = stream.record.largest().0;
     let each = part.length / files;
     if block > each {
@@ -151,12 +151,12 @@ fn amount(s: &Settings, stream: &Stream, part: &Part, files: u64) -> Result<Amou
             };
             Ok(Amount::Operations(n.min(all).max(1)))
         }
-        // It may end sooner, which shows later.
+        // It may end sooner; that is determined later.
         (Some(_), _) => Ok(Amount::Bytes(Bytes(least.unwrap_or(part.length)))),
     }
 }
 
-/// Whether the end is known before anything runs: nobody works on the file before.
+/// Checks that the end of the file is known before the run: no earlier job may work on the file.
 pub fn check(s: &Settings, laid: &Laid, replays: bool, before: &[Job]) -> Result<(), Wrong> {
     if !asked(s) {
         return Ok(());
@@ -188,7 +188,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// First byte, length and size of the file of each clone.
+    /// First byte, length and file size of each clone.
     fn parts(args: &str) -> Vec<(u64, u64, u64)> {
         let plan = planned(&format!("--name=a --bs=4k --rw=write --file_append=1 {args}"));
         plan.jobs[0].parts.iter().map(|part| (part.start, part.length, part.file)).collect()
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn it_begins_where_the_file_ends() {
-        // fio 3.33, from its iologs and the files that it left.
+        // From iologs of fio 3.33 and the files it left.
         let k = |kib: u64| kib << 10;
         for (args, wanted) in [
             ("--filename=there --size=16k", vec![(MIB, k(16), MIB + k(16))]),

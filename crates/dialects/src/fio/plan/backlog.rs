@@ -1,7 +1,6 @@
-//! What is read back, where that is not all of a file. What a job writes, it remembers while it runs (`keep_written` of the workload),
-//! and reads back when it is done, or with `verify_backlog` while it writes. Who writes nothing (`verify_only`), and whose operations are
-//! a list (`read_iolog`), remembers nothing: what would have been written follows from the order of the writes, and becomes a list of
-//! reads before the start.
+//! What is read back, where that is not the whole file. A writing job remembers its writes (`keep_written` in the workload) and reads
+//! them back at the end, or during the run with `verify_backlog`. A job that writes nothing (`verify_only`), or whose operations are a
+//! list (`read_iolog`), remembers nothing: its writes are computed beforehand and become a list of reads.
 
 use super::super::Wrong;
 use super::super::settings::Settings;
@@ -13,14 +12,14 @@ use fathom_workload::{
 use std::collections::HashSet;
 
 const BACKLOG: &str = "verify_backlog";
-/// Writes of the lists of all clones, which are in memory, and in the store as a part of the workload.
+/// Most writes in the lists of all clones, which are kept in memory and stored with the workload.
 const MOST: u64 = 1 << 20;
 
-/// What a stream that writes is to remember, with what `verify_backlog` asks for.
+/// Which writes a stream remembers, according to `verify_backlog`.
 pub fn kept(s: &Settings, stream: &Stream) -> Result<KeepWritten, Wrong> {
     let after = s.number(BACKLOG)?.unwrap_or(0);
     let batch = s.number("verify_backlog_batch")?.filter(|_| after > 0).unwrap_or(0);
-    // A rate is that of the writes; a mix has one for its own reads, too, and those that check are none of these.
+    // A rate applies to the writes. A mix has one for its own reads too, and verifying reads do not count towards it.
     let only_writes = matches!(stream.direction, Direction::Write | Direction::Mix(Mix::ReadPercent(0)));
     let rate = stream.pace.rate.filter(|_| only_writes);
     if after > 0 && !paces_what_checks(stream, rate) {
@@ -31,19 +30,19 @@ pub fn kept(s: &Settings, stream: &Stream) -> Result<KeepWritten, Wrong> {
             )
             .hint("leave it out: then a job reads back when it has written all"));
     }
-    // Where blocks may overlap, fio sorts them.
+    // Where blocks may overlap, fio sorts them by offset.
     let by_offset = stream.access != Access::Permuted;
     Ok(KeepWritten { by_offset, after, batch, trim: trim(s)?, ..KeepWritten::default() })
 }
 
-/// Whether what holds a stream back, beside its `rate`, may hold for the reads that check, too: pauses, least rates and the longest
-/// latency, which are of all reads in fio as well.
+/// Whether the pacing of a stream beside its `rate` may also apply to the verifying reads: pauses, minimum rates and maximum
+/// latency, which apply to all reads in fio as well.
 pub fn paces_what_checks(stream: &Stream, rate: Option<Rate>) -> bool {
     let Pace { rate_of, think, least, longest, .. } = stream.pace;
     stream.pace == Pace { rate, rate_of, think, least, longest, ..Pace::default() }
 }
 
-/// The blocks that a job gives back after writing them, which it reads back as zeros. Nothing is given back without `trim_backlog`.
+/// The blocks that a job trims after writing them and reads back as zeros; `None` without `trim_backlog`.
 pub fn trim(s: &Settings) -> Result<Option<TrimWritten>, Wrong> {
     const PERCENT: &str = "trim_percentage";
     let percent = s.number(PERCENT)?.unwrap_or(0);
@@ -56,7 +55,7 @@ pub fn trim(s: &Settings) -> Result<Option<TrimWritten>, Wrong> {
     Ok((percent > 0 && after > 0).then_some(TrimWritten { after, batch, percent, zeros }))
 }
 
-/// Lets a stream read back while it writes. What a mix reads for itself is not checked, and no more is what nobody mixes in.
+/// Makes a stream read back while it writes. A mix does not check its own reads, so a write job becomes a mix without any.
 pub fn mixed_in(stream: &mut Stream, check: Verify) {
     if stream.direction == Direction::Write {
         stream.direction = Direction::Mix(Mix::ReadPercent(0));
@@ -64,14 +63,14 @@ pub fn mixed_in(stream: &mut Stream, check: Verify) {
     stream.verify = check;
 }
 
-/// Lets a stream read back what a worker wrote.
+/// Makes a stream read back what a worker wrote.
 pub fn written_by(stream: &mut Stream, by: WrittenBy) {
     stream.keep_written = None;
     stream.written_by = Some(by);
     (stream.access, stream.amount, stream.align) = (Access::Sequential, Amount::Pass, Bytes(0));
 }
 
-/// Whether it is known before the start how many operations there are in so many bytes, and they can be held in memory.
+/// Checks that the number of operations is known before the start and that they fit in memory.
 pub fn countable(s: &Settings, name: &'static str, stream: &Stream, length: u64) -> Result<(), Wrong> {
     let unit = stream.record.unit().0.max(1);
     let pass = length / unit;
@@ -85,7 +84,7 @@ pub fn countable(s: &Settings, name: &'static str, stream: &Stream, length: u64)
     few_enough(s, name, operations.saturating_mul(u64::from(s.count("numjobs", 1, 1)?)))
 }
 
-/// Whether the lists of all clones, with `writes` entries together, fit in memory.
+/// Checks that the lists of all clones, with `writes` entries in total, fit in memory.
 pub fn few_enough(s: &Settings, name: &'static str, writes: u64) -> Result<(), Wrong> {
     if writes <= MOST {
         return Ok(());
@@ -100,26 +99,26 @@ pub fn few_enough(s: &Settings, name: &'static str, writes: u64) -> Result<(), W
         .hint("number_ios, io_size, size or fewer clones; no time_based"))
 }
 
-/// A clone that writes: what it does, where it stands in the workload, and how much of it counts.
+/// A clone that writes: its operations, its place in the workload, and how many of its writes count.
 pub struct Writer<'a> {
     pub group: &'a Group,
-    /// Bytes of its files, if it has several.
+    /// Sizes of its files in bytes, if it has several.
     pub sizes: Option<&'a [u64]>,
     pub seed: u64,
     pub place: Place,
-    /// Only this many of its writes, the first ones; `None`: all.
+    /// Limit to its first writes; `None`: all.
     pub up_to: Option<u64>,
 }
 
-/// Writes and bytes of a clone that writes nothing, as it would have made them.
+/// Writes and bytes that a non-writing clone would have made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unwritten {
     pub writes: u64,
     pub bytes: u64,
 }
 
-/// Lets a clone read back just what it would have written: every block once, in the order of the first writes. Gives how much that is,
-/// each write counted.
+/// Makes a clone read back exactly what it would have written: every block once, in the order of the first writes. Returns the
+/// total, counting each write.
 pub fn read_back(group: &mut Group, writer: &Writer<'_>) -> Unwritten {
     let mut all = Unwritten::default();
     for (thread, writing) in group.threads.iter_mut().zip(&writer.group.threads) {
@@ -134,21 +133,20 @@ pub fn read_back(group: &mut Group, writer: &Writer<'_>) -> Unwritten {
         list.retain(|op| seen.insert((op.file, op.offset, op.bytes)));
         stream.keep_written = None;
         if list.is_empty() {
-            // A mix that happens to read only: there is nothing to check.
+            // A mix that happens to only read: nothing to check.
             (stream.verify, stream.amount) = (Verify::No, Amount::Operations(1));
             super::errors::fit(stream);
             continue;
         }
         list.iter_mut().for_each(|op| op.does = Some(Does::Read));
         stream.access = Access::Listed(list);
-        // The list says where it works, and in which file, and is gone through once.
+        // The list contains offsets and files, and is processed once.
         (stream.start, stream.length, stream.turns, stream.evict_passes) = (Bytes(0), None, None, false);
         stream.align = Bytes(0);
     }
     all
 }
 
-/// What a stream writes.
 fn writes(stream: &Stream, writer: &Writer<'_>) -> Vec<ListedOp> {
     let up_to = usize::try_from(writer.up_to.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
     let listed = |op: Op| ListedOp {
@@ -162,15 +160,15 @@ fn writes(stream: &Stream, writer: &Writer<'_>) -> Vec<ListedOp> {
     all.filter(|op| op.kind == OpKind::Write).take(up_to).map(listed).collect()
 }
 
-/// The reads and writes of a stream, in their order, if nothing ends it before. Those of a mix that depends on what is done are some that
-/// may come. `sizes` are those of its files, if it has several.
+/// The reads and writes of a stream in order, if nothing ends it early. For a mix that depends on progress, they are one possible
+/// sequence. `sizes` are the file sizes, if there are several.
 pub fn operations(
     stream: &Stream,
     sizes: Option<&[u64]>,
     seed: u64,
     place: Place,
 ) -> Box<dyn Iterator<Item = Op>> {
-    // Syncs come after so many writes of a list as well.
+    // A list has syncs after a number of writes as well.
     let alone = Stream { sync_every: None, ..stream.clone() };
     let done = Done::default();
     let start = stream.start.0;
@@ -189,9 +187,9 @@ pub fn operations(
     Box::new(std::iter::from_fn(move || ops.next(&done)))
 }
 
-/// Whether blocks that are read can be checked.
+/// How blocks that are read can be checked.
 pub fn check_of(stream: &Stream) -> Verify {
-    // verify=null reads back and looks at nothing.
+    // verify=null reads back without checking.
     if matches!(stream.data, Data::Sealed(_)) { Verify::Full } else { Verify::No }
 }
 
@@ -242,7 +240,7 @@ mod tests {
         let whole = planned("--name=a --size=256k --rw=randwrite --verify=crc32c");
         let back = stream(&whole.workload, 1, 0);
         assert_eq!((back.access, back.written_by), (Access::Permuted, None), "all of it needs no memory");
-        // What may be ended by another is remembered, too; and everybody reads what he wrote himself.
+        // A job that may be ended by another remembers its writes too; each clone reads back its own.
         let ended = planned(
             "--name=a --size=1m --rw=write --verify=crc32c --numjobs=2 --name=b --rw=read --size=1m --exitall",
         );

@@ -1,4 +1,4 @@
-//! Jobs that go backward (`rw=read:-8k`): each record a skip before the last, and from the end of the part again.
+//! Jobs that go backward (`rw=read:-8k`): each record begins a skip before the last, wrapping to the end of the part.
 
 use super::super::Wrong;
 use super::super::number;
@@ -6,9 +6,9 @@ use super::super::settings::Settings;
 use super::what::Direction;
 use fathom_workload::{Access, Record};
 
-/// The order of a job that asks for it.
+/// The access order of a backward job.
 pub fn access(s: &Settings, rw: Direction, record: &Record) -> Result<Option<Access>, Wrong> {
-    // Changing sizes are refused where stripes are, and what goes on by itself in each kind of a mix.
+    // Varying sizes are refused where stripes are, and so are mixes whose kinds advance separately.
     let Record::Fixed(size) = record else { return Ok(None) };
     if rw.mixed {
         return Ok(None);

@@ -1,5 +1,5 @@
-//! What a trace of block devices asks for, as a log of operations: what arrived at the devices, or of traces without arrivals what was
-//! issued to them; and which devices of this machine they are.
+//! Converts a trace of block devices to a log of operations: requests that arrived at the devices, or, if the trace has no arrivals,
+//! requests issued to them. Also maps them to the devices of this machine.
 
 use super::super::iolog::{self, Entry, Log};
 use super::super::settings::Settings;
@@ -12,7 +12,7 @@ use fathom_record::block::{BlockAction, DeviceNumber, RequestFlags};
 use fathom_workload::Does;
 use std::path::Path;
 
-/// Reads a trace of at most so many operations. `named`: it is replayed on the devices that it was recorded on, so they must be here.
+/// Reads a trace of at most this many operations. `named`: it is replayed on the original devices, which must exist here.
 pub(super) fn read(
     s: &Settings,
     (name, bytes): (&str, Vec<u8>),
@@ -21,7 +21,7 @@ pub(super) fn read(
     notes: &mut Notes,
 ) -> Result<Log, Wrong> {
     let failed = |what: String| s.wrong(TRACE, format!("{TRACE}={name}: {what}"));
-    // fio has no option that names a form.
+    // fio has no option to select the format.
     let unread = |mut error: TraceError| {
         if let Some(what) = error.what.strip_suffix(NAME_THE_FORM) {
             error.what = what.to_owned();
@@ -56,7 +56,7 @@ pub(super) fn read(
     Ok(asked.log(files))
 }
 
-/// The device of this machine that a device of the trace is.
+/// Finds the device of this machine for a device of the trace.
 fn device(s: &Settings, about: &About, number: DeviceNumber, world: &World<'_>) -> Result<String, Wrong> {
     let redirect = "replay_redirect=FILE replays it on a file or another device";
     let told = about.devices.iter().find(|d| d.number == number && !d.name.is_empty());
@@ -78,7 +78,6 @@ fn device(s: &Settings, about: &About, number: DeviceNumber, world: &World<'_>) 
     Err(s.wrong(TRACE, format!("the trace is one of the device {path}, which is not here")).hint(redirect))
 }
 
-/// What a trace of block devices says was asked for.
 #[derive(Default)]
 struct Asked {
     devices: Vec<DeviceNumber>,

@@ -1,5 +1,5 @@
-//! Engines whose operations move no data: calls about files (falloc, ftruncate, e4defrag, filecreate, filestat, filedelete) and
-//! directories (dircreate, dirstat, dirdelete), and computing (cpuio); and writing until there is no space.
+//! Engines whose operations move no data: file calls (falloc, ftruncate, e4defrag, filecreate, filestat, filedelete), directory
+//! calls (dircreate, dirstat, dirdelete), computing (cpuio), and writing until the device is full.
 
 use super::super::general::General;
 use super::super::settings::Settings;
@@ -48,14 +48,14 @@ pub(super) fn backend(s: &Settings, engine: &str, rw: Direction) -> Result<Backe
     Ok(backend)
 }
 
-/// Whether an option is given, and not as 0.
+/// Whether an option is given with a value other than 0.
 pub(super) fn asks(s: &Settings, name: &'static str) -> bool {
     s.last(name).is_some_and(|(_, given)| given.value.as_deref().is_none_or(|value| value.trim() != "0"))
 }
 
-/// Busy for so long, then asleep, so that the load comes out.
+/// Alternates between busy and sleep times that result in the load.
 fn compute(s: &Settings) -> Result<Backend, Wrong> {
-    /// fio's, in microseconds.
+    /// fio's default, in microseconds.
     const CHUNK: u64 = 50_000;
     if load(s)? == 0 {
         return Err(s
@@ -75,10 +75,10 @@ fn compute(s: &Settings) -> Result<Backend, Wrong> {
     Ok(Backend::Compute(Compute { time: Duration(ns), sort: s.word("cpumode") == Some("qsort") }))
 }
 
-/// A stop waits for the end of an operation.
+/// A stop waits for the end of an operation, so operations must be short.
 const LONGEST_NS: u64 = 60_000_000_000;
 
-/// The program that is to run, and is ended with the job.
+/// The external program to run, which is ended with the job.
 pub(super) fn beside(s: &Settings) -> Result<Beside, Wrong> {
     let (program, arguments) = (s.text("program"), s.text("arguments").unwrap_or_default());
     let (grace, redirect) = (s.number("grace_time")?.unwrap_or(1), s.on("std_redirect", true));
@@ -94,7 +94,7 @@ pub(super) fn beside(s: &Settings) -> Result<Beside, Wrong> {
             .wrong("ioengine", "exec ends its program when the time is over, and none is given")
             .hint("give it a runtime"));
     }
-    // As in fio: %r is the runtime in seconds, %n the name of the job, and quotes are letters like others.
+    // As in fio: %r is the runtime in seconds, %n the job name, and quotes have no special meaning.
     let seconds = runtime / 1_000_000_000;
     let arguments = arguments.replace("%r", &seconds.to_string()).replace("%n", &s.job);
     Ok(Beside {
@@ -105,7 +105,7 @@ pub(super) fn beside(s: &Settings) -> Result<Beside, Wrong> {
     })
 }
 
-/// A program with a path has to be there, unless jobs are only read.
+/// Checks that a program with a path exists, unless jobs are only parsed.
 pub(super) fn program_is_there(
     s: &Settings,
     stream: &Stream,
@@ -122,12 +122,12 @@ pub(super) fn program_is_there(
     Err(s.wrong("program", format!("program={}: there is no such program", beside.program)))
 }
 
-/// Percent of a CPU; more than all of it is all of it.
+/// Load in percent of a CPU, capped at 100.
 fn load(s: &Settings) -> Result<u64, Wrong> {
     Ok(s.number("cpuload")?.unwrap_or(0).min(100))
 }
 
-/// The pause of a stream that computes.
+/// Sets the pause of a computing stream.
 pub(super) fn pause(s: &Settings, stream: &mut Stream) -> Result<(), Wrong> {
     let Backend::Compute(compute) = stream.backend else { return Ok(()) };
     if stream.pace.think.is_some() || stream.pace.rate.is_some() {
@@ -147,13 +147,13 @@ pub(super) fn pause(s: &Settings, stream: &mut Stream) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// The part of a stream that has no file.
+/// The part of a stream without files.
 pub(super) fn no_part(stream: &Stream) -> Part {
     let bytes = stream.record.largest().0;
     Part { start: 0, length: bytes, file: bytes, real: bytes, size: bytes, amount: Amount::Endless }
 }
 
-/// How much of a pass over `files` files an amount comes to, where each is one operation.
+/// The share of a pass over `files` files for an amount, with one operation per file.
 pub(super) fn one_each(s: &Settings, stream: &Stream, files: usize, amount: Amount) -> Result<Amount, Wrong> {
     let files = files as u64;
     let amount = match amount {
@@ -185,7 +185,7 @@ pub(super) fn one_each(s: &Settings, stream: &Stream, files: usize, amount: Amou
     Err(s.wrong(again, format!("{again}: {once}")).hint("leave it out, or more names: nrfiles"))
 }
 
-/// A device has a name that is not ours to change.
+/// Refuses devices: their names must not be changed.
 pub(super) fn no_device(
     s: &Settings,
     stream: &Stream,
@@ -199,19 +199,19 @@ pub(super) fn no_device(
     Err(s.wrong("filename", format!("{name} is a device, which is neither made, looked up nor removed")))
 }
 
-/// Whether the names of a job are those of directories.
+/// Whether the file names of a job are directories.
 pub(super) fn names_directories(s: &Settings) -> bool {
     matches!(s.word("ioengine"), Some("dircreate" | "dirstat" | "dirdelete"))
 }
 
-/// How the files of such an engine are made ready; `None`: as those of any other.
+/// How the files of such an engine are prepared; `None`: as for other engines.
 pub(super) fn made(s: &Settings, backend: &Backend) -> Option<Make> {
     match backend {
         Backend::Calls(FileCall::Create | FileCall::MakeDirectory) => Some(Make::Nothing),
         Backend::Calls(FileCall::Stat(_) | FileCall::RemoveDirectory) if names_directories(s) => {
             Some(Make::Directories)
         }
-        // Nobody looks into them.
+        // Their contents are never read.
         Backend::Calls(FileCall::Stat(_) | FileCall::Remove) if !s.on("overwrite", false) => {
             Some(Make::Reserve)
         }
@@ -219,10 +219,10 @@ pub(super) fn made(s: &Settings, backend: &Backend) -> Option<Make> {
     }
 }
 
-/// A file that is written until there is no space has room for more than there is.
+/// Assumed file size for a job that writes until the device is full.
 pub(super) const NO_END: u64 = 1 << 50;
 
-/// Whether it writes until there is no space.
+/// Whether the job writes until the device is full.
 pub(super) fn until_full(s: &Settings, stream: &mut Stream, rw: Direction) -> Result<(), Wrong> {
     const WORD: &str = "fill_device";
     if !s.on(WORD, false) {

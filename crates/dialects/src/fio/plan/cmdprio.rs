@@ -1,21 +1,21 @@
-//! I/O priorities of single operations: a share of them, or shares by block size.
+//! I/O priorities of single operations: for a percentage of them, or by block size.
 
 use super::super::Wrong;
 use super::super::number;
 use super::super::settings::Settings;
 use fathom_workload::{Backend, Bytes, IoClass, PriorityShare, Stream};
 
-/// Classes, levels and hints that a share has which names none: of reads and of writes.
+/// Class, level and hint of entries that name none, for reads and writes.
 struct Defaults {
     class: (u64, u64),
     level: (u64, u64),
     hint: (u64, u64),
 }
 
-/// The last hint that a priority has room for.
+/// Largest hint that fits in an I/O priority.
 const MOST_HINT: u64 = 1023;
 
-/// Reads them.
+/// Parses the options and applies them to the stream.
 pub fn apply(s: &Settings, stream: &mut Stream) -> Result<(), Wrong> {
     let pair = |name: &'static str, default: u64| {
         Ok::<_, Wrong>(s.pair(name, default, number::bytes)?.unwrap_or((default, default)))
@@ -64,7 +64,7 @@ pub fn apply(s: &Settings, stream: &mut Stream) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Whether their latencies can be told apart.
+/// Checks that the latencies can be reported by priority.
 pub fn check(s: &Settings, stream: &Stream) -> Result<(), Wrong> {
     if stream.priorities.is_empty() || stream.turns.is_none() {
         return Ok(());
@@ -75,7 +75,7 @@ pub fn check(s: &Settings, stream: &Stream) -> Result<(), Wrong> {
         .hint("a job for each file"))
 }
 
-/// `size/percent[/class/level[/hint]]`; nothing of 0 percent.
+/// `size/percent[/class/level[/hint]]`; entries of 0 percent are dropped.
 fn sized(
     writes: bool,
     part: &str,
@@ -159,7 +159,7 @@ mod tests {
                 (true, Some(4096), 10, 0x2000)
             ]
         );
-        // Hints are those that fio 3.42 gave.
+        // Hints as issued by fio 3.42.
         let hinted = "--cmdprio_class=2 --cmdprio_hint=3,4";
         assert_eq!(
             shares(&format!("--cmdprio_percentage=50 --cmdprio=1 {hinted}")),

@@ -1,5 +1,5 @@
-//! Commands of the shell before and after a job: `exec_prerun` and `exec_postrun`. What they print goes to `JOB.prerun.txt` and
-//! `JOB.postrun.txt`, as in fio, where it is appended: nothing that is there is lost.
+//! Shell commands before and after a job: `exec_prerun` and `exec_postrun`. As in fio, output goes to `JOB.prerun.txt` and
+//! `JOB.postrun.txt`; it is appended, so no existing text is lost.
 
 use super::super::Wrong;
 use super::super::general::General;
@@ -10,17 +10,17 @@ use fathom_workload::Action;
 /// The commands of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Commands {
-    /// When its files are laid out, before what of them is in memory is dropped, and before the clock.
+    /// Runs after the files are laid out, before the page cache is dropped and the clock starts.
     pub before: Option<Action>,
-    /// After it, before its files are removed.
+    /// Runs after the job, before its files are removed.
     pub after: Option<Action>,
 }
 
-/// Runs `$2`, and what it prints is appended to `$1`.
+/// Runs `$2` and appends its output to `$1`.
 const SCRIPT: &str =
     r#"test ! -h "$1" || { echo "$1 is a symbolic link" >&2; exit 1; }; exec >>"$1" 2>&1; eval "$2""#;
 
-/// Reads them.
+/// Reads the options.
 pub fn read(s: &Settings, general: &General, clones: u32, notes: &mut Notes) -> Result<Commands, Wrong> {
     let mut one = |name: &'static str, word: &str| -> Result<Option<Action>, Wrong> {
         let Some(command) = s.text(name) else { return Ok(None) };

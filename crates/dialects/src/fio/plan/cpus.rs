@@ -5,24 +5,24 @@ use super::super::{World, Wrong};
 use fathom_workload::{Buffers, Node, Nodes, Pinning};
 use std::path::Path;
 
-/// Where the kernel lists its memory nodes, and the CPUs of each.
+/// Kernel list of memory nodes with the CPUs of each.
 const NODES: &str = "/sys/devices/system/node";
 
-/// CPUs are numbers below this; the kernel's sets have room for as many.
+/// CPU numbers are below this; larger ones do not fit in the kernel's CPU sets.
 const MOST_CPUS: u32 = 1024;
 
 /// The CPUs of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cpus {
-    /// Those it may use; all if there is none.
+    /// Allowed CPUs; empty: all.
     allowed: Vec<u32>,
-    /// Each clone has one of them.
+    /// Whether each clone gets one of them.
     split: bool,
 }
 
-/// The CPUs of a job.
+/// Reads the CPU options of a job.
 pub fn of(s: &Settings, world: &World<'_>) -> Result<Cpus, Wrong> {
-    // The policy means nothing where there is no list.
+    // The policy has no effect without a list.
     let split = s.word("cpus_allowed_policy") == Some("split");
     let by_nodes = s.text("numa_cpu_nodes");
     let allowed: Vec<u32> = match s.last_of(&["cpus_allowed", "cpumask"]) {
@@ -57,7 +57,7 @@ fn no_nodes(s: &Settings, text: &str, why: &str) -> Wrong {
 }
 
 impl Cpus {
-    /// Those of a worker, by its number among all clones of all jobs.
+    /// The CPUs of a worker, given its number among all clones of all jobs.
     pub fn of_worker(&self, number: u32) -> Pinning {
         if self.allowed.is_empty() {
             return Pinning::Free;
@@ -70,7 +70,7 @@ impl Cpus {
     }
 }
 
-/// `0,2-4`: ascending, each once.
+/// `0,2-4`: ascending, without duplicates.
 fn list(text: &str) -> Result<Vec<u32>, String> {
     let mut cpus = Vec::new();
     for part in text.split([',', ':']).map(str::trim) {
@@ -90,13 +90,13 @@ fn list(text: &str) -> Result<Vec<u32>, String> {
     Ok(cpus)
 }
 
-/// What a file about the nodes says.
+/// Contents of a sysfs file about the nodes.
 fn told(name: &str, world: &World<'_>) -> Option<String> {
     let bytes = (world.read)(&Path::new(NODES).join(name)).ok()?;
     Some(String::from_utf8_lossy(&bytes).trim().to_owned())
 }
 
-/// The nodes that a list names, which the machine has.
+/// The listed nodes, if the machine has them.
 fn there(text: &str, world: &World<'_>) -> Result<Vec<u32>, String> {
     let online = told("online", world).ok_or("this machine does not tell its nodes")?;
     let all = list(&online)?;
@@ -110,14 +110,14 @@ fn there(text: &str, world: &World<'_>) -> Result<Vec<u32>, String> {
     }
 }
 
-/// The CPUs of some nodes of this machine.
+/// The CPUs of nodes of this machine.
 fn nodes(text: &str, world: &World<'_>) -> Result<Vec<u32>, String> {
     let wanted = there(text, world)?;
     let mut cpus = Vec::new();
     for node in wanted {
         let of_node = told(&format!("node{node}/cpulist"), world)
             .ok_or_else(|| format!("the machine does not tell the CPUs of its node {node}"))?;
-        // A node may be memory alone.
+        // A node may have memory only.
         if !of_node.is_empty() {
             cpus.extend(list(&of_node)?);
         }
@@ -130,7 +130,7 @@ fn nodes(text: &str, world: &World<'_>) -> Result<Vec<u32>, String> {
     Ok(cpus)
 }
 
-/// Where the memory of a job lies: `numa_mem_policy`.
+/// NUMA placement of a job's memory: `numa_mem_policy`.
 pub fn memory(s: &Settings, buffers: &mut Buffers, world: &World<'_>) -> Result<(), Wrong> {
     const NAME: &str = "numa_mem_policy";
     let Some(text) = s.text(NAME).map(str::trim) else { return Ok(()) };
@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(pinning("--name=a --cpumask=10"), [among(&[1, 3])]);
         let split = "--cpus_allowed_policy=split --cpus_allowed=1,4";
         assert_eq!(pinning(&format!("--name=a {split} --numjobs=3")), [&[1], &[4], &[1]].map(|c| among(c)));
-        // The number counts over all jobs.
+        // Numbers count across all jobs.
         assert_eq!(pinning(&format!("--name=a --name=b --stonewall {split}")), [Pinning::Free, among(&[4])]);
         assert_eq!(pinning("--name=a --cpus_allowed_policy=split"), [Pinning::Free]);
     }
@@ -245,7 +245,7 @@ mod tests {
         ] {
             assert_eq!(node(policy), expected, "{policy}");
         }
-        // The words are those of fio 3.33.
+        // The messages of fio 3.33.
         for (policy, why, fio) in [
             ("interleave:0-3", "has no node 3; its nodes are 0-2", "numa_parse_nodestring failed"),
             ("prefer:0-1", "one node", "one node only for 'prefer'"),

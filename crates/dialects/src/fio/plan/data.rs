@@ -1,4 +1,4 @@
-//! What a job writes, and what it checks: contents of buffers, and the families of verify.
+//! What a job writes and checks: buffer contents, and the verify options.
 
 use super::super::settings::Settings;
 use super::super::version::Version;
@@ -10,20 +10,20 @@ use super::what::{Direction, Trims};
 use super::{Notes, dedupe, pattern, state, verified};
 use fathom_workload::{Access, Amount, Backend, Data, RateOf, Record, Stream, Verify};
 
-/// What follows from the options of verification.
+/// Consequences of the verification options.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checks {
-    /// What was written is read back and checked by a phase of its own.
+    /// A separate phase reads back and checks what was written.
     pub reads_back: bool,
-    /// It is read back while the job still writes.
+    /// The job reads back while it still writes.
     pub backlog: bool,
-    /// What it would write becomes a list of reads before the start: it remembers nothing, and that is not all, or not once each.
+    /// The writes become a list before the start: the job does not remember them, and covers only a part, or blocks repeatedly.
     pub listed: bool,
-    /// Nothing is written: only that.
+    /// Only reads back; writes nothing.
     pub only: bool,
 }
 
-/// Contents of what is written, and checks.
+/// Applies buffer contents and checks.
 pub fn apply(
     s: &Settings,
     stream: &mut Stream,
@@ -35,7 +35,7 @@ pub fn apply(
     stream.data = data(s, stream, laid, world, notes)?;
     let verify = verified::family(s).to_owned();
     let (do_verify, only) = (s.on("do_verify", true), s.on("verify_only", false));
-    // Asked for in any case: they mean nothing without verify.
+    // Looked up in any case: the options have no effect without verify.
     let sealed = verified::sealed(s, &verify, stream, world, version)?;
     let _ = (s.number("verify_backlog")?, s.number("verify_backlog_batch")?);
     let trims = backlog::trim(s)?.is_some();
@@ -61,7 +61,7 @@ pub fn apply(
             .hint("leave verify out of this job"));
     }
     let check = match sealed {
-        // Nothing is looked at; what is written is read back all the same.
+        // Nothing is checked, but what is written is still read back.
         None => {
             notes.say("verify=null: what was written is read back, and not looked at".into());
             Verify::No
@@ -94,7 +94,7 @@ pub fn apply(
             .hint("leave one of them out"));
     }
     if !rw.writes() {
-        // As in fio 3.42, what a mix reads is not checked, not even if it does nothing else.
+        // As in fio 3.42, the reads of a mix are not checked, even if it only reads.
         if !rw.called_mix {
             stream.verify = check;
         } else if !do_verify && !only {
@@ -126,7 +126,7 @@ pub fn apply(
     }
     if only || matches!(stream.access, Access::Listed(_)) {
         Passes::once(passes, s)?;
-        // Who writes nothing is ended by no clock, either.
+        // A job that writes nothing is not ended by a clock either.
         let whole = all || (only && once_each && fixed && stream.amount == Amount::Endless);
         let length = laid.parts.first().map_or(0, |part| part.length);
         return listed(s, stream, length, (only, !whole));
@@ -134,7 +134,7 @@ pub fn apply(
     let pass_by_pass = Passes::read_back(passes, s, stream, check)?;
     let mut kept = backlog::kept(s, stream)?;
     if kept.after > 0 && !pass_by_pass {
-        // What is read back meanwhile counts, over all loops together.
+        // Blocks read back during the run count, over all loops together.
         let loops = s.number("loops")?.unwrap_or(1).max(1);
         kept.most = s.number("number_ios")?.unwrap_or(0).saturating_mul(loops);
     }
@@ -143,7 +143,7 @@ pub fn apply(
             stream.keep_written = Some(kept);
             backlog::mixed_in(stream, check);
         }
-        // What is in flight at the end, and what a clock leaves, is read back afterwards.
+        // Writes in flight at the end, and those that a time limit leaves over, are read back afterwards.
         return Ok(Checks {
             backlog: true,
             reads_back: timed || stream.queue_depth > 1,
@@ -162,7 +162,7 @@ pub fn apply(
     Ok(Checks { reads_back: true, ..Checks::default() })
 }
 
-/// Whether the rest of a job goes with giving back what it wrote.
+/// Checks that the other options of a job allow trimming what it wrote.
 fn trims_go_with(s: &Settings, stream: &Stream) -> Result<(), Wrong> {
     const NAME: &str = "trim_backlog";
     if matches!(stream.backend, Backend::Mmap { .. }) {
@@ -181,7 +181,7 @@ fn trims_go_with(s: &Settings, stream: &Stream) -> Result<(), Wrong> {
     }
 }
 
-/// Options for buffers that verify overrules, as in fio 3.42.
+/// Buffer options that verify overrides, as in fio 3.42.
 fn buffers_beside(s: &Settings, verify: &str) -> Result<Vec<&'static str>, Wrong> {
     const COMPRESSES: &str = "buffer_compress_percentage";
     let compresses = (1..100).contains(&s.number(COMPRESSES)?.unwrap_or(0));
@@ -201,11 +201,11 @@ fn buffers_beside(s: &Settings, verify: &str) -> Result<Vec<&'static str>, Wrong
         ("buffer_pattern", s.text("buffer_pattern").is_some()),
     ];
     let named: Vec<&'static str> = on.into_iter().filter(|(_, on)| *on).map(|(name, _)| name).collect();
-    // What is not looked at stays as it is.
+    // With verify=null the buffers stay as they are.
     Ok(if verify == "null" { Vec::new() } else { named })
 }
 
-/// Of a job that writes nothing, or that does what a list says, in so many bytes.
+/// For a job of this many bytes that writes nothing or follows a list.
 fn listed(s: &Settings, stream: &Stream, length: u64, (only, listed): (bool, bool)) -> Result<Checks, Wrong> {
     if !only && s.time("runtime")? > 0 {
         return Err(s
@@ -218,7 +218,7 @@ fn listed(s: &Settings, stream: &Stream, length: u64, (only, listed): (bool, boo
             .hint("leave verify_backlog out"));
     }
     if listed {
-        // The saved state limits it.
+        // The saved state sets the limit.
         if !(only && state::loads(s)) {
             backlog::countable(s, "verify", stream, length)?;
         }
@@ -245,7 +245,7 @@ fn data(
             _ => Err(s.wrong(name, format!("{name}={given}: 0 to 100 is expected"))),
         }
     };
-    // Random data that differs everywhere is what there is without them, too.
+    // Random data that never repeats is also the default.
     let _ = s.on("refill_buffers", false);
     if s.last("scramble_buffers").is_some() {
         notes.say(
@@ -256,7 +256,7 @@ fn data(
     let (compressible_percent, duplicate_percent) =
         (percent("buffer_compress_percentage")?, percent("dedupe_percentage")?);
     dedupe::check(s, duplicate_percent)?;
-    /// The share of zeros is that of every so many bytes.
+    /// The percentage of zeros applies to each piece of this many bytes.
     const PIECE: u64 = 4096;
     let piece = s.number("buffer_compress_chunk")?.unwrap_or(0);
     if piece > PIECE && (1..100).contains(&compressible_percent) {
@@ -274,7 +274,7 @@ fn data(
     for (name, percent) in
         [("buffer_compress_percentage", compressible_percent), ("dedupe_percentage", duplicate_percent)]
     {
-        // Of what compresses, the pattern may be the compressible part.
+        // For compressible data, the pattern may fill the compressible part.
         let part = name == "buffer_compress_percentage" && repeated.is_some() && !zero;
         if percent > 0 && percent < 100 && (zero || repeated.is_some()) && !part {
             return Err(s
@@ -338,7 +338,7 @@ mod tests {
 
     #[test]
     fn the_compressible_part_may_be_a_pattern() {
-        // As fio 3.33 writes it: of every 4096 bytes random ones, then the pattern from its beginning on.
+        // As fio 3.33 writes it: in each 4096 bytes, random bytes, then the pattern from its start.
         let of = |percent: u8| {
             let line = format!(
                 "--name=a --size=1m --rw=write --buffer_compress_percentage={percent} --buffer_pattern=0xdeadbeef --buffer_compress_chunk=4096"

@@ -1,4 +1,4 @@
-//! Blocks that occur more than once: a few that repeat, or drawn from a working set, of each job or of all together.
+//! Duplicate blocks: a few that repeat, or a working set, per job or shared by all jobs.
 
 use super::super::Wrong;
 use super::super::settings::Settings;
@@ -6,7 +6,7 @@ use super::Job;
 use super::files::Laid;
 use fathom_workload::{Data, Stream};
 
-/// Whether what is asked for makes sense.
+/// Checks that the options make sense.
 pub fn check(s: &Settings, duplicate_percent: u8) -> Result<(), Wrong> {
     let working_set = is_working_set(s);
     let percent = s.number("dedupe_working_set_percentage")?.unwrap_or(DEFAULT_PERCENT);
@@ -24,14 +24,14 @@ pub fn check(s: &Settings, duplicate_percent: u8) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// fio's.
+/// fio's default.
 const DEFAULT_PERCENT: u64 = 5;
 
 fn is_working_set(s: &Settings) -> bool {
     s.word("dedupe_mode") == Some("working_set")
 }
 
-/// Percent of the repeated blocks that repeat inside a file, and how many different ones there are (0: a few).
+/// Percent of the duplicates that repeat within a file, and the number of distinct ones (0: a few).
 pub fn shared(s: &Settings, stream: &Stream, laid: &Laid, duplicate_percent: u8) -> Result<(u8, u32), Wrong> {
     if duplicate_percent == 0 || !is_working_set(s) {
         return Ok((100, 0));
@@ -44,7 +44,7 @@ pub fn shared(s: &Settings, stream: &Stream, laid: &Laid, duplicate_percent: u8)
     Ok((if s.on("dedupe_global", false) { 0 } else { 100 }, distinct))
 }
 
-/// The working set that several jobs share is as large as those of all together.
+/// Sizes a working set shared by several jobs as the sum of theirs.
 pub fn share(jobs: &mut [Job]) {
     let all = jobs.iter().filter(|job| is_global(job)).fold(0u32, |sum, job| match job.stream.data {
         Data::Reducible { distinct, .. } => sum.saturating_add(distinct.saturating_mul(job.clones)),

@@ -1,4 +1,4 @@
-//! ioengine=e4defrag: blocks of the job's files change places with those of a donor.
+//! ioengine=e4defrag: swaps blocks of the job's files with those of a donor file.
 
 use super::super::general::General;
 use super::super::settings::Settings;
@@ -16,15 +16,15 @@ const NAME: &str = "donorname";
 pub struct Donor {
     /// Where it is.
     pub path: PathBuf,
-    /// Bytes that are allocated to it.
+    /// Bytes allocated to it.
     pub bytes: u64,
-    /// They are those of each operation.
+    /// Whether `bytes` is per operation.
     pub each: bool,
-    /// It may be one that fathom did not make.
+    /// Whether it may be a file that fathom did not create.
     pub foreign: bool,
 }
 
-/// The call, for jobs that it is made for.
+/// The file call, for jobs that support it.
 pub(super) fn call(s: &Settings, rw: Direction) -> Result<FileCall, Wrong> {
     if rw.reads() {
         return Err(s
@@ -34,7 +34,7 @@ pub(super) fn call(s: &Settings, rw: Direction) -> Result<FileCall, Wrong> {
     Ok(FileCall::MoveExtents)
 }
 
-/// Which file it is, and how large. Syncs are none of this engine's operations: fio fails them.
+/// The donor's path and size. Syncs are not supported: fio's engine fails them.
 pub(super) fn of(
     s: &Settings,
     stream: &Stream,
@@ -71,7 +71,7 @@ pub(super) fn of(
     let each = s.on("inplace", false);
     let bytes = match s.range("filesize")?.filter(|(_, most)| *most > 0) {
         Some((_, most)) => most,
-        // It never has more than an operation at once.
+        // It never needs more than one operation's worth.
         None if each => stream.record.largest().0,
         None => {
             return Err(s
@@ -113,7 +113,7 @@ mod tests {
             assert_eq!(plan.jobs[0].donor, Some(wanted), "{args}");
             let stream = &plan.jobs[0].stream;
             assert_eq!(stream.backend, Backend::Calls(FileCall::MoveExtents));
-            // What is in memory is busy.
+            // Cached blocks are busy and cannot be moved.
             assert_eq!(plan.jobs[0].ready.memory, Memory::Dropped, "{args}");
             let set = plan.workload.fileset(&stream.donor.as_ref().unwrap().fileset).unwrap();
             assert_eq!((&set.size, set.keep), (&Sizing::Fixed(Bytes(bytes)), true));

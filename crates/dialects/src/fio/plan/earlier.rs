@@ -1,4 +1,4 @@
-//! Files that an earlier job lays out: to a later one without a size of its own they are there, and as large as they will be, as in fio.
+//! Files laid out by an earlier job: a later job without its own size finds them with their final size, as in fio.
 
 use super::super::settings::Settings;
 use super::super::{Found, Wrong};
@@ -7,7 +7,7 @@ use super::files::Make;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// The files that jobs lay out, and how large they make them.
+/// The files that jobs lay out, with their sizes.
 pub(super) struct Made<'j>(HashMap<&'j Path, u64>);
 
 impl<'j> Made<'j> {
@@ -20,7 +20,7 @@ impl<'j> Made<'j> {
         Self(sizes)
     }
 
-    /// What is at a path when all of them are laid out, if `now` is what is there at present.
+    /// What will be at a path once all are laid out, given what is there `now`.
     pub(super) fn found(&self, path: &Path, now: Option<Found>) -> Option<Found> {
         match (now, self.0.get(path).copied()) {
             (Some(now), Some(bytes)) if !now.device && !now.bottomless => {
@@ -32,12 +32,12 @@ impl<'j> Made<'j> {
     }
 }
 
-/// Whether the files of a job have their sizes before it starts.
+/// Whether the files of a job get their sizes before it starts.
 fn lays_out(job: &Job) -> bool {
     matches!(job.ready.make, Make::Write | Make::Reserve | Make::Extend) && !job.stream.until_full
 }
 
-/// The files that a job works on, and how large it needs each to be.
+/// The files of a job, each with the size it needs.
 fn files_of(job: &Job) -> impl Iterator<Item = (&Path, u64)> {
     job.files.iter().enumerate().flat_map(|(clone, files)| {
         let of_several = job.sizes.get(clone);
@@ -47,7 +47,7 @@ fn files_of(job: &Job) -> impl Iterator<Item = (&Path, u64)> {
     })
 }
 
-/// What is wrong with the files of a job, told to who waits for a job that fills the device: how much that will be is not known yet.
+/// Explains an error for a job that depends on one that fills the device, whose final size is unknown.
 pub(super) fn explained(wrong: Wrong, s: &Settings, before: &[Job]) -> Wrong {
     let of_size = wrong.fio_says.contains("you need to specify size=");
     let filling = before.iter().rfind(|job| job.stream.until_full && of_size);
@@ -93,7 +93,7 @@ mod tests {
             let wrong = refused(&format!("{write} {args} --name=r --rw=read"));
             assert!(wrong.contains("r: you need to specify size="), "{args}: {wrong}");
         }
-        // A reader above knows nothing of what is made below it.
+        // A reader listed earlier does not know of files made by later jobs.
         assert!(
             refused("--filename=f --name=r --rw=read --name=w --rw=write --size=1m")
                 .contains("you need to specify size=")
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn files_of_many_clones_are_found_in_one_look() {
-        // Found by fuzzing: each clone of each job looked through those of every job before, for minutes.
+        // Found by fuzzing: each clone of each job searched the clones of every earlier job, for minutes.
         let jobs =
             "--name=a --name=b --name=c --name=d --name=e".replace("--name", "--rw=read --size=1m --name");
         let plan = planned(&format!("--filename=f --numjobs=4096 {jobs} --size=2m"));

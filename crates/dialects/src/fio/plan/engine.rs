@@ -1,4 +1,4 @@
-//! By which calls a job works, how many are in flight, and what makes writes durable.
+//! The engine and its calls, queue depth, and durability of writes.
 
 use super::super::Wrong;
 use super::super::settings::{Level, Settings};
@@ -11,7 +11,7 @@ use fathom_workload::{
     SyncEvery, Uring,
 };
 
-/// CPU of the thread that submits, if there is one.
+/// CPU of the submission thread, if there is one.
 fn polling_cpu(s: &Settings, polling: bool, notes: &mut Notes) -> Result<Option<u32>, Wrong> {
     const NAME: &str = "sqthread_poll_cpu";
     if s.last(NAME).is_none() {
@@ -24,8 +24,8 @@ fn polling_cpu(s: &Settings, polling: bool, notes: &mut Notes) -> Result<Option<
     Ok(polling.then_some(cpu))
 }
 
-/// When completions are taken, of a job whose pace is known. fio takes one when it needs a place; where several are taken together, where the
-/// queue empties first, or where a pause counts them, that changes what is done.
+/// When completions are reaped in a job with a known pace. fio reaps one when it needs a slot. Reaping several at once, draining the
+/// queue first, or counting pauses by completions changes the workload.
 pub fn takes(s: &Settings, stream: &mut Stream) -> Result<(), Wrong> {
     let most = s.count("iodepth_batch_complete_max", 0, 0)?.min(stream.queue_depth).max(stream.wait_for);
     let counts = stream.pace.think.is_some_and(|think| !think.by_issue && think.every > 1);
@@ -34,12 +34,12 @@ pub fn takes(s: &Settings, stream: &mut Stream) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Engine, depth, flags and syncs.
+/// Applies engine, depth, flags and syncs.
 pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes) -> Result<(), Wrong> {
     let asked_depth = s.count("iodepth", 1, 1)?;
     let least = s.count("iodepth_batch_complete_min", 0, 1)?;
     let most = s.count("iodepth_batch_complete_max", 0, 0)?;
-    // Measured in fio 3.33 and 3.42, with each engine that queues.
+    // Measured in fio 3.33 and 3.42 with each queued engine.
     let depth = if least == 0 && most == 0 { 1 } else { asked_depth };
     if depth < asked_depth {
         notes.say(format!(
@@ -114,7 +114,7 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
         }
     };
     if engine == "vsync" {
-        // Blocks at random places are no neighbours, and without a batch each is handed over at once.
+        // Random blocks are not adjacent, and without a batch each is submitted at once.
         if depth > 1 && batch > 1 && !rw.random {
             return Err(s
                 .wrong(
@@ -127,7 +127,7 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
     }
     if engine != "pvsync2" && (nowait || uncached) {
         let name = if nowait { "nowait" } else { "uncached" };
-        // Of an engine that has it not, it was found to be without effect.
+        // Found to have no effect in engines without it.
         if table::engines_of(name).is_none_or(|engines| engines.contains(&engine.as_str())) {
             return Err(s
                 .wrong(name, format!("{name} is done by pvsync2, not by {engine}"))
@@ -138,7 +138,7 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
     if depth > 1 && !asynchronous {
         notes.say(format!("iodepth={depth}: {engine} does one operation after the other, as in fio"));
     }
-    // The null engine completes at once: no two operations are ever in flight.
+    // The null engine completes at once, so there is never more than one in flight.
     stream.queue_depth = if asynchronous && engine != "null" { depth } else { 1 };
     if stream.queue_depth > 1 {
         stream.wait_for = wait_for;
@@ -161,12 +161,12 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
         }
         _ => Buffers::default(),
     };
-    // Threads or processes make no difference to what is asked of the storage.
+    // Threads or processes: the I/O is the same.
     let _ = (s.on("thread", false), s.on("disk_util", true));
     Ok(())
 }
 
-/// `serialize_overlap`. With `offload`, fio keeps apart what all jobs have in flight.
+/// `serialize_overlap`. With `offload`, fio serializes overlaps across all jobs.
 fn apart(s: &Settings, stream: &mut Stream, offload: bool) -> Result<(), Wrong> {
     if !s.on("serialize_overlap", false) {
         return Ok(());
@@ -179,12 +179,12 @@ fn apart(s: &Settings, stream: &mut Stream, offload: bool) -> Result<(), Wrong> 
             )
             .hint("instead: io_submit_mode=inline, which keeps those of each job apart; or files of their own"));
     }
-    // One after the other, they are apart.
+    // One at a time, operations cannot overlap.
     stream.apart = stream.queue_depth > 1;
     Ok(())
 }
 
-/// Options of an engine that the job does not use are none of the job; those that hold for several jobs are without effect for it.
+/// Refuses options of engines that the job does not use; inherited global ones have no effect on it.
 fn known_to(s: &Settings, engine: &str, notes: &mut Notes) -> Result<(), Wrong> {
     for (level, setting) in s.all() {
         let name = setting.row.name;
@@ -215,7 +215,7 @@ fn known_to(s: &Settings, engine: &str, notes: &mut Notes) -> Result<(), Wrong> 
     Ok(())
 }
 
-/// Whether writes are whole or not at all; of a job that only reads it is only asked whether its engine could.
+/// Whether writes are atomic; for a read-only job, only whether its engine supports it.
 fn atomic(s: &Settings, engine: &str, rw: Direction) -> Result<bool, Wrong> {
     if !s.on("atomic", false) {
         return Ok(false);
@@ -234,7 +234,7 @@ fn atomic(s: &Settings, engine: &str, rw: Direction) -> Result<bool, Wrong> {
     Ok(rw.writes())
 }
 
-/// Huge pages of a mapped file, if they are asked for: any number but 0 does.
+/// Huge pages for a mapped file, requested by any number except 0.
 fn huge_pages(s: &Settings, asked: bool, rw: Direction) -> Result<bool, Wrong> {
     if asked && rw.writes() {
         return Err(s
@@ -247,7 +247,7 @@ fn huge_pages(s: &Settings, asked: bool, rw: Direction) -> Result<bool, Wrong> {
     Ok(asked)
 }
 
-/// What the kernel is told of the order: fio tells it, unless it is told not to, and the kernel reads ahead accordingly.
+/// Access-pattern advice to the kernel, which controls read-ahead. fio gives it unless told not to.
 fn advice(s: &Settings, rw: Direction) -> Advice {
     match s.word("fadvise_hint").unwrap_or("1") {
         "0" | "none" => Advice::No,
@@ -270,7 +270,7 @@ fn direct(s: &Settings) -> bool {
 fn open(s: &Settings, stream: &mut Stream, rw: Direction) {
     stream.open.advice = advice(s, rw);
     stream.open.direct = direct(s);
-    // A job that only reads opens for reading only, whatever is to be synced.
+    // A read-only job opens its files read-only, whatever the sync options.
     stream.open.sync = match s.word("sync") {
         Some("sync" | "1") => OpenSync::Sync,
         Some("dsync") => OpenSync::Dsync,
@@ -312,7 +312,6 @@ fn syncs(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes) ->
     Ok(())
 }
 
-/// The nearest engine that is supported.
 fn nearest(engine: &str) -> &'static str {
     match engine {
         "guasi" | "solarisaio" | "windowsaio" => "posixaio, libaio or io_uring",
@@ -327,15 +326,15 @@ fn nearest(engine: &str) -> &'static str {
 pub struct Priority {
     /// Niceness.
     pub nice: i32,
-    /// Level, if one is given.
+    /// Level; `None` if not given.
     pub level: Option<u8>,
-    /// Class, if one is given.
+    /// Class; `None` if not given.
     pub class: Option<IoClass>,
     /// Hint to the device.
     pub hint: u16,
 }
 
-/// Niceness and I/O priority. Who gives a class alone has its level 0, and who gives a level alone is best effort, as in fio.
+/// Niceness and I/O priority. As in fio, a class alone implies level 0, and a level alone implies best effort.
 pub fn priority(s: &Settings) -> Result<Priority, Wrong> {
     let class = match s.number("prioclass")? {
         None | Some(0) => None,
@@ -354,12 +353,12 @@ pub fn priority(s: &Settings) -> Result<Priority, Wrong> {
         Some(n @ 0..=1023) => Some(n as u16),
         Some(n) => return Err(out_of_range(s, "priohint", n, 1023)),
     };
-    // A hint alone is one of best effort, 0 too, as in fio.
+    // A hint alone, even 0, implies best effort, as in fio.
     let class = class.or((hint.is_some() && level.is_none()).then_some(IoClass::BestEffort));
     Ok(Priority { nice: s.signed("nice")?.unwrap_or(0), level, class, hint: hint.unwrap_or(0) })
 }
 
-/// User and group. The highest number changes nothing, as in fio.
+/// User and group. The highest number means no change, as in fio.
 pub fn run_as(s: &Settings) -> Result<RunAs, Wrong> {
     let id = |name| s.count(name, 0, u32::MAX).map(|id| (id != u32::MAX).then_some(id));
     let whom = RunAs { user: id("uid")?, group: id("gid")? };
@@ -379,7 +378,7 @@ pub fn run_as(s: &Settings) -> Result<RunAs, Wrong> {
     Ok(whom)
 }
 
-/// A number above the highest that fio takes.
+/// Error for a number above fio's maximum.
 pub fn out_of_range(s: &Settings, name: &'static str, given: u64, most: u64) -> Wrong {
     s.wrong(name, format!("{name}={given}: 0 to {most} is expected")).fio(format!(
         "{name}: max value out of range: {given} ({most} max)\nfio: failed parsing {name}={given}\n"
@@ -387,7 +386,7 @@ pub fn out_of_range(s: &Settings, name: &'static str, given: u64, most: u64) -> 
 }
 
 impl Priority {
-    /// Class, hint and level as the kernel has them; 0 without any.
+    /// Class, hint and level in the kernel's encoding; 0 if none is set.
     #[must_use]
     pub fn number(self) -> u16 {
         match (self.class, self.level) {
@@ -426,7 +425,7 @@ mod tests {
         assert_eq!(polls("--hipri --hipri_percentage=30"), (true, Some(30)));
         assert_eq!(polls("--hipri --hipri_percentage=100"), (true, None));
         assert_eq!(polls("--hipri --hipri_percentage=0"), (false, None));
-        // Without hipri there is nothing to share, as in fio.
+        // Without hipri the percentage has no effect, as in fio.
         assert_eq!(polls("--hipri_percentage=30"), (false, None));
         let more = "--name=a --size=1m --ioengine=pvsync2 --hipri --hipri_percentage=101";
         assert!(refused(more).contains("0 to 100 is expected"));
@@ -473,7 +472,7 @@ mod tests {
 
     #[test]
     fn a_whole_job_has_its_class_and_level() {
-        // fio 3.33, from its logs with log_prio.
+        // From logs of fio 3.33 with log_prio.
         for (args, number) in [
             ("", 0),
             ("--prio=3", 0x4003),

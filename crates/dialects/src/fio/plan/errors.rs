@@ -1,5 +1,5 @@
-//! Errors that do not end a job: `continue_on_error` names kinds of them, `ignore_error` lists their numbers by kind. As in fio 3.33, a
-//! kind without a list has EIO, that of checks EILSEQ, and a list takes the place of these; a kind that has a list need not be named.
+//! Errors that do not end a job: `continue_on_error` names kinds, `ignore_error` lists error numbers by kind. As in fio 3.33, a kind
+//! without a list means EIO (EILSEQ for verification); a list replaces these, and implies its kind.
 
 use super::super::Wrong;
 use super::super::settings::Settings;
@@ -11,7 +11,7 @@ const KINDS: &str = "continue_on_error";
 const LISTS: &str = "ignore_error";
 const WRONG_DATA: ErrorNumber = ErrorNumber(84);
 
-/// Which kinds of errors a job counts.
+/// The kinds of errors that a job counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
     reads: bool,
@@ -20,13 +20,13 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// Whether it counts any.
+    /// Whether it counts any kind.
     #[must_use]
     pub fn any(self) -> bool {
         self != Self::default()
     }
 
-    /// Whether it counts this one, which ended it.
+    /// Whether it counts this error, which ended the job.
     #[must_use]
     pub fn count(self, error: &OpError) -> bool {
         match error.call.as_str() {
@@ -38,10 +38,10 @@ impl Counted {
     }
 }
 
-/// Puts what a job passes over into its stream, and says which kinds it counts.
+/// Applies the ignored errors to the stream, and returns which kinds are counted.
 ///
 /// # Errors
-/// Lists that cannot be read, and options that do not go with errors that are passed over.
+/// Invalid lists, and options that cannot be combined with ignored errors.
 pub(super) fn apply(
     s: &Settings,
     stream: &mut Stream,
@@ -68,7 +68,7 @@ pub(super) fn apply(
         (true, true) => vec![usual],
         _ => list,
     };
-    // It ends the job at the first wrong block all the same.
+    // The job still ends at the first wrong block.
     let goes_on = !(checked && s.on("verify_fatal", false));
     let passed = PassOver {
         reads: or(counted.reads, reads, ErrorNumber::IO),
@@ -76,7 +76,7 @@ pub(super) fn apply(
         wrong_data: goes_on && or(counted.checks, checks, WRONG_DATA).contains(&WRONG_DATA),
         enough: match (stream.amount, enough(s)?) {
             (Amount::Endless, _) | (_, None) => 0,
-            // It counts blocks, of which each is given back and written.
+            // The limit counts blocks, each of which is trimmed and written.
             (_, Some(n)) if stream.direction == Direction::TrimWrite => n.saturating_mul(2),
             (_, Some(n)) => n,
         },
@@ -100,13 +100,13 @@ fn counted(s: &Settings, lists: &[Vec<ErrorNumber>; 3]) -> Counted {
     }
 }
 
-/// `number_ios`, where it limits what a job begins. See [`enough`].
+/// `number_ios` as a limit on operations that a job begins. See [`enough`].
 pub(super) fn most(s: &Settings) -> Result<Option<u64>, Wrong> {
     Ok(if enough(s)?.is_some() { None } else { s.number("number_ios")?.filter(|n| *n > 0) })
 }
 
-/// `number_ios` of all loops, where it says how much has to succeed: in a job that goes on behind errors, as in fio 3.42. What checks are
-/// passed over counts in any case, and so does what is never done.
+/// `number_ios` over all loops, as the number of operations that must succeed, for jobs that continue after errors, as in fio 3.42.
+/// `None` (attempts count) if only verification errors are ignored, with `verify_only`, and with mmap.
 fn enough(s: &Settings) -> Result<Option<u64>, Wrong> {
     let counted = counted(s, &lists(s)?);
     let never_done = s.on("verify_only", false);
@@ -118,7 +118,7 @@ fn enough(s: &Settings) -> Result<Option<u64>, Wrong> {
     Ok(s.number("number_ios")?.filter(|n| *n > 0).map(|n| n.saturating_mul(loops)))
 }
 
-/// What cannot go on behind an error.
+/// Refuses what cannot continue after an error.
 fn refuse(s: &Settings, option: &'static str, stream: &Stream) -> Result<(), Wrong> {
     use fathom_workload::Backend::{Mmap, Splice, Stdio};
     if matches!(stream.backend, Mmap { .. } | Splice | Stdio { .. }) {
@@ -138,7 +138,7 @@ fn refuse(s: &Settings, option: &'static str, stream: &Stream) -> Result<(), Wro
     Ok(())
 }
 
-/// Those of reads, of writes, of checks.
+/// The lists for reads, writes and verification.
 fn lists(s: &Settings) -> Result<[Vec<ErrorNumber>; 3], Wrong> {
     let mut lists: [Vec<ErrorNumber>; 3] = Default::default();
     let Some(text) = s.text(LISTS) else { return Ok(lists) };
@@ -166,7 +166,7 @@ fn lists(s: &Settings) -> Result<[Vec<ErrorNumber>; 3], Wrong> {
     Ok(lists)
 }
 
-/// Leaves a stream what errors it can have: the writing of a job checks nothing, its reading back does not write.
+/// Restricts a stream to errors it can have: the writing phase verifies nothing, the read-back phase does not write.
 pub fn fit(stream: &mut Stream) {
     let reads = stream.direction.reads() || stream.keep_written.is_some() || stream.written_by.is_some();
     if !reads {

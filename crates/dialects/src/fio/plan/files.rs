@@ -1,4 +1,4 @@
-//! Which files a job works on, how large they are, which part of them is worked on, and how they are made ready.
+//! A job's files: names, sizes, the part that is worked on, and how they are prepared.
 
 use super::super::general::General;
 use super::super::settings::Settings;
@@ -8,23 +8,23 @@ use super::{Notes, Part, append, backlog, calls, names, parts, several};
 use fathom_workload::{Access, Amount, Backend, FileCall, Stream};
 use std::path::{Path, PathBuf};
 
-/// Where a job works.
+/// The files of a job as laid out.
 #[derive(Clone, Debug)]
 pub struct Laid {
-    /// Files of each clone.
+    /// Paths of the files of each clone.
     pub files: Vec<Vec<PathBuf>>,
-    /// The part of them that each clone works on.
+    /// Part of the files for each clone.
     pub parts: Vec<Part>,
-    /// A clone has several files.
+    /// Whether a clone has several files.
     pub several: bool,
-    /// Bytes of each of them, by clone.
+    /// Sizes of these in bytes, by clone.
     pub sizes: Vec<Vec<u64>>,
-    /// The rest.
+    /// Preparation and cleanup.
     pub ready: Ready,
 }
 
 impl Laid {
-    /// Blocks of the least size that the first clone works on in a pass.
+    /// Blocks of the smallest size in a pass of the first clone.
     pub fn blocks(&self, stream: &Stream) -> u64 {
         let Some(part) = self.parts.first() else { return 0 };
         let alone = [part.start.saturating_add(part.length)];
@@ -33,7 +33,7 @@ impl Laid {
         ends.iter().map(|end| end.saturating_sub(part.start) / block).fold(0, u64::saturating_add)
     }
 
-    /// Bytes that the first clone goes over in a pass.
+    /// Bytes in a pass of the first clone.
     pub fn bytes_of_a_pass(&self) -> u64 {
         let Some(part) = self.parts.first() else { return 0 };
         let alone = [part.start.saturating_add(part.length)];
@@ -42,50 +42,50 @@ impl Laid {
     }
 }
 
-/// How files are made ready and ended.
+/// Preparation and cleanup of files.
 #[derive(Clone, Debug)]
 pub struct Ready {
-    /// How missing files are made.
+    /// How missing files are created.
     pub make: Make,
-    /// What of them is in memory at the start.
+    /// State of the page cache at the start.
     pub memory: Memory,
-    /// They stay at the end.
+    /// Whether files are kept at the end.
     pub keep: bool,
-    /// Files that fathom did not make may be written.
+    /// Whether files that fathom did not create may be written.
     pub foreign: bool,
 }
 
-/// How files that are missing, or too short, are made.
+/// How missing or short files are created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Make {
-    /// They need not be there: the engine makes no calls.
+    /// Not at all: the engine makes no system calls.
     Nothing,
     /// Written in full before the start.
     Write,
-    /// Their space is reserved.
+    /// Space is allocated.
     Reserve,
-    /// They get their size, and no space.
+    /// Extended to their size without allocating space.
     Extend,
-    /// They are directories, and made.
+    /// Created as directories.
     Directories,
-    /// Their space is reserved, and they grow into it.
+    /// Space is allocated beyond the end, and the files grow into it.
     ReserveBehind,
-    /// They are empty at the start, and grow.
+    /// Empty at the start; they grow.
     Empty,
 }
 
-/// What of the files is in memory at the start.
+/// State of the page cache at the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Memory {
-    /// Whatever is there.
+    /// Unchanged.
     AsFound,
-    /// Nothing: `invalidate=1`.
+    /// Files are evicted: `invalidate=1`.
     Dropped,
-    /// All: `pre_read=1`.
+    /// Files are read into it: `pre_read=1`.
     Read,
 }
 
-/// Files, sizes and part of a job.
+/// Determines files, sizes and parts of a job.
 pub fn lay(
     s: &Settings,
     stream: &mut Stream,
@@ -102,7 +102,7 @@ pub fn lay(
     let directories = calls::names_directories(s);
     let mut files = names::paths(s, clones, world, notes)?;
     if computes {
-        // It has none; a name stands for each clone.
+        // The engine has no files; one name is kept per clone.
         files.iter_mut().for_each(|of_clone| of_clone.truncate(1));
     }
     let first = files.first().cloned().unwrap_or_default();
@@ -147,7 +147,7 @@ pub fn lay(
     if let Some(part) = parts.first() {
         part.place(stream, several);
     }
-    // The permission of one clone's file is none for its neighbour's.
+    // Permission for one clone's file does not extend to another's.
     let may = |path: &PathBuf| may_write(general, world, path);
     let foreign = files.iter().flatten().all(may);
     let reads_only = !(rw.writes() || stream.changes_files()) || s.on("verify_only", false);
@@ -168,7 +168,7 @@ pub fn lay(
                 bottomless = true;
                 not_removed(s, path)?;
             }
-            // fio makes directories whatever else it is told; how large one is says nothing.
+            // fio always creates directories; their size is irrelevant.
             missing |= !null && !directories && short;
         }
     }
@@ -177,7 +177,7 @@ pub fn lay(
             .wrong("allow_file_create", "its file is missing or too short, and allow_file_create=0")
             .hint("allow_file_create=1, or make it before"));
     }
-    // What writes is refused as a whole, in fio's words.
+    // Jobs that write are refused as a whole, in fio's words.
     let make = if general.read_only && reads_only {
         if missing {
             return Err(s
@@ -197,7 +197,7 @@ pub fn lay(
             s.called()
         ));
     }
-    // Blocks whose contents are in memory are busy, and not moved.
+    // Cached blocks are busy and cannot be moved.
     let moves_extents = stream.backend == Backend::Calls(FileCall::MoveExtents);
     let cached = moves_extents || stream.backend.moves_data() && !stream.open.direct;
     let memory = if !cached || bottomless {
@@ -210,7 +210,7 @@ pub fn lay(
         Memory::AsFound
     };
     let _ = (s.on("pre_read", false), s.on("invalidate", true));
-    // The kernel drops no page that is mapped, and fio keeps its mappings: every pass but the first is served from memory.
+    // The kernel does not evict mapped pages, and fio keeps its mappings: every pass but the first is served from memory.
     stream.evict_passes = memory == Memory::Dropped
         && !matches!(stream.backend, Backend::Mmap { .. })
         && !stream.direction.trims()
@@ -221,8 +221,8 @@ pub fn lay(
     Ok(Laid { files, parts, several, sizes, ready })
 }
 
-/// Whether a job has more than one pass. fio 3.33 drops what is in memory before each, and where no map says which blocks were done it has
-/// none: with norandommap, or where some blocks come more often than others.
+/// Whether a job has several passes. fio 3.33 evicts the cache before each pass. Without a map of finished blocks it has no passes:
+/// with norandommap, or where some blocks are drawn more often than others.
 fn goes_over_it_again(stream: &Stream, part: &Part) -> bool {
     if !matches!(stream.access, Access::Sequential | Access::SequentialByKind | Access::Permuted) {
         return false;
@@ -236,13 +236,12 @@ fn goes_over_it_again(stream: &Stream, part: &Part) -> bool {
     }
 }
 
-/// What stands in for every file where jobs are only read: as in fio, whether there are files, and how large they are, is no
-/// matter then.
+/// Assumed for every file when jobs are only parsed: as in fio, existence and size of files do not matter then.
 fn only_read(general: &General) -> Option<Found> {
     general.is_only_read().then_some(Found { bytes: 1 << 50, device: false, bottomless: false })
 }
 
-/// A block device is read. It is written if that was allowed, or if nothing would be lost. It has the size that it has.
+/// Checks a block device: it may be read; writing requires permission or that no data is lost. Its size is fixed.
 fn device(s: &Settings, path: &Path, allowed: bool, short: bool) -> Result<(), Wrong> {
     let name = path.display();
     if short {
@@ -259,7 +258,7 @@ fn device(s: &Settings, path: &Path, allowed: bool, short: bool) -> Result<(), W
     Ok(())
 }
 
-/// No device is removed.
+/// Refuses to remove a device.
 fn not_removed(s: &Settings, path: &Path) -> Result<(), Wrong> {
     match s.on("unlink", false) {
         true => Err(s.wrong("unlink", format!("the device {} is not removed", path.display()))),
@@ -267,7 +266,7 @@ fn not_removed(s: &Settings, path: &Path) -> Result<(), Wrong> {
     }
 }
 
-/// How the files of a stream are made, `missing` or not.
+/// How the files of a stream are created, `missing` or not.
 fn make_of(s: &Settings, rw: Direction, stream: &Stream, missing: bool) -> Result<Make, Wrong> {
     let on_open = s.on("create_on_open", false);
     if let Some(make) = calls::made(s, &stream.backend) {
@@ -277,7 +276,7 @@ fn make_of(s: &Settings, rw: Direction, stream: &Stream, missing: bool) -> Resul
     if make == Make::Nothing || !(on_open || stream.until_full) {
         return Ok(make);
     }
-    // They grow: nothing is laid out, and nothing reserved. What a mix reads has to be there.
+    // Growing files are neither laid out nor allocated. The reads of a mix need existing data.
     if make == Make::Write && missing && on_open && rw.mixed && !s.on("overwrite", false) {
         return Ok(Make::Extend);
     }
@@ -307,12 +306,12 @@ pub(super) fn make(s: &Settings, rw: Direction, null: bool) -> Result<Make, Wron
     }
 }
 
-/// Whether a file may be written that fathom did not make.
+/// Whether a file that fathom did not create may be written.
 pub(super) fn may_write(general: &General, world: &World<'_>, path: &Path) -> bool {
     general.allow_write.iter().any(|allowed| same(allowed, path)) || (world.allowed)(path)
 }
 
-/// Whether both name the same file.
+/// Whether both paths name the same file.
 pub(super) fn same(a: &Path, b: &Path) -> bool {
     let whole = |p: &Path| std::path::absolute(p).unwrap_or_else(|_| p.into());
     whole(a) == whole(b)

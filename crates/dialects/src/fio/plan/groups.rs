@@ -1,5 +1,5 @@
-//! Control groups: `cgroup`, `cgroup_weight` and `cgroup_nodelete`. They are made right before the run; here it is found out whether what they
-//! say can be meant.
+//! Control groups: `cgroup`, `cgroup_weight` and `cgroup_nodelete`. They are created right before the run; here the options are only
+//! validated.
 
 use super::super::Wrong;
 use super::super::settings::Settings;
@@ -9,7 +9,7 @@ use std::path::{Component, Path};
 /// The lowest and the highest weight, as in fio 3.42.
 const WEIGHTS: (u64, u64) = (100, 1000);
 
-/// Checks what a job says.
+/// Validates the options.
 pub fn check(s: &Settings) -> Result<(), Wrong> {
     let (least, most) = WEIGHTS;
     if let Some(weight) = s.number("cgroup_weight")? {

@@ -1,4 +1,4 @@
-//! The search for the largest depth whose latency stays below a target.
+//! Search for the largest queue depth that keeps latency below a target.
 
 use super::super::Wrong;
 use super::super::settings::Settings;
@@ -6,8 +6,8 @@ use super::Notes;
 use super::pace::Times;
 use fathom_workload::{AdaptiveDepth, DepthGoal, Duration, Longest, Stream};
 
-/// Reads it. When the depth is found, fio goes on for one window and ends the job; so do we, but what `runtime` cuts off is the search, and
-/// the window is measured all the same. With `latency_run` all of it counts, and `runtime` is as ever.
+/// Reads the options. Once the depth is found, fio runs one more window and ends the job. Here `runtime` limits the search only, and
+/// the window is always measured. With `latency_run` everything counts, and `runtime` has its usual meaning.
 pub fn apply(s: &Settings, stream: &mut Stream, times: &mut Times, notes: &mut Notes) -> Result<(), Wrong> {
     const NAME: &str = "latency_target";
     let target = s.time(NAME)?;
@@ -54,8 +54,8 @@ pub fn apply(s: &Settings, stream: &mut Stream, times: &mut Times, notes: &mut N
     Ok(())
 }
 
-/// There is no depth to find. As fio 3.42: a job that keeps the target ends after one window, unless `latency_run` has it go on, and a target
-/// of all operations is a limit for each.
+/// With one operation in flight there is no depth to search. As in fio 3.42, a job that meets the target ends after one window unless
+/// `latency_run` is set, and a target for all operations is a limit for each.
 fn one_in_flight(
     s: &Settings,
     stream: &mut Stream,

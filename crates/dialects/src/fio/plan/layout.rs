@@ -1,4 +1,4 @@
-//! Jobs that lay out their files and do nothing else: `create_only`, and those that have no place for a block.
+//! Jobs that only lay out their files: `create_only`, and jobs whose files are too small for a block.
 
 use super::super::Wrong;
 use super::files::{Make, Memory};
@@ -7,7 +7,7 @@ use fathom_workload::{Access, Stream};
 
 const WORD: &str = "create_only";
 
-/// Takes from such a job whatever it would do with its files.
+/// Removes all I/O from such a job.
 pub fn apply(job: &mut Job, notes: &mut Notes) -> Result<(), Wrong> {
     let block = format!("holds a block of {} bytes", job.stream.record.unit().0);
     let (word, why) = if job.settings.on(WORD, false) {
@@ -44,7 +44,7 @@ pub fn apply(job: &mut Job, notes: &mut Notes) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Whether one of several files is as long as a block. A single one that is not is an error.
+/// Whether any of several files holds a block. A single file that does not is an error.
 fn holds_a_block(job: &Job) -> bool {
     let block = job.stream.record.unit().0;
     job.parts.iter().enumerate().any(|(clone, part)| {
@@ -53,7 +53,6 @@ fn holds_a_block(job: &Job) -> bool {
     })
 }
 
-/// The longest stretch that is worked on in one file.
 fn longest(job: &Job) -> u64 {
     let of = |(clone, part): (usize, &Part)| match job.sizes.get(clone).map(Vec::as_slice) {
         None | Some([]) => part.length,
@@ -62,8 +61,8 @@ fn longest(job: &Job) -> u64 {
     job.parts.iter().enumerate().map(of).max().unwrap_or(0)
 }
 
-/// Whether places are drawn in zones that are shorter than a block, or once each in one that is longer than the part. In sequence, blocks
-/// run on behind the end of a zone.
+/// Whether random offsets are drawn in zones shorter than a block, or, without repetition, in a zone longer than the part.
+/// Sequential blocks may extend beyond a zone.
 fn zones_hold_none(stream: &Stream, length: u64) -> bool {
     let Access::ZonesInTurn { range, inside, .. } = &stream.access else { return false };
     match **inside {

@@ -1,4 +1,4 @@
-//! What holds a job to others or to a limit: flows, least rates, a longest latency.
+//! Limits on a job: flow ratios, minimum rates, maximum latency.
 
 use super::super::Wrong;
 use super::super::lenient;
@@ -9,14 +9,14 @@ use fathom_workload::{Duration, Least, Longest, Ratio, Stream};
 
 /// Largest weight of a flow, as in fio.
 const HEAVIEST: u64 = 1000;
-/// fio looks at rates from two seconds on.
+/// fio checks rates after two seconds.
 const GRACE: Duration = Duration(2_000_000_000);
 
-/// What fio says of every direction, whichever is meant.
+/// fio's message for any direction, whichever exceeds it.
 const MORE_THAN_ALLOWED: &str = "fio: minimum rate exceeds rate, ddir 0\n\
     fio: minimum rate exceeds rate, ddir 1\nfio: minimum rate exceeds rate, ddir 2\n";
 
-/// Puts the limits of a job into its stream.
+/// Applies the limits to the stream.
 pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction) -> Result<(), Wrong> {
     stream.pace.ratio = ratio(s)?;
     if rw.trims != Trims::No
@@ -31,7 +31,7 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction) -> Result<(), Wro
     Ok(())
 }
 
-/// `flow`: jobs of one `flow_id` do operations in proportion. Without a flow, a flow_id means nothing.
+/// `flow`: jobs with the same `flow_id` issue operations in proportion. flow_id alone has no effect.
 fn ratio(s: &Settings) -> Result<Option<Ratio>, Wrong> {
     let group = s.count("flow_id", 0, 0)?;
     let sleep = Duration(s.number("flow_sleep")?.unwrap_or(0).saturating_mul(US));
@@ -45,7 +45,7 @@ fn ratio(s: &Settings) -> Result<Option<Ratio>, Wrong> {
     }
 }
 
-/// `rate_min` and `rate_iops_min`, of what the job does, over `rate_cycle`.
+/// `rate_min` and `rate_iops_min` for the job's directions, over `rate_cycle`.
 fn least(s: &Settings, rw: Direction) -> Result<Option<Least>, Wrong> {
     let pair = |name: &'static str| {
         let pair = s.pair(name, 0, lenient::bytes)?.unwrap_or((0, 0));
@@ -112,7 +112,7 @@ mod tests {
         let ratio = |group, weight, us: u64| Some(Ratio { group, weight, sleep: Duration(us * 1000) });
         assert_eq!(pace("--flow=8").ratio, ratio(0, 8, 0));
         assert_eq!(pace("--flow=1 --flow_id=3 --flow_sleep=100").ratio, ratio(3, 1, 100));
-        // fio 3.33: these go as fast as they can.
+        // fio 3.33 runs these at full speed.
         assert_eq!(pace("--flow=0").ratio, None);
         assert_eq!(pace("--flow_id=1 --flow_sleep=10").ratio, None);
         let wrong = refused("--name=a --size=1m --flow=1001");

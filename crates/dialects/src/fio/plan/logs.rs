@@ -1,45 +1,45 @@
-//! Which logs a job writes, under which names and from what: most averages come from the interval series of the run, everything else from
-//! its operations, each of which is then written down while it runs.
+//! The logs of a job, their names and sources: most averages come from the interval series of the run, everything else from
+//! single operations, which are then recorded during the run.
 
 use super::super::Wrong;
 use super::super::settings::Settings;
 use super::Plan;
 use fathom_workload::Program;
 
-/// Which logs are written, and under which names.
+/// Which logs are written; `None` means not written, otherwise the base name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Logs {
-    /// Bandwidth.
+    /// Bandwidth log.
     pub bandwidth: Option<String>,
-    /// Operations.
+    /// IOPS log.
     pub operations: Option<String>,
-    /// Latencies: three files.
+    /// Latency logs: three files.
     pub latency: Option<String>,
-    /// Completion latencies as histograms.
+    /// Histograms of completion latencies.
     pub histograms: Option<String>,
-    /// Width of the windows of the first three; without one there is a line for every operation.
+    /// Window width of the first three, ns; `None`: one line per operation.
     pub width_ns: Option<u64>,
-    /// Width of the windows of histograms; without one their file stays empty.
+    /// Window width of histograms, ns; `None`: the file stays empty.
     pub histogram_width_ns: Option<u64>,
-    /// 2 to this power of their buckets are told as one.
+    /// log2 of the number of histogram buckets merged into one.
     pub coarseness: u32,
-    /// What is told of the latencies of a window.
+    /// Statistic of the latencies in a window.
     pub value: Value,
-    /// A file for each clone.
+    /// Whether each clone has its own file.
     pub per_job: bool,
-    /// With a column for offsets, which averages have not.
+    /// Whether offsets are logged; averages have none.
     pub offset: bool,
-    /// With the I/O priority in full.
+    /// Whether the full I/O priority is logged.
     pub priority: bool,
-    /// With a column for times of issue, which averages have not.
+    /// Whether issue times are logged; averages have none.
     pub issue: bool,
-    /// Times count from 1970.
+    /// Whether times count from 1970.
     pub wall_clock: bool,
-    /// They are stored compressed.
+    /// Whether the logs are stored compressed.
     pub packed: bool,
 }
 
-/// What is told of the latencies of a window.
+/// Statistic of the latencies in a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Value {
     /// Their mean.
@@ -47,13 +47,13 @@ pub enum Value {
     Mean,
     /// The largest.
     Largest,
-    /// Both, in this order.
+    /// Mean and largest, in this order.
     Both,
 }
 
-/// The interval series of a run is at least so wide.
+/// Minimum interval of the series of a run.
 const LEAST_INTERVAL_NS: u64 = 10_000_000;
-/// The buckets of a histogram that is told as coarsely as can be are still of some use.
+/// Coarsest histogram that is still useful.
 const COARSEST: u32 = 6;
 
 impl Logs {
@@ -67,14 +67,14 @@ impl Logs {
         self.bandwidth.is_some() || self.operations.is_some() || self.latency.is_some()
     }
 
-    /// The width that intervals of the run must go into, where logs are made of them.
+    /// The width that must be a multiple of the run's intervals, if logs are made from them.
     #[must_use]
     pub fn intervals_ns(&self) -> Option<u64> {
         let whole = |width: &u64| width.is_multiple_of(LEAST_INTERVAL_NS);
         self.width_ns.filter(whole).filter(|_| self.of_values() && self.value == Value::Mean)
     }
 
-    /// Whether a log is made of single operations.
+    /// Whether a log is made from single operations.
     #[must_use]
     pub fn of_operations(&self) -> bool {
         self.histograms.is_some() && self.histogram_width_ns.is_some()
@@ -83,18 +83,18 @@ impl Logs {
 }
 
 impl super::Job {
-    /// Whether its operations are written down one by one.
+    /// Whether its operations are recorded one by one.
     fn notes_operations(&self) -> bool {
         self.report.logs.of_operations() || self.iolog().is_some() || !self.stream.priorities.is_empty()
     }
 }
 
 impl Plan {
-    /// Has every operation of the jobs written down whose logs need that, and says whether any does.
+    /// Enables recording for the jobs whose logs need it. Returns whether any does.
     pub fn note_operations(&mut self) -> bool {
         let mut any = false;
         for job in self.jobs.iter().filter(|job| job.notes_operations()) {
-            // The reading back stands in the logs, too; it is no part of an iolog.
+            // Logs include the read-back phase; an iolog does not.
             let places = if job.report.logs.of_operations() { job.places.len() } else { 1 };
             for place in job.places.iter().take(places) {
                 let Some(phase) = self.workload.phases.get_mut(place.phase as usize) else { continue };
@@ -112,9 +112,9 @@ impl Plan {
     }
 }
 
-/// Reads it.
+/// Reads the options.
 pub fn read(s: &Settings) -> Result<Logs, Wrong> {
-    // Without a name they are called like the job.
+    // Without a value, logs are named after the job.
     let name = |option: &'static str| s.last(option).map(|_| s.text(option).unwrap_or(&s.job).to_owned());
     let width = |option: &'static str| s.time(option).map(|ns| (ns > 0).then_some(ns));
     let coarseness = s.count("log_hist_coarseness", 0, 0)?;
@@ -145,7 +145,7 @@ pub fn read(s: &Settings) -> Result<Logs, Wrong> {
             )
             .hint("log_alternate_epoch_clock_id=0, or leave it out"));
     }
-    // What a log takes in memory before it is compressed is no matter: it is written piece by piece.
+    // The memory limit before compression is irrelevant: logs are written piece by piece.
     let _ = s.number("log_compression")?;
     let packed = s.on("log_store_compressed", false);
     if packed && value == Value::Both {

@@ -1,6 +1,6 @@
-//! What `loops`, `io_size` and `number_ios` come to together, as released fio 3.42 was seen to take them. `number_ios` is that of one loop.
-//! With `loops` a job ends with a whole pass where fio finds no block at the end of a pass; where it begins again by itself it does
-//! `io_size` in every loop. `unlink_each_loop` removes the files between two loops, and not after the last one.
+//! The combined effect of `loops`, `io_size` and `number_ios`, as observed in fio 3.42. `number_ios` applies to one loop.
+//! With `loops`, a job ends after a whole pass if fio finds no free block at the end of a pass; if it starts over by itself, it does
+//! `io_size` in every loop. `unlink_each_loop` removes the files between loops, but not after the last one.
 
 use super::super::Wrong;
 use super::super::settings::Settings;
@@ -9,7 +9,7 @@ use super::{backlog, errors, passes};
 use fathom_workload::ops::Place;
 use fathom_workload::{Access, Amount, Backend, Direction, Mix, Record, Stream};
 
-/// Whether files would have to be removed between two loops.
+/// Refuses jobs whose files would have to be removed between loops.
 pub fn check(s: &Settings) -> Result<(), Wrong> {
     const NAME: &str = "unlink_each_loop";
     if s.on(NAME, false) && s.number("loops")?.unwrap_or(1) > 1 {
@@ -20,9 +20,9 @@ pub fn check(s: &Settings) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Bytes of all loops with `io_size`. A pass has `pass` bytes, in `blocks` blocks if all have one size.
+/// Bytes of all loops with `io_size`. A pass has `pass` bytes, in `blocks` blocks if all have the same size.
 ///
-/// Where blocks are left out, nothing is found behind `stops` of them.
+/// If blocks are skipped, fio finds none after `stops` blocks.
 pub fn bytes(
     s: &Settings,
     stream: &Stream,
@@ -36,7 +36,7 @@ pub fn bytes(
     let mix = matches!(s.word("rw"), Some("rw" | "readwrite"));
     let both = mix && matches!(stream.direction, Direction::Mix(Mix::ReadPercent(1..=99)));
     let reads = stream.direction == Direction::Read;
-    // Who begins again at the end of a pass ends by bytes alone.
+    // Jobs that start over at the end of a pass end by byte count alone.
     let begins_again = match &stream.access {
         Access::Striped { .. } | Access::ZonesInTurn { .. } => {
             stops.is_none() && (loops == 1 || !queues(s, stream))
@@ -48,17 +48,17 @@ pub fn bytes(
     if begins_again {
         return all;
     }
-    // A place that is drawn has room for what is less than a block, too.
+    // A drawn offset may also leave room for a partial block.
     let blocks = if stream.access.draws_each() { pass.div_ceil(size) } else { stops.unwrap_or(blocks) };
     if loops == 1 {
-        // At the end of a pass nothing is begun for what is less than a block.
+        // At the end of a pass, no operation begins for a remainder smaller than a block.
         let done = blocks.saturating_mul(size);
         let rest = all % done.max(1);
         let fixed = matches!(stream.record, Record::Fixed(_));
         return if fixed && all > done && rest < size { all - rest } else { all };
     }
     let pass = match stream.record {
-        // Reads and writes of a mix have a pass each.
+        // In a mix, reads and writes each have their own pass.
         Record::Fixed(_) => blocks.max(1).saturating_mul(size).saturating_mul(1 + u64::from(both)),
         _ => pass,
     };
@@ -66,8 +66,8 @@ pub fn bytes(
     io_size.min(pass).saturating_mul(loops).max(passes)
 }
 
-/// Whether fio's engine queues what it is given: it forgets at the end of a loop where it was, and writes `io_size` of a job that reads
-/// nothing back to its end. fio's vsync queues one block at a time, and its null engine more than one.
+/// Whether fio's engine queues operations. fio then forgets its position at the end of a loop, and completes `io_size` in a job without
+/// read-back. fio's vsync queues one block at a time, its null engine more than one.
 pub fn queues(s: &Settings, stream: &Stream) -> bool {
     let one_at_a_time = matches!(s.number("iodepth"), Ok(None | Some(0 | 1)));
     stream.backend.is_asynchronous()
@@ -75,7 +75,7 @@ pub fn queues(s: &Settings, stream: &Stream) -> bool {
         || stream.backend == Backend::Null && !one_at_a_time
 }
 
-/// Where a job ends because no block is left, though bytes are, a sync follows its last write, too.
+/// If a job ends because no block is left although bytes remain, a sync also follows its last write.
 pub fn sync_the_last(s: &Settings, stream: &mut Stream, laid: &Laid) -> Result<(), Wrong> {
     let (Some(part), Record::Fixed(size)) = (laid.parts.first(), &stream.record) else { return Ok(()) };
     let (size, blocks) = (size.0, laid.blocks(stream));
@@ -101,8 +101,8 @@ pub fn sync_the_last(s: &Settings, stream: &mut Stream, laid: &Laid) -> Result<(
     Ok(())
 }
 
-/// Bytes of all loops, where they end a job: whose blocks have no map, and who reads and writes in order, does one block more where some
-/// bytes are left that are less than one. `blocks` is how many a pass has.
+/// Bytes of all loops, if they end a job. Jobs without a block map, and mixes in sequential order, do one more block if a remainder
+/// smaller than a block is left. `blocks` is the number per pass.
 pub fn counted_by_bytes(stream: &Stream, pass: u64, blocks: u64, loops: u64) -> Option<u64> {
     let Record::Fixed(size) = stream.record else { return None };
     let drawn = matches!(stream.direction, Direction::Mix(Mix::ReadPercent(1..=99)));
@@ -110,15 +110,15 @@ pub fn counted_by_bytes(stream: &Stream, pass: u64, blocks: u64, loops: u64) -> 
     (counted && blocks.saturating_mul(size.0) < pass).then(|| pass.saturating_mul(loops))
 }
 
-/// Operations of all loops, of which each has `limit` at most, and all together have `all`.
+/// Operations of all loops, with at most `limit` in each and `all` in total.
 pub fn operations(limit: u64, all: u64, loops: u64) -> u64 {
     limit.saturating_mul(loops).min(all).max(1)
 }
 
-/// `number_ios` of all loops, where blocks change their size: which of number and size ends a job shows when its operations are counted.
+/// `number_ios` of all loops for varying block sizes. Counting the operations shows whether it or the size ends the job.
 pub fn at_most(s: &Settings, stream: &Stream) -> Result<Option<u64>, Wrong> {
     const NAME: &str = "number_ios";
-    /// Counting takes some 50 ns each.
+    /// Counting takes about 50 ns per operation.
     const MOST: u64 = 1 << 24;
     let given = errors::most(s)?.filter(|_| !matches!(stream.record, Record::Fixed(_)));
     let all = given.map(|n| n.saturating_mul(s.number("loops").ok().flatten().unwrap_or(1).max(1)));
@@ -131,7 +131,7 @@ pub fn at_most(s: &Settings, stream: &Stream) -> Result<Option<u64>, Wrong> {
     }
 }
 
-/// Ends a stream after `most` operations if it has more.
+/// Ends a stream after `most` operations.
 pub fn end_after(stream: &mut Stream, most: u64, sizes: Option<&[u64]>, seed: u64, place: Place) {
     let seed = stream.seed_or(seed);
     let most = usize::try_from(most).unwrap_or(usize::MAX);
@@ -145,7 +145,7 @@ mod tests {
     use super::super::super::tests::{planned, refused};
     use fathom_workload::{Amount, Program};
 
-    /// Operations, of 1 KiB unless the line says otherwise.
+    /// Number of operations, of 1 KiB unless the arguments say otherwise.
     fn done(args: &str) -> u64 {
         let plan = planned(&format!("--name=a --bs=1k {args}"));
         let Program::Stream(stream) = &plan.workload.phases[0].groups[0].threads[0].program else {
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn nothing_is_removed_without_a_second_loop() {
-        // As fio 3.33, also with a runtime.
+        // As in fio 3.33, also with a runtime.
         for args in ["", "--loops=1", "--time_based --runtime=1"] {
             assert!(
                 planned(&format!("--name=a --size=4k --rw=write --unlink_each_loop=1 {args}")).jobs[0]
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn the_last_write_is_synced_where_no_block_is_left() {
-        // fio 3.42: as many syncs as writes with fsync=1, or one less.
+        // fio 3.42: with fsync=1, one sync per write, or one fewer.
         for (args, between) in [
             ("--size=96k", true),
             ("--size=100k", false),
@@ -247,7 +247,7 @@ mod tests {
             ),
             ("--rw=randwrite --percentage_random=0 --size=8k --io_size=20k --loops=2", 40),
             ("--rw=randread --norandommap --bs=3k --size=64k --io_size=512k --loops=3", 512),
-            // With an engine that queues, reads make whole passes.
+            // With a queued engine, reads make whole passes.
             (
                 "--rw=randread --norandommap --ioengine=libaio --bs=4k --size=100k --io_size=512k --loops=3",
                 150,
@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn what_is_in_memory_goes_before_every_pass() {
-        // Counted with strace in fio 3.33: POSIX_FADV_DONTNEED at the start of each pass, and none where it has no passes.
+        // Counted with strace in fio 3.33: POSIX_FADV_DONTNEED at the start of each pass, none if there are no passes.
         for (args, evicts) in [
             ("", false),
             ("--rw=randread", false),
@@ -319,13 +319,13 @@ mod tests {
             ("--rw=rw --io_size=256k", true),
             ("--rw=randread --nrfiles=2 --loops=3", true),
             ("--rw=randread --ioengine=libaio --iodepth=4 --loops=3", true),
-            // What is mapped stays (counted by the reads of the disk in 3.42).
+            // Mapped pages stay cached (determined from the disk reads of 3.42).
             ("--rw=randread --ioengine=mmap --loops=3", false),
             ("--rw=randread --norandommap --loops=3", false),
             ("--rw=randread --random_distribution=zipf:1.2 --io_size=256k", false),
             ("--rw=randread --pre_read=1 --loops=2", false),
             ("--rw=randread --invalidate=0 --loops=2", false),
-            // It does so with O_DIRECT, too, where nothing is in memory.
+            // Also with O_DIRECT, where nothing is cached.
             ("--rw=randread --direct=1 --loops=3", false),
             ("--rw=randread --ioengine=null --loops=3", false),
             ("--rw=randtrim --loops=2", false),

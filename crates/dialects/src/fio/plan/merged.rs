@@ -1,5 +1,5 @@
-//! Traces of blktrace that are merged before they are replayed (`merge_blktrace_file` with its scalars and repetitions), as the manual of
-//! fio 3.42 says. The program itself does not get that far: it ends the merge with "iolog short read", and replays the first trace.
+//! Merges blktrace traces before they are replayed (`merge_blktrace_file` with its scalars and repetitions), as the manual of
+//! fio 3.42 describes. fio itself fails to: its merge ends with "iolog short read", and it replays the first trace.
 
 use super::super::settings::Settings;
 use super::super::{World, Wrong};
@@ -11,19 +11,19 @@ use std::path::{Path, PathBuf};
 const FILE: &str = "merge_blktrace_file";
 const SCALARS: &str = "merge_blktrace_scalars";
 const TIMES: &str = "merge_blktrace_iters";
-/// Events, those that are not replayed among them.
+/// Most events, including those that are not replayed.
 const MOST: usize = 1 << 23;
 
-/// Traces in one, and where it is written.
+/// The merged trace and its destination.
 #[derive(Clone, Debug)]
 pub struct Merged {
-    /// The file.
+    /// Path of the merged file.
     pub path: PathBuf,
-    /// What it holds.
+    /// Contents of the file.
     pub bytes: Vec<u8>,
 }
 
-/// Merges the traces of a job, if it asks for that.
+/// Merges the traces of a job if requested.
 pub fn of(
     s: &Settings,
     traces: &[String],
@@ -59,7 +59,7 @@ pub fn of(
     Ok(Some(Merged { path: name.into(), bytes }))
 }
 
-/// A number for each trace, or 100 percent and once.
+/// One number per trace; the default is 100 percent and a single repetition.
 fn one_each(s: &Settings, option: &'static str, traces: usize) -> Result<Vec<f64>, Wrong> {
     let Some(given) = s.floats(option)? else {
         return Ok(vec![if option == SCALARS { 100.0 } else { 1.0 }; traces]);

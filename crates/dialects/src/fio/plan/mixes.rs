@@ -1,5 +1,5 @@
-//! Several passes of a mix that writes and verifies. Each is of as many reads and writes as there are blocks; how many there are depends on
-//! how many writes are drawn, which the stream finds out as it goes.
+//! Several passes of a mix that writes and verifies. A pass has as many reads and writes as there are blocks. The number of passes depends
+//! on how many writes are drawn, which is known only during the run.
 
 use super::super::Wrong;
 use super::super::settings::Settings;
@@ -9,8 +9,8 @@ use super::loops;
 use super::passes::{Passes, amount_of, unknown};
 use fathom_workload::{Access, Amount, Bytes, Record, Stream};
 
-/// Several passes of a mix. `None` where fio 3.42 makes no passes: in order, if blocks fill the region and the engine does not queue, it goes
-/// on until `io_size` is moved.
+/// Several passes of a mix. `None` if fio 3.42 makes no passes: in sequential order, if blocks fill the region and the engine does not
+/// queue, it runs until `io_size` is moved.
 pub(super) fn passes(
     s: &Settings,
     stream: &mut Stream,
@@ -46,7 +46,7 @@ pub(super) fn passes(
             return Err(unknown(s, loops, "of a mix in order with verify_backlog and an engine that queues"));
         }
     }
-    // The reads and writes of the mix itself end at io_size; and nothing is begun for what is less than a block.
+    // The mix's own reads and writes end at io_size; no operation begins for a remainder smaller than a block.
     amount_of(stream, laid, Amount::Bytes(Bytes(io_size.saturating_mul(loops))));
     let moves = io_size.saturating_sub(stream.record.largest().0.saturating_sub(1)).max(1);
     Ok(Some(passes.until(moves, loops)))
@@ -66,7 +66,7 @@ mod tests {
         }
     }
 
-    /// Operations of the mix itself, its writes, and all bytes that are moved, with those that are read back.
+    /// Operations of the mix itself, its writes, and all bytes moved including read-back.
     fn done(args: &str) -> (u64, u64, u64) {
         let stream = stream(args);
         let (region, place) = (Region { start: 0, length: 64 << 10 }, Place::default());
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_mix_makes_passes_until_it_moved_enough_with_what_is_read_back() {
-        // fio 3.42 with io_size=3m: 35 passes of 16 operations, of which 6 were writes, and 210 reads back; with rwmixread=20, 28 passes.
+        // fio 3.42 with io_size=3m: 35 passes of 16 operations, 6 of them writes, and 210 read-backs; with rwmixread=20, 28 passes.
         let passes = |args: &str| {
             let (own, ..) = done(args);
             assert!(own.is_multiple_of(16), "{args}: {own}");
@@ -103,7 +103,7 @@ mod tests {
             stream("--io_size=3m --loops=9999999").keep_written.map(|kept| kept.passes),
             Some(9_999_999)
         );
-        // Counts of fio 3.42: 42 and 25 operations of the mix; 16 where nothing is begun for the 8 KiB that are left.
+        // Counts of fio 3.42: 42 and 25 operations of the mix; 16 if no operation begins for the remaining 8 KiB.
         let reads = |args: &str| done(&format!("--rwmixread=99 {args}"));
         assert_eq!(reads("--io_size=168k").0 + reads("--io_size=100k").0, 42 + 25);
         let (_, writes, bytes) = done("--io_size=136k --rwmixread=50 --bsrange=4k-16k");
@@ -112,12 +112,12 @@ mod tests {
         let (.., bytes) = done("--io_size=3m --bsrange=4k-16k");
         assert!((3 << 20..(3 << 20) + (128 << 10)).contains(&bytes), "{bytes}");
         assert_eq!(stream("--io_size=32k --loops=3").amount, Amount::Bytes(Bytes(96 << 10)));
-        // In order only an engine that queues makes passes; another one moves io_size as it is.
+        // In sequential order only queued engines make passes; others move exactly io_size.
         assert!((24..48).contains(&passes("--io_size=3m --rw=rw --ioengine=libaio")));
         let straight = stream("--io_size=512k --rw=rw --loops=2 --verify_backlog=8");
         assert_eq!(straight.amount, Amount::Bytes(Bytes(1 << 20)));
         assert!(straight.keep_written.is_some_and(|kept| kept.after == 8 && !kept.each_pass));
-        // One of which only one kind has a rate finds out, too.
+        // Also if only one direction has a rate.
         for rate in ["--rate=,1m", "--rate_iops=100,"] {
             let kept = stream(&format!("--io_size=512k {rate}")).keep_written;
             assert!(kept.is_some_and(|kept| kept.moves == Bytes((512 << 10) - 4095)), "{rate}");
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn number_ios_counts_what_is_read_back_before() {
-        // fio 3.42: own operations of 16 a pass, where 6 of a pass were writes.
+        // fio 3.42: 16 operations of its own per pass, 6 of them writes.
         let ends = |args: &str, limit: u64| {
             let (own, writes, _) = done(args);
             let pass = done("--loops=2 --number_ios=9").1;
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn what_is_called_a_mix_and_only_writes_in_order_goes_on_without_passes() {
-        // Writes of fio 3.42, of which a pass has 16.
+        // Writes in fio 3.42, 16 per pass.
         for (args, writes, passes) in [
             ("--io_size=256k", 64, false),
             ("--io_size=96k", 24, false),

@@ -1,5 +1,6 @@
-//! From jobs to the workload: jobs that run together are a phase, every clone of a job is a group with one worker. What belongs to one
-//! subject is in a file of its own: `what` (direction, order, sizes, amount), `files`, `names` and `parts` (of them), `engine`, `pace`, `data`, `report`, `logs`, `replay` and `logged` (iologs).
+//! Turns jobs into the workload: jobs that run together form a phase, and every clone of a job is a group with one worker. One file
+//! per subject: `what` (direction, order, sizes, amount), `files`, `names` and `parts`, `engine`, `pace`, `data`, `report`, `logs`,
+//! `replay` and `logged` (iologs).
 
 mod align;
 mod append;
@@ -66,111 +67,111 @@ use super::{Spot, World, Wrong};
 use fathom_workload::{Access, Amount, Data, Stream, Verify, Workload};
 use std::path::{Path, PathBuf};
 
-/// Jobs as they will run.
+/// Jobs and the workload made from them.
 #[derive(Debug)]
 pub struct Plan {
-    /// Options of the program.
+    /// General options, which belong to no job.
     pub general: General,
-    /// The jobs in their order.
+    /// The jobs in order of appearance.
     pub jobs: Vec<Job>,
-    /// What is to be done.
+    /// The workload to run.
     pub workload: Workload,
-    /// What fathom does of itself in another way, and what was accepted without effect: whole sentences for stderr.
+    /// Deviations from fio and options accepted without effect: whole sentences for stderr.
     pub notes: Vec<String>,
-    /// Options that were accepted without effect.
+    /// Names of options accepted without effect.
     pub ignored: Vec<String>,
-    /// The words of the command line.
+    /// Command-line arguments.
     pub arguments: Vec<String>,
 }
 
 /// One job with its clones.
 #[derive(Debug)]
 pub struct Job {
-    /// Its name.
+    /// Name as reported.
     pub name: String,
-    /// All its settings.
+    /// All settings that apply to it.
     pub settings: Settings,
-    /// Group in reports.
+    /// Reporting group.
     pub group: u32,
-    /// Jobs of one step run together.
+    /// Step number; jobs of the same step run together.
     pub step: u32,
-    /// It waits for those of the step before by name, not behind a stonewall.
+    /// Whether it waits for the previous step by name (`wait_for`) rather than by a stonewall.
     pub waits: bool,
     /// Number of clones.
     pub clones: u32,
-    /// What a clone does; its files and its start differ by clone.
+    /// Work of a clone; files and start offset differ by clone.
     pub stream: Stream,
-    /// What it does in the words of fio.
+    /// Direction and order in fio's terms.
     pub rw: Rw,
-    /// Files of each clone.
+    /// File paths by clone.
     pub files: Vec<Vec<PathBuf>>,
-    /// The part of them that each clone works on.
+    /// Part of the files for each clone.
     pub parts: Vec<Part>,
-    /// Bytes of each of several files, by clone; of one, the part has them.
+    /// File sizes in bytes by clone, if a clone has several files; for one file see `parts`.
     pub sizes: Vec<Vec<u64>>,
-    /// How it is made ready and ended.
+    /// Preparation and cleanup.
     pub ready: files::Ready,
-    /// The file that its files get blocks from.
+    /// Donor file that its files swap blocks with.
     pub donor: Option<donor::Donor>,
-    /// Errors that it counts.
+    /// Kinds of errors that it counts instead of ending.
     pub errors: errors::Counted,
-    /// An error of it ends the others.
+    /// Whether an error in it ends the other jobs.
     pub error_ends_all: bool,
-    /// The reading back of a job that writes and verifies.
+    /// Whether it has a phase that reads back and verifies its writes.
     pub reads_back: bool,
-    /// That is a list, made before the start.
+    /// Whether the read-back follows a list made before the start.
     pub reads_listed: bool,
-    /// What it would have written, by clone, of a list that only reads back.
+    /// By clone, the writes that it would have made, for a list that only reads back.
     pub unwritten: Vec<backlog::Unwritten>,
-    /// Most operations of a clone, where block sizes change; whether it has more is found out clone by clone.
+    /// Limit on the operations of a clone with varying block sizes; whether it is reached depends on the clone.
     pub at_most: Option<u64>,
-    /// Writes to check of each clone, as an earlier run saved them; empty: all.
+    /// Writes to verify for each clone, as saved by an earlier run; empty: all.
     pub up_to: Vec<u64>,
-    /// It leaves how far it came, for later runs.
+    /// Whether and how it saves its progress for later runs.
     pub saves: Option<state::Saves>,
-    /// It reads back while it writes.
+    /// Whether it reads back while it writes.
     pub backlog: bool,
-    /// Only the reading back.
+    /// Whether it only reads back.
     pub only_reads_back: bool,
     /// Niceness and I/O priority.
     pub priority: engine::Priority,
-    /// Memory that each clone locks.
+    /// Memory that each clone locks, in bytes.
     pub locked_memory: fathom_workload::Bytes,
-    /// Its user and group.
+    /// User and group to run as.
     pub run_as: fathom_workload::RunAs,
-    /// It does nothing but lay out its files.
+    /// Whether it only lays out its files.
     pub only_lays_out: bool,
-    /// The phase in which it is made ready.
+    /// Phase in which it is prepared.
     pub begins_in: Option<u32>,
-    /// What is run before and after it.
+    /// Shell commands before and after it.
     pub commands: Commands,
-    /// The traces that it replays, in one.
+    /// The merged trace that it replays.
     pub merged: Option<Merged>,
-    /// What is printed of it.
+    /// Reporting options.
     pub report: Report,
-    /// Its times.
+    /// Start delay, warm-up and runtime.
     pub times: pace::Times,
-    /// When it ends because its figures are steady.
+    /// Steady-state rule that ends it.
     pub steady: Option<fathom_workload::Steady>,
-    /// Its CPUs.
+    /// CPU affinity.
     pub cpus: cpus::Cpus,
-    /// Workers of this job in the phases of the workload: phase, first worker. The second is that of the reading back.
+    /// Phases of the workload with its workers: the first entry is the job itself, the second its read-back.
     pub places: Vec<Place>,
 }
 
-/// Where the workers of a job are.
+/// Position of a job's workers in the workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Number of the phase.
+    /// Phase number.
     pub phase: u32,
-    /// The first worker; those of the other clones follow.
+    /// Number of the first worker; the other clones follow.
     pub worker: u32,
 }
 
-/// Makes the workload of the jobs of a command line.
+/// Makes the workload for the jobs of a command line.
 ///
 /// # Errors
-/// The first thing that is wrong, or not supported.
+/// The first thing that is invalid or not supported.
 pub fn make(
     general: General,
     settings: Vec<Settings>,
@@ -273,13 +274,13 @@ fn job(
     let counted = errors::apply(s, &mut stream, checks.reads_back || checks.backlog, notes)?;
     let sealed = matches!(stream.data, Data::Sealed(_));
     align::check(s, &stream, sealed || checks.reads_back || stream.verify != Verify::No)?;
-    // What it asks for comes after the run.
+    // Handled after the run.
     let _ = s.text("write_iolog");
-    // These are of the devices, which are looked at right before it.
+    // Control groups and devices are looked at right before the run.
     groups::check(s)?;
     let _ = (s.on("allow_mounted_write", false), s.text("ioscheduler"));
     let mut report = report::read(s, general.version)?;
-    // Nothing is prepared before a call about a name, so that fio times the call alone.
+    // Calls by name have no preparation, so fio measures the call alone.
     report.lat &= !stream.backend.is_by_name();
     cmdprio::check(s, &stream)?;
     surprising::warn(s, notes);
@@ -340,16 +341,16 @@ fn job(
     Ok(job)
 }
 
-/// Every clone is a worker.
+/// Limit on the total number of clones, each of which is a worker.
 const MOST_CLONES: u32 = 4096;
 
-/// Whether a job may not write all that it is to: something ends it, or it passes over writes that fail.
+/// Whether a job may leave writes out: it may be ended early, or it ignores failed writes.
 fn may_leave_out(job: &Job, jobs: &[Job]) -> bool {
     let passed = &job.stream.pass_over;
     !passed.writes.is_empty() || passed.enough > 0 || may_be_ended(job, jobs)
 }
 
-/// Whether another job that runs beside one, one of its own clones, or a steady state may end it.
+/// Whether a job may be ended by another job beside it, by one of its own clones, or by a steady state.
 fn may_be_ended(job: &Job, jobs: &[Job]) -> bool {
     jobs.iter().any(|other| {
         let beside = other.step == job.step && !other.only_reads_back;
@@ -358,7 +359,7 @@ fn may_be_ended(job: &Job, jobs: &[Job]) -> bool {
     })
 }
 
-/// A job that may leave something out reads back what it has written.
+/// Makes a job that may leave writes out remember them for the read-back.
 fn remember(job: &mut Job) -> Result<(), Wrong> {
     if job.only_reads_back || !(job.reads_back || job.backlog) {
         return Ok(());
@@ -376,15 +377,15 @@ fn remember(job: &mut Job) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// The seed of the workload, which is that of the first job; who has another one keeps it.
+/// The seed of the workload, taken from the first job; jobs with another seed keep theirs.
 fn seed(jobs: &mut [Job], world: &World<'_>) -> Result<u64, Wrong> {
-    /// fio's.
+    /// fio's default seed.
     const DEFAULT: u64 = 0x89;
     let mut first = None;
     for job in jobs {
         let s = &job.settings;
         let repeated = s.on("randrepeat", true);
-        // A seed that is given holds whatever randrepeat says, as in fio 3.42.
+        // An explicit seed applies whatever randrepeat says, as in fio 3.42.
         let own = s.number("randseed")?.unwrap_or(if repeated { DEFAULT } else { world.clock_seed });
         if *first.get_or_insert(own) != own {
             job.stream.seed = Some(fathom_workload::Seed(own));
@@ -393,7 +394,7 @@ fn seed(jobs: &mut [Job], world: &World<'_>) -> Result<u64, Wrong> {
     Ok(first.unwrap_or(DEFAULT))
 }
 
-/// What is to be said, each sentence once.
+/// Notes for the user, without duplicates.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     said: Vec<String>,
@@ -416,27 +417,27 @@ impl Notes {
 }
 
 impl Job {
-    /// Where a value comes from, in words.
+    /// The origin of a setting, in words.
     #[must_use]
     pub fn origin(&self, name: &'static str) -> Option<String> {
         let (level, setting) = self.settings.last(name)?;
         Some(origin(*level, &setting.spot))
     }
 
-    /// The directories that its files are to lie in, or below.
+    /// The directories that contain its files.
     #[must_use]
     pub fn directories(&self) -> Vec<PathBuf> {
         names::directories(&self.settings)
     }
 
-    /// Whether every byte that is read is checked.
+    /// Whether all data read is verified.
     #[must_use]
     pub fn verifies(&self) -> bool {
         self.reads_back || self.backlog || self.stream.verify != Verify::No
     }
 }
 
-/// Where a setting comes from, in words.
+/// The origin of a setting, in words.
 #[must_use]
 pub fn origin(level: Level, spot: &Spot) -> String {
     match level {

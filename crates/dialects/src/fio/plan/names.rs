@@ -1,5 +1,5 @@
-//! The names of a job's files: those that `filename` lists, a device that the job is named after, or names that fio makes of job, clone
-//! and number.
+//! File names of a job: those listed by `filename`, a device that the job is named after, or names made from job, clone and file
+//! number.
 
 use super::super::settings::{Level, Settings};
 use super::super::wrong::COMMAND_LINE;
@@ -7,7 +7,7 @@ use super::super::{World, Wrong};
 use super::Notes;
 use std::path::{Path, PathBuf};
 
-/// The files of every clone.
+/// The file paths of every clone.
 pub fn paths(
     s: &Settings,
     clones: u32,
@@ -38,7 +38,7 @@ pub fn paths(
                 .wrong("filename", "filename=- (standard input or output) is not supported")
                 .hint("instead: a file"));
         }
-        // All clones share them, in the first of several directories.
+        // Listed files are shared by all clones, in the first of several directories.
         let directory = directory_of_names(s, notes);
         let named: Vec<PathBuf> = names.iter().map(|name| below(&directory, name)).collect();
         return Ok(vec![named; clones as usize]);
@@ -62,7 +62,7 @@ pub fn paths(
     Ok((0..clones).map(of_clone).collect())
 }
 
-/// All files below a directory, or the first so many of them. All clones share them.
+/// All files below a directory, or the first few of them. All clones share them.
 fn below_directory(
     s: &Settings,
     directory: &str,
@@ -85,12 +85,12 @@ fn below_directory(
     Ok(found)
 }
 
-/// The directories that are given.
+/// The directories of the `directory` option.
 pub fn directories(s: &Settings) -> Vec<PathBuf> {
     s.text("directory").map(split).into_iter().flatten().map(PathBuf::from).collect()
 }
 
-/// A name in a directory, one with a leading slash, too: fio joins both.
+/// Joins a directory and a name, even one with a leading slash, as fio does.
 pub(super) fn below(directory: &str, name: &str) -> PathBuf {
     if directory.is_empty() {
         return name.into();
@@ -98,8 +98,8 @@ pub(super) fn below(directory: &str, name: &str) -> PathBuf {
     Path::new(directory).join(name.trim_start_matches('/'))
 }
 
-/// The directory that listed names lie in. fio reads names when it comes to them: a directory that is given only later, in a section
-/// below or to the right on the command line, does not hold for them.
+/// The directory of listed names. fio joins names when it reads them, so a directory given later, in a section below or further right
+/// on the command line, does not apply.
 fn directory_of_names(s: &Settings, notes: &mut Notes) -> String {
     let list: Vec<_> = s.all().collect();
     let Some(at) = list.iter().rposition(|(_, of)| of.row.name == "filename") else { return String::new() };
@@ -119,7 +119,7 @@ fn directory_of_names(s: &Settings, notes: &mut Notes) -> String {
     found.and_then(|text| split(text).into_iter().next()).unwrap_or_default()
 }
 
-/// At colons that no backslash stands before.
+/// Splits at colons not preceded by a backslash.
 pub(super) fn split(text: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut letters = text.chars().peekable();

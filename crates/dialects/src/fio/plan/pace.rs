@@ -1,4 +1,4 @@
-//! How fast a job goes, and how long: rates, pauses, times.
+//! Rates, pauses and durations of a job.
 
 use super::super::Wrong;
 use super::super::settings::Settings;
@@ -8,30 +8,30 @@ use super::what::{Direction, Trims};
 use fathom_workload::ops::{Place, derive_seed};
 use fathom_workload::{Arrivals, Bytes, Duration, Mix, Rate, RateOf, Record, Stream, Think};
 
-/// Times of a job, in nanoseconds; 0: none.
+/// Durations of a job, in nanoseconds; 0: none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Times {
-    /// Longest time that is counted.
+    /// Maximum measured time.
     pub runtime: u64,
     /// Warm-up.
     pub ramp: u64,
-    /// Warm-up in bytes, of a job or of all that it is reported with.
+    /// Warm-up in bytes, of a job or of its whole reporting group.
     pub ramp_bytes: u64,
     pub ramp_together: bool,
-    /// Wait before, at least.
+    /// Start delay, or its lower bound.
     pub delay: u64,
-    /// And at most: each clone draws its own.
+    /// Upper bound of the start delay; each clone draws its own.
     pub delay_most: u64,
-    /// When it is done it ends the others: `exitall` of any job makes all of them do so.
+    /// Ends the other jobs when it is done; `exitall` in any job sets this for all.
     pub exit_all: bool,
-    /// It is ended when the jobs beside it that do I/O are done.
+    /// Ended when the I/O jobs beside it are done.
     pub ends_with_io: bool,
 }
 
 impl Times {
-    /// The delay of a clone, by its number among those of all jobs: the same in every run with this seed.
+    /// The start delay of a clone, by its number among all clones: the same in every run with this seed.
     pub fn delay_of(&self, clone: u32, seed: u64) -> u64 {
-        /// Purpose of the seed.
+        /// Tag that separates this use of the seed.
         const FOR_DELAYS: u64 = 0x5d;
         let choices = self.delay_most.saturating_sub(self.delay).saturating_add(1);
         let place = Place { phase: 0, worker: clone, repetition: 0 };
@@ -39,7 +39,7 @@ impl Times {
     }
 }
 
-/// `startdelay`: a time, or two of which every clone draws one between.
+/// `startdelay`: a time, or a range from which every clone draws.
 fn delays(s: &Settings) -> Result<(u64, u64), Wrong> {
     const NAME: &str = "startdelay";
     let Some(text) = s.text(NAME) else { return Ok((0, 0)) };
@@ -50,7 +50,7 @@ fn delays(s: &Settings) -> Result<(u64, u64), Wrong> {
     Ok((first.min(last), first.max(last)))
 }
 
-/// The times of a job.
+/// Reads the durations and pauses of the job.
 pub fn times(s: &Settings, stream: &mut Stream, notes: &mut Notes) -> Result<Times, Wrong> {
     let runtime = s.time("runtime")?;
     if s.on("time_based", false) && runtime == 0 {
@@ -81,10 +81,10 @@ pub fn times(s: &Settings, stream: &mut Stream, notes: &mut Notes) -> Result<Tim
     };
     let think = s.time("thinktime")?;
     let spin = s.time("thinktime_spin")?;
-    // 0 is 1, as in fio.
+    // 0 means 1, as in fio.
     let every = s.number("thinktime_blocks")?.map(|every| every.max(1));
     let spell = s.time("thinktime_iotime")?;
-    // With a time, operations are counted only if it says so, too.
+    // If a time is given, operations are counted only if requested as well.
     let every = every.unwrap_or(u64::from(spell == 0));
     let by_issue = s.word("thinktime_blocks_type") == Some("issue");
     if think > 0 && spin > think {
@@ -107,14 +107,14 @@ pub fn times(s: &Settings, stream: &mut Stream, notes: &mut Notes) -> Result<Tim
     Ok(times)
 }
 
-/// The rate of a job. fio keeps one rate for reads and one for writes; here a mix has one for both, and the shares follow from them.
+/// Sets the rate of a job. fio has separate rates for reads and writes; here a mix has one rate, and the shares follow from both.
 pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction) -> Result<(), Wrong> {
     let read = |t: &str, kb: u64| lenient::bytes(t, kb);
     let bytes = s.triple("rate", 0, read)?.filter(|r| *r != [0; 3]);
     let operations = s.triple("rate_iops", 0, read)?.filter(|r| *r != [0; 3]);
     let anew = s.on("rate_ignore_thinktime", false);
     let poisson = s.word("rate_process") == Some("poisson");
-    // What changes its size is counted in bytes, the least as one.
+    // Rates of varying sizes are in bytes, with the smallest size as the unit.
     let mut per = Bytes(0);
     let (name, rates): (&'static str, [f64; 3]) = match (bytes, operations) {
         (None, None) => return Ok(()),
@@ -140,14 +140,14 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction) -> Result<(), Wro
     }
     let [r, w, _] = rates;
     let total = if rw.mixed && (r <= 0.0 || w <= 0.0) {
-        // The others are done whenever those are not due.
+        // The unlimited direction runs whenever the other is not due.
         stream.pace.rate_of = if r > 0.0 { RateOf::Reads } else { RateOf::Writes };
         r + w
     } else if rw.mixed {
         let percent = (r / (r + w) * 100.0).round();
         let whole = (percent / 100.0 - r / (r + w)).abs() <= 1e-9;
         let mix = match (poisson, whole) {
-            // Each kind has its own pace: what is due next is of the kind that is behind its rate.
+            // Each direction has its own rate: the next operation is of the one that is behind.
             (false, _) => Mix::ReadsPerWriteIssued(r / w),
             (true, true) => Mix::ReadPercent(percent as u8),
             (true, false) => {
@@ -198,7 +198,7 @@ mod tests {
         assert!(drawn[..8].windows(2).any(|two| two[0] != two[1]), "{drawn:?}");
         assert_eq!(drawn[8], 0);
         assert_eq!(drawn, delays("--name=a --numjobs=8 --startdelay=3-1 --name=b"), "the same in every run");
-        // Only what differs is a group's own.
+        // Only differing delays are set per group.
         assert_eq!(delays("--name=a --startdelay=500ms --name=b"), [SECOND / 2, 0]);
         assert_eq!(delays("--name=a --startdelay=1.9 --name=b"), [SECOND, 0], "as fio, which cuts it off");
         assert_eq!(delays("--name=a --startdelay=2 --name=b --startdelay=2"), [0, 0]);
@@ -278,7 +278,7 @@ mod tests {
             think("--thinktime_blocks=4 --thinktime_blocks_type=issue"),
             Think { by_issue: true, ..every(4, 0) }
         );
-        // With a rate, what a pause kept is made up for, or it is not.
+        // With a rate, time lost in a pause is made up for or not.
         assert_eq!(think("--rate_iops=10"), every(1, 0));
         assert_eq!(
             think("--rate_iops=10 --rate_ignore_thinktime=1"),

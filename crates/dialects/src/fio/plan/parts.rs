@@ -1,5 +1,5 @@
-//! How large the files of a job are, and which part of them each clone works on: `size`, `filesize`, `offset`, `offset_increment` and what
-//! a percentage of each is a share of.
+//! Sizes of a job's files and the part that each clone works on: `size`, `filesize`, `offset`, `offset_increment`, and the reference
+//! of percentages in each.
 
 use super::super::number::Size;
 use super::super::settings::Settings;
@@ -12,21 +12,21 @@ use fathom_workload::{Access, Amount, Bytes, Stream};
 /// The part of a file that a clone works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Its first byte.
+    /// First byte.
     pub start: u64,
-    /// Its length.
+    /// Length in bytes.
     pub length: u64,
-    /// Size that the file must have.
+    /// Required size of the file.
     pub file: u64,
-    /// Size that it has then: one that is there may be larger.
+    /// Resulting size of the file: an existing one may be larger.
     pub real: u64,
-    /// Bytes of all files of the clone that `size` asks for: what a percentage in `io_size` is a share of.
+    /// Bytes that `size` requests over all files of the clone: the reference of a percentage in `io_size`.
     pub size: u64,
-    /// How much is done there.
+    /// Amount of I/O in the part.
     pub amount: Amount,
 }
 
-/// The part of a clone that has one file, which is `found`, or is made.
+/// The part of a clone with one file, `found` or newly created.
 pub fn of_one_file(
     s: &Settings,
     stream: &Stream,
@@ -58,7 +58,7 @@ pub fn of_one_file(
             let Some(end) = start.checked_add(bytes) else { return Err(too_far(s)) };
             (bytes, end, bytes)
         }
-        // With a size of its own it is worked on to its end, and size is how much is done.
+        // With filesize, the whole file is used, and size is the amount of I/O.
         (Some(Size::Bytes(bytes)), Some(each)) => {
             let whole = after(each)?;
             let length = if bytes < whole { whole_or_start(s, stream, whole, bytes)? } else { whole };
@@ -80,7 +80,7 @@ pub fn of_one_file(
     if length == 0 {
         return Err(s.wrong("size", "nothing is left to work on: size and offset leave 0 bytes"));
     }
-    // Zones go on to the end of the file.
+    // Zones continue to the end of the file.
     let zones = matches!(stream.access, Access::ZonesInTurn { .. });
     let whole = there.max(file).saturating_sub(start);
     let length =
@@ -89,7 +89,7 @@ pub fn of_one_file(
     Ok(Part { start, length, file, real, size, amount: Amount::Pass })
 }
 
-/// The bytes that `size` of them in each loop work on: all, or the first again where each loop begins anew.
+/// Bytes worked on if each loop does `size` of them: all, or only the start if each loop starts over.
 fn whole_or_start(s: &Settings, stream: &Stream, whole: u64, size: u64) -> Result<u64, Wrong> {
     let loops = s.number("loops")?.unwrap_or(1) > 1 && !s.on("time_based", false);
     match loops && loops::queues(s, stream) {
@@ -101,26 +101,26 @@ fn whole_or_start(s: &Settings, stream: &Stream, whole: u64, size: u64) -> Resul
     }
 }
 
-/// Nobody says how large the files are.
+/// Error: no size is given.
 pub(super) fn no_size(s: &Settings) -> Wrong {
     s.wrong("size", "how large its files are is not said, and they are not there")
         .fio(format!("{}: you need to specify size=\nfio: pid=0, err=22/file:filesetup.c, func=total_file_size, error=Invalid argument\n", s.job))
         .hint("size=1g, for example")
 }
 
-/// A share of nothing.
+/// Error: a percentage of nothing.
 pub(super) fn no_share(s: &Settings) -> Wrong {
     s.wrong("size", "a percentage is one of the file's size, and the file is not there")
         .hint("give the size in bytes")
 }
 
-/// Sums that no file has room for.
+/// Error: the sum exceeds the largest file.
 pub(super) fn too_far(s: &Settings) -> Wrong {
     let name = s.last_of(&["size", "filesize"]).unwrap_or("offset");
     s.wrong(name, "sizes and offsets together are larger than 2^64 - 1")
 }
 
-/// `filesize` of a file of a clone. From a range it is drawn, the same in every run: the files stay, and are to fit the next one.
+/// `filesize` of a clone's file. A range is drawn from, with the same result in every run so that files left by one run fit the next.
 pub(super) fn file_size(
     s: &Settings,
     stream: &Stream,
@@ -130,17 +130,17 @@ pub(super) fn file_size(
     if least == most {
         return Ok(Some(most));
     }
-    // Listed files are shared by all clones.
+    // All clones share listed files.
     let worker = if s.last_of(&["filename", "opendir"]).is_some() { 0 } else { clone };
     let place = Place { phase: file, worker, repetition: 0 };
     let drawn =
         least + derive_seed(s.number("randseed")?.unwrap_or(0), place, 0) % (most - least).saturating_add(1);
     let unit = stream.record.unit().0.max(1);
-    // fio rounds down to whole blocks, too.
+    // fio also rounds down to whole blocks.
     Ok(Some((drawn / unit * unit).max(least)))
 }
 
-/// The offset and so many increments, of which shares are those of `whole`.
+/// The offset plus a number of increments; percentages are of `whole`.
 fn first_byte(s: &Settings, clone: u32, whole: u64) -> Result<u64, Wrong> {
     let bytes = |size: Option<Size>| size.map_or(0, |size| size.of(whole));
     let offset = bytes(s.size("offset")?);
@@ -149,8 +149,8 @@ fn first_byte(s: &Settings, clone: u32, whole: u64) -> Result<u64, Wrong> {
     sum.ok_or_else(|| s.wrong("offset_increment", "offset and increments add up to more than 2^64 - 1"))
 }
 
-/// The first byte: the offset and so many increments. Percentages are of the file as it is; where there is one, the sum is rounded up to
-/// the least block size, or to what offset_align says.
+/// The first byte: offset plus increments. Percentages are of the actual file size; then the sum is rounded up to the smallest
+/// block size, or to offset_align.
 pub(super) fn start(
     s: &Settings,
     stream: &Stream,
@@ -180,17 +180,17 @@ pub(super) fn start(
 }
 
 impl Part {
-    /// Bytes that a job is to do: `io_size`, or `size` where that is less than what it works on.
+    /// Bytes of I/O requested: `io_size`, or `size` if that is less than the part.
     pub fn asked(&self, s: &Settings) -> Result<Option<u64>, Wrong> {
         let size = Some(self.size).filter(|size| *size < self.length);
         Ok(s.size("io_size")?.map(|io_size| io_size.of(self.size)).or(size))
     }
 
-    /// Puts a stream there. Of several files each is worked on to its end.
+    /// Applies the part to a stream. Several files are each used to their end.
     pub fn place(&self, stream: &mut Stream, several: bool) {
-        // What is listed says itself where it is.
+        // Lists contain their own offsets.
         if !matches!(stream.access, fathom_workload::Access::Listed(_)) {
-            // Of a name there is one operation, wherever in the file that may be.
+            // Calls by name are one operation, regardless of the offset.
             let by_name = stream.backend.is_by_name();
             let length = if by_name { stream.record.largest() } else { Bytes(self.length) };
             stream.start = Bytes(if by_name { 0 } else { self.start });
@@ -232,7 +232,7 @@ mod tests {
             assert_eq!(parts(&format!("--filename=there {args}")), [(start, length)], "{args}");
         }
         assert_eq!(parts("--filename=there --bsrange=1k-16k --offset=33%")[0].0, 346_112);
-        // Of a file that is not there a share is nothing; the engine null has the size that is asked for.
+        // A percentage of a missing file is 0; the null engine uses the requested size.
         assert_eq!(parts("--size=256k --offset=25%"), [(0, 262_144)]);
         assert_eq!(parts("--ioengine=null --size=1m --offset=25%"), [(262_144, MIB)]);
         assert_eq!(parts("--filesize=64k --size=256k"), [(0, 65536)]);
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_file_that_is_larger_than_size_is_worked_on_to_its_end() {
-        // fio 3.42, from its iologs: bytes that are worked on, and bytes that are done.
+        // From iologs of fio 3.42: bytes in the part, and bytes of I/O.
         let zones = "--zonemode=strided --zonesize=8k --zoneskip=8k";
         for (args, length, done) in [
             ("--filesize=64k --size=16k".to_owned(), 64, 16),
@@ -293,7 +293,7 @@ mod tests {
         assert_eq!(first("--offset=10% --offset_increment=10% --size=10%"), [106_496, 212_992, 315_392]);
         assert_eq!(first("--offset=1000 --offset_increment=10% --size=4k"), [4096, 106_496, 212_992]);
         assert_eq!(first("--offset_increment=5000 --size=64k"), [0, 5000, 10_000]);
-        // Each goes on to the end of the file.
+        // Each continues to the end of the file.
         let ends = shared("--offset_increment=10%");
         assert!(ends.iter().all(|(start, length)| start + length == MIB), "{ends:?}");
         assert_eq!(first("--offset_increment=256k --size=512k").len(), 3);
@@ -323,7 +323,7 @@ mod tests {
             let plan = planned(&format!("--name=a --numjobs=4096 {args}"));
             assert_eq!(plan.workload.phases[0].groups.len(), 4096, "{args}");
         }
-        // Cubic time took minutes.
+        // A cubic algorithm took minutes.
         assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
     }
 }

@@ -1,5 +1,5 @@
-//! Passes of a job that writes and verifies, where blocks are written in order or have a map. What is read back counts towards `io_size`
-//! and `number_ios`, and each pass is read back before the next one, as fio 3.42 was seen to do.
+//! Passes of a job that writes and verifies, where blocks are written in order or have a map. As observed in fio 3.42, read-back counts
+//! towards `io_size` and `number_ios`, and each pass is read back before the next one.
 
 use super::super::Wrong;
 use super::super::settings::Settings;
@@ -8,18 +8,18 @@ use super::sequence::Stretch;
 use super::{backlog, loops, mixes};
 use fathom_workload::{Access, Amount, Bytes, Direction, Mix, Record, Stream, Verify};
 
-/// How much is written, and whether several passes are.
+/// How much is written, and in how many passes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Passes {
-    /// More is written than one pass.
+    /// There is more than one pass.
     several: bool,
-    /// How much they move at least, with what is read back, where that alone says how many there are; else 0.
+    /// Minimum bytes moved, including read-back, if this determines the number of passes; else 0.
     moves: u64,
-    /// Passes that are made in any case, beside `moves`.
+    /// Minimum number of passes, regardless of `moves`.
     loops: u64,
-    /// Operations after which they end, with those that read back; 0: no limit.
+    /// Limit on operations, including read-back; 0: none.
     most: u64,
-    /// Bytes of a pass that ends before all of the part was passed over; else 0.
+    /// Bytes of a pass that ends before the end of the part; else 0.
     bytes: u64,
 }
 
@@ -27,7 +27,7 @@ impl Passes {
     const ONE: Self = Self { several: false, moves: 0, loops: 0, most: 0, bytes: 0 };
     const SEVERAL: Self = Self { several: true, ..Self::ONE };
 
-    /// Several that end where `number_ios` does, if it is given.
+    /// Several passes, limited by `number_ios` if given.
     pub(super) fn limited(s: &Settings, loops: u64, stream: &Stream) -> Result<Self, Wrong> {
         let most = s.number("number_ios")?.unwrap_or(0).saturating_mul(loops);
         let backlog = s.number("verify_backlog")?.filter(|n| *n > 0 && most > 0);
@@ -37,19 +37,19 @@ impl Passes {
         Ok(Self { most, ..Self::SEVERAL })
     }
 
-    /// As many as it takes to move so much, and `loops` in any case.
+    /// At least `loops` passes, and enough to move `moves` bytes.
     pub(super) fn until(self, moves: u64, loops: u64) -> Self {
         Self { moves, loops, ..self }
     }
 
-    /// Whether `number_ios` ends them.
+    /// Whether `number_ios` limits them.
     pub(super) fn are_limited(self) -> bool {
         self.most > 0
     }
 }
 
-/// Settles how much is written, of a job whose writes are read back or are not (`do_verify=0`). `None` where there are no passes: without
-/// a map, where blocks are left out, and where a clock ends it.
+/// Determines how much is written, whether or not it is read back (`do_verify=0`). `None` if there are no passes: without a map
+/// where blocks are skipped, or with a time limit.
 pub fn settle(
     s: &Settings,
     stream: &mut Stream,
@@ -61,7 +61,7 @@ pub fn settle(
     let stops = if may_read_back_meanwhile(s, stream)? { stops } else { None };
     let bytes = stops.map_or(0, |blocks| blocks.saturating_mul(stream.record.unit().0));
     if reads_back && goes_round(s, stream, laid)? {
-        // Where no block is cut by the end, it goes on at the beginning.
+        // If no block is cut off at the end, it continues at the beginning.
         let bytes = if is_cut(stream, laid) { bytes } else { 0 };
         return Ok(Some(Passes { bytes, ..Passes::SEVERAL }));
     }
@@ -80,7 +80,7 @@ pub fn settle(
     }
     let (Some(part), true) = (laid.parts.first(), has_passes) else { return Ok(None) };
     let region = laid.bytes_of_a_pass();
-    // It writes alone, but is called a mix: like one in order it begins again by itself.
+    // It only writes but is called a mix: like a sequential mix, it starts over by itself.
     let called_mix = matches!(s.word("rw"), Some("rw" | "readwrite"));
     let whole = region.is_multiple_of(stream.record.unit().0.max(1));
     let in_order = stream.access == Access::Sequential && called_mix && !mixes;
@@ -104,7 +104,7 @@ pub fn settle(
         let unit = stream.record.unit().0.max(1);
         let io_size = part.asked(s)?.unwrap_or(0);
         if !reads_back {
-            // As below, of blocks of one size.
+            // As below, for blocks of one size.
             if io_size == 0 || io_size > region && !(loops == 1 && loops::queues(s, stream)) {
                 amount_of(stream, laid, Amount::Passes(loops));
             }
@@ -132,7 +132,7 @@ pub fn settle(
         Amount::Operations(n) => n,
         Amount::Bytes(bytes) => bytes.0.div_ceil(size),
     };
-    // What a mix in order begins within a pass is a whole block.
+    // A block begun within a pass of a sequential mix is done in full.
     if stops.is_none() && asked <= if mixes { region.div_ceil(size) } else { blocks } {
         return Ok(Some(Passes::ONE));
     }
@@ -144,7 +144,7 @@ pub fn settle(
     if !reads_back && loops == 1 && loops::queues(s, stream) {
         return Ok(Some(Passes::SEVERAL));
     }
-    // Where nothing is read back, io_size alone brings a call that waits no second pass.
+    // Without read-back, io_size alone adds no second pass for synchronous engines.
     let by_size = if reads_back || loops > 1 { (io_size / size).div_ceil(moved_by_pass) } else { 1 };
     let mut writes = blocks.saturating_mul(by_size.max(loops));
     if io_size > 0 && io_size < region {
@@ -157,7 +157,7 @@ pub fn settle(
         let backlog = s.number("verify_backlog")?.filter(|n| *n > 0 && reads_back && whole > 0 && rest > 0);
         if let Some(backlog) = backlog {
             known_beside_number_ios(s, loops, stream, backlog)?;
-            // As many are written as are read back, by turns.
+            // Writes and read-backs alternate in equal numbers.
             rest = rest / (2 * backlog) * backlog + (rest % (2 * backlog)).min(backlog);
         }
         let rest = rest.min(blocks);
@@ -177,14 +177,14 @@ pub fn settle(
     Ok(Some(if writes > blocks { Passes { bytes, ..Passes::SEVERAL } } else { Passes::ONE }))
 }
 
-/// Blocks after which fio finds no more, where stripes do not come out even.
+/// Number of blocks after which fio finds none, if stripes do not divide the part evenly.
 pub(super) fn stops_after(stream: &Stream, laid: &Laid) -> Option<u64> {
     let part = laid.parts.first().filter(|_| laid.sizes.is_empty())?;
     let striped = matches!(stream.access, Access::Striped { by_kind: false, .. });
     Stretch::of(part).stops_after(stream).filter(|blocks| striped && *blocks > 0)
 }
 
-/// Whether a stripe is cut by the end.
+/// Whether the end cuts off a stripe.
 fn is_cut(stream: &Stream, laid: &Laid) -> bool {
     match stream.access {
         Access::Striped { run, gap, .. } if stops_after(stream, laid).is_some() => {
@@ -194,9 +194,9 @@ fn is_cut(stream: &Stream, laid: &Laid) -> bool {
     }
 }
 
-/// Whether a job checks pass by pass until a clock or `loops` end it, without a count: with `time_based`, or where no map says which blocks
-/// are left. That is so with engines that queue. With others all of it is one pass in fio, too, unless a pass in order leaves some bytes
-/// that are less than a block.
+/// Whether a job verifies pass by pass until time or `loops` end it: with `time_based`, or without a map of finished blocks.
+/// This applies to queued engines. With others everything is one pass in fio too, unless a sequential pass leaves a remainder smaller
+/// than a block.
 fn goes_round(s: &Settings, stream: &Stream, laid: &Laid) -> Result<bool, Wrong> {
     let endless = stream.amount == Amount::Endless;
     let (loops, region) = (s.number("loops")?.unwrap_or(1), laid.bytes_of_a_pass());
@@ -221,7 +221,7 @@ fn goes_round(s: &Settings, stream: &Stream, laid: &Laid) -> Result<bool, Wrong>
         && may_read_back_meanwhile(s, stream)?)
 }
 
-/// Whether nothing forbids to read back between two passes. A rate of a mix is one of its reads, too.
+/// Whether reading back between passes is possible. The rate of a mix also applies to its reads.
 fn may_read_back_meanwhile(s: &Settings, stream: &Stream) -> Result<bool, Wrong> {
     let writes_alone = matches!(stream.direction, Direction::Write | Direction::Mix(Mix::ReadPercent(0)));
     let rate = stream.pace.rate.filter(|_| writes_alone);
@@ -231,13 +231,13 @@ fn may_read_back_meanwhile(s: &Settings, stream: &Stream) -> Result<bool, Wrong>
         && backlog::paces_what_checks(stream, rate))
 }
 
-/// How much all clones do.
+/// Sets the amount for all clones.
 pub(super) fn amount_of(stream: &mut Stream, laid: &mut Laid, amount: Amount) {
     stream.amount = amount;
     laid.parts.iter_mut().for_each(|part| part.amount = amount);
 }
 
-/// Whether it is known where `number_ios` ends passes that are read back meanwhile.
+/// Checks that the end by `number_ios` is known for passes that are read back during the run.
 fn known_beside_number_ios(s: &Settings, loops: u64, stream: &Stream, backlog: u64) -> Result<(), Wrong> {
     if s.number("verify_backlog_batch")?.is_some_and(|batch| batch != backlog) {
         return Err(unknown(s, loops, "with verify_backlog_batch, together with number_ios"));
@@ -249,7 +249,7 @@ fn known_beside_number_ios(s: &Settings, loops: u64, stream: &Stream, backlog: u
 }
 
 impl Passes {
-    /// Lets a job of several passes read back after each of them. Gives whether it has several.
+    /// Makes a job read back after each of its passes. Returns whether it has several.
     pub fn read_back(
         this: Option<Self>,
         s: &Settings,
@@ -274,7 +274,7 @@ impl Passes {
         Ok(true)
     }
 
-    /// What is only read back is read once.
+    /// Refuses several passes for a job that only reads back.
     pub fn once(this: Option<Self>, s: &Settings) -> Result<(), Wrong> {
         let loops = s.number("loops")?.unwrap_or(1);
         match this.filter(|passes| passes.several) {
@@ -284,7 +284,7 @@ impl Passes {
     }
 }
 
-/// Who reads back pass by pass, and cannot.
+/// Error: the job cannot read back pass by pass.
 pub(super) fn unknown(s: &Settings, loops: u64, what: &str) -> Wrong {
     let name = if loops > 1 { "loops" } else { s.last_of(&["io_size", "number_ios"]).unwrap_or("io_size") };
     s.wrong(
@@ -299,7 +299,7 @@ mod tests {
     use super::super::super::tests::{planned, refused};
     use fathom_workload::{Amount, Program};
 
-    /// Writes of 4 KiB, and after how many of them something is read back.
+    /// Writes of 4 KiB, and the number of writes between read-backs.
     fn writes(args: &str) -> (u64, (u64, bool), bool) {
         let plan = planned(&format!("--name=a --bs=4k --size=64k --rw=write --verify=crc32c {args}"));
         let Program::Stream(stream) = &plan.workload.phases[0].groups[0].threads[0].program else {
@@ -395,7 +395,7 @@ mod tests {
 
     #[test]
     fn who_goes_round_checks_each_time_round_with_an_engine_that_queues() {
-        // fio 3.42, by the reads and writes that it counts.
+        // Reads and writes as counted by fio 3.42.
         for (args, each) in [
             ("--time_based --ioengine=libaio", true),
             ("--time_based --ioengine=io_uring --rw=randwrite", true),
@@ -448,7 +448,7 @@ mod tests {
 
     #[test]
     fn passes_with_blocks_of_changing_sizes_are_read_back_each() {
-        // fio 3.42: 28, 28, 14 and 21 writes of a pass of seven.
+        // fio 3.42: 28, 28, 14 and 21 writes, seven per pass.
         for (args, passes) in [
             ("--rw=randwrite --io_size=512k", 4),
             ("--size=66k --io_size=512k", 4),
@@ -459,7 +459,7 @@ mod tests {
             let (writes, after, _) = writes(&format!("--bsrange=4k-16k {args}"));
             assert_eq!((writes, after), (passes * 16, (0, passes > 1)), "{args}");
         }
-        // What is not read back makes the passes that loops asks for, and with an engine that queues moves all of io_size.
+        // Without read-back, it makes the passes of loops, and with a queued engine moves all of io_size.
         for (args, passes) in [
             ("--loops=2", 2),
             ("--rw=randwrite --loops=2", 2),
@@ -477,7 +477,7 @@ mod tests {
 
     #[test]
     fn stripes_that_do_not_come_out_even_make_passes() {
-        // Counts of fio 3.42: a pass has six blocks.
+        // Counts of fio 3.42, with six blocks per pass.
         for (args, count, again) in [
             ("", 12, true),
             ("--io_size=60k", 12, true),
@@ -503,7 +503,7 @@ mod tests {
 
     #[test]
     fn number_ios_ends_passes_with_blocks_of_changing_sizes() {
-        // fio 3.42: 28 operations of two loops, with those that were read back.
+        // fio 3.42: 28 operations in two loops, including read-back.
         let plan = planned(
             "--name=a --size=64k --rw=randwrite --verify=crc32c --bsrange=4k-8k --loops=2 --number_ios=14",
         );
@@ -559,7 +559,7 @@ mod tests {
             let why = refused(&format!("--name=a --size=64k --rw=write --verify=crc32c {args}"));
             assert!(why.contains("each pass is read back"), "{args}: {why}");
         }
-        // The last block of a mix in order is begun within its one pass.
+        // The last block of a sequential mix begins within its only pass.
         planned("--name=a --rw=rw --bs=3k --size=64k --verify=crc32c");
     }
 }

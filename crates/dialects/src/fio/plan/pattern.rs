@@ -1,16 +1,16 @@
-//! Patterns of buffers, as `buffer_pattern` writes them: `0x` and digits (bytes as written), whole numbers (least byte first, no more
-//! bytes than needed; four of a negative one), `"text"` and `'FILE'`, one after the other.
+//! Buffer patterns, as in `buffer_pattern`: concatenated `0x` digits (bytes as written), integers (little-endian, in as few bytes as
+//! possible; four if negative), `"text"` and `'FILE'`.
 
 use super::super::World;
 use std::path::Path;
 
-/// The longest pattern.
+/// Maximum length of a pattern in bytes.
 const MOST: usize = 1 << 16;
 
 /// The bytes of a pattern.
 ///
 /// # Errors
-/// A sentence that says what was expected.
+/// A message that says what was expected.
 pub fn bytes(text: &str, world: &World<'_>) -> Result<Vec<u8>, String> {
     match with_offsets(text, world)? {
         (bytes, offsets) if offsets.is_empty() => Ok(bytes),
@@ -18,10 +18,10 @@ pub fn bytes(text: &str, world: &World<'_>) -> Result<Vec<u8>, String> {
     }
 }
 
-/// The bytes of a pattern that may know where it is: places where `%o` stands for eight bytes, the offset of the block.
+/// The bytes of a pattern with optional `%o`, and the positions where it stands for the eight-byte offset of the block.
 ///
 /// # Errors
-/// A sentence that says what was expected.
+/// A message that says what was expected.
 pub fn with_offsets(text: &str, world: &World<'_>) -> Result<(Vec<u8>, Vec<u32>), String> {
     let mut out = Vec::new();
     let mut offsets = Vec::new();
@@ -47,7 +47,7 @@ pub fn with_offsets(text: &str, world: &World<'_>) -> Result<(Vec<u8>, Vec<u32>)
         } else {
             let sign = usize::from(rest.starts_with('-'));
             let end = rest[sign..].find(|c: char| !c.is_ascii_digit()).map_or(rest.len(), |at| at + sign);
-            // A 0 before an x belongs to what comes behind.
+            // A 0 before x starts a hexadecimal number.
             let hexadecimal =
                 rest[end..].starts_with(['x', 'X']) && rest[..end].ends_with('0') && end > sign + 1;
             let end = end - usize::from(hexadecimal);
@@ -61,7 +61,7 @@ pub fn with_offsets(text: &str, world: &World<'_>) -> Result<(Vec<u8>, Vec<u32>)
     if out.is_empty() { Err("the pattern has no bytes".into()) } else { Ok((out, offsets)) }
 }
 
-/// An odd number of digits has a zero before the first.
+/// An odd number of digits is padded with a leading zero.
 fn hexadecimal(digits: &str, out: &mut Vec<u8>) -> Result<(), String> {
     if digits.is_empty() {
         return Err("digits are missing after 0x".into());
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn patterns_are_those_that_fio_writes() {
-        // As read back from files that fio 3.33 wrote.
+        // As read back from files written by fio 3.33.
         for (text, written) in [
             ("90", &[0x5a][..]),
             ("0x5a", &[0x5a]),

@@ -1,5 +1,5 @@
-//! Jobs into phases: those that run together are one, every clone is a group. Jobs that verify what they wrote have a phase for the
-//! reading back, after that of the writing.
+//! Groups jobs into phases: jobs that run together share a phase, and every clone is a group. Read-back of verified writes is a
+//! separate phase after the writing.
 
 use super::backlog;
 use super::errors;
@@ -13,10 +13,10 @@ use fathom_workload::{
 };
 use std::collections::BTreeSet;
 
-/// Windows of bandwidth over time.
+/// Default interval of bandwidth over time, ns.
 pub const INTERVAL_NS: u64 = 500_000_000;
 
-/// Fills a workload with file sets and phases, and tells the jobs where they are.
+/// Adds file sets and phases to a workload, and sets the jobs' positions in it.
 pub fn fill(workload: &mut Workload, jobs: &mut [Job]) {
     let steps: BTreeSet<u32> = jobs.iter().map(|j| j.step).collect();
     let mut taken = Taken::new();
@@ -40,15 +40,15 @@ pub fn fill(workload: &mut Workload, jobs: &mut [Job]) {
     }
 }
 
-/// What a time has to be for all jobs that run together to have it, if they have the same.
+/// The phase-wide value of a duration, if all jobs that run together agree.
 fn common_to(jobs: &[Job], which: &[usize], of: fn(&pace::Times) -> u64) -> Option<u64> {
     let mut all = which.iter().filter_map(|j| jobs.get(*j)).map(|job| of(&job.times));
     let first = all.next()?;
     all.all(|time| time == first).then_some(first)
 }
 
-/// What is done around the clock, in this order: files are made, commands run, memory is emptied or filled; then commands again, and files
-/// are removed.
+/// Actions around the measured part, in order: create files, run commands, evict or fill the cache; afterwards commands again, and
+/// removal of files.
 #[derive(Default)]
 struct Around {
     commands: Vec<Action>,
@@ -57,10 +57,10 @@ struct Around {
 }
 
 impl Around {
-    /// Takes what a job wants. `alike`: all jobs want the same of memory, which the phase says itself, and proves.
+    /// Adds the actions of a job. `alike`: all jobs agree on the cache state, so the phase itself sets and verifies it.
     fn take(&mut self, phase: &mut Phase, job: &Job, sets: &Sets, (alike, back): (bool, bool)) {
         let first = !back || job.only_reads_back;
-        // A file that is read back is still needed.
+        // Keep files that are still to be read back.
         let last = back || !job.reads_back;
         for name in sets.names() {
             let made = if first { job.ready.make } else { Make::Nothing };
@@ -86,7 +86,6 @@ impl Around {
         phase.after.extend(job.commands.after.clone().filter(|_| last));
     }
 
-    /// Hands it to the phase.
     fn done(self, phase: &mut Phase) {
         phase.before.extend(self.commands);
         phase.before.extend(self.memory);
@@ -94,15 +93,15 @@ impl Around {
     }
 }
 
-/// One phase of jobs that run together, or of their reading back.
+/// One phase of jobs that run together, or of their read-back.
 fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], all_of_it: &[usize], back: bool) {
-    // Who only lays files out works on none.
+    // Jobs that only lay out files have no workers.
     let which: Vec<usize> = all_of_it.iter().copied().filter(|j| !jobs[*j].only_lays_out).collect();
     let which = which.as_slice();
     let number = u32::try_from(workload.phases.len()).unwrap_or(u32::MAX);
     let mut phase = Phase { holes: Holes::Leave, interval: Duration(INTERVAL_NS), ..Phase::default() };
     let mut worker: u32 = 0;
-    // Clones are counted over all jobs of a run.
+    // Clones are numbered over all jobs of a run.
     let first_of = |clones: &mut u32, job: &Job| {
         let first = *clones;
         *clones = clones.saturating_add(job.clones);
@@ -111,13 +110,13 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], all_of_it: &[
     let numbers: Vec<u32> = jobs.iter().scan(0, first_of).collect();
     let memory: BTreeSet<u8> = which.iter().map(|j| jobs[*j].ready.memory as u8).collect();
     phase.interval_by_worker = true;
-    // As fine as the finest log, and so that the windows of all come out whole.
+    // As fine as the finest log, and a divisor of all window widths.
     let reports = || which.iter().map(|j| &jobs[*j].report);
     let logs = reports().filter_map(|report| report.logs.intervals_ns());
     let told = reports().filter(|report| report.bandwidth);
     let widths = logs.chain(told.flat_map(|report| report.windows_ns));
     phase.interval = Duration(widths.fold(INTERVAL_NS, common));
-    // What all have alike is the phase's, the rest is each group's own.
+    // Values common to all jobs are set on the phase, others per group.
     let all: &[Job] = jobs;
     let shared = |of: fn(&pace::Times) -> u64| if back { Some(0) } else { common_to(all, which, of) };
     let (ramp, runtime, delay) = (shared(|t| t.ramp), shared(|t| t.runtime), shared(|t| t.delay));
@@ -125,13 +124,13 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], all_of_it: &[
     let delay = delay.filter(|_| !drawn);
     let seed = workload.seed.0;
     let exit_all = !back && which.iter().any(|j| jobs[*j].times.exit_all);
-    // Where all are of one group, whom a job ends are all.
+    // With a single reporting group, a job that ends its group ends all.
     let groups: BTreeSet<u32> = which.iter().map(|j| all[*j].group).collect();
     let companies = exit_all && groups.len() > 1;
     phase.ramp = Duration(ramp.unwrap_or(0));
     phase.stop.time = runtime.filter(|ns| *ns > 0).map(Duration);
     phase.stop.first_done = exit_all.then(Stonewall::default);
-    // What was not written whole cannot be read back.
+    // Incomplete writes cannot be read back.
     let read_back = !back && which.iter().any(|j| jobs[*j].reads_back);
     phase.stop.failed = match which.iter().any(|j| jobs[*j].error_ends_all) {
         _ if read_back => Failed::Run,
@@ -155,7 +154,7 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], all_of_it: &[
             };
         }
         job.places.push(Place { phase: number, worker });
-        // Where the writing is, or would be.
+        // The position of the writers, even if they do not run.
         let wrote = job.places.first().copied().unwrap_or(Place { phase: number, worker });
         for clone in 0..job.clones {
             let place = ops::Place { phase: wrote.phase, worker: wrote.worker + clone, repetition: 0 };
@@ -213,12 +212,12 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], all_of_it: &[
     workload.phases.push(phase);
 }
 
-/// The largest width that both are multiples of.
+/// Greatest common divisor.
 fn common(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { common(b, a % b) }
 }
 
-/// A clone, or its reading back of what the worker at `place` wrote.
+/// A clone, or the read-back of what the worker at `place` wrote.
 fn group(job: &Job, sets: &Sets, clone: u32, back: bool, (seed, place): (u64, ops::Place)) -> Group {
     let mut stream: Stream = job.stream.clone();
     sets.place(clone, &mut stream);

@@ -1,4 +1,4 @@
-//! `sync_file_range`: what was written since the last time is written back after so many writes.
+//! `sync_file_range`: starts write-back of new data after a number of writes.
 
 use super::super::settings::Settings;
 use super::super::{Wrong, lenient};
@@ -7,7 +7,7 @@ use fathom_workload::{Backend, Stream, SyncEvery, SyncRange};
 
 const NAME: &str = "sync_file_range";
 
-/// Beside fsync and fdatasync, which are read before.
+/// Applies the option; fsync and fdatasync are read before.
 pub fn apply(s: &Settings, stream: &mut Stream, notes: &mut Notes) -> Result<(), Wrong> {
     let Some(text) = s.text(NAME) else { return Ok(()) };
     let parsed = parse(text, s.kb_base_of(NAME)).map_err(|why| s.wrong(NAME, format!("{NAME}: {why}")));
@@ -43,7 +43,7 @@ pub fn apply(s: &Settings, stream: &mut Stream, notes: &mut Notes) -> Result<(),
     Ok(())
 }
 
-/// `wait_before,write,wait_after:N`. Without a number it is 1, and words may be missing between commas, as in fio.
+/// `wait_before,write,wait_after:N`. N defaults to 1, and words between commas may be missing, as in fio.
 fn parse(text: &str, kb_base: u64) -> Result<(SyncRange, u64), String> {
     let (words, number) = text.split_once(':').unwrap_or((text, "1"));
     let mut range = SyncRange::default();

@@ -1,6 +1,6 @@
-//! A job that replays a trace (`read_iolog`): the trace says which files are worked on, what is done, where and when; what is left to the
-//! job is by which calls. fio's own logs are read byte for byte; traces of block devices (blktrace's, and all others that fathom knows)
-//! are what was asked of the devices.
+//! A job that replays a trace (`read_iolog`): the trace determines the files, operations, offsets and times; the job determines only
+//! the calls. fio's own logs are read byte for byte; traces of block devices (blktrace and all others that fathom reads) are the
+//! requests to the devices.
 
 use super::super::general::General;
 use super::super::iolog::{self, Entry, Log};
@@ -14,24 +14,23 @@ use fathom_workload::{Access, Amount, Bytes, Does, Duration, ListedOp, Mix, Pick
 use std::path::{Path, PathBuf};
 
 pub(super) const TRACE: &str = "read_iolog";
-/// Operations of all clones, whose lists are in memory, and in the store as a part of the workload.
+/// Most operations of all clones; their lists are kept in memory and stored with the workload.
 const MOST: usize = 1 << 20;
 
-/// What a trace comes to.
+/// A trace prepared for replay.
 #[derive(Debug)]
 pub struct Replay {
     files: Vec<PathBuf>,
     list: Vec<ListedOp>,
-    /// What it does, in the words of fio.
+    /// Direction in fio's terms.
     pub rw: Direction,
-    /// Where each file ends, as far as it is touched.
+    /// The end of the used range of each file.
     ends: Vec<u64>,
     amount: Amount,
-    /// The file that several traces are merged in.
+    /// The file into which several traces are merged.
     pub merged: Option<Merged>,
 }
 
-/// The options that say how a trace is replayed.
 struct Options {
     redirect: Option<String>,
     stalls: bool,
@@ -41,7 +40,7 @@ struct Options {
     skipped: Vec<String>,
 }
 
-/// The trace of a job, if it replays one.
+/// Reads the trace of a job, if it replays one.
 pub fn of(s: &Settings, clones: u32, world: &World<'_>, notes: &mut Notes) -> Result<Option<Replay>, Wrong> {
     let options = options(s)?;
     let Some(named) = s.text(TRACE).map(str::to_owned) else {
@@ -120,7 +119,7 @@ fn options(s: &Settings) -> Result<Options, Wrong> {
     })
 }
 
-/// Reads a trace in whatever form it has. One that was merged is not on the disk yet.
+/// Reads a trace in any format. A merged trace is not on disk yet.
 fn read(
     s: &Settings,
     options: &Options,
@@ -146,12 +145,12 @@ fn read(
         }
         return Ok(log);
     }
-    // Where nothing is done on the devices themselves, it does not matter which they are.
+    // Without I/O to the devices themselves, their identity does not matter.
     let named = options.redirect.is_none() && s.word("ioengine") != Some("null");
     blocks::read(s, (trace, bytes), (most, named), world, notes)
 }
 
-/// Files and operations after what the options make of them.
+/// Files and operations after applying the options.
 fn changed(s: &Settings, options: &Options, log: Log) -> Result<(Vec<PathBuf>, Vec<Entry>), Wrong> {
     let kind = |entry: &Entry| match entry.does {
         None | Some(Does::Trim) => "trim",
@@ -175,7 +174,7 @@ fn changed(s: &Settings, options: &Options, log: Log) -> Result<(Vec<PathBuf>, V
         entries.iter_mut().for_each(|entry| entry.file = 0);
         return Ok((vec![to.into()], entries));
     }
-    // Files that are only named are not made.
+    // Files that are named but not used are not created.
     let mut used: Vec<Option<u32>> = vec![None; log.files.len()];
     let mut files: Vec<PathBuf> = Vec::new();
     let directory = s.text("directory").and_then(|text| names::split(text).into_iter().next());
@@ -194,7 +193,7 @@ fn changed(s: &Settings, options: &Options, log: Log) -> Result<(Vec<PathBuf>, V
     Ok((files, entries))
 }
 
-/// What a trace says itself means nothing beside it; what would change its order or its times is refused.
+/// Ignores options that the trace overrides, and refuses those that would change its order or times.
 fn refuse_others(s: &Settings, notes: &mut Notes) -> Result<(), Wrong> {
     const SAID: [&str; 14] = [
         "rw",
@@ -234,14 +233,13 @@ fn refuse_others(s: &Settings, notes: &mut Notes) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// The operations as the model has them.
 fn list(s: &Settings, options: &Options, entries: &[Entry]) -> Result<Vec<ListedOp>, Wrong> {
     let timed = options.stalls && entries.last().is_some_and(|e| e.at_ns > 0);
     let one = |entry: &Entry| -> Result<ListedOp, Wrong> {
         let bytes = u32::try_from(entry.bytes).map_err(|_| {
             s.wrong(TRACE, format!("an operation of {} bytes; below 4 GiB is expected", entry.bytes))
         })?;
-        // At 50 percent of the rate times are twice as long.
+        // At 50 percent of the rate, times double.
         let at_ns = u128::from(entry.at_ns) * 100 / u128::from(options.time_percent);
         let due = timed.then(|| Duration(u64::try_from(at_ns).unwrap_or(u64::MAX)));
         Ok(ListedOp {
@@ -256,11 +254,11 @@ fn list(s: &Settings, options: &Options, entries: &[Entry]) -> Result<Vec<Listed
     entries.iter().map(one).collect()
 }
 
-/// What a list does, in the words of fio.
+/// The direction of a list in fio's terms.
 fn direction(list: &[ListedOp]) -> Direction {
     let count = |does| list.iter().filter(|op| op.does == Some(does)).count() as u64;
     let (reads, writes, trims) = (count(Does::Read), count(Does::Write), count(Does::Trim));
-    // What gives blocks back may change its file as what writes does.
+    // Trims modify the file like writes.
     let changes = writes + trims;
     let percent = reads * 100 / (reads + changes).max(1);
     let mixed = reads > 0 && changes > 0;
@@ -270,7 +268,7 @@ fn direction(list: &[ListedOp]) -> Direction {
 }
 
 impl Replay {
-    /// The stream that does it.
+    /// The stream that replays the list.
     pub fn stream(&self) -> Stream {
         let direction = match (self.rw.mixed, self.rw.read_percent) {
             _ if self.rw.trims == Trims::Only => fathom_workload::Direction::Trim,
@@ -286,7 +284,7 @@ impl Replay {
         }
     }
 
-    /// Where it works. Every file is made as long as it is touched.
+    /// Lays out the files, each as long as its used range.
     pub fn lay(
         &self,
         s: &Settings,
@@ -360,7 +358,7 @@ mod tests {
     use fathom_workload::{Access, Bytes, Direction, Does, ListedOp, Mix, Pick, Program, Sizing, Stream};
     use std::path::PathBuf;
 
-    /// The stream of the first job of a command line.
+    /// The stream of the first job on a command line.
     fn stream(args: &str) -> Stream {
         let plan = planned(args);
         match &plan.workload.phases[0].groups[0].threads[0].program {
@@ -376,7 +374,7 @@ mod tests {
         }
     }
 
-    /// What is done, on which file, where, how much, and when in us.
+    /// Operation, file, offset, length, and time in us.
     fn told(args: &str) -> Vec<(Does, u32, u64, u32, Option<u64>)> {
         let one =
             |op: &ListedOp| (op.does.unwrap(), op.file, op.offset, op.bytes, op.due.map(|due| due.0 / 1000));

@@ -1,57 +1,57 @@
-//! What is printed of a job: which of its figures, in which groups, under which percentiles.
+//! What a job reports: figures, grouping, and percentiles.
 
 use super::super::settings::Settings;
 use super::super::{Version, Wrong};
 use super::logs::{self, Logs};
 
-/// What is printed of a job.
+/// Reporting options of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// Whose outputs are printed.
+    /// fio version whose output is imitated.
     pub version: Version,
-    /// One report for the group.
+    /// Whether the group has one common report.
     pub grouped: bool,
-    /// Latency from preparing to completion ("lat").
+    /// Total latency, from preparation to completion ("lat").
     pub lat: bool,
     /// Completion latency ("clat").
     pub clat: bool,
     /// Submission latency ("slat").
     pub slat: bool,
-    /// Bandwidth and operations over time.
+    /// Bandwidth and IOPS over time.
     pub bandwidth: bool,
-    /// Windows of these two, ns.
+    /// Window widths of bandwidth and IOPS, ns.
     pub windows_ns: [u64; 2],
-    /// Percentiles of clat, lat, slat.
+    /// Whether clat percentiles are reported.
     pub clat_percentiles: bool,
-    /// See `clat_percentiles`.
+    /// Whether lat percentiles are reported.
     pub lat_percentiles: bool,
-    /// See `clat_percentiles`.
+    /// Whether slat percentiles are reported.
     pub slat_percentiles: bool,
-    /// Which percentiles, ascending.
+    /// Percentiles in ascending order.
     pub percentiles: Vec<f64>,
-    /// 1024 or 1000.
+    /// Base of `k` in output, 1024 or 1000.
     pub kb_base: u64,
-    /// Rates are in bits.
+    /// Whether rates are in bits.
     pub bits: bool,
-    /// Whether anything is.
+    /// Whether the job is reported at all.
     pub told: bool,
-    /// Figures of bandwidths, amounts and counts of operations in the text.
+    /// Significant figures of bandwidths, amounts and operation counts in the text output.
     pub figures: usize,
-    /// Whether reads, writes and trims are told apart.
+    /// Whether reads, writes and trims are reported separately.
     pub unified: Unified,
-    /// Files of what happened over time.
+    /// Logs over time.
     pub logs: Logs,
 }
 
-/// Whether reads, writes and trims are told apart.
+/// Whether reads, writes and trims are reported separately.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unified {
-    /// They are.
+    /// Separately.
     #[default]
     No,
-    /// All of them are told as one.
+    /// Combined.
     Mixed,
-    /// Both ways.
+    /// Separately and combined.
     Both,
 }
 
@@ -64,24 +64,24 @@ impl Unified {
         }
     }
 
-    /// Whether they are told one by one.
+    /// Whether separate figures are reported.
     #[must_use]
     pub fn apart(self) -> bool {
         self != Self::Mixed
     }
 
-    /// Whether they are told as one.
+    /// Whether combined figures are reported.
     #[must_use]
     pub fn together(self) -> bool {
         self != Self::No
     }
 }
 
-/// fio's.
+/// fio's defaults.
 const PERCENTILES: [f64; 17] =
     [1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
 
-/// How many figures a number in the text has.
+/// Significant figures in the text output.
 fn figures(s: &Settings) -> Result<usize, Wrong> {
     const NAME: &str = "significant_figures";
     match s.number(NAME)?.map(usize::try_from) {
@@ -91,15 +91,15 @@ fn figures(s: &Settings) -> Result<usize, Wrong> {
     }
 }
 
-/// The width of windows of something over time. fio's are milliseconds and no finer than its clock lets them be; here they are as fine as
-/// intervals of a run.
+/// Width of the windows over time. fio's are in milliseconds and limited by its clock; here they are limited by the interval of
+/// the run.
 fn window(s: &Settings, name: &'static str) -> Result<u64, Wrong> {
     const LEAST_MS: u64 = 10;
     let ms = s.number(name)?.unwrap_or(500).max(1);
     Ok(ms.div_ceil(LEAST_MS).saturating_mul(LEAST_MS * 1_000_000))
 }
 
-/// Reads it.
+/// Reads the options.
 pub fn read(s: &Settings, version: Version) -> Result<Report, Wrong> {
     let reduced = s.on("gtod_reduce", false);
     let shown = |name: &'static str| !s.on(name, reduced);
@@ -116,7 +116,7 @@ pub fn read(s: &Settings, version: Version) -> Result<Report, Wrong> {
         lat: shown("disable_lat"),
         clat: shown("disable_clat"),
         slat: shown("disable_slat"),
-        // Which costs no look at the clock, so gtod_reduce leaves it, as in fio 3.33.
+        // It needs no clock reading, so gtod_reduce keeps it, as in fio 3.33.
         bandwidth: !s.on("disable_bw_measurement", false),
         windows_ns: [window(s, "bwavgtime")?, window(s, "iopsavgtime")?],
         clat_percentiles: s.on("clat_percentiles", true),

@@ -1,4 +1,4 @@
-//! Orders that stay somewhere for a while, or leave something out: `rw=...:N` with `rw_sequencer`, and `zonemode=strided`.
+//! Orders that repeat or skip offsets: `rw=...:N` with `rw_sequencer`, and `zonemode=strided`.
 
 use super::super::Wrong;
 use super::super::number;
@@ -7,10 +7,10 @@ use super::what::Direction;
 use super::{Notes, Part, backward, engine};
 use fathom_workload::{Access, Bytes, Record, Stream};
 
-/// The most zones that fio 3.42 can be told to keep open.
+/// The maximum number of open zones in fio 3.42.
 const MOST_OPEN_ZONES: u64 = 4096;
 
-/// Changes the order of a stream as a job wants it.
+/// Applies the options to the order of a stream.
 pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream, notes: &mut Notes) -> Result<(), Wrong> {
     let same = s.word("rw_sequencer") == Some("identical");
     let steps = s.after_colon("rw").map(str::trim);
@@ -69,12 +69,12 @@ pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream, notes: &mut Notes
     let Record::Fixed(block) = stream.record else {
         return wrong("rw", "rw: what leaves something out needs one block size".into(), "instead: bs");
     };
-    // fio 3.33: rw=rw:4k leaves out 4 KiB of the reads and of the writes, each for themselves.
+    // fio 3.33: rw=rw:4k skips 4 KiB in the reads and in the writes separately.
     stream.access = Access::Striped { run: block, gap: Bytes(gap), by_kind: rw.mixed };
     Ok(())
 }
 
-/// The order of a job that has zones.
+/// The order of a job with zones.
 fn in_turn(s: &Settings, rw: Direction, stream: &Stream, zones: Zones) -> Result<Access, Wrong> {
     let wrong = |name: &'static str, why: String, hint: &str| Err(s.wrong(name, why).hint(hint));
     let in_sequence =
@@ -91,7 +91,7 @@ fn in_turn(s: &Settings, rw: Direction, stream: &Stream, zones: Zones) -> Result
         let why = "zonemode: zones need the same block sizes for reads and writes".to_owned();
         return wrong("zonemode", why, "instead: two jobs");
     }
-    // Where no block fits at all, the job does nothing; but where fio draws from the whole file, it does something.
+    // If no block fits, the job does nothing, except where fio draws from the whole file.
     let block = stream.record.largest().0;
     let least = if is_drawn_by_rank(&inside) { 0 } else { stream.record.unit().0 };
     if rw.random && (least..block).contains(&zones.range.0) {
@@ -103,7 +103,7 @@ fn in_turn(s: &Settings, rw: Direction, stream: &Stream, zones: Zones) -> Result
     Ok(Access::ZonesInTurn { range, gap, moved, inside: Box::new(inside) })
 }
 
-/// Whether some places come more often than others, and not by parts of a zone.
+/// Whether some offsets are drawn more often than others, other than by zones.
 fn is_drawn_by_rank(order: &Access) -> bool {
     match order {
         Access::PartlyRandom { order, .. } => is_drawn_by_rank(order),
@@ -112,15 +112,14 @@ fn is_drawn_by_rank(order: &Access) -> bool {
     }
 }
 
-/// What zones look like.
 struct Zones {
     range: Bytes,
     gap: Bytes,
-    /// Bytes of a visit.
+    /// Bytes moved per visit.
     moved: Bytes,
 }
 
-/// The zones that are asked for. A zone size alone means strided, as in older versions of fio.
+/// Reads the zone options. A zone size alone implies strided mode, as in older versions of fio.
 fn zones(s: &Settings) -> Result<Option<Zones>, Wrong> {
     let mode = s.word("zonemode");
     of_zoned_devices(s)?;
@@ -142,7 +141,7 @@ fn zones(s: &Settings) -> Result<Option<Zones>, Wrong> {
     }
 }
 
-/// Options of zonemode=zbd. They change nothing here, but have to be what fio 3.42 takes.
+/// Options of zonemode=zbd. They have no effect here, but must be valid for fio 3.42.
 fn of_zoned_devices(s: &Settings) -> Result<(), Wrong> {
     for name in ["max_open_zones", "job_max_open_zones"] {
         if let Some(given) = s.number(name)?.filter(|given| *given > MOST_OPEN_ZONES) {
@@ -164,12 +163,12 @@ fn of_zoned_devices(s: &Settings) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// A part of a file, whose blocks may be left out.
+/// Part of a file whose blocks may be skipped.
 #[derive(Clone, Copy, Debug)]
 pub struct Stretch {
     pub start: u64,
     pub length: u64,
-    /// Bytes of the whole file, which may go on behind the part.
+    /// Size of the whole file, which may extend beyond the part.
     pub real: u64,
 }
 
@@ -179,10 +178,9 @@ impl Stretch {
         Self { start: part.start, length: part.length, real: part.real }
     }
 
-    /// Operations of `loops` passes over a part that stripes or zones do not come out even in; `None` where a pass is as long as any
-    /// other.
+    /// Operations of `loops` passes over a part that is not a multiple of its stripes or zones; `None` if all passes are equally long.
     ///
-    /// fio begins again where the next stripe would lie behind the end, and goes on until it did as much as the part is long.
+    /// fio starts over when the next stripe would begin beyond the end, and continues until it has done the length of the part.
     pub fn uneven(self, stream: &Stream, loops: u64) -> Option<u64> {
         let Record::Fixed(size) = stream.record else { return None };
         let (size, length) = (size.0.max(1), self.length);
@@ -206,9 +204,8 @@ impl Stretch {
         })
     }
 
-    /// Operations after which fio finds no block: where a stripe or zone is cut short, where `rw=read:N` comes to the very end or to a
-    /// place between the part and the end of the file, and where a zone has fewer places than a random job does on a visit. Otherwise it
-    /// begins again.
+    /// Operations after which fio finds no block: if a stripe or zone is cut short, if `rw=read:N` reaches the very end or an offset
+    /// between the part and the end of the file, or if a zone has fewer blocks than a random job does per visit. Otherwise it starts over.
     pub fn stops_after(self, stream: &Stream) -> Option<u64> {
         let Record::Fixed(size) = stream.record else { return None };
         let (size, length) = (size.0.max(1), self.length);
@@ -217,7 +214,7 @@ impl Stretch {
                 let Outside { whole, rest, place } = self.outside(run.0, gap.0);
                 let cut = rest > 0 && rest < run.0;
                 let ends = rest == run.0 && self.start.saturating_add(length) >= self.real;
-                // Behind the end of the file it goes to the offset, counted from the offset.
+                // Beyond the end of the file it returns to the offset, counted from the offset.
                 let back = self.start > 0 && self.start.saturating_add(run.0) > length;
                 let stops = cut || ends || gap.0 > 0 && (place < self.real || back);
                 stops.then(|| whole.saturating_mul(run.0 / size).saturating_add(rest.min(run.0) / size))
@@ -226,11 +223,11 @@ impl Stretch {
                 let random = **inside != Access::Sequential;
                 let visit = moved.0.div_ceil(size).max(1);
                 let places = range.0 / size;
-                // Of zones that are whole blocks it goes round.
+                // With zones of whole blocks it starts over.
                 if **inside == Access::Permuted && places < visit && !range.0.is_multiple_of(size) {
                     return Some(places);
                 }
-                // Who draws with repeats finds a place.
+                // Drawing with repetition always finds a block.
                 if random && range.0 > length {
                     return None;
                 }
@@ -240,7 +237,7 @@ impl Stretch {
                 let whole = length.checked_sub(span).map_or(0, |rest| rest / period + 1);
                 let left = length.checked_sub(whole.saturating_mul(period)).filter(|left| *left > 0)?;
                 let rest = if random { 0 } else { left / size };
-                // As much as the part is long ends a pass, too, and then it begins again.
+                // A pass also ends after the length of the part, and then starts over.
                 Some(whole.saturating_mul(visit).saturating_add(rest))
                     .filter(|once| *once < length.div_ceil(size))
             }
@@ -248,8 +245,8 @@ impl Stretch {
         }
     }
 
-    /// Whether fio neither stops nor begins again at the start of the part: zones go on to the end of the file, and behind it stripes go to
-    /// the offset, counted from the offset.
+    /// Whether fio neither stops nor restarts at the beginning of the part: zones continue to the end of the file, and stripes beyond it
+    /// return to the offset, counted from the offset.
     pub fn begins_elsewhere(self, stream: &Stream) -> bool {
         let (run, gap) = match &stream.access {
             Access::Striped { run, gap, .. } => (run, gap),
@@ -271,13 +268,12 @@ impl Stretch {
     }
 }
 
-/// Where stripes leave a part.
 struct Outside {
-    /// Stripes that are inside with what they leave out.
+    /// Stripes that fit including their gap.
     whole: u64,
-    /// Bytes behind them.
+    /// Bytes after them.
     rest: u64,
-    /// The first stripe that begins outside, counted from the start of the part.
+    /// Start of the first stripe outside, counted from the start of the part.
     place: u64,
 }
 
@@ -315,18 +311,18 @@ mod tests {
         let of = |size: &str| blocks(&format!("{small_gap} --size={size}"));
         assert_eq!(of("60k"), expected[..15]);
         assert_eq!(of("56k"), expected[..14]);
-        // The last stripe is cut short: that is the end.
+        // The last stripe is cut short, which ends the pass.
         assert_eq!(of("52k"), expected[..7]);
         assert_eq!(of("52k --loops=2"), [&expected[..7], &expected[..7]].concat());
         assert_eq!(of("52k --io_size=40k"), [&expected[..7], &expected[..3]].concat());
-        // What ends with the file ends there; behind a gap that it cuts off, it begins again.
+        // A stripe that ends with the file ends the pass; if only its gap is cut off, it starts over.
         assert_eq!(blocks("--size=28k --rw=read:4k"), [0, 2, 4, 6]);
         assert_eq!(blocks("--size=32k --rw=read:8k"), [0, 3, 6, 0, 3, 6, 0, 3]);
         assert_eq!(blocks("--size=28k --rw=read:8k"), [0, 3, 6]);
         assert_eq!(blocks("--size=28k --rw=read:4k --loops=2"), [0, 2, 4, 6, 0, 2, 4, 6]);
         assert_eq!(blocks("--size=32k --rw=read:-8k"), [0, 6, 5, 4, 3, 2, 1, 0]);
         assert_eq!(blocks("--size=32k --rw=read:-12k"), [0, 5, 3, 1, 5, 3, 1, 5]);
-        // Where the last place lies in the file, but behind the part, it ends, too.
+        // It also ends if the last offset lies in the file but beyond the part.
         let eight: Vec<u64> = (0..8).map(|n| 2 * n).collect();
         for (args, places) in [
             ("--size=64k --offset=16k", &eight[..]),
@@ -360,7 +356,7 @@ mod tests {
             ("--rw=read --size=104k", 14),
             ("--rw=read --bs=64k --size=1m", 16),
             ("--rw=randread --size=104k", 12),
-            // The last zone given counts.
+            // The last option wins.
             ("--rw=randread --size=64k --zonesize=32k --zonerange=24k", 16),
             ("--rw=read --bs=1k --size=60k --zonesize=32k --zonerange=8k", 60),
             ("--rw=read --bs=1k --size=60k --zonesize=32k --zonerange=8k --loops=2", 120),

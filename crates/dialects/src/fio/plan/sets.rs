@@ -1,5 +1,5 @@
-//! The file sets of a job: files that all have one size are one set; several files of a clone are a set of their own, which clones share that share them all. Time and memory
-//! are linear in the number of clones.
+//! The file sets of a job: single files of equal size form one set; several files of a clone are a separate set, shared by clones
+//! that use the same files. Time and memory are linear in the number of clones.
 
 use super::Job;
 use super::calls::names_directories;
@@ -7,11 +7,10 @@ use fathom_workload::{Bytes, Data, Existing, FileSet, Files, Pick, Share, Sizing
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
-/// The sets of one job.
 #[derive(Debug, Default)]
 pub(super) struct Sets {
     sets: Vec<Set>,
-    /// For each clone its set, and the file in it.
+    /// By clone: its set, and the index of its file in it.
     of_clone: Vec<(usize, u32)>,
 }
 
@@ -22,11 +21,11 @@ struct Set {
     paths: Vec<PathBuf>,
 }
 
-/// Names of sets that are taken, each with how often it was wanted.
+/// Set names in use, with the number of requests for each.
 pub(super) type Taken = BTreeMap<String, u32>;
 
 impl Sets {
-    /// Those of a job, under names that no other has.
+    /// The sets of a job, with unique names.
     pub fn of(job: &Job, taken: &mut Taken) -> Self {
         let mut sets = if job.stream.pick == Pick::All { Self::of_each(job) } else { Self::by_size(job) };
         let several = sets.sets.len() > 1;
@@ -37,7 +36,7 @@ impl Sets {
         sets
     }
 
-    /// A set for each clone, but for those that share all of theirs.
+    /// One set per clone, shared if all files are shared.
     fn of_each(job: &Job) -> Self {
         let mut made = Self::default();
         let mut known: HashMap<(&Vec<PathBuf>, &Vec<u64>), usize> = HashMap::new();
@@ -58,7 +57,7 @@ impl Sets {
     }
 
     fn by_size(job: &Job) -> Self {
-        // Clones that share a file each ask for a part of it: it must hold them all.
+        // Clones that share a file each need a part of it: it must hold all parts.
         let mut largest: HashMap<&PathBuf, u64> = HashMap::new();
         for (path, part) in job.files.iter().flatten().zip(&job.parts) {
             let bytes = largest.entry(path).or_default();
@@ -91,7 +90,7 @@ impl Sets {
         self.sets.iter().map(|set| &set.name)
     }
 
-    /// Sends the stream of a clone to its file.
+    /// Assigns the stream of a clone to its file.
     pub fn place(&self, clone: u32, stream: &mut Stream) {
         let Some((set, file)) = self.of_clone.get(clone as usize) else { return };
         stream.fileset.clone_from(&self.sets[*set].name);
@@ -100,12 +99,12 @@ impl Sets {
         }
     }
 
-    /// As the workload has them.
+    /// The sets as workload descriptions.
     pub fn described(&self, job: &Job) -> impl Iterator<Item = FileSet> {
         self.sets.iter().map(move |set| FileSet {
             foreign_writable: job.ready.foreign,
             keep: job.ready.keep,
-            // Of directories as fio lays them out; those of dircreate nobody could enter.
+            // Directories get the mode that fio lays them out with; those of dircreate could not be entered.
             mode: if names_directories(&job.settings) { 0o700 } else { 0o644 },
             make_directories: true,
             ..listed(set.name.clone(), set.paths.clone(), set.size.clone())
@@ -113,7 +112,7 @@ impl Sets {
     }
 }
 
-/// Files by their names, which stay.
+/// Files by name, which are kept.
 fn listed(name: String, paths: Vec<PathBuf>, size: Sizing) -> FileSet {
     FileSet {
         name,
@@ -123,7 +122,7 @@ fn listed(name: String, paths: Vec<PathBuf>, size: Sizing) -> FileSet {
         foreign_writable: false,
         keep: true,
         mode: 0o644,
-        // Whatever a job checks was written by a job: a file that is lost or cut short fails the check.
+        // A job verifies only data written by a job, so files that are lost or truncated fail the check.
         data: Data::Unique,
         preallocated_percent: 100,
         share: Share::ReadWrite,
@@ -134,19 +133,19 @@ fn listed(name: String, paths: Vec<PathBuf>, size: Sizing) -> FileSet {
     }
 }
 
-/// That of a job's donor, which its stream is told of.
+/// The set of a job's donor, which is also recorded in its stream.
 pub(super) fn of_donor(job: &mut Job, taken: &mut Taken) -> Option<FileSet> {
     let donor = job.donor.as_ref()?;
     let name = unique(format!("{}, donor", job.name), taken);
     job.stream.donor = Some(fathom_workload::Donor { fileset: name.clone(), each: donor.each });
-    // It stays whatever becomes of the job's files, as in fio.
+    // The donor is kept whatever happens to the job's files, as in fio.
     Some(FileSet {
         foreign_writable: donor.foreign,
         ..listed(name, vec![donor.path.clone()], Sizing::Fixed(Bytes(donor.bytes)))
     })
 }
 
-/// `name`, or with a number behind it.
+/// `name`, with a number appended if it is taken.
 fn unique(name: String, taken: &mut Taken) -> String {
     let times = taken.entry(name.clone()).or_default();
     *times += 1;

@@ -1,4 +1,4 @@
-//! Clones with several files: how large each is, which part of it is worked on, how much is done, and how the files take turns.
+//! Clones with several files: their sizes, parts, amounts, and turns.
 
 use super::super::number::{self, Size};
 use super::super::settings::Settings;
@@ -10,13 +10,13 @@ use fathom_workload::{Access, Amount, Backend, Bytes, Direction, Pick, Record, S
 /// The files of a clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Several {
-    /// What all of them come to: where each begins, the sum of what is worked on, the size of the largest.
+    /// Combined part: first byte of each file, total length, and size of the largest.
     pub part: Part,
-    /// Bytes that each must have: all behind the first byte is worked on.
+    /// Required size of each file in bytes; everything after the first byte is used.
     pub sizes: Vec<u64>,
 }
 
-/// The files of a clone, which are `found`, or are made.
+/// The files of a clone, `found` or newly created.
 pub fn of(
     s: &Settings,
     stream: &Stream,
@@ -69,7 +69,7 @@ pub fn of(
     }
     let block = stream.least_region().0;
     let short = sizes.iter().position(|end| end.saturating_sub(start) < block);
-    // Where none holds a block nothing is done.
+    // If none holds a block, nothing is done.
     let none = sizes.iter().all(|end| end.saturating_sub(start) < stream.record.unit().0);
     if let Some(file) = short.filter(|_| !none) {
         let name = s.last_of(&["size", "filesize"]).unwrap_or("bs");
@@ -82,7 +82,7 @@ pub fn of(
             )
             .hint("size is divided among the files; filesize is that of each"));
     }
-    // With a size for each file, that of all is how much is done.
+    // If each file has a size, the total size is the amount of I/O.
     let most = match (size, s.last("filesize")) {
         (Some(Size::Bytes(bytes)), Some(_)) if bytes < whole => Some(bytes),
         _ => None,
@@ -95,7 +95,7 @@ pub fn of(
     Ok(Several { part: Part { start, length: whole, file, real: file, size, amount }, sizes })
 }
 
-/// How much is done in files of which `whole` bytes are worked on, and at most `most` of them in a pass.
+/// The amount for files with `whole` bytes in use, at most `most` of them in a pass.
 fn amount(
     s: &Settings,
     stream: &Stream,
@@ -127,7 +127,7 @@ fn amount(
                 bytes.map_or_else(|| operations(block).saturating_mul(loops), |bytes| bytes.div_ceil(block));
             Ok(Amount::Operations(super::loops::operations(limit, all, loops)))
         }
-        // It may end sooner, which shows later.
+        // It may end sooner; that is determined later.
         (Some(_), bytes, _) => {
             let all = bytes.unwrap_or_else(|| pass.saturating_mul(loops));
             Ok(Amount::Bytes(Bytes(all.max(1))))
@@ -139,7 +139,7 @@ fn amount(
     }
 }
 
-/// Whether a job that only reads and checks begins again where at least a block is left of all files together, as in fio 3.42.
+/// Whether a job that only reads and verifies starts over if at least a block remains over all files, as in fio 3.42.
 fn checks_the_rest(s: &Settings, stream: &Stream, pass: u64, blocks: u64) -> bool {
     let Record::Fixed(block) = stream.record else { return false };
     stream.direction == Direction::Read
@@ -148,10 +148,10 @@ fn checks_the_rest(s: &Settings, stream: &Stream, pass: u64, blocks: u64) -> boo
         && pass.saturating_sub(blocks.saturating_mul(block.0)) >= block.0
 }
 
-/// Sends a stream to several files, which take turns.
+/// Makes a stream take turns between several files.
 pub fn take_turns(s: &Settings, stream: &mut Stream, files: usize, notes: &mut Notes) -> Result<(), Wrong> {
     const WORD: &str = "file_service_type";
-    // They mean nothing where there is one file.
+    // The options have no effect on a single file.
     let (word, open) = (s.word(WORD).unwrap_or("roundrobin").to_owned(), s.count("openfiles", 0, 0)?);
     if files < 2 {
         return Ok(());
@@ -211,7 +211,7 @@ pub fn take_turns(s: &Settings, stream: &mut Stream, files: usize, notes: &mut N
     Ok(())
 }
 
-/// The kernel maps no more than 65530 areas in a process.
+/// The kernel limits a process to 65530 mappings.
 const MOST_MAPPED: usize = 60_000;
 
 #[cfg(test)]
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn sizes_are_those_of_fio() {
-        // fio 3.33, from its iologs and the files that it left.
+        // From iologs of fio 3.33 and the files it left.
         const K: u64 = 1024;
         let bytes = |kib| Amount::Bytes(Bytes(kib * K));
         for (args, sizes, start, amount) in [
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn a_job_that_only_checks_begins_again_for_what_is_left_of_all_files() {
-        // fio 3.42: 512 blocks of 4 KiB of three files that hold 170 each; with number_ios=511 as many, and 510 of the others.
+        // fio 3.42: 512 blocks of 4 KiB in three files that hold 170 each; 511 with number_ios=511; 510 in the other cases.
         let amount = |args: &str| of(&format!("--size=2m --nrfiles=3 --rw=randread {args}")).2;
         let all = Amount::Bytes(Bytes((2 << 20) - 2));
         assert_eq!(amount("--verify=crc32c"), all);

@@ -1,5 +1,5 @@
-//! Blocks that several clones or jobs write at the same time. Who reads back after each pass would find what another one is writing, and
-//! call it wrong; in fio 3.42 such jobs end with an error of verification. Here they read back when they have written all.
+//! Blocks written by several clones or jobs at the same time. Reading back after each pass could find a block that another job is
+//! writing and report an error, as fio 3.42 does. Here such jobs read back after all writes.
 
 use super::super::Wrong;
 use super::{Job, backlog};
@@ -7,7 +7,7 @@ use fathom_workload::{Amount, Direction, Mix, Verify};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// Lets jobs without a number of passes read back at their end if they share blocks.
+/// Makes jobs without a pass count read back at their end if they share blocks.
 pub(super) fn read_back_at_the_end(jobs: &mut [Job]) -> Result<(), Wrong> {
     for number in sharing(jobs) {
         let job = &mut jobs[number];
@@ -30,18 +30,18 @@ pub(super) fn read_back_at_the_end(jobs: &mut [Job]) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// A range of a file, and who writes it.
+/// A range of a file and its writer.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Written {
     step: u32,
-    /// Whole, so that two spellings are one file.
+    /// Normalized, so that different spellings name one file.
     path: PathBuf,
     start: u64,
     end: u64,
     job: usize,
 }
 
-/// Jobs that write what another clone, or a job that runs at the same time, writes too.
+/// Jobs that write the same range as another clone or a concurrent job.
 fn sharing(jobs: &[Job]) -> BTreeSet<usize> {
     let mut all: Vec<Written> = Vec::new();
     for (number, job) in jobs.iter().enumerate().filter(|(_, job)| job.rw.writes() && !job.only_reads_back) {
@@ -57,7 +57,7 @@ fn sharing(jobs: &[Job]) -> BTreeSet<usize> {
     }
     all.sort_unstable();
     let mut found = BTreeSet::new();
-    // The range that reaches farthest so far.
+    // The range that ends furthest so far.
     let mut farthest: Option<&Written> = None;
     for one in &all {
         let before = farthest.filter(|f| (f.step, &f.path) == (one.step, &one.path));

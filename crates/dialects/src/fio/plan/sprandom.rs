@@ -1,4 +1,4 @@
-//! `sprandom`: random writes that leave an SSD as long random writes do, region by region.
+//! `sprandom`: random writes that put an SSD into the state of long random writing, region by region.
 
 use super::super::settings::Settings;
 use super::super::{World, Wrong};
@@ -10,7 +10,7 @@ use fathom_workload::{Access, Amount, Record, Stream};
 
 const NAME: &str = "sprandom";
 
-/// The order of a job that asks for it; its amount follows when the file is known.
+/// The order of the job. Its amount is set once the file is known.
 pub fn order(s: &Settings, rw: Direction, stream: &mut Stream) -> Result<(), Wrong> {
     if !s.on(NAME, false) {
         return Ok(());
@@ -59,7 +59,7 @@ pub fn order(s: &Settings, rw: Direction, stream: &mut Stream) -> Result<(), Wro
             .hint("a job of its own that verifies"));
     }
     let spare = s.floats("spr_op")?.and_then(|given| given.first().copied()).unwrap_or(0.15);
-    // Above it, what fio takes for the writes of the device would be fewer than those of the host.
+    // Above it, fio's estimate of device writes would be lower than the host writes.
     if !(0.0..5.0 / 3.0).contains(&spare) {
         return Err(s.wrong("spr_op", format!("spr_op={spare}: 0 to less than 5/3 is expected")));
     }
@@ -75,7 +75,7 @@ pub fn order(s: &Settings, rw: Direction, stream: &mut Stream) -> Result<(), Wro
             format!("spr_num_regions={regions}: at most {MOST_REGIONS} are expected"),
         ));
     };
-    // What is in the cache of the device is not written again, or it would never see the first write.
+    // Blocks in the device's cache are not rewritten, or the first write would never reach the flash.
     let apart = if s.number("spr_cs")?.unwrap_or(0) > 0 { 2.min(rounds) } else { 1 };
     stream.access = Access::Preconditioning { spare, rounds, apart };
     Ok(())
@@ -83,7 +83,7 @@ pub fn order(s: &Settings, rw: Direction, stream: &mut Stream) -> Result<(), Wro
 
 const MOST_REGIONS: u32 = 1 << 20;
 
-/// How much such a job writes: all of its file, once, and what is spare.
+/// Amount to write: the whole file once, plus the spare area.
 pub fn amount(
     s: &Settings,
     stream: &Stream,
@@ -110,7 +110,7 @@ pub fn amount(
         let found = files.first().filter(|_| stream.backend.has_files()).and_then(|path| (world.find)(path));
         let end = part.file.max(found.filter(|found| !found.bottomless).map_or(0, |found| found.bytes));
         if let Some(path) = files.first().filter(|_| end > part.start + part.length) {
-            // fio writes all of it, whatever size says.
+            // fio writes the whole file regardless of size.
             return Err(s
                 .wrong(
                     "size",
@@ -173,7 +173,7 @@ mod tests {
         assert!(matches!(whole, Amount::Operations(117_585..=117_760)), "{whole:?}");
         assert_eq!(of("--size=32m --spr_op=0.10 --spr_cs=32k").0, access(0.1, 100, 2));
         assert_eq!(of("--size=400m --number_ios=10").1, Amount::Operations(10));
-        // As in fio, these say nothing.
+        // As in fio, these have no effect.
         for args in ["--io_size=1m", "--io_size=1g", "--loops=3"] {
             let (_, amount, notes) = of(&format!("--size=400m {args}"));
             assert_eq!(amount, whole, "{args}");

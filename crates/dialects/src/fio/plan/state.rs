@@ -1,5 +1,5 @@
-//! How far the writing of a job came, kept in a file for later runs: every job that writes and verifies leaves one when it ends
-//! (`verify_state_save`), and a job that only checks may be told to check no more than that (`verify_state_load`).
+//! Saved progress of a writing job. Every job that writes and verifies saves its state when it ends (`verify_state_save`); a job
+//! that only verifies can limit itself to it (`verify_state_load`).
 
 use super::super::general::General;
 use super::super::settings::Settings;
@@ -13,48 +13,47 @@ const SAVE: &str = "verify_state_save";
 const LOAD: &str = "verify_state_load";
 const POLICY: &str = "verify_policy";
 
-/// The first bytes of a state file. Behind them: the job, the clone (numbered over all jobs of the run), and how many of its writes to check.
+/// First bytes of a state file, followed by the job, the clone (numbered over all jobs), and the number of writes to check.
 pub const BEGINS: &str = r#"{"fathom":"verify state","version":1,"#;
 
-/// What a job leaves of how far it came.
+/// How a job saves its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Saves {
-    /// It was asked for; else it is the default.
+    /// Explicitly requested, as opposed to the default.
     pub asked: bool,
-    /// Of what was written, that which a sync had made safe.
+    /// Only writes that a sync made durable count.
     synced: bool,
 }
 
-/// What a job leaves, if it does.
+/// Whether and how a job saves its state.
 pub(super) fn saves(s: &Settings, rw: Rw, verifies: bool) -> Option<Saves> {
     let synced = s.word(POLICY) == Some("fsynced");
     let saves = s.on(SAVE, true) && verifies && rw.writes();
     saves.then(|| Saves { asked: s.last(SAVE).is_some(), synced })
 }
 
-/// Whether a job is to check as much as an earlier one wrote.
+/// Whether a job loads a saved state.
 pub(super) fn loads(s: &Settings) -> bool {
     s.on(LOAD, false)
 }
 
-/// The file of a clone, as fio calls it. A name with a slash has none.
+/// Path of a clone's state file, named as in fio. `None` for names with a slash.
 fn file(general: &General, job: &str, clone: u32) -> Option<PathBuf> {
     let name = format!("local-{job}-{clone}-verify.state");
     let directory = general.aux_path.as_deref().unwrap_or(Path::new(""));
     (!job.contains('/')).then(|| directory.join(name))
 }
 
-/// How far a clone came.
+/// Progress of a clone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Came {
-    /// Its writes.
+    /// Completed writes.
     pub writes: u64,
-    /// It came to its end, with the sync there.
+    /// Whether it ran to its end, including the final sync.
     pub ended: bool,
 }
 
-/// The files of the clones of a job that leaves some: path, and text where it is known how far the clone came. Nothing for a job whose
-/// name has a slash.
+/// State files of a job's clones: path, and contents if the progress is known. Empty for a job whose name contains a slash.
 pub fn files(
     general: &General,
     job: &Job,
@@ -75,21 +74,21 @@ pub fn files(
     (0..job.clones).filter_map(of_clone).collect()
 }
 
-/// How many of its first writes a sync has made safe.
+/// Number of leading writes that a sync made durable.
 fn synced(stream: &Stream, came: Came) -> u64 {
     if came.ended && (stream.sync_after || stream.timed.fsync || stream.timed.syncfs) {
         return came.writes;
     }
-    // One of several files that take turns is synced at a time, and a write in flight beside a sync may be any.
+    // With files that take turns, only one is synced at a time; a write in flight beside a sync may or may not be covered.
     let counts = stream.turns.is_none() && !stream.sync_in_queue;
     let each = stream.sync_every.filter(|every| every.range.is_none() && counts);
     let Some(every) = each else { return 0 };
-    // None comes behind the last write, if that is left out.
+    // With `between`, no sync follows the last write.
     let followed = came.writes.saturating_sub(u64::from(every.between));
     followed - followed % every.writes.max(1)
 }
 
-/// Reads the saved states of the jobs with `verify_state_load`.
+/// Loads the saved states for jobs with `verify_state_load`.
 pub(super) fn load(jobs: &mut [Job], general: &General, world: &World<'_>) -> Result<(), Wrong> {
     if general.is_only_read() {
         return Ok(());
@@ -112,7 +111,7 @@ pub(super) fn load(jobs: &mut [Job], general: &General, world: &World<'_>) -> Re
     Ok(())
 }
 
-/// How many writes an earlier run says that a clone made.
+/// The number of writes of a clone in the saved state.
 fn written(job: &Job, general: &General, clone: u32, world: &World<'_>) -> Result<u64, Wrong> {
     let wrong = |why: String| job.settings.wrong(LOAD, format!("{LOAD}: {why}"));
     let Some(path) = file(general, &job.name, clone) else {
@@ -141,17 +140,17 @@ fn written(job: &Job, general: &General, clone: u32, world: &World<'_>) -> Resul
     }
 }
 
-/// Limits a stream to its first `writes` operations. `blocks`: blocks of the smallest size in a pass.
+/// Limits a stream to its first `writes` operations. `blocks` is the number of smallest blocks in a pass.
 pub(super) fn cut(stream: &mut Stream, blocks: u64, writes: u64) {
     if matches!(stream.access, Access::Listed(_)) {
         return;
     }
     if writes == 0 {
-        // Nothing is to be checked, and a stream does something.
+        // Nothing to check, but a stream must do something.
         (stream.verify, stream.amount) = (Verify::No, Amount::Operations(1));
         return;
     }
-    // How many there are of changing sizes is not known before; the writer made no more of them in a pass.
+    // With varying sizes the number per pass is unknown; the writer made no more of them in a pass.
     let fixed = match stream.record {
         Record::Fixed(size) => Some(size.0.max(1)),
         _ => None,

@@ -1,5 +1,5 @@
-//! When a job ends because its figures are steady: which figure, by which measure, over which time. Also the sentence that fio's own
-//! tests look for in its debugging output.
+//! Steady-state termination of a job: figure, criterion and window. Also the sentence of fio's debugging output that its tests
+//! search for.
 
 use super::super::Wrong;
 use super::super::number;
@@ -9,7 +9,7 @@ use super::super::text::Setting;
 use super::{Job, Notes};
 use fathom_workload::{Criterion, Duration, Limit, Steady, SteadyFigure, SteadyGroups};
 
-/// The rule of a job, if it has one.
+/// The steady-state rule of a job; `None` if it has none.
 pub(in crate::fio) fn read(s: &Settings, notes: &mut Notes) -> Result<Option<Steady>, Wrong> {
     let duration = s.time("steadystate_duration")?;
     let after = s.time("steadystate_ramp_time")?;
@@ -60,7 +60,7 @@ pub(in crate::fio) fn read(s: &Settings, notes: &mut Notes) -> Result<Option<Ste
 
 const LEAST_INTERVAL_NS: u64 = 1_000_000;
 
-/// Figure and criterion of a value.
+/// Parses figure and criterion.
 fn criterion(text: &str, kb_base: u64) -> Result<(SteadyFigure, Criterion), String> {
     let (word, limit) = text
         .split_once(':')
@@ -88,7 +88,7 @@ fn criterion(text: &str, kb_base: u64) -> Result<(SteadyFigure, Criterion), Stri
     Ok((of, if slope { Criterion::Slope(limit) } else { Criterion::Deviation(limit) }))
 }
 
-/// What fio says of a value in its debugging output.
+/// fio's debugging output for a value.
 #[must_use]
 pub fn sentence(setting: &Setting) -> Option<String> {
     let row = table::find("steadystate")?;
@@ -106,7 +106,7 @@ pub fn sentence(setting: &Setting) -> Option<String> {
     })
 }
 
-/// A value in the words of fio's JSON: "iops_slope:5.000000%".
+/// The rule as in fio's JSON: "iops_slope:5.000000%".
 #[must_use]
 pub fn words(rule: &Steady) -> String {
     let figure = name(rule.of);
@@ -116,7 +116,7 @@ pub fn words(rule: &Steady) -> String {
     format!("{figure}{slope}:{:.6}{percent}", criterion.limit().number())
 }
 
-/// What a figure is called.
+/// fio's name of a figure.
 #[must_use]
 pub fn name(of: SteadyFigure) -> &'static str {
     match of {
@@ -126,8 +126,8 @@ pub fn name(of: SteadyFigure) -> &'static str {
     }
 }
 
-/// Who ends together, of the jobs of a phase whose groups begin at these numbers: every clone alone, or with `group_reporting` all jobs
-/// of a reporting group that have the same rule.
+/// Groups that end together, for the jobs of a phase whose groups begin at these numbers: each clone separately, or with
+/// `group_reporting` all jobs of a reporting group with the same rule.
 pub fn groups<'a>(jobs: impl Iterator<Item = (&'a Job, u32)>) -> Vec<SteadyGroups> {
     let mut found: Vec<(Option<u32>, SteadyGroups)> = Vec::new();
     for (job, first) in jobs {

@@ -1,22 +1,22 @@
-//! Which jobs run together: those between two stonewalls, or between one job that is waited for and those that wait for it.
+//! Which jobs run together: those between two stonewalls, or between a job that others wait for and the waiting jobs.
 
 use super::super::Wrong;
 use super::super::settings::Settings;
 use super::Job;
 use fathom_workload::Backend;
 
-/// Where a job stands among the others.
+/// Position of a job in the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stand {
-    /// Group in reports.
+    /// Reporting group.
     pub group: u32,
-    /// Jobs of one step run together.
+    /// Step number; jobs of the same step run together.
     pub step: u32,
-    /// It waits for the jobs of the step before, with no stonewall between them.
+    /// Whether it waits for the jobs of the previous step without a stonewall.
     pub waits: bool,
 }
 
-/// Where a job stands behind those before it.
+/// The position of a job, given those before it.
 pub fn stand(s: &Settings, before: &[Job]) -> Result<Stand, Wrong> {
     let wall = s.on("stonewall", false) || s.begins_file;
     let new_group = wall || s.on("new_group", false);
@@ -51,13 +51,13 @@ pub fn stand(s: &Settings, before: &[Job]) -> Result<Stand, Wrong> {
         _ if last.waits => Err(s
             .wrong("wait_for", format!("it would begin before {}, which waits for others, and run beside both: that is not supported", last.name))
             .hint("instead: the same wait_for, or stonewall")),
-        // Whom it waits for is done.
+        // The job it waits for is already done.
         _ => plain(last.step, false),
     }
 }
 
-/// `exitall` of any job, with any value, makes all jobs end others when they are done, as in fio. Who only lays files out is done before
-/// anyone begins: fio ends those beside it as soon as they run.
+/// `exitall` in any job, with any value, makes every job end the others when it is done, as in fio. A job that only lays out files is
+/// done before any other begins: fio would end the others as soon as they run.
 pub fn exit_all(jobs: &mut [Job]) -> Result<(), Wrong> {
     const NAME: &str = "exitall";
     let Some(says) = jobs.iter().position(|job| job.settings.last(NAME).is_some()) else { return Ok(()) };
@@ -79,19 +79,19 @@ pub fn exit_all(jobs: &mut [Job]) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Whether those that a job ends, where there is `exitall`, are its own group, of those that run with it.
+/// Whether `exitall` ends only the concurrent jobs of the same group.
 pub fn ends_its_group(s: &Settings) -> bool {
     s.word("exit_what").unwrap_or("group") == "group"
 }
 
-/// Whether those that a job ends, where there is `exitall`, have all begun.
+/// Checks that all jobs ended by `exitall` have started by then.
 pub fn ends(job: &Job, jobs: &[Job]) -> Result<(), Wrong> {
     let whom = job.settings.word("exit_what").unwrap_or("group");
     if !job.times.exit_all {
         return Ok(());
     }
     let other = match whom {
-        // Those that wait for it are of its group, too.
+        // Jobs that wait for it belong to its group, too.
         "group" => jobs.iter().find(|other| other.step > job.step && other.group == job.group),
         "all" => jobs.iter().find(|other| other.step > job.step),
         _ => None,
@@ -104,7 +104,7 @@ pub fn ends(job: &Job, jobs: &[Job]) -> Result<(), Wrong> {
         .hint("instead: exit_what=stonewall, which ends all that run together"))
 }
 
-/// Whether all that a job with `exit_on_io_done` waits for runs beside it.
+/// Checks that all jobs that `exit_on_io_done` waits for run beside it.
 pub fn ends_with_io(job: &Job, jobs: &[Job]) -> Result<(), Wrong> {
     const NAME: &str = "exit_on_io_done";
     if !job.times.ends_with_io {
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(steps("--name=a --name=b --wait_for=a"), [(0, 0), (0, 1)]);
         assert_eq!(steps("--name=a --name=b --wait_for=a --name=c --wait_for=a"), [(0, 0), (0, 1), (0, 1)]);
         assert_eq!(steps("--name=a --name=b --wait_for=a --name=c --wait_for=b"), [(0, 0), (0, 1), (0, 2)]);
-        // What is done already is not waited for.
+        // A finished job is not waited for.
         assert_eq!(steps("--name=a --name=b --stonewall --name=c --wait_for=a"), [(0, 0), (1, 1), (1, 1)]);
     }
 
@@ -179,7 +179,7 @@ mod tests {
             ended("--exit_what=stonewall --name=a --name=b --new_group --name=c --stonewall"),
             [true, true]
         );
-        // Nothing comes after: all are those that run.
+        // No job follows: the concurrent jobs are all there are.
         assert_eq!(
             ended("--name=a --name=b --stonewall --exit_what=all --name=c --new_group --exit_what=all"),
             [true, true]
@@ -201,7 +201,7 @@ mod tests {
             companies("--name=a --exitall --exit_what=stonewall --name=b --new_group --name=c"),
             [(Some(0), false), (Some(1), true), (Some(1), true)]
         );
-        // One is enough for all jobs, wherever it stands and whatever it says; fio takes its value for nothing.
+        // One is enough for all jobs, wherever it is and whatever its value; fio ignores the value.
         for args in [
             "--name=a --name=b --exitall --name=c --stonewall",
             "--name=a --name=b --name=c --stonewall --exitall",
@@ -215,7 +215,7 @@ mod tests {
         let wrong = refused("--size=1m --exitall --name=a --create_only=1 --name=b");
         assert!(wrong.contains("would end b before it does anything"), "{wrong}");
         planned("--size=1m --exitall --name=a --create_only=1 --name=b --stonewall");
-        // Without exitall it ends nobody.
+        // Without exitall it ends no other job.
         assert_eq!(steps("--exit_what=all --name=a --name=b --stonewall"), [(0, 0), (1, 1)]);
     }
 

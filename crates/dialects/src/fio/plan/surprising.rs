@@ -4,7 +4,7 @@ use super::super::settings::Settings;
 use super::super::{lenient, number, split, table, three};
 use super::Notes;
 
-/// What is written in a way that fio reads otherwise than people do.
+/// Notes on values that fio parses unexpectedly.
 pub fn warn(s: &Settings, notes: &mut Notes) {
     for (_, setting) in s.all() {
         let text = matches!(setting.row.kind, table::Kind::Text | table::Kind::OptionalText);
@@ -49,6 +49,6 @@ pub fn warn(s: &Settings, notes: &mut Notes) {
             ));
         }
     }
-    // Asked for so that they count as read; the defaults are what fathom does.
+    // Looked up so that they count as used; the defaults are what fathom does.
     let _ = (s.text("name"), s.text("description"));
 }

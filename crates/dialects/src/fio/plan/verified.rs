@@ -1,4 +1,4 @@
-//! What the options of verify say about the blocks that are checked: which sum, where the header stands, what the rest is.
+//! How the verify options define the checked blocks: checksum, header position, and remaining content.
 
 use super::super::settings::Settings;
 use super::super::version::Version;
@@ -6,13 +6,13 @@ use super::super::{World, Wrong};
 use super::pattern;
 use fathom_workload::{Bytes, Header, Record, Sealed, Stream, Sum};
 
-/// The family that a job asks for, "0" if it verifies nothing. As in fio, a pattern alone asks for blocks of it.
+/// The verify method of a job, "0" for none. As in fio, a pattern alone implies the pattern method.
 pub fn family(s: &Settings) -> &str {
     let alone = || if s.text("verify_pattern").is_some() { "pattern" } else { "0" };
     s.word("verify").unwrap_or_else(alone)
 }
 
-/// The blocks of a family; nothing for `verify=0` and `verify=null`, which check nothing.
+/// The block format of a method; `None` for `verify=0` and `verify=null`, which check nothing.
 pub fn sealed(
     s: &Settings,
     verify: &str,
@@ -29,7 +29,7 @@ pub fn sealed(
             )
             .hint("instead: two jobs, one that reads and one that writes and verifies"));
     }
-    // What it asks for comes after the run.
+    // Handled after the run.
     let _ = s.on("verify_dump", false);
     let interval = s.number("verify_interval")?.filter(|bytes| *bytes > 0);
     let header_at = s.number("verify_offset")?.unwrap_or(0);
@@ -63,13 +63,13 @@ pub fn sealed(
             .wrong("verify", format!("verify={verify} needs verify_pattern"))
             .hint("verify_pattern=0xdeadbeef, for example"));
     }
-    // Of changing sizes the least is that of a block: all are multiples of it. A pattern alone runs on through the whole of what is
-    // written at once, whatever the interval.
+    // With varying sizes, the smallest is the block size, as all are multiples of it. A pattern alone continues through the whole
+    // write, whatever the interval.
     let unit = stream.record.unit().0;
-    // An interval that does not divide it counts for nothing.
+    // An interval that does not divide the unit is ignored.
     let divides = |bytes: &u64| unit.is_multiple_of(*bytes);
     let block = if sum.is_some() { interval.filter(divides).unwrap_or(unit) } else { unit };
-    // The pattern takes no notice of blocks, either.
+    // The pattern ignores block boundaries as well.
     let longest = stream.record.largest().0;
     let anew_every = match s.number("verify_pattern_interval")? {
         _ if pattern.is_empty() => 0,
@@ -78,7 +78,7 @@ pub fn sealed(
         _ => longest,
     };
     let compressed = s.number("buffer_compress_percentage")?.unwrap_or(0);
-    // As in fio 3.42: what compresses as a whole is random here.
+    // As in fio 3.42; fully compressible content is random here.
     let zeros = u8::try_from(compressed).ok().filter(|percent| *percent < 100 && pattern.is_empty());
     Ok(Some(Sealed {
         block: Bytes(block),
@@ -95,7 +95,7 @@ pub fn sealed(
     }))
 }
 
-/// Whether records are made of whole blocks, and a block has room for its header.
+/// Checks that records consist of whole blocks, and that a block holds its header.
 pub fn fits(s: &Settings, stream: &Stream, sealed: &Sealed) -> Result<(), Wrong> {
     let (block, whole, at) = (sealed.block.0.max(1), sealed.header_bytes(), sealed.header_at.0);
     let odd = |bytes: &Bytes| !bytes.0.is_multiple_of(block);
@@ -103,7 +103,7 @@ pub fn fits(s: &Settings, stream: &Stream, sealed: &Sealed) -> Result<(), Wrong>
         Record::Fixed(size) => odd(size),
         Record::Between { min, .. } => odd(min),
         Record::Split(sizes) => sizes.iter().any(|(size, _)| odd(size)),
-        // Refused above: a read need not be made of blocks that were written.
+        // Refused above: a read might not cover whole written blocks.
         Record::ByKind { .. } => true,
     };
     if records {
@@ -174,7 +174,7 @@ mod tests {
         let found = sealed("--verify=crc32c --verify_interval=1k --verify_offset=64 --bs=4k");
         assert_eq!((found.block, found.header_at, found.pattern.len()), (Bytes(1024), Bytes(64), 0));
         assert_eq!(sealed("--verify=crc32c --bsrange=4k-16k --do_verify=0").block, Bytes(4096));
-        // fio 3.33: a header for each block that is written.
+        // fio 3.33: a header for each written block.
         for interval in ["2222", "3791", "16k", "1m"] {
             let found = sealed(&format!("--verify=crc32c --verify_interval={interval} --bs=4k"));
             assert_eq!(found.block, Bytes(4096), "{interval}");
@@ -199,7 +199,7 @@ mod tests {
                 let why = refused(&format!("--name=a --size=1m --rw=randrw {sizes} --verify={verify}"));
                 assert!(why.contains(&format!("{name}: with verify")), "{why}");
             }
-            // What only writes has one kind of sizes.
+            // A write-only job has one kind of sizes.
             planned(&format!("--name=a --size=1m --rw=write {sizes} --verify=crc32c"));
         }
     }

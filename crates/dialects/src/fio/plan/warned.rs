@@ -1,4 +1,4 @@
-//! What fio itself warns of, in its words: `--warnings-fatal` makes an error of these, and of nothing else.
+//! fio's own warnings, in its words: `--warnings-fatal` turns these, and no others, into errors.
 
 use super::{Job, Plan, verified};
 
@@ -8,7 +8,7 @@ const LIMITED: &str = "norandommap given for variable block sizes, verify limite
 const ENDLESS: &str = "time_based requires a runtime/timeout setting";
 
 impl Plan {
-    /// The first warning of fio's that a job has.
+    /// fio's first warning about the job.
     #[must_use]
     pub fn warning(&self) -> Option<&'static str> {
         self.jobs.iter().find_map(warning)

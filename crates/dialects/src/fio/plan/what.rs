@@ -7,47 +7,47 @@ use super::sequence::Stretch;
 use super::{Part, errors};
 use fathom_workload::{Access, Amount, Bytes, Mix, Record, Stream, Zone};
 
-/// What a job does, in the words of fio.
+/// Direction and order of a job in fio's terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Direction {
-    /// Percent of reads.
+    /// Percentage of reads, 0 to 100.
     pub read_percent: u8,
-    /// Both are done.
+    /// Whether it both reads and writes.
     pub mixed: bool,
-    /// It is called a mix (rw, randrw), even if one of the two has no share.
+    /// Whether it is named a mix (rw, randrw), even if one direction has no share.
     pub called_mix: bool,
-    /// At random offsets.
+    /// Whether offsets are random.
     pub random: bool,
-    /// Whether blocks are given back.
+    /// Whether and how blocks are trimmed.
     pub trims: Trims,
 }
 
-/// Whether a job gives blocks back.
+/// Use of trims in a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Trims {
-    /// It does not.
+    /// None.
     #[default]
     No,
-    /// It does nothing else.
+    /// Only trims.
     Only,
-    /// It gives each block back, then writes it.
+    /// Trims each block, then writes it.
     BeforeWrites,
 }
 
 impl Direction {
-    /// Whether it reads.
+    /// Whether the job reads.
     #[must_use]
     pub fn reads(self) -> bool {
         self.mixed || self.read_percent == 100
     }
 
-    /// Whether it changes its files: it writes, or gives blocks back.
+    /// Whether it modifies its files, by writes or trims.
     #[must_use]
     pub fn writes(self) -> bool {
         self.mixed || self.read_percent == 0
     }
 
-    /// The value that concerns it, of those for reads, writes and trims. What is given back and then written has one size: that of
+    /// Selects the applicable one of the values for reads, writes and trims. Blocks that are trimmed and then written use the size for
     /// trims.
     #[must_use]
     pub fn own<T>(self, [read, write, trim]: [T; 3]) -> T {
@@ -58,7 +58,7 @@ impl Direction {
         }
     }
 
-    /// "randread", "rw", ...
+    /// fio's keyword: "randread", "rw", ...
     #[must_use]
     pub fn word(self) -> &'static str {
         match (self.random, self.trims) {
@@ -79,7 +79,7 @@ impl Direction {
     }
 }
 
-/// What is done.
+/// Parses the direction.
 pub fn direction(s: &Settings) -> Result<Direction, Wrong> {
     let word = s.word("rw").unwrap_or("read").to_owned();
     let trims = match (word.contains("trim"), word.contains("write")) {
@@ -108,7 +108,7 @@ pub fn direction(s: &Settings) -> Result<Direction, Wrong> {
     } else {
         0
     };
-    // A mix of which nothing is written changes nothing, and needs no permission for that.
+    // A mix without writes modifies nothing and needs no permission.
     let mixed = (1..100).contains(&read_percent);
     Ok(Direction { read_percent, mixed, called_mix, random: word.starts_with("rand"), trims })
 }
@@ -124,7 +124,7 @@ pub fn stream(s: &Settings, rw: Direction) -> Result<Stream, Wrong> {
         (false, _) => fathom_workload::Direction::Write,
     };
     let mut access = access(s, rw)?;
-    // Starts that never come again, and no map that cuts a block short: as many bytes as without a map.
+    // Seeds that never recur, and no map to truncate a block: the same number of bytes as without a map.
     let lfsr = s.word("random_generator") == Some("lfsr");
     if lfsr && access == Access::Permuted && !matches!(record, Record::Fixed(_)) {
         access = Access::Uniform;
@@ -139,7 +139,7 @@ fn record(s: &Settings, rw: Direction) -> Result<Record, Wrong> {
     let three = match name {
         "bsrange" => {
             let three = s.triple(name, (DEFAULT, DEFAULT), number::range)?.unwrap_or_default();
-            // Sizes that are not drawn are what they are, with it or without, as in fio.
+            // Fixed sizes are unaffected, as in fio.
             if unaligned && three.iter().any(|(min, max)| min != max) {
                 return Err(s
                     .wrong("bs_unaligned", "sizes of bsrange are multiples of the smallest, as offsets are")
@@ -178,7 +178,7 @@ fn record(s: &Settings, rw: Direction) -> Result<Record, Wrong> {
     Ok(record)
 }
 
-/// The size of sequential jobs, or that of random ones.
+/// The block size of sequential or of random jobs.
 fn by_order(s: &Settings, name: &'static str, rw: Direction, three: [Record; 3]) -> Result<Record, Wrong> {
     const NAME: &str = "bs_is_seq_rand";
     let [sequential, random, _] = three;
@@ -195,7 +195,7 @@ fn by_order(s: &Settings, name: &'static str, rw: Direction, three: [Record; 3])
     Ok(record)
 }
 
-/// Whether there are blocks of these sizes.
+/// Checks that the block sizes are valid.
 fn possible(s: &Settings, name: &'static str, record: &Record) -> Result<(), Wrong> {
     let least = record.unit().0;
     if least == 0 {
@@ -244,7 +244,7 @@ fn access(s: &Settings, rw: Direction) -> Result<Access, Wrong> {
     })
 }
 
-/// Percentages of reads, writes and trims whose places are drawn, if not all are.
+/// Percentages of random offsets for reads, writes and trims, unless all are random.
 fn shares(s: &Settings) -> Result<Option<[u64; 3]>, Wrong> {
     const NAME: &str = "percentage_random";
     let read =
@@ -256,7 +256,7 @@ fn shares(s: &Settings) -> Result<Option<[u64; 3]>, Wrong> {
     Ok(shares.filter(|shares| *shares != [100; 3]))
 }
 
-/// As in fio.
+/// fio's limit.
 const MOST_OF_A_SEQUENCE: usize = 64;
 
 fn order(s: &Settings, rw: Direction) -> Result<Access, Wrong> {
@@ -282,7 +282,7 @@ fn order(s: &Settings, rw: Direction) -> Result<Access, Wrong> {
         if !(0.0..=1.0).contains(&centre) {
             return refused("a centre lies between 0 and 1", &format!("{WORD}={distribution}:{first}:0.5"));
         }
-        // The end is the beginning.
+        // The end wraps to the beginning.
         Ok(Access::Around { order: Box::new(order), centre: centre % 1.0 })
     };
     match distribution.as_str() {
@@ -312,7 +312,7 @@ fn order(s: &Settings, rw: Direction) -> Result<Access, Wrong> {
         "zoned" => {
             Ok(Access::Zoned(zones(&parameters).map_err(|why| s.wrong(WORD, format!("{WORD}: {why}")))?))
         }
-        // Its zones are known when the region is.
+        // The zones are set once the region is known.
         "zoned_abs" => Ok(Access::Zoned(Vec::new())),
         "normal" => {
             let deviation_percent = one(0.0)?;
@@ -351,8 +351,8 @@ fn order(s: &Settings, rw: Direction) -> Result<Access, Wrong> {
     }
 }
 
-/// `accesses/space:accesses/space...`, both in percent; zones without a space share what the others leave, and what both leave is one
-/// more zone's.
+/// `accesses/space:accesses/space...`, in percent. Zones without a space share the remainder; what is left of both forms one more
+/// zone.
 fn zones(text: &str) -> Result<Vec<Zone>, String> {
     let mut zones: Vec<Zone> = Vec::new();
     let mut open = 0;
@@ -390,7 +390,7 @@ fn zones(text: &str) -> Result<Vec<Zone>, String> {
     Ok(zones)
 }
 
-/// How much is done in a part.
+/// The amount of I/O in a part.
 pub fn amount(s: &Settings, stream: &Stream, part: &Part) -> Result<Amount, Wrong> {
     let loops = s.number("loops")?.unwrap_or(1).max(1);
     let stretch = Stretch::of(part);
@@ -427,12 +427,12 @@ pub fn amount(s: &Settings, stream: &Stream, part: &Part) -> Result<Amount, Wron
             .hint("size and filesize say how much that is"));
     }
     if s.on("time_based", false) && s.time("runtime")? > 0 {
-        // Its loops go on, each with as many as number_ios says.
+        // It loops on, with number_ios operations per loop.
         return Ok(Amount::Endless);
     }
     let whole = match &stream.record {
         Record::Fixed(_) => region,
-        // What is less than the least block is never touched.
+        // A remainder smaller than the smallest block is never touched.
         record => region / record.unit().0.max(1) * record.unit().0.max(1),
     };
     let bytes = io_size.map_or_else(
@@ -450,7 +450,7 @@ pub fn amount(s: &Settings, stream: &Stream, part: &Part) -> Result<Amount, Wron
             let all = operations.filter(|_| by_bytes.is_none()).unwrap_or(all);
             Amount::Operations(super::loops::operations(n, all, loops))
         }
-        // It may end sooner, which shows later.
+        // It may end sooner; that is determined later.
         (_, Some(_), _) => Amount::Bytes(Bytes(bytes.max(1))),
         (Some(n), None, _) if uneven.is_some() => Amount::Operations(n.max(1)),
         (Some(_), None, _) if by_bytes.is_some() => Amount::Bytes(Bytes(by_bytes.unwrap_or(0))),

@@ -1,5 +1,5 @@
-//! What only the size of the region decides in `random_distribution`. `zoned`: whether there are zones. `zoned_abs`: zones that have a number of bytes; what lies behind them
-//! is never visited, as in fio 3.33. `sequence`: blocks that have to be there.
+//! The parts of `random_distribution` that depend on the region size. `zoned`: whether there are zones. `zoned_abs`: zones in bytes;
+//! as in fio 3.33, blocks beyond them are never visited. `sequence`: blocks that must exist.
 
 use super::super::Wrong;
 use super::super::number;
@@ -10,10 +10,10 @@ use fathom_workload::{Access, Amount, Record, Stream, Zone};
 
 const WORD: &str = "random_distribution";
 
-/// Turns zones of bytes into shares of the region, once that is known. A region of one block has no zones.
+/// Converts zones in bytes to shares of the region. A region of one block has no zones.
 ///
 /// # Errors
-/// Zones that cannot be read, or do not fit; clones whose regions differ; blocks that are not there.
+/// Invalid or misfit zones, clones with different regions, or blocks outside the region.
 pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream, parts: &mut [Part]) -> Result<(), Wrong> {
     if rw.random && s.word(WORD) == Some("sequence") {
         return sequence(s, stream, parts);
@@ -41,8 +41,8 @@ pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream, parts: &mut [Part
     Ok(())
 }
 
-/// The blocks of a sequence are there. One that goes on ends the job where it would leave the region, whatever else says how much is done,
-/// as in fio 3.42.
+/// Checks the blocks of a sequence. A repeating sequence ends the job where it would leave the region, whatever the amount, as in
+/// fio 3.42.
 fn sequence(s: &Settings, stream: &Stream, parts: &mut [Part]) -> Result<(), Wrong> {
     let wrong = |what: &str| s.wrong(WORD, format!("{WORD}=sequence: {what}"));
     let unsupported =
@@ -62,7 +62,7 @@ fn sequence(s: &Settings, stream: &Stream, parts: &mut [Part]) -> Result<(), Wro
         }
         if *advancing {
             let (length, highest) = (records.len() as u64, records.iter().copied().max().unwrap_or(0));
-            // Rounds that fit as a whole, and what fits of the one behind them.
+            // Complete rounds, plus the part of the following round that fits.
             let whole = (blocks - 1 - highest) / length + 1;
             let base = whole.saturating_mul(length);
             let rest =
@@ -78,7 +78,7 @@ fn sequence(s: &Settings, stream: &Stream, parts: &mut [Part]) -> Result<(), Wro
     Ok(())
 }
 
-/// `accesses/bytes:accesses/bytes...`, of a region of so many bytes.
+/// `accesses/bytes:accesses/bytes...`, for a region of this many bytes.
 fn zones(text: &str, kb_base: u64, region: u64) -> Result<Vec<Zone>, String> {
     let (mut zones, mut taken, mut accesses) = (Vec::new(), 0_u64, 0.0_f64);
     let share = |bytes: u64| bytes as f64 * 100.0 / region.max(1) as f64;

@@ -1,4 +1,4 @@
-//! What is written, what is checked, and where buffers lie.
+//! Options for buffer contents, verification, and buffer placement.
 
 use super::Kind::{Bool, Bytes, Flag, Number, Text, Word};
 use super::{Row, also, done, harmless};

@@ -1,6 +1,5 @@
-//! What holds for a job that does not name an option, where that is a value at all.
+//! Defaults of options that have one.
 
-/// Options and their defaults, which are fio's.
 const DEFAULTS: &[(&str, &str)] = &[
     ("rw", "read"),
     ("rw_sequencer", "sequential"),
@@ -75,7 +74,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("log_hist_coarseness", "0"),
 ];
 
-/// What holds where an option is not given.
+/// The value used if an option is not given; `None` if it has no default.
 #[must_use]
 pub fn default_of(name: &str) -> Option<&'static str> {
     DEFAULTS.iter().find(|default| default.0 == name).map(|default| default.1)

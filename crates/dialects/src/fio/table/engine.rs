@@ -1,4 +1,4 @@
-//! By which calls, how many at once, and what makes them durable.
+//! Options for the engine, its depth, and durability.
 
 use super::Kind::{Bool, Flag, Number, Text, Word};
 use super::{Row, also, done, harmless, refused};
@@ -58,7 +58,7 @@ const ENGINES: super::Kind = Word(&[
     "pmemblk",
 ]);
 
-/// Options that only some engines have, with these.
+/// Options specific to some engines, with these engines.
 const OF_ENGINES: [(&str, &[&str]); 28] = [
     ("hipri", &["pvsync2", "io_uring"]),
     ("hipri_percentage", &["pvsync2"]),
@@ -90,7 +90,7 @@ const OF_ENGINES: [(&str, &[&str]); 28] = [
     ("std_redirect", &["exec"]),
 ];
 
-/// The engines that have an option; `None` if all have it.
+/// The engines that have an option; `None` means all.
 #[must_use]
 pub fn engines_of(option: &str) -> Option<&'static [&'static str]> {
     OF_ENGINES.iter().find(|of| of.0 == option).map(|of| of.1)

@@ -1,4 +1,4 @@
-//! Which files, how they are made, and what of them lies in memory.
+//! Options for files: which, how they are created, and what is cached.
 
 use super::Kind::{Bool, Number, Text, Word};
 use super::{Row, also, done, harmless};
@@ -7,7 +7,7 @@ const SERVICE: super::Kind =
     Word(&["roundrobin", "sequential", "random", "zipf", "pareto", "normal", "gauss"]);
 const ALLOCATE: super::Kind = Word(&["none", "native", "posix", "keep", "truncate", "0", "1"]);
 
-/// As seen in fio 3.42: the offsets of zonemode=none and strided are the same with and without them.
+/// As observed in fio 3.42: the offsets of zonemode=none and strided are the same with and without them.
 const OF_ZBD: &str = "in fio, too, it changes only jobs with zonemode=zbd, which is refused";
 
 pub(super) static ROWS: &[Row] = &[

@@ -1,5 +1,5 @@
-//! Every option of fio that is known here: one row each, with its other names, what kind of value it takes, and what becomes of it.
-//! Job files, the command line, `--cmdhelp` and the table in docs/fio.md are read from these rows.
+//! Every known option of fio: one row each, with aliases, value type, and how it is handled.
+//! Job files, the command line, `--cmdhelp` and the table in docs/fio.md all use these rows.
 
 mod data;
 mod defaults;
@@ -21,46 +21,46 @@ use std::fmt::Write as _;
 /// One option.
 #[derive(Debug)]
 pub struct Row {
-    /// Its name.
+    /// Primary name.
     pub name: &'static str,
-    /// Its other names.
+    /// Alternative names.
     pub aliases: &'static [&'static str],
-    /// What kind of value it takes.
+    /// Type of the value.
     pub kind: Kind,
-    /// What becomes of it.
+    /// How it is handled.
     pub state: State,
-    /// What it is for, in a line.
+    /// One-line description.
     pub help: &'static str,
 }
 
-/// What becomes of an option.
+/// How an option is handled.
 #[derive(Debug)]
 pub enum State {
-    /// It does what it does in fio.
+    /// Works as in fio.
     Done,
-    /// It is accepted and changes nothing about what is measured; why.
+    /// Accepted without effect on the measurement, for this reason.
     Harmless(&'static str),
-    /// It would change the workload and is not supported.
+    /// Not supported, and would change the workload.
     Refused {
-        /// Values that ask for nothing special, and are accepted.
+        /// Values that request nothing special and are accepted.
         unless: &'static [&'static str],
-        /// Why.
+        /// Reason for the refusal.
         why: &'static str,
-        /// The nearest thing that is supported.
+        /// The nearest supported alternative.
         instead: &'static str,
     },
 }
 
-/// Kinds of values.
+/// Types of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// No value, or 0 or 1.
     Flag,
     /// 0 or 1.
     Bool,
-    /// A whole number, with fio's suffixes.
+    /// An integer with fio's suffixes.
     Number,
-    /// A whole number that may be negative.
+    /// An integer that may be negative.
     Signed,
     /// Bytes, with suffixes.
     Bytes,
@@ -68,13 +68,13 @@ pub enum Kind {
     Range,
     /// Bytes or a percentage.
     Size,
-    /// A time; a bare number counts so many nanoseconds each.
+    /// A time; a bare number is multiplied by this many nanoseconds.
     Time(u64),
-    /// One of these words; what follows a colon or comma is read where the option is.
+    /// One of these words; text after a colon or comma is parsed by the option's user.
     Word(&'static [&'static str]),
-    /// A number with a fraction.
+    /// A decimal number.
     Float,
-    /// A list `a:b:c` of such.
+    /// A list of decimal numbers, `a:b:c`.
     Floats,
     /// Bytes for reads, writes, trims.
     BytesTriple,
@@ -84,12 +84,12 @@ pub enum Kind {
     SplitTriple,
     /// Any text.
     Text,
-    /// Any text, or none.
+    /// Any text, or no value.
     OptionalText,
 }
 
 impl Kind {
-    /// What is expected, for help.
+    /// Description of the expected value, for help.
     #[must_use]
     pub fn expected(self) -> String {
         match self {
@@ -114,16 +114,16 @@ impl Kind {
         }
     }
 
-    /// Whether a word that follows on the command line is its value.
+    /// Whether the following word on the command line is its value.
     #[must_use]
     pub fn takes_next_word(self) -> bool {
         self != Self::Flag
     }
 
-    /// Checks a value of this kind. `None` is an option without `=`.
+    /// Checks a value of this type. `None` is an option without `=`.
     ///
     /// # Errors
-    /// A sentence that says what was expected.
+    /// A message that says what was expected.
     pub fn check(self, value: Option<&str>, kb_base: u64) -> Result<(), String> {
         let Some(text) = value else {
             return if matches!(self, Self::Flag | Self::OptionalText) {
@@ -133,7 +133,7 @@ impl Kind {
             };
         };
         match self {
-            // As in fio, any number is on for a flag.
+            // As in fio, any number turns a flag on.
             Self::Flag => lenient::switch(text, i64::MAX).map(drop),
             Self::Bool => lenient::switch(text, 1).map(drop),
             Self::Number | Self::Bytes => lenient::bytes(text, kb_base).map(drop),
@@ -163,7 +163,7 @@ impl Kind {
 /// The word of `words` that a value begins with, up to `,` or `:`.
 ///
 /// # Errors
-/// A sentence that lists them.
+/// A message that lists the words.
 pub fn word(text: &str, words: &'static [&'static str]) -> Result<&'static str, String> {
     let given = text.trim().split([',', ':']).next().unwrap_or_default();
     let found = words.iter().find(|w| **w == given);
@@ -171,7 +171,7 @@ pub fn word(text: &str, words: &'static [&'static str]) -> Result<&'static str, 
 }
 
 impl State {
-    /// Whether a value of a refused option asks for nothing special.
+    /// Whether a value of a refused option requests nothing special.
     #[must_use]
     pub fn lets_pass(&self, value: Option<&str>) -> bool {
         let Self::Refused { unless, .. } = self else { return true };
@@ -200,12 +200,12 @@ const fn refused(
     Row { name, aliases: &[], kind, state: State::Refused { unless, why, instead }, help }
 }
 
-/// A row with other names.
+/// The row with aliases added.
 const fn also(row: Row, aliases: &'static [&'static str]) -> Row {
     Row { aliases, ..row }
 }
 
-/// Every row.
+/// All rows, in table order.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
     [
         what::ROWS,
@@ -222,13 +222,13 @@ pub fn rows() -> impl Iterator<Item = &'static Row> {
     .flatten()
 }
 
-/// The row of a name or an alias.
+/// Finds a row by name or alias.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Row> {
     rows().find(|row| row.name == name || row.aliases.contains(&name))
 }
 
-/// The rows whose name or alias begins so: on the command line a unique beginning is enough.
+/// Rows with a name or alias that begins with `start`: the command line accepts a unique prefix.
 #[must_use]
 pub fn beginning_with(start: &str) -> Vec<&'static Row> {
     rows().filter(|r| std::iter::once(&r.name).chain(r.aliases).any(|name| name.starts_with(start))).collect()

@@ -1,4 +1,4 @@
-//! Options of engines that reach other machines or devices of a special kind: known, so that the error says why.
+//! Options of engines for remote machines or special devices: listed so that errors can give the reason.
 
 use super::Kind::Text;
 use super::{Row, refused};

@@ -1,4 +1,4 @@
-//! Which blocks, in which order, from which random numbers.
+//! Options for block selection, order and random numbers.
 
 use super::Kind::{Bool, Flag, Number, Text, Word};
 use super::{Row, also, done, harmless};

@@ -1,4 +1,4 @@
-//! How fast: rates, pauses, latency targets.
+//! Options for pacing: rates, pauses, latency targets.
 
 use super::Kind::{Bool, BytesTriple, Flag, Float, Number, Text, Time, Word};
 use super::{Row, also, done, harmless};

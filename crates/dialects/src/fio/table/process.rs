@@ -1,4 +1,4 @@
-//! The processes: CPUs, priorities, errors.
+//! Options for processes: CPUs, priorities, errors.
 
 use super::Kind::{Bool, Number, Signed, Text, Word};
 use super::{Row, also, done, harmless};

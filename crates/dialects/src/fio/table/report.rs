@@ -1,4 +1,4 @@
-//! Options that say what is printed: output, percentiles, logs, groups.
+//! Options for reporting: output, percentiles, logs, groups.
 
 use super::Kind::{Bool, Flag, Floats, Number, OptionalText, Text, Time, Word};
 use super::{Row, also, done, harmless};

@@ -1,4 +1,4 @@
-//! What is done: direction, block sizes, amounts, jobs and their order.
+//! Options for the work itself: direction, block sizes, amounts, jobs and their order.
 
 use super::Kind::{
     Bool, Bytes, BytesTriple, Flag, Float, Number, Range, RangeTriple, Size, SplitTriple, Text, Time, Word,

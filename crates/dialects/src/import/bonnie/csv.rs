@@ -1,12 +1,12 @@
-//! The line of bonnie++ for machines: 27 fields of 1.0, 48 of 1.96 on, 50 with the number of seeks of 1.98 on.
+//! bonnie++'s CSV line: 27 fields in 1.0, 48 from 1.96, 50 with the number of seeks from 1.98.
 
 use super::Run;
 
-/// Tests of each half.
+/// Number of tests in each half.
 const HALF: usize = 6;
 
 impl Run {
-    /// Takes such a line; whether it is one.
+    /// Reads a CSV line. Returns whether it is one.
     pub(super) fn csv(&mut self, line: &str, n: usize) -> bool {
         let fields: Vec<&str> = line.split(',').collect();
         let layout = Layout::of(&fields);
@@ -15,7 +15,7 @@ impl Run {
         let fits = (0..HALF).all(|t| pair_fits(layout.sizes + 2 * t) && pair_fits(layout.files + 2 * t));
         let count = (0..HALF).filter(|t| !fields[layout.sizes + 2 * t].is_empty()).count()
             + (0..HALF).filter(|t| !fields[layout.files + 2 * t].is_empty()).count();
-        // Behind a table it is of the same run, or of another one.
+        // After a table it may belong to the same run or to another.
         let (name, size) = (fields[layout.size - layout.after_name], fields[layout.size]);
         let is_other = self.named.as_ref().is_some_and(|named| {
             let name_in_table = named.split([' ', '\t']).next().unwrap_or("");
@@ -51,10 +51,10 @@ fn is_value(field: &str) -> bool {
     field.is_empty() || field.starts_with("++") || super::number(field).is_some()
 }
 
-/// Where the fields stand.
+/// Positions of the fields.
 struct Layout {
     version: Option<usize>,
-    /// How far behind the name the size stands.
+    /// Distance of the size from the name.
     after_name: usize,
     size: usize,
     sizes: usize,

@@ -1,4 +1,4 @@
-//! bonnie++ of 1.0 to 2.0: its two tables as text, and the line for machines that follows them or stands alone. A cell for each test.
+//! bonnie++ 1.0 to 2.0: its two text tables, and the CSV line that follows or stands alone. A cell per test.
 
 mod csv;
 
@@ -11,13 +11,13 @@ use fathom_record::Phase;
 use fathom_record::imported::names::{OPERATIONS, THROUGHPUT};
 use fathom_record::imported::units::{BYTES_PER_S, NS, OPS_PER_S, PERCENT};
 
-/// Lines between a table and the line for machines.
+/// Maximum lines between a table and the CSV line.
 const APART: usize = 3;
 
-/// A test: its name, whether it reads and writes file data, whether its rate is of files or seeks.
+/// A test: its name, whether it reads and writes file data, and whether its rate is of files or seeks.
 type Test = (&'static str, bool, bool, bool);
 
-/// The tests of the first table, in order, then those of the second.
+/// Tests of the first table, in order, then those of the second.
 const TESTS: [Test; 12] = [
     ("write by character", false, true, false),
     ("write", false, true, false),
@@ -34,7 +34,7 @@ const TESTS: [Test; 12] = [
 ];
 const CREATE: usize = 6;
 
-/// The tables or the line that begin here.
+/// Tables or a CSV line starting here.
 pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     let mut block = Block { last: at, ..Block::default() };
     let mut of = Run::default();
@@ -43,7 +43,7 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
             return None;
         }
         let mut n = at;
-        // A table of sizes and one of files, each but once.
+        // At most one table of sizes and one of files.
         for part in 0..2 {
             if part > 0 && !is_second_head(lines.trimmed(n)) {
                 break;
@@ -75,10 +75,10 @@ fn is_second_head(line: &str) -> bool {
     line.contains("--Sequential Create--") && line.contains("--Random Create--")
 }
 
-/// What was read of a run.
+/// State of a run being read.
 struct Run {
     version: String,
-    /// Name and size, as the first table has them before its cells.
+    /// Name and size, which precede the cells in the first table.
     named: Option<String>,
     cells: Vec<Phase>,
 }
@@ -91,9 +91,9 @@ impl Default for Run {
 }
 
 impl Run {
-    /// The rate of a test, unless it is known; of bytes in KiB where no letter says otherwise. False where it is none.
+    /// Reads the rate of a test unless it is known; bytes are in KiB without a suffix. Returns false if it is not a rate.
     fn rate(&mut self, test: usize, word: &str, n: usize) -> bool {
-        // Too short to be measured.
+        // Too fast to be measured.
         if word.starts_with("+++") {
             return true;
         }
@@ -138,7 +138,7 @@ impl Run {
         true
     }
 
-    /// Text and line for machines tell the same: what was told first stays.
+    /// Adds a figure unless it is known: table and CSV contain the same figures.
     fn add(&mut self, test: usize, figure: fathom_record::Figure) {
         if self.cells[test].repetitions[0].figure(&figure.name).is_none() {
             add(&mut self.cells[test], figure);
@@ -155,7 +155,7 @@ impl Run {
         }
     }
 
-    /// The number of files is in units of 1024.
+    /// The number of files, in units of 1024.
     fn files(&mut self, word: &str) -> Option<f64> {
         let files = number(word.split(':').next()?)? * 1024.0;
         for phase in &mut self.cells[CREATE..] {
@@ -164,7 +164,7 @@ impl Run {
         Some(files)
     }
 
-    /// Heads, rows and latencies from this line on; the last line.
+    /// Reads headings, rows and latencies from this line. Returns the last line.
     fn table(&mut self, lines: &Lines, at: usize, block: &mut Block) -> Option<usize> {
         let first = if is_second_head(lines.trimmed(at)) { CREATE } else { 0 };
         let version = lines.trimmed(at).strip_prefix("Version").and_then(|l| l.split_whitespace().next());
@@ -192,7 +192,7 @@ impl Run {
         Some(last)
     }
 
-    /// "marvin  2G 13035  33  7130   3 ...": a name and a size, or the number of files, and a rate and a share of processors for each test.
+    /// "marvin  2G 13035  33  7130   3 ...": name and size or number of files, then rate and CPU percentage of each test.
     fn row(&mut self, first: usize, columns: &Columns, line: &str, n: usize, block: &mut Block) -> bool {
         let Some((before, cells)) = columns.cells(line) else { return false };
         let mut files = None;
@@ -204,7 +204,7 @@ impl Run {
             self.named = Some(before.into());
         }
         for (test, rate, cpu) in cells {
-            // Release 2.0 prints the number of files in place of how many a second were created.
+            // Release 2.0 prints the number of files instead of the creation rate.
             let is_number_of_files = files.is_some_and(|f| number(rate) == Some(f)) && matches!(test, 0 | 3);
             if is_number_of_files || !self.rate(first + test, rate, n) || !self.cpu(first + test, cpu, n) {
                 block.partly.push(n);
@@ -214,10 +214,10 @@ impl Run {
     }
 }
 
-/// The column, the rate and the share of processors.
+/// Column, rate and CPU percentage.
 type Cell<'l> = (usize, &'l str, &'l str);
 
-/// Where the columns of a table end.
+/// End positions of a table's columns.
 struct Columns(Vec<usize>);
 
 impl Columns {
@@ -225,13 +225,13 @@ impl Columns {
         Self(heads.match_indices("%CP").map(|(at, word)| at + word.len()).collect())
     }
 
-    /// The column whose end is next to this one.
+    /// The column whose end is nearest.
     fn at(&self, end: usize) -> Option<usize> {
         let (column, off) = self.0.iter().map(|e| e.abs_diff(end)).enumerate().min_by_key(|(_, off)| *off)?;
         (off <= 4).then_some(column)
     }
 
-    /// What stands before the cells, and the cells.
+    /// The text before the cells, and the cells.
     fn cells<'l>(&self, line: &'l str) -> Option<(&'l str, Vec<Cell<'l>>)> {
         let words = words(line);
         let is_value = |w: &str| w.starts_with("++") || leading(w).is_some_and(|(.., rest)| rest.len() <= 1);
@@ -244,7 +244,7 @@ impl Columns {
             let pairs: Vec<_> = words.chunks_exact(2).enumerate().map(pair).collect::<Option<_>>()?;
             pairs.windows(2).all(|w| w[0].0 < w[1].0).then_some(pairs)
         };
-        // Cells may be empty, those of tests that were left out. Before them is a name, a size or both.
+        // Cells of skipped tests may be empty. A name, a size or both precede the cells.
         let most = (2 * self.0.len()).min(words.len().saturating_sub(1) / 2 * 2);
         let values = words.iter().rev().take(most).take_while(|(_, w)| is_value(w)).count() / 2 * 2;
         for count in (2..=values).rev().step_by(2) {
@@ -269,7 +269,7 @@ impl Columns {
     }
 }
 
-/// Words with the places where they end.
+/// Words with their end positions.
 fn words(line: &str) -> Vec<(usize, &str)> {
     let start = line.as_ptr() as usize;
     line.split_whitespace().map(|w| (w.as_ptr() as usize - start + w.len(), w)).collect()

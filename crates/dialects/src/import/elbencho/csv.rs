@@ -1,4 +1,4 @@
-//! elbencho's CSV: the heads tell what each column is and in what unit; a row is an operation.
+//! elbencho's CSV: headings give the content and unit of each column; a row is an operation.
 
 use super::super::Block;
 use super::super::cell::{add, cell, converted, directed, run};
@@ -10,7 +10,7 @@ use fathom_record::Phase;
 use fathom_record::imported::names::{OPERATIONS, THROUGHPUT, TIME};
 use fathom_record::imported::units::{BYTES, BYTES_PER_S, COUNT, NS, OPS_PER_S, PERCENT};
 
-/// Rows that begin with their heads.
+/// Headings and rows starting at this line.
 pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     let first = lines.trimmed(at);
     if !first.starts_with("ISO date,") {
@@ -52,7 +52,7 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     Some(block)
 }
 
-/// Fields apart by commas; in quotation marks there may be some.
+/// Comma-separated fields, possibly quoted.
 fn fields(line: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut quoted = false;
@@ -66,7 +66,7 @@ fn fields(line: &str) -> Vec<String> {
     fields
 }
 
-/// Takes a value of a column; whether it was understood.
+/// Reads a value of a column. Returns whether it was understood.
 fn column(phase: &mut Phase, head: &str, value: &str, n: usize) -> bool {
     let whole = || value.parse().ok();
     match head {

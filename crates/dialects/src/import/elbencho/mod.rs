@@ -1,5 +1,5 @@
-//! elbencho's table of results, and the CSV of `--csvfile` (`csv`). Each operation is a cell. Of its two columns "last done" is the result,
-//! and "first done" what had come of it when the first thread was done.
+//! elbencho's result table, and the CSV of `--csvfile` (`csv`). Each operation is a cell. Its column "last done" is the result;
+//! "first done" is the state when the first thread was done.
 
 mod csv;
 
@@ -13,10 +13,10 @@ use fathom_record::imported::units::{BYTES, BYTES_PER_S, COUNT, NS, OPS_PER_S, P
 use fathom_record::{Figure, Phase};
 
 const MIB: f64 = 1024.0 * 1024.0;
-/// Of figures at the time when the first thread was done.
+/// Suffix for figures at the time when the first thread was done.
 const FIRST: &str = ", first done";
 
-/// A table or a CSV that begins at this line.
+/// A table or CSV starting at this line.
 pub(super) fn parse(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
     table(lines, at).or_else(|| csv::parse(lines, at, context))
 }
@@ -34,7 +34,7 @@ fn table(lines: &Lines, at: usize) -> Option<Block> {
     for n in at + 1..lines.len() {
         let line = lines.trimmed(n);
         if line.is_empty() || line.starts_with("===") || line == "---" {
-            // A blank line may be followed by anything.
+            // Anything may follow a blank line.
             continue;
         }
         let Some((names, values)) = line.split_once(" :").or_else(|| line.split_once(':')) else { break };
@@ -61,7 +61,7 @@ fn table(lines: &Lines, at: usize) -> Option<Block> {
     Some(block)
 }
 
-/// "WRITE       Elapsed time" begins an operation, "            IOPS" goes on with it; lines of neither kind end the table.
+/// "WRITE       Elapsed time" starts an operation, "            IOPS" continues it; any other line ends the table.
 fn of_operation<'l>(names: &'l str, line: &str, has_operation: bool) -> Option<(Option<&'l str>, &'l str)> {
     if has_operation && line.starts_with("        ") {
         return Some((None, names));
@@ -71,7 +71,7 @@ fn of_operation<'l>(names: &'l str, line: &str, has_operation: bool) -> Option<(
     (is_name(operation) && TYPES.iter().any(|t| name.contains(t))).then_some((Some(operation), name.trim()))
 }
 
-/// Heads of the rows of an operation.
+/// Row types of an operation.
 const TYPES: [&str; 8] = ["Elapsed", "IOPS", "MiB", "/s", "total", "lat", "CPU", "us"];
 
 /// The figures of a line.

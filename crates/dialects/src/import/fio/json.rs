@@ -1,5 +1,5 @@
-//! JSON and JSON+: every number of a job's directions is a figure; those that mean the same in every program get the common names.
-//! Of the states of one run only the last one is read. Latencies of one priority have its class and level in their names, and devices their own.
+//! JSON and JSON+: every number of a job's directions is a figure; numbers that exist in every program get common names.
+//! Of repeated status documents only the last is read. Latencies by priority have class and level in their names, devices their name.
 
 use super::super::Block;
 use super::super::cell::{add, cell, converted, run};
@@ -12,12 +12,11 @@ use fathom_record::imported::units::{BYTES, BYTES_PER_S, COUNT, NS, OPS_PER_S, P
 use fathom_record::{Phase, Status};
 use std::collections::BTreeMap;
 
-/// A document that begins at this line.
 pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
     if !lines.document(at).next()?.trim_start().starts_with('{') {
         return None;
     }
-    // Twice: what a job is called and does may stand behind its figures.
+    // Two passes: job names and options may follow the figures.
     let mut version = None;
     let mut all = Jobs::default();
     let scanned = scan(lines.document(at), |leaf| {
@@ -31,7 +30,7 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
         return Some(Block { last: at, too_long: true, ..Block::default() });
     }
     if let Some(next) = super::states::next(lines, at, at + scanned.last) {
-        // With --status-interval: the last document holds what those before it hold.
+        // With --status-interval, the last document includes the earlier ones.
         return parse(lines, next);
     }
     let mut phases: BTreeMap<(usize, u8, String), Phase> = BTreeMap::new();
@@ -46,13 +45,13 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
         let phase = phases.entry(key).or_insert(phase);
         let name = format!("{of}{name}");
         let mut figure = converted(&name, value, unit, leaf.text.clone(), at + leaf.line);
-        // Only rates and latencies are good or bad; a spread, a count of bytes, a share, or how long a device was busy are not.
+        // Only rates and latencies have a better direction; deviations, byte counts, shares and device busy times do not.
         if is_of_device || NEITHER.iter().any(|word| name.contains(word)) {
             figure.higher_is_better = None;
         }
         add(phase, figure);
     });
-    // A direction in which nothing was done says only zeros.
+    // Unused directions contain only zeros.
     phases.retain(|(_, direction, _), p| {
         *direction > SYNC || p.repetitions[0].figures.iter().any(|f| f.value != 0.0)
     });
@@ -63,7 +62,7 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
     }
     run.argv.clear();
     if let Some(failed) = all.jobs.values().find(|job| job.error != 0) {
-        // What fio said of it stands before the document.
+        // fio's messages precede the document.
         let said = (at.saturating_sub(MOST_BEFORE)..at).rev().map(|n| lines.trimmed(n));
         let said = said.take_while(|line| line.starts_with("fio: ")).find(|line| line.contains(" error="));
         run.status = Status::Failed;
@@ -74,37 +73,37 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
     Some(Block { last: at + scanned.last, what, runs: vec![run], is_document: true, ..Block::default() })
 }
 
-/// In names of figures that are neither good nor bad.
+/// Name parts of figures without a better direction.
 const NEITHER: [&str; 6] = ["stddev", "deviation", "duration", "elapsed", "job_runtime", "bw_dev"];
 
-/// Lines before a document in which fio may have said why a job ended early.
+/// Lines before a document that may contain fio's error message.
 const MOST_BEFORE: usize = 8;
 
-/// Where the cells of a job stand: its directions first, then these.
+/// Order of a job's cells: directions come first, then these.
 const SYNC: u8 = 4;
 const JOB: u8 = 5;
 const DEVICE: u8 = 6;
 
-/// The jobs by their position, with the options that were given to all; and what else is named somewhere in the document.
+/// Jobs by index, with global options and other names in the document.
 #[derive(Default)]
 struct Jobs {
     all: Job,
     jobs: BTreeMap<usize, Job>,
-    /// By the job, its direction, and the position in its list.
+    /// By job, direction, and index in the list.
     priorities: BTreeMap<[String; 3], Priority>,
-    /// Names of devices by their position.
+    /// Device names by index.
     devices: BTreeMap<String, String>,
     age: Age,
 }
 
-/// What tells how old a fio wrote the document: 2.x knew neither of these keys, and meant KiB by its bytes.
+/// Evidence of the fio version: 2.x has neither of these keys, and its "bytes" are KiB.
 #[derive(Default)]
 struct Age {
     has_io_kbytes: bool,
     has_bw_bytes: bool,
 }
 
-/// A priority whose latencies are told by themselves.
+/// A priority with separate latencies.
 #[derive(Default)]
 struct Priority {
     class: String,
@@ -113,7 +112,7 @@ struct Priority {
 }
 
 impl Priority {
-    /// What stands before the names of its figures.
+    /// Prefix of its figures' names.
     fn told(&self) -> String {
         let hint = match self.hint.as_str() {
             "" | "0" => String::new(),
@@ -158,18 +157,18 @@ impl Jobs {
     }
 }
 
-/// Where a number belongs.
+/// Position of a number.
 struct Place {
-    /// The job, the kind of cell, and the device.
+    /// Job, kind of cell, and device.
     key: (usize, u8, String),
-    /// Of which priority it is, as the beginning of its name.
+    /// Prefix for its priority.
     of: String,
-    /// Its path in the cell.
+    /// Path within the cell.
     name: String,
     phase: Phase,
 }
 
-/// Which cell a number belongs to, and its name in it; `None` if it is no figure.
+/// The cell and name of a number; `None` if it is not a figure.
 fn place(leaf: &Leaf, all: &Jobs) -> Option<Place> {
     let path: Vec<&str> = leaf.path.iter().map(String::as_str).collect();
     match path.as_slice() {
@@ -193,7 +192,7 @@ fn place(leaf: &Leaf, all: &Jobs) -> Option<Place> {
                     }
                 }
                 ["sync", name @ ..] => at(SYNC, String::new(), name, job.cell("sync")),
-                // What was asked for; a number, a point in time, a guess; and why it ended, which is told of the run.
+                // Requested options, identifiers, timestamps, estimates; and the error, which is stored with the run.
                 ["job options", ..]
                 | ["groupid" | "job_start" | "eta" | "error" | "total_err" | "first_error"] => None,
                 name => at(JOB, String::new(), name, job.cell("job")),
@@ -212,11 +211,11 @@ fn place(leaf: &Leaf, all: &Jobs) -> Option<Place> {
     }
 }
 
-/// Name and unit of a number by its path; `None` if it only fills a place.
+/// Name and unit of a number by its path; `None` for placeholders.
 fn meaning(path: &str, age: &Age) -> Option<(String, Unit)> {
     let unit = |base, factor| Unit { base, factor };
     let (first, rest) = path.split_once('.').unwrap_or((path, ""));
-    // Without "_ns" they are 2.x's, in microseconds.
+    // Without "_ns" they are from 2.x, in microseconds.
     let latency = match first {
         "lat_ns" => Some(("latency", 1.0)),
         "clat_ns" => Some(("completion latency", 1.0)),
@@ -228,7 +227,7 @@ fn meaning(path: &str, age: &Age) -> Option<(String, Unit)> {
     };
     if let Some((latency, ns)) = latency {
         return match rest.split_once('.') {
-            // 2.x has twenty places for percentiles.
+            // 2.x has twenty percentile slots, some unused.
             Some(("percentile", "0.00")) => None,
             Some(("percentile", p)) => Some((format!("{latency} p{}", percentile(p)), unit(NS, ns))),
             Some(("bins", bin)) => Some((format!("{latency}, operations near {bin} ns"), unit(COUNT, 1.0))),

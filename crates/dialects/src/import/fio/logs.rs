@@ -1,5 +1,5 @@
-//! fio's logs, a value a line: "1000, 12328, 0, 4096, 0". What the value is, the file's name says (`_bw.`, `_iops.`, `_lat.`). Latencies of
-//! single operations are operations and make a histogram; rates are a course over time.
+//! fio's logs, one value per line: "1000, 12328, 0, 4096, 0". The file name gives the quantity (`_bw.`, `_iops.`, `_lat.`). Latencies of
+//! single operations become operations with a histogram; rates become a series over time.
 
 use super::super::Block;
 use super::super::cell::{add, cell, figure, run};
@@ -9,13 +9,12 @@ use fathom_record::imported::names::{OPERATIONS, THROUGHPUT};
 use fathom_record::imported::units::{BYTES_PER_S, NS, OPS_PER_S, UNKNOWN};
 use fathom_record::{Histogram, Interval, OpKind, OpStat, Phase, Worker};
 
-/// Fewer lines than this are a list of numbers.
+/// Fewer lines than this are not recognised as a log.
 const FEWEST: usize = 3;
 
-/// Latencies that are put into the histogram together.
+/// Latencies added to the histogram at a time.
 const TOGETHER: usize = 1 << 14;
 
-/// A line of a log.
 struct Entry {
     time_ms: u64,
     value: u64,
@@ -23,7 +22,7 @@ struct Entry {
     bytes: u64,
 }
 
-/// What a log's values are.
+/// Quantity in a log.
 #[derive(Clone, Copy, PartialEq)]
 enum What {
     Bandwidth,
@@ -32,10 +31,10 @@ enum What {
     Unknown,
 }
 
-/// A log from this line on. Of latencies only their histogram is kept, so that such a log may be of any length.
+/// A log starting at this line. For latencies only the histogram is kept, so such logs may have any length.
 pub(super) fn parse(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
     let what = what(&context.file);
-    // Behind a cut one line suffices: that it is of a log is known.
+    // After a cut one line is enough, as the format is known.
     let (log, n) = context
         .cut_log
         .filter(|cut| cut.next == at)
@@ -47,8 +46,8 @@ pub(super) fn parse(lines: &Lines, at: usize, context: &Context) -> Option<Block
     }
     Some(match log.what {
         What::Latency(..) | What::Unknown => Block { last: n - 1, goes_on: Some(log), ..Block::default() },
-        // Every line is an interval, so that all of a log may be more than memory has room for: it is cut, and the next part knows when
-        // its first interval began.
+        // Every line is an interval, which may exceed memory: the log is cut, and the next part knows the start of its first
+        // interval.
         What::Bandwidth | What::Operations => {
             let times_ms = log.directions.each_ref().map(|direction| direction.time_ms);
             let cut_log = Some(Cut { next: n, time_ms: log.time_ms, times_ms });
@@ -57,7 +56,7 @@ pub(super) fn parse(lines: &Lines, at: usize, context: &Context) -> Option<Block
     })
 }
 
-/// A log's lines, and the line behind them.
+/// Reads the lines of a log. Returns it with the number of the next line.
 fn read(lines: &Lines, at: usize, mut log: Log) -> (Log, usize) {
     let mut n = at;
     while n < lines.len() && log.takes(lines.trimmed(n)) {
@@ -66,17 +65,17 @@ fn read(lines: &Lines, at: usize, mut log: Log) -> (Log, usize) {
     (log, n)
 }
 
-/// Where a log was cut.
+/// Position at which a log was cut.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Cut {
-    /// The line it goes on at.
+    /// Next line to read.
     next: usize,
     time_ms: u64,
-    /// The time of each direction.
+    /// Time of each direction, ms.
     times_ms: [u64; 3],
 }
 
-/// A log as far as it was read.
+/// A log being read.
 pub(in super::super) struct Log {
     what: What,
     lines: usize,
@@ -84,19 +83,19 @@ pub(in super::super) struct Log {
     directions: [Direction; 3],
 }
 
-/// Its lines of one direction.
+/// Its lines in one direction.
 #[derive(Default)]
 struct Direction {
     lines: u64,
     sum: f64,
     bytes: u64,
     time_ms: u64,
-    /// Size of the first operation.
+    /// Size of the first operation, bytes.
     first_bytes: u64,
     several_sizes: bool,
     averages: bool,
     latency: Histogram,
-    /// Latencies that are not in it yet.
+    /// Latencies not yet in the histogram.
     latencies: Vec<u64>,
     intervals: Vec<Interval>,
 }
@@ -106,15 +105,15 @@ impl Log {
         Self { what, lines: 0, time_ms: 0, directions: Default::default() }
     }
 
-    /// The part behind a cut.
+    /// Continues after a cut.
     fn behind(what: What, cut: Cut) -> Self {
         let directions = cut.times_ms.map(|time_ms| Direction { time_ms, ..Direction::default() });
         Self { time_ms: cut.time_ms, directions, ..Self::of(what) }
     }
 
-    /// Takes a line; whether it is one of this log.
+    /// Reads a line. Returns whether it belongs to this log.
     pub(in super::super) fn takes(&mut self, line: &str) -> bool {
-        // Time never goes back in a log: there the next one begins.
+        // Time never decreases in a log: otherwise the next log begins.
         let Some(e) = entry(line).filter(|e| e.time_ms >= self.time_ms) else { return false };
         let Some(direction) = self.directions.get_mut(e.direction as usize) else { return false };
         self.time_ms = e.time_ms;
@@ -123,7 +122,7 @@ impl Log {
         true
     }
 
-    /// What it is, with its last line.
+    /// Converts the log, which ends at line `last`.
     pub(in super::super) fn block(self, last: usize) -> Block {
         let mut phases = Vec::new();
         for (direction, name) in self.directions.into_iter().zip(["read", "write", "trim"]) {
@@ -172,7 +171,7 @@ impl Direction {
 
 fn entry(line: &str) -> Option<Entry> {
     let fields: Vec<u64> = line.split(',').map(|f| f.trim().parse().ok()).collect::<Option<_>>()?;
-    // With an offset and the time of issue there are seven.
+    // Seven fields with offset and issue time.
     match fields.as_slice() {
         &[time_ms, value, direction, bytes, ..] if direction <= 2 && fields.len() <= 7 => {
             Some(Entry { time_ms, value, direction, bytes })
@@ -223,13 +222,13 @@ fn timed(name: &str, submission: bool, completion: bool, of: Direction) -> Worke
         _ => OpKind::Write,
     };
     let (ops, bytes) = (of.lines, of.bytes);
-    // The clock of a log is whole milliseconds from its job's start.
+    // Log times are whole milliseconds since the job's start.
     let elapsed_ns = of.time_ms.saturating_mul(1_000_000);
     let stats = vec![OpStat { op, ops, bytes, latency: of.latency }];
     Worker { ops, bytes, elapsed_ns, stats, ..Worker::default() }
 }
 
-/// An average over a window, with the time of its end.
+/// The average of a window, with its end time.
 fn interval(what: What, e: &Entry, before_ms: u64) -> Interval {
     let width_ms = e.time_ms.saturating_sub(before_ms);
     let amount =
@@ -242,7 +241,7 @@ fn interval(what: What, e: &Entry, before_ms: u64) -> Interval {
     Interval { end_ns: ns(e.time_ms), width_ns: ns(width_ms), ops, bytes, ..Interval::default() }
 }
 
-/// The mean of all lines, which is what fio quotes.
+/// The mean of all lines, which fio prints as well.
 fn mean(phase: &mut Phase, what: What, of: &Direction, line: usize) {
     let mean = of.sum / of.lines.max(1) as f64;
     let (name, unit, factor, word) = match what {

@@ -1,5 +1,5 @@
-//! fio's outputs: JSON and JSON+ (`json`), the normal report of 2.x and 3.x (`normal`), terse lines of version 2 to 5 (`terse`), and the
-//! logs of bandwidth, operations and latency (`logs`). Each direction of each job is a cell.
+//! fio's outputs: JSON and JSON+ (`json`), the normal report of 2.x and 3.x (`normal`), terse lines of versions 2 to 5 (`terse`), and
+//! bandwidth, IOPS and latency logs (`logs`). Each direction of each job is a cell.
 
 mod json;
 mod logs;
@@ -15,7 +15,6 @@ use super::Block;
 use super::context::Context;
 use super::lines::Lines;
 
-/// Any of them.
 pub(super) fn parse(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
     json::parse(lines, at)
         .or_else(|| terse::parse(lines, at))
@@ -24,10 +23,10 @@ pub(super) fn parse(lines: &Lines, at: usize, context: &Context) -> Option<Block
         .or_else(|| logs::parse(lines, at, context))
 }
 
-/// Why a job ended early: in fio's words ("..., error=Input/output error"), if a line has them, else by its number.
+/// Error of a job: fio's message ("..., error=Input/output error") if there is one, else its number.
 fn error(job: &str, code: i64, said: Option<&str>) -> String {
     let words = said.and_then(|line| line.split_once(" error=")).map(|(_, words)| words);
-    // The head of a job goes on behind it.
+    // A job heading continues after it.
     let words = words.map(|words| words.split("): pid=").next().unwrap_or(words).trim().to_owned());
     let known = || {
         let code = i32::try_from(code).ok()?;

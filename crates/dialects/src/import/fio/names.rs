@@ -1,26 +1,26 @@
-//! How cells of fio are named: by what a job does, in the words of fathom's own phases, so that cells of both match.
+//! Names of fio's cells: derived from the job's work, using fathom's phase names so that cells match.
 
 use super::super::cell::cell;
 use super::super::lines::leading;
 use fathom_record::Phase;
 
-/// What is known of a job.
+/// Known options of a job.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Job {
     pub(super) name: String,
-    /// Its `rw`.
+    /// Value of `rw`.
     pub(super) rw: String,
     pub(super) block_bytes: Option<u64>,
     pub(super) file_bytes: Option<u64>,
     pub(super) jobs: Option<u64>,
     pub(super) depth: Option<u64>,
     pub(super) direct: bool,
-    /// Its error's number, if it ended early.
+    /// Error number; 0 if it completed.
     pub(super) error: i64,
 }
 
 impl Job {
-    /// Takes an option as it was typed.
+    /// Takes an option as given.
     pub(super) fn option(&mut self, key: &str, value: &str) {
         match key {
             "rw" | "readwrite" => self.rw = value.into(),
@@ -51,7 +51,7 @@ impl Job {
     }
 }
 
-/// A size as fio reads it: K, M and G are powers of two, unless a "B" without "i" is behind them.
+/// A size as fio prints it: K, M and G are powers of two, unless followed by "B" without "i".
 fn size(text: &str) -> Option<u64> {
     let (value, _, suffix) = leading(text)?;
     let lower = suffix.to_ascii_lowercase();

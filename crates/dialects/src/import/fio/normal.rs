@@ -1,5 +1,5 @@
-//! The normal report, 2.x and 3.x: a head for each job, then lines for each direction that are led by a name and consist of
-//! "key=value" pairs. Which section a line is in is told by that name.
+//! The normal report, 2.x and 3.x: a heading for each job, then lines for each direction that start with a name and consist of
+//! "key=value" pairs. The name determines the section.
 
 use super::super::Block;
 use super::super::cell::{add, cell, converted, figure, run};
@@ -11,30 +11,29 @@ use fathom_record::imported::units::{BYTES, BYTES_PER_S, COUNT, NS, OPS_PER_S, P
 use fathom_record::{Phase, Status};
 use std::collections::BTreeMap;
 
-/// What a report's lines add to.
+/// State while reading a report.
 #[derive(Default)]
 struct Report {
     version: String,
-    /// Options told before the start, by the job's name.
+    /// Options printed before the start, by job name.
     told: BTreeMap<String, Job>,
     job: Job,
     phases: Vec<Phase>,
-    /// Whether `phases` ends with a direction's cell.
+    /// Whether the last of `phases` is a direction's cell.
     direction: bool,
-    /// Of what the percentiles that follow are, and their unit.
+    /// Latency kind and unit of the percentiles that follow.
     percentiles: Option<(&'static str, Unit)>,
-    /// Heads of the jobs that were told.
+    /// Headings of jobs seen so far.
     heads: Vec<String>,
     /// Why a job ended early.
     error: Option<String>,
-    /// Lines of which not all was read.
+    /// Lines that were only partly understood.
     partly: Vec<usize>,
-    /// Whether lines tell of devices.
+    /// Whether the current lines are about devices.
     disks: bool,
     jobs: usize,
 }
 
-/// A report that begins at this line.
 pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
     let first = lines.trimmed(at);
     if !(is_told(first) || is_job(first)) {
@@ -48,7 +47,7 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
         if line.is_empty() {
             continue;
         }
-        // Options told again behind a report begin the next one.
+        // Repeated options after a report start the next report.
         if report.jobs > 0 && is_told(line) {
             break;
         }
@@ -139,7 +138,7 @@ impl Report {
     fn head(&mut self, line: &str) -> bool {
         let name = line.split(": (groupid=").next().unwrap_or("").to_string();
         self.job = self.told.get(&name).cloned().unwrap_or(Job { name, ..Job::default() });
-        // Told again, with --status-interval: what was told before is a part of this.
+        // Repeated with --status-interval: the earlier report is included in this one.
         let head = line.split("pid=").map(|part| part.split(':').next().unwrap_or(part)).collect::<String>();
         if self.heads.contains(&head) {
             self.heads.clear();
@@ -189,12 +188,12 @@ impl Report {
         }
     }
 
-    /// The cell that lines without a direction of their own add to.
+    /// The cell for lines without a direction.
     fn current(&mut self) -> Option<&mut Phase> {
         self.phases.last_mut()
     }
 
-    /// The job's own cell: processor time, depths.
+    /// The cell of the job itself: CPU time, depths.
     fn of_job(&mut self) -> Option<&mut Phase> {
         let job = &self.job.name;
         self.phases
@@ -223,7 +222,7 @@ impl Report {
             };
             add(&mut phase, figure);
         }
-        // The last bracket of 3.x: amount and time.
+        // In 3.x the last bracket has amount and time.
         if let Some((amount, time)) =
             rest.rsplit_once('(').and_then(|(_, b)| b.split(')').next()).and_then(|b| b.split_once('/'))
             && let (Some((bytes, a, ua)), Some((ms, b, ub))) = (scaled(amount), scaled(time))
@@ -331,7 +330,7 @@ impl Report {
         (phase.reads, phase.writes) = (word == "READ", word == "WRITE");
         for (key, value) in keyed(rest) {
             let Some((number, text, behind)) = scaled(value) else { continue };
-            // "163-163msec": the unit stands behind the second.
+            // "163-163msec": the unit follows the second number.
             let behind = if behind.is_empty() {
                 value.trim_start_matches(|c: char| !c.is_alphabetic())
             } else {
@@ -346,7 +345,7 @@ impl Report {
             };
             add(&mut phase, converted(name, number, unit, text, n));
         }
-        // Further groups have the same name.
+        // All groups print the same name.
         let groups = self.phases.iter().filter(|p| p.name == phase.name).count();
         if groups > 0 {
             phase.axes.tags.insert("group".into(), groups.to_string());
@@ -377,7 +376,7 @@ impl Report {
     }
 }
 
-/// The name of a latency by its first word.
+/// Latency name for the first word of a line.
 fn kind_of_latency(word: &str) -> &'static str {
     match word {
         "slat" => "submission latency",
@@ -388,13 +387,13 @@ fn kind_of_latency(word: &str) -> &'static str {
 
 const CHATTER: [&str; 4] = ["Starting ", "Run status group", "Disk stats", "note: both iodepth"];
 
-/// "key=value" pairs; a value goes on to the next key.
+/// "key=value" pairs; a value extends to the next key.
 fn keyed(text: &str) -> Vec<(&str, &str)> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some((before, value)) = rest.split_once('=') {
         let key = before.rsplit([' ', ',', '(', ':']).next().unwrap_or(before);
-        // ">=64=0.0%": the sign belongs to the key.
+        // ">=64=0.0%": the sign is part of the key.
         if before.ends_with('>') {
             let Some((key, value)) = value.split_once('=') else { break };
             let end = next_key(value);
@@ -409,25 +408,25 @@ fn keyed(text: &str) -> Vec<(&str, &str)> {
     found
 }
 
-/// Where the next key begins: at the last blank or comma before the next "=".
+/// Start of the next key: after the last blank or comma before the next "=".
 fn next_key(value: &str) -> usize {
     let Some(at) = value.find('=') else { return value.len() };
     let before = value[..at].trim_end_matches('>');
     before.rfind([' ', ',']).map_or(0, |b| b + 1).min(at)
 }
 
-/// A number that may be scaled ("17.4k"), as printed, and the unit behind it.
+/// A number, possibly with a magnitude ("17.4k"), as printed, and the unit after it.
 fn scaled(text: &str) -> Option<(f64, String, &str)> {
     let (value, word, rest) = leading(text.trim_start_matches(['(', ' ']))?;
     let suffix = super::super::lines::unit(rest);
-    // "17.4k" and "1.2M" operations; a unit of bytes has more letters.
+    // "17.4k" and "1.2M" operations; byte units have more letters.
     let (factor, unit) = match suffix {
         "k" => (1e3, ""),
         "M" => (1e6, ""),
         other => (1.0, other),
     };
     if !rest.starts_with(suffix) {
-        // Apart by a blank: a word, and no unit of this number.
+        // After a blank it is a word, not a unit.
         return Some((value, word.into(), ""));
     }
     Some((value * factor, format!("{word}{suffix}"), unit))

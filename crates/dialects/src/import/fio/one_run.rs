@@ -1,5 +1,5 @@
-//! `--output-format=normal,json,terse`: fio prints one run in several forms, the terse lines first, then the JSON, then the report. The JSON
-//! tells most; without it the first form is the one that is kept.
+//! `--output-format=normal,json,terse`: fio prints one run in several formats, first terse, then JSON, then the report. The JSON
+//! has the most detail; without it the first format is kept.
 
 use super::super::Block;
 use super::super::lines::Lines;
@@ -7,15 +7,15 @@ use super::{json, normal};
 use fathom_record::Run;
 use fathom_record::imported::names::THROUGHPUT;
 
-/// The report rounds to three digits.
+/// Rounding tolerance of the report's three digits.
 const ROUNDED: f64 = 0.006;
 
-/// A block and the other forms of its run that follow it.
+/// Merges a block with the other formats of its run that follow.
 pub(super) fn with_its_other_forms(lines: &Lines, mut block: Block) -> Block {
     let mut forms = 1;
     while let Some(n) = (block.last + 1..block.last + 3).find(|&n| !lines.is_blank(n)) {
         let document = json::parse(lines, n).filter(|b| !b.too_long && !block.is_document);
-        // The report of another call of fio begins with its options.
+        // The report of another fio call begins with its options.
         let is_report = lines.trimmed(n).contains(": (groupid=");
         let Some(other) = document.or_else(|| normal::parse(lines, n).filter(|_| is_report)) else { break };
         let is_same =
@@ -41,9 +41,9 @@ fn is_one_run(one: &Run, other: &Run) -> bool {
     let of = |run: &Run| -> Vec<(String, Option<String>, f64)> {
         let cell = |p: &fathom_record::Phase| {
             let rate = p.repetitions.first()?.figure(THROUGHPUT)?.value;
-            // Only some forms tell that a read is a random one.
+            // Only some formats distinguish random from sequential reads.
             let direction = p.name.rsplit(' ').next().unwrap_or("").to_owned();
-            // Only the report sums up its groups.
+            // Only the report has group totals.
             (rate > 0.0 && !p.name.starts_with("group "))
                 .then(|| (direction, p.axes.tags.get("job").cloned(), rate))
         };

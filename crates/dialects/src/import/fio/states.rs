@@ -1,17 +1,17 @@
-//! Documents that tell of one run again and again (--status-interval). Each holds all that was done since the start.
+//! Repeated documents about one run (--status-interval). Each covers everything since the start.
 
 use super::super::json_leaves::scan;
 use super::super::lines::Lines;
 
-/// What tells whose state a document is, and when.
+/// Identity and time of a status document.
 #[derive(Default)]
 struct State {
-    /// Names and, in new releases, starts of the jobs.
+    /// Names and, in newer releases, start times of the jobs.
     jobs: Vec<String>,
     has_starts: bool,
     /// Seconds since 1970.
     timestamp: i64,
-    /// Seconds since the start, of the job that began first.
+    /// Seconds since the start of the first job.
     elapsed: i64,
     version: String,
 }
@@ -38,7 +38,7 @@ impl State {
         (!state.version.is_empty() && !state.jobs.is_empty()).then_some(state)
     }
 
-    /// Whether the other one is a later state of the same run.
+    /// Whether `later` is a later state of the same run.
     fn goes_on(&self, later: &Self) -> bool {
         if self.jobs != later.jobs || self.version != later.version {
             return false;
@@ -46,13 +46,13 @@ impl State {
         if self.has_starts {
             return true;
         }
-        // Both are whole seconds.
+        // Both times are rounded to seconds.
         let apart = ((later.timestamp - later.elapsed) - (self.timestamp - self.elapsed)).abs();
         apart == 0 || (apart == 1 && later.elapsed > self.elapsed)
     }
 }
 
-/// Where the document after the one from `at` to `last` begins, if it is a later state of the same run.
+/// Start of the next document after `at..=last`, if it is a later state of the same run.
 pub(super) fn next(lines: &Lines, at: usize, last: usize) -> Option<usize> {
     let blank = lines.document(last + 1).take_while(|line| line.trim().is_empty()).count();
     let next = last + 1 + blank;

@@ -1,4 +1,4 @@
-//! Terse lines, version 2 to 5: fields apart by semicolons, in an order that each version extends.
+//! Terse lines, versions 2 to 5: fields separated by semicolons, in an order that each version extends.
 
 use super::super::Block;
 use super::super::cell::{add, converted, run};
@@ -9,7 +9,7 @@ use fathom_record::Phase;
 use fathom_record::imported::names::{OPERATIONS, THROUGHPUT, TIME};
 use fathom_record::imported::units::{BYTES, BYTES_PER_S, COUNT, NS, OPS_PER_S, PERCENT};
 
-/// Figures of a direction before the percentiles, with their units.
+/// Fields of a direction before the percentiles, with their units.
 const FIRST: [(&str, &str, f64); 12] = [
     ("bytes", BYTES, 1024.0),
     (THROUGHPUT, BYTES_PER_S, 1024.0),
@@ -25,7 +25,7 @@ const FIRST: [(&str, &str, f64); 12] = [
     ("completion latency stddev", NS, 1e3),
 ];
 const PERCENTILES: usize = 20;
-/// And after them; the last five are of version 5, which has the number of samples, too.
+/// Fields after the percentiles; the last five exist only in version 5, which includes the number of samples.
 const LAST: [(&str, &str, f64); 15] = [
     ("latency min", NS, 1e3),
     ("latency max", NS, 1e3),
@@ -44,15 +44,15 @@ const LAST: [(&str, &str, f64); 15] = [
     ("iops_samples", COUNT, 1.0),
 ];
 
-/// Jobs of a run: lines of many calls of fio, one behind the other, are several.
+/// Limit on jobs per run: concatenated output of many fio calls is split.
 const MOST_JOBS: usize = 1000;
 
-/// How a version lays a line out.
+/// Field layout of a version.
 struct Layout {
     /// Fields before the first direction.
     head: usize,
     directions: &'static [&'static str],
-    /// Fields of `LAST` that it has.
+    /// Number of `LAST` fields.
     last: usize,
 }
 
@@ -69,7 +69,7 @@ impl Layout {
     }
 }
 
-/// Lines from this one on; each is a job.
+/// Consecutive terse lines starting here; each is a job.
 pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
     let mut phases = Vec::new();
     let mut version = String::new();
@@ -91,7 +91,7 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
 fn job(line: &str, n: usize, version: &mut String) -> Option<Vec<Phase>> {
     let fields: Vec<&str> = line.split(';').collect();
     let layout = Layout::of(fields.first()?)?;
-    // Version 2 does not name the program, and describes a job before its group.
+    // Version 2 has no program name, and puts the job before its group.
     let (head, name) = if fields[0] == "2" { (4, 1) } else { (layout.head, 2) };
     let numbers = |range: std::ops::Range<usize>| {
         fields.get(range).is_some_and(|f| f.iter().all(|w| number(w).is_some()))
@@ -132,7 +132,7 @@ fn read(job: &Job, direction: &str, fields: &[&str], n: usize) -> Phase {
         put(what, text);
     }
     for text in fields.iter().skip(FIRST.len()).take(PERCENTILES) {
-        // "99.000000%=569"; those that were not asked for are "0%=0".
+        // "99.000000%=569"; unused slots are "0%=0".
         if let Some((p, value)) = text.split_once("%=").filter(|(p, _)| *p != "0") {
             let p = p.trim_end_matches('0').trim_end_matches('.');
             put((&format!("completion latency p{p}"), NS, 1e3), value);
@@ -144,7 +144,7 @@ fn read(job: &Job, direction: &str, fields: &[&str], n: usize) -> Phase {
     phase
 }
 
-/// Processor time, depths and devices behind the directions.
+/// CPU times, depths and devices after the directions.
 fn processors(job: &Job, fields: &[&str], n: usize) -> Option<Phase> {
     let mut phase = job.cell("job");
     let mut device = "";

@@ -1,4 +1,4 @@
-//! ioping's JSON, `-J`: an object for each request and for each statistics. The last statistics of a document that was not cut off are
+//! ioping's JSON, `-J`: an object per request and per statistics report. If a document is complete, its last statistics are
 //! those of all requests.
 
 use super::super::Block;
@@ -10,7 +10,6 @@ use fathom_record::imported::names::{OPERATIONS, THROUGHPUT, TIME};
 use fathom_record::imported::units::{BYTES, BYTES_PER_S, COUNT, NS, OPS_PER_S};
 use fathom_record::{Figure, Phase};
 
-/// A document that begins at this line.
 pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
     let mut first = lines.document(at).take(3).map(str::trim);
     let begin: String = first.by_ref().collect();
@@ -36,7 +35,7 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
         total.reads |= object.reads;
         total.writes |= object.writes;
         total.axes.record_bytes = total.axes.record_bytes.or(object.bytes);
-        // Of one that was cut off it is not known whether it counts.
+        // It is unknown whether a truncated request counts.
         if let (Some(mut latency), Some(ignored)) = (object.latency, object.ignored) {
             if ignored {
                 latency.name = "latency of a request that is not counted".into();
@@ -66,7 +65,6 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
     Some(Block { last: at + scanned.last, what, runs, is_document: true, ..Block::default() })
 }
 
-/// One object of the array.
 #[derive(Default)]
 struct Object {
     bytes: Option<u64>,
@@ -101,7 +99,7 @@ impl Object {
     }
 }
 
-/// What a number of the statistics is; `load` counts all requests, with the pauses between them.
+/// Meaning of a number in the statistics; `load` covers all requests with the pauses between them.
 fn named(part: &str, key: &str) -> Option<(&'static str, &'static str)> {
     Some(match (part, key) {
         ("stat", "count") => ("requests", COUNT),

@@ -1,5 +1,5 @@
-//! ioping's requests and its statistics, of releases 0.6 to 1.3, as text, as raw numbers (`-B`) or as JSON: a cell for the statistics, and
-//! one with a repetition for each request.
+//! ioping's requests and statistics, releases 0.6 to 1.3, as text, raw numbers (`-B`) or JSON: a cell for the statistics, and
+//! one with a repetition per request.
 
 mod json;
 
@@ -13,10 +13,10 @@ use fathom_record::imported::names::{OPERATIONS, THROUGHPUT, TIME};
 use fathom_record::imported::units::{BYTES, BYTES_PER_S, COUNT, NS, OPS_PER_S};
 use fathom_record::{Phase, Repetition};
 
-/// Lines of something else that may stand between two of its lines.
+/// Foreign lines tolerated between two of its lines.
 const MOST_UNKNOWN: usize = 2;
 
-/// Requests or statistics that begin at this line.
+/// Requests or statistics starting at this line.
 pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     if let Some(block) = json::parse(lines, at).or_else(|| raw(lines, at)) {
         return Some(block);
@@ -75,7 +75,7 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     Some(block)
 }
 
-/// What is read, written or both.
+/// Name for reads, writes or both.
 fn completed_name(directions: (bool, bool)) -> &'static str {
     match directions {
         (true, true) => "random mix",
@@ -84,7 +84,7 @@ fn completed_name(directions: (bool, bool)) -> &'static str {
     }
 }
 
-/// The raw numbers of `-B` with nothing around them. Whether requests were reads they do not tell.
+/// The raw numbers of `-B` alone. They do not show whether requests were reads.
 fn raw(lines: &Lines, at: usize) -> Option<Block> {
     let agreeing = |n: usize| {
         let figures = report(lines.trimmed(n), n)?;
@@ -93,7 +93,7 @@ fn raw(lines: &Lines, at: usize) -> Option<Block> {
     let mut total = cell("requests");
     total.repetitions[0].figures = agreeing(at)?;
     let mut last = at;
-    // Several are reports of a course, or runs: what they are of, they do not tell.
+    // Several may be periodic reports or separate runs, which cannot be distinguished.
     let mut reports = course("report");
     while let Some(figures) = agreeing(last + 1) {
         last += 1;
@@ -109,7 +109,7 @@ fn raw(lines: &Lines, at: usize) -> Option<Block> {
     Some(Block { last, what, runs: vec![run("ioping", "ioping".into(), vec![total])], ..Block::default() })
 }
 
-/// Whether ten numbers are what they would be of ioping: rates and mean follow from count and time.
+/// Whether ten numbers are consistent with ioping: rates and mean follow from count and time.
 fn agrees(figures: &[fathom_record::Figure]) -> bool {
     let values: Vec<f64> = figures.iter().map(|f| f.value).collect();
     let [count, time, iops, _, min, avg, max, _, all, whole] = values[..] else { return false };
@@ -131,7 +131,7 @@ fn is_head(line: &str) -> bool {
     line.starts_with("--- ") && line.ends_with(" ioping statistics ---")
 }
 
-/// A cell with a repetition for each request or report.
+/// A cell with a repetition per request or report.
 fn course(of: &str) -> Phase {
     let mut phase = cell("");
     phase.axes.tags.insert(COURSE.into(), of.into());
@@ -151,8 +151,8 @@ struct Request {
     latency: fathom_record::Figure,
 }
 
-/// "4 KiB <<< . (ext4 /dev/vda 252.0 GiB): request=2 time=1.66 ms (slow)", with the time of the day before it where that was asked for;
-/// "4096 bytes from . (ext4 /dev/sda3): request=1 time=0.2 ms" of old releases.
+/// "4 KiB <<< . (ext4 /dev/vda 252.0 GiB): request=2 time=1.66 ms (slow)", preceded by the time of day if enabled;
+/// "4096 bytes from . (ext4 /dev/sda3): request=1 time=0.2 ms" in old releases.
 fn request(line: &str, n: usize) -> Option<Request> {
     let (head, rest) = line.split_once(": request=")?;
     let (_, time) = rest.split_once(" time=")?;
@@ -161,11 +161,11 @@ fn request(line: &str, n: usize) -> Option<Request> {
         .into_iter()
         .find(|(arrow, _)| head.contains(arrow))?;
     let before = head.split(arrow).next()?;
-    // Behind a time of the day the size is the last two words.
+    // After a time of day, the size is the last two words.
     let words: Vec<&str> = before.split_whitespace().collect();
     let size = words[words.len().saturating_sub(2)..].join(" ");
     let bytes = amount(&size).filter(|(a, ..)| a.unit == BYTES).map(|(a, ..)| a.value as u64);
-    // Not in the statistics.
+    // Not included in the statistics.
     let name = match rest.trim() {
         "" | "(fast)" | "(slow)" => "latency",
         "(warmup)" => "latency of a warm-up request",
@@ -182,7 +182,7 @@ struct Amount {
     unit: &'static str,
 }
 
-/// "12.8 k", "968.6 ms", "50.0 MiB", "51.7 MiB/s", "1.5 min" at the beginning of a text, as printed, and what follows.
+/// "12.8 k", "968.6 ms", "50.0 MiB", "51.7 MiB/s", "1.5 min" at the start of a text, as printed, and the rest.
 fn amount(text: &str) -> Option<(Amount, &str, &str)> {
     let text = text.trim();
     let (value, _, rest) = leading(text)?;
@@ -194,13 +194,13 @@ fn amount(text: &str) -> Option<(Amount, &str, &str)> {
         "day" => (NS, 86_400e9),
         _ => unit(word, Prefix::Binary).map_or((COUNT, 1.0), |u| (u.base, u.factor)),
     };
-    // What is no unit is a word of the sentence.
+    // If it is not a unit, it is a word of the sentence.
     let used = if unit == COUNT && factor == 1.0 { 0 } else { rest.find(word)? + word.len() };
     let printed = &text[..text.len() - rest.len() + used];
     Some((Amount { value: value * factor, unit }, printed, rest[used..].trim()))
 }
 
-/// A line of the statistics.
+/// Reads a statistics line.
 fn statistics(phase: &mut Phase, line: &str, n: usize) -> bool {
     let figures = if let Some(values) = line.strip_prefix(ENDS) {
         latencies(values.trim(), n)
@@ -216,7 +216,7 @@ fn statistics(phase: &mut Phase, line: &str, n: usize) -> bool {
     taken
 }
 
-/// "4 requests completed in 3.56 ms, 16 KiB read, 1.12 k iops, 4.39 MiB/s": the time is that of the requests alone.
+/// "4 requests completed in 3.56 ms, 16 KiB read, 1.12 k iops, 4.39 MiB/s": the time covers the requests only.
 fn completed(phase: &mut Phase, line: &str, n: usize) -> Option<Vec<fathom_record::Figure>> {
     phase.writes |= line.contains(" written,");
     phase.reads |= line.contains(" read,");
@@ -224,7 +224,7 @@ fn completed(phase: &mut Phase, line: &str, n: usize) -> Option<Vec<fathom_recor
     sentence(count, rest, ["requests", TIME, "bytes", OPERATIONS, THROUGHPUT], n)
 }
 
-/// "generated 5 requests in 400.2 ms, 20 KiB, 12 iops, 50.0 KiB/s": with warm-up and the pauses between. "2 too slow" may stand before.
+/// "generated 5 requests in 400.2 ms, 20 KiB, 12 iops, 50.0 KiB/s": includes warm-up and pauses. "2 too slow" may precede.
 fn generated(line: &str, n: usize) -> Option<Vec<fathom_record::Figure>> {
     let (before, rest) = line.split_once("generated ")?;
     let (count, rest) = rest.split_once(" requests in ")?;
@@ -244,7 +244,7 @@ fn generated(line: &str, n: usize) -> Option<Vec<fathom_record::Figure>> {
     Some(figures)
 }
 
-/// A count, and parts apart by commas: a time, bytes, requests a second, bytes a second.
+/// A count, and comma-separated parts: time, bytes, requests per second, bytes per second.
 fn sentence(count: &str, rest: &str, names: [&str; 5], n: usize) -> Option<Vec<fathom_record::Figure>> {
     let (number, printed, _) = amount(count)?;
     let mut figures = vec![figure(names[0], number.value, COUNT, printed.into(), n)];
@@ -263,7 +263,7 @@ fn sentence(count: &str, rest: &str, names: [&str; 5], n: usize) -> Option<Vec<f
     Some(figures)
 }
 
-/// "48.6 us / 889.2 us / 1.74 ms / 811.1 us", or "0.2/2.8/12.7/5.0 ms" of old releases.
+/// "48.6 us / 889.2 us / 1.74 ms / 811.1 us", or "0.2/2.8/12.7/5.0 ms" in old releases.
 fn latencies(values: &str, n: usize) -> Option<Vec<fathom_record::Figure>> {
     let names = ["latency min", "latency avg", "latency max", "latency mdev"];
     let parts: Vec<&str> = values.split('/').map(str::trim).collect();
@@ -277,13 +277,13 @@ fn latencies(values: &str, n: usize) -> Option<Vec<fathom_record::Figure>> {
     (parts.len() == 4).then(|| names.iter().zip(&parts).map(of).collect()).flatten()
 }
 
-/// A spread is neither better nor worse.
+/// A deviation has no better direction.
 fn without_direction_of_spread(mut figure: fathom_record::Figure) -> fathom_record::Figure {
     figure.higher_is_better = figure.higher_is_better.filter(|_| !figure.name.ends_with("mdev"));
     figure
 }
 
-/// The ten numbers of `-p` and `-B`. Alone they could be anybody's.
+/// The ten numbers of `-p` and `-B`. Alone they might come from any program.
 fn report(line: &str, n: usize) -> Option<Vec<fathom_record::Figure>> {
     let one = |base| Unit { base, factor: 1.0 };
     let columns = [

@@ -1,4 +1,4 @@
-//! `iostat -o JSON`: the same figures under the same names.
+//! `iostat -o JSON`: same figures, same names as text.
 
 use super::super::Block;
 use super::super::json_leaves::scan;
@@ -6,7 +6,6 @@ use super::super::lines::Lines;
 use super::{PROCESSORS, column, finished, push};
 use fathom_record::{Figure, Phase};
 
-/// A document that begins at this line.
 pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
     let mut first = lines.document(at).next()?.trim_start().strip_prefix('{')?.trim_start();
     if first.is_empty() {
@@ -47,7 +46,6 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
     Some(Block { last: at + scanned.last, what, runs, is_document: true, ..Block::default() })
 }
 
-/// The row that is being read.
 #[derive(Default)]
 struct Row {
     place: Vec<String>,
@@ -56,7 +54,7 @@ struct Row {
 }
 
 impl Row {
-    /// What follows belongs to this place in the document; a row of another one is whole.
+    /// Moves to a position in the document; the row of another position is then complete.
     fn is_of(&mut self, place: &[&str], phases: &mut Vec<Phase>) {
         if self.place == place {
             return;

@@ -1,5 +1,5 @@
-//! `iostat` of Linux (any sysstat, any of its forms) and of Solaris: a cell for each device and one for the processors, a repetition for
-//! each report. The names of the columns tell their units.
+//! `iostat` of Linux (any sysstat, any format) and Solaris: a cell for each device and one for the CPUs, a repetition for
+//! each report. Column names include the units.
 
 mod json;
 
@@ -11,22 +11,20 @@ use super::{Block, several};
 use fathom_record::imported::units::{BYTES, BYTES_PER_S, COUNT, NS, OPS_PER_S, PERCENT};
 use fathom_record::{Figure, Phase, Repetition, Run};
 
-/// Lines after which the next report is another run.
+/// Lines per run; the next report starts another run.
 const MOST_LINES: usize = 20_000;
-/// And after which heads without a row are no report.
+/// Lines of headings without a row after which it is not a report.
 const MOST_HEADS: usize = 50;
 const PROCESSORS: &str = "processors";
 const SOLARIS: &str = "extended device statistics";
 
-/// A table that was begun.
 enum Table {
     None,
-    /// Columns, and whether the device comes last.
+    /// Column names, and whether the device is the last column.
     Devices(Vec<String>, bool),
     Processors(Vec<String>),
 }
 
-/// Reports from this line on.
 pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     if !is_opening(lines, at) {
         return json::parse(lines, at);
@@ -61,7 +59,7 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
         block.last = n;
         n += 1;
     }
-    // "..." at the end may be anybody's.
+    // A final "..." may belong to other text.
     while block.last > at && matches!(lines.trimmed(block.last), "..." | "cpu" | SOLARIS) {
         block.last -= 1;
     }
@@ -69,7 +67,7 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     Some(block)
 }
 
-/// What was read, in words and as a run.
+/// Description and runs.
 fn finished(phases: Vec<Phase>) -> Option<(String, Vec<Run>)> {
     let reports = phases.iter().map(|p| p.repetitions.len()).max()?;
     let devices = phases.iter().filter(|p| p.name != PROCESSORS).count();
@@ -77,7 +75,7 @@ fn finished(phases: Vec<Phase>) -> Option<(String, Vec<Run>)> {
     Some((what, vec![run("iostat", "iostat".into(), phases)]))
 }
 
-/// A head, or a line that one follows.
+/// Whether a heading, or a line before one, is here.
 fn is_opening(lines: &Lines, at: usize) -> bool {
     let head = |n: usize| heads(&lines.trimmed(n).split_whitespace().collect::<Vec<_>>());
     match head(at) {
@@ -92,7 +90,7 @@ fn is_opening(lines: &Lines, at: usize) -> bool {
     }
 }
 
-/// "Linux 6.1.0 (host)  11/22/26  _x86_64_  (2 CPU)", and the time of a report, as the locale writes it.
+/// "Linux 6.1.0 (host)  11/22/26  _x86_64_  (2 CPU)", and the locale-dependent report time.
 fn is_banner(line: &str) -> bool {
     let is_of_time = |c: char| c.is_ascii_digit() || ":./-+ TAPM".contains(c);
     is_host(line)
@@ -124,7 +122,7 @@ fn heads(words: &[&str]) -> Option<Table> {
     }
 }
 
-/// Whether words head the columns of devices: of all requests, of one kind of them, or of what is the same for all.
+/// Whether the words are device column headings: for all requests, for one kind, or for common figures.
 fn are_columns(words: &[&str]) -> bool {
     words.contains(&"r/s") || matches!(words, ["tps" | "w/s" | "d/s" | "f/s", ..] | ["aqu-sz", "%util"])
 }
@@ -142,7 +140,7 @@ fn row<'t>(table: &Table, words: &[&'t str]) -> Option<Row<'t>> {
     (all_are_values && cells.len() == columns.len() && !cells.is_empty()).then(|| (name, cells.to_vec()))
 }
 
-/// A value, and the bytes of the unit behind it where --human wrote one: "2.1M" is 2.1 MiB whatever the head says.
+/// A value, with the bytes of its unit if --human printed one: "2.1M" is 2.1 MiB whatever the heading says.
 fn value(word: &str) -> Option<(f64, Option<f64>)> {
     let (value, _, behind) = leading_decimal(word)?;
     let bytes = match behind {
@@ -158,7 +156,7 @@ fn value(word: &str) -> Option<(f64, Option<f64>)> {
     Some((value, bytes))
 }
 
-/// A value in base units, by the name of its column.
+/// A value in base units, according to its column.
 fn column(name: &str, word: &str, n: usize) -> Figure {
     let (value, bytes) = value(word).unwrap_or_default();
     let (base, factor) =
@@ -181,13 +179,13 @@ fn column(name: &str, word: &str, n: usize) -> Figure {
             _ => (COUNT, 1.0),
         };
     let factor = bytes.unwrap_or(factor);
-    // What a device was asked for is neither good nor bad, only how long it took.
+    // The load on a device has no better direction; response time does.
     let mut figure = converted(name, value, Unit { base, factor }, word.into(), n);
     figure.higher_is_better = figure.higher_is_better.filter(|better| !better);
     figure
 }
 
-/// Adds a row; -h spreads one report over several tables.
+/// Adds a row; with -h, one report spans several tables.
 fn push(phases: &mut Vec<Phase>, name: &str, figures: Vec<Figure>) {
     let at = phases.iter().position(|p| p.name == name).unwrap_or_else(|| {
         let mut phase = cell(name);

@@ -1,4 +1,4 @@
-//! The banner of a log: what was asked for, in the words of every release ("Record Size 1024 KB", "record size 4 kB").
+//! The banner of a log: the options used, as worded by each release ("Record Size 1024 KB", "record size 4 kB").
 
 use super::super::lines::{after, number, value_after};
 use super::super::units::{Prefix, Unit, unit};
@@ -9,14 +9,14 @@ use jiff::fmt::strtime::BrokenDownTime;
 
 /// The first line of a log.
 pub(super) const BANNER: &str = "Iozone: Performance Test of File I/O";
-/// The last one.
+/// The last line of a log.
 pub(super) const END: &str = "iozone test complete";
 
-/// What the banner says.
+/// Contents of the banner.
 #[derive(Clone, Debug)]
 pub(super) struct Head {
     pub(super) version: String,
-    /// As RFC 3339; the zone was not printed.
+    /// Start time in RFC 3339; the zone was not printed.
     pub(super) began: String,
     pub(super) command: Vec<String>,
     pub(super) file_bytes: Option<u64>,
@@ -44,7 +44,7 @@ impl Default for Head {
 }
 
 impl Head {
-    /// Takes a line of the banner; whether it is one that is known.
+    /// Reads a banner line. Returns whether it is known.
     pub(super) fn takes(&mut self, line: &str) -> bool {
         let lower = line.to_ascii_lowercase();
         let begins = |words: &str| lower.starts_with(words);
@@ -78,21 +78,21 @@ impl Head {
         true
     }
 
-    /// The command line, here or alone before a report.
+    /// Reads the command line, in the banner or alone before a report.
     pub(super) fn command(&mut self, line: &str) {
         self.command = line.split_whitespace().map(str::to_string).collect();
         self.direct |= self.has('I');
         self.sync |= self.has('e') || self.has('o');
     }
 
-    /// Whether an option letter was given, also among glued ones.
+    /// Whether an option letter was given, including combined ones.
     fn has(&self, letter: char) -> bool {
         let glued =
             |w: &String| w.strip_prefix('-').is_some_and(|w| !w.starts_with('+') && w.contains(letter));
         self.command.iter().skip(1).any(glued)
     }
 
-    /// The arguments of all options of a letter.
+    /// The arguments of every occurrence of an option letter.
     pub(super) fn arguments(&self, letter: char) -> Vec<u64> {
         let option = format!("-{letter}");
         let value = |(n, w): (usize, &String)| {
@@ -104,7 +104,7 @@ impl Head {
     }
 }
 
-/// Beginnings of lines that say nothing which is kept.
+/// Prefixes of lines without information to keep.
 const CHATTER: [&str; 24] = [
     "compiled for",
     "build:",
@@ -137,7 +137,7 @@ fn size(line: &str, key: &str) -> Option<u64> {
     unit(word, Prefix::Binary).filter(|_| !word.is_empty()).map(|u| (value * u.factor) as u64)
 }
 
-/// `Wed Jan 23 14:53:26 2008` with an offset that says that none is known.
+/// Converts `Wed Jan 23 14:53:26 2008` to RFC 3339 with unknown offset.
 fn began(text: &str) -> String {
     let time = BrokenDownTime::parse("%a %b %d %H:%M:%S %Y", text).and_then(|t| t.to_datetime());
     time.map_or(String::new(), |t: DateTime| format!("{}-00:00", t.strftime("%Y-%m-%dT%H:%M:%S")))

@@ -1,4 +1,4 @@
-//! A log from its banner to "iozone test complete." and the reports after it; or, where the banner was cut off, from the first block
+//! A log from its banner to "iozone test complete." and the reports after it. If the banner is missing, it starts at the first block
 //! or table.
 
 use super::super::Block;
@@ -8,10 +8,10 @@ use super::head::{BANNER, END, Head};
 use super::{report, rows, throughput};
 use fathom_record::{Phase, Status};
 
-/// Lines without a word that is known before a log has ended without saying so.
+/// Unknown lines that end a truncated log.
 const MOST_UNKNOWN: usize = 3;
 
-/// Where in the log a line is.
+/// Section of the log.
 #[derive(PartialEq)]
 enum Part {
     Head,
@@ -19,7 +19,7 @@ enum Part {
     Figures,
 }
 
-/// A log that begins at this line.
+/// A log starting at this line.
 pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
     let first = lines.trimmed(at);
     let banner = first.contains(BANNER);
@@ -40,7 +40,7 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
             break;
         }
         let known = if line.is_empty() {
-            // Blank lines stand everywhere, and end the names of the contributors.
+            // Blank lines may occur anywhere; they end the list of contributors.
             if part == Part::Contributors {
                 part = Part::Head;
             }
@@ -64,7 +64,7 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
             errors.push(line.into());
             true
         } else if !errors.is_empty() {
-            // It says nothing more.
+            // Nothing follows.
             break;
         } else if throughput::takes(&mut phases, &head, line, n) {
             part = Part::Figures;
@@ -75,7 +75,7 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
             if line.starts_with("Contributors") {
                 part = Part::Contributors;
             }
-            // What a banner says beside that is talk of the program; of figures there are none in it.
+            // Other banner lines are ignored; they contain no figures.
             head.takes(line) || part == Part::Contributors || (part == Part::Head && n - at < 80)
         };
         if known {
@@ -101,7 +101,7 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
     Some(block)
 }
 
-/// What IOzone says when it ends early, in its own words or by perror(3).
+/// IOzone's messages when it ends early, its own or from perror(3).
 fn is_error(line: &str) -> bool {
     const CALLS: [&str; 14] = [
         "read", "write", "fread", "fwrite", "pread", "pwrite", "open", "close", "fsync", "lseek", "mmap",
@@ -116,12 +116,12 @@ fn is_error(line: &str) -> bool {
             .is_some_and(|(call, why)| CALLS.contains(&call) && why.starts_with(char::is_uppercase))
 }
 
-/// The line of words over a table whose banner is missing.
+/// The line of words above a table without a banner.
 fn is_above(lines: &Lines, at: usize) -> bool {
     rows::is_above_head(lines.trimmed(at)) && rows::is_head(lines.trimmed(at + 1))
 }
 
-/// Reports of -R stand after "test complete".
+/// Reads -R reports after "test complete".
 fn after_the_end(lines: &Lines, block: &mut Block, phases: &mut Vec<Phase>, head: &Head) {
     let mut n = block.last + 1;
     let mut last = None;
@@ -140,7 +140,7 @@ fn after_the_end(lines: &Lines, block: &mut Block, phases: &mut Vec<Phase>, head
     block.last = block.last.max(last.unwrap_or(0));
 }
 
-/// The program's name and release.
+/// Program name with release.
 pub(super) fn program(head: &Head) -> String {
     format!("IOzone {}", head.version).trim_end().to_string()
 }

@@ -1,6 +1,6 @@
-//! Reports: a title ("Writer report", "Re-writer Report"), the record sizes, and a row for each file size. They stand behind a log (-R,
-//! quoted) or alone (the sheet of -b saved as text, fields apart by TABs, missing cells empty). A table may have an empty line in its
-//! midst; 0 and an empty field both mean that a cell was not run.
+//! Reports: a title ("Writer report", "Re-writer Report"), the record sizes, and a row for each file size. They follow a log (-R,
+//! quoted) or stand alone (the -b worksheet saved as text, fields separated by TABs, missing cells empty). A table may contain an empty
+//! line; 0 and an empty field both mean that a cell was not run.
 
 use super::super::Block;
 use super::super::cell::{add, converted, figure, run};
@@ -14,18 +14,18 @@ use crate::iozone::pass::PASSES;
 use fathom_record::Phase;
 use fathom_record::imported::units::PERCENT;
 
-/// Lines that may stand between the command line of a sheet, its sentence and its first title.
+/// Maximum lines between the command line of a sheet, its introduction, and its first title.
 const MOST_BETWEEN: usize = 6;
 const SENTENCE: &str = "The top row is records sizes";
 const THROUGHPUT_SENTENCE: &str = "Throughput report Y-axis is type of test";
 
-/// A table that was read.
+/// A table and its position.
 pub(super) struct Table {
     pub(super) phases: Vec<Phase>,
     pub(super) last: usize,
 }
 
-/// Reports that stand alone.
+/// Reports without a log.
 pub(super) fn parse(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
     let mut head = Head::default();
     let first = opening(lines, at, &mut head)?;
@@ -61,7 +61,7 @@ pub(super) fn parse(lines: &Lines, at: usize, context: &Context) -> Option<Block
     Some(block)
 }
 
-/// The line of the first table, if reports begin at this line: with a command line, the sentence of a sheet, or a title.
+/// Line of the first table, if reports start here: with a command line, a sheet's introduction, or a title.
 fn opening(lines: &Lines, at: usize, head: &mut Head) -> Option<usize> {
     let first = lines.trimmed(at);
     let is_command = first.split_whitespace().next().is_some_and(|w| w.rsplit('/').next() == Some("iozone"));
@@ -86,7 +86,7 @@ fn is_sentence(line: &str) -> bool {
     [SENTENCE, THROUGHPUT_SENTENCE, "Record size =", "Output is in"].iter().any(|s| line.starts_with(s))
 }
 
-/// "Output file for benchmark on heping." a few lines above.
+/// "Output file for benchmark on heping." on one of the lines above.
 fn host_named_before(lines: &Lines, at: usize) -> Option<&str> {
     let near = (at.saturating_sub(5)..at).rev().map(|n| lines.trimmed(n));
     near.filter_map(|l| l.trim_end_matches(['.', ':']).rsplit_once(" on "))
@@ -94,7 +94,7 @@ fn host_named_before(lines: &Lines, at: usize) -> Option<&str> {
         .find(|h| !h.contains(' '))
 }
 
-/// A report whose title stands at this line.
+/// A report with its title at this line.
 pub(super) fn table(lines: &Lines, at: usize, head: &Head) -> Option<Table> {
     let title = lines.trimmed(at).trim_matches('"').trim();
     if title.starts_with(THROUGHPUT_SENTENCE) {
@@ -137,7 +137,7 @@ pub(super) fn table(lines: &Lines, at: usize, head: &Head) -> Option<Table> {
     (read.last > top).then_some(read)
 }
 
-/// The record sizes along the top: nothing but ascending numbers.
+/// The record sizes in the heading: ascending numbers only.
 fn sizes(line: &str) -> Option<Vec<f64>> {
     let sizes: Option<Vec<f64>> = line.split_whitespace().map(quoted_number).collect();
     sizes.filter(|s| !s.is_empty() && s.is_sorted() && s[0] > 0.0)
@@ -169,7 +169,7 @@ fn row(line: &str) -> Option<(f64, Vec<Value<'_>>)> {
     (!values.is_empty()).then_some((file, values))
 }
 
-/// The report of the throughput mode: a row for each test, a value for each number of processes.
+/// The throughput report: a row per test, a value per number of processes.
 fn throughput(lines: &Lines, at: usize, head: &Head) -> Option<Table> {
     let mut read = Table { phases: Vec::new(), last: at };
     let mut head = head.clone();
@@ -221,7 +221,7 @@ fn throughput(lines: &Lines, at: usize, head: &Head) -> Option<Table> {
     (!read.phases.is_empty()).then_some(read)
 }
 
-/// Adds what a report holds to a log's cells: the same value a second time is none, and a utilisation belongs to the cell it is of.
+/// Adds a report's cells to those of a log: duplicate values are dropped, and CPU utilisation is added to its cell.
 pub(super) fn merge(phases: &mut Vec<Phase>, more: Vec<Phase>) {
     let key = |p: &Phase| (p.name.clone(), p.axes.file_bytes, p.axes.record_bytes, p.axes.streams);
     let mut known: std::collections::HashMap<_, usize> =

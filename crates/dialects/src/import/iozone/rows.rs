@@ -1,5 +1,5 @@
-//! The table of the automatic mode: a row for each pair of sizes, a column for each test. Tests that were not asked for are blanks in
-//! the row, so a value's column is told by where it ends; where blanks were lost, by how many there are and which tests were asked for.
+//! The automatic-mode table: a row for each pair of sizes, a column for each test. Tests that were not selected are blank, so a value's
+//! column is determined by its end position or, if blanks were lost, by the number of values and the selected tests.
 
 use super::super::cell::{add, cell, converted};
 use super::super::lines::{all_numbers, number};
@@ -29,36 +29,36 @@ const COLUMNS: [&str; 17] = [
     "pread",
     "repread",
 ];
-/// The number of the test (-i) of each column.
+/// Test number (-i) of each column.
 const TESTS: [u64; 17] = [0, 0, 1, 1, 2, 2, 3, 4, 5, 6, 6, 7, 7, 9, 9, 10, 10];
-/// Columns of a table without -E.
+/// Number of columns without -E.
 const USUAL: usize = 13;
-/// Where the columns end since release 3.427, and before.
+/// End positions of the columns since release 3.427, and before.
 const ENDS: [[usize; 17]; 2] = [
     [33, 42, 51, 60, 69, 78, 87, 97, 107, 116, 125, 134, 143, 152, 161, 169, 178],
     [32, 40, 49, 58, 66, 74, 82, 91, 100, 109, 118, 126, 135, 144, 153, 161, 170],
 ];
 
-/// Whether a line is the head of the table.
+/// Whether a line is the table heading.
 pub(super) fn is_head(line: &str) -> bool {
     let lower = line.to_ascii_lowercase();
     let mut words = lower.split_whitespace();
     words.next() == Some("kb") && words.next() == Some("reclen")
 }
 
-/// The line of words above it.
+/// Whether a line is the line of words above the heading.
 pub(super) fn is_above_head(line: &str) -> bool {
     let known = |w: &str| matches!(w, "random" | "bkwd" | "record" | "stride");
     !line.is_empty() && line.split_whitespace().all(known)
 }
 
-/// Takes a row; whether it was one and all its values found their columns.
+/// Reads a row. Returns whether it is one and all values were assigned to columns.
 pub(super) fn takes(phases: &mut Vec<Phase>, head: &Head, line: &str, n: usize) -> bool {
     let Some(numbers) = all_numbers(line).filter(|v| v.len() >= 2) else { return false };
     let (file_kb, record_kb) = (numbers[0].0, numbers[1].0);
     let Some(columns) = columns(head, line, numbers.len() - 2) else { return false };
     for (&column, &(value, word)) in columns.iter().zip(&numbers[2..]) {
-        // Not run: a retest that was not asked for, or a record size that was crossed over.
+        // Not run: a retest that was not requested, or a record size excluded by the crossover.
         if value == 0.0 {
             continue;
         }
@@ -70,7 +70,7 @@ pub(super) fn takes(phases: &mut Vec<Phase>, head: &Head, line: &str, n: usize) 
     true
 }
 
-/// The name of a figure in the unit of the log.
+/// Name of a rate in the unit of the log.
 pub(super) fn rate_name(head: &Head) -> &'static str {
     match head.unit.base {
         BYTES_PER_S => THROUGHPUT,
@@ -79,7 +79,6 @@ pub(super) fn rate_name(head: &Head) -> &'static str {
     }
 }
 
-/// A cell of a table.
 pub(super) fn sized(name: &str, head: &Head, file_kb: f64, record_kb: f64) -> Phase {
     let mut phase = cell(name);
     let reads = PASSES.iter().find(|p| p.name == name).is_some_and(|p| p.reads);
@@ -93,7 +92,7 @@ pub(super) fn sized(name: &str, head: &Head, file_kb: f64, record_kb: f64) -> Ph
     phase
 }
 
-/// Which columns the values of a row stand in.
+/// The columns of a row's values.
 fn columns(head: &Head, line: &str, values: usize) -> Option<Vec<usize>> {
     if values == COLUMNS.len() || values == USUAL {
         return Some((0..values).collect());
@@ -101,7 +100,7 @@ fn columns(head: &Head, line: &str, values: usize) -> Option<Vec<usize>> {
     by_place(line, values).or_else(|| by_tests(head, values))
 }
 
-/// By where each value ends, if the row still has its blanks.
+/// By the end position of each value, if the row still has its blanks.
 fn by_place(line: &str, values: usize) -> Option<Vec<usize>> {
     let mut ends = Vec::new();
     let mut at = 0;
@@ -114,7 +113,7 @@ fn by_place(line: &str, values: usize) -> Option<Vec<usize>> {
     ENDS.iter().find_map(|known| ends.iter().map(|e| known.iter().position(|k| k == e)).collect())
 }
 
-/// By the tests that were asked for; without any, the values are those of the first tests.
+/// By the selected tests; without a selection, the first tests.
 fn by_tests(head: &Head, values: usize) -> Option<Vec<usize>> {
     let tests = head.arguments('i');
     let asked: Vec<usize> = (0..COLUMNS.len()).filter(|&c| tests.contains(&TESTS[c])).collect();
@@ -125,7 +124,7 @@ fn by_tests(head: &Head, values: usize) -> Option<Vec<usize>> {
     }
 }
 
-/// A size of the left or the top edge.
+/// A size in the left column or the heading.
 pub(super) fn quoted_number(word: &str) -> Option<f64> {
     number(word.trim_matches('"'))
 }

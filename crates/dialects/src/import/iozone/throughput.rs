@@ -1,4 +1,4 @@
-//! The blocks of the throughput mode: what the children saw, what their parent saw, the slowest and the fastest of them.
+//! Throughput-mode blocks: children's total, parent's total, slowest and fastest stream.
 
 use super::super::cell::{add, cell, converted, figure};
 use super::super::doubts::{MIN, SMALLEST};
@@ -21,12 +21,12 @@ const OTHERS: [(&str, &str); 7] = [
     ("CPU ", ""),
 ];
 
-/// Whether a line begins one.
+/// Whether a block starts at this line.
 pub(super) fn begins(line: &str) -> bool {
     line.starts_with(CHILDREN)
 }
 
-/// Takes a line; whether it belongs to a block and was understood.
+/// Reads a line. Returns whether it belongs to a block and was understood.
 pub(super) fn takes(phases: &mut Vec<Phase>, head: &Head, line: &str, n: usize) -> bool {
     if begins(line) {
         return opening(head, line, n).is_some_and(|phase| {

@@ -1,5 +1,5 @@
 //! SysBench's fileio test: the report of 1.0 and 1.1 ("File operations:", "Throughput:") and that of 0.3 to 0.5 ("Operations
-//! performed:"). The lines between tell the workload.
+//! performed:"). Other lines describe the workload.
 
 mod report;
 
@@ -10,10 +10,9 @@ use super::units::{Prefix, unit};
 use super::{Block, several};
 use fathom_record::Phase;
 
-/// Lines a run may take from its first line to its report.
+/// Unknown lines that end a run.
 const MOST_UNKNOWN: usize = 4;
 
-/// A run that begins at this line.
 pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     let first = lines.trimmed(at);
     if !begins(first) {
@@ -29,7 +28,7 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
         if line.is_empty() {
             continue;
         }
-        // A second banner, or a second report of the same kind, is another run.
+        // A second banner, or a second report of the same kind, starts another run.
         if n > at && (is_banner(line) || (reports.done() && begins(line))) {
             break;
         }
@@ -57,7 +56,7 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
         }
     }
     reports.complete(&mut phase);
-    // Its other tests begin and end in the same words.
+    // SysBench's other tests start and end with the same words.
     if figures(&phase) == 0 || !(at..=block.last).any(|n| is_of_files(lines.trimmed(n))) {
         return None;
     }
@@ -78,7 +77,7 @@ fn begins(line: &str) -> bool {
             .any(|b| line.starts_with(b))
 }
 
-/// A line that only the test of files has.
+/// Whether only the file test prints this line.
 fn is_of_files(line: &str) -> bool {
     ["File operations:", "Operations performed:", "Extra file open flags", "Block size"]
         .iter()
@@ -92,7 +91,7 @@ fn is_banner(line: &str) -> bool {
         || line.strip_prefix("sysbench v").is_some_and(|v| v.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// A command line; without a report behind it, it is prose.
+/// Whether it is a command line; without a report after it, it is prose.
 fn is_command(line: &str) -> bool {
     let typed = line.trim_start_matches(['$', '#', '%', ' ']);
     typed.split_whitespace().next().is_some_and(|w| w.rsplit('/').next() == Some("sysbench"))
@@ -100,7 +99,7 @@ fn is_command(line: &str) -> bool {
         && line.ends_with("run")
 }
 
-/// Lines that tell the workload, or nothing.
+/// Lines about the workload, and lines without information.
 fn settings(phase: &mut Phase, line: &str) -> bool {
     let size = |key: &str| {
         let (value, _, word) = value_after(line, key)?;
@@ -128,7 +127,7 @@ fn settings(phase: &mut Phase, line: &str) -> bool {
     true
 }
 
-/// fathom's own names of the modes, so that cells of both match.
+/// fathom's name of a mode, so that cells match.
 fn mode_name(mode: &str) -> &'static str {
     match mode {
         m if m.contains("r/w") => "random mix",
@@ -141,7 +140,7 @@ fn mode_name(mode: &str) -> &'static str {
     }
 }
 
-/// Beginnings of lines that say nothing which is kept.
+/// Prefixes of lines without information to keep.
 const CHATTER: [&str; 20] = [
     "Running the test with following options",
     "Initializing",

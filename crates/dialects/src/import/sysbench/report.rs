@@ -1,4 +1,4 @@
-//! The report of a run, line by line; which section a line is in decides what "min" or "read" means.
+//! Reads a report line by line; the section determines the meaning of "min" or "read".
 
 use super::super::cell::{add, converted, figure};
 use super::super::lines::{leading, unit as word_of};
@@ -11,7 +11,7 @@ use fathom_record::imported::units::{BYTES, BYTES_PER_S, COUNT, NS, OPS_PER_S};
 const MS: Unit = Unit { base: NS, factor: 1e6 };
 const MIB_PER_S: Unit = Unit { base: BYTES_PER_S, factor: 1048576.0 };
 
-/// Where in the report the last line was.
+/// Current section of the report.
 #[derive(Default)]
 pub(super) struct Report {
     section: String,
@@ -19,12 +19,12 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// Whether the figures of the run have come.
+    /// Whether the run's figures have been read.
     pub(super) fn done(&self) -> bool {
         self.reported
     }
 
-    /// Takes a line; whether it was understood.
+    /// Reads a line. Returns whether it was understood.
     pub(super) fn takes(&mut self, phase: &mut Phase, line: &str, n: usize) -> bool {
         let lower = line.to_ascii_lowercase();
         if is_interval(line) {
@@ -108,7 +108,7 @@ impl Report {
         true
     }
 
-    /// The sums that the report leaves to its reader: reads and writes together.
+    /// Adds totals that the report omits: reads and writes together.
     pub(super) fn complete(&self, phase: &mut Phase) {
         for (first, second, name, unit) in [
             ("read throughput", "write throughput", THROUGHPUT, BYTES_PER_S),

@@ -1,5 +1,5 @@
-//! A fixture of each form, and all that comes out of it, as golden files. No line of figures may be left but those that the fixture
-//! has for that purpose.
+//! A fixture of each format, with the complete result as a golden file. No line of figures may be left over except those that
+//! the fixture has for this purpose.
 
 use super::{Imported, import, told};
 use crate::import::{Kind, Outputs};
@@ -12,7 +12,7 @@ fn fixture(name: &str) -> String {
     std::fs::read_to_string(path).expect("the fixture is there")
 }
 
-/// Reads a fixture and holds what comes out to its golden file.
+/// Imports a fixture and compares the result with its golden file.
 pub(super) fn read(name: &str) -> Imported {
     let imported = import(name, fixture(name).as_bytes(), None);
     fathom_testkit::golden(format!("golden/import/{name}.read"), &told(&imported));
@@ -79,7 +79,7 @@ fn fio_for_machines() {
     all_understood("fio.json");
     let text = fixture("fio-priorities.json");
     let runs = all_understood("fio-priorities.json").found.remove(0).runs;
-    // As other programs write it again: without line breaks, and no blank before a colon.
+    // As rewritten by other programs: without line breaks, and without blanks before colons.
     let one_line = text.lines().map(str::trim).collect::<String>().replace(" : ", ":");
     let again = import("one-line.json", one_line.as_bytes(), None).found.remove(0).runs;
     assert_eq!(runs[0].phases.len(), again[0].phases.len());
@@ -101,7 +101,7 @@ fn fio_in_three_forms_is_one_run() {
     let document = &text[text.find("{\n").expect("a document")..text.find("\n}\n").expect("its end") + 3];
     let alone = import("-", document.as_bytes(), None);
     assert_eq!(whole.found[0].figures(), alone.found[0].figures(), "the figures of the JSON");
-    // A report of another rate is that of another run, and so is one below its options.
+    // A report with another rate is another run, and so is one after its own options.
     let another = text.replace("IOPS=7474, BW=29.2MiB/s (30.6MB/s)", "IOPS=8474, BW=33.1MiB/s (34.7MB/s)");
     assert_eq!(import("-", another.as_bytes(), None).found.len(), 2);
     let options = text.lines().next().expect("options");
@@ -182,7 +182,7 @@ fn of_the_states_of_one_run_of_fio_the_last_is_read() {
         found.iter().map(|f| (f.first_line, f.last_line, iops(f))).collect::<Vec<_>>()
     };
     assert_eq!(of([document(100, 1, 11), document(101, 2, 12), document(101, 3, 13)]), [(1, 12, 13.0)]);
-    // The same job again, three times.
+    // The same job, run three times.
     assert_eq!(of([document(100, 1, 11), document(101, 1, 12), document(102, 1, 13)]).len(), 3);
     let state = |iops: u32| {
         format!(
@@ -213,7 +213,7 @@ fn fio_logs() {
 
 #[test]
 fn the_intervals_of_a_log_that_is_cut_are_those_of_the_whole() {
-    // Of 41 lines with so many blanks 34 or 39 are in the first 16 MiB: behind the cut are 7, or fewer than a log has to have.
+    // Of 41 lines with this many blanks, 34 or 39 fit in the first 16 MiB: 7 follow the cut, or fewer than a log needs.
     for blanks in [480_000, 420_000] {
         let text = |blank: &str| -> String {
             (1..=41).map(|n| format!("{},{blank}{n},{},0\n", n * 500, n % 2)).collect()
@@ -287,7 +287,7 @@ fn iostat_in_its_other_forms() {
     };
     assert_eq!(found.len(), 5);
     assert_eq!((of(0, "vda", "kB/s"), of(0, "vda", "await")), (4279.22 * 1024.0, 12e6));
-    // The tables of one report are one repetition, and the unit behind a value is its own.
+    // The tables of one report form one repetition, and a unit after a value overrides the heading.
     assert_eq!((of(1, "vda", "rkB/s"), of(1, "vda", "w/s")), (2.1 * 1_048_576.0, 60.5));
     assert_eq!((of(2, "vda", "r/s"), of(2, "processors", "%user")), (120.0, 1.51));
     assert_eq!((of(3, "vda", "kB_wrtn/s"), of(3, "vda", "kB_read")), (4096.0, 26.4 * 1_073_741_824.0));

@@ -1,4 +1,4 @@
-//! Outputs of every program, and what must come out of them.
+//! Imports of every program's outputs.
 
 mod formats;
 mod more_programs;
@@ -7,7 +7,7 @@ mod seeds;
 
 use super::{Imported, import};
 
-/// Everything that was found, as text for a person who reads a golden file.
+/// All results as text for golden files.
 pub(super) fn told(imported: &Imported) -> String {
     use std::fmt::Write as _;
     let mut text = String::new();

@@ -1,11 +1,11 @@
-//! Fixtures of programs beside those that fathom speaks itself, with lines that are broken in each.
+//! Fixtures of programs without a dialect in fathom, with malformed lines in each.
 
 use super::formats::read;
 use super::{Imported, import};
 use fathom_record::imported::names::{OPERATIONS, THROUGHPUT};
 use fathom_record::{Phase, Run, Status};
 
-/// The lines that were not understood.
+/// Lines that were not understood.
 fn left(imported: &Imported) -> Vec<&str> {
     imported.not_understood.iter().map(|(_, line)| line.as_str()).collect()
 }
@@ -158,7 +158,7 @@ fn disk_marks() {
     let [crystal, k, forum] = [0, 1, 2].map(|n| &run(&imported, n).phases);
     assert_eq!(value(&crystal[0], THROUGHPUT), 7_427.749e6);
     assert_eq!((crystal[3].name.as_str(), crystal[3].axes.streams), ("random mix", Some(16)));
-    // What KDiskMark calls a MB of 1,000,000 bytes has 1000 KiB.
+    // KDiskMark's MB is 1000 KiB.
     let [rate, operations] = [THROUGHPUT, OPERATIONS].map(|name| value(&k[0], name));
     assert!((rate / (operations * 1_048_576.0) - 1.0).abs() < 0.001, "{rate}, {operations}");
     assert_eq!(forum[3].axes.queue_depth, Some(32));
@@ -200,7 +200,7 @@ fn vdbench() {
     assert_eq!(value(&phases[0], "latency avg"), 28.33e6);
     assert_eq!(run(&imported, 1).label, "rd2");
     assert_eq!(left(&imported), ["16:24:34.053           3      103.0     0.10    1024"]);
-    // Cut off before the mean, the intervals are there.
+    // Truncated before the mean; the intervals remain.
     let text = "12:00:00.000 Starting RD=a; x\n\nDec 02, 2020  interval        i/o   MB/sec\n   rate  1024**2\n12:00:01.000 1 10.0 1.00\n";
     assert_eq!(import("-", text.as_bytes(), None).found[0].figures(), 2);
 }

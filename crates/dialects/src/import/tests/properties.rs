@@ -1,9 +1,8 @@
-//! What holds of any text: no parser panics, every line is accounted for, and what is cut off gives what came before the cut.
+//! Properties for any text: no parser panics, every line is accounted for, and a truncated text gives what precedes the cut.
 
 use super::import;
 use proptest::prelude::*;
 
-/// Every fixture.
 fn fixtures() -> Vec<(String, String)> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/import");
     let mut all: Vec<(String, String)> = std::fs::read_dir(folder)
@@ -29,7 +28,7 @@ fn figures(name: &str, text: &str) -> Vec<(u64, String, String)> {
 
 #[test]
 fn what_is_cut_off_gives_what_came_before() {
-    // A log's figure is a mean over all of its lines.
+    // A log's figure is the mean of all its lines.
     for (name, text) in fixtures().into_iter().filter(|(n, _)| !n.ends_with(".log")) {
         let whole = figures(&name, &text);
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
@@ -38,7 +37,7 @@ fn what_is_cut_off_gives_what_came_before() {
             for figure in &part {
                 assert!(whole.contains(figure), "{name} cut after line {cut}: {figure:?}");
             }
-            // Forms that need several lines to be known (a head and its rows) may lack the last of them.
+            // Formats recognised by several lines (a heading and its rows) may lack the last of them.
             let before = whole.iter().filter(|(line, ..)| *line + 12 <= cut as u64);
             for figure in before {
                 assert!(part.contains(figure), "{name} cut after line {cut} lost {figure:?}");
@@ -87,7 +86,7 @@ proptest! {
         let mut text = String::new();
         for (which, line) in picks {
             let lines: Vec<&str> = fixtures[which.index(fixtures.len())].1.lines().collect();
-            // Some lines in a row: a form must be recognised before it can go wrong.
+            // Several lines in a row, because a format must be recognised before its errors can be tested.
             for line in lines.iter().skip(line.index(lines.len())).take(6) {
                 text.push_str(line);
                 text.push('\n');
@@ -110,7 +109,7 @@ proptest! {
     }
 }
 
-/// The square of their number would be minutes.
+/// Time quadratic in the number of lines would be minutes.
 #[test]
 fn lines_that_could_each_begin_an_output_are_soon_read() {
     for line in [

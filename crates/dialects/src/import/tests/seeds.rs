@@ -1,5 +1,5 @@
-//! The five documents: all figures in them come out, no line of figures is left, and what the statistics' specification says of them
-//! holds.
+//! The five documents: all of their figures are found, no line of figures is left over, and the statements of the statistics
+//! specification about them hold.
 
 use super::*;
 use crate::import::Found;
@@ -56,7 +56,7 @@ fn the_mail_of_2008_has_twelve_runs_of_two_blocks() {
             );
         }
     }
-    // The mail's own table is these, rounded to MB/s.
+    // The mail's own table has the same values, rounded to MB/s.
     let table = runs(&imported, "table");
     for (column, logs) in
         [(0, [0, 1, 2, 3, 4, 5]), (1, [6, 9, 7, 10, 8, 11])].map(|(c, l)| (table[c], l.map(|n| logs[n])))
@@ -182,7 +182,7 @@ fn the_report_of_2005_has_26_tables_of_429_rows() {
         rows += heads.len();
     }
     assert_eq!((tables, rows), (26, 429));
-    // Every number of the tables that is not 0.
+    // Every nonzero number of the tables.
     assert_eq!(imported.found.iter().map(Found::figures).collect::<Vec<_>>(), [0, 1989, 1872]);
     let environment = &sheets[0].environment;
     assert_eq!(environment["memory"]["total_bytes"], 6_165_744u64 * 1024);

@@ -1,5 +1,5 @@
-//! A command of a shell, typed behind a prompt: what `time` said of it, and what dd said if it was one. The command line names the
-//! cell ("dd", "tar | cat"), so that the same command on two systems is one cell.
+//! A shell command typed after a prompt, with the output of `time` and of dd. The command line names the
+//! cell ("dd", "tar | cat"), so that the same command on two systems gives one cell.
 
 mod one_line;
 mod verbose;
@@ -12,17 +12,17 @@ use super::{context, dd};
 use fathom_record::imported::units::{COUNT, NS};
 use fathom_record::{Phase, Status};
 
-/// Lines that a command may print before its times.
+/// Maximum lines of output before the times.
 const MOST_OUTPUT: usize = 12;
-/// And those with its times.
+/// Maximum lines including the times.
 const MOST_TIMES: usize = 24;
 
-/// Times of a command, whatever it was.
+/// Times of any command.
 pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     read(lines, at).filter(|r| r.timed || r.dd).map(|r| r.block)
 }
 
-/// A dd, timed or not.
+/// A dd command, timed or not.
 pub(super) fn parse_dd(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     read(lines, at).filter(|r| r.dd).map(|r| r.block)
 }
@@ -56,7 +56,7 @@ fn read(lines: &Lines, at: usize) -> Option<Read> {
             block.last = n;
             block.left.append(&mut skipped);
         } else if !line.is_empty() {
-            // Another command, or a heading: this one printed nothing more.
+            // Another command or a heading: the output has ended.
             if said.any
                 || typed(line).is_some()
                 || context::is_rule(line)
@@ -94,7 +94,7 @@ fn read(lines: &Lines, at: usize) -> Option<Read> {
     })
 }
 
-/// The command behind a prompt ("bash-3.00# time cp a b", "$ dd if=..."), or a line that begins with one.
+/// The command after a prompt ("bash-3.00# time cp a b", "$ dd if=..."), or a line that starts with one.
 fn typed(line: &str) -> Option<&str> {
     let bare = ["time ", "dd if=", "dd of=", "dd bs="].iter().any(|b| line.starts_with(b));
     if bare {
@@ -106,7 +106,7 @@ fn typed(line: &str) -> Option<&str> {
     (prompt_like && !command.trim().is_empty() && !command.starts_with('#')).then(|| command.trim())
 }
 
-/// The programs of a command line: "dd", "find | cpio". What a shell is given in quotes is what counts.
+/// The programs of a command line: "dd", "find | cpio". For a shell with a quoted command, those of the command.
 fn program(command: &str) -> String {
     let inner = command.split_once("sh -c").map_or(command, |(_, c)| c).trim().trim_matches(['"', '\'']);
     let timed = inner.rsplit("; ").find(|c| c.contains("time ")).unwrap_or(inner);
@@ -116,7 +116,7 @@ fn program(command: &str) -> String {
     first.split('|').filter_map(name).collect::<Vec<_>>().join(" | ")
 }
 
-/// What dd's operands say of the cell.
+/// Sets the cell's properties from dd's operands.
 fn workload(phase: &mut Phase, command: &str) {
     let operand = |key: &str| command.split([' ', '"', '\'', ';']).find_map(|w| w.strip_prefix(key));
     let (from, to) = (operand("if="), operand("of="));
@@ -142,19 +142,19 @@ fn size(text: &str) -> Option<u64> {
     Some((value * f64::from(factor)) as u64)
 }
 
-/// A line of `time`, of any shell or of GNU's.
+/// A line of `time`, from any shell or GNU.
 fn time(phase: &mut Phase, line: &str, n: usize) -> bool {
     of_shell(phase, line, n) || one_line::takes(phase, line, n) || verbose::takes(phase, line, n)
 }
 
-/// The command that was timed, where its times tell it.
+/// Sets the name from a timed command that its times include.
 fn named(phase: &mut Phase, command: &str) {
     if phase.name == "command" {
         phase.name = program(command);
     }
 }
 
-/// "real    6m3.944s", "user 0.05": the three lines of a shell.
+/// "real    6m3.944s", "user 0.05": the three lines of shells.
 fn of_shell(phase: &mut Phase, line: &str, n: usize) -> bool {
     let mut words = line.split_whitespace();
     let (Some(key), Some(value), None) = (words.next(), words.next(), words.next()) else { return false };

@@ -1,4 +1,4 @@
-//! Times in one line: zsh's, and GNU time's without an option.
+//! One-line times: of zsh, and of GNU time without options.
 
 use super::super::cell::{add, figure};
 use super::{named, seconds};

@@ -1,4 +1,4 @@
-//! `time -v` of GNU: a line for each figure, "Maximum resident set size (kbytes): 2984".
+//! GNU `time -v`: one figure per line, "Maximum resident set size (kbytes): 2984".
 
 use super::super::cell::{add, figure};
 use super::super::lines::leading_decimal;
@@ -6,7 +6,7 @@ use super::{named, seconds};
 use fathom_record::Phase;
 use fathom_record::imported::units::{BYTES, COUNT, NS, PERCENT};
 
-/// Beginnings of the lines that are counts or sizes, under their own names.
+/// Prefixes of lines with counts or sizes, which keep their names.
 const OTHERS: [&str; 18] = [
     "Percent of CPU this job got",
     "Average shared text size",
@@ -28,7 +28,7 @@ const OTHERS: [&str; 18] = [
     "Page size",
 ];
 
-/// Takes a line; whether it is one of these.
+/// Reads a line. Returns whether it was understood.
 pub(super) fn takes(phase: &mut Phase, line: &str, n: usize) -> bool {
     if let Some(command) = line.strip_prefix("Command being timed: ") {
         named(phase, command.trim_matches('"'));

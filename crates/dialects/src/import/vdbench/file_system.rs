@@ -1,5 +1,5 @@
-//! The columns of vdbench's summary of file systems: groups in the upper line of the heads, with dots around them, and what each has in
-//! the lower one. MB are 1024 * 1024 bytes, as the size and the rate of transfers show.
+//! Columns of vdbench's file system summary: groups in the upper heading line, surrounded by dots, with their columns in
+//! the lower one. MB are 1024 * 1024 bytes, which follows from the size and rate of transfers.
 
 use super::super::units::Unit;
 use super::Column;
@@ -9,13 +9,13 @@ use fathom_record::imported::units::{BYTES, BYTES_PER_S, NS, OPS_PER_S, PERCENT}
 pub(super) const READS: &str = "reads per second";
 pub(super) const WRITES: &str = "writes per second";
 
-/// The groups of the upper line, behind ".Interval." or "..Interval..".
+/// The groups in the upper line, after ".Interval." or "..Interval..".
 pub(super) fn groups(line: &str) -> Option<&str> {
     let (before, groups) = line.split_once("Interval.")?;
     before.ends_with('.').then(|| groups.trim_start_matches('.'))
 }
 
-/// The columns behind the interval.
+/// The columns after the interval.
 pub(super) fn columns(groups: &str, below: &str) -> Option<Vec<Column>> {
     let mut below = below.split_whitespace();
     let mut columns = Vec::new();

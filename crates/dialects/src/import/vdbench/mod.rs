@@ -1,4 +1,4 @@
-//! vdbench's summary of raw devices and of file systems, as on the terminal, in summary.html and totals.html: a run for each run
+//! vdbench's summary for raw devices and file systems, as on the terminal, in summary.html and totals.html: a run for each run
 //! definition, with its mean and a repetition for each interval.
 
 mod file_system;
@@ -13,12 +13,11 @@ use fathom_record::imported::names::{OPERATIONS, THROUGHPUT};
 use fathom_record::imported::units::{BYTES, BYTES_PER_S, COUNT, NS, OPS_PER_S, PERCENT};
 use fathom_record::{Figure, Phase, Repetition};
 
-/// Lines between the name of a run and its heads.
+/// Maximum lines between the name of a run and its headings.
 const APART: usize = 8;
-/// Lines that workers may print between two intervals.
+/// Maximum lines of worker output between two intervals.
 const MOST_BETWEEN: usize = 16;
 
-/// A run that begins at this line.
 pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     let named = name(lines.trimmed(at));
     let heads = if named.is_some() {
@@ -40,7 +39,7 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
             is_head(line) && self::columns(line, lines.trimmed(n + 1)).is_some_and(|c| c == columns);
         let is_second = is_head(lines.trimmed(n - 1)) && !is_head(line);
         if is_again || is_second || line.is_empty() {
-            // The heads are repeated every few intervals.
+            // Headings repeat every few intervals.
             continue;
         }
         let Some((interval, values)) = row(line, columns.len()) else {
@@ -70,7 +69,7 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     Some(block)
 }
 
-/// The figures of a row; a kind of operation that did not happen has no latency.
+/// The figures of a row; operations that did not occur have no latency.
 fn figures(columns: &[Column], values: &[&str], n: usize) -> Vec<Figure> {
     let mut figures: Vec<Figure> = Vec::new();
     for (column, word) in columns.iter().zip(values) {
@@ -98,22 +97,22 @@ struct Column {
     name: String,
     unit: Unit,
     word: &'static str,
-    /// The latency of what the column before it counts.
+    /// Whether it is the latency of the operations in the preceding column.
     of_the_rate_before: bool,
 }
 
 impl Column {
     fn figure(&self, word: &str, n: usize) -> Option<Figure> {
-        // "NaN" is what vdbench prints of processors that it knows nothing of.
+        // vdbench prints "NaN" for unknown CPU usage.
         let value = number(word)?;
         let mut figure = converted(&self.name, value, self.unit, format!("{word}{}", self.word), n);
-        // A spread is neither better nor worse.
+        // A deviation has no better direction.
         figure.higher_is_better = figure.higher_is_better.filter(|_| !self.name.ends_with("stddev"));
         Some(figure)
     }
 }
 
-/// The columns behind the interval, by the two lines of their heads. Times are in milliseconds, or in what a head says.
+/// The columns after the interval, from both heading lines. Times are in milliseconds unless a heading says otherwise.
 fn columns(above: &str, below: &str) -> Option<Vec<Column>> {
     if let Some(groups) = file_system::groups(above) {
         return file_system::columns(groups, below);
@@ -164,11 +163,11 @@ fn row(line: &str, columns: usize) -> Option<(&str, Vec<&str>)> {
     (is_interval && are_values).then(|| (*interval, values.to_vec()))
 }
 
-/// What was read and written, by the share of reads.
+/// Sets whether the cell reads and writes, from the percentage of reads.
 fn directed(mut phase: Phase) -> Phase {
     let first = |name: &str| phase.repetitions.iter().find_map(|r| r.figure(name)).map(|f| f.value);
     let share = first("share of reads");
-    // Of file systems rates are told: 0 % are reads where files are only made, too.
+    // File systems print rates; a read percentage of 0 also occurs when files are only created.
     let rate = |name, share: bool| first(name).map_or(share, |rate| rate > 0.0);
     let reads = rate(file_system::READS, share.is_some_and(|s| s > 0.0));
     let writes = rate(file_system::WRITES, share.is_some_and(|s| s < 100.0));

@@ -1,11 +1,11 @@
-//! What the plain forms of research traces share: lines of fixed fields, each a request's arrival, and what is said of them.
+//! Shared code for the plain formats of research traces: lines with a fixed number of fields, each the arrival of a request.
 
 use super::devices::Devices;
 use super::extent::Extents;
 use crate::trace::{About, Format};
 use fathom_record::block::log::LogHeader;
 
-/// Devices and extents of a form whose lines are arrivals.
+/// Devices and extents of a format with arrivals only.
 #[derive(Debug)]
 pub(super) struct Arrivals {
     pub(super) devices: Devices,
@@ -19,7 +19,7 @@ impl Default for Arrivals {
 }
 
 impl Arrivals {
-    /// What is known; `wall_ns` is the Unix time of time 0, if the form has it.
+    /// Information about the trace; `wall_ns` is the Unix time of time 0, if the format has it.
     pub(super) fn about(&self, format: Format, wall_ns: Option<i64>, note: &str) -> About {
         let mut notes = vec![format!(
             "{} tells when requests arrived and not when they were done: arrivals only.{note}",
@@ -37,7 +37,7 @@ impl Arrivals {
     }
 }
 
-/// With a capital letter.
+/// Capitalizes the first letter.
 fn sentence(title: &str) -> String {
     let mut letters = title.chars();
     letters

@@ -1,9 +1,9 @@
-//! biosnoop's table: BCC's (seconds, task, process, disk, direction, sector, bytes, latency in ms, also with the time in the
-//! queue) and bpftrace's (milliseconds, disk, task, process, latency). Lines come when requests complete; each becomes the
-//! issue, at the time of completion less the latency, and the completion.
+//! biosnoop's table: BCC's (seconds, task, process, disk, direction, sector, bytes, latency in ms, optionally queueing
+//! time) and bpftrace's (milliseconds, disk, task, process, latency). A line is printed when a request completes, and becomes
+//! two events: issue, at the completion time minus the latency, and completion.
 //!
-//! What it cannot tell: flags, merges, errors, CPUs; bpftrace's form tells neither direction nor place nor size, and its
-//! latency, in whole milliseconds, begins when the request is accounted, before the queue.
+//! Not available: flags, merges, errors, CPUs. bpftrace's format also lacks direction, sector and size, and its
+//! latency, in whole milliseconds, starts when the request is accounted, before the queue.
 
 use super::cursor::{Cursor, Fault, Word};
 use super::devices::Devices;
@@ -16,10 +16,9 @@ use fathom_record::block::{BlockAction, RequestFlags};
 
 const NS_PER_S: u64 = 1_000_000_000;
 const NS_PER_MS: u64 = 1_000_000;
-/// Times count from the first completion, so the first requests began before 0: all times are an hour later here.
+/// Times count from the first completion, so the first requests start before 0: all times are shifted by an hour.
 const SHIFT_NS: u64 = 3600 * NS_PER_S;
 
-/// A column of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
     Seconds,
@@ -32,7 +31,7 @@ enum Column {
     Bytes,
     QueueMs,
     LatencyMs,
-    /// BCC's guess at sequential or random.
+    /// BCC's guess of sequential or random access.
     Pattern,
 }
 
@@ -96,7 +95,7 @@ impl Biosnoop {
         Ok(())
     }
 
-    /// The fields of a row: a task's name may hold blanks, so what is right of it is taken from the right.
+    /// The fields of a row. A task name may contain blanks, so the fields after it are split from the right.
     fn row<'a>(&self, line: &'a str) -> Result<Vec<Word<'a>>, Fault> {
         let task = self.columns.iter().position(|c| *c == Column::Task).unwrap_or(0);
         let behind = self.columns.len() - task - 1;
@@ -136,7 +135,7 @@ impl LineForm for Biosnoop {
             return Ok(Line::Read);
         }
         if line.trim().is_empty() || self.columns.is_empty() && number < 40 {
-            // bpftrace says first how many probes it attached.
+            // bpftrace first prints the number of attached probes.
             return Ok(Line::Read);
         }
         if self.columns.is_empty() {
@@ -158,7 +157,7 @@ impl LineForm for Biosnoop {
         };
         let (lasted, queued) = (latency(Column::LatencyMs)?, latency(Column::QueueMs)?);
         let flags = match word(Column::Kind) {
-            // Letters of rwbs; the oldest print just R or W, and F and D of what is no data.
+            // Letters of rwbs; the oldest versions print only R or W, and F and D for requests without data.
             Some(w) if w.text.bytes().all(|b| b.is_ascii_uppercase()) => RequestFlags::parse(w.text),
             Some(w) => return Err(w.not("a direction as R or W")),
             None => RequestFlags::default(),

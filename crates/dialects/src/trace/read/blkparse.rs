@@ -1,7 +1,7 @@
-//! blkparse's text in its default format: device, CPU, sequence number, seconds, process, action, rwbs, and what belongs to the
+//! blkparse's default text format: device, CPU, sequence number, seconds, process, action, rwbs, and fields specific to the
 //! action. Times count from the first event of the recording.
 //!
-//! What it cannot tell: what was lost, and which processes completed requests were (it prints 0).
+//! Not available: lost events, and the processes of completed requests (it prints 0).
 
 use super::cursor::{Cursor, Fault, Word};
 use super::lines::{Line, LineForm, Order};
@@ -13,7 +13,6 @@ use fathom_record::block::{BlockAction, DeviceNumber, RequestFlags};
 use std::collections::BTreeSet;
 
 const NS_PER_S: u64 = 1_000_000_000;
-/// Devices listed.
 const MAX_DEVICES: usize = 1 << 12;
 
 #[derive(Debug, Default)]
@@ -23,11 +22,11 @@ pub(super) struct Blkparse {
 }
 
 pub(super) fn recognise(lines: &[&str]) -> bool {
-    // blkparse may begin with what it did ("Input file x.blktrace.0 added").
+    // blkparse may first print its inputs ("Input file x.blktrace.0 added").
     lines.iter().take(200).find(|l| !l.starts_with("Input file ")).is_some_and(|l| head(l).is_ok())
 }
 
-/// The columns that all lines have.
+/// The columns common to all lines.
 struct Head<'a> {
     device: DeviceNumber,
     cpu: u16,
@@ -39,7 +38,7 @@ struct Head<'a> {
 
 fn head(line: &str) -> Result<(Head<'_>, Cursor<'_>), Fault> {
     let mut cursor = Cursor::new(line);
-    // The minor number is padded behind, so the column is one word.
+    // The minor number is padded on the right, so the column is one word.
     let device = cursor.word().device()?;
     let cpu = cursor.word().number("a CPU")?;
     let _: u64 = cursor.word().number("a sequence number")?;
@@ -53,7 +52,7 @@ fn head(line: &str) -> Result<(Head<'_>, Cursor<'_>), Fault> {
     Ok((Head { device, cpu, time_ns, pid, action, rwbs }, cursor))
 }
 
-/// Where events end: blkparse closes with tables by CPU and in total.
+/// Whether events have ended: blkparse finishes with tables per CPU and in total.
 fn closes(line: &str) -> bool {
     let cpu = line
         .strip_prefix("CPU")
@@ -85,7 +84,7 @@ impl LineForm for Blkparse {
             "P" => BlockAction::Plug,
             "U" | "UT" => BlockAction::Unplug,
             "A" => BlockAction::Remap,
-            // Sleeps, bounces, aborts, drivers' data, messages.
+            // Sleeps, bounces, aborts, driver data, messages.
             "S" | "B" | "a" | "d" | "m" => {
                 self.passed_over += 1;
                 return Ok(Line::Read);
@@ -125,7 +124,7 @@ impl LineForm for Blkparse {
     }
 }
 
-/// The rwbs word. A flush alone is "FN" here, plugging is "N": the N says that no data has a direction, not that it is a command.
+/// The rwbs word. A flush alone is "FN" here, plugging is "N": the N means that there is no data, not that it is a command.
 fn flags(word: Word<'_>, action: BlockAction) -> Result<RequestFlags, Fault> {
     if word.text.is_empty() || !word.text.bytes().all(|b| b.is_ascii_uppercase()) {
         return Err(word.not("what is done as letters of RWDEFNASM"));
@@ -139,7 +138,7 @@ fn flags(word: Word<'_>, action: BlockAction) -> Result<RequestFlags, Fault> {
     })
 }
 
-/// What stands behind rwbs, by action.
+/// The fields after rwbs, depending on the action.
 fn what(event: &mut BlockEvent, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
     match event.action {
         BlockAction::Plug => named(event, cursor),
@@ -180,7 +179,7 @@ fn what(event: &mut BlockEvent, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
     }
 }
 
-/// "992 + 24 [fio]", "[fio]" of a flush, "36 (12 00 ..) [fio]" of a driver's command.
+/// "992 + 24 [fio]", "[fio]" for a flush, "36 (12 00 ..) [fio]" for a driver command.
 fn place(event: &mut BlockEvent, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
     if !cursor.rest().text.starts_with('[') {
         let first = cursor.word();
@@ -215,7 +214,7 @@ fn skip_command(cursor: &mut Cursor<'_>) -> Result<(), Fault> {
     }
 }
 
-/// blkparse prints the kernel's negative 16 bits as they are: 65531 is -5.
+/// blkparse prints the kernel's negative 16-bit number as unsigned: 65531 is -5.
 fn errno(word: Word<'_>) -> Result<i32, Fault> {
     let digits = word.text.strip_prefix('-');
     let size: u16 = Word { text: digits.unwrap_or(word.text), ..word }.number("an error number")?;

@@ -1,8 +1,8 @@
-//! Taking a line apart from the left: words, numbers and marks, each with its place, and errors that say what was expected there.
+//! Parses a line from the left into words, numbers and signs with their positions, with errors that say what was expected.
 
 use fathom_record::block::DeviceNumber;
 
-/// What is wrong in a line, and at which byte of it.
+/// An error in a line with its byte position.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Fault {
     pub(super) byte: usize,
@@ -15,7 +15,6 @@ impl Fault {
     }
 }
 
-/// A word and where it begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Word<'a> {
     pub(super) text: &'a str,
@@ -23,26 +22,25 @@ pub(super) struct Word<'a> {
 }
 
 impl<'a> Word<'a> {
-    /// The error that something else was expected here.
+    /// An error that something else was expected here.
     pub(super) fn not(&self, expected: &str) -> Fault {
         let shown: String = self.text.chars().take(40).collect();
         let found = if shown.is_empty() { "nothing".into() } else { format!("\"{shown}\"") };
         Fault::new(self.byte, format!("expected {expected}, found {found}"))
     }
 
-    /// A whole number.
     pub(super) fn number<T: TryFrom<u64>>(&self, what: &str) -> Result<T, Fault> {
         let digits = !self.text.is_empty() && self.text.bytes().all(|b| b.is_ascii_digit());
         let value = if digits { self.text.parse::<u64>().ok() } else { None };
         value.and_then(|v| T::try_from(v).ok()).ok_or_else(|| self.not(what))
     }
 
-    /// A number with or without decimals in units of so many ns, as ns; more decimals than that are cut.
+    /// A number, possibly with decimals, in units of `unit_ns`, converted to ns; excess decimals are cut off.
     pub(super) fn time(&self, unit_ns: u64, what: &str) -> Result<u64, Fault> {
         decimal(self.text, unit_ns).ok_or_else(|| self.not(what))
     }
 
-    /// "8,0": a device by its number.
+    /// "8,0": a device number.
     pub(super) fn device(&self) -> Result<DeviceNumber, Fault> {
         let number = || {
             let (major, minor) = self.text.split_once(',')?;
@@ -51,7 +49,7 @@ impl<'a> Word<'a> {
         number().ok_or_else(|| self.not("a device as MAJOR,MINOR"))
     }
 
-    /// The word without blanks around it.
+    /// The word without surrounding blanks.
     pub(super) fn trimmed(&self) -> Word<'a> {
         let text = self.text.trim_start();
         Word { text: text.trim_end(), byte: self.byte + (self.text.len() - text.len()) }
@@ -62,7 +60,7 @@ fn digits(text: &str) -> Option<u32> {
     (!text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())).then(|| text.parse().ok())?
 }
 
-/// A decimal number in units of so many ns, exactly.
+/// A decimal number in units of `unit_ns`, converted exactly.
 fn decimal(text: &str, unit_ns: u64) -> Option<u64> {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     let all_digits = |t: &str| t.bytes().all(|b| b.is_ascii_digit());
@@ -78,7 +76,6 @@ fn decimal(text: &str, unit_ns: u64) -> Option<u64> {
     Some(ns)
 }
 
-/// A place in a line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor<'a> {
     line: &'a str,
@@ -94,14 +91,14 @@ impl<'a> Cursor<'a> {
         Self { line, at }
     }
 
-    /// What is left, without blanks before it.
+    /// The rest of the line without leading blanks.
     pub(super) fn rest(&self) -> Word<'a> {
         let rest = &self.line[self.at..];
         let text = rest.trim_start();
         Word { text, byte: self.at + (rest.len() - text.len()) }
     }
 
-    /// The next word between blanks; empty at the end.
+    /// The next word; empty at the end.
     pub(super) fn word(&mut self) -> Word<'a> {
         let rest = self.rest();
         let end = rest.text.find(char::is_whitespace).unwrap_or(rest.text.len());
@@ -109,7 +106,7 @@ impl<'a> Cursor<'a> {
         Word { text: &rest.text[..end], byte: rest.byte }
     }
 
-    /// The next word, which must be this one.
+    /// Checks that the next word is `text`.
     pub(super) fn expect(&mut self, text: &str) -> Result<(), Fault> {
         let word = self.word();
         if word.text == text { Ok(()) } else { Err(word.not(&format!("\"{text}\""))) }
@@ -121,7 +118,7 @@ impl<'a> Cursor<'a> {
         self.word().number("a number of sectors")
     }
 
-    /// "[what]" up to the last bracket of the line; the rest of the line behind it stays.
+    /// "[what]" up to the last bracket of the line; the text after it remains.
     pub(super) fn bracketed(&mut self, what: &str) -> Result<Word<'a>, Fault> {
         let rest = self.rest();
         let inner = rest.text.strip_prefix('[').and_then(|t| t.rfind(']').map(|end| &t[..end]));
@@ -131,7 +128,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The fields of a line between separators, each with its place. `None` if there are fewer than `N`; more are in the last.
+/// The fields of a line with their positions. `None` if there are fewer than `N`; the last contains any excess.
 pub(super) fn fields<const N: usize>(line: &str, separator: char) -> Option<[Word<'_>; N]> {
     let mut out = [Word { text: "", byte: 0 }; N];
     let mut byte = 0;

@@ -1,22 +1,21 @@
-//! Devices of forms that have names, or numbers which are not the kernel's: each gets a number of ours with the major number 0,
-//! which no block device has.
+//! Devices of formats with names or with numbers other than the kernel's: each gets a number with major 0, which no block
+//! device has.
 
 use super::cursor::Fault;
 use fathom_record::block::DeviceNumber;
 use fathom_record::block::log::LogDevice;
 use std::collections::HashMap;
 
-/// As many as an event log has room for.
+/// Maximum number of devices in an event log.
 const MAX_NAMES: usize = fathom_record::block::log::MAX_DEVICES;
-/// Longest name that is kept.
+/// Longest name kept, in bytes.
 const MAX_NAME_BYTES: usize = 255;
 
-/// The devices met so far.
 #[derive(Debug, Default)]
 pub(super) struct Devices {
     numbers: HashMap<String, DeviceNumber>,
     list: Vec<LogDevice>,
-    /// Whether arrivals are all that is known of their requests: they are treated as devices with bios only.
+    /// Only arrivals are known, so devices are treated as having bios only.
     arrivals_only: bool,
 }
 
@@ -25,7 +24,7 @@ impl Devices {
         Self { arrivals_only: true, ..Self::default() }
     }
 
-    /// The number of a name, which stands at `byte` of its line.
+    /// The number for a name, which is at `byte` of its line.
     pub(super) fn number(&mut self, name: &str, byte: usize) -> Result<DeviceNumber, Fault> {
         if let Some(&number) = self.numbers.get(name) {
             return Ok(number);

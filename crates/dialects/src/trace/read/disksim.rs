@@ -1,4 +1,4 @@
-//! DiskSim's ASCII form: arrival in ms with a decimal point, device, block, blocks, flags in hexadecimal whose lowest bit says read.
+//! DiskSim's ASCII format: arrival in ms with a decimal point, device, block, blocks, hexadecimal flags whose lowest bit means read.
 //! Each line is an arrival.
 
 use super::arrivals::Arrivals;
@@ -16,21 +16,21 @@ pub(super) struct DiskSim {
     arrivals: Arrivals,
 }
 
-/// The five words of a line; the last is empty if there are fewer or more.
+/// The five words of a line; `None` if there are fewer or more.
 pub(super) fn words(line: &str) -> Option<[Word<'_>; 5]> {
     let mut cursor = Cursor::new(line);
     let row: [Word<'_>; 5] = std::array::from_fn(|_| cursor.word());
     (!row[4].text.is_empty() && cursor.rest().text.is_empty()).then_some(row)
 }
 
-/// Whether a line has the shape of either form of five numbers.
+/// Whether a line matches one of the formats with five numbers.
 pub(super) fn is_row(line: &str) -> bool {
     words(line).is_some_and(|f| {
         f[0].time(1, "").is_ok() && f[1..4].iter().all(|w| w.number::<u64>("").is_ok()) && flags(f[4]).is_ok()
     })
 }
 
-/// Whether one of the first arrivals has a decimal point, which only DiskSim's have.
+/// Whether one of the first arrivals has a decimal point, which only DiskSim uses.
 pub(super) fn recognise(lines: &[&str]) -> bool {
     lines.first().is_some_and(|l| is_row(l))
         && lines.iter().take(100).any(|l| l.split_whitespace().next().is_some_and(|w| w.contains('.')))

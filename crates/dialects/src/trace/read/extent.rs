@@ -1,18 +1,18 @@
-//! Requests of forms that count bytes, in the kernel's sectors of 512; and the two events that a request with a response time is.
+//! Converts byte ranges to the kernel's 512-byte sectors, and requests with a response time to two events.
 
 use super::cursor::{Fault, Word};
 use fathom_record::BlockEvent;
 use fathom_record::block::event::{SECTOR_BYTES, TASK_NAME_BYTES};
 use fathom_record::block::{BlockAction, DeviceNumber, RequestFlags};
 
-/// Turns bytes into sectors, and counts what had to be widened.
+/// Converts bytes to sectors, and counts the ranges that were widened.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Extents {
     widened: u64,
 }
 
 impl Extents {
-    /// First sector and number of sectors of so many bytes at an offset; whole sectors around what does not lie on them.
+    /// First sector and number of sectors for a byte range, widened to whole sectors.
     pub(super) fn of(&mut self, offset: Word<'_>, bytes: Word<'_>) -> Result<(u64, u32), Fault> {
         let from: u64 = offset.number("an offset in bytes")?;
         let length: u64 = bytes.number("a size in bytes")?;
@@ -24,7 +24,7 @@ impl Extents {
         if !from.is_multiple_of(SECTOR_BYTES) || !length.is_multiple_of(SECTOR_BYTES) {
             self.widened += 1;
         }
-        // An empty request at an odd offset would become a sector.
+        // An empty request at an unaligned offset would become a sector.
         let sectors = if length == 0 { 0 } else { sectors };
         match u32::try_from(sectors) {
             Ok(sectors) => Ok((sector, sectors)),
@@ -42,7 +42,7 @@ impl Extents {
     }
 }
 
-/// An event of which only these are known.
+/// An event with only these fields.
 pub(super) fn event(
     time_ns: u64,
     device: DeviceNumber,
@@ -54,7 +54,7 @@ pub(super) fn event(
     BlockEvent { time_ns, device, action, flags, sector, sectors, pid: 0, cpu: 0, error: 0, task }
 }
 
-/// "Read", "r", "0"... by a table of the form's.
+/// Parses a direction ("Read", "r", "0") with the format's words.
 pub(super) fn direction(word: Word<'_>, read: &[&str], write: &[&str]) -> Result<RequestFlags, Fault> {
     let is = |words: &[&str]| words.iter().any(|w| w.eq_ignore_ascii_case(word.text));
     if is(read) {

@@ -1,7 +1,7 @@
-//! fio's iolog, version 2 (file, action, offset, length; `wait` between) and version 3 (a time in µs before each line). What fio
-//! asked for becomes arrivals; the "devices" are its files.
+//! fio's iolog, version 2 (file, action, offset, length; with `wait` lines) and version 3 (a time in µs before each line). fio's
+//! submissions become arrivals; the "devices" are its files.
 //!
-//! What it cannot tell: when anything completed, and in version 2 any time but what `wait` says.
+//! Not available: completion times, and in version 2 any times except `wait`.
 
 use super::cursor::{Cursor, Fault};
 use super::devices::Devices;
@@ -19,7 +19,7 @@ pub(super) struct Iolog {
     version: u8,
     devices: Devices,
     extents: Extents,
-    /// Version 2: the sum of what was waited.
+    /// Version 2: the sum of `wait` times.
     now_ns: u64,
     waits: bool,
 }

@@ -1,5 +1,5 @@
-//! Texts line by line: bounded lines, places for errors, a last line that was cut, and the window in which requests' ends are
-//! put in order. A form says only what one line means.
+//! Line-based formats: line length limits, error positions, truncated last lines, and sorting of request
+//! completions. A format only parses single lines.
 
 use super::Decode;
 use super::cursor::Fault;
@@ -10,36 +10,35 @@ use fathom_record::BlockEvent;
 use std::collections::VecDeque;
 use std::io::{BufRead, ErrorKind};
 
-/// Longest line; no form has any near it.
+/// Length limit of a line, far above that of any format.
 const MAX_LINE_BYTES: usize = 16 << 10;
 
-/// Whether the events of a form come in the order of time, or have to be put into it.
+/// Whether a format's events are in order of time or must be sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// They do; each line is an event.
+    /// In order; each line is an event.
     Ordered,
-    /// Lines are requests, whose ends lie among the beginnings of others.
+    /// Lines are requests, whose completions fall between the starts of others.
     Requests,
 }
 
-/// What a line was.
 pub(super) enum Line {
-    /// Read; its events are in the list.
+    /// Parsed; its events were added to the list.
     Read,
-    /// The events end here, whatever follows.
+    /// Events end here; the rest is ignored.
     End,
 }
 
-/// What a form's lines mean.
+/// Parser for the lines of a format.
 pub(super) trait LineForm {
     const ORDER: Order;
-    /// Reads a line; `number` counts from 1.
+    /// Parses a line; `number` counts from 1.
     fn line(&mut self, line: &str, number: u64, out: &mut Vec<BlockEvent>) -> Result<Line, Fault>;
-    /// What is known so far.
+    /// Information known so far.
     fn about(&self) -> About;
 }
 
-/// A text of a form.
+/// A text in a line-based format.
 pub(super) struct Text<F> {
     file: String,
     reader: Box<dyn BufRead>,
@@ -70,7 +69,7 @@ impl<F: LineForm> Text<F> {
         }
     }
 
-    /// Reads a line without its end; `None` at the end of the file, and whether the line was whole.
+    /// Reads a line without its end. Returns whether it was complete; `None` at the end of the file.
     fn read_line(&mut self) -> Result<Option<bool>, TraceError> {
         self.line.clear();
         loop {
@@ -115,13 +114,13 @@ impl<F: LineForm> Text<F> {
     }
 
     fn fault(&self, byte: usize, what: &str) -> TraceError {
-        // Columns count characters, faults know bytes.
+        // Columns count characters, faults have byte offsets.
         let before = &self.line[..byte.min(self.line.len())];
         let column = String::from_utf8_lossy(before).chars().count() + 1;
         TraceError::new(&self.file, Place::Line(self.number.max(1), column), what)
     }
 
-    /// Reads one line into `fresh`.
+    /// Parses one line into `fresh`.
     fn step(&mut self) -> Result<(), TraceError> {
         let Some(whole) = self.read_line()? else {
             self.ended = true;
@@ -135,7 +134,7 @@ impl<F: LineForm> Text<F> {
                 self.ended = true;
                 Ok(())
             }
-            // A recorder that was killed in the middle of a line.
+            // The recorder was killed while writing a line.
             Err(_) if !whole && self.number > 1 => {
                 (self.cut, self.ended) = (true, true);
                 self.fresh.clear();

@@ -1,9 +1,8 @@
-//! The heads of several streams, given out in the order of time.
+//! Merges the heads of several streams in order of time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// One head a stream.
 pub(super) struct Heads<T> {
     heap: BinaryHeap<Reverse<Head<T>>>,
 }
@@ -45,7 +44,7 @@ impl<T> Heads<T> {
         self.heap.push(Reverse(Head { time_ns, stream, what }));
     }
 
-    /// The earliest head and its stream, whose next one is to be put in its place.
+    /// Removes the earliest head. Returns it with its stream, whose next item must be inserted.
     pub(super) fn take(&mut self) -> Option<(usize, T)> {
         self.heap.pop().map(|Reverse(head)| (head.stream, head.what))
     }

@@ -1,4 +1,4 @@
-//! Reading traces: one file a form, all behind one iterator of events.
+//! Reads traces: one module per format, behind a common iterator of events.
 
 mod alibaba;
 mod arrivals;
@@ -32,15 +32,15 @@ use lines::Text;
 use source::Source;
 use std::io::Read;
 
-/// What a form's reader does.
+/// A reader for a format.
 trait Decode {
-    /// The next event.
+    /// Reads the next event; `None` at the end.
     fn event(&mut self) -> Result<Option<BlockEvent>, TraceError>;
-    /// What is known so far.
+    /// Information known so far.
     fn about(&self) -> About;
 }
 
-/// An open trace: an iterator of events in the order of time, as far as the form has one.
+/// An open trace: an iterator over events, in order of time as far as the format allows.
 pub struct Trace {
     decode: Box<dyn Decode>,
     failed: bool,
@@ -53,7 +53,7 @@ impl std::fmt::Debug for Trace {
 }
 
 impl Trace {
-    /// What is known of the trace beside its events; complete once the last was read.
+    /// Information about the trace besides its events; complete after the last event.
     #[must_use]
     pub fn about(&self) -> About {
         self.decode.about()
@@ -73,7 +73,7 @@ impl Iterator for Trace {
     }
 }
 
-/// Opens a trace whose form is found out from its content, or taken from `form`. `file` names it in errors.
+/// Opens a trace. `form` overrides format detection. `file` is its name in errors.
 pub fn open(file: &str, input: Box<dyn Read>, form: Option<Format>) -> Result<Trace, TraceError> {
     let source = Source::new(file, input)?;
     let format = match form {
@@ -97,12 +97,12 @@ pub fn open(file: &str, input: Box<dyn Read>, form: Option<Format>) -> Result<Tr
     Ok(Trace { decode, failed: false })
 }
 
-/// Opens the files that blktrace wrote, one for each CPU, as one trace in the order of time.
+/// Opens the per-CPU files of a blktrace recording as one trace in order of time.
 pub fn open_together(files: Vec<(String, Box<dyn Read>)>) -> Result<Trace, TraceError> {
     let mut sources = Vec::with_capacity(files.len());
     for (file, input) in files {
         let source = Source::new(&file, input)?;
-        // A CPU that had nothing to do leaves an empty file.
+        // An idle CPU leaves an empty file.
         if !source.head().is_empty() && !blktrace::recognise(source.head()) {
             return Err(TraceError::new(
                 &file,
@@ -116,7 +116,7 @@ pub fn open_together(files: Vec<(String, Box<dyn Read>)>) -> Result<Trace, Trace
     Ok(Trace { decode: Box::new(blktrace::Blktrace::new(sources)), failed: false })
 }
 
-/// The form of a source, by its first bytes.
+/// Detects the format from the first bytes.
 fn recognise(source: &Source) -> Result<Format, TraceError> {
     let head = source.head();
     if own::recognise(head) {

@@ -1,4 +1,4 @@
-//! MQSim's ASCII form: arrival in whole ns, device, sector, sectors, 1 for read or 0 for write. Each line is an arrival.
+//! MQSim's ASCII format: arrival in integer ns, device, sector, sectors, 1 for read or 0 for write. Each line is an arrival.
 
 use super::arrivals::Arrivals;
 use super::cursor::Fault;
@@ -14,7 +14,7 @@ pub(super) struct MqSim {
     arrivals: Arrivals,
 }
 
-/// Asked after DiskSim's form, whose arrivals have decimals.
+/// Checked after DiskSim's format, whose arrivals have decimals.
 pub(super) fn recognise(lines: &[&str]) -> bool {
     lines.first().is_some_and(|l| is_row(l))
 }

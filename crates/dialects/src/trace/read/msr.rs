@@ -1,7 +1,7 @@
-//! The CSV of MSR Cambridge, as SNIA keeps it: time (100 ns since 1601), host, disk, Read or Write, offset and size in bytes,
-//! response time (100 ns). Each line becomes the issue and the completion; times become Unix time.
+//! The CSV of MSR Cambridge, as distributed by SNIA: time (100 ns since 1601), host, disk, Read or Write, offset and size in bytes,
+//! response time (100 ns). Each line becomes an issue and a completion; times are converted to Unix time.
 //!
-//! What it cannot tell: what waited above the disk driver (the times were taken there), flags, processes, errors.
+//! Not available: waiting above the disk driver (where times were taken), flags, processes, errors.
 
 use super::cursor::{Fault, fields};
 use super::devices::Devices;
@@ -13,7 +13,7 @@ use fathom_record::block::BlockAction;
 use fathom_record::block::log::LogHeader;
 
 const NS_PER_TICK: u64 = 100;
-/// 1970 in ticks since 1601.
+/// The year 1970 in ticks since 1601.
 const UNIX_TICKS: u64 = 116_444_736_000_000_000;
 
 #[derive(Debug, Default)]

@@ -1,4 +1,4 @@
-//! fathom's own event log; the form itself is `fathom_record::block::log`.
+//! Reads fathom's own event log; its format is in `fathom_record::block::log`.
 
 use super::Decode;
 use super::source::Source;

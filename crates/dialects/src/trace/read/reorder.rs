@@ -1,14 +1,13 @@
-//! A window in which events are put in the order of time: forms that name whole requests tell the end of each beside its
-//! beginning. Its size is fixed, so that memory is; what comes later than the window reaches is passed on late and counted.
+//! A window that sorts events by time, for formats that give a request's completion together with its start. Its size is fixed to bound
+//! memory; events that are too late for the window are passed on late and counted.
 
 use fathom_record::BlockEvent;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Events held; 5 MiB.
+/// Capacity of the window in events; 5 MiB.
 pub(super) const WINDOW_EVENTS: usize = 1 << 16;
 
-/// The window.
 #[derive(Default)]
 pub(super) struct Reorder {
     held: BinaryHeap<Reverse<Held>>,
@@ -19,7 +18,7 @@ pub(super) struct Reorder {
 
 struct Held {
     event: BlockEvent,
-    /// Events of the same time keep the order they came in.
+    /// Sequence number, which keeps events of equal time in input order.
     nth: u64,
 }
 
@@ -50,13 +49,12 @@ impl Ord for Held {
 }
 
 impl Reorder {
-    /// Takes an event in.
     pub(super) fn put(&mut self, event: BlockEvent) {
         self.held.push(Reverse(Held { event, nth: self.put }));
         self.put += 1;
     }
 
-    /// Gives the earliest if the window is full, or if nothing more comes.
+    /// Removes the earliest event if the window is full or the input has ended.
     pub(super) fn take(&mut self, ended: bool) -> Option<BlockEvent> {
         if self.held.len() <= WINDOW_EVENTS && !ended {
             return None;
@@ -69,7 +67,7 @@ impl Reorder {
         Some(held.event)
     }
 
-    /// A sentence if the window was too small.
+    /// A message if the window was too small.
     pub(super) fn note(&self) -> Option<String> {
         (self.late > 0).then(|| {
             format!(

@@ -1,17 +1,16 @@
-//! The bytes of a trace with the compression taken off, and a look at their beginning.
+//! The decompressed bytes of a trace, with a look at their beginning.
 
 use crate::trace::{Format, NAME_THE_FORM, Place, TraceError};
 use std::io::{BufRead, BufReader, Cursor, ErrorKind, Read};
 
-/// How much of the beginning is looked at.
+/// Bytes examined at the beginning.
 const HEAD_BYTES: usize = 16 << 10;
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// An input, opened.
 pub(super) struct Source {
     file: String,
     head: Vec<u8>,
-    /// Whether `head` is all there is.
+    /// Whether `head` is the whole input.
     whole: bool,
     rest: Box<dyn Read>,
     cut: bool,
@@ -31,12 +30,11 @@ impl Source {
         Ok(Self { file: file.into(), whole: head.len() < HEAD_BYTES, head, rest, cut })
     }
 
-    /// The first bytes.
     pub(super) fn head(&self) -> &[u8] {
         &self.head
     }
 
-    /// The whole lines among them as text.
+    /// The complete lines in `head` as text.
     pub(super) fn head_text(&self) -> String {
         let end = match self.head.iter().rposition(|&b| b == b'\n') {
             Some(at) if !self.whole => at,
@@ -45,15 +43,15 @@ impl Source {
         String::from_utf8_lossy(&self.head[..end]).into_owned()
     }
 
-    /// The file's name and all of its bytes. A compressed stream that was cut off ends early: see [`is_cut`].
+    /// File name and all bytes. A truncated compressed stream ends early: see [`is_cut`].
     pub(super) fn into_reader(self) -> (String, Box<dyn BufRead>) {
         let head = Cursor::new(self.head);
-        // What ended inside its compression has nothing more, and would tell that as an error again.
+        // A truncated compressed stream has no more data, and would report the error again.
         let rest: Box<dyn Read> = if self.cut { Box::new(CutOff) } else { self.rest };
         (self.file, Box::new(BufReader::with_capacity(BUFFER_BYTES, head.chain(rest))))
     }
 
-    /// The error for a file that is no trace.
+    /// The error for an unrecognised file.
     pub(super) fn unknown(&self, first: Option<&str>) -> TraceError {
         let forms: Vec<&str> = Format::ALL.iter().map(|f| f.word()).collect();
         let found = match first {
@@ -73,7 +71,7 @@ impl Source {
     }
 }
 
-/// Whether an error of a reader means that its compression was cut off.
+/// Whether a read error means that compressed data was truncated.
 pub(super) fn is_cut(error: &std::io::Error) -> bool {
     error.kind() == ErrorKind::UnexpectedEof
 }
@@ -86,7 +84,7 @@ impl Read for CutOff {
     }
 }
 
-/// Up to so many bytes; whether the stream was cut off inside its compression.
+/// Reads up to `wanted` bytes. Also returns whether the compressed data was truncated.
 fn fill(input: &mut dyn Read, wanted: usize) -> std::io::Result<(Vec<u8>, bool)> {
     let mut bytes = vec![0; wanted];
     let mut have = 0;

@@ -1,5 +1,5 @@
-//! The form of the Storage Performance Council, as UMass keeps it: application storage unit, block of 512 bytes, size in bytes, r
-//! or w, seconds. Fields behind these are passed over. Each line is an arrival.
+//! The format of the Storage Performance Council, as distributed by UMass: application storage unit, block of 512 bytes, size in bytes,
+//! r or w, seconds. Further fields are ignored. Each line is an arrival.
 
 use super::arrivals::Arrivals;
 use super::cursor::{Fault, Word, fields};

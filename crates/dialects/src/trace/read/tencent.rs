@@ -1,5 +1,5 @@
 //! Tencent's block traces: seconds since 1970, offset and size in sectors, 0 for read or 1 for write, volume. Each line is an
-//! arrival; times are whole seconds, so that gaps and rates within a second are not known.
+//! arrival; times are whole seconds, so gaps and rates within a second are unknown.
 
 use super::arrivals::Arrivals;
 use super::cursor::{Fault, fields};

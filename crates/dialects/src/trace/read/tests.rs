@@ -1,5 +1,5 @@
-//! Each form read: what its lines become, what its mistakes are called, and that no bytes panic. The texts are our own, in the
-//! form of the real thing; those of the kernel were recorded on a loop device.
+//! Reading of each format: the resulting events, error messages, and that arbitrary bytes do not panic. The texts are synthetic,
+//! modelled on real traces; those of the kernel were recorded on a loop device.
 
 use super::*;
 use crate::trace::Place;
@@ -11,7 +11,7 @@ fn boxed(bytes: &[u8]) -> Box<dyn Read> {
     Box::new(Cursor::new(bytes.to_vec()))
 }
 
-/// Reads a text whose form must be found out, and gives its events and what is known of it.
+/// Reads a text after detecting its format. Returns its events and information.
 #[track_caller]
 fn read(bytes: impl AsRef<[u8]>) -> (Vec<BlockEvent>, About) {
     let mut trace = open("t", boxed(bytes.as_ref()), None).unwrap_or_else(|e| panic!("{e}"));
@@ -27,7 +27,7 @@ fn mistake(bytes: impl AsRef<[u8]>) -> String {
     }
 }
 
-/// An event in a line: action, µs, device, flags, place, task.
+/// One line per event: action, µs, device, flags, position, task.
 fn told(events: &[BlockEvent]) -> Vec<String> {
     let one = |e: &BlockEvent| {
         let mut line = format!(
@@ -121,7 +121,7 @@ fio-1234  [002] 10.000005: sched_switch: prev_comm=fio
     assert!(!about.header.queueing, "no arrivals were traced");
 }
 
-/// What Debian's blkparse 1.2.0 prints for binary records of every kind.
+/// Output of Debian's blkparse 1.2.0 for binary records of every kind.
 const BLKPARSE: &str = "\
 Input file g.blktrace.0 added
   7,0    0        1     0.000000000  4321  Q   R 1000 + 8 [my prog]
@@ -185,7 +185,6 @@ fn blkparse_prints_every_kind() {
     assert_eq!(about.notes, ["2 lines without an event (sleeps, bounces, messages) were passed over."]);
 }
 
-/// A record of blktrace.
 fn binary(big: bool, time: u64, cpu: u32, action: u32, sector: u64, bytes: u32, payload: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut put4 = |n: u32| out.extend(if big { n.to_be_bytes() } else { n.to_le_bytes() });
@@ -429,7 +428,7 @@ fn what_is_no_trace_is_said_so() {
     assert_eq!(mistaken.place, Place::Line(1, 1));
 }
 
-/// Found by fuzzing: a name that ends in a character of several bytes.
+/// Found by fuzzing: a name ending in a multi-byte character.
 #[test]
 fn a_name_may_end_in_any_character() {
     let (events, _) = read("# tracer: nop\n dé1 [000] 1.5: block_plug: [dé]\n");
@@ -447,7 +446,7 @@ fn times_that_are_cycles_are_refused() {
 }
 
 proptest! {
-    /// Any text behind a line that fixes the form.
+    /// Any text after a line that determines the format.
     #[test]
     fn no_text_panics(form in 0..Format::ALL.len(), lines in prop::collection::vec(line(), 0..6), noise in ".{0,40}") {
         let mut text = lines.join("\n");
@@ -466,7 +465,7 @@ proptest! {
     }
 }
 
-/// Lines of the forms with something exchanged.
+/// Lines of all formats with parts exchanged.
 fn line() -> impl Strategy<Value = String> {
     let lines: Vec<String> = TRACEFS
         .lines()

@@ -1,8 +1,8 @@
-//! The kernel's trace text: /sys/kernel/tracing/trace and trace_pipe, with or without the columns of flags, tgid and priority;
-//! `trace-cmd report` and `perf script` print nearly the same and are read as well.
+//! The kernel's trace text: /sys/kernel/tracing/trace and trace_pipe, with or without columns for flags, tgid and priority.
+//! The nearly identical output of `trace-cmd report` and `perf script` is accepted as well.
 //!
-//! What it cannot tell: times below a microsecond, on whose behalf something was completed, which device a plug belongs to (a
-//! task's are taken for the device it last had a request made for), and the names of devices.
+//! Not available: times below a microsecond, the process that a completion is for, the device of a plug (assumed to be the
+//! one that the task last requested), and device names.
 
 use super::cursor::{Cursor, Fault, Word};
 use super::extent::event as bare;
@@ -15,18 +15,17 @@ use fathom_record::block::{BlockAction, DeviceNumber, RequestFlags};
 use std::collections::{BTreeSet, HashMap};
 
 const NS_PER_S: u64 = 1_000_000_000;
-/// Devices listed.
 const MAX_DEVICES: usize = 1 << 12;
-/// Tasks whose device is remembered.
+/// Limit on tasks with a remembered device.
 const MAX_TASKS: usize = 1 << 16;
-/// What the kernel prints for a task whose name it no longer knows, and for the idle task.
+/// The kernel's placeholder for tasks with forgotten names and for the idle task.
 const UNKNOWN_TASK: &str = "<...>";
 const IDLE_TASK: &str = "<idle>";
 
 #[derive(Debug, Default)]
 pub(super) struct Tracefs {
     devices: BTreeSet<DeviceNumber>,
-    /// The device a task last had a request made for: its plugs are that one's, since the kernel names none.
+    /// The device of each task's last request, to which its plugs are attributed because the kernel names none.
     plugging: HashMap<u32, DeviceNumber>,
     lost: u64,
     overwritten: u64,
@@ -41,7 +40,7 @@ pub(super) fn recognise(lines: &[&str]) -> bool {
         .any(|l| l.starts_with("# tracer:") || task_column(l).is_some_and(|(_, e)| e.is_some()))
 }
 
-/// Everything before an event's own text.
+/// The columns before an event's text.
 struct Column<'a> {
     task: &'a str,
     pid: u32,
@@ -49,8 +48,8 @@ struct Column<'a> {
     time: Word<'a>,
 }
 
-/// Takes the columns before the event. The name of a task may hold anything, so the first thing that looks like "-PID [CPU]"
-/// is searched. The event's name and its text follow, if there are any.
+/// Parses the columns before the event. The task name may contain any character, so this searches for the first text like "-PID [CPU]".
+/// The event's name and text follow, if there are any.
 #[allow(clippy::type_complexity)]
 fn task_column(line: &str) -> Option<(Column<'_>, Option<(&str, usize)>)> {
     let (open, cpu, behind) = line.match_indices('[').find_map(|(open, _)| {
@@ -61,7 +60,7 @@ fn task_column(line: &str) -> Option<(Column<'_>, Option<(&str, usize)>)> {
         (is_cpu && led).then(|| Some((open, digits.parse().ok()?, open + 2 + digits.len())))?
     })?;
     let mut before = line[..open].trim_end();
-    // "(  123)" or "(-----)": the thread group.
+    // "(  123)" or "(-----)": thread group.
     if before.ends_with(')') {
         before = before[..before.rfind('(')?].trim_end();
     }
@@ -81,7 +80,7 @@ fn task_column(line: &str) -> Option<(Column<'_>, Option<(&str, usize)>)> {
 }
 
 impl Tracefs {
-    /// Lines that are no events.
+    /// Handles lines that are not events.
     fn is_aside(&mut self, line: &str) -> bool {
         let text = line.trim();
         let count = |after: &str, before: &str| -> Option<u64> {
@@ -89,7 +88,7 @@ impl Tracefs {
             rest[..rest.find(before)?].trim().parse().ok()
         };
         if text.starts_with("CPU") {
-            // trace_pipe, and trace-cmd.
+            // Written by trace_pipe and trace-cmd.
             if let Some(lost) = count("[LOST ", " EVENTS]").or_else(|| count("[", " EVENTS DROPPED]")) {
                 self.lost = self.lost.saturating_add(lost);
                 return true;
@@ -102,7 +101,7 @@ impl Tracefs {
                 self.overwritten = written.saturating_sub(held);
             }
         }
-        // trace-cmd begins with versions and the number of CPUs; buffers of CPUs are announced.
+        // trace-cmd starts with versions and the number of CPUs; CPU buffers are announced.
         text.is_empty()
             || text.starts_with('#')
             || text.starts_with("cpus=")
@@ -189,7 +188,7 @@ impl LineForm for Tracefs {
     }
 }
 
-/// `block_io_start` and `block_io_done` say again what insertion and completion say, `block_rq_error` what a completion does.
+/// `block_io_start` and `block_io_done` duplicate insertion and completion, `block_rq_error` a completion.
 fn action(name: &str) -> Option<BlockAction> {
     Some(match name {
         "block_bio_queue" => BlockAction::Queue,
@@ -210,7 +209,7 @@ fn action(name: &str) -> Option<BlockAction> {
     })
 }
 
-/// The event's own text; gives the task that it names.
+/// Parses the event's text. Returns the task it names.
 fn what<'a>(event: &mut BlockEvent, cursor: &mut Cursor<'a>, name: &str) -> Result<Option<&'a str>, Fault> {
     match event.action {
         BlockAction::Plug => return Ok(Some(cursor.bracketed("a task's name")?.text)),
@@ -229,7 +228,7 @@ fn what<'a>(event: &mut BlockEvent, cursor: &mut Cursor<'a>, name: &str) -> Resu
     event.flags = RequestFlags::parse(rwbs.text);
     let request = name.starts_with("block_rq_");
     if request {
-        // Of a request also its bytes, where it is given to somebody, and the driver's command.
+        // Requests have a byte count when they are passed on, and the driver command.
         if !cursor.rest().text.starts_with('(') {
             let _: u64 = cursor.word().number("a size in bytes")?;
         }
@@ -248,7 +247,7 @@ fn what<'a>(event: &mut BlockEvent, cursor: &mut Cursor<'a>, name: &str) -> Resu
     if event.action == BlockAction::Remap {
         return Ok(None);
     }
-    // In newer kernels a request's priority stands between: "be,0,4".
+    // Newer kernels add a request's priority: "be,0,4".
     if request && !cursor.rest().text.starts_with('[') {
         cursor.word();
     }

@@ -1,5 +1,5 @@
-//! Text as blkparse prints it by default; times count from the first event. Two things have no letter of their own there and are
-//! written as blktrace records them: requests that were joined as M, bios that completed as C.
+//! Text in blkparse's default format; times count from the first event. Two kinds of events have no letter there and are
+//! written as blktrace records them: merged requests as M, completed bios as C.
 
 use super::EventWriter;
 use crate::trace::About;
@@ -15,7 +15,7 @@ pub(super) struct Blkparse<'w> {
     out: Box<dyn Write + 'w>,
     line: String,
     origin_ns: Option<u64>,
-    /// Sequence numbers count by CPU.
+    /// Sequence numbers are per CPU.
     sequence: HashMap<u16, u64>,
 }
 
@@ -31,14 +31,13 @@ fn rwbs(event: &BlockEvent) -> String {
     if directed.iter().any(|d| event.flags.has(*d)) {
         return word;
     }
-    // Without a direction an N stands in its place: "FN" for a flush, "N" for plugging.
+    // Without a direction, blkparse prints N: "FN" for a flush, "N" for plugging.
     match word.strip_prefix('F') {
         Some(rest) => format!("FN{rest}"),
         None => format!("N{word}"),
     }
 }
 
-/// Appends an event's line.
 fn line(text: &mut String, event: &BlockEvent, origin_ns: u64, sequence: u64) {
     let since = event.time_ns.saturating_sub(origin_ns);
     let (seconds, ns) = (since / NS_PER_S, since % NS_PER_S);
@@ -48,7 +47,7 @@ fn line(text: &mut String, event: &BlockEvent, origin_ns: u64, sequence: u64) {
         action => action.letter(),
     };
     let (major, minor) = (event.device.major, event.device.minor);
-    // Writing to a text cannot fail.
+    // Writing to a string cannot fail.
     let _ = write!(
         text,
         "{major:>3},{minor:<3} {cpu:>2} {sequence:>8} {seconds:>5}.{ns:09} {pid:>5} {letter:>2} {:>3} ",
@@ -62,7 +61,7 @@ fn line(text: &mut String, event: &BlockEvent, origin_ns: u64, sequence: u64) {
             writeln!(text, "{sector} / {} [{name}]", sector.saturating_add(sectors.into()))
         }
         BlockAction::Remap => writeln!(text, "{sector} + {sectors} <- (0,0) 0"),
-        // blktrace keeps 16 bits of the error and prints them without a sign.
+        // blktrace keeps 16 bits of the error and prints them unsigned.
         BlockAction::Complete | BlockAction::BioComplete | BlockAction::Requeue if sectors == 0 => {
             writeln!(text, "{sector} [{}]", event.error as u16)
         }

@@ -1,4 +1,4 @@
-//! A row per request, for spreadsheets and data frames. Times are ns on the clock of the trace; what is not known is empty.
+//! A row per request, for spreadsheets and data frames. Times are in ns of the trace's clock; unknown values are empty.
 
 use super::EventWriter;
 use super::names::Names;
@@ -54,7 +54,7 @@ impl<'w> Csv<'w> {
     }
 }
 
-/// What is done, in a word.
+/// The operation as a word.
 pub(super) fn operation(flags: RequestFlags, sectors: u32) -> &'static str {
     if flags.has(RequestFlags::OTHER) {
         "other"
@@ -71,7 +71,7 @@ pub(super) fn operation(flags: RequestFlags, sectors: u32) -> &'static str {
     }
 }
 
-/// A field, in quotes where it must be.
+/// A field, quoted if necessary.
 fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
@@ -83,7 +83,7 @@ fn quoted(text: &str) -> String {
 impl EventWriter for Csv<'_> {
     fn event(&mut self, event: &BlockEvent, about: &dyn Fn() -> About) -> io::Result<()> {
         if self.told == 0 {
-            // Forms that name devices in their lines have named the first by now; which kind they are is the same for all.
+            // Formats that name devices in their lines have named the first by now, and all devices are of the same kind.
             let devices = about().devices;
             self.told = devices.len();
             self.requests.devices(&devices);

@@ -1,8 +1,8 @@
-//! fio's iolog version 3: what was asked for, with its times in µs after the first, for `fio --read_iolog`. Requests as they were
-//! issued; of devices that have none, and of traces that tell only arrivals, what arrived.
+//! fio's iolog version 3: submitted I/O with times in µs after the first, for `fio --read_iolog`. Contains issued
+//! requests; for devices without requests, and traces with arrivals only, the arrivals.
 //!
-//! The files are the devices' names without a directory: replaying writes to files of that name where fio runs, and never to the
-//! device that was traced, unless fio is told so (--replay_redirect).
+//! The files have the devices' names without a directory: a replay writes to such files in fio's working directory, never to the
+//! traced device, unless fio is told to (--replay_redirect).
 
 use super::EventWriter;
 use super::csv::operation;
@@ -14,16 +14,16 @@ use std::collections::HashSet;
 use std::io::{self, Write};
 
 const NS_PER_US: u64 = 1_000;
-/// Requests the driver gave back that are remembered.
+/// Limit on remembered requeued requests.
 const MOST_GIVEN_BACK: usize = 1 << 16;
 
 pub(super) struct Iolog<'w> {
     out: Box<dyn Write + 'w>,
     names: Names,
-    /// In the order they were opened in.
+    /// Opened devices, in order.
     opened: Vec<DeviceNumber>,
     bios: HashSet<DeviceNumber>,
-    /// Requests the driver gave back: issued again they are asked for no second time.
+    /// Requeued requests, whose next issue is not a new submission.
     given_back: HashSet<(DeviceNumber, u64)>,
     told: usize,
     origin_ns: Option<u64>,
@@ -52,7 +52,7 @@ impl<'w> Iolog<'w> {
     }
 }
 
-/// A word that fio takes for a file in the directory it runs in: blanks and colons would end it there.
+/// A name for a file in fio's working directory, without blanks and colons, which would end it.
 fn file_name(name: &str) -> String {
     let base = name.rsplit('/').next().unwrap_or(name);
     let word: String =
@@ -97,7 +97,7 @@ impl EventWriter for Iolog<'_> {
             }
         };
         let origin = *self.origin_ns.get_or_insert(event.time_ns);
-        // Times never run backwards in an iolog: fio would wait for ever.
+        // Times must not decrease in an iolog, or fio would wait forever.
         let us = (event.time_ns.saturating_sub(origin) / NS_PER_US).max(self.last_us);
         self.last_us = us;
         let file = self.file(event.device, about);

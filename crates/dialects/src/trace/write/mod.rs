@@ -1,4 +1,4 @@
-//! Writing traces: one file a form. All stream; forms with a row per request hold what is in flight.
+//! Writes traces, with one module per format. All writers stream; formats with a row per request hold the requests in flight.
 
 mod blkparse;
 mod csv;
@@ -17,15 +17,15 @@ use super::{About, Output};
 use fathom_record::BlockEvent;
 use std::io::{self, Write};
 
-/// Takes events and writes them in its form.
+/// Writes events in its format.
 pub trait EventWriter {
-    /// An event. `about` is what is known of the trace by now: names of devices may come with their first event.
+    /// Writes an event. `about` returns what is known of the trace so far: devices may be named as late as their first event.
     fn event(&mut self, event: &BlockEvent, about: &dyn Fn() -> About) -> io::Result<()>;
-    /// The end of the trace. Gives what could not be written, in sentences.
+    /// Finishes the trace. Returns sentences about what could not be represented.
     fn finish(self: Box<Self>, about: &About) -> io::Result<Vec<String>>;
 }
 
-/// The writer of a form. `about` is what is known before the first event; `writer` names the program for forms that say it.
+/// The writer for a format. `about` is what is known before the first event; `writer` is the program name for formats that store it.
 pub fn writer<'w>(
     output: Output,
     out: Box<dyn Write + 'w>,

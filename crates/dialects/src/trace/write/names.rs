@@ -1,4 +1,4 @@
-//! Names of devices while a trace is read: asked for again when a device without one turns up, since some forms name devices
+//! Device names during reading: queried again whenever a device without a name appears, since some formats name devices
 //! late.
 
 use crate::trace::About;
@@ -11,7 +11,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// A device's name, or its number where it has none.
+    /// A device's name, or its number if it has none.
     pub(super) fn of(&mut self, number: DeviceNumber, about: &dyn Fn() -> About) -> &str {
         self.names.entry(number).or_insert_with(|| {
             let named = about().devices.into_iter().find(|d| d.number == number && !d.name.is_empty());

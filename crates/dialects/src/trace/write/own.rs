@@ -1,4 +1,4 @@
-//! Into fathom's own event log; the form itself is `fathom_record::block::log`.
+//! Writes fathom's own event log; its format is in `fathom_record::block::log`.
 
 use super::EventWriter;
 use crate::trace::About;
@@ -24,7 +24,7 @@ impl<'w> Own<'w> {
         Ok(own)
     }
 
-    /// Names the devices that were not named before.
+    /// Writes the names of new devices.
     fn devices(&mut self, about: &About) -> io::Result<()> {
         for device in &about.devices {
             if self.known.insert(device.number) {

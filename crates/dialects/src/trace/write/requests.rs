@@ -1,5 +1,5 @@
-//! Events put together to requests, a row each, for forms that have rows: by device, first sector and direction, the newest
-//! issue first. Of bounded memory: what waits longest is given out unfinished when too much waits.
+//! Pairs events into requests for formats with a row per request: by device, first sector and direction, newest
+//! issue first. Memory is bounded: if too many requests wait, the oldest is returned unfinished.
 
 use fathom_record::BlockEvent;
 use fathom_record::block::event::TASK_NAME_BYTES;
@@ -7,55 +7,55 @@ use fathom_record::block::log::LogDevice;
 use fathom_record::block::{BlockAction, DeviceNumber, RequestFlags};
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
-/// Requests in flight, and bios that wait, that are remembered.
+/// Limit on requests in flight and on waiting bios.
 const MOST_WAITING: usize = 1 << 17;
 
-/// What became of one request.
+/// The history of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestRow {
-    /// The device.
+    /// Device number.
     pub device: DeviceNumber,
-    /// What was to be done, as it was issued.
+    /// Operation and flags at issue.
     pub flags: RequestFlags,
-    /// First sector.
+    /// First sector, in units of 512 bytes.
     pub sector: u64,
-    /// How many.
+    /// Number of sectors.
     pub sectors: u32,
-    /// When the bio that brought its first sector arrived, where that was watched.
+    /// Arrival time of the bio with its first sector, if traced.
     pub queued_ns: Option<u64>,
-    /// When it was given to the driver; not of devices that have no requests.
+    /// Time of issue to the driver; `None` for devices without requests.
     pub issued_ns: Option<u64>,
-    /// When it was done; `None` if the trace ended before.
+    /// Completion time; `None` if the trace ended before.
     pub completed_ns: Option<u64>,
-    /// The kernel's error number, 0 for success.
+    /// Kernel error number, 0 for success.
     pub error: i32,
-    /// Who issued it, or handed in the bio.
+    /// Process that issued it, or submitted the bio.
     pub pid: u32,
-    /// On which CPU that was.
+    /// CPU of that process.
     pub cpu: u16,
-    /// By what name.
+    /// Name of that process.
     pub task: [u8; TASK_NAME_BYTES],
 }
 
 type Key = (DeviceNumber, u16, u64);
 
-/// The pairing. Rows come out when requests are done, the rest at the end.
+/// Pairs events. Rows are returned as requests complete, the rest at the end.
 #[derive(Debug, Default)]
 pub struct Requests {
-    /// Arrivals are all there is: each is a row at once.
+    /// The trace has only arrivals: each is a row at once.
     arrivals_only: bool,
     bios: HashSet<DeviceNumber>,
     flights: BTreeMap<Key, Vec<RequestRow>>,
     flying: usize,
-    /// Requests the driver gave back: their next issue is no new one.
+    /// Requeued requests, whose next issue is not a new one.
     given_back: HashSet<Key>,
     waiting: BTreeMap<Key, u64>,
-    /// First in, first forgotten.
+    /// In order of issue, for eviction.
     order: VecDeque<(Key, u64)>,
     forgotten: u64,
 }
 
-/// Direction as pairing sees it: flags differ between issue and completion (a flush comes back as FF), the direction does not.
+/// Direction used for pairing: flags may change between issue and completion (a flush returns as FF), the direction does not.
 fn direction(flags: RequestFlags) -> u16 {
     let of =
         RequestFlags::READ.with(RequestFlags::WRITE).with(RequestFlags::DISCARD).with(RequestFlags::OTHER);
@@ -67,18 +67,18 @@ fn key(event: &BlockEvent) -> Key {
 }
 
 impl Requests {
-    /// Nothing in flight yet. With `arrivals_only` no request is ever issued or completed, and each arrival is a row.
+    /// An empty state. With `arrivals_only`, no request is ever issued or completed, and each arrival is a row.
     #[must_use]
     pub fn new(arrivals_only: bool) -> Self {
         Self { arrivals_only, ..Self::default() }
     }
 
-    /// Says which devices have bios in the place of requests.
+    /// Sets which devices have bios instead of requests.
     pub fn devices(&mut self, devices: &[LogDevice]) {
         self.bios.extend(devices.iter().filter(|d| d.bio_based).map(|d| d.number));
     }
 
-    /// Takes an event; gives the request that it ended.
+    /// Processes an event. Returns the request that it completed.
     pub fn event(&mut self, event: &BlockEvent) -> Option<RequestRow> {
         let bios = self.bios.contains(&event.device);
         match event.action {
@@ -87,7 +87,7 @@ impl Requests {
             BlockAction::Queue => {
                 if event.sectors > 0 {
                     self.waiting.entry(key(event)).or_insert(event.time_ns);
-                    // More bios wait than any queue holds: arrivals whose issue was lost.
+                    // More waiting bios than any queue holds: the issue of old arrivals was lost.
                     if self.waiting.len() > MOST_WAITING {
                         self.waiting.pop_first();
                     }
@@ -136,10 +136,10 @@ impl Requests {
         self.evict()
     }
 
-    /// The oldest request if too many are in flight: its completion was lost.
+    /// Evicts the oldest request if too many are in flight, as its completion was lost.
     fn evict(&mut self) -> Option<RequestRow> {
         if self.flying <= MOST_WAITING {
-            // Entries of requests that ended stay in the order until they are met; they are thinned out before they are many.
+            // Entries of completed requests stay in the order until reached; too many of them are purged.
             if self.order.len() > 2 * MOST_WAITING {
                 let flights = &self.flights;
                 self.order.retain(|(key, _)| flights.contains_key(key));
@@ -170,14 +170,14 @@ impl Requests {
         let (device, direction, sector) = key(event);
         let row = match self.take((device, direction, sector), false) {
             Some(row) => row,
-            // A flush is issued at sector 0 and completed at the last of all sectors, and once more for who wanted it.
+            // A flush is issued at sector 0 and completes at the last of all sectors, and once more for the request that needed it.
             None if event.sectors == 0 => {
                 self.take((device, direction, 0), false).filter(|r| r.sectors == 0)?
             }
             None => return None,
         };
         if event.sectors > 0 && event.sectors < row.sectors && event.error == 0 {
-            // A part is done: the rest completes at its own place.
+            // Partial completion: the rest completes at its own sector.
             let rest = RequestRow {
                 sector: sector + u64::from(event.sectors),
                 sectors: row.sectors - event.sectors,
@@ -190,7 +190,7 @@ impl Requests {
         Some(RequestRow { completed_ns: Some(event.time_ns), error: event.error, ..row })
     }
 
-    /// What is in flight at the end, in the order of issue, and how many were given out unfinished before, for want of room.
+    /// Requests in flight at the end, in order of issue, and the number evicted before.
     #[must_use]
     pub fn finish(self) -> (Vec<RequestRow>, u64) {
         let mut rest: Vec<RequestRow> = self.flights.into_values().flatten().collect();

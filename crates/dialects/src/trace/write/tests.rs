@@ -1,4 +1,4 @@
-//! Written forms: their text, and that what they can carry comes back.
+//! Output formats: their text, and round trips of what they can represent.
 
 use super::*;
 use crate::trace::{Format, open};
@@ -67,7 +67,7 @@ fn event(action: BlockAction, time_ns: u64, rwbs: &str, sector: u64, sectors: u3
     }
 }
 
-/// A request of two bios, a flush, a failed read, one that never ended, and one of each rarer kind.
+/// A request of two bios, a flush, a failed read, a request that never completed, and one of each rarer kind.
 fn story() -> Vec<BlockEvent> {
     use BlockAction::*;
     let at = 1_301_773_439_000;
@@ -183,10 +183,10 @@ fn losses_are_carried_on() {
     assert_eq!(notes, ["blkparse's text has no place for the 12 events that were lost."]);
 }
 
-/// Words of the kernel, as the readers see them again.
+/// The kernel's rwbs words, as the readers parse them.
 const WORDS: [&str; 9] = ["R", "RA", "RSM", "W", "WS", "FWS", "FWFSM", "D", "DS"];
 
-/// Events as the kernel could tell them, in the order of time.
+/// Plausible kernel events, in order of time.
 fn events() -> impl Strategy<Value = Vec<BlockEvent>> {
     let one = (
         (0u64..5_000_000, 0..BlockAction::ALL.len(), 0..WORDS.len(), 0u64..1 << 40, 0u32..1 << 20),
@@ -269,7 +269,7 @@ proptest! {
             if unnamed {
                 e.task = [0; 16];
             }
-            // A line without sectors has no place either, but for completions.
+            // A line without sectors has no position either, except for completions.
             let placed = matches!(
                 e.action,
                 BlockAction::Complete | BlockAction::Requeue | BlockAction::Split | BlockAction::Remap

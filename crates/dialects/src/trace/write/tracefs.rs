@@ -1,5 +1,5 @@
-//! Text as the trace file of Linux 6.18 has it. What an event here does not carry has the kernel's word for nothing: the
-//! priority is "none,0,0", the place a bio was redirected from is 0 on device 0,0.
+//! Text as in the trace file of Linux 6.18. Fields that events do not carry have the kernel's null values: the
+//! priority is "none,0,0", the origin of a remapped bio is sector 0 on device 0,0.
 
 use super::EventWriter;
 use crate::trace::About;
@@ -10,7 +10,7 @@ use std::io::{self, Write};
 
 const NS_PER_US: u64 = 1_000;
 const US_PER_S: u64 = 1_000_000;
-/// The kernel's table head, for readers that look for it.
+/// The kernel's table heading, which some readers look for.
 const HEAD: &str = "\
 # tracer: nop
 #
@@ -36,7 +36,6 @@ impl<'w> Tracefs<'w> {
     }
 }
 
-/// Appends an event's line.
 pub(super) fn line(text: &mut String, event: &BlockEvent) {
     let name = event.task_name();
     let task = match (event.pid, name.as_ref()) {
@@ -47,7 +46,7 @@ pub(super) fn line(text: &mut String, event: &BlockEvent) {
     let us = event.time_ns / NS_PER_US;
     let (seconds, rest) = (us / US_PER_S, us % US_PER_S);
     let BlockEvent { pid, cpu, device, sector, sectors, error, .. } = *event;
-    // Writing to a text cannot fail.
+    // Writing to a string cannot fail.
     let _ = write!(text, "{task:>16}-{pid:<7} [{cpu:03}] ..... {seconds:>5}.{rest:06}: ");
     let mut rwbs = event.flags.rwbs();
     if rwbs.is_empty() {
@@ -106,7 +105,7 @@ impl EventWriter for Tracefs<'_> {
 
     fn finish(mut self: Box<Self>, about: &About) -> io::Result<Vec<String>> {
         if about.lost > 0 {
-            // As trace_pipe tells it.
+            // In the format of trace_pipe.
             writeln!(self.out, "CPU:0 [LOST {} EVENTS]", about.lost)?;
         }
         self.out.flush()?;

@@ -1,5 +1,5 @@
-//! Definitions: variables, random variables, positions, files, processes, composites. They are remembered as written; only what 1.5
-//! binds when it reads them (names, descriptors, targets) gets its value here.
+//! Definitions: variables, random variables, positions, files, processes, composites. They are kept as written; only what 1.5
+//! binds at definition (names, descriptors, targets) is evaluated here.
 
 use super::*;
 
@@ -52,7 +52,7 @@ impl Walker<'_> {
             n => format!("{}#{}", variable.name, n + 1),
         };
         let definition = RandomDefinition { name, span, attributes, kind };
-        // Everything but numbers that are set later is checked at once.
+        // Check everything at once except numbers that are set later.
         if kind == RandomKind::Custom {
             definition.compile(&self.scope())?;
         }
@@ -126,7 +126,7 @@ impl Walker<'_> {
         Ok(())
     }
 
-    /// The attributes that are bound when they are read, with their values in place of variables.
+    /// Evaluates the attributes that are bound at definition.
     pub(super) fn bound_early(&self, attributes: &Attributes, locals: &[Local]) -> Fallible<Attributes> {
         let local = |v: &Variable| locals.iter().any(|l| l.variable.node == *v);
         let mut bound = attributes.clone();

@@ -1,9 +1,9 @@
-//! What brings other text in: scripts that are loaded, loops, values of the environment.
+//! Commands that bring in other text: loaded scripts, loops, environment variables.
 
 use super::*;
 
 impl Walker<'_> {
-    /// Values of the environment that a command asks for are looked up before it is carried out.
+    /// Looks up the environment variables of a command before it is executed.
     pub(super) fn note_environment(&mut self, command: &Command) {
         let mut wanted: Vec<Variable> = Vec::new();
         match command {
@@ -71,7 +71,7 @@ impl Walker<'_> {
     }
 }
 
-/// The variables a value asks for.
+/// Collects the variables used by a value.
 fn asked_for(value: &Value, wanted: &mut Vec<Variable>) {
     match value {
         Value::Quoted(text) => collect(&text.pieces, wanted),

@@ -1,5 +1,5 @@
-//! The long-hand life-cycle of the older language (create processes, stats clear, sleep, stats snap, shutdown processes): the pieces
-//! are put together to one run, in which sleeping before the last `stats clear` is the warm-up.
+//! The explicit life cycle of the older language (create processes, stats clear, sleep, stats snap, shutdown processes), combined
+//! into one run in which sleeps before the last `stats clear` are the warm-up.
 
 use super::*;
 
@@ -10,13 +10,13 @@ impl Walker<'_> {
         Ok(())
     }
 
-    /// Time passes: for processes that run it is theirs.
+    /// A sleep; it counts as run time of started processes.
     pub(super) fn pause(&mut self, seconds: u64, variable: bool) {
         if let Some(life) = self.life.as_mut().filter(|l| !l.snapped) {
             life.since_s += seconds;
             return;
         }
-        // 1.5 prints this with a variable; nothing runs.
+        // 1.5 prints this for a variable; nothing runs.
         let (before, after) = if variable && self.options.wml == Wml::V1_5 {
             ("Running...".to_owned(), format!("Run took {seconds} seconds..."))
         } else {
@@ -84,7 +84,7 @@ impl Walker<'_> {
         }
     }
 
-    /// The run of `create processes`, ended.
+    /// Ends the run started by `create processes`.
     pub(super) fn measure(&mut self, prints: bool) -> Outcome {
         let Some(mut life) = self.life.take() else { return Ok(()) };
         let time_s = self.options.run.unwrap_or(life.since_s);
@@ -108,7 +108,7 @@ impl Walker<'_> {
             None => Ok(()),
             Some(life) => {
                 if !life.snapped {
-                    // Who asks for a run on the command line wants its figures.
+                    // A run time on the command line implies that its figures are wanted.
                     self.measure(self.options.run.is_some())?;
                 }
                 self.life = None;

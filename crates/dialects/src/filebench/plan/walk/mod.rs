@@ -1,4 +1,4 @@
-//! The commands of a script in order: definitions are remembered, variables set, and everything that is to be done becomes a step.
+//! Processes the commands of a script in order: records definitions, sets variables, and emits steps.
 
 mod define;
 mod include;
@@ -27,21 +27,20 @@ use fathom_workload::{
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// `run` without a time, in the mode that ends by time.
+/// Default time of `run` in timeout mode, seconds.
 const DEFAULT_RUN_S: u64 = 60;
-/// `psrun` without a period.
+/// Default period of `psrun`, seconds.
 const DEFAULT_PERIOD_S: u64 = 10;
-/// Scripts that load one another deeper than this do so in a circle.
+/// Maximum nesting of `load`; deeper ones are cyclic.
 const DEEPEST_LOAD: usize = 16;
-/// Rounds of all loops together.
+/// Limit on commands executed in all loops.
 const MOST_COMMANDS: usize = 1_000_000;
-/// Positions of a posset.
+/// Limit on positions of a posset.
 const MOST_POSITIONS: u64 = 512;
 
-/// A fault and the text it is in.
+/// A fault with the number of its text.
 type Outcome = Result<(), (usize, Fault)>;
 
-/// Goes through a script.
 pub(super) fn walk(
     file: &str,
     text: &str,
@@ -62,14 +61,14 @@ pub(super) fn walk(
     walker.finish()
 }
 
-/// Processes that `create processes` started and nothing has ended yet.
+/// Processes started by `create processes` and not yet ended.
 struct Life {
     source: usize,
     span: Span,
     run: Run,
     /// Seconds before the last `stats clear`.
     before_s: u64,
-    /// Seconds since.
+    /// Seconds since then.
     since_s: u64,
     snapped: bool,
 }
@@ -77,9 +76,9 @@ struct Life {
 struct Walker<'a> {
     options: &'a Options,
     world: &'a World<'a>,
-    /// Names and texts; the first is the script itself.
+    /// Names and texts of scripts; the first is the main script.
     sources: Vec<(String, String)>,
-    /// Position in `sources` of the scripts that are being loaded.
+    /// Indices in `sources` of the scripts being loaded.
     loading: usize,
     variables: Variables,
     no_randoms: HashMap<Variable, RandomId>,
@@ -91,7 +90,7 @@ struct Walker<'a> {
     quit: QuitMode,
     eventgen: Option<(usize, Attributes)>,
     histograms: bool,
-    /// The sets as they were created, last defined first.
+    /// The sets as created, last defined first.
     created: Option<Vec<CompiledSet>>,
     drawn: Drawn,
     life: Option<Life>,
@@ -102,7 +101,7 @@ struct Walker<'a> {
     commands: usize,
     ran: bool,
     ended: bool,
-    /// The script said so itself: what is missing then is not missed.
+    /// The script quit explicitly, so missing commands are not reported.
     quits: bool,
 }
 
@@ -321,7 +320,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// What is left when the last command is done.
+    /// Finishes after the last command.
     fn end(&mut self, script: &Script) {
         if self.life.is_some()
             && let Err(fault) = self.shut_down()
@@ -362,7 +361,7 @@ impl<'a> Walker<'a> {
     }
 }
 
-/// A finding that is about the command line, not about a place in a script.
+/// A finding about the command line, without a position in a script.
 fn unplaced(file: &str, message: String, hint: &str) -> Finding {
     let hint = (!hint.is_empty()).then(|| hint.to_owned());
     let mut rendered = format!("error: {message}\n");

@@ -1,4 +1,4 @@
-//! Creating the files and running the processes: here the definitions meet the values that variables have by now.
+//! Creates files and runs processes: definitions are evaluated with the current variables.
 
 use super::*;
 
@@ -43,7 +43,7 @@ impl Walker<'_> {
         Ok(())
     }
 
-    /// The run of the processes as they are defined now; files are created before, if they were not.
+    /// The run of the processes as defined now; missing files are created before.
     pub(super) fn prepare(&mut self, source: usize, span: Span) -> Result<Run, (usize, Fault)> {
         if self.created.is_some() {
             self.log("Attempting to create fileset more than once, ignoring");
@@ -130,8 +130,8 @@ impl Walker<'_> {
         })
     }
 
-    /// Sets found in place are opened for reading only if nothing writes them, and are neither removed nor, if they are devices,
-    /// written without leave.
+    /// Opens existing sets read-only unless they are written, never removes them, and refuses to write devices without
+    /// permission.
     pub(super) fn settle_sets(&mut self, groups: &[fathom_workload::Group]) -> Outcome {
         let changed = processes::changed_sets(groups);
         let rows = processes::rows(groups);
@@ -188,7 +188,7 @@ impl Walker<'_> {
     ) -> Outcome {
         self.ran = true;
         let mut run = self.prepare(source, span)?;
-        // Who calls the program knows how long he has.
+        // The command line overrides the script's time.
         let seconds = self.options.run.or(seconds);
         let time = match (seconds.filter(|&s| s > 0), self.quit) {
             (Some(seconds), _) => Some(seconds),
@@ -212,7 +212,7 @@ impl Walker<'_> {
         }
     }
 
-    /// A script without a run is checked as if it had one: what is wrong in it is found all the same, but as a note.
+    /// Checks a script without a run as if it had one; errors are reported as notes.
     pub(super) fn check_unused(&mut self) {
         let steps = self.steps.len();
         let notes = self.notes.len();

@@ -1,9 +1,9 @@
-//! blktrace's binary form: records of 48 bytes and a payload, one file for each CPU, in the byte order of the machine that
-//! recorded them (seen by the magic number). Files are merged by time.
+//! blktrace's binary format: records of 48 bytes plus a payload, one file per CPU, in the byte order of the recording
+//! machine (detected by the magic number). Files are merged by time.
 //!
-//! `record` reads the records of one file, `words` says what their actions mean; here files become one stream of events.
+//! `record` reads the records of a file, `words` interprets their actions; this module makes one stream of events.
 //!
-//! What it cannot tell: what blktrace lost (it says so on its own stderr, not in the files), and the names of devices.
+//! Not available: lost events (blktrace only reports them on stderr), and device names.
 
 mod record;
 mod together;
@@ -26,17 +26,15 @@ use record::{PerCpu, Record};
 use std::collections::{BTreeSet, HashMap};
 use words::{action, flags, is_note};
 
-/// Names of tasks kept; beyond, the table starts again.
+/// Limit on task names; the table is cleared when it is full.
 const MAX_TASKS: usize = 1 << 16;
-/// Devices listed.
 const MAX_DEVICES: usize = 1 << 12;
 const NS_PER_S: i64 = 1_000_000_000;
 
-/// In the lower half of an action: the payload begins with the number of a control group.
+/// Bit in the lower half of an action: the payload starts with a control group ID.
 const OF_CGROUP: u32 = 1 << 8;
 const CGROUP_BYTES: usize = 8;
 
-/// The files of a recording.
 pub(super) struct Blktrace {
     files: Vec<PerCpu>,
     heads: Heads<Record>,
@@ -71,7 +69,7 @@ impl Blktrace {
         }
     }
 
-    /// The next record of all files.
+    /// The next record of all files in order of time.
     fn next_record(&mut self) -> Result<Option<Record>, TraceError> {
         if !std::mem::replace(&mut self.begun, true) {
             for (nth, file) in self.files.iter_mut().enumerate() {
@@ -106,7 +104,7 @@ impl Blktrace {
                     self.wall_ns = Some(s * NS_PER_S + ns - at);
                 }
             }
-            // Messages of drivers and schedulers.
+            // Messages from drivers and schedulers.
             _ => {}
         }
     }
@@ -142,7 +140,7 @@ impl Blktrace {
     fn task(&self, record: &Record) -> [u8; TASK_NAME_BYTES] {
         match self.tasks.get(&record.pid) {
             Some(name) => *name,
-            // The idle task of each CPU is never announced.
+            // The idle tasks are never announced.
             None if record.pid == 0 => BlockEvent::task_of(&format!("swapper/{}", record.cpu)),
             None => [0; TASK_NAME_BYTES],
         }

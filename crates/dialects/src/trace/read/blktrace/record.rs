@@ -1,17 +1,17 @@
-//! The records of one file of blktrace as they stand, whatever the byte order.
+//! Raw records of a blktrace file, in either byte order.
 
 use super::words::is_note;
 use crate::trace::read::source::is_cut;
 use crate::trace::{Place, TraceError};
 use std::io::{BufRead, Read};
 
-/// "eat" above the version's byte.
+/// Upper three bytes of the magic number; the lowest byte is the version.
 const MAGIC: u32 = 0x6561_7400;
-/// The only version there has been since 2006.
+/// The only version since 2006.
 const VERSION: u32 = 7;
 const RECORD_BYTES: usize = 48;
 
-/// Whether a file begins with a record.
+/// Whether a file starts with a record.
 pub(in crate::trace::read) fn recognise(head: &[u8]) -> bool {
     order(head).is_some()
 }
@@ -33,7 +33,7 @@ fn order(bytes: &[u8]) -> Option<Order> {
     }
 }
 
-/// A record as it stands, its payload cut to what is looked at.
+/// A raw record with the used part of its payload.
 #[derive(Clone, Debug)]
 pub(super) struct Record {
     pub time_ns: u64,
@@ -48,7 +48,7 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Writes it in the byte order of x86, with its number.
+    /// Writes it in x86 byte order with this sequence number.
     pub fn write(&self, number: u32, to: &mut Vec<u8>) {
         to.extend((MAGIC | VERSION).to_le_bytes());
         to.extend(number.to_le_bytes());
@@ -58,18 +58,17 @@ impl Record {
             to.extend(word.to_le_bytes());
         }
         to.extend(self.error.to_le_bytes());
-        // It was read with a length of this size.
+        // The length was read as 16 bits.
         to.extend((self.payload.len() as u16).to_le_bytes());
         to.extend(&self.payload);
     }
 }
 
-/// One file.
 pub(super) struct PerCpu {
     file: String,
     input: Box<dyn BufRead>,
     byte: u64,
-    /// It ends in the middle of a record.
+    /// Whether it ends in the middle of a record.
     pub cut: bool,
 }
 
@@ -78,7 +77,7 @@ impl PerCpu {
         Self { file, input, byte: 0, cut: false }
     }
 
-    /// The next record; `None` at the end.
+    /// Reads the next record; `None` at the end.
     pub fn record(&mut self) -> Result<Option<Record>, TraceError> {
         let mut raw = [0; RECORD_BYTES];
         if !self.fill(&mut raw)? {
@@ -95,7 +94,7 @@ impl PerCpu {
             let four = [raw[at], raw[at + 1], raw[at + 2], raw[at + 3]];
             if order == Order::Little { u32::from_le_bytes(four) } else { u32::from_be_bytes(four) }
         };
-        // Two halves in the machine's order.
+        // Two halves in the machine's byte order.
         let u64_at = |at: usize| {
             let (first, second) = (u64::from(u32_at(at)), u64::from(u32_at(at + 4)));
             if order == Order::Little { second << 32 | first } else { first << 32 | second }
@@ -127,7 +126,7 @@ impl PerCpu {
             return Ok(None);
         }
         self.byte = start + (RECORD_BYTES + payload.len()) as u64;
-        // The notes' numbers are in the machine's order, which is forgotten here.
+        // Numbers in notes are in the machine's byte order, which is not known later.
         let note = is_note(record.action) && record.action & 0xffff == 1;
         if note && order == Order::Big {
             payload.chunks_exact_mut(4).for_each(<[u8]>::reverse);
@@ -136,7 +135,7 @@ impl PerCpu {
         Ok(Some(record))
     }
 
-    /// Fills a buffer; false at the end, also in the middle of it.
+    /// Fills a buffer. Returns false at the end of the file, even within the buffer.
     fn fill(&mut self, into: &mut [u8]) -> Result<bool, TraceError> {
         let mut have = 0;
         while have < into.len() {

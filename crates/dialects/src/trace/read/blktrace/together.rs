@@ -1,27 +1,27 @@
-//! Several recordings of blktrace as one: their events in the order of time, as records in the byte order of x86.
+//! Merges several blktrace recordings: events in order of time, as records in x86 byte order.
 
 use super::record::{PerCpu, Record};
 use super::words::is_note;
 use crate::trace::{Place, TraceError};
 use std::io::Cursor;
 
-/// A recording, and how it goes into the common one.
+/// A recording and how it is merged.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// Its name, for errors.
+    /// Name for errors.
     pub name: String,
-    /// What the file holds.
+    /// Contents of the file.
     pub bytes: Vec<u8>,
-    /// Times are so many percent of what they were.
+    /// Scale of its times in percent.
     pub time_percent: f64,
-    /// It is in it so often, each behind the one before.
+    /// Number of repetitions, one after another.
     pub times: u64,
 }
 
-/// Merges recordings by the time of their events. Names of tasks and the like, which have no time, are left out.
+/// Merges recordings by time of their events. Records without a time, such as task names, are dropped.
 ///
 /// # Errors
-/// If one is no recording of blktrace, or all would have more than so many events.
+/// If a part is not a blktrace recording, or there are more than `most` events in total.
 pub fn merge(parts: &[Part], most: usize) -> Result<Vec<u8>, TraceError> {
     let mut all: Vec<Record> = Vec::new();
     for part in parts {
@@ -68,7 +68,7 @@ fn records(part: &Part) -> Result<Vec<Record>, TraceError> {
 mod tests {
     use super::*;
 
-    /// Reads that arrived at these times, in us.
+    /// A recording of reads that arrived at these times, in us.
     fn part(name: &str, times_us: &[u64], time_percent: f64, times: u64) -> Part {
         let mut bytes = Vec::new();
         for time in times_us {

@@ -1,8 +1,8 @@
-//! What the action of a record of blktrace means: the event in its lower half, categories in its upper one.
+//! Interprets the action of a blktrace record: the event in its lower half, categories in its upper half.
 
 use fathom_record::block::{BlockAction, RequestFlags};
 
-/// Categories, the upper half of an action.
+/// Categories in the upper half of an action.
 mod category {
     pub const READ: u32 = 1;
     pub const WRITE: u32 = 1 << 1;
@@ -16,12 +16,12 @@ mod category {
     pub const FUA: u32 = 1 << 15;
 }
 
-/// Whether it is a note about a task or the time, and no event.
+/// Whether the record is a note about a task or the time rather than an event.
 pub(super) fn is_note(action: u32) -> bool {
     action >> 16 & category::NOTIFY != 0
 }
 
-/// What happened, by the lower half of an action; `None` for what is no event here.
+/// The event in the lower half of an action; `None` for events that are not used.
 pub(super) fn action(word: u32) -> Option<BlockAction> {
     Some(match word & 0xff {
         1 => BlockAction::Queue,
@@ -36,12 +36,12 @@ pub(super) fn action(word: u32) -> Option<BlockAction> {
         12 => BlockAction::Insert,
         13 => BlockAction::Split,
         15 => BlockAction::Remap,
-        // Sleeping for a request, bouncing, aborts, drivers' own data.
+        // Sleeping for a request, bounces, aborts, driver data.
         _ => return None,
     })
 }
 
-/// What kind of request it happened to, by the upper half.
+/// The request's flags from the upper half.
 pub(super) fn flags(action: u32) -> RequestFlags {
     let is = |bit: u32| action >> 16 & bit != 0;
     let mut flags = RequestFlags::default();
