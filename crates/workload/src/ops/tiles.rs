@@ -48,7 +48,7 @@ impl Tiles {
             self.left = self.units;
         }
         let drawn = self.order.next(self.units);
-        // One unit is free. The next draw starts in the longest free stretch left there.
+        // At least one unit is free: take the first one at or after the drawn position.
         let at = self.free_from(drawn).or_else(|| self.free_from(0)).unwrap_or(drawn);
         let wanted = u64::from(size) / self.unit;
         let mut end = at;
