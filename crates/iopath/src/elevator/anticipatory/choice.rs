@@ -9,7 +9,7 @@ impl Anticipatory {
     pub(super) fn choose(&mut self, jiffies: u64, requests: &Requests) -> Option<Slot> {
         let (reads, writes) = (!self.lanes[SYNC].is_empty(), !self.lanes[ASYNC].is_empty());
         if self.batch == ASYNC && !reads && (self.write_left == 0 || !writes) {
-            self.write_idled = true; // only writes ran, so the time of their batch says nothing
+            self.write_idled = true; // no reads compete, so the time of this batch says nothing
         }
         if !(reads || writes) || self.is_waiting() || self.changing {
             return None;
