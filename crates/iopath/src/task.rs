@@ -46,7 +46,6 @@ impl TaskInfo {
     }
 }
 
-/// Information about every task.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tasks(Vec<TaskInfo>);
 

@@ -7,7 +7,6 @@ use crate::queue::Submitted;
 use crate::request::{Request, RequestId, Stage};
 use crate::time::Nanos;
 
-/// Sectors per page.
 const PAGE_SECTORS: u64 = 8;
 
 /// A bio that only one of kernel and model merged.

@@ -1,7 +1,6 @@
 //! The decaying mean that the anticipatory scheduler, CFQ and BFQ keep of think times and distances: each sample weighs 1/8, in fixed
 //! point with 256 for one.
 
-/// A decaying mean.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Mean {
     samples: u64,

@@ -112,7 +112,6 @@ impl<E> TaskQueues<E> {
         key
     }
 
-    /// Number of queues.
     pub(crate) fn len(&self) -> usize {
         self.queues.len()
     }

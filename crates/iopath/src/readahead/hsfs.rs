@@ -22,7 +22,6 @@ const WINDOW: usize = 2;
 /// Row: whether a miss reads ahead, too.
 const EXTEND: usize = 3;
 
-/// Tunables.
 pub(super) static TABLE: [Tunable; 4] = [
     Tunable::count("max", Unit::Pages, 4, "most pages read ahead at once"),
     Tunable::count("contiguous", Unit::Number, 2, "contiguous windows before read-ahead begins"),
@@ -35,7 +34,6 @@ pub(super) struct Hsfs {
     pub tunables: Tunables<4>,
 }
 
-/// Per-file state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct File {
     /// One past the last window.

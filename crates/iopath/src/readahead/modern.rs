@@ -18,7 +18,6 @@ const DEVICE: usize = 1;
 /// Row: largest folio, as a power of two.
 const FOLIOS: usize = 2;
 
-/// Tunables.
 pub(super) static TABLE: [Tunable; 3] = [
     Tunable::count("max", Unit::Pages, 32, "largest window (read_ahead_kb / 4); 0 is no read-ahead"),
     Tunable::count(

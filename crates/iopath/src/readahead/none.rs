@@ -9,7 +9,6 @@ use super::policy::Rules;
 #[derive(Clone, Debug)]
 pub(super) struct NoReadAhead;
 
-/// Empty state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Nothing;
 

@@ -16,7 +16,6 @@ const DEVICE: usize = 1;
 /// Row: whether cached pages before a miss count as the trace of a stream.
 const CONTEXT: usize = 2;
 
-/// Tunables.
 pub(super) static TABLE: [Tunable; 3] = [
     Tunable::count("max", Unit::Pages, 32, "largest window (read_ahead_kb / 4); 0 is no read-ahead"),
     Tunable::count(

@@ -18,9 +18,7 @@ pub(super) trait Rules {
     type File: Copy;
     type InCall: Copy;
 
-    /// A file is opened.
     fn open(&self) -> Self::File;
-    /// A call begins.
     fn begin(&self, file: &mut Self::File, call: &Call, counters: &mut Counters) -> Self::InCall;
     /// A page of the call is about to be copied out.
     fn touch<P: Pages>(

@@ -18,7 +18,6 @@ const MIN: usize = 1;
 /// Pages found cached in a row before look-ups stop.
 const CACHE_HITS: u64 = 256;
 
-/// Tunables.
 pub(super) static TABLE: [Tunable; 2] = [
     Tunable::count("max", Unit::Pages, 32, "largest window (read_ahead_kb / 4)"),
     Tunable::count("min", Unit::Pages, 4, "smallest window after a page that was read ahead was lost")
@@ -30,7 +29,6 @@ pub(super) struct Simplified {
     pub tunables: Tunables<2>,
 }
 
-/// Per-file state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct File {
     start: u64,

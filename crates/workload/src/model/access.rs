@@ -119,8 +119,8 @@ pub enum Access {
         inside: Box<Access>,
     },
     /// A pass that leaves an SSD in the state of long random writing: every record once, in random order, in rounds. Each round begins by
-    /// rewriting some records of an earlier round; the first round has the most rewrites, the last one none. A pass ends when each record
-    /// had its turn, or when the writes amount to the records plus the spare blocks.
+    /// rewriting some records of an earlier round; the first round has the most of its records rewritten, the last one none. A pass ends
+    /// when each record had its turn, or when the writes amount to the records plus the spare blocks.
     Preconditioning {
         /// The device's spare blocks (over-provisioning) as a share of its visible ones: at least 0, and below 5/3.
         spare: f64,

@@ -107,8 +107,8 @@ impl Arrivals {
     }
 }
 
-/// 1e9 / rate as a fixed-point number, truncated. The rate is a 53-bit integer times a power of two, so this is an integer division: 1e9
-/// * 2^98 has 128 bits.
+/// 1e9 / rate as a fixed-point number, truncated. The rate is a 53-bit integer times a power of two, so this is an integer division:
+/// 1e9 * 2^98 has 128 bits.
 fn even_gap(per_s: f64) -> u128 {
     if per_s.is_nan() || per_s <= 0.0 {
         return u128::MAX;

@@ -477,7 +477,6 @@ impl StreamOps {
         }
     }
 
-    /// Converts a listed operation.
     fn listed(&mut self, op: &ListedOp, done: &Done) -> Op {
         let kind = match op.does {
             Some(Does::Read) => OpKind::Read,

@@ -6,7 +6,6 @@ const UNLEARNED: u64 = 16 * 1024;
 /// Turns count an eighth each, 256 for one; below this value (about 11 turns) the learned budget is not used.
 const ENOUGH_TURNS: u64 = 194;
 
-/// How a turn ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
     /// The next request exceeds the rest of the budget.

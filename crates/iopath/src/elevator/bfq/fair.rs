@@ -88,7 +88,8 @@ impl Fair {
     }
 
     /// A queue has requests again and waits for its turn. One that was idle only briefly (`in_time`) starts where it ended although
-    /// virtual time has moved on; if even its new finish is past, it is shifted forward to the present, a raised one by less.
+    /// virtual time has moved on; if even its new finish is past, both are moved on by the
+    /// difference, divided by the raising coefficient.
     pub(super) fn activate(&mut self, queues: &mut Queues, key: u16, in_time: bool) {
         let queue = &mut queues[key];
         let (class, raised) = (queue.class as usize, queue.own.coefficient);

@@ -14,7 +14,7 @@ const SAMPLES: u32 = 32;
 const IDLE_SEEKY: Nanos = Nanos::from_millis(2);
 /// Shortest idling for a raised queue.
 const IDLE_RAISED: Nanos = Nanos::from_millis(20);
-/// A queue is outweighed at the device if others have this many requests more than it.
+/// A raised queue is idled for once others have this many requests in flight.
 const OTHERS: u32 = 4;
 
 /// Whether the device has its own queue.

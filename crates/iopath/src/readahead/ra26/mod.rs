@@ -25,7 +25,6 @@ const MIN: usize = 1;
 /// Row: whether the current run counts, in the seeky variant.
 const COUNT_RUN: usize = 2;
 
-/// Tunables.
 pub(super) static TABLE: [Tunable; 3] = [
     Tunable::count("max", Unit::Pages, 32, "largest window; half of it is the first one"),
     Tunable::count(

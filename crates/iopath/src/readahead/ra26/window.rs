@@ -9,7 +9,6 @@ use super::{COUNT_RUN, MAX, MIN, Ra26, Variant};
 /// Value of `next` while read-ahead is off.
 const OFF: i64 = -1;
 
-/// Per-file state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) struct Window {
     start: u64,

@@ -76,7 +76,6 @@ impl<W: Weights> Falling<W> {
         Some(Self { weights, table: Alias::new(&parts)?, first_wedge, wedges: wedges.into() })
     }
 
-    /// The next rank.
     #[inline]
     pub(super) fn draw(&self, rng: &mut Xoshiro256PlusPlus) -> u64 {
         let (part, rank) = self.table.draw(rng);
