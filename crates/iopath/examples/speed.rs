@@ -23,7 +23,7 @@ fn main() -> Result<(), elevator::NameError> {
     Ok(())
 }
 
-/// Seconds for all requests, with 256 of them waiting all the time and one at a time in the device.
+/// Seconds for all requests, with 256 waiting at all times and one in flight.
 fn round(name: &str) -> Result<f64, elevator::NameError> {
     let mut queue = Queue::new(elevator::by_name(name)?, Rules::bare(Limits::LOOP_618));
     let mut state = 1u64;

@@ -1,10 +1,10 @@
-//! One piece of I/O as a file system hands it to the block layer, and the physical memory it comes from or goes to. Made by the
-//! simulator, a trace reader or a test; kept in the slab of requests until its request completes.
+//! A bio, one piece of I/O as a file system passes it to the block layer, and its physical memory. Created by the simulator, a trace
+//! reader or a test; kept in the slab of requests until its request completes.
 
 use crate::limits::Limits;
 use crate::task::TaskId;
 
-/// What is done.
+/// Kind of operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Op {
@@ -12,19 +12,19 @@ pub enum Op {
     Read = 0,
     /// Memory to device.
     Write = 1,
-    /// Blocks are no longer needed.
+    /// Trim: the blocks are no longer needed.
     Discard = 2,
-    /// Flushes and the like: no data, never merged.
+    /// Flushes and similar: no data, never merged.
     Other = 3,
 }
 
 impl Op {
-    /// Whether schedulers with two directions count it as a read.
+    /// Whether it counts as a read for schedulers with two directions.
     pub const fn is_read(self) -> bool {
         matches!(self, Self::Read)
     }
 
-    /// 0 for reads, 1 for everything else: the index of a direction's tables.
+    /// 0 for reads, 1 for everything else: the index into per-direction tables.
     pub const fn direction(self) -> usize {
         !self.is_read() as usize
     }
@@ -43,10 +43,10 @@ const OP: u8 = 0b011;
 const SYNC: u8 = 0b100;
 const CPU_SHIFT: u8 = 3;
 
-/// The last sector that a bio may begin at: 128 PiB.
+/// Largest start sector of a bio: 128 PiB.
 const LAST_SECTOR: u64 = (1 << 48) - 1;
 
-/// A bio: 32 bytes. Sectors are of 512 bytes; the device is the queue's.
+/// A bio, in 32 bytes. Sectors are of 512 bytes; the device is the queue's.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Bio {
     /// First sector in the upper 48 bits, segments in the lower 16.
@@ -64,7 +64,7 @@ pub struct Bio {
 const _: () = assert!(size_of::<Bio>() <= 32, "a bio must stay within 32 bytes");
 
 impl Bio {
-    /// `sectors` sectors from `sector` (below 2^48) on, by task 0, of one physical segment at an unknown place. Writes are not
+    /// `sectors` sectors from `sector` (below 2^48) on, by task 0, with one physical segment at an unknown address. Writes are not
     /// synchronous.
     pub const fn new(op: Op, sector: u64, sectors: u32) -> Self {
         let span = PageSpan::UNKNOWN;
@@ -82,35 +82,35 @@ impl Bio {
         }
     }
 
-    /// By whom.
+    /// Sets the submitting task.
     #[must_use]
     pub const fn by(mut self, task: TaskId) -> Self {
         self.task = task.0;
         self
     }
 
-    /// Someone waits for it: fsync, O_DIRECT, O_SYNC. Reads are synchronous anyway.
+    /// Marks it as waited for: fsync, O_DIRECT, O_SYNC. Reads are always synchronous.
     #[must_use]
     pub const fn sync(mut self) -> Self {
         self.flags |= SYNC;
         self
     }
 
-    /// Submitted on this CPU (counted modulo 32): today's block layer has a software queue per CPU.
+    /// Sets the submitting CPU (modulo 32): today's block layer has a software queue per CPU.
     #[must_use]
     pub const fn on(mut self, cpu: u8) -> Self {
         self.flags = self.flags & (OP | SYNC) | cpu << CPU_SHIFT;
         self
     }
 
-    /// What the submitter recognises it by at completion.
+    /// Sets the value by which the submitter recognises it on completion.
     #[must_use]
     pub const fn token(mut self, token: u32) -> Self {
         self.token = token;
         self
     }
 
-    /// The memory it uses.
+    /// Sets its memory.
     #[must_use]
     pub const fn memory(mut self, span: PageSpan) -> Self {
         self.first = span.first;
@@ -141,12 +141,12 @@ impl Bio {
         self.sector() + self.sectors as u64
     }
 
-    /// By whom.
+    /// The submitting task.
     pub const fn task(&self) -> TaskId {
         TaskId(self.task)
     }
 
-    /// Submitted on this CPU, 0 to 31.
+    /// The submitting CPU, 0 to 31.
     pub const fn cpu(&self) -> u8 {
         self.flags >> CPU_SHIFT
     }
@@ -156,12 +156,12 @@ impl Bio {
         self.token
     }
 
-    /// Whether someone waits for it: every read, and writes marked so.
+    /// Whether it is waited for: every read, and writes marked so.
     pub const fn is_sync(&self) -> bool {
         self.op().is_read() || self.flags & SYNC != 0
     }
 
-    /// The memory it uses.
+    /// The memory it transfers.
     pub const fn span(&self) -> PageSpan {
         PageSpan {
             first: self.first,
@@ -188,9 +188,9 @@ impl std::fmt::Debug for Bio {
     }
 }
 
-/// Physical memory in the order of the transfer, as far as counting segments needs it: where it begins and ends, the lengths of
-/// its first and last segment, and how many segments there are. Addresses and lengths in units of 512 bytes, so that memory up to
-/// 2 TiB and blocks below a page can be told.
+/// Physical memory in transfer order, reduced to what counting segments needs: its start and end, the lengths of its first and last
+/// segment, and the number of segments. Addresses and lengths are in units of 512 bytes, which covers memory up to 2 TiB and blocks
+/// smaller than a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageSpan {
     first: u32,
@@ -201,19 +201,19 @@ pub struct PageSpan {
 }
 
 impl PageSpan {
-    /// No memory at all; [`PageSpan::push`] to it.
+    /// No memory; extend it with [`PageSpan::push`].
     pub const EMPTY: Self = Self { first: 0, end: 0, front: 0, back: 0, segments: 0 };
-    /// One segment of which nobody knows where it lies: what a trace tells. It never joins another.
+    /// One segment at an unknown address, as known from a trace. It never joins another.
     pub const UNKNOWN: Self = Self { first: u32::MAX, end: 0, front: 0, back: 0, segments: 1 };
     /// Units of 512 bytes in a page.
     pub const PAGE: u32 = 8;
 
-    /// Segments at unknown places.
+    /// Segments at unknown addresses.
     pub const fn scattered(segments: u16) -> Self {
         Self { segments, ..Self::UNKNOWN }
     }
 
-    /// The whole pages with these frame numbers, in the order of the transfer.
+    /// Whole pages with these frame numbers, in transfer order.
     pub fn of_pages(frames: impl IntoIterator<Item = u32>, limits: &Limits) -> Self {
         let mut span = Self::EMPTY;
         for frame in frames {
@@ -222,7 +222,7 @@ impl PageSpan {
         span
     }
 
-    /// Adds `length` units of memory at `address`; a piece longer than a segment becomes several.
+    /// Appends `length` units of memory at `address`; a piece longer than a segment is split.
     pub fn push(&mut self, address: u32, length: u16, limits: &Limits) {
         let longest = limits.max_segment_sectors.clamp(1, u16::MAX as u32);
         let (mut at, mut left) = (address, length as u32);
@@ -241,8 +241,8 @@ impl PageSpan {
         }
     }
 
-    /// This memory and then the other. The last segment of the one and the first of the other become one iff they are neighbours
-    /// and the limits allow it.
+    /// This memory followed by `next`. The last segment of the first and the first of the second are joined if they are adjacent and the
+    /// limits allow it.
     #[must_use]
     pub fn join(self, next: Self, limits: &Limits) -> Self {
         if self.segments == 0 {
@@ -263,7 +263,7 @@ impl PageSpan {
         Self { first: self.first, end: next.end, front, back, segments }
     }
 
-    /// As [`PageSpan::join`] for two bios or requests that merge: kernels since 5.2 only add the counts.
+    /// Like [`PageSpan::join`], for two bios or requests being merged: kernels since 5.2 only add the counts.
     #[must_use]
     pub fn merge(self, next: Self, limits: &Limits) -> Self {
         if limits.joins_across_bios {
@@ -273,7 +273,7 @@ impl PageSpan {
         Self { first: self.first, end: next.end, front: self.front, back: next.back, segments }
     }
 
-    /// How many segments.
+    /// Number of segments.
     pub const fn segments(&self) -> u16 {
         self.segments
     }
@@ -296,7 +296,7 @@ mod tests {
 
     #[test]
     fn a_boundary_parts_neighbours() {
-        // IDE's table entries do not cross 64 KiB.
+        // IDE table entries do not cross 64 KiB.
         assert_eq!(PageSpan::of_pages(8..24, &Limits::IDE_26).segments(), 2);
         assert_eq!(PageSpan::of_pages(16..32, &Limits::IDE_26).segments(), 1);
     }

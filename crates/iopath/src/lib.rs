@@ -1,6 +1,6 @@
-//! What stands between a process and a device, as pure policies: elevators (merge, sort, dispatch) and read-ahead. A policy is told
-//! the time and the events and answers with decisions; it has no clock, no device, no threads, allocates nothing per call and gives
-//! the same answers for the same history. So it is tested without a device, explored in the simulator and mounted by isofs.
+//! The layers between a process and a device, as pure policies: elevators (merge, sort, dispatch) and read-ahead. A policy receives the
+//! time and the events and returns decisions; it has no clock, no device, no threads, allocates nothing per call and is deterministic. So
+//! it can be tested without a device, run in the simulator and used by isofs.
 //!
 //! # The elevator half
 //!
@@ -9,7 +9,7 @@
 //!                        │ limits, pools and tags, plugs
 //! ```
 //!
-//! A [`Queue`] is made of an elevator ([`elevator::by_name`]) and [`Rules`] (the limits of the device, the kernel's pools or tags and
+//! A [`Queue`] consists of an elevator ([`elevator::by_name`]) and [`Rules`] (the limits of the device, the kernel's pools or tags and
 //! its plug). The caller submits [`Bio`]s, asks for the next request when the device has room, and reports completions:
 //!
 //! ```

@@ -1,6 +1,5 @@
-//! What a device takes in one request: length, segments, the size of a segment and the addresses that a segment may not cross.
-//! Constants with their sources; the merge rules hold every request to them. A name may be followed by numbers of one's own, as in
-//! `cciss,max_segments=64`.
+//! Device limits per request: length, segments, segment size and the address boundaries that a segment may not cross. Presets with their
+//! sources; the merge rules keep every request within them. A name may be followed by overrides, as in `cciss,max_segments=64`.
 
 use crate::tunable::{Tunable, TunableError, Unit, check, once, words};
 
@@ -13,17 +12,17 @@ pub struct Limits {
     pub max_segments: u16,
     /// Longest segment in units of 512 bytes.
     pub max_segment_sectors: u32,
-    /// A segment lies within one window of this many units of 512 bytes of physical memory (a power of two; 0: no such rule).
+    /// A segment must lie within one window of this many units of 512 bytes of physical memory (a power of two; 0: no such limit).
     pub segment_window: u32,
-    /// Whether the last segment of a bio and the first of the next can be one. Kernels since 5.2 no longer try when they count.
+    /// Whether the last segment of a bio may join the first of the next. Kernels since 5.2 no longer consider this when counting.
     pub joins_across_bios: bool,
 }
 
 impl Limits {
     /// IDE under 2.4: 128 KiB, a table of 256 entries that do not cross 64 KiB.
     pub const IDE_24: Self = Self { max_segments: 128, ..Self::IDE_26 };
-    /// IDE under 2.6.5: 128 KiB, a table of 256 entries that do not cross 64 KiB (the table's form is the PCI IDE bus master
-    /// specification's).
+    /// IDE under 2.6.5: 128 KiB, a table of 256 entries that do not cross 64 KiB (table format from the PCI IDE bus master
+    /// specification).
     pub const IDE_26: Self = Self {
         max_sectors: 256,
         max_segments: 256,
@@ -56,7 +55,7 @@ impl Limits {
         segment_window: 0,
         joins_across_bios: false,
     };
-    /// Optical drives and others of which nothing is known: 128 KiB.
+    /// Optical drives and other devices with unknown limits: 128 KiB.
     pub const UNKNOWN: Self = Self {
         max_sectors: 256,
         max_segments: 128,
@@ -75,10 +74,10 @@ impl Limits {
         ("unknown", Self::UNKNOWN, "guess"),
     ];
 
-    /// `NAME[,LIMIT=NUMBER]...`: a preset, with some of its numbers replaced.
+    /// `NAME[,LIMIT=NUMBER]...`: a preset with overrides.
     ///
     /// # Errors
-    /// No such preset or limit, no number, one outside its range, a limit given twice.
+    /// The preset or limit is unknown, a value is not a number or out of range, or a limit is given twice.
     pub fn by_name(text: &str) -> Result<Self, LimitsError> {
         let (name, settings) = words(text);
         let Some(&(name, mut limits, _)) = Self::PRESETS.iter().find(|preset| preset.0 == name) else {
@@ -89,7 +88,7 @@ impl Limits {
             let (key, value) = setting.map_err(|word| LimitsError::Setting { text: word.to_string() })?;
             let row = check(name, &TABLE, key, value)?;
             once(name, &mut given, key)?;
-            // The ranges of the table fit.
+            // The values are within the ranges of the table.
             match row {
                 SECTORS => limits.max_sectors = value as u32,
                 SEGMENTS => limits.max_segments = value as u16,
@@ -100,7 +99,7 @@ impl Limits {
         Ok(limits)
     }
 
-    /// Whether a request of these is within the limits.
+    /// Whether a request of this size is within the limits.
     pub(crate) const fn allow(&self, sectors: u64, segments: u16) -> bool {
         sectors <= self.max_sectors as u64 && segments <= self.max_segments
     }
@@ -119,12 +118,12 @@ impl Limits {
     }
 }
 
-/// Rows of the table.
+/// Row indices of the table.
 const SECTORS: usize = 0;
 const SEGMENTS: usize = 1;
 
-/// What may stand behind a name. A bio of a page must fit, and so must a program's page that does not begin where a page of memory does,
-/// which is two segments. The defaults stand for none: each preset has its own.
+/// Overrides allowed after a name. A bio of one page must fit, and so must a program's page that is not aligned to a memory page, which
+/// is two segments. The defaults are unused: each preset has its own.
 static TABLE: [Tunable; 3] = [
     Tunable {
         name: "max_sectors",
@@ -152,28 +151,28 @@ static TABLE: [Tunable; 3] = [
     },
 ];
 
-/// A text names no limits.
+/// Why a text does not give limits.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LimitsError {
-    /// There is no such preset.
+    /// No preset has this name.
     #[error("there are {}; behind a name may stand {}", presets(), rows())]
     Unknown {
-        /// What was asked for.
+        /// The requested name.
         name: String,
     },
     /// Not `name=number`.
     #[error("{text:?} is not a limit and a whole number; there are {}", rows())]
     Setting {
-        /// What stands there.
+        /// The malformed text.
         text: String,
     },
-    /// A segment is counted in units of 512 bytes.
+    /// The segment size is not a multiple of 512 bytes.
     #[error("max_segment_size={bytes} is no multiple of 512 bytes")]
     Size {
-        /// What was asked for.
+        /// The requested size.
         bytes: u64,
     },
-    /// No such limit, or a value that it refuses.
+    /// An unknown limit, or a value out of range.
     #[error(transparent)]
     Row(#[from] TunableError),
 }

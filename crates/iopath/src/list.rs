@@ -1,5 +1,5 @@
-//! A doubly linked list of requests with its links in the requests themselves: FIFOs and dispatch lists without allocation. A request
-//! is on one list at a time.
+//! A doubly linked list of requests with its links inside the requests: FIFOs and dispatch lists without allocation. A request is on one
+//! list at a time.
 
 use crate::request::{Requests, Slot};
 
@@ -29,43 +29,43 @@ impl List {
         self.tail
     }
 
-    /// How many.
+    /// Number of requests.
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is none.
+    /// Whether the list is empty.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The one behind a member.
+    /// The request after a member.
     pub fn after(&self, requests: &Requests, member: Slot) -> Option<Slot> {
         requests[member].list.next
     }
 
-    /// The one before a member.
+    /// The request before a member.
     pub fn before(&self, requests: &Requests, member: Slot) -> Option<Slot> {
         requests[member].list.prev
     }
 
-    /// To the end.
+    /// Appends a request.
     pub fn push_back(&mut self, requests: &mut Requests, slot: Slot) {
         self.link(requests, self.tail, slot, None);
     }
 
-    /// To the front.
+    /// Prepends a request.
     pub fn push_front(&mut self, requests: &mut Requests, slot: Slot) {
         self.link(requests, None, slot, self.head);
     }
 
-    /// Behind a member.
+    /// Inserts a request after a member.
     pub fn insert_after(&mut self, requests: &mut Requests, member: Slot, slot: Slot) {
         let next = requests[member].list.next;
         self.link(requests, Some(member), slot, next);
     }
 
-    /// Before a member.
+    /// Inserts a request before a member.
     pub fn insert_before(&mut self, requests: &mut Requests, member: Slot, slot: Slot) {
         let prev = requests[member].list.prev;
         self.link(requests, prev, slot, Some(member));
@@ -84,7 +84,7 @@ impl List {
         self.len += 1;
     }
 
-    /// Takes a member out.
+    /// Removes a member.
     pub fn remove(&mut self, requests: &mut Requests, member: Slot) {
         let ListLinks { next, prev } = std::mem::take(&mut requests[member].list);
         match prev {
@@ -101,14 +101,14 @@ impl List {
         self.len -= 1;
     }
 
-    /// Takes the first one out.
+    /// Removes and returns the first request.
     pub fn pop_front(&mut self, requests: &mut Requests) -> Option<Slot> {
         let first = self.head?;
         self.remove(requests, first);
         Some(first)
     }
 
-    /// From the first to the last.
+    /// Iterates from first to last.
     pub fn iter<'a>(&self, requests: &'a Requests) -> impl Iterator<Item = Slot> + use<'a> {
         let mut at = self.head;
         std::iter::from_fn(move || {
@@ -118,7 +118,7 @@ impl List {
         })
     }
 
-    /// From the last to the first.
+    /// Iterates from last to first.
     pub fn iter_back<'a>(&self, requests: &'a Requests) -> impl Iterator<Item = Slot> + use<'a> {
         let mut at = self.tail;
         std::iter::from_fn(move || {

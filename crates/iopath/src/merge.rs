@@ -1,11 +1,11 @@
-//! Merging, common to all elevators: what may be joined (same operation, same sync class, adjacent, within every limit, not with the
-//! device yet), and the counts by kind. Which request to try is the elevator's choice; doing it is the queue's.
+//! Merging, common to all elevators: which requests may be joined (same operation, same sync class, adjacent, within every limit, not yet
+//! in flight), and merge counters. The elevator chooses the request to try; the queue does the merge.
 
 use crate::bio::{Bio, Op};
 use crate::limits::Limits;
 use crate::request::{Requests, Slot, Stage};
 
-/// At which end of a request a bio was added.
+/// The end of a request at which a bio was added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MergeKind {
     /// Behind its last sector.
@@ -17,7 +17,7 @@ pub enum MergeKind {
 /// The request that an elevator would add a bio to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Candidate {
-    /// None: the bio becomes a request.
+    /// None: the bio becomes a new request.
     None,
     /// Behind this one.
     Back(Slot),
@@ -43,7 +43,7 @@ impl Candidate {
     }
 }
 
-/// How often bios and requests merged.
+/// Merge counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MergeCounts {
     /// Bios added behind a request of the elevator.
@@ -56,20 +56,20 @@ pub struct MergeCounts {
     pub plug_back: u64,
     /// Bios added before a request in their task's plug.
     pub plug_front: u64,
-    /// Requests that the elevator gathered when it dispatched.
+    /// Requests that the elevator gathered on dispatch.
     pub gathered: u64,
-    /// Adjacent, but beyond a limit of the device.
+    /// Merges refused because of a device limit, although adjacent.
     pub refused: u64,
 }
 
 impl MergeCounts {
-    /// Bios that became part of a request already there.
+    /// Bios merged into an existing request.
     pub const fn bios(&self) -> u64 {
         self.back + self.front + self.plug_back + self.plug_front
     }
 }
 
-/// Where a bio touches a request that it may join as far as anything but the limits goes.
+/// The end at which a bio touches a request that it may join, apart from the limits.
 pub fn touches(requests: &Requests, slot: Slot, bio: &Bio) -> Option<MergeKind> {
     let request = &requests[slot];
     let alike = request.op() == bio.op() && request.is_sync() == bio.is_sync();
@@ -92,7 +92,7 @@ pub fn fits(requests: &Requests, slot: Slot, bio: &Bio, kind: MergeKind, limits:
     limits.allow(sectors, span.segments()) && request.bios() < u16::MAX
 }
 
-/// Whether `first` and `second` are neighbours that may be one request.
+/// Whether `first` and `second` are neighbours that may become one request.
 pub fn may_join(requests: &Requests, first: Slot, second: Slot, limits: &Limits) -> bool {
     let (a, b) = (&requests[first], &requests[second]);
     let alike = a.op() == b.op() && a.is_sync() == b.is_sync() && a.op() != Op::Other;
@@ -107,7 +107,7 @@ pub fn may_join(requests: &Requests, first: Slot, second: Slot, limits: &Limits)
         && a.bios().checked_add(b.bios()).is_some()
 }
 
-/// Never with a request that has been handed to the device or is about to be.
+/// False for a request that has been dispatched or is parked.
 fn may_grow(requests: &Requests, slot: Slot) -> bool {
     matches!(requests[slot].stage(), Stage::Waiting | Stage::Plugged)
 }

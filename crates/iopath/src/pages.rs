@@ -1,29 +1,29 @@
-//! Which physical pages the page allocator hands out, as far as the length of requests depends on it: neighbouring pages share a segment
-//! only if the second lies right behind the first, so a kernel that hands pages out in descending order fills every scatter list
-//! with single pages.
+//! The order in which the page allocator hands out physical pages, as far as the length of requests depends on it: neighbouring pages
+//! share a segment only if the second directly follows the first, so a kernel that hands pages out in descending order fills every
+//! scatter list with single pages.
 //!
-//! The model: blocks of 2^k free pages are split in ascending order; each CPU has a list that is refilled with a batch (31 pages on
-//! the host of 2008). Before 2.6.24-rc1 a batch came out in order; 2.6.24-rc1 to rc5 pushed every page of a batch on the head of the
-//! list, so that it came out reversed.
+//! The model: blocks of 2^k free pages are split in ascending order; each CPU has a list that is refilled with a batch (31 pages on the
+//! host of 2008). Before 2.6.24-rc1 a batch came out in order; 2.6.24-rc1 to rc5 pushed every page of a batch on the head of the list, so
+//! that it came out reversed.
 
 use crate::bio::PageSpan;
 use crate::limits::Limits;
 
-/// In which order a batch comes out.
+/// The order in which a batch comes out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageOrder {
     /// As split: before 2.6.24-rc1, and since 2.6.24-rc6.
     Ascending,
     /// Reversed.
     Descending,
-    /// Ascending, but this many of a thousand pages are recycled ones from anywhere.
+    /// Ascending, except that this many of a thousand pages are recycled ones from anywhere.
     Random {
         /// 0 to 1000.
         recycled_permille: u16,
     },
 }
 
-/// The allocator. Frame numbers count from 0 and start again at the end of memory: who frees what is not modelled.
+/// The allocator. Frame numbers count from 0 and wrap at the end of memory: freeing is not modelled.
 #[derive(Clone, Debug)]
 pub struct PageAllocator {
     order: PageOrder,
@@ -36,7 +36,7 @@ pub struct PageAllocator {
     seed: u64,
 }
 
-/// What is left of a CPU's batch: frames from `first`, `left` of them.
+/// The rest of a CPU's batch: frames from `first`, `left` of them.
 #[derive(Clone, Copy, Debug, Default)]
 struct CpuList {
     first: u32,
@@ -54,14 +54,14 @@ impl PageAllocator {
         Self { order, batch: Self::BATCH, frames, next_frame: 0, lists, drawn: 0, seed }
     }
 
-    /// With another batch than 31 pages.
+    /// Sets a batch size other than 31 pages.
     #[must_use]
     pub fn batch(mut self, pages: u32) -> Self {
         self.batch = pages.clamp(1, self.frames);
         self
     }
 
-    /// The frame number of a new page, taken by a CPU (counted modulo their number).
+    /// The frame number of a new page for a CPU (modulo the number of CPUs).
     pub fn take(&mut self, cpu: usize) -> u32 {
         if let PageOrder::Random { recycled_permille } = self.order {
             let draw = self.draw();
@@ -96,7 +96,7 @@ impl PageAllocator {
         CpuList { first, left: self.batch }
     }
 
-    /// A number of the n-th draw alone (splitmix64), so that runs with the same seed see the same pages.
+    /// A number that depends on the seed and the draw's index only (splitmix64), so that runs with the same seed see the same pages.
     fn draw(&mut self) -> u64 {
         self.drawn += 1;
         let mut mixed = self.seed.wrapping_add(self.drawn.wrapping_mul(0x9e37_79b9_7f4a_7c15));

@@ -1,5 +1,5 @@
-//! The table of requests: a slab whose slots are reused, with a generation so that a stale name is recognised, and the bios of each
-//! request as a chain in a second slab. Made and freed by [`crate::Queue`]; elevators read it and use its links.
+//! The table of requests: a slab with reused slots, generations to detect stale ids, and the bios of each request as a chain in a second
+//! slab. [`crate::Queue`] allocates and frees requests; elevators read them and use their links.
 
 mod chain;
 
@@ -12,25 +12,25 @@ use crate::tree::TreeLinks;
 use chain::Node;
 use std::ops::{Index, IndexMut};
 
-/// How far a request has come.
+/// Progress of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// No request: the place is free.
+    /// Not in use: the slot is free.
     Free,
     /// In the plug of its task.
     Plugged,
     /// With the elevator.
     Waiting,
-    /// Picked before a tag was free: it is next, and can no longer grow.
+    /// Picked before a tag was free: it goes next, and can no longer grow.
     Parked,
-    /// With the device.
+    /// In flight.
     Started,
 }
 
-/// What an elevator keeps with each request. Set to zero when the elevator is given the request.
+/// Per-request data of the elevator. Zeroed when the elevator is given the request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Private {
-    /// Deadline, or whatever moment counts.
+    /// Deadline, or another relevant time.
     pub due: Nanos,
     /// Passover counter, order of arrival or the like.
     pub count: i64,
@@ -45,7 +45,7 @@ pub struct Private {
 pub struct Request {
     sector: u64,
     queued_at: Nanos,
-    /// The elevator's.
+    /// Data of the elevator.
     pub private: Private,
     pub(crate) list: ListLinks,
     pub(crate) tree: TreeLinks,
@@ -55,7 +55,7 @@ pub struct Request {
     last_bio: Option<Slot>,
     span: PageSpan,
     bios: u16,
-    /// Places of the pool that it holds: one, and one more for each request that the elevator gathered into it.
+    /// Pool slots that it holds: one, plus one for each request that the elevator gathered into it.
     places: u16,
     task: TaskId,
     op: Op,
@@ -104,22 +104,22 @@ impl Request {
         self.sector + self.sectors as u64
     }
 
-    /// What is done.
+    /// Kind of operation.
     pub const fn op(&self) -> Op {
         self.op
     }
 
-    /// Whether someone waits for it.
+    /// Whether it is waited for.
     pub const fn is_sync(&self) -> bool {
         self.sync
     }
 
-    /// Who submitted its first bio.
+    /// The task that submitted its first bio.
     pub const fn task(&self) -> TaskId {
         self.task
     }
 
-    /// Submitted on this CPU, 0 to 31.
+    /// The submitting CPU, 0 to 31.
     pub const fn cpu(&self) -> u8 {
         self.cpu
     }
@@ -129,17 +129,17 @@ impl Request {
         self.queued_at
     }
 
-    /// Physical segments.
+    /// Number of physical segments.
     pub const fn segments(&self) -> u16 {
         self.span.segments()
     }
 
-    /// How many bios it is made of.
+    /// Number of bios.
     pub const fn bios(&self) -> u16 {
         self.bios
     }
 
-    /// How far it has come.
+    /// Its progress.
     pub const fn stage(&self) -> Stage {
         self.stage
     }
@@ -149,7 +149,7 @@ impl Request {
     }
 }
 
-/// The slab of requests and that of their bios. Fixed in the number of requests; the bios' grows by doubling until the largest
+/// The slab of requests and that of their bios. The number of requests is fixed; the slab of bios grows by doubling until the largest
 /// backlog has been seen.
 #[derive(Clone, Debug)]
 pub struct Requests {
@@ -162,45 +162,45 @@ pub struct Requests {
 }
 
 impl Requests {
-    /// Room for this many requests (at least one).
+    /// A table with this many slots (at least one).
     pub fn new(capacity: usize) -> Self {
         let capacity = capacity.clamp(1, 1 << 24);
         let mut slots = vec![Request::free(); capacity];
         for (at, request) in slots.iter_mut().enumerate().take(capacity - 1) {
             request.list.next = Some(Slot::of(at + 1));
         }
-        // Room that is not touched costs nothing; few backlogs have more than eight bios per request.
+        // Untouched memory costs nothing; few backlogs have more than eight bios per request.
         let nodes = Vec::with_capacity(capacity * 8);
         Self { slots, free: Some(Slot::of(0)), live: 0, nodes, free_node: None, tasks: Tasks::default() }
     }
 
-    /// Requests in use.
+    /// Number of requests in use.
     pub const fn len(&self) -> usize {
         self.live
     }
 
-    /// Whether none is in use.
+    /// Whether no request is in use.
     pub const fn is_empty(&self) -> bool {
         self.live == 0
     }
 
-    /// Places in all.
+    /// Number of slots.
     pub const fn capacity(&self) -> usize {
         self.slots.len()
     }
 
-    /// The name of a request in use.
+    /// The id of a request in use.
     pub fn id(&self, slot: Slot) -> RequestId {
         RequestId { slot, generation: self[slot].generation }
     }
 
-    /// A request by its name; `None` if it has been completed or merged away.
+    /// A request by its id; `None` if it has completed or was merged into another.
     pub fn get(&self, id: RequestId) -> Option<&Request> {
         let request = self.slots.get(id.slot.index())?;
         (request.generation == id.generation && request.stage != Stage::Free).then_some(request)
     }
 
-    /// What is known of a task.
+    /// Information about a task.
     pub fn task(&self, task: TaskId) -> TaskInfo {
         self.tasks.get(task)
     }
@@ -209,7 +209,7 @@ impl Requests {
         self.tasks.describe(task, info);
     }
 
-    /// A new request of one bio; `None` if every place is taken.
+    /// A new request with one bio; `None` if every slot is in use.
     pub(crate) fn make(&mut self, now: Nanos, bio: Bio) -> Option<Slot> {
         let slot = self.free?;
         let node = self.node(bio);
@@ -253,7 +253,7 @@ impl Requests {
         self.live -= 1;
     }
 
-    /// The requests in use, by place.
+    /// The requests in use, by slot.
     pub fn iter(&self) -> impl Iterator<Item = (Slot, &Request)> {
         let used = |(_, request): &(usize, &Request)| request.stage != Stage::Free;
         self.slots.iter().enumerate().filter(used).map(|(at, request)| (Slot::of(at), request))

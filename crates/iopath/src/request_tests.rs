@@ -1,4 +1,4 @@
-//! The slab of requests: places and names, the chain of bios, what is gathered.
+//! The slab of requests: slots and ids, the chain of bios, gathering.
 
 use super::*;
 use crate::limits::Limits;

@@ -1,14 +1,14 @@
-//! Names of requests: a place in the slab, and a place with its generation for those who keep the name for longer.
+//! Request identifiers: a slot in the slab, and a slot with its generation for longer use.
 
 use std::num::NonZeroU32;
 
-/// A place in the slab. Elevators name requests by it while these are theirs; whoever keeps a name longer uses [`RequestId`].
+/// A slot in the slab. Valid while the request is with the elevator; use [`RequestId`] to keep a reference longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot(NonZeroU32);
 
 impl Slot {
     pub(crate) const fn of(index: usize) -> Self {
-        // Never zero: the slab is limited to far fewer places.
+        // Never zero: the slab is limited to far fewer slots.
         Self(NonZeroU32::MIN.saturating_add(index as u32))
     }
 
@@ -18,11 +18,11 @@ impl Slot {
     }
 }
 
-/// A request's name for the time from submission to completion; a later request in the same place has another.
+/// A request's identifier from submission to completion; a later request in the same slot has another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestId {
-    /// Where it lies.
+    /// Its slot in the slab.
     pub slot: Slot,
-    /// How often the place had been used before.
+    /// How many times the slot had been used before.
     pub generation: u32,
 }

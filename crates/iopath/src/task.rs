@@ -1,5 +1,5 @@
-//! Who submits: a small index per thread, and what some elevators want to know of it (its process, its I/O priority). The table
-//! is filled by [`crate::Queue::describe`]; a task that nobody described is a process of its own with the default priority.
+//! Submitters: a small index per thread, and what some elevators need to know of it (its process, its I/O priority). The table is filled
+//! by [`crate::Queue::describe`]; an undescribed task is a separate process with the default priority.
 
 /// Index of a thread, dense from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -11,31 +11,31 @@ impl TaskId {
     }
 }
 
-/// Class of I/O priority (`ionice`).
+/// I/O priority class (`ionice`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum IoClass {
-    /// Before all others.
+    /// Served before all others.
     RealTime,
     /// The default.
     #[default]
     BestEffort,
-    /// When nobody else wants the device.
+    /// Served only when the device is otherwise idle.
     Idle,
 }
 
-/// What is known of a task.
+/// Information about a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskInfo {
-    /// Threads of one process share it (tgid). Under LinuxThreads each thread has its own.
+    /// Process id (tgid), shared by the threads of a process. Under LinuxThreads each thread has its own.
     pub process: u16,
     /// Class of I/O priority.
     pub class: IoClass,
-    /// Level inside the class: 0 (first) to 7, 4 by default.
+    /// Level inside the class: 0 (highest) to 7, 4 by default.
     pub level: u8,
 }
 
 impl TaskInfo {
-    /// A process of its own with the default priority.
+    /// A separate process with the default priority.
     pub const fn alone(task: TaskId) -> Self {
         Self { process: task.0, class: IoClass::BestEffort, level: 4 }
     }
@@ -46,12 +46,11 @@ impl TaskInfo {
     }
 }
 
-/// What is known of every task.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tasks(Vec<TaskInfo>);
 
 impl Tasks {
-    /// Enters a task; those before it that are not known become processes of their own.
+    /// Records a task; unknown tasks with lower indices become separate processes.
     pub(crate) fn describe(&mut self, task: TaskId, info: TaskInfo) {
         while self.0.len() <= task.index() {
             self.0.push(TaskInfo::alone(TaskId(self.0.len() as u16)));

@@ -4,12 +4,12 @@
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
-/// A moment (since the start of the run) or a length of time, in nanoseconds.
+/// A point in time (since the start of the run) or a duration, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Nanos(pub u64);
 
 impl Nanos {
-    /// The start.
+    /// The start of the run.
     pub const ZERO: Self = Self(0);
     /// Later than every event.
     pub const NEVER: Self = Self(u64::MAX);
@@ -29,14 +29,14 @@ impl Nanos {
         Self(secs * 1_000_000_000)
     }
 
-    /// The time since an earlier moment; zero if that moment is later.
+    /// The time since `earlier`; zero if `earlier` is later.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Self {
         Self(self.0.saturating_sub(earlier.0))
     }
 }
 
-/// A moment beyond the end of time is [`Nanos::NEVER`].
+/// Overflow saturates at [`Nanos::NEVER`].
 impl Add for Nanos {
     type Output = Self;
     fn add(self, other: Self) -> Self {
@@ -64,8 +64,8 @@ impl fmt::Display for Nanos {
     }
 }
 
-/// Ticks per second of the simulated kernel: 100 for i386 2.4, 1000 for i386 2.6. Anticipatory and CFQ compare jiffies, so
-/// that what happens within one tick happens at the same time for them.
+/// Ticks per second of the simulated kernel: 100 for i386 2.4, 1000 for i386 2.6. Anticipatory and CFQ compare jiffies, so events within
+/// one tick are simultaneous for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hz(u32);
 
@@ -85,12 +85,12 @@ impl Hz {
         Nanos(1_000_000_000 / self.0 as u64)
     }
 
-    /// Ticks that have passed at a moment.
+    /// Ticks that have passed at a point in time.
     pub const fn jiffies(self, at: Nanos) -> u64 {
         at.0 / self.tick().0
     }
 
-    /// The moment at which a jiffy begins.
+    /// The time at which a jiffy begins.
     pub const fn moment(self, jiffies: u64) -> Nanos {
         Nanos(jiffies.saturating_mul(self.tick().0))
     }

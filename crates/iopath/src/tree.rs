@@ -1,6 +1,6 @@
-//! Requests sorted by sector: a treap with its links in the requests, so that ten thousand of them are kept in order without
-//! allocation. A node's priority is a hash of its place in the slab: the shape depends on nothing but the history. Requests of
-//! the same sector stay in the order of their arrival. Cost: some 50 ns to enter and leave a tree of 256 (examples/speed.rs).
+//! Requests sorted by sector: a treap with its links inside the requests, which keeps ten thousand of them in order without allocation. A
+//! node's priority is a hash of its slot, so the shape depends only on the history. Requests at the same sector stay in arrival order.
+//! Cost: some 50 ns to enter and leave a tree of 256 (examples/speed.rs).
 
 use crate::request::{Requests, Slot};
 
@@ -19,26 +19,26 @@ pub struct Tree {
     len: usize,
 }
 
-/// No request that merges is longer: 32 MiB.
+/// Upper bound on the length of a mergeable request: 32 MiB.
 const LONGEST: u64 = 1 << 16;
 
-/// Multiplication by a large odd number scatters consecutive places over all priorities.
+/// Multiplication by a large odd number scatters consecutive slots over all priorities.
 const fn priority(slot: Slot) -> u32 {
     (slot.index() as u32).wrapping_add(1).wrapping_mul(0x9e37_79b1)
 }
 
 impl Tree {
-    /// How many.
+    /// Number of requests.
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is none.
+    /// Whether the tree is empty.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Enters a request at its sector, behind those of the same sector.
+    /// Inserts a request by sector, after those at the same sector.
     pub fn insert(&mut self, requests: &mut Requests, slot: Slot) {
         let sector = requests[slot].sector();
         let (mut parent, mut at, mut went_left) = (None, self.root, false);
@@ -62,7 +62,7 @@ impl Tree {
         }
     }
 
-    /// Takes a member out. Its sector may have changed since it was entered.
+    /// Removes a member. Its sector may have changed since it was inserted.
     pub fn remove(&mut self, requests: &mut Requests, member: Slot) {
         loop {
             let TreeLinks { left, right, .. } = requests[member].tree;
@@ -81,12 +81,12 @@ impl Tree {
         }
     }
 
-    /// The one of the lowest sector.
+    /// The request with the lowest sector.
     pub fn first(&self, requests: &Requests) -> Option<Slot> {
         self.root.map(|root| leftmost(requests, root))
     }
 
-    /// The next higher one.
+    /// The next higher member.
     pub fn after(&self, requests: &Requests, member: Slot) -> Option<Slot> {
         if let Some(right) = requests[member].tree.right {
             return Some(leftmost(requests, right));
@@ -101,7 +101,7 @@ impl Tree {
         }
     }
 
-    /// The next lower one.
+    /// The next lower member.
     pub fn before(&self, requests: &Requests, member: Slot) -> Option<Slot> {
         if let Some(mut at) = requests[member].tree.left {
             while let Some(right) = requests[at].tree.right {
@@ -119,7 +119,7 @@ impl Tree {
         }
     }
 
-    /// The first one at a sector or beyond.
+    /// The first request at or beyond a sector.
     pub fn at_or_after(&self, requests: &Requests, sector: u64) -> Option<Slot> {
         let (mut at, mut found) = (self.root, None);
         while let Some(node) = at {
@@ -134,7 +134,7 @@ impl Tree {
         found
     }
 
-    /// The last one that starts below a sector.
+    /// The last request that starts below a sector.
     pub fn last_below(&self, requests: &Requests, sector: u64) -> Option<Slot> {
         let (mut at, mut found) = (self.root, None);
         while let Some(node) = at {
@@ -149,7 +149,7 @@ impl Tree {
         found
     }
 
-    /// The last one that starts below a sector and the first one at it or beyond, in one search.
+    /// The last request below a sector and the first at or beyond it, in one search.
     fn around(&self, requests: &Requests, sector: u64) -> (Option<Slot>, Option<Slot>) {
         let (mut at, mut below, mut beyond) = (self.root, None, None);
         while let Some(node) = at {
@@ -165,13 +165,13 @@ impl Tree {
         (below, beyond)
     }
 
-    /// One that ends where `sector` begins. Overlapping requests can hide one another from a search by start; a few are looked
-    /// at, which finds what a hash of ends finds unless five overlap.
+    /// A request that ends where `sector` begins. Overlapping requests can hide one another from a search by start, so a few are
+    /// examined; this finds what a hash of ends finds unless five overlap.
     pub fn ending_at(&self, requests: &Requests, sector: u64) -> Option<Slot> {
         self.ends_there(requests, self.last_below(requests, sector), sector)
     }
 
-    /// One that ends where `sector` begins and one that starts where `end` is, in one search.
+    /// A request that ends where `sector` begins and one that starts at `end`, in one search.
     pub fn touching(&self, requests: &Requests, sector: u64, end: u64) -> (Option<Slot>, Option<Slot>) {
         let (below, mut beyond) = self.around(requests, sector);
         let behind = self.ends_there(requests, below, sector);
@@ -193,19 +193,19 @@ impl Tree {
                 return Some(at);
             }
             if sector - request.sector() > LONGEST {
-                return None; // whatever starts even lower ends lower, too
+                return None; // requests that start even lower end lower, too
             }
             at = self.before(requests, at)?;
         }
         None
     }
 
-    /// One that starts at a sector.
+    /// A request that starts at a sector.
     pub fn starting_at(&self, requests: &Requests, sector: u64) -> Option<Slot> {
         self.at_or_after(requests, sector).filter(|&slot| requests[slot].sector() == sector)
     }
 
-    /// In the order of sectors.
+    /// Iterates in sector order.
     pub fn iter<'a>(&'a self, requests: &'a Requests) -> impl Iterator<Item = Slot> + 'a {
         let mut at = self.first(requests);
         std::iter::from_fn(move || {
@@ -215,7 +215,7 @@ impl Tree {
         })
     }
 
-    /// Makes a child the parent of its parent, keeping the order.
+    /// Rotates a child above its parent, keeping the order.
     fn lift(&mut self, requests: &mut Requests, child: Slot, parent: Slot) {
         self.replace(requests, parent, Some(child));
         let moved = if requests[parent].tree.left == Some(child) {
@@ -235,7 +235,7 @@ impl Tree {
         }
     }
 
-    /// Hangs `new` where `old` hangs.
+    /// Replaces `old` by `new` under its parent.
     fn replace(&mut self, requests: &mut Requests, old: Slot, new: Option<Slot>) {
         let parent = requests[old].tree.parent;
         match parent {

@@ -1,9 +1,9 @@
-//! The tunables of a policy as a table: name, unit, default, range and what it does. One table gives parsing
-//! (`fifo_batch=8`), reading, the error for what does not exist and the documentation.
+//! The tunables of a policy as a table: name, unit, default, range and description. The same table serves parsing (`fifo_batch=8`),
+//! reading, errors for unknown names, and the documentation.
 
 use std::fmt;
 
-/// What a tunable is counted in.
+/// Unit of a tunable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Milliseconds.
@@ -22,9 +22,9 @@ pub enum Unit {
     KiB,
     /// Bytes.
     Bytes,
-    /// 0 or 1.
+    /// A switch: 0 or 1.
     Switch,
-    /// A plain number.
+    /// A number without a unit.
     Number,
 }
 
@@ -48,9 +48,9 @@ impl fmt::Display for Unit {
 /// A row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tunable {
-    /// As the kernel's file is named, where it has one.
+    /// Name, that of the kernel's file where there is one.
     pub name: &'static str,
-    /// What the value counts.
+    /// Unit of the value.
     pub unit: Unit,
     /// The kernel's default.
     pub default: u64,
@@ -58,21 +58,21 @@ pub struct Tunable {
     pub min: u64,
     /// Largest value.
     pub max: u64,
-    /// What it does, in one line.
+    /// Description, in one line.
     pub doc: &'static str,
 }
 
-/// An hour: longer times are none.
+/// An hour, the longest allowed time.
 const LONGEST_MS: u64 = 3_600_000;
 
-/// Rows of a table are written with these.
+/// Constructors for the rows of a table.
 impl Tunable {
     /// A time of up to an hour, ms.
     pub(crate) const fn millis(name: &'static str, default: u64, doc: &'static str) -> Self {
         Self { name, unit: Unit::Millis, default, min: 0, max: LONGEST_MS, doc }
     }
 
-    /// So many of something, up to 2^20.
+    /// A count of up to 2^20.
     pub(crate) const fn count(name: &'static str, unit: Unit, default: u64, doc: &'static str) -> Self {
         Self { name, unit, default, min: 0, max: 1 << 20, doc }
     }
@@ -93,39 +93,39 @@ impl Tunable {
     }
 }
 
-/// A tunable cannot be set.
+/// Why a tunable cannot be set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TunableError {
-    /// There is none of this name.
+    /// No tunable has this name.
     #[error("{elevator} has no tunable {name:?}; {}", known_list(known))]
     Unknown {
-        /// Whose table.
+        /// Owner of the table.
         elevator: &'static str,
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What there is.
+        /// The existing names.
         known: Vec<&'static str>,
     },
-    /// The value is none of the range's.
+    /// The value is out of range.
     #[error("{elevator}: {name}={value} is outside {min} to {max} ({unit})")]
     OutOfRange {
-        /// Whose table.
+        /// Owner of the table.
         elevator: &'static str,
         /// The tunable.
         name: &'static str,
-        /// What was asked for.
+        /// The requested value.
         value: u64,
         /// Smallest value.
         min: u64,
         /// Largest value.
         max: u64,
-        /// What it counts.
+        /// Unit of the value.
         unit: Unit,
     },
-    /// It was given before.
+    /// It is given twice.
     #[error("{elevator}: {name} is given twice; once is enough")]
     Twice {
-        /// Whose table.
+        /// Owner of the table.
         elevator: &'static str,
         /// The tunable.
         name: String,
@@ -154,7 +154,7 @@ impl<const N: usize> Tunables<N> {
         View { table: self.table, values: &self.values }
     }
 
-    /// Sets a row to a value that [`check`] allowed.
+    /// Sets a row to a value that [`check`] accepted.
     pub(crate) fn set(&mut self, row: usize, value: u64) {
         self.values[row] = value;
     }
@@ -172,21 +172,21 @@ impl<const N: usize> std::ops::Index<usize> for Tunables<N> {
 pub struct View<'a> {
     /// The rows.
     pub table: &'static [Tunable],
-    /// As many values.
+    /// The values, one per row.
     pub values: &'a [u64],
 }
 
 impl View<'_> {
-    /// No tunables at all.
+    /// A view without tunables.
     pub const NONE: View<'static> = View { table: &[], values: &[] };
 
-    /// The value of a name.
+    /// Value of a tunable by name.
     pub fn get(&self, name: &str) -> Option<u64> {
         self.table.iter().zip(self.values).find(|(row, _)| row.name == name).map(|(_, &value)| value)
     }
 }
 
-/// `NAME[,tunable=value...]` taken apart: the name and the settings. A word that is none is given back as it stands.
+/// Splits `NAME[,tunable=value...]` into the name and the settings. A malformed setting is returned as an error, unchanged.
 pub(crate) fn words(text: &str) -> (&str, impl Iterator<Item = Result<(&str, u64), &str>>) {
     let mut words = text.split(',').map(str::trim);
     let name = words.next().unwrap_or_default();
@@ -197,7 +197,7 @@ pub(crate) fn words(text: &str) -> (&str, impl Iterator<Item = Result<(&str, u64
     (name, words.map(setting))
 }
 
-/// Takes down that a name is given; an error if it was before, as one of the two values would be forgotten.
+/// Records that a name was given; an error if it was given before, because one of the two values would be lost.
 pub(crate) fn once<'t>(
     elevator: &'static str,
     given: &mut Vec<&'t str>,

@@ -1,9 +1,9 @@
-//! Block traces of a running 6.18, and how far the elevators choose as it did. Recorded on a loop device over a loop device that was
-//! throttled to 400 requests a second, so that a queue forms: 800 requests of 4 KiB in adjacent pairs at random places, 512 of
-//! them submitted at a time, each by a call of its own. The driver has 128 tags; what is issued beyond is the scheduler's choice.
+//! Block traces of a running 6.18, and how far the elevators choose the same requests. Recorded on a loop device over a loop device
+//! throttled to 400 requests per second, so that a queue forms: 800 requests of 4 KiB in adjacent pairs at random places, submitted 512
+//! at a time, each by a separate call. The driver has 128 tags; beyond these the scheduler chooses.
 //!
-//! A line of `agree/*.txt`: event (Q bio, G request made, B added behind, F added before, I issued, C completed), microseconds since the
-//! line before, CPU, what is done (R, W, S: synchronous write), first block of 4 KiB, blocks.
+//! A line of `agree/*.txt`: event (Q bio, G new request, B back merge, F front merge, I issued, C completed), microseconds since the
+//! previous line, CPU, operation (R, W, S: synchronous write), first block of 4 KiB, blocks.
 
 use fathom_iopath::agree::{Agreement, Seen};
 use fathom_iopath::{Bio, Limits, MergeKind, Nanos, Op, Queue, Rules, elevator};
@@ -11,7 +11,7 @@ use fathom_iopath::{Bio, Limits, MergeKind, Nanos, Op, Queue, Rules, elevator};
 fn followed(name: &str, trace: &str) -> Agreement {
     let queue = Queue::new(elevator::by_name(name).expect("it exists"), Rules::today(Limits::LOOP_618, 128));
     let mut agreement = Agreement::new(queue, 128);
-    // A day after the start: what counts back from now does not meet the beginning of time.
+    // A day after the start, so that subtractions from now stay positive.
     let mut now = Nanos::from_secs(86_400);
     for line in trace.lines() {
         let parts: Vec<&str> = line.split(' ').collect();
@@ -36,7 +36,7 @@ fn followed(name: &str, trace: &str) -> Agreement {
     agreement
 }
 
-/// Merges are exactly the kernel's, and of the choices at least this many are.
+/// Merges must match the kernel's exactly, and at least this many of the choices.
 fn agrees(name: &str, trace: &str, issued: u64, at_least: u64) {
     let agreement = followed(name, trace);
     let counts = agreement.counts();

@@ -1,5 +1,5 @@
-//! docs/elevators.md says what the tables of the code say: its two tables are made from them, and a line that differs is shown with the
-//! text that belongs there.
+//! docs/elevators.md matches the tables in the code: its two tables are generated from them, and a differing line is shown with the
+//! expected text.
 
 use fathom_iopath::elevator::{self, Elevator};
 use fathom_iopath::{Tunable, Unit};

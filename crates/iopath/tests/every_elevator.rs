@@ -1,6 +1,6 @@
-//! What must hold of every elevator, whatever it does to the order: every request is served once, no bio is lost in merges, no request is
-//! beyond a limit, nothing starts twice, a wait that it asks for ends, and the same history gives the same answers. One harness, random
-//! histories, every elevator under the rules of every kernel generation.
+//! Invariants of every elevator, whatever its order: every request is served once, no bio is lost in merges, no request exceeds a limit,
+//! nothing starts twice, every requested wait ends, and the same history gives the same answers. One harness, random histories, every
+//! elevator under the rules of every kernel generation.
 
 use fathom_iopath::elevator::{self, Elevator};
 use fathom_iopath::queue::Snapshot;
@@ -43,13 +43,13 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..160)
 }
 
-/// A run of a history: the device takes up to `depth` requests.
+/// A run of a history: the device has up to `depth` requests in flight.
 struct Run {
     queue: Queue,
     now: Nanos,
     depth: usize,
     in_device: VecDeque<RequestId>,
-    /// Submitters that sleep for a request.
+    /// Bios of submitters that sleep for a request.
     sleeping: Vec<Bio>,
     taken: Vec<bool>,
     back: Vec<bool>,
@@ -130,7 +130,7 @@ impl Run {
         }
     }
 
-    /// Starts what the device has room for. Returns when it must be asked again.
+    /// Starts requests while the device has room. Returns when it must be asked again.
     fn feed_device(&mut self) -> Option<Nanos> {
         loop {
             let free = self.depth - self.in_device.len();
@@ -153,7 +153,7 @@ impl Run {
         }
     }
 
-    /// The device takes some request that waits, whatever the elevator thinks of it.
+    /// The device takes an arbitrary waiting request, whatever the elevator would choose.
     fn follow(&mut self, which: usize) {
         let waits = |stage| matches!(stage, Stage::Waiting | Stage::Parked | Stage::Plugged);
         let waiting = self.queue.requests().iter().filter(|(_, request)| waits(request.stage()));
@@ -210,7 +210,7 @@ impl Run {
         assert_eq!(seen.waiting.len() + seen.in_plugs + usize::from(seen.parked), self.queue.waiting());
     }
 
-    /// Until nothing is left: whatever waits for a moment gets it, and waits end.
+    /// Runs until nothing is left; waits are let run out.
     fn finish(&mut self) {
         for task in 0..6 {
             self.queue.finish_plug(self.now, TaskId(task));
@@ -237,7 +237,7 @@ impl Run {
     }
 }
 
-/// Few cases, as each is every elevator under every kernel's rules, twice; PROPTEST_CASES asks for more.
+/// Few cases, as each runs every elevator under every kernel's rules, twice; PROPTEST_CASES sets more.
 fn config() -> ProptestConfig {
     let few = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     if std::env::var_os("PROPTEST_CASES").is_some() { few } else { ProptestConfig { cases: 12, ..few } }
@@ -286,12 +286,12 @@ proptest! {
     }
 }
 
-/// The longest that a lone far request waits while another task reads on and on near by, each read taking 1 ms.
+/// The longest wait of a lone far request while another task keeps reading near by, each read taking 1 ms.
 fn longest_wait(name: &str, victim: Op) -> Nanos {
     let mut queue = Queue::new(elevator::by_name(name).expect("it exists"), Rules::bare(Limits::CCISS));
     let mut now = Nanos::ZERO;
     let far = 40_000_000;
-    // Eight reads always wait; they come ever nearer to the head.
+    // Eight reads always wait, ever nearer to the head.
     for n in 0..8 {
         queue.submit(now, Bio::new(Op::Read, 1000 * n, 8).by(TaskId(0)));
     }
@@ -318,8 +318,8 @@ fn longest_wait(name: &str, victim: Op) -> Nanos {
 
 #[test]
 fn nobody_starves_longer_than_the_rules_allow() {
-    // (elevator, a read waits at most, a write waits at most; ms). Expiry plus what goes before it: a batch, the other direction's
-    // turns, slices.
+    // (elevator, longest wait of a read, longest wait of a write; ms). Expiry plus what goes first: a batch, the other direction's turns,
+    // slices.
     let bounds: [(&str, u64, u64); 13] = [
         ("linus24", 150, 300),
         ("noop", 10, 10),
@@ -346,8 +346,7 @@ fn nobody_starves_longer_than_the_rules_allow() {
 #[test]
 fn ascending_pages_make_256_kib_in_4_or_5_segments_and_descending_ones_124_kib_in_31() {
     use fathom_iopath::pages::{PageAllocator, PageOrder};
-    // 1, 2 or 3 writers dirty their pages by turns of 100; then each page is submitted as a bio of its own, as the file system of
-    // 2008 did.
+    // 1, 2 or 3 writers dirty their pages in turns of 100; then each page is submitted as a separate bio, as the file system of 2008 did.
     for writers in 1..=3u64 {
         for (order, sectors, segments) in
             [(PageOrder::Ascending, 512, 4..=5), (PageOrder::Descending, 248, 31..=31)]

@@ -1,4 +1,4 @@
-//! The policies as a whole: held to what kernels chose, to their page, and to what holds for every one of them. One test program.
+//! Tests of the policies as a whole, in one test program: against kernel traces, against the documentation, and invariants.
 
 mod agreement;
 mod elevators_page;

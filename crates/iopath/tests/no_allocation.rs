@@ -1,5 +1,5 @@
 //! No call allocates: once the queue has seen its largest backlog and every task, a long run of submissions, dispatches and completions
-//! asks the allocator for nothing, under every elevator and under the rules of every kernel. Read-ahead asks for nothing at all.
+//! makes no allocation, under every elevator and every kernel's rules. Read-ahead never allocates.
 
 use fathom_iopath::readahead::{self, Call, Kind, Mark, Pages, Presence, Touch};
 use fathom_iopath::{Bio, Limits, Nanos, Next, Op, Queue, Rules, Submitted, TaskId, elevator};
@@ -13,11 +13,11 @@ thread_local! {
     static COUNT: Cell<u64> = const { Cell::new(0) };
 }
 
-// SAFETY: every call goes to the system's allocator with the arguments as they came; counting touches no memory of the heap.
+// SAFETY: every call is forwarded to the system allocator with unchanged arguments; counting touches no heap memory.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller's promises about the layout are passed on.
+        // SAFETY: the caller's guarantees about the layout are passed on.
         unsafe { System.alloc(layout) }
     }
 
@@ -122,7 +122,7 @@ fn read_ahead_allocates_nothing() {
         let mut file = policy.open();
         let before = COUNT.with(Cell::get);
         for n in 0..6000u64 {
-            // Streams of sixteen calls from places that jump about; pages are forgotten behind them.
+            // Streams of sixteen calls from scattered positions; pages are dropped behind them.
             let block = (n / 16 * 7919 + n % 16) % 1024;
             let call = Call { offset: block * 16384, bytes: 16384, file_bytes: (FILE_PAGES * 4096) as u64 };
             let mut reading = policy.begin_call(&mut file, call);

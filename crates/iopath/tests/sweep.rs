@@ -1,12 +1,12 @@
-//! The sweep with deadlines by class, in made-up time: any requests at any moments, on a device of any speed. What goes next is what a few lines
-//! of plain code say: of the overdue, or else of all, the next one upward, or the lowest. Nothing is lost, nothing comes twice, and a wait is
-//! bounded by the deadline and the work that was there before.
+//! The sweep with deadlines by class, in virtual time: any requests at any times, on a device of any speed. A few lines of plain code
+//! give the expected order: of the overdue, or else of all, the next one upward, or the lowest. Nothing is lost or served twice, and a
+//! wait is bounded by the deadline and the work queued before.
 
 use fathom_iopath::{Bio, IoClass, Limits, Nanos, Next, Op, Queue, Rules, TaskId, TaskInfo, elevator};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// Deadlines of the classes, ms; their order is that of the tasks.
+/// Deadlines of the classes, ms, in the order of the tasks.
 const DEADLINES: [u64; 3] = [100, 500, 5000];
 
 fn queue() -> Queue {
@@ -18,7 +18,7 @@ fn queue() -> Queue {
     queue
 }
 
-/// The next upward from a place among sectors, or the lowest.
+/// The next sector upward from `position`, or the lowest.
 fn next_of(sectors: impl Iterator<Item = u64> + Clone, position: u64) -> Option<u64> {
     let above = sectors.clone().filter(|&sector| sector >= position).min();
     above.or(sectors.min())
@@ -37,14 +37,14 @@ proptest! {
         let mut at_ms = 0;
         for (gap_ms, place, class) in steps {
             at_ms += gap_ms;
-            // No two at one place, none beside another.
+            // No two at one place, none adjacent to another.
             if coming.iter().all(|step| step.1 != place * 100) {
                 coming.push((at_ms, place * 100, class));
             }
         }
         let all = coming.len();
         let mut coming = coming.into_iter().peekable();
-        // Sector: (asked at, due), ms.
+        // Sector: (submitted at, deadline), ms.
         let mut waiting: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
         let mut overdue: Vec<u64> = Vec::new();
         let (mut now_ms, mut position, mut served) = (0, 0, 0);
@@ -72,7 +72,7 @@ proptest! {
             prop_assert_eq!(Some(sector), expected);
             let about = waiting.remove(&sector);
             prop_assert!(about.is_some(), "nothing comes twice");
-            // S2: everything that was there when it became due, and a sweep of those that did with it, at most.
+            // S2: at most everything that was waiting when it became overdue, and one sweep of those that became overdue with it.
             let (_, due) = about.unwrap_or_default();
             prop_assert!(now_ms <= due + 2 * (all as u64 + 1) * service_ms);
             overdue.retain(|&other| other != sector);

@@ -1,38 +1,38 @@
-//! What an executor cannot do, and whether a workload asks for it.
+//! What an executor cannot do, and whether a workload needs it.
 //!
 //! An executor declares its [`Capabilities`] as a table of what it lacks; one checker compares them with a workload. A row has the
-//! words for a user: what cannot be done, and what to do instead in the terms of every dialect that can ask for it. What only the
-//! machine can tell (its CPUs, its kernel) is no row.
+//! wording for users: what cannot be done, and what to do instead in the terms of every dialect that can request it. Limits that depend
+//! on the machine (its CPUs, its kernel) are not in the table.
 
 use crate::{FileSet, Group, Phase, Program, Stream, Thread, Workload};
 use std::fmt;
 use std::ops::Deref;
 
-/// Something that an executor cannot do. `Asks` is a function that says whether it is asked for.
+/// Something that an executor cannot do. `Asks` is a predicate for whether it is requested.
 pub struct Lack<Asks> {
-    /// What it is, as the subject of a sentence.
+    /// Its name, as the subject of a sentence.
     pub what: &'static str,
-    /// What to do instead. Empty: `what` is all there is to say.
+    /// What to do instead. Empty: `what` is the whole message.
     pub instead: &'static str,
-    /// Whether it is asked for.
+    /// Whether it is requested.
     pub asked: Asks,
 }
 
 impl<Asks: Copy> Lack<Asks> {
-    /// Something with a sentence of its own.
+    /// A row with a complete sentence instead of a subject.
     pub const fn says(sentence: &'static str, asked: Asks) -> Self {
         Self { what: sentence, instead: "", asked }
     }
 }
 
-/// A stream with what it is in and works on.
+/// A stream with its group and file set.
 #[derive(Clone, Copy)]
 pub struct Placed<'a> {
-    /// Its group.
+    /// The group it belongs to.
     pub group: &'a Group,
-    /// Itself.
+    /// The stream itself.
     pub stream: &'a Stream,
-    /// Its file set, if there is one of that name.
+    /// Its file set, if one with this name exists.
     pub set: Option<&'a FileSet>,
 }
 
@@ -49,22 +49,22 @@ pub type Table<Asks> = &'static [Lack<Asks>];
 
 /// What an executor cannot do.
 pub struct Capabilities {
-    /// The verb for its sentences: "cannot be simulated".
+    /// The verb in its messages: "cannot be simulated".
     pub cannot: &'static str,
-    /// Of phases.
+    /// Limits on phases.
     pub phases: Table<fn(&Phase) -> bool>,
-    /// Of threads.
+    /// Limits on threads.
     pub threads: Table<fn(&Thread) -> bool>,
-    /// Of streams.
+    /// Limits on streams.
     pub streams: Table<fn(&Placed<'_>) -> bool>,
 }
 
-/// Something that a workload asks for and an executor cannot do.
+/// Something that a workload requests and an executor cannot do.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Lacking {
-    /// The phase and group that ask for it.
+    /// The phase and group that request it.
     pub place: String,
-    /// A sentence without a full stop.
+    /// The message, without a full stop.
     pub sentence: String,
 }
 
@@ -75,7 +75,7 @@ impl fmt::Display for Lacking {
 }
 
 impl Capabilities {
-    /// Everything that a workload asks for and the executor cannot do.
+    /// Everything that a workload requests and the executor cannot do.
     #[must_use]
     pub fn lacking(&self, workload: &Workload) -> Vec<Lacking> {
         let mut all = Vec::new();
@@ -93,7 +93,7 @@ impl Capabilities {
                 }
             }
         }
-        // Threads of a group may ask for the same.
+        // Threads of a group may request the same; report it once.
         let mut told = std::collections::BTreeSet::new();
         all.retain(|lacking| told.insert(lacking.clone()));
         all

@@ -1,5 +1,5 @@
-//! Whether a workload makes sense: names that resolve, sizes that divide, ends that come. Executors add what they cannot do;
-//! nothing is left to be discovered half-way through a run.
+//! Validation of workloads: names that resolve, sizes that divide, ends that are reached. Executors add what they cannot do; no error
+//! should remain to be found half-way through a run.
 
 mod aligned;
 mod by_kind;
@@ -25,18 +25,18 @@ use crate::{
     Workload,
 };
 
-/// The largest offset a file can have (the kernel's offsets are signed).
+/// The largest file offset (the kernel's offsets are signed).
 const LARGEST_OFFSET: u64 = i64::MAX as u64;
-/// Workers of one phase. Each costs memory for its figures; nothing real needs more.
+/// Most workers in one phase. Each needs memory for its figures; no real workload needs more.
 const MOST_WORKERS: u64 = 1 << 16;
 
-/// What does not make sense, and where.
+/// An error and its place in the workload.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {message}")]
 pub struct CheckError {
     /// "phase 3 (read), group readers"
     pub place: String,
-    /// What is wrong and what is expected.
+    /// What is wrong, and what is expected.
     pub message: String,
 }
 
@@ -73,12 +73,12 @@ impl Workload {
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
-    /// As [`Workload::check`], for a workload that was written to be run: it has to have a phase. A command line of a dialect may
-    /// select no test at all (`iozone -a -i 8`); such a workload makes sense, does nothing, and prints empty tables. It may also
-    /// combine what nobody would write on purpose (`iozone -B -I`), and does what the program it stands in for does.
+    /// Like [`Workload::check`], for a workload that is to be run: it must have a phase. A command line of a dialect may select no test
+    /// at all (`iozone -a -i 8`); such a workload is valid, does nothing, and prints empty tables. It may also combine options that
+    /// contradict each other (`iozone -B -I`), and then does what the original program does.
     ///
     /// # Errors
-    /// Every inconsistency, the lack of a phase, and combinations in which one part undoes the other.
+    /// Every inconsistency, a missing phase, and combinations in which one part undoes the other.
     pub fn check_to_run(&self) -> Result<(), Vec<CheckError>> {
         let mut errors = self.check().err().unwrap_or_default();
         if self.phases.is_empty() {
@@ -250,7 +250,7 @@ impl Workload {
     }
 }
 
-/// Whether an operation has the name, its own or with those of the sequences around it ("use.inner").
+/// Whether an operation has the name, alone or with those of the sequences around it ("use.inner").
 fn is_there(ops: &[FlowOp], name: &str) -> bool {
     let inside = |op: &FlowOp| {
         let rest = name.strip_prefix(op.name.as_str()).and_then(|rest| rest.strip_prefix('.'));
@@ -259,7 +259,7 @@ fn is_there(ops: &[FlowOp], name: &str) -> bool {
     ops.iter().any(|op| op.name == name || inside(op))
 }
 
-/// Every operation, those inside sequences too.
+/// Every operation, including those inside sequences.
 fn every(ops: &[FlowOp]) -> Vec<&FlowOp> {
     ops.iter().flat_map(|op| std::iter::once(op).chain(every(&op.ops))).collect()
 }
@@ -293,7 +293,7 @@ fn error(place: &str, message: &str) -> CheckError {
 mod tests {
     use crate::Workload;
 
-    /// What `check` says of a valid text of which `old` was replaced by `new`.
+    /// The errors of `check` for a valid text with `old` replaced by `new`.
     fn said(old: &str, new: &str) -> String {
         said_of_all(&[(old, new)])
     }

@@ -1,17 +1,17 @@
-//! One error in a text a user wrote, with where it is, what was expected and what to do. Parsers make them; the program renders
+//! An error in a text written by a user: where it is, what was expected and what to do. Parsers create diagnostics; the program renders
 //! them. No parser prints.
 
 use std::fmt;
 use std::ops::Range;
 
-/// An error with its place in the source.
+/// An error with its location in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Byte range in the source, if it is known.
+    /// Byte range in the source, if known.
     pub span: Option<Range<usize>>,
-    /// What is wrong, as a sentence without a full stop.
+    /// The error, as a sentence without a full stop.
     pub message: String,
-    /// What to do, if there is something to do.
+    /// How to fix it, if known.
     pub help: Option<String>,
 }
 
@@ -46,7 +46,7 @@ impl Diagnostic {
     }
 }
 
-/// Blanks up to the column; tabs stay tabs so that the caret stands below its character.
+/// White space up to the column; tabs are kept so that the caret stays below its character.
 fn caret_indent(line: &str, column: usize) -> String {
     line.chars().take(column.saturating_sub(1)).map(|c| if c == '\t' { '\t' } else { ' ' }).collect()
 }

@@ -1,6 +1,7 @@
-//! Bytes, durations and seeds as people write them: `"64KiB"`, `"1.5GiB"`, `"500ms"`, `"0x2a"`, or a plain number (bytes,
-//! nanoseconds, seed). A time in text has its unit, for nobody who writes `"2"` means nanoseconds. In the native format `k`, `m`, `g`, `t` with or without `iB` are powers of two; `kB`, `MB`, `GB`, `TB`
-//! are powers of ten. Dialects have their own rules and do not use this parser.
+//! Bytes, durations and seeds as people write them: `"64KiB"`, `"1.5GiB"`, `"500ms"`, `"0x2a"`, or a plain number (bytes, nanoseconds,
+//! seed). A time in text needs a unit, since someone who writes `"2"` hardly means nanoseconds. In the native format `k`, `m`, `g`, `t`
+//! with or without `iB` are powers of two; `kB`, `MB`, `GB`, `TB` are powers of ten. Dialects have their own rules and do not use this
+//! parser.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
@@ -47,7 +48,7 @@ const TIME_UNITS: [(&str, u64); 7] = [
     ("h", 3_600_000_000_000),
 ];
 
-/// Splits "1.5GiB" into number and unit and multiplies; fractions are kept, the product is rounded.
+/// Splits "1.5GiB" into number and unit and multiplies; fractions are allowed, the product is rounded.
 fn scaled(text: &str, units: &[(&str, u64)], what: &str) -> Result<u64, String> {
     let text = text.trim();
     let split = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());

@@ -7,8 +7,8 @@ impl Workload {
     /// Writes the workload in the native format.
     ///
     /// # Errors
-    /// If a path is not UTF-8: TOML has no way to write it. (Whole numbers keep their 64 bits: above 2^63 - 1 they are written as
-    /// they are, which this crate reads back and some other TOML readers refuse.)
+    /// If a path is not UTF-8: TOML cannot represent it. (Integers keep their 64 bits: those above 2^63 - 1 are written as they are,
+    /// which this crate reads back and some other TOML readers refuse.)
     pub fn to_toml(&self) -> Result<String, Diagnostic> {
         toml::to_string_pretty(self).map_err(|e| Diagnostic {
             span: None,
@@ -17,10 +17,10 @@ impl Workload {
         })
     }
 
-    /// Reads the native format. Shape errors carry their place in the text; meaning is checked by [`Workload::check`].
+    /// Reads the native format. Syntax and shape errors carry their location in the text; [`Workload::check`] validates the meaning.
     ///
     /// # Errors
-    /// With the place of the first thing that is not of the format.
+    /// The first error in the text, with its location.
     pub fn from_toml(text: &str) -> Result<Self, Diagnostic> {
         toml::from_str(text).map_err(|e: toml::de::Error| Diagnostic {
             span: e.span(),

@@ -1,5 +1,5 @@
-//! docs/formats/workload.md and examples/ keep up with the model: every workload in them is read and makes sense, and every word
-//! of the format occurs in the page.
+//! docs/formats/workload.md and examples/ match the model: every workload in them parses and passes the check, and every word of the
+//! format occurs in the page.
 
 use crate::support;
 use fathom_workload::Workload;
@@ -67,7 +67,7 @@ fn examples_for_ranks_can_be_divided() {
     }
 }
 
-/// Keys whose values are words of the format when they are texts (`sync` is a switch in flows).
+/// Keys whose text values are words of the format (`sync` is a switch in flows).
 const CHOICES: [&str; 30] = [
     "access",
     "act",
@@ -101,7 +101,7 @@ const CHOICES: [&str; 30] = [
     "when_stopped",
 ];
 
-/// Text of the format without the model. `toml::Value` would do, but has no room for whole numbers above 2^63.
+/// Text of the format without the model. `toml::Value` cannot hold integers above 2^63.
 enum Any {
     Table(Vec<(String, Any)>),
     Array(Vec<Any>),
@@ -151,7 +151,7 @@ impl<'de> serde::Deserialize<'de> for Any {
     }
 }
 
-/// All keys, and all words that stand for a choice. Names of variables and tags are the user's own.
+/// All keys, and all words that are a choice. Names of variables and tags are the user's own.
 fn words(value: &Any, key: &str, into: &mut BTreeSet<String>) {
     match value {
         Any::Table(table) => {
@@ -164,7 +164,7 @@ fn words(value: &Any, key: &str, into: &mut BTreeSet<String>) {
             }
         }
         Any::Array(values) => values.iter().for_each(|v| words(v, key, into)),
-        // A time may stand under the same key ("after"), and no choice begins with a digit.
+        // The same key ("after") may also hold a time; no choice begins with a digit.
         Any::Text(word) if CHOICES.contains(&key) && !word.starts_with(|c: char| c.is_ascii_digit()) => {
             into.insert(word.clone());
         }
@@ -172,7 +172,7 @@ fn words(value: &Any, key: &str, into: &mut BTreeSet<String>) {
     }
 }
 
-/// Every word of the format, from so many arbitrary workloads that each variant occurs many times.
+/// Every word of the format, from enough arbitrary workloads for each variant to occur many times.
 fn all_words() -> BTreeSet<String> {
     let mut runner = TestRunner::deterministic();
     let strategy = support::workload();

@@ -1,15 +1,15 @@
-//! Op streams keep their promises for every workload that `check` lets pass: they never panic, stay inside their region, end when
-//! their amount is bounded, and yield the same again.
+//! Op streams of every workload that `check` accepts: they never panic, stay inside their region, end when their amount is bounded, and
+//! are reproducible.
 
 use crate::support::{self, float, number, stream};
 use fathom_workload::ops::{Done, Op, OpKind, Place, Region, StreamOps};
 use fathom_workload::*;
 use proptest::prelude::*;
 
-/// Operations drawn from each stream; a bounded one with fewer has to end.
+/// Operations drawn from each stream; a bounded one with fewer must end.
 const LIMIT: u64 = 3000;
 
-/// Numbers that are often small, so that most streams have a meaning and an end.
+/// Numbers that are often small, so that most streams are valid and end.
 fn size() -> BoxedStrategy<Bytes> {
     prop_oneof![
         4 => (0u64..200_000).prop_map(Bytes),
@@ -48,7 +48,7 @@ fn likely_access() -> BoxedStrategy<Access> {
     .boxed()
 }
 
-/// Zones whose shares add up, as far as floats do.
+/// Zones whose shares add up, within floating-point precision.
 fn likely_zones() -> BoxedStrategy<Vec<Zone>> {
     prop::collection::vec((1u32..100, 1u32..100), 1..6)
         .prop_map(|weights| {
@@ -64,7 +64,7 @@ fn likely_zones() -> BoxedStrategy<Vec<Zone>> {
         .boxed()
 }
 
-/// A workload of one stream, wild in every field but likely to be accepted.
+/// A workload of one stream, random in every field but likely to be accepted.
 fn one_stream() -> BoxedStrategy<Workload> {
     let amount = prop_oneof![
         Just(Amount::Pass),
@@ -79,11 +79,11 @@ fn one_stream() -> BoxedStrategy<Workload> {
         .prop_map(|(mut stream, (record, access, amount, start, length, file, align), seed, timed)| {
             stream.pick = Pick::One(0);
             stream.turns = None;
-            // Streams over whole sets have operations of their own (`ops::PoolOps`).
+            // Streams over whole sets are tested separately (`ops::PoolOps`).
             (stream.sequence, stream.sync_series, stream.exclusive) = (Sequence::Own, None, false);
-            // What is remembered has a source of its own (`ops::Kept`), with tests of its own.
+            // Remembered writes are tested separately (`ops::Kept`).
             (stream.keep_written, stream.written_by) = (None, None);
-            // None of this says which operations there are, and much of it goes with few streams only.
+            // None of these affects the operations, and many are valid with few streams only.
             (stream.beside, stream.donor, stream.until_full, stream.apart) = (None, None, false, false);
             (stream.pace.ratio, stream.pace.least, stream.pace.longest) = (None, None, None);
             stream.priorities.clear();
@@ -101,7 +101,7 @@ fn one_stream() -> BoxedStrategy<Workload> {
             stream.amount = amount;
             stream.start = start;
             stream.length = length;
-            // Only what is drawn record by record is aligned, and not checked.
+            // Alignment is valid only for orders that draw each record, and without checks.
             stream.align = match stream.access {
                 ref order if order.draws_each() => align,
                 _ => Bytes(0),
@@ -121,13 +121,13 @@ fn one_stream() -> BoxedStrategy<Workload> {
                 plain => plain,
             };
             if stream.direction.trims() {
-                // What was given back cannot be checked.
+                // Trimmed data cannot be checked.
                 stream.verify = Verify::No;
                 stream.backend = Backend::default();
             }
             stream.timed.syncfs &= stream.timed.fsync;
             stream.sync_every = stream.sync_every.filter(|s| s.writes > 0 && !s.inside && s.range.is_none());
-            // What these ask for changes nothing about the operations.
+            // These do not affect the operations.
             stream.pace.think = stream.pace.think.map(|t| Think {
                 busy: Duration(0),
                 every: t.every.max(1),
@@ -190,7 +190,7 @@ fn the_stream(w: &Workload) -> &Stream {
     }
 }
 
-/// The region an executor gives the stream: what the file has behind `start`, or the length asked for.
+/// The region an executor gives the stream: the file from `start` on, or the configured length.
 fn region(w: &Workload) -> Region {
     let stream = the_stream(w);
     if let Access::Listed(list) = &stream.access {
@@ -225,7 +225,7 @@ proptest! {
     fn a_checked_stream_keeps_its_promises(w in one_stream()) {
         prop_assume!(w.check().is_ok());
         let (stream, region) = (the_stream(&w), region(&w));
-        // A shuffle is a list in memory: checked up to 2^32 records, which is no size for a test.
+        // A shuffle is a list in memory: checked up to 2^32 records, too large for a test.
         let remembers = |access: &Access| {
             matches!(access, Access::Shuffled { .. } | Access::Preconditioning { .. } | Access::ZonesInTurn { .. })
         };
@@ -248,7 +248,7 @@ proptest! {
         if let (Some(n), true) = (remaining, ended) {
             prop_assert_eq!(n, data.len() as u64);
         }
-        // Of a record that is given back and written, an amount counts the trim.
+        // A trim and its write count once in the amount, as the trim.
         let pairs = stream.direction == Direction::TrimWrite;
         let counted = || data.iter().filter(|o| !pairs || o.kind != OpKind::Write);
         let moved: u64 = counted().map(|o| u64::from(o.bytes)).sum();

@@ -1,5 +1,5 @@
-//! The native format loses nothing and falls over nothing: every workload of the model survives being written and read, every
-//! text is answered with a workload or a diagnostic, and what is not of the format has a line and a column.
+//! The native format is lossless and robust: every workload of the model survives writing and reading, every text yields a workload or a
+//! diagnostic, and unknown keys are reported with line and column.
 
 use crate::support::workload;
 use fathom_workload::{Diagnostic, FileSet, Files, Workload};
@@ -45,13 +45,13 @@ proptest! {
     }
 }
 
-/// The text is read, and what was read can be written and read again; or it is refused with a sentence.
+/// The text either parses and survives a round trip, or is refused with a message.
 fn answered(text: &str) -> Result<(), TestCaseError> {
     match Workload::from_toml(text) {
         Ok(w) => {
             let _ = w.check();
             let written = w.to_toml().unwrap();
-            // NaN is not equal to itself; texts are.
+            // NaN is not equal to itself; the texts are compared instead.
             prop_assert_eq!(Workload::from_toml(&written).unwrap().to_toml().unwrap(), written);
         }
         Err(d) => {
@@ -62,7 +62,7 @@ fn answered(text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// A text of the format that uses each table that has fixed keys; `unknown = 1` may be added to any of them.
+/// A text of the format that uses every table with fixed keys; `unknown = 1` may be added to any of them.
 const WHOLE: &str = r#"
 name = "whole"
 #here
@@ -196,7 +196,7 @@ fn a_path_that_is_not_utf8_is_refused_in_words() {
     assert!(w.to_toml().unwrap_err().message.contains("UTF-8"));
 }
 
-/// TOML promises 63 bits; the whole numbers of the model have 64, and seeds and tags use them all.
+/// TOML guarantees 63 bits; the model's integers have 64, and seeds and tags use them all.
 #[test]
 fn the_largest_number_survives_in_every_plain_field() {
     let text = r#"

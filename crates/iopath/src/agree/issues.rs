@@ -1,4 +1,4 @@
-//! Requests that the kernel issued and completed: what the model would have chosen, and that it goes the kernel's way.
+//! Requests that the kernel issued and completed: compares the model's choice, then makes the model follow the kernel.
 
 use super::{Agreement, Choice, InDevice, Miss};
 use crate::bio::Op;
@@ -13,7 +13,7 @@ impl Agreement {
             return None;
         }
         let direct = self.holds_back && self.plugged(op, sector).is_some();
-        // What is issued is no longer held back, whether or not the trace says when that ended.
+        // An issued request is no longer held back, whether or not the trace says when that ended.
         self.inserted(now, op, sector, false);
         let Some(holder) = self.holder(op, sector) else {
             self.counts.lost += 1;
@@ -26,7 +26,7 @@ impl Agreement {
             self.follow(now, &kernel, holder);
             return None;
         }
-        // The question changes the state of the one that is asked.
+        // Asking changes the queue's state, so ask a clone.
         let mut asked = self.queue.clone();
         let choice = |request: &Request| Choice::of(request, now);
         let model = match asked.next(now, 1) {
@@ -47,7 +47,7 @@ impl Agreement {
         (!same).then_some(Miss { kernel, model, waiting, head })
     }
 
-    /// Goes the kernel's way. Where the two have merged otherwise, all that the model has of the kernel's request goes.
+    /// Follows the kernel's choice. Where the two have merged differently, every model request within the kernel's request is issued.
     fn follow(&mut self, now: Nanos, kernel: &Choice, holder: RequestId) {
         let mut next = Some(holder);
         let end = kernel.sector + u64::from(kernel.sectors);

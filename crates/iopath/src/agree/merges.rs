@@ -1,4 +1,4 @@
-//! Bios that the kernel merged or made requests of: whether the model would have done the same, and that it does then.
+//! Bios that the kernel merged or made requests of: compares the model's decision, then makes the model follow the kernel.
 
 use super::{Agreement, Choice, MOST_UNDECIDED};
 use crate::bio::{Bio, Op};
@@ -7,21 +7,20 @@ use crate::queue::Submitted;
 use crate::request::{Request, RequestId, Stage};
 use crate::time::Nanos;
 
-/// Sectors of a page.
 const PAGE_SECTORS: u64 = 8;
 
-/// A bio that the one merged and the other did not.
+/// A bio that only one of kernel and model merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MergeMiss {
-    /// What it does.
+    /// Operation.
     pub op: Op,
     /// First sector.
     pub sector: u64,
     /// Length in sectors.
     pub sectors: u32,
-    /// Whether it was the kernel that merged it.
+    /// Whether the kernel merged it.
     pub kernel: bool,
-    /// The request that waits and that it touches; of several, the one that the model or else the kernel merged it with.
+    /// The waiting request that it touches; of several, the one that the model, or else the kernel, merged it with.
     pub with: Option<Choice>,
 }
 
@@ -49,7 +48,7 @@ impl Agreement {
         self.undecided.push(part(sector + u64::from(first), whole.sectors() - first));
     }
 
-    /// The kernel has added a bio to a request. Some recorders write the same where a request became the tail of another.
+    /// The kernel has added a bio to a request. Some recorders write the same event when a request became the tail of another.
     pub(super) fn merged(&mut self, now: Nanos, sector: u64, kind: MergeKind) -> Option<MergeMiss> {
         if self.undecided.iter().all(|bio| bio.sector() != sector) {
             let plugged =
@@ -63,7 +62,7 @@ impl Agreement {
         self.decided(now, sector, Some(kind))
     }
 
-    /// What became of a bio: it was added to a request, or is one.
+    /// The kernel's decision on a bio: merged into a request, or a new one.
     pub(super) fn decided(
         &mut self,
         now: Nanos,
@@ -78,7 +77,7 @@ impl Agreement {
         if self.flushing.take_if(|task| *task == bio.task()).is_some() {
             self.queue.finish_plug(now, bio.task());
         }
-        // What the kernel still adds to, it has not set aside.
+        // A request that the kernel still adds to is not parked.
         let parked = self.queue.parked().and_then(|id| self.queue.request(id));
         if kernel.is_some()
             && parked.is_some_and(|request| request.end() == sector || bio.end() == request.sector())
@@ -105,13 +104,13 @@ impl Agreement {
         differs.then_some(MergeMiss { op, sector, sectors, kernel: kernel.is_some(), with })
     }
 
-    /// The request that the model would add a bio to. Where the kernel did not, and only the number of segments can be why, the model
-    /// learns that the request is full.
+    /// The request that the model would add a bio to. Where the kernel did not, and only the number of segments can be the reason, the
+    /// model learns that the request is full.
     fn asked(&mut self, now: Nanos, bio: &Bio, kernel_did_not: bool) -> Option<RequestId> {
         self.touching(bio, None)?;
         let mut told = false;
         let merged = loop {
-            // The question changes the state of the one that is asked.
+            // Asking changes the queue's state, so ask a clone.
             let Submitted::Merged { request, .. } = self.queue.clone().submit(now, *bio) else { break None };
             if !kernel_did_not || !self.may_be_full(request, bio) || !self.queue.fill(request) {
                 break Some(request);
@@ -122,7 +121,7 @@ impl Agreement {
         merged
     }
 
-    /// Whether request and bio are too many segments if each of their pages is one.
+    /// Whether request and bio have too many segments if each of their pages is a separate one.
     fn may_be_full(&self, id: RequestId, bio: &Bio) -> bool {
         let data = matches!(bio.op(), Op::Read | Op::Write);
         let sectors = self.queue.request(id).map_or(0, |request| u64::from(request.sectors()));
@@ -141,7 +140,7 @@ impl Agreement {
             grows && (back || front)
         };
         let all = requests.iter().filter(|(_, request)| touches(request));
-        // Rather one of the same task.
+        // Prefer one of the same task.
         all.min_by_key(|(_, request)| request.task() != bio.task()).map(|(slot, _)| requests.id(slot))
     }
 

@@ -1,7 +1,6 @@
 //! Does an elevator choose as the running kernel does? The events of a block trace are fed in one by one; at each request that the kernel
-//! issued, the model is asked for its own choice, the two are compared, and the model is made to go the kernel's way. So one miss
-//! is one miss, and does not spoil what follows. So with each bio that the kernel merged or made a request of ([`merges`]). Where the
-//! trace comes from is the caller's business.
+//! issued, the model's own choice is compared with it, and the model is made to follow the kernel. So a miss does not affect later
+//! comparisons. Merge decisions on bios are compared the same way ([`merges`]). The caller provides the trace.
 
 mod issues;
 mod merges;
@@ -18,9 +17,9 @@ use crate::time::Nanos;
 /// An event of the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seen {
-    /// A bio was submitted (`block_bio_queue`). What becomes of it tells one of the next three.
+    /// A bio was submitted (`block_bio_queue`). One of the next three events shows what becomes of it.
     Bio(Bio),
-    /// The bio at this sector was cut (`block_split`): its first sectors go on as one bio, the rest as another.
+    /// The bio at this sector was split (`block_split`): its first sectors continue as one bio, the rest as another.
     Split {
         /// First sector of the bio.
         sector: u64,
@@ -36,68 +35,68 @@ pub enum Seen {
     Merge {
         /// First sector of the bio.
         sector: u64,
-        /// At which end of the request.
+        /// End of the request.
         kind: MergeKind,
     },
     /// The request at this sector became the tail of the one before it (`block_rq_merge`).
     Join {
-        /// What it does.
+        /// Operation.
         op: Op,
         /// First sector.
         sector: u64,
     },
-    /// A request went from its task to the elevator (`block_rq_insert`). A trace without these is followed as if nobody held anything
-    /// back: see [`Agreement::holding_back`].
+    /// A request went from its task to the elevator (`block_rq_insert`). A trace without these events is followed as if no task held
+    /// requests back: see [`Agreement::holding_back`].
     Insert {
-        /// What it does.
+        /// Operation.
         op: Op,
         /// First sector.
         sector: u64,
     },
     /// The device started a request (`block_rq_issue`).
     Issue {
-        /// What it does.
+        /// Operation.
         op: Op,
         /// First sector.
         sector: u64,
         /// Length in sectors.
         sectors: u32,
     },
-    /// The driver gave a request back (`block_rq_requeue`): it will be issued again, and nobody chooses then.
+    /// The driver gave a request back (`block_rq_requeue`): it will be issued again, without a choice.
     Requeue {
-        /// What it does.
+        /// Operation.
         op: Op,
         /// First sector.
         sector: u64,
     },
-    /// The device is done with a request (`block_rq_complete`).
+    /// The device has completed a request (`block_rq_complete`).
     Complete {
-        /// What it did.
+        /// Operation.
         op: Op,
         /// First sector.
         sector: u64,
     },
 }
 
-/// A request that was chosen, by the kernel or by the model.
+/// A request chosen by the kernel or the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// What it does.
+    /// Operation.
     pub op: Op,
     /// First sector.
     pub sector: u64,
     /// Length in sectors.
     pub sectors: u32,
-    /// How long it had waited.
+    /// Time it had waited.
     pub waited: Nanos,
 }
 
-/// What the model would have done otherwise than the kernel.
+/// A difference between model and kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Differs {
-    /// It would have issued another request.
+    /// The model would have issued another request.
     Choice(Miss),
-    /// It would have merged a bio, or not.
+    /// The model would have merged a bio that the kernel did not, or the reverse.
     Merge(MergeMiss),
 }
 
@@ -112,59 +111,59 @@ impl Choice {
     }
 }
 
-/// The model would have issued another request than the kernel.
+/// A request that the kernel issued and the model would not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Miss {
-    /// What the kernel issued.
+    /// The kernel's request.
     pub kernel: Choice,
-    /// What the model would have issued; `None`: nothing.
+    /// The model's request; `None`: it would have issued nothing.
     pub model: Option<Choice>,
-    /// Among how many.
+    /// Number of waiting requests.
     pub waiting: usize,
-    /// Where the request that was issued before it ended.
+    /// End of the previously issued request.
     pub head: u64,
 }
 
-/// What was counted.
+/// Totals of the comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Requests that the kernel issued.
     pub issued: u64,
-    /// Of these, the model chose the same.
+    /// Issued requests that the model chose as well.
     pub same: u64,
-    /// Requests issued while others waited too, so that there was a choice.
+    /// Requests issued while others waited, so that there was a choice.
     pub contested: u64,
-    /// Of these, the model chose the same.
+    /// Of `contested`, those that the model chose as well.
     pub contested_same: u64,
     /// Bios that the kernel merged.
     pub kernel_merges: u64,
     /// Bios that the model would have merged.
     pub model_merges: u64,
-    /// Bios that the one merged and the other did not.
+    /// Bios that only one of kernel and model merged.
     pub merges_differ: u64,
-    /// Bios that touch a request and were not merged with it, where it depends on how many segments the two have, which no trace says:
-    /// with each page a segment the scatter list would not hold them. The model takes the kernel's word for it.
+    /// Bios that touch a request and were not merged, where the reason may be the number of segments, which no trace shows: with a
+    /// segment per page the scatter list would not hold them. The model accepts the kernel's decision.
     pub merges_told: u64,
-    /// Requests that their tasks gave to the driver themselves (without a scheduler, and with places free), past those that waited:
-    /// nobody chose.
+    /// Requests that tasks passed directly to the driver (without a scheduler, and with tags free), ahead of waiting ones: there was no
+    /// choice.
     pub direct: u64,
-    /// Events that the model could not follow: of a request that it does not have, because the trace begins behind its arrival.
+    /// Events that the model could not follow: their request is unknown, because the trace begins after its arrival.
     pub lost: u64,
 }
 
-/// Bios of which it is not known yet what becomes of them; of a recorder that lost events they must not pile up.
+/// Limit on undecided bios; they must not pile up if the recorder loses events.
 const MOST_UNDECIDED: usize = 4096;
 
-/// A request of the kernel's that is with the device.
+/// A kernel request in flight.
 #[derive(Clone, Copy, Debug)]
 struct InDevice {
     id: RequestId,
     op: Op,
-    /// Where the kernel says that it begins.
+    /// Start sector according to the kernel.
     sector: u64,
 }
 
-/// A model that follows a trace.
+/// A queue model that follows a trace.
 #[derive(Clone, Debug)]
 pub struct Agreement {
     queue: Queue,
@@ -173,14 +172,14 @@ pub struct Agreement {
     undecided: Vec<Bio>,
     in_device: Vec<InDevice>,
     requeued: Vec<(Op, u64)>,
-    /// Whose plug is being handed over.
+    /// The task whose plug is being flushed.
     flushing: Option<TaskId>,
     head: u64,
     counts: Counts,
 }
 
 impl Agreement {
-    /// A queue, empty, before a device with this many places (driver tags).
+    /// Follows a trace with an empty queue in front of a device with `places` driver tags.
     pub fn new(queue: Queue, places: usize) -> Self {
         Self {
             queue,
@@ -195,14 +194,14 @@ impl Agreement {
         }
     }
 
-    /// Requests stay with their tasks until the trace says that they were inserted, or issued. For traces that say so.
+    /// Keeps requests with their tasks until the trace says that they were inserted or issued. For traces with insert events.
     #[must_use]
     pub fn holding_back(mut self) -> Self {
         self.holds_back = true;
         self
     }
 
-    /// What was counted so far.
+    /// Totals so far.
     pub const fn counts(&self) -> &Counts {
         &self.counts
     }
@@ -212,7 +211,7 @@ impl Agreement {
         &self.queue
     }
 
-    /// Takes the next event. Returns what differs, if something does.
+    /// Processes the next event. Returns the difference, if any.
     pub fn see(&mut self, now: Nanos, seen: Seen) -> Option<Differs> {
         match seen {
             Seen::Bio(bio) => self.arrived(bio),
@@ -230,7 +229,7 @@ impl Agreement {
         None
     }
 
-    /// A request leaves its task's plug, and perhaps becomes the tail of another at once.
+    /// A request leaves its task's plug, and may immediately become the tail of another.
     fn inserted(&mut self, now: Nanos, op: Op, sector: u64, joins: bool) {
         let Some(id) = self.plugged(op, sector) else { return };
         self.flushing = self.queue.request(id).map(Request::task);
@@ -248,7 +247,7 @@ impl Agreement {
         all.min_by_key(|(_, request)| request.queued_at()).map(|(slot, _)| requests.id(slot))
     }
 
-    /// The request that waits at a sector, or else the one that has it inside.
+    /// The waiting request that starts at a sector, or else one that contains it.
     fn holder(&self, op: Op, sector: u64) -> Option<RequestId> {
         let waits = |stage| matches!(stage, Stage::Waiting | Stage::Parked | Stage::Plugged);
         let requests = self.queue.requests();
@@ -257,13 +256,13 @@ impl Agreement {
                 && waits(request.stage())
                 && (request.sector()..request.end()).contains(&sector)
         };
-        // Of two that begin alike the older one is meant: nothing chooses the younger first.
+        // Of two with the same start the older one is meant: no elevator chooses the younger first.
         let rank = |request: &Request| (request.sector() != sector, request.queued_at());
         let all = requests.iter().filter(|(_, request)| has(request));
         all.min_by_key(|(_, request)| rank(request)).map(|(slot, _)| requests.id(slot))
     }
 
-    /// With every place taken the kernel sets its next request aside.
+    /// With every tag taken the kernel parks its next request.
     fn park(&mut self, now: Nanos) {
         if self.in_device.len() >= self.places {
             self.queue.next(now, 0);

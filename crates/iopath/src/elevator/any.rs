@@ -1,5 +1,5 @@
-//! One type for every elevator, so that a queue of any of them costs a jump instead of a virtual call and stays a plain value that
-//! can be cloned for a what-if.
+//! One enum for every elevator, so that dispatch is a jump instead of a virtual call, and a queue stays a plain value that can be cloned
+//! to ask what it would do.
 
 use super::anticipatory::Anticipatory;
 use super::bfq::BfqLite;
@@ -19,7 +19,7 @@ use crate::task::{IoClass, TaskId};
 use crate::time::{Hz, Nanos};
 use crate::tunable::{self, TunableError, View};
 
-/// Any of the elevators.
+/// One of the elevators.
 #[derive(Clone, Debug)]
 pub enum AnyElevator {
     /// [`Linus24`].
@@ -71,22 +71,22 @@ macro_rules! each {
 }
 
 impl AnyElevator {
-    /// Sets a tunable by its name.
+    /// Sets a tunable by name.
     ///
     /// # Errors
-    /// There is none of this name, or the value is outside its range.
+    /// The name is unknown or the value out of range.
     pub fn set(&mut self, name: &str, value: u64) -> Result<(), TunableError> {
         let row = tunable::check(self.name(), self.tunables().table, name, value)?;
         self.set_row(row, value);
         Ok(())
     }
 
-    /// Whether this is no scheduler at all, so that requests take the driver's tags directly.
+    /// Whether this is no scheduler, so that requests take the driver's tags directly.
     pub const fn is_none(&self) -> bool {
         matches!(self, Self::None(_))
     }
 
-    /// A tunable's value by its name.
+    /// Value of a tunable by name.
     pub fn get(&self, name: &str) -> Option<u64> {
         self.tunables().get(name)
     }

@@ -1,5 +1,5 @@
-//! The requests of one process by sector and by age, with the one that is best for the head remembered: what CFQ since 2.6.9 and BFQ keep
-//! per queue.
+//! The requests of one process by sector and by age, with the best one for the head cached: the per-queue state of CFQ since 2.6.9 and of
+//! BFQ.
 
 use super::sorted::{self, BackSeek, Lane};
 use crate::merge::MergeKind;
@@ -14,12 +14,12 @@ pub(crate) struct BestLane {
 }
 
 impl BestLane {
-    /// The request nearest to where the head was when it was chosen.
+    /// The request nearest to the head at the time it was chosen.
     pub(crate) fn best(&self) -> Option<Slot> {
         self.best
     }
 
-    /// This one is the next, whatever its sector.
+    /// Makes this request the next, whatever its sector.
     pub(crate) fn prefer(&mut self, slot: Slot) {
         self.best = Some(slot);
     }
@@ -60,7 +60,7 @@ impl BestLane {
         }
     }
 
-    /// The same where the best request stays the best when it grows.
+    /// The same for growth that keeps the best request unchanged.
     pub(crate) fn merged_in_place(
         &mut self,
         requests: &mut Requests,
@@ -92,7 +92,7 @@ impl BestLane {
         self.lane.drain(requests)
     }
 
-    /// Before a request leaves: one of its neighbours becomes the best.
+    /// Called before a request leaves: one of its neighbours becomes the best.
     fn forget(&mut self, requests: &Requests, slot: Slot, head: u64, back: BackSeek) {
         if self.best == Some(slot) {
             self.best = sorted::next_of(&self.lane.tree, requests, slot, head, back);

@@ -1,7 +1,7 @@
-//! The read scheduler that HSFS was given in 2007: a one-way sweep over block numbers with a deadline of 500 ms, joining directly adjacent
-//! reads into one transfer when it issues them. It is run by its callers under one lock: a joined read is waited for under the
-//! lock, so that nothing else is issued; a single read either too (the first version) or after the lock was dropped
-//! (`unlock_single`, the version that was measured). Two adjacent reads are no chain yet: they go one after the other (`join_least`).
+//! HSFS's read scheduler of 2007: a one-way sweep over block numbers with a deadline of 500 ms, joining directly adjacent reads into one
+//! transfer on issue. Its callers run it under one lock: a joined read is waited for under the lock, so nothing else is issued; a single
+//! read either too (the first version) or after the lock was dropped (`unlock_single`, the version that was measured). Two adjacent reads
+//! are no chain yet and are issued separately (`join_least`).
 
 use super::{Elevator, Pick};
 use crate::elevator::sorted::Lane;
@@ -42,7 +42,7 @@ const LOCKED: u16 = 1;
 pub struct ClookHsfs {
     tunables: Tunables<4>,
     lane: Lane,
-    /// Where the last issued request, or the last that it joined, began.
+    /// Start of the last issued request, or of the last one joined to it.
     last: Option<u64>,
     locked: bool,
     expired: u64,
@@ -65,7 +65,7 @@ impl ClookHsfs {
         above.or_else(|| self.lane.tree.first(requests))
     }
 
-    /// The one behind `first` if the two may be one transfer.
+    /// The request after `first`, if the two may be one transfer.
     fn adjacent(
         &self,
         requests: &Requests,
@@ -80,7 +80,7 @@ impl ClookHsfs {
         next.filter(short).filter(|&next| may_join(requests, first, next, limits))
     }
 
-    /// Whether enough reads follow directly on `first` for them to be joined.
+    /// Whether enough reads follow directly on `first` to be joined.
     fn is_chain(&self, requests: &Requests, first: Slot, limits: &Limits) -> bool {
         let (least, longest) = (self.tunables[JOIN_LEAST], self.tunables[MAX_TRANSFER] * 2);
         let (mut last, mut sectors, mut reads) = (first, u64::from(requests[first].sectors()), 1);

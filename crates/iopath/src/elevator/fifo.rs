@@ -1,5 +1,5 @@
-//! Elevators that do not sort: `noop` of 2.6 in its two generations, and `none` of today's block layer. A list, served in the order of
-//! arrival; they differ in which waiting request a bio is merged with.
+//! Elevators that do not sort: `noop` of 2.6 in two generations, and `none` of today's block layer. A list served in arrival order; they
+//! differ in which waiting request a bio is merged with.
 
 use super::{Elevator, Order, Pick};
 use crate::bio::Bio;
@@ -9,18 +9,18 @@ use crate::merge::{Candidate, MergeKind, touches};
 use crate::request::{Requests, Slot};
 use crate::time::Nanos;
 
-/// What a bio is held against.
+/// The requests a bio is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Search {
-    /// `noop`, 2.6.0 to 2.6.11: the request that grew last, then every one from the tail on, at both ends.
+    /// `noop`, 2.6.0 to 2.6.11: the last-merged request, then every one from the tail on, at both ends.
     Scan,
-    /// `noop` later: the request that grew last, then those that end where the bio begins (the block layer's hash of ends).
+    /// Later `noop`: the last-merged request, then those that end where the bio begins (the block layer's hash of ends).
     Ends,
-    /// `none`: the last eight of the same CPU's, newest first. Neighbours are not joined.
+    /// `none`: the last eight of the same CPU, newest first. Neighbours are not joined.
     LastOfCpu,
 }
 
-/// How many requests of a software queue are looked at, newest first.
+/// Number of requests of a software queue that are examined, newest first.
 const LOOKED_AT: usize = 8;
 
 /// The first of a list's last eight requests, from its end, that a bio of the same CPU touches.
@@ -38,7 +38,7 @@ pub struct Fifo {
 }
 
 impl Fifo {
-    /// An empty one.
+    /// An empty elevator.
     #[must_use]
     pub fn new(search: Search) -> Self {
         Self { list: List::default(), search }
@@ -113,7 +113,7 @@ mod tests {
             bench.read(100);
             bench.read(300);
             bench.read(108);
-            // 100 has grown last; that 292 ends where 300 begins is seen by those who scan.
+            // 100 has grown last; only the scan sees that 292 ends where 300 begins.
             bench.read(292);
             assert_eq!(bench.order(), order, "{name}");
         }

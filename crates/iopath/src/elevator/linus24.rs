@@ -1,5 +1,5 @@
-//! The elevator of 2.4: one list, head first. Merging and sorting are one scan from the tail; passover counters bound how often a request
-//! is overtaken; a read that meets only writes goes behind the first few of them.
+//! The elevator of 2.4: one list, served from the head. One scan from the tail does both merging and sorting; passover counters bound how
+//! often a request is overtaken; a read that meets only writes goes behind the first few of them.
 
 use super::{Elevator, Order, Pick};
 use crate::bio::Bio;
@@ -44,10 +44,10 @@ enum Place {
 pub struct Linus24 {
     tunables: Tunables<3>,
     list: List,
-    /// Found by the scan for the bio at hand.
+    /// Position found by the scan for the current bio.
     place: Place,
-    /// What lies behind this one will have been overtaken. A promoted read is charged as if it had been sorted, and one that finds
-    /// no place among the sorted costs nobody anything.
+    /// Requests behind this one will be charged as overtaken. A promoted read is charged as if it had been sorted, and one without a
+    /// sorted position charges no request.
     charged: Option<Slot>,
 }
 
@@ -58,7 +58,7 @@ impl Default for Linus24 {
 }
 
 impl Linus24 {
-    /// Behind the first few writes, unless the sorted place comes earlier.
+    /// Behind the first few writes, unless the sorted position comes earlier.
     fn promoted(&self, requests: &Requests, sorted: Option<Slot>) -> Option<Slot> {
         let mut passed = 0;
         for slot in self.list.iter(requests) {
@@ -75,7 +75,7 @@ impl Linus24 {
         sorted
     }
 
-    /// Everything behind a request has been overtaken once more.
+    /// Charges every request behind `slot` with being overtaken once more.
     fn overtake(&self, requests: &mut Requests, slot: Slot) {
         let mut at = self.list.after(requests, slot);
         while let Some(slot) = at {
@@ -85,8 +85,8 @@ impl Linus24 {
     }
 }
 
-/// Whether a sector belongs between a request and the one behind it: strictly between the two or, where the sweep starts anew, above
-/// the one or below the other.
+/// Whether a sector belongs between a request and the one behind it: strictly between the two or, where the sweep wraps around, above the
+/// first or below the second.
 fn belongs_between(requests: &Requests, slot: Slot, next: Option<Slot>, sector: u64) -> bool {
     let Some(next) = next else { return false };
     let (low, high) = (requests[slot].sector(), requests[next].sector());
@@ -118,7 +118,7 @@ impl Elevator for Linus24 {
             read_seen |= request.op().is_read();
             let short = request.sectors() + bio.sectors() <= limits.max_sectors;
             match touches(requests, slot, bio).filter(|_| short) {
-                // If the segments turn out to be too many, the bio becomes a request right beside.
+                // If the merge would have too many segments, the bio becomes a request right beside.
                 Some(MergeKind::Back) => {
                     (self.place, self.charged) = (Place::After(slot), Some(slot));
                     return Candidate::Back(slot);
@@ -220,7 +220,7 @@ mod tests {
         bench.read(900);
         bench.read(100);
         bench.read(950);
-        // 950 lies above the wrap of 900 and 100.
+        // 950 lies above the wrap from 900 to 100.
         assert_eq!(bench.order(), [900, 950, 100]);
     }
 
@@ -232,11 +232,11 @@ mod tests {
         bench.read(500);
         bench.read(400);
         assert_eq!(bench.waiting(), [100, 400, 500, 900]);
-        // 900 has been overtaken twice: nothing goes before it, not even what merges at the front of it.
+        // 900 has been overtaken twice: nothing goes before it, not even a front merge.
         bench.read(300);
         bench.read(892);
         assert_eq!(bench.waiting(), [100, 400, 500, 900, 300, 892]);
-        // But it may still grow at its back.
+        // It may still grow at its back.
         let mut bench = Bench::new("linus24,read_latency=0");
         bench.read(900);
         bench.read(908);
@@ -259,9 +259,9 @@ mod tests {
             bench.write(1000 * n);
         }
         bench.read(8500);
-        // Four writes of 4 KiB count 4; the sorted place would have been the eighth.
+        // Four writes of 4 KiB count 4; the sorted position would have been the eighth.
         assert_eq!(bench.waiting()[..5], [1000, 2000, 3000, 4000, 8500]);
-        // The next read sees a read and is sorted.
+        // The next read meets a read and is sorted.
         bench.read(8600);
         assert_eq!(bench.waiting()[8..10], [8000, 8600]);
         let mut unmoved = Bench::new("linus24,max_bomb_segments=0");

@@ -1,7 +1,6 @@
-//! The decaying mean that the anticipatory scheduler, CFQ and BFQ keep of thinking times and distances: each sample weighs 1/8, in fixed
+//! The decaying mean that the anticipatory scheduler, CFQ and BFQ keep of think times and distances: each sample weighs 1/8, in fixed
 //! point with 256 for one.
 
-/// A decaying mean.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Mean {
     samples: u64,
@@ -15,7 +14,7 @@ impl Mean {
         (self.samples > 0).then_some(self.mean)
     }
 
-    /// The mean, once about two samples and a half have been seen: before, CFQ does not believe it.
+    /// The mean, after about two and a half samples: CFQ does not trust it before.
     pub(crate) fn believed(&self) -> Option<u64> {
         (self.samples > 80).then_some(self.mean)
     }
@@ -27,8 +26,8 @@ impl Mean {
         self.mean = (self.total + rounding) / self.samples;
     }
 
-    /// Adds a distance in sectors. One far jump must not spoil the mean: it counts at most four times the mean and then some, more
-    /// while there are few samples.
+    /// Adds a distance in sectors. To keep one far jump from spoiling the mean, the sample is capped at four times the mean plus a
+    /// constant that is larger while there are few samples.
     pub(crate) fn add_distance(&mut self, sectors: u64) {
         let some = if self.samples <= 60 { 2 * 1024 * 1024 } else { 128 * 1024 };
         let samples_after = (7 * self.samples + 256) / 8;

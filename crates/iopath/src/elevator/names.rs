@@ -1,5 +1,5 @@
-//! Elevators by name: `NAME[@VERSION][,tunable=value...]`, as in `deadline@2.6.0,fifo_batch=8`. A kernel's version selects the rules
-//! that this kernel had under that name; without one the newest rules are taken. Errors say what exists.
+//! Elevators by name: `NAME[@VERSION][,tunable=value...]`, as in `deadline@2.6.0,fifo_batch=8`. A kernel version selects the rules that
+//! this kernel had under that name; without one the newest rules are used. Errors list the valid choices.
 
 use super::anticipatory::Anticipatory;
 use super::bfq::BfqLite;
@@ -13,13 +13,13 @@ use super::sweep::Sweep;
 use super::{AnyElevator, Elevator as _};
 use crate::tunable::{self, TunableError};
 
-/// An elevator cannot be had.
+/// Why a name does not give an elevator.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
-    /// There is none of this name and version.
+    /// No elevator has this name and version.
     #[error("no elevator {name:?}; there are {}", known().collect::<Vec<_>>().join(", "))]
     Unknown {
-        /// What was asked for.
+        /// The requested name.
         name: String,
     },
     /// The name exists, but not in that kernel.
@@ -27,7 +27,7 @@ pub enum NameError {
     Version {
         /// The scheduler.
         name: &'static str,
-        /// What was asked for.
+        /// The requested version.
         version: String,
         /// The kernels that had it.
         range: String,
@@ -35,10 +35,10 @@ pub enum NameError {
     /// Not `name=number`.
     #[error("{text:?} is not a tunable and a whole number, as in fifo_batch=8")]
     Setting {
-        /// What stands there.
+        /// The malformed text.
         text: String,
     },
-    /// A tunable that the elevator lacks, or a value that it refuses.
+    /// An unknown tunable, or a value out of range.
     #[error(transparent)]
     Tunable(#[from] TunableError),
 }
@@ -46,7 +46,7 @@ pub enum NameError {
 /// A kernel's version, up to three numbers.
 type Version = [u32; 3];
 
-/// One set of rules: (name, first kernel, last kernel, the name with version by which it is known, how it is made).
+/// One set of rules: (name, first kernel, last kernel, full name with version, constructor).
 struct Entry {
     name: &'static str,
     first: Version,
@@ -57,10 +57,10 @@ struct Entry {
 
 const TODAY: Version = [6, u32::MAX, u32::MAX];
 
-/// Of what no kernel has.
+/// Version of elevators that no kernel has.
 const OURS: Version = [0, 0, 1];
 
-/// The end of a line of kernels, whatever its last number.
+/// Upper end of a version range: matches any last number.
 const ANY: u32 = u32::MAX;
 
 const fn entry(
@@ -106,7 +106,7 @@ pub fn known() -> impl Iterator<Item = &'static str> {
     ENTRIES.iter().map(|entry| entry.full)
 }
 
-/// The kernels that had the rules of a full name, in words; `None` if there are none of this name.
+/// The kernels that had the rules of a full name, in words; `None` if the name is unknown.
 pub fn kernels(full: &str) -> Option<String> {
     ENTRIES.iter().find(|entry| entry.full == full).map(Entry::range)
 }
@@ -127,7 +127,7 @@ pub fn by_name(text: &str) -> Result<AnyElevator, NameError> {
     Ok(elevator)
 }
 
-/// A name together with what the elevator of that name asks of its device, and the name itself does not say: whether it rotates.
+/// A name completed with what its elevator needs to know of the device but the name does not say: whether it rotates.
 ///
 /// # Errors
 /// As [`by_name`].
@@ -140,7 +140,7 @@ pub fn on_device(text: &str, rotates: bool) -> Result<String, NameError> {
 }
 
 fn entry_of(text: &str) -> Result<&'static Entry, NameError> {
-    // Of two with the same name of their own the newer one.
+    // Of two with the same own name, the newer one.
     let known = |entry: &&Entry| entry.full == text || entry.generation() == text;
     if let Some(entry) = ENTRIES.iter().rfind(known) {
         return Ok(entry);
@@ -162,7 +162,7 @@ fn entry_of(text: &str) -> Result<&'static Entry, NameError> {
 }
 
 impl Entry {
-    /// A name of its own where several generations share one: cfq1, cfq2, cfq3.
+    /// A separate name where several generations share one: cfq1, cfq2, cfq3.
     fn generation(&self) -> &'static str {
         let own = self.full.split('@').next().unwrap_or_default();
         if own == self.name { self.full } else { own }
@@ -192,7 +192,7 @@ fn shown([major, minor, last]: Version) -> String {
     }
 }
 
-/// "2.6.24" or "6.18"; a missing last number is 0, and so is anything behind a dash ("2.6.6-rc3").
+/// Parses "2.6.24" or "6.18"; a missing last number is 0, and anything after a dash is ignored ("2.6.6-rc3").
 fn version_of(text: &str) -> Option<Version> {
     let numbers = text.split('-').next().unwrap_or_default();
     let mut version = [0; 3];

@@ -1,5 +1,5 @@
-//! A queue of synchronous requests for each task, and shared ones for what is asynchronous, one per priority: what CFQ with time slices and
-//! BFQ are built on. Whose turn it is, and what a queue holds beside its requests, is each elevator's own.
+//! A queue of synchronous requests per task, and shared queues for asynchronous ones, one per priority: the basis of CFQ with time slices
+//! and of BFQ. Each elevator adds its own scheduling and per-queue state.
 
 use super::Order;
 use super::best::BestLane;
@@ -15,7 +15,7 @@ use std::ops::{Index, IndexMut};
 /// Asynchronous queues: one per level of two classes, and one for the idle class.
 const SHARED: usize = 17;
 
-/// How long a task thinks, and how far its requests lie apart.
+/// A task's think time, and the distance of its requests.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Habits {
     pub(crate) think: Mean,
@@ -25,7 +25,7 @@ pub(crate) struct Habits {
 }
 
 impl Habits {
-    /// A synchronous request has come. Thinking counts no longer than `cap`.
+    /// Records a synchronous request. Think time is capped at `cap`.
     fn submitted(&mut self, now: Nanos, sector: u64, end: u64, cap: Nanos) {
         if let Some(completed) = self.last_completion {
             self.think.add((now - completed).0.min(cap.0), 128);
@@ -37,7 +37,7 @@ impl Habits {
     }
 }
 
-/// A queue of requests, and what an elevator keeps with it.
+/// A queue of requests, with the elevator's own state.
 #[derive(Clone, Debug)]
 pub(crate) struct TaskQueue<E> {
     pub(crate) requests: BestLane,
@@ -47,7 +47,7 @@ pub(crate) struct TaskQueue<E> {
     pub(crate) with_device: u32,
     pub(crate) looked_at_age: bool,
     pub(crate) habits: Habits,
-    /// The queue that its task's requests go to now.
+    /// The queue that takes its task's requests after a merge.
     pub(crate) into: Option<u16>,
     pub(crate) own: E,
 }
@@ -72,7 +72,7 @@ impl<E> TaskQueue<E> {
 #[derive(Clone, Debug)]
 pub(crate) struct TaskQueues<E> {
     queues: Vec<TaskQueue<E>>,
-    /// What the elevator adds to a queue of this level.
+    /// Creates the elevator's state for a queue of this level.
     make: fn(u8) -> E,
 }
 
@@ -86,7 +86,7 @@ impl<E> TaskQueues<E> {
         Self { queues: (0..SHARED).map(shared).collect(), make }
     }
 
-    /// The queue that a task's request belongs to, unless it has been joined with another.
+    /// The queue of a task's requests, ignoring merged queues.
     pub(crate) fn key(requests: &Requests, task: TaskId, sync: bool) -> u16 {
         if sync {
             return SHARED as u16 + task.0.min(u16::MAX - SHARED as u16);
@@ -104,7 +104,7 @@ impl<E> TaskQueues<E> {
         self.end_of(Self::key(requests, task, sync))
     }
 
-    /// The queue that another has been joined with, or that one itself.
+    /// The queue that another has been merged into, or that one itself.
     pub(crate) fn end_of(&self, mut key: u16) -> u16 {
         while let Some(into) = self.queues.get(usize::from(key)).and_then(|queue| queue.into) {
             key = into;
@@ -112,7 +112,6 @@ impl<E> TaskQueues<E> {
         key
     }
 
-    /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.queues.len()
     }
@@ -165,8 +164,8 @@ impl<E> TaskQueues<E> {
         self[key].requests.joined(requests, kept, gone, head, back);
     }
 
-    /// A new request is given its queue, which is made if its task is new. Returns the key. What a task does is seen by its synchronous
-    /// requests; its thinking counts no longer than `cap`.
+    /// Assigns a new request to its queue, creating it for a new task, and returns the key. A task's habits are learned from its
+    /// synchronous requests; think time is capped at `cap`.
     pub(crate) fn enter(&mut self, now: Nanos, requests: &mut Requests, slot: Slot, cap: Nanos) -> u16 {
         let (task, sync) = (requests[slot].task(), requests[slot].is_sync());
         let key = Self::key(requests, task, sync);

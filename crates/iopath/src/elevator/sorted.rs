@@ -1,4 +1,4 @@
-//! What the sorting elevators since 2.6 share: the requests of one kind both by sector and by age, and the search for a request that a
+//! Common parts of the sorting elevators since 2.6: the requests of one kind by sector and by age, and the search for a request that a
 //! bio touches.
 
 use crate::bio::Bio;
@@ -28,7 +28,7 @@ impl Lane {
         self.fifo.remove(requests, slot);
     }
 
-    /// A request has grown; at the front, its place among the sectors may have changed.
+    /// A request has grown; at the front, its position by sector may have changed.
     pub(crate) fn merged(&mut self, requests: &mut Requests, slot: Slot, kind: MergeKind) {
         if kind == MergeKind::Front {
             self.tree.remove(requests, slot);
@@ -36,7 +36,7 @@ impl Lane {
         }
     }
 
-    /// `gone` becomes part of `kept`, which takes its place in the queue of ages if `gone` is due earlier.
+    /// `gone` becomes part of `kept`, which takes its position in the age queue if the deadline of `gone` is earlier.
     pub(crate) fn joined(&mut self, requests: &mut Requests, kept: Slot, gone: Slot) {
         let due = requests[gone].private.due;
         if due < requests[kept].private.due {
@@ -71,7 +71,7 @@ impl Lane {
     }
 }
 
-/// The request of a tree that a bio touches: one that ends where it begins, else one that begins where it ends.
+/// The request of a tree that a bio touches: one that ends where it begins, otherwise one that begins where it ends.
 pub(crate) fn candidate(tree: &Tree, requests: &Requests, bio: &Bio, front_too: bool) -> Candidate {
     let (before, behind) = tree.touching(requests, bio.sector(), bio.end());
     if let Some(slot) = before
@@ -85,7 +85,7 @@ pub(crate) fn candidate(tree: &Tree, requests: &Requests, bio: &Bio, front_too: 
     }
 }
 
-/// The first of some trees' requests that ends where a bio begins and may take it.
+/// The first request, in any of several trees, that ends where a bio begins and may take it.
 pub(crate) fn behind<'t>(
     mut trees: impl Iterator<Item = &'t Tree>,
     requests: &Requests,
@@ -97,17 +97,17 @@ pub(crate) fn behind<'t>(
     })
 }
 
-/// How far the head goes back for a request, and how much dearer that is than going ahead.
+/// How far the head may seek back, and the penalty for it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BackSeek {
-    /// Sectors.
+    /// Maximum distance in sectors.
     pub(crate) max: u64,
     /// Factor of the distance.
     pub(crate) penalty: u64,
 }
 
 impl BackSeek {
-    /// The tunables that CFQ and BFQ have for it.
+    /// Tunables of CFQ and BFQ for seeking back.
     pub(crate) const ROWS: [Tunable; 2] = [
         Tunable::count("back_seek_max", Unit::KiB, 16 * 1024, "how far the head goes back for a request")
             .at_most(1 << 32),
@@ -121,8 +121,8 @@ impl BackSeek {
     ];
 }
 
-/// The one of two requests that is nearer to where the head stands: ahead by distance, behind by distance times the penalty, and
-/// further behind only after everything else, lowest first. The rule of the anticipatory scheduler and of CFQ.
+/// The one of two requests that is nearer to the head: ahead by distance, behind by distance times the penalty; requests too far behind
+/// come after everything else, lowest first. The rule of the anticipatory scheduler and of CFQ.
 pub(crate) fn nearer(
     requests: &Requests,
     head: u64,
@@ -156,7 +156,7 @@ fn distance(sector: u64, head: u64, back: BackSeek) -> Option<u64> {
     }
 }
 
-/// The nearer of a request's two neighbours in a tree; the lowest one stands behind the highest.
+/// The nearer of a request's two neighbours in a tree; the lowest follows the highest.
 pub(crate) fn next_of(
     tree: &Tree,
     requests: &Requests,

@@ -1,9 +1,9 @@
-//! A sweep of our own, no kernel's: for a reader that knows which of its requests somebody waits for. The class of a request is that of the
-//! I/O priority of its task: real time for directories and other metadata, the default for what somebody waits for, idle for what is read
-//! ahead. Each class has a deadline. Requests go one way over the sectors whatever their class; those that are overdue go before all others,
-//! together, in one sweep: one by one, oldest first, each would cost a move of the head of its own.
+//! A one-way sweep with deadlines, not from any kernel: for a reader that knows which of its requests are being waited for. The class of
+//! a request is the I/O priority class of its task: real time for directories and other metadata, the default for reads that are waited
+//! for, idle for read-ahead. Each class has a deadline. Requests are served in one direction over the sectors, whatever their class;
+//! overdue ones go first, together in one sweep, because serving them one by one, oldest first, would cost a seek each.
 //!
-//! Where the sweep stands survives idle times. What is read ahead and then waited for after all moves to the class above
+//! The position of the sweep survives idle times. Read-ahead that is waited for after all moves to the class above
 //! ([`Elevator::hurried`]).
 
 use super::sorted;
@@ -33,19 +33,19 @@ static TABLE: [Tunable; 4] = [
     ),
 ];
 
-/// Set in a request's mark: it is overdue and part of the sweep that goes on before everything else.
+/// Set in a request's mark: it is overdue and part of the sweep that goes before everything else.
 const OVERDUE: u16 = 1;
 
-/// The sweep.
+/// The sweep elevator.
 #[derive(Clone, Debug)]
 pub struct Sweep {
     tunables: Tunables<4>,
     tree: Tree,
-    /// By class, each in the order of deadlines.
+    /// By class, each in deadline order.
     ages: [List; 3],
-    /// Where the last request began.
+    /// Start of the last request.
     position: u64,
-    /// Overdue requests that have not gone yet.
+    /// Overdue requests not yet dispatched.
     overdue: usize,
     expired: u64,
     batches: u64,
@@ -72,14 +72,14 @@ impl Sweep {
         Nanos::from_millis(self.tunables[METADATA + class])
     }
 
-    /// Takes a request out of tree and list.
+    /// Removes a request from tree and list.
     fn leave(&mut self, requests: &mut Requests, slot: Slot) {
         let class = usize::from(requests[slot].private.queue);
         self.tree.remove(requests, slot);
         self.ages[class].remove(requests, slot);
     }
 
-    /// A request goes: the sweep stands where it begins.
+    /// Dispatches a request; the position of the sweep is its start.
     fn start(&mut self, requests: &mut Requests, slot: Slot) {
         if requests[slot].private.mark == OVERDUE {
             self.overdue -= 1;
@@ -88,7 +88,7 @@ impl Sweep {
         self.leave(requests, slot);
     }
 
-    /// The requests whose deadline has come are the next sweep.
+    /// Makes the requests whose deadline has passed the next sweep.
     fn mark_overdue(&mut self, now: Nanos, requests: &mut Requests) {
         for list in &self.ages {
             let mut at = list.first();
@@ -102,7 +102,7 @@ impl Sweep {
         self.batches += u64::from(self.overdue > 0);
     }
 
-    /// The next of the overdue: upward from where the sweep stands, then from the lowest.
+    /// The next overdue request: upward from the sweep's position, then from the lowest.
     fn next_overdue(&self, requests: &Requests) -> Option<Slot> {
         let marked_from = |first: Option<Slot>| {
             let mut at = first;
@@ -115,7 +115,7 @@ impl Sweep {
         above.or_else(|| marked_from(self.tree.first(requests)))
     }
 
-    /// The oldest if its deadline has come.
+    /// The oldest request if its deadline has passed.
     fn oldest_overdue(&self, now: Nanos, requests: &Requests) -> Option<Slot> {
         let oldest = self.ages.iter().filter_map(List::first).min_by_key(|&slot| requests[slot].private.due);
         oldest.filter(|&slot| requests[slot].private.due <= now)
@@ -170,7 +170,7 @@ impl Elevator for Sweep {
         Order::Tree(&self.tree)
     }
 
-    /// What is left has the earlier of the two deadlines, and with it the class.
+    /// The joined request has the earlier of the two deadlines, and the class that goes with it.
     fn joined(&mut self, _now: Nanos, requests: &mut Requests, kept: Slot, gone: Slot) {
         let earlier = requests[gone].private;
         let before = requests[kept].private;
@@ -210,7 +210,7 @@ impl Elevator for Sweep {
         self.ages[usize::from(requests[slot].private.queue)].remove(requests, slot);
         requests[slot].private.queue = class as u16;
         requests[slot].private.due = due;
-        // Time does not go back: nothing in the list is due later.
+        // Time does not go back: no request in the list has a later deadline.
         self.ages[class as usize].push_back(requests, slot);
     }
 
@@ -254,7 +254,7 @@ mod tests {
     use crate::elevator::testing::Bench;
     use crate::task::{IoClass, TaskId, TaskInfo};
 
-    /// Task 1 reads metadata, task 2 ahead.
+    /// Task 1 reads metadata, task 2 reads ahead.
     fn bench(name: &str) -> Bench {
         let mut bench = Bench::new(name);
         for (task, class) in [(1, IoClass::RealTime), (2, IoClass::Idle)] {
@@ -301,7 +301,7 @@ mod tests {
     fn what_is_overdue_goes_in_one_sweep() {
         for (name, order) in [
             ("sweep", [600, 700, 50, 60, 80, 650]),
-            // Oldest first, as it came.
+            // Oldest first, in arrival order.
             ("sweep,batch=0", [700, 50, 600, 60, 80, 650]),
         ] {
             let mut bench = bench(name);

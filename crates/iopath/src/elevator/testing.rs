@@ -1,4 +1,4 @@
-//! A small language for the elevators' tests: a queue without plug or pool, bios by sector, the order in which requests go.
+//! A small language for the elevators' tests: a queue without plug or pool, bios by sector, the dispatch order.
 
 use super::by_name;
 use crate::bio::{Bio, Op};
@@ -32,7 +32,7 @@ impl Bench {
         self.queue.submit(self.now, bio)
     }
 
-    /// 4 KiB by task 0.
+    /// Task 0 reads 4 KiB.
     pub(crate) fn read(&mut self, sector: u64) {
         self.read_by(0, sector);
     }
@@ -49,7 +49,7 @@ impl Bench {
         self.submit(Bio::new(Op::Write, sector, 8).by(TaskId(task)));
     }
 
-    /// The next request's name, if there is one now.
+    /// Starts the next request, if there is one now.
     pub(crate) fn start(&mut self) -> Option<RequestId> {
         match self.queue.next(self.now, 1) {
             Next::Request(id) => Some(id),
@@ -65,7 +65,7 @@ impl Bench {
         assert!(self.queue.completed(self.now, id, |_| {}));
     }
 
-    /// Starts and completes one request at once.
+    /// Starts and completes one request.
     pub(crate) fn serve(&mut self) -> Option<u64> {
         let id = self.start()?;
         let sector = self.sector(id);
@@ -73,12 +73,12 @@ impl Bench {
         Some(sector)
     }
 
-    /// Serves one after the other without time passing until the elevator has no more.
+    /// Serves requests one after the other, without time passing, until the elevator has no more.
     pub(crate) fn order(&mut self) -> Vec<u64> {
         std::iter::from_fn(|| self.serve()).collect()
     }
 
-    /// Up to `n` of them.
+    /// Serves up to `n` requests.
     pub(crate) fn serve_n(&mut self, n: usize) -> Vec<u64> {
         (0..n).map_while(|_| self.serve()).collect()
     }
@@ -92,14 +92,14 @@ impl Bench {
         }
     }
 
-    /// Sectors of what waits, as the snapshot tells them.
+    /// Sectors of the waiting requests, from the snapshot.
     pub(crate) fn waiting(&self) -> Vec<u64> {
         let mut seen = Snapshot::default();
         self.queue.snapshot(&mut seen);
         seen.waiting.iter().map(|waiting| waiting.sector).collect()
     }
 
-    /// Back and front merges.
+    /// Numbers of back and front merges.
     pub(crate) fn merged(&self) -> (u64, u64) {
         (self.queue.merges().back, self.queue.merges().front)
     }

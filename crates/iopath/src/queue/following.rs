@@ -1,5 +1,5 @@
-//! A queue that is made to follow a real kernel, step by step: what the kernel merged, inserted and issued is done here too, whatever this
-//! queue would have done. Whoever wants to compare asks a clone first.
+//! Making a queue follow a real kernel step by step: what the kernel merged, inserted and issued is done here too, whatever this queue
+//! would have done. To compare, ask a clone first.
 
 use super::{Queue, Submitted};
 use crate::bio::Bio;
@@ -9,9 +9,9 @@ use crate::request::{Request, RequestId, Slot, Stage};
 use crate::time::Nanos;
 
 impl Queue {
-    /// The device starts this request, whatever the elevator would have chosen: for following the trace of a real kernel step by step
-    /// (clone the queue and ask the clone's [`Queue::next`] first, to compare). False, and nothing happens, if no request of this name
-    /// waits. A plug of its task is handed over first, and the queue's opens.
+    /// The device starts this request, whatever the elevator would have chosen: for replaying the trace of a real kernel step by step
+    /// (clone the queue and ask the clone's [`Queue::next`] first, to compare). Returns false, without effect, if no such request waits.
+    /// A plug of its task is flushed first, and the queue's plug opens.
     pub fn follow(&mut self, now: Nanos, id: RequestId) -> bool {
         if let Some(request) = self.requests.get(id).filter(|request| request.stage() == Stage::Plugged) {
             self.flush(now, request.task());
@@ -35,19 +35,19 @@ impl Queue {
         true
     }
 
-    /// The request that was set aside waits again: for following a kernel that has not set it aside, as a merge with it shows.
+    /// Returns the parked request to the elevator: for a kernel that has not parked it, as a merge with it shows.
     pub fn unpark(&mut self, now: Nanos) {
         if let Some(parked) = self.parked.take() {
             self.put_back(now, parked);
         }
     }
 
-    /// The request that was picked before the device had a place for it.
+    /// The request that was picked before the device had a tag for it.
     pub fn parked(&self) -> Option<RequestId> {
         self.parked.map(|slot| self.requests.id(slot))
     }
 
-    /// What was parked here was not what the real kernel parked: it waits again, as if it were new.
+    /// Returns a parked request to the elevator as if it were new, because the real kernel parked another one.
     fn put_back(&mut self, now: Nanos, slot: Slot) {
         self.elevator.returned(now, &mut self.requests, slot);
         self.requests.set_stage(slot, Stage::Waiting);
@@ -55,7 +55,7 @@ impl Queue {
         self.elevator.insert(now, &mut self.requests, slot);
     }
 
-    /// Takes a bio as a request of its own, whatever it touches.
+    /// Takes a bio as a separate request, whatever it touches.
     pub fn submit_apart(&mut self, now: Nanos, bio: Bio) -> Submitted {
         if !self.takes(&bio) {
             return Submitted::TooLarge;
@@ -69,8 +69,8 @@ impl Queue {
         }
     }
 
-    /// Takes a bio as part of this request, whatever the elevator says to it. If that cannot be (none is named, or it is too long then), the
-    /// bio is a request of its own.
+    /// Merges a bio into this request, whatever the elevator would decide. If that is impossible (no such request, or it would be too
+    /// long), the bio becomes a separate request.
     pub fn submit_to(
         &mut self,
         now: Nanos,
@@ -87,7 +87,7 @@ impl Queue {
         merged.unwrap_or_else(|| self.submit_apart(now, bio))
     }
 
-    /// A request leaves its task's plug for the elevator before the others of that plug do. `joins`: it may become the tail of another.
+    /// A request leaves its task's plug for the elevator before the others of that plug. `joins`: it may become the tail of another.
     pub fn insert_plugged(&mut self, now: Nanos, id: RequestId, joins: bool) {
         let plugged = self.requests.get(id).filter(|request| request.stage() == Stage::Plugged);
         if let Some(task) = plugged.map(Request::task) {
@@ -97,7 +97,8 @@ impl Queue {
         }
     }
 
-    /// A request is known to have as many segments as the device takes. False, and nothing happens, if that was known, or if it is gone.
+    /// Records that a request has as many segments as the device takes. Returns false, without effect, if that was known or the request
+    /// is gone.
     pub fn fill(&mut self, id: RequestId) -> bool {
         let most = self.rules.limits.max_segments;
         let room = self.requests.get(id).is_some_and(|request| request.segments() < most);

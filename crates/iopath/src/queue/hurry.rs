@@ -1,5 +1,5 @@
-//! What a reader asks of its queue besides taking the next request: to find the one that holds a sector, to hurry one up that somebody now waits
-//! for, and to take the next one along if only a small hole lies between.
+//! Queue operations for readers, besides taking the next request: finding the one that holds a sector, promoting one that is now waited
+//! for, and taking the following one as well if only a small gap lies between.
 
 use super::Queue;
 use crate::bio::Op;
@@ -10,7 +10,7 @@ use crate::time::Nanos;
 use std::ops::Range;
 
 impl Queue {
-    /// The request that holds a sector and waits with the elevator. All that wait are looked at.
+    /// The request with the elevator that holds a sector. Scans all waiting requests.
     pub fn holding(&self, sector: u64) -> Option<RequestId> {
         let mut found = None;
         self.elevator.each_waiting(&self.requests, &mut |slot| {
@@ -22,8 +22,8 @@ impl Queue {
         found.map(|slot| self.requests.id(slot))
     }
 
-    /// The requests that hold a sector of some runs and wait with the elevator. Neither beginnings nor ends of the runs go back from one to the
-    /// next. All that wait are looked at, once for all runs.
+    /// The requests with the elevator that hold a sector of some runs. Neither starts nor ends of the runs may decrease. Scans all
+    /// waiting requests once for all runs.
     pub fn holding_any(&self, runs: &[Range<u64>]) -> Vec<RequestId> {
         let mut found = Vec::new();
         self.elevator.each_waiting(&self.requests, &mut |slot| {
@@ -36,15 +36,15 @@ impl Queue {
         found
     }
 
-    /// A request that waits with the elevator counts from now on as one of this class. Without effect on elevators that know no classes.
+    /// Promotes a request with the elevator to this class. No effect on elevators without classes.
     pub fn hurry(&mut self, now: Nanos, id: RequestId, class: IoClass) {
         if self.requests.get(id).map(Request::stage) == Some(Stage::Waiting) {
             self.elevator.hurried(now, &mut self.requests, id.slot, class);
         }
     }
 
-    /// The device starts, together with one that ends at `end`, the read that begins next behind it: if at most `gap` sectors lie between,
-    /// and no more than `room` sectors from `end` on are taken up. All that wait are looked at.
+    /// Starts, together with a request that ends at `end`, the next read behind it: if at most `gap` sectors lie between, and its end is
+    /// at most `room` sectors after `end`. Scans all waiting requests.
     pub fn next_within(&mut self, now: Nanos, end: u64, gap: u64, room: u64) -> Option<RequestId> {
         let mut best: Option<(u64, Slot)> = None;
         self.elevator.each_waiting(&self.requests, &mut |slot| {

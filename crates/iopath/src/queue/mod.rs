@@ -1,8 +1,9 @@
-//! A device's queue: requests, elevator, limits, pools or tags, and plugs. The one thing that a simulator or a file system talks to:
-//! bios go in, requests come out when the device has room, bios come back when a request is done.
+//! A device's queue: requests, elevator, limits, pools or tags, and plugs. The only interface for a simulator or a file system: bios go
+//! in, requests come out when the device has room, bios come back when a request completes.
 //!
-//! Time is the caller's and must not go back. Whoever is told [`Submitted::Full`] sleeps until [`Queue::has_room`] (first come, first
-//! served), calls [`Queue::let_in`] and submits again; whoever waits for a bio calls [`Queue::unplug`] or [`Queue::finish_plug`] first.
+//! The caller supplies the time, which must not decrease. After [`Submitted::Full`] it sleeps until [`Queue::has_room`] (first come,
+//! first served), calls [`Queue::let_in`] and submits again; before waiting for a bio it calls [`Queue::unplug`] or
+//! [`Queue::finish_plug`].
 
 mod following;
 mod hurry;
@@ -24,32 +25,32 @@ use crate::time::Nanos;
 use plug::Plugs;
 use pool::Pool;
 
-/// What became of a bio.
+/// Result of submitting a bio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Submitted {
-    /// It is part of a request that was there.
+    /// It was merged into an existing request.
     Merged {
-        /// Which.
+        /// That request.
         request: RequestId,
-        /// At which end.
+        /// The end at which it was added.
         kind: MergeKind,
     },
-    /// It is a request of its own.
+    /// It became a new request.
     Queued(RequestId),
-    /// There is no room: the submitter sleeps and tries again. Its plug has been handed over.
+    /// There is no room: the submitter sleeps and tries again. Its plug has been flushed.
     Full,
-    /// It is longer, or has more segments, than the device takes in one request (or no sectors at all): cut it up first.
+    /// It is longer, or has more segments, than the device takes in one request (or has no sectors): split it first.
     TooLarge,
 }
 
-/// What the device does next.
+/// What the device should do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// It starts this request.
+    /// Start this request.
     Request(RequestId),
-    /// Nothing until something is submitted, unplugged or completed.
+    /// Nothing until the next submission, unplug or completion.
     Nothing,
-    /// Nothing until this moment or, if earlier, until something is submitted, unplugged or completed: ask again then.
+    /// Ask again at this time or, if earlier, after the next submission, unplug or completion.
     NotBefore(Nanos),
 }
 
@@ -61,11 +62,11 @@ pub struct Queue {
     requests: Requests,
     pool: Pool,
     plugs: Plugs,
-    /// The queue is plugged until then.
+    /// The queue is plugged until this time.
     plugged_until: Option<Nanos>,
     /// The request that grew or entered last.
     last_merge: Option<RequestId>,
-    /// Picked before the device had a place.
+    /// Picked before the device had a tag.
     parked: Option<Slot>,
     started: u32,
     counts: MergeCounts,
@@ -95,20 +96,20 @@ impl Queue {
         }
     }
 
-    /// Says what is known of a task that begins; otherwise it is a process of its own with the default priority.
+    /// Describes a task that begins; by default it is a separate process with the default priority.
     pub fn describe(&mut self, task: TaskId, info: TaskInfo) {
         self.elevator.task_began(task);
         self.requests.describe(task, info);
     }
 
-    /// A task will never submit again (it may still have requests under way).
+    /// A task will never submit again (it may still have requests queued or in flight).
     pub fn task_exited(&mut self, now: Nanos, task: TaskId) {
         self.finish_plug(now, task);
         self.elevator.task_exited(now, &mut self.requests, task);
     }
 
-    /// The next request for a device with `free_tags` places. With [`Rules::parks`] ask again until it says no, even when no place is
-    /// left: as today's drivers do, the queue then sets one request aside, which can no longer grow.
+    /// The next request for a device with `free_tags` tags. With [`Rules::parks`] keep asking until nothing is returned, even without
+    /// free tags: like today's drivers, the queue then parks one request, which can no longer grow.
     pub fn next(&mut self, now: Nanos, free_tags: u32) -> Next {
         if let Some(until) = self.plugged_until {
             if now < until {
@@ -145,8 +146,8 @@ impl Queue {
         Next::Request(self.requests.id(slot))
     }
 
-    /// The device is done with a request: hands over its bios in the order of their sectors and frees its place. False, and nothing
-    /// happens, if no request of this name is with the device.
+    /// The device has completed a request: passes its bios to `each_bio` in sector order and frees its slot. Returns false, without
+    /// effect, if no such request is in flight.
     pub fn completed(&mut self, now: Nanos, id: RequestId, each_bio: impl FnMut(Bio)) -> bool {
         let Some(request) = self.requests.get(id).filter(|request| request.stage() == Stage::Started) else {
             return false;
@@ -159,7 +160,7 @@ impl Queue {
         true
     }
 
-    /// Someone waits: the queue's plug opens.
+    /// A task waits: the queue's plug opens.
     pub fn unplug(&mut self, _now: Nanos) {
         self.plugged_until = None;
     }
@@ -169,12 +170,12 @@ impl Queue {
         self.plugged_until.is_some()
     }
 
-    /// A request that has not been completed.
+    /// A request that has not completed.
     pub fn request(&self, id: RequestId) -> Option<&Request> {
         self.requests.get(id)
     }
 
-    /// The bios of a request that has not been completed, in the order of their sectors.
+    /// The bios of a request that has not completed, in sector order.
     pub fn bios(&self, id: RequestId) -> impl Iterator<Item = &Bio> {
         let known = self.requests.get(id).map(|_| self.requests.bios(id.slot));
         known.into_iter().flatten()
@@ -185,12 +186,12 @@ impl Queue {
         &self.requests
     }
 
-    /// Whether a submitter of this kind that was told `Full` would now be let in.
+    /// Whether a submitter of this kind that got `Full` would now be let in.
     pub fn has_room(&self, op: Op) -> bool {
         self.pool.has_room(op)
     }
 
-    /// A task that slept for room is let in; in 2.6 it may then take a batch of requests.
+    /// Lets in a task that slept for room; in 2.6 it may then take a batch of requests.
     pub fn let_in(&mut self, now: Nanos, task: TaskId) {
         self.pool.let_in(now, task);
     }
@@ -205,36 +206,36 @@ impl Queue {
         &self.elevator
     }
 
-    /// The elevator, to set its tunables.
+    /// The elevator, for setting its tunables.
     pub const fn elevator_mut(&mut self) -> &mut AnyElevator {
         &mut self.elevator
     }
 
-    /// The rules.
+    /// The kernel's rules for this queue.
     pub const fn rules(&self) -> &Rules {
         &self.rules
     }
 
-    /// Merges so far.
+    /// Merge counters so far.
     pub const fn merges(&self) -> &MergeCounts {
         &self.counts
     }
 
-    /// Requests with the device.
+    /// Number of requests in flight.
     pub const fn in_flight(&self) -> u32 {
         self.started
     }
 
-    /// Requests that wait: in plugs, with the elevator, or parked.
+    /// Number of waiting requests: in plugs, with the elevator, or parked.
     pub const fn waiting(&self) -> usize {
         self.requests.len() - self.started as usize
     }
 
-    /// Another elevator takes over everything that waits. Requests with the device stay there.
+    /// Replaces the elevator; the new one takes over all waiting requests. Requests in flight stay there.
     ///
     /// # Errors
-    /// Requests are under way that the old elevator must see complete; the new one is given back. (The kernel freezes the queue for
-    /// a change and so waits for them.)
+    /// Requests are in flight whose completion the old elevator must see; the new one is given back. (The kernel freezes the queue for a
+    /// change and so waits for them.)
     pub fn change_elevator(&mut self, now: Nanos, mut elevator: AnyElevator) -> Result<(), Box<AnyElevator>> {
         if self.started > 0 || self.parked.is_some() {
             return Err(Box::new(elevator));

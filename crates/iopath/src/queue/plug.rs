@@ -1,5 +1,5 @@
-//! Today's plug: each task may gather its requests in a list of its own before the elevator sees them. A bio is merged with the request
-//! that the task made last, if it touches it.
+//! Today's plug: each task may gather its requests in a private list before the elevator sees them. A bio is merged with the request that
+//! the task created last, if it touches it.
 
 use crate::list::List;
 use crate::request::{Requests, Slot};
@@ -27,7 +27,7 @@ impl Plugs {
         self.of_task[task.index()].open = true;
     }
 
-    /// Requests of a task are handed over from now on.
+    /// Requests of a task are no longer held back.
     pub(crate) fn stop(&mut self, task: TaskId) {
         if let Some(plug) = self.of_task.get_mut(task.index()) {
             plug.open = false;
@@ -49,7 +49,7 @@ impl Plugs {
         Some(slot)
     }
 
-    /// Takes one out that is in the plug of a task.
+    /// Removes a request from a task's plug.
     pub(crate) fn remove(&mut self, requests: &mut Requests, task: TaskId, slot: Slot) {
         if let Some(plug) = self.of_task.get_mut(task.index()) {
             plug.list.remove(requests, slot);
@@ -57,7 +57,7 @@ impl Plugs {
         }
     }
 
-    /// Requests held back by all of them.
+    /// Number of requests in all plugs.
     pub(crate) const fn held(&self) -> usize {
         self.held
     }

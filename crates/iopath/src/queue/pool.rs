@@ -1,5 +1,5 @@
-//! Who may have a request: one pool (2.4), a pool per direction with batches and congestion (2.6), or tags (today). Counts only; the
-//! requests themselves lie in the table.
+//! Who may allocate a request: one pool (2.4), a pool per direction with batches and congestion (2.6), or tags (today). Only counts; the
+//! requests themselves are in the table.
 
 use super::rules::PoolRule;
 use crate::bio::Op;
@@ -7,9 +7,9 @@ use crate::elevator::{Held, MayQueue};
 use crate::task::TaskId;
 use crate::time::Nanos;
 
-/// Requests that a task may take beyond the limit once it has been let in (2.6's batch).
+/// Requests that a task may take beyond the limit after it was let in (2.6's batch).
 const BATCH: u8 = 32;
-/// How long it may.
+/// Time limit of a batch.
 const BATCH_TIME: Nanos = Nanos::from_millis(20);
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,17 +18,17 @@ struct Batch {
     since: Nanos,
 }
 
-/// What is given out.
+/// Requests or tags in use.
 #[derive(Clone, Debug)]
 pub(crate) struct Pool {
     rule: PoolRule,
-    /// Without an elevator a request takes the driver's tag at once.
+    /// Without an elevator a request takes the driver's tag immediately.
     bare: bool,
     held: [u32; 2],
     full: [bool; 2],
     congested: [bool; 2],
     batches: Vec<Batch>,
-    /// Tags that have been freed since somebody was told that there is none; `None`: nobody was.
+    /// Tags freed since a submitter was refused one; `None`: none was refused.
     freed: Option<u32>,
 }
 
@@ -66,7 +66,7 @@ impl Pool {
         }
     }
 
-    /// Takes a place for a request, if its submitter may have one. A submitter that may not is expected to sleep and ask again.
+    /// Takes a slot for a request, if its submitter may have one. A refused submitter is expected to sleep and ask again.
     pub(crate) fn take(&mut self, now: Nanos, op: Op, task: TaskId, elevator: MayQueue) -> bool {
         let way = op.direction();
         let given = elevator != MayQueue::No
@@ -90,7 +90,7 @@ impl Pool {
         given
     }
 
-    /// Newcomers take a tag when there is one; who has been refused sleeps until a batch of them is free.
+    /// Newcomers take a tag if one is free; refused submitters sleep until a batch of tags has been freed.
     fn take_tag(&mut self) -> bool {
         let given = self.held[0] + self.held[1] < self.limit();
         if !given && self.freed.is_none_or(|freed| freed >= self.wake_batch()) {
@@ -99,7 +99,7 @@ impl Pool {
         given
     }
 
-    /// Sleepers are woken when so many tags have been freed.
+    /// Number of freed tags that wakes sleepers.
     fn wake_batch(&self) -> u32 {
         (self.limit() / 8).clamp(1, 8)
     }
@@ -118,7 +118,7 @@ impl Pool {
         }
         if held + 1 >= requests {
             if !self.full[way] {
-                // The one that fills the pool finishes its batch.
+                // The task that fills the pool finishes its batch.
                 self.full[way] = true;
                 self.start_batch(now, task);
             } else if elevator != MayQueue::Must && !self.in_batch(now, task) {
@@ -134,7 +134,7 @@ impl Pool {
         true
     }
 
-    /// A task that slept for a request is let in: it may take a batch.
+    /// Lets in a task that slept for a request: it may take a batch.
     pub(crate) fn let_in(&mut self, now: Nanos, task: TaskId) {
         if matches!(self.rule, PoolRule::PerDirection { .. }) {
             self.start_batch(now, task);
@@ -154,7 +154,7 @@ impl Pool {
             .is_some_and(|batch| batch.left == BATCH || (batch.left > 0 && now < batch.since + BATCH_TIME))
     }
 
-    /// Places are free again.
+    /// Returns slots to the pool.
     pub(crate) fn give_back(&mut self, op: Op, places: u32) {
         let way = op.direction();
         debug_assert!(self.held[way] >= places, "no more is given back than was taken");
@@ -237,7 +237,7 @@ mod tests {
         while take(&mut pool, 0, Op::Write, A) {
             taken += 1;
         }
-        // 127 below the limit, then the batch of the task that met it.
+        // 127 below the limit, then the batch of the task that reached it.
         assert_eq!(taken, 127 + 32);
         assert!(!take(&mut pool, 0, Op::Write, B) && take(&mut pool, 0, Op::Read, B));
         assert!(pool.take(Nanos::ZERO, Op::Write, B, MayQueue::Must));

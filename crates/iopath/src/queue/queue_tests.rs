@@ -1,4 +1,4 @@
-//! The queue's own rules, held with the simplest elevator.
+//! The queue's own rules, tested with the simplest elevator.
 
 use super::*;
 use crate::elevator;
@@ -166,7 +166,7 @@ fn a_request_picked_before_a_tag_is_free_can_no_longer_grow() {
 fn a_request_that_is_joined_as_it_enters_has_the_name_of_the_one_it_joined() {
     let limits = Limits { max_sectors: 24, ..Limits::CCISS };
     let mut queue = Queue::new(elevator::by_name("mq-deadline").unwrap(), Rules::bare(limits));
-    // The hint, which the bio between the two would make too long.
+    // The last-merge hint, which the bio between the two would make too long.
     queue.submit(ms(0), Bio::new(Op::Read, 100, 20));
     let Submitted::Queued(lower) = queue.submit(ms(0), read(84)) else { panic!() };
     let between = queue.submit(ms(0), read(92));

@@ -1,32 +1,32 @@
-//! The rules of a queue that belong to the kernel and not to the elevator: how many requests there may be and who may have one, when
-//! a plug holds them back, whether a request is picked before the device has a place. Presets for 2.4, 2.6 and today.
+//! The rules of a queue that belong to the kernel rather than the elevator: the number of requests and who may allocate one, plugging,
+//! and whether a request is picked before the device has a tag. Presets for 2.4, 2.6 and today.
 
 use crate::limits::Limits;
 use crate::time::{Hz, Nanos};
 
-/// How many requests there may be.
+/// Limit on the number of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PoolRule {
-    /// 2.4: one pool for both directions. Once empty, nobody gets a request until a quarter is free again.
+    /// 2.4: one pool for both directions. Once empty, no task gets a request until a quarter is free again.
     Shared {
-        /// The pool.
+        /// Size of the pool.
         requests: u32,
     },
-    /// 2.6: a pool per direction. Who found it full may take a batch of 32 beyond the limit (up to half more) within 20 ms after
-    /// it was let in; everybody else waits.
+    /// 2.6: a pool per direction. A task that found it full may take a batch of 32 beyond the limit (up to half more) within 20 ms after
+    /// it was let in; all others wait.
     PerDirection {
         /// `nr_requests`: 128.
         requests: u32,
     },
-    /// Today: tags. With an elevator a request has one of its `scheduler` tags from its making on; without one (`none`) it has a
-    /// tag of the `driver`. Who found none sleeps until eight (an eighth of few) have been freed.
+    /// Today: tags. With an elevator a request holds one of its `scheduler` tags from allocation on; without one (`none`) it holds a tag
+    /// of the `driver`. A task that found none sleeps until eight (or an eighth, if fewer) have been freed.
     Tags {
-        /// Tags of the driver.
+        /// Number of driver tags.
         driver: u32,
-        /// Tags of the elevator, twice as many by default.
+        /// Number of elevator tags, by default twice as many.
         scheduler: u32,
     },
-    /// No limit but the table's size.
+    /// Limited only by the table's size.
     Unlimited,
 }
 
@@ -35,20 +35,20 @@ pub enum PoolRule {
 pub enum PlugRule {
     /// Never.
     None,
-    /// 2.4 and 2.6: an empty queue is plugged by its first request. It opens when someone waits ([`crate::Queue::unplug`]),
-    /// with the n-th request, or after some time. 2.4 knows only the first.
+    /// 2.4 and 2.6: an empty queue is plugged by its first request. The plug opens when a task waits ([`crate::Queue::unplug`]), with the
+    /// n-th request, or after some time. 2.4 has only the first rule.
     Queue {
-        /// It opens with this many requests; 0: however many there are.
+        /// Number of requests that opens it; 0: no such rule.
         requests: u32,
-        /// It opens after this time.
+        /// Time after which it opens.
         after: Nanos,
     },
-    /// Today: each task gathers its own requests between [`crate::Queue::start_plug`] and [`crate::Queue::finish_plug`] and
-    /// hands them over together; also when another comes and it holds this many or the last one is this long.
+    /// Today: each task gathers its own requests between [`crate::Queue::start_plug`] and [`crate::Queue::finish_plug`] and inserts them
+    /// together; also when another one comes and it holds this many or the last one is this long.
     Task {
         /// Most requests held: 32.
         requests: u32,
-        /// Sectors of a last request that is not waited for: 256 (128 KiB).
+        /// Length of the last request, unless waited for, that flushes the plug: 256 sectors (128 KiB).
         sectors: u32,
     },
 }
@@ -56,27 +56,27 @@ pub enum PlugRule {
 /// The rules of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// What the device takes in one request.
+    /// Limits of one request of the device.
     pub limits: Limits,
     /// How many requests there may be.
     pub pool: PoolRule,
     /// When requests are held back.
     pub plug: PlugRule,
-    /// Whether the driver picks a request before it has a place for it: the request can no longer grow and is next. True for
-    /// tagged devices (2.6's SCSI and cciss, today's block layer), false for IDE.
+    /// Whether the driver picks a request before it has a tag for it: the request can no longer grow and goes next. True for tagged
+    /// devices (2.6's SCSI and cciss, today's block layer), false for IDE.
     pub parks: bool,
     /// Ticks per second, for elevators that count in jiffies.
     pub hz: Hz,
 }
 
 impl Rules {
-    /// 2.4 with an IDE disk: 128 requests, a plug that opens when someone waits.
+    /// 2.4 with an IDE disk: 128 requests, a plug that opens when a task waits.
     pub const fn linux24(limits: Limits) -> Self {
         let plug = PlugRule::Queue { requests: 0, after: Nanos::NEVER };
         Self { limits, pool: PoolRule::Shared { requests: 128 }, plug, parks: false, hz: Hz::LINUX_24 }
     }
 
-    /// 2.6 with a device that takes one request after another: 128 requests per direction, a plug of 4 requests or 3 ms.
+    /// 2.6 with a device that takes one request at a time: 128 requests per direction, a plug of 4 requests or 3 ms.
     pub const fn linux26(limits: Limits) -> Self {
         let plug = PlugRule::Queue { requests: 4, after: Nanos::from_millis(3) };
         Self { limits, pool: PoolRule::PerDirection { requests: 128 }, plug, parks: false, hz: Hz::LINUX_26 }
@@ -100,7 +100,7 @@ impl Rules {
         Self { limits, pool: PoolRule::Unlimited, plug: PlugRule::None, parks: false, hz: Hz::LINUX_26 }
     }
 
-    /// With this many requests or, today, tags of the elevator.
+    /// Sets the number of requests or, today, of the elevator's tags.
     #[must_use]
     pub const fn with_requests(mut self, count: u32) -> Self {
         match &mut self.pool {
@@ -111,14 +111,14 @@ impl Rules {
         self
     }
 
-    /// With a plug that opens only when somebody waits, or says that he is done.
+    /// Plugs that open only when a task waits or finishes its plug.
     #[must_use]
     pub const fn gathering(mut self) -> Self {
         self.plug = PlugRule::Queue { requests: 0, after: Nanos::NEVER };
         self
     }
 
-    /// With a driver that picks before it has a place.
+    /// A driver that picks before it has a tag.
     #[must_use]
     pub const fn parking(mut self) -> Self {
         self.parks = true;
@@ -139,17 +139,17 @@ impl Rules {
         self
     }
 
-    /// Whether a plug never opens by itself: somebody has to say that he waits.
+    /// Whether a plug never opens on its own: a task must report that it waits.
     #[must_use]
     pub const fn waits_to_be_opened(&self) -> bool {
         matches!(self.plug, PlugRule::Queue { requests: 0, after: Nanos::NEVER })
     }
 
-    /// Places that the table of requests needs.
+    /// Number of slots in the table of requests.
     pub(crate) const fn capacity(&self) -> usize {
         match self.pool {
             PoolRule::Shared { requests } => requests as usize,
-            // Both directions with the reserve for those that may take a batch.
+            // Both directions with the reserve for tasks that may take a batch.
             PoolRule::PerDirection { requests } => 3 * requests as usize,
             PoolRule::Tags { driver, scheduler } => {
                 if driver > scheduler {

@@ -1,4 +1,4 @@
-//! What is in a queue at a moment, for plots and for the comparison with a running kernel. Filled into a buffer that the caller keeps.
+//! The contents of a queue at one point in time, for plots and for the comparison with a running kernel. Filled into a reusable buffer.
 
 use super::Queue;
 use crate::bio::Op;
@@ -6,40 +6,40 @@ use crate::elevator::Elevator;
 use crate::task::TaskId;
 use crate::time::Nanos;
 
-/// A request that waits.
+/// A waiting request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waiting {
     /// First sector.
     pub sector: u64,
     /// Length in sectors.
     pub sectors: u32,
-    /// What is done.
+    /// Operation.
     pub op: Op,
-    /// Who submitted its first bio.
+    /// The task that submitted its first bio.
     pub task: TaskId,
-    /// Since when.
+    /// When its first bio was submitted.
     pub since: Nanos,
 }
 
-/// A queue's content.
+/// The contents of a queue.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
-    /// With the elevator, roughly in the order in which they would go.
+    /// Requests with the elevator, roughly in dispatch order.
     pub waiting: Vec<Waiting>,
     /// Requests in the plugs of tasks.
     pub in_plugs: usize,
-    /// A request is picked and waits for a place.
+    /// Whether a picked request waits for a tag.
     pub parked: bool,
-    /// Requests with the device.
+    /// Number of requests in flight.
     pub in_flight: u32,
-    /// The queue's plug is closed.
+    /// Whether the queue's plug holds requests back.
     pub plugged: bool,
-    /// What the elevator counted, by name.
+    /// The elevator's counters, by name.
     pub counters: Vec<(&'static str, u64)>,
 }
 
 impl Queue {
-    /// Writes the queue's content into a snapshot, whose buffers are used again.
+    /// Fills a snapshot, reusing its buffers.
     pub fn snapshot(&self, into: &mut Snapshot) {
         into.waiting.clear();
         self.elevator.each_waiting(&self.requests, &mut |slot| {

@@ -1,4 +1,4 @@
-//! The way of a bio into a queue: merged in its task's plug, merged with a request of the elevator, or a new request that goes into the
+//! The path of a bio into a queue: merged in its task's plug, merged with a request of the elevator, or a new request that goes into the
 //! plug or to the elevator.
 
 use super::{PlugRule, Queue, Submitted};
@@ -10,7 +10,7 @@ use crate::task::TaskId;
 use crate::time::Nanos;
 
 impl Queue {
-    /// Takes a bio.
+    /// Submits a bio.
     pub fn submit(&mut self, now: Nanos, bio: Bio) -> Submitted {
         if !self.takes(&bio) {
             return Submitted::TooLarge;
@@ -21,7 +21,7 @@ impl Queue {
         let Some(slot) = self.make(now, bio) else { return Submitted::Full };
         match self.enter(now, bio.task(), slot, true) {
             kept if kept == slot => Submitted::Queued(self.requests.id(slot)),
-            // Joined at once: the request that was looked at first could not take it, the one before it can.
+            // Joined at once: the request tried first could not take it, but the one before it can.
             kept => Submitted::Merged { request: self.requests.id(kept), kind: MergeKind::Back },
         }
     }
@@ -31,7 +31,7 @@ impl Queue {
         bio.sectors() > 0 && self.rules.limits.allow(u64::from(bio.sectors()), bio.span().segments())
     }
 
-    /// A new request of a bio, if there is room for it.
+    /// A new request for a bio, if there is room for it.
     pub(super) fn make(&mut self, now: Nanos, bio: Bio) -> Option<Slot> {
         let may = self.elevator.may_queue(now, &self.requests, &bio, self.pool.held());
         if !self.pool.take(now, bio.op(), bio.task(), may) {
@@ -46,14 +46,14 @@ impl Queue {
         slot
     }
 
-    /// A task begins to gather its requests. Without effect where plugs are the queue's.
+    /// A task begins to gather its requests. No effect where the queue has the plug.
     pub fn start_plug(&mut self, task: TaskId) {
         if matches!(self.rules.plug, PlugRule::Task { .. }) {
             self.plugs.start(task);
         }
     }
 
-    /// A task is done gathering, or is about to sleep: its requests go to the elevator.
+    /// A task stops gathering, or is about to sleep: its requests go to the elevator.
     pub fn finish_plug(&mut self, now: Nanos, task: TaskId) {
         self.flush(now, task);
         self.plugs.stop(task);
@@ -111,8 +111,8 @@ impl Queue {
         Some(Submitted::Merged { request, kind })
     }
 
-    /// Whether the request that grew last does what the bio does, so that the kernel asks the elevator whether the two belong together
-    /// before it looks at where they lie.
+    /// Whether the last-merged request matches the bio's operation and sync class: if so, the kernel asks the elevator whether the two
+    /// belong together before it compares their sectors.
     fn last_merge_is_like(&self, bio: &Bio) -> bool {
         let last = self.last_merge.and_then(|id| self.requests.get(id));
         last.is_some_and(|request| {
@@ -122,7 +122,7 @@ impl Queue {
         })
     }
 
-    /// The request that grew last, if the bio touches it too. Kernels since 2.6 look there first.
+    /// The last-merged request, if the bio touches it too. Kernels since 2.6 look there first.
     fn last_merge_touches(&self, bio: &Bio) -> Option<(Slot, MergeKind)> {
         let hint: RequestId = self.last_merge.filter(|_| self.elevator.uses_last_merge())?;
         self.requests.get(hint).filter(|request| request.stage() == Stage::Waiting)?;
@@ -144,7 +144,7 @@ impl Queue {
         Some(())
     }
 
-    /// A request has grown at one end: if it now touches its neighbour there, the two become one. Returns the one that is left.
+    /// A request has grown at one end: joins it with its neighbour there if they now touch. Returns the remaining request.
     fn join_with_neighbour(&mut self, now: Nanos, slot: Slot, kind: MergeKind) -> Option<Slot> {
         let other = self.elevator.neighbour(&self.requests, slot, kind)?;
         let (kept, gone) = match kind {
@@ -163,7 +163,7 @@ impl Queue {
         true
     }
 
-    /// What the elevator no longer has, or never had, becomes the tail of another request.
+    /// A request that the elevator no longer has, or never had, becomes the tail of another.
     fn join_known(&mut self, kept: Slot, gone: Slot) {
         let (op, places) = (self.requests[gone].op(), u32::from(self.requests[gone].places()));
         self.requests.join(kept, gone, &self.rules.limits);
@@ -171,8 +171,8 @@ impl Queue {
         self.counts.joined += 1;
     }
 
-    /// A new request goes into its task's plug or to the elevator, where it `joins` others or not. Returns the request that it is
-    /// then, or is part of.
+    /// Puts a new request into its task's plug or the elevator, where it may be joined with others if `joins` is set. Returns the request
+    /// that it then is, or is part of.
     pub(super) fn enter(&mut self, now: Nanos, task: TaskId, slot: Slot, joins: bool) -> Slot {
         let PlugRule::Task { requests, sectors } = self.rules.plug else {
             return self.enter_plugged_queue(now, slot, joins);
@@ -193,7 +193,7 @@ impl Queue {
         let PlugRule::Queue { requests, after } = self.rules.plug else {
             return self.insert(now, slot, joins);
         };
-        // A driver that takes one request after another leaves it on the queue until it is done: the queue is not empty then.
+        // A driver that takes one request at a time leaves it on the queue until it completes: the queue is not empty then.
         let served = self.started > 0 && !self.rules.parks;
         if self.elevator.waiting() == 0 && self.parked.is_none() && !served {
             self.plugged_until = Some(now + after);
@@ -205,7 +205,7 @@ impl Queue {
         kept
     }
 
-    /// The requests of a task's plug go to the elevator, in the order in which they were made.
+    /// The requests of a task's plug go to the elevator, in creation order.
     pub(super) fn flush(&mut self, now: Nanos, task: TaskId) {
         while let Some(slot) = self.plugs.pop(&mut self.requests, task) {
             self.requests.set_stage(slot, Stage::Waiting);

@@ -1,29 +1,30 @@
-//! What passes between a read-ahead policy and its caller: the read() call, the page it stands on, and the cache as the policy sees it.
+//! The interface between a read-ahead policy and its caller: the read() call, the page being touched, and the cache as the policy sees
+//! it.
 
 use std::ops::Range;
 
-/// Bytes of a page; all policies count in these.
+/// Bytes per page; all policies count in pages.
 pub const PAGE_BYTES: u64 = 4096;
 
 /// One read() call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Where it begins, in bytes.
+    /// Start offset in bytes.
     pub offset: u64,
-    /// How much it asks for, in bytes.
+    /// Requested length in bytes.
     pub bytes: u64,
     /// Length of the file, in bytes; nothing is read beyond it.
     pub file_bytes: u64,
 }
 
 impl Call {
-    /// First byte behind what the call gets: its end or the file's.
+    /// End of the data returned, exclusive: the end of the call or of the file.
     #[must_use]
     pub fn end(&self) -> u64 {
         self.offset.saturating_add(self.bytes).min(self.file_bytes)
     }
 
-    /// The pages it walks over, to be touched in this order. Empty at and behind the end of the file.
+    /// The pages to touch, in this order. Empty at and beyond the end of the file.
     #[must_use]
     pub fn pages(&self) -> Range<u64> {
         if self.end() <= self.offset {
@@ -38,25 +39,24 @@ impl Call {
         self.file_bytes.div_ceil(PAGE_BYTES)
     }
 
-    /// One behind the last page of the call as it was asked for, the end of the file not minded. Sizes of requests follow what was
-    /// asked for, as in the kernel.
+    /// One past the last requested page, ignoring the end of the file. As in the kernel, request sizes follow the requested length.
     pub(super) fn asked_end(&self) -> u64 {
         self.offset.saturating_add(self.bytes).div_ceil(PAGE_BYTES)
     }
 }
 
-/// Whether a page is in the cache.
+/// State of a page in the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
-    /// It is not, and nobody is reading it.
+    /// Not cached and not being read.
     Absent,
-    /// It is being read.
+    /// Being read.
     InFlight,
-    /// Its data are there.
+    /// Cached and up to date.
     Cached,
 }
 
-/// A mark on a page (in today's kernels on a folio of several pages): who touches it starts the next window.
+/// A mark on a page (in today's kernels on a folio of several pages): touching it starts the next window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     /// First page of the folio.
@@ -72,24 +72,24 @@ impl Mark {
     }
 }
 
-/// A page is about to be copied out.
+/// A page about to be copied out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Touch {
-    /// Its number in the file.
+    /// Page number in the file.
     pub page: u64,
-    /// Where it is.
+    /// State in the cache.
     pub presence: Presence,
-    /// The mark it carries, if it carries one. A cache that keeps marks at single pages reports it for [`Mark::page`] only, which is
-    /// the same for streams and differs for a random read into the middle of a marked folio.
+    /// The mark on the page, if any. A cache that keeps marks at single pages reports it for [`Mark::page`] only, which is the same for
+    /// streams and differs for a random read into the middle of a marked folio.
     pub mark: Option<Mark>,
 }
 
-/// Whether somebody waits for a read.
+/// Whether a read is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The page that is touched is among those read.
+    /// Synchronous: it includes the touched page.
     Sync,
-    /// All of it is read in advance.
+    /// Asynchronous: all of it is read ahead.
     Async,
 }
 
@@ -98,14 +98,14 @@ pub trait Pages {
     /// Whether a page is cached or being read.
     fn present(&self, page: u64) -> bool;
 
-    /// Starts reading pages, none of which is present; they are present from now on. `mark` lies within them and is to be reported
-    /// in the [`Touch`] of its page until [`Pages::unmark`].
+    /// Starts reading pages, none of which is present; they count as present from now on. `mark` lies within them and must be reported in
+    /// the [`Touch`] of its page until [`Pages::unmark`].
     fn read(&mut self, first: u64, pages: u32, mark: Option<Mark>, kind: Kind);
 
-    /// Takes a mark away.
+    /// Removes a mark.
     fn unmark(&mut self, mark: Mark);
 
-    /// Whether the device's queue is so full that reads in advance are better left out. Asked by the policies whose kernels asked.
+    /// Whether the device's queue is so full that read-ahead should be skipped. Called by the policies whose kernels did.
     fn congested(&self) -> bool {
         false
     }

@@ -1,5 +1,5 @@
-//! What a read-ahead policy did to one open file, counted. The counts of a published debugging session of 2004 (files whose read-ahead
-//! went off, pages in runs, pages after jumps, windows that were all cached) are among them, so that the model is checked without time.
+//! Read-ahead counters of one open file. They include those of a published debugging session of 2004 (files whose read-ahead went off,
+//! sequential pages, pages after jumps, fully cached windows), which allows checking the model without timing.
 
 use std::ops::AddAssign;
 
@@ -8,26 +8,26 @@ use std::ops::AddAssign;
 pub struct Counters {
     /// How often read-ahead switched itself off.
     pub went_off: u64,
-    /// Of those, because everything it would have read was cached; the others are misses.
+    /// Times it went off because everything it would have read was cached; the others are misses.
     pub went_off_cached: u64,
-    /// How often it came back.
+    /// How often read-ahead came back on.
     pub came_back: u64,
-    /// Pages that followed the page before, as the policy saw it (not counted while it is off). To `ra26` that is a page inside its
-    /// window or right behind it; its first one counts as neither.
+    /// Pages that followed the previous page, as the policy saw it (not counted while it is off). For `ra26` that is a page inside or
+    /// directly after its window; a file's first page counts as neither.
     pub contiguous_pages: u64,
-    /// Pages that did not.
+    /// Pages that did not follow the previous page.
     pub jump_pages: u64,
-    /// Windows of which every page was cached already.
+    /// Windows with every page already cached.
     pub cached_windows: u64,
-    /// Windows started because somebody waits, with at least one page to read.
+    /// Synchronous windows with at least one page to read.
     pub sync_windows: u64,
-    /// Windows started in advance, with at least one page to read.
+    /// Asynchronous windows with at least one page to read.
     pub async_windows: u64,
     /// Pages read by all windows.
     pub window_pages: u64,
-    /// Pages that nobody had read ahead and that were read one by one.
+    /// Pages that had not been read ahead and were read one by one.
     pub single_pages: u64,
-    /// Pages that had been read ahead and were gone when they were wanted.
+    /// Pages that had been read ahead but were evicted before they were used.
     pub lost_pages: u64,
 }
 

@@ -1,11 +1,11 @@
-//! Read-ahead of the Solaris High Sierra file system after its rework of 2007 (seed of the optical table). A call is carried out in
-//! windows of 8 KiB; contiguous windows are counted, and after more than two each further one makes the read-ahead a page longer,
-//! up to four; a jump makes it a page shorter, and at nothing takes one from the count.
+//! Read-ahead of the Solaris High Sierra file system after its rework of 2007 (seed of the optical table). A call is processed in windows
+//! of 8 KiB; contiguous windows are counted, and after more than two each further one makes the read-ahead a page longer, up to four; a
+//! jump makes it a page shorter, or, if it is already 0, decrements the count.
 //!
-//! It is issued to a task queue on a hit only: when the last page of the window is cached and the page behind the window is not. A miss
-//! reads the rest of its window and nothing more: where the cache loses what it is given, reading ahead would be waste. With `extend=1` the
-//! read of a miss is made longer by what would be read ahead, as the code of the rework has it and its table of sizes shows (8 KiB and 16 KiB
-//! more are its requests of 24 KiB); its text knows nothing of that.
+//! It is issued to a task queue on hits only: when the last page of the window is cached and the page after the window is not. A miss
+//! reads only the rest of its window: where the cache loses pages quickly, reading ahead would be wasted. With `extend=1` the read of a
+//! miss is extended by the read-ahead length, as in the code of the rework and its table of sizes (8 KiB and 16 KiB more make its
+//! requests of 24 KiB); its text does not mention it.
 
 use super::call::{Call, Kind, PAGE_BYTES, Pages, Presence, Touch};
 use super::counters::Counters;
@@ -13,16 +13,15 @@ use super::io::Io;
 use super::policy::Rules;
 use crate::tunable::{Tunable, Tunables, Unit};
 
-/// Most pages read ahead.
+/// Row: most pages read ahead.
 const MAX: usize = 0;
-/// Contiguous windows before it begins.
+/// Row: contiguous windows before it begins.
 const CONTIGUOUS: usize = 1;
-/// Pages of a window.
+/// Row: pages per window.
 const WINDOW: usize = 2;
-/// Whether a miss reads ahead, too.
+/// Row: whether a miss reads ahead, too.
 const EXTEND: usize = 3;
 
-/// What can be set.
 pub(super) static TABLE: [Tunable; 4] = [
     Tunable::count("max", Unit::Pages, 4, "most pages read ahead at once"),
     Tunable::count("contiguous", Unit::Number, 2, "contiguous windows before read-ahead begins"),
@@ -30,25 +29,22 @@ pub(super) static TABLE: [Tunable; 4] = [
     Tunable::switch("extend", 0, "1: the read of a miss is longer by what would be read ahead"),
 ];
 
-/// The policy.
 #[derive(Clone, Debug)]
 pub(super) struct Hsfs {
-    /// Values of [`TABLE`].
     pub tunables: Tunables<4>,
 }
 
-/// Per file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct File {
-    /// One behind the last window.
+    /// One past the last window.
     end: u64,
     /// Contiguous windows counted.
     contiguous: u64,
-    /// Pages to read ahead.
+    /// Length of the read-ahead in pages.
     ahead: u64,
 }
 
-/// The window the call is in ends before this page.
+/// The current window of the call ends before this page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct InCall {
     window_end: u64,
@@ -81,7 +77,7 @@ impl Rules for Hsfs {
             file.end = now.window_end;
         }
         if touch.presence == Presence::Absent {
-            // Never nothing: the page is absent.
+            // Never empty: the page is absent.
             let more = if self.tunables[EXTEND] == 0 { 0 } else { file.ahead };
             io.window(page, now.window_end - page + more, None, Kind::Sync);
             return;
@@ -96,7 +92,7 @@ impl Rules for Hsfs {
 }
 
 impl Hsfs {
-    /// Windows lie at multiples of their size; the call's end cuts the last.
+    /// Windows are aligned to their size; the end of the call cuts the last one.
     fn window_end(&self, page: u64, call: &Call) -> u64 {
         let size = self.tunables[WINDOW];
         ((page / size + 1) * size).min(call.pages().end)
@@ -131,7 +127,7 @@ mod tests {
         let mut story = Story::of("hsfs");
         (0..4096).for_each(|block| story.read(block * 8192, 8192));
         let fours = story.reads().iter().filter(|&&(_, pages)| pages == 4).count();
-        // Seed: 65 522 of 65 535 reads of a 1 GB file were of 16 KiB.
+        // Optical table: 65 522 of 65 535 reads of a 1 GB file were of 16 KiB.
         assert!(fours >= 2040, "{fours} of {}", story.reads().len());
         assert!(story.reads().len() - fours < 12);
     }
@@ -142,13 +138,13 @@ mod tests {
         for n in shuffled(1000, 9) {
             story.take_reads();
             story.read((2 * n + 1) * 32768, 32768);
-            // Contiguous windows inside a call earn pages in advance, a jump takes one.
+            // Contiguous windows inside a call lengthen the read-ahead, a jump shortens it.
             let pages: u32 = story.reads().iter().map(|&(_, pages)| pages).sum();
             assert!((8..=12).contains(&pages), "{:?}", story.reads());
         }
     }
 
-    /// 24 KiB: a window that misses, and the four pages that the stream had earned.
+    /// 24 KiB: a window that misses, plus the four pages of read-ahead that the stream had reached.
     #[test]
     fn a_miss_is_longer_by_what_would_be_read_ahead_if_that_is_asked_for() {
         for (name, pages) in [("hsfs", 2), ("hsfs,extend=0", 2), ("hsfs,extend=1", 6)] {
@@ -159,7 +155,7 @@ mod tests {
             story.read(64 * 8192, 8192);
             assert_eq!(story.reads()[0], (128, pages), "{name}");
         }
-        // Who jumps about has earned nothing: the same as without.
+        // A reader that jumps has no read-ahead: the same as without the tunable.
         let reads = |name: &str| {
             let mut story = Story::of(name);
             shuffled(500, 3).into_iter().for_each(|n| story.read((2 * n + 1) * 65536, 2048));

@@ -1,29 +1,27 @@
-//! The way from a window of pages to reads: cut at the end of the file, cut around what is present already, counted. All policies read
-//! through here, so none of them can ask for a page twice or for one that the file does not have.
+//! From a window of pages to reads: cut at the end of the file, cut around pages already present, and counted. All policies read through
+//! this module, so none can request a page twice or beyond the end of the file.
 
 use super::call::{Kind, Mark, Pages};
 use super::counters::Counters;
 
-/// The cache, the counts and the file's length during one step of a policy.
+/// The cache, the counters and the file's length during one step of a policy.
 pub(super) struct Io<'a, P: Pages> {
-    /// The caller's cache.
     pub pages: &'a mut P,
-    /// The file's counts.
     pub counters: &'a mut Counters,
-    /// Pages of the file.
+    /// Length of the file in pages.
     pub file_pages: u64,
 }
 
 impl<P: Pages> Io<'_, P> {
-    /// Reads what is absent of a window and returns how many pages that were. Every run of absent pages is one read. A mark on a page
-    /// that is present already is lost, as in the kernel: the page may be somebody else's.
+    /// Reads the absent pages of a window and returns their number. Every run of absent pages is one read. A mark on a page already
+    /// present is lost, as in the kernel: the page may belong to another window.
     pub fn window(&mut self, first: u64, pages: u64, mark: Option<u64>, kind: Kind) -> u64 {
         let read = self.runs(first, pages, mark, kind);
         self.count(read, kind);
         read
     }
 
-    /// Notes a window of which `read` pages had to be read.
+    /// Counts a window of which `read` pages had to be read.
     pub fn count(&mut self, read: u64, kind: Kind) {
         let counters = &mut self.counters;
         match (read, kind) {
@@ -34,7 +32,7 @@ impl<P: Pages> Io<'_, P> {
         counters.window_pages += read;
     }
 
-    /// As [`Io::window`], not counted as a window.
+    /// Like [`Io::window`], but not counted as a window.
     pub fn runs(&mut self, first: u64, pages: u64, mark: Option<u64>, kind: Kind) -> u64 {
         let end = first.saturating_add(pages).min(self.file_pages);
         let mut at = first;
@@ -56,7 +54,7 @@ impl<P: Pages> Io<'_, P> {
         read
     }
 
-    /// Reads the page somebody stands on, alone, if it is still absent.
+    /// Reads the touched page alone, if it is still absent.
     pub fn single(&mut self, page: u64) {
         self.counters.single_pages += self.runs(page, 1, None, Kind::Sync);
     }

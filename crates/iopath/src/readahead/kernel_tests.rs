@@ -1,9 +1,9 @@
-//! `modern` against linux 6.18: what block_bio_queue showed for reads of one file on a fresh ext4 (a loop device with direct I/O, the
-//! file in one extent, caches dropped by mounting anew). Sizes in KiB, in the order of submission.
+//! `modern` compared with linux 6.18: block_bio_queue events for reads of one file on a fresh ext4 (a loop device with direct I/O, the
+//! file in one extent, caches dropped by remounting). Sizes in KiB, in submission order.
 
 use super::testing::{Story, shuffled};
 
-/// The sizes of reads, in KiB.
+/// Sizes of the reads, in KiB.
 fn sizes(story: &Story) -> Vec<u32> {
     story.reads().iter().map(|&(_, pages)| pages * 4).collect()
 }
@@ -105,8 +105,8 @@ fn two_streams_through_one_file() {
         story.read(n * 4096, 4096);
         story.read((20_000 + n) * 4096, 4096);
     }
-    // Then the ways part: looking back from a missing page, 6.18 miscounts what lies in a large folio, and the layout of folios is
-    // not known to a policy. The kernel goes on with 128, 68, 4, 48, 128.
+    // Then they diverge: looking back from a missing page, 6.18 miscounts pages in a large folio, and a policy does not know the layout
+    // of folios. The kernel continues with 128, 68, 4, 48, 128.
     assert_eq!(sizes(&story)[..10], [16, 4, 32, 4, 12, 76, 16, 28, 56, 4]);
     let large = sizes(&story).iter().filter(|&&kib| kib >= 112).count();
     assert!(large >= 2, "both streams come to the maximum: {:?}", sizes(&story));

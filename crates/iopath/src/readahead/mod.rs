@@ -1,6 +1,6 @@
-//! Read-ahead: which pages of a file are read before somebody asks for them. One file per generation of the rules, from linux 2.4 to
-//! today's, and the one of the Solaris High Sierra file system. The simulator and the ISO 9660 file system call them for each
-//! page that a read() walks over; what is cached they are told, what they want read they say through [`Pages`].
+//! Read-ahead: which pages of a file are read before they are requested. One module per generation of the rules, from linux 2.4 to
+//! today's, plus the Solaris High Sierra file system's. The simulator and the ISO 9660 file system call a policy for each page that a
+//! read() walks over; they report whether it is cached, and the policy requests reads through [`Pages`].
 //!
 //! ```
 //! use fathom_iopath::readahead::{self, Call, Kind, Mark, Pages, Presence, Touch};

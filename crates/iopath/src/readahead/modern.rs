@@ -1,7 +1,7 @@
-//! Read-ahead of today's linux (6.12 and later; read in 6.19, checked against block traces of 6.18 on ext4): on demand, and with large
-//! folios, which cut windows so that they end at multiples of a size that grows by four with each window.
+//! Read-ahead of today's linux (6.12 and later; rules from the 6.19 source, checked against block traces of 6.18 on ext4): on demand,
+//! with large folios. Windows are cut to end at multiples of a folio size that grows by a factor of four with each window.
 //!
-//! That cutting is why 4 KiB in order gives 16, 32, 16, 32, 32, 64, 64, 128 KiB and not 16, 32, 64, 128. `folios=0` is a file system
+//! Because of this, sequential 4 KiB reads give 16, 32, 16, 32, 32, 64, 64, 128 KiB and not 16, 32, 64, 128. `folios=0` is a file system
 //! without large folios.
 
 use super::call::{Call, Kind, Mark, PAGE_BYTES, Pages, Presence, Touch};
@@ -11,14 +11,13 @@ use super::policy::Rules;
 use super::window::{grown, history, initial_window, most, next_hole};
 use crate::tunable::{Tunable, Tunables, Unit};
 
-/// Largest window.
+/// Row: largest window.
 const MAX: usize = 0;
-/// Largest request of the device.
+/// Row: largest request of the device.
 const DEVICE: usize = 1;
-/// Largest folio, as a power of two.
+/// Row: largest folio, as a power of two.
 const FOLIOS: usize = 2;
 
-/// What can be set.
 pub(super) static TABLE: [Tunable; 3] = [
     Tunable::count("max", Unit::Pages, 32, "largest window (read_ahead_kb / 4); 0 is no read-ahead"),
     Tunable::count(
@@ -36,26 +35,24 @@ pub(super) static TABLE: [Tunable; 3] = [
     .at_most(20),
 ];
 
-/// The policy.
 #[derive(Clone, Debug)]
 pub(super) struct Modern {
-    /// Values of [`TABLE`].
     pub tunables: Tunables<3>,
 }
 
-/// Per open file: the window last read, of which the last `async_size` pages are in advance.
+/// Per open file: the last window, of which the last `async_size` pages are read-ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct File {
     start: u64,
     size: u64,
     async_size: u64,
-    /// Size of folios tried last, as a power of two.
+    /// Folio order tried last.
     order: u32,
-    /// The page in which the last call ended; for one that ended with a page, the next.
+    /// Page in which the last call ended; if it ended at a page boundary, the next page.
     previous: u64,
 }
 
-/// What the call asked for.
+/// Requested length of the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct InCall {
     end: u64,
@@ -76,7 +73,7 @@ impl Rules for Modern {
     fn touch<P: Pages>(&self, file: &mut File, now: &mut InCall, _: &Call, touch: Touch, io: &mut Io<'_, P>) {
         let mut mark = touch.mark;
         if touch.presence == Presence::Absent {
-            // The page itself may be in the folio that is marked just now.
+            // The touched page may be in the folio just marked.
             mark = self
                 .missed(file, touch.page, now.end - touch.page, io)
                 .filter(|mark| (mark.page..mark.page + u64::from(mark.pages)).contains(&touch.page));
@@ -100,7 +97,7 @@ impl Rules for Modern {
 }
 
 impl Modern {
-    /// A page is absent. Returns the mark that was set.
+    /// Handles an absent page. Returns the mark that was set.
     fn missed<P: Pages>(&self, file: &mut File, page: u64, asked: u64, io: &mut Io<'_, P>) -> Option<Mark> {
         if self.tunables[MAX] == 0 || io.pages.congested() {
             return None;
@@ -115,7 +112,7 @@ impl Modern {
             io.counters.jump_pages += 1;
             let seen = history(page, max, io.pages);
             if seen <= asked {
-                // Alone and short: as it is, and no word of it to the state.
+                // A short random read: exactly as requested, without changing the state.
                 io.window(page, asked, None, Kind::Sync);
                 return None;
             }
@@ -128,7 +125,7 @@ impl Modern {
         self.read(file, Kind::Sync, io)
     }
 
-    /// A marked folio is touched.
+    /// Handles a touch of a marked folio.
     fn marked<P: Pages>(&self, file: &mut File, mark: Mark, asked: u64, io: &mut Io<'_, P>) {
         let max = most(self.tunables[MAX], self.tunables[DEVICE], asked);
         let due = file.start + file.size - file.async_size;
@@ -137,10 +134,10 @@ impl Modern {
             file.start += file.size;
             file.size = file.size.max(grown(file.size, max));
         } else {
-            // Somebody else's window, as of a second stream: what is cached from here on was read in advance for it.
+            // Another stream's window: the pages cached from here on were read ahead for it.
             let Some(hole) = next_hole(mark.page + 1, max, io.pages) else { return };
-            // 6.18 begins its search inside the folio and counts from the folio's first page, so that the hole is found one page too
-            // late and that page is left for a miss (traced: two streams through one file).
+            // 6.18 starts its search inside the folio and counts from the folio's first page, so it finds the hole one page too late and
+            // leaves that page for a miss (traced: two streams through one file).
             let hole = hole + u64::from(mark.pages > 1);
             io.counters.jump_pages += 1;
             file.start = hole;
@@ -156,13 +153,13 @@ impl Modern {
         self.read(file, Kind::Async, io);
     }
 
-    /// Reads the window of the state: folio by folio until a page is in the way, the rest page by page.
+    /// Reads the window of the state: folio by folio until a present page is in the way, the rest page by page.
     fn read<P: Pages>(&self, file: &mut File, kind: Kind, io: &mut Io<'_, P>) -> Option<Mark> {
         if file.start >= io.file_pages {
             return None;
         }
         let end = file.start.saturating_add(file.size);
-        // At the end of the file there is nothing to come that a mark could start.
+        // At the end of the file there is no next window for a mark to start.
         let due = (end < io.file_pages).then(|| end - file.async_size);
         let largest = self.tunables[FOLIOS] as u32;
         file.order = if largest == 0 { 0 } else { file.order.min(largest).min(file.size.max(1).ilog2()) };
@@ -179,8 +176,8 @@ impl Modern {
     }
 }
 
-/// Lays folios from `start` up to `end`, each aligned to its size, until one would cover a page that is present. Returns where that
-/// was and the folio that holds the page `due`.
+/// Allocates folios from `start` up to `end`, each aligned to its size, until one would cover a page that is present. Returns the
+/// position of that page and the folio with the page `due`.
 fn folios(start: u64, end: u64, order: u32, due: Option<u64>, pages: &impl Pages) -> (u64, Option<Mark>) {
     let mut at = start;
     let mut mark = None;

@@ -1,4 +1,4 @@
-//! Read-ahead policies by name, as users write them: `ra24`, `modern,max=1024`, or by the kernel they are of. Errors list what there is.
+//! Read-ahead policies by name, as users write them: `ra24`, `modern,max=1024`, or by kernel. Errors list the valid names.
 
 use super::hsfs::{self, Hsfs};
 use super::modern::{self, Modern};
@@ -10,7 +10,7 @@ use super::ra26::{self, Ra26, Variant};
 use super::simplified::{self, Simplified};
 use crate::tunable::{Tunable, TunableError, Tunables, check, once, words};
 
-/// Every name and the kernel it is of, which may be written in its place.
+/// Every name and its kernel, which may be used instead.
 pub const NAMES: &[(&str, &str)] = &[
     ("none", "off"),
     ("ra24", "linux-2.4"),
@@ -23,21 +23,21 @@ pub const NAMES: &[(&str, &str)] = &[
     ("hsfs", "solaris-hsfs"),
 ];
 
-/// A text names no policy.
+/// Why a text does not name a policy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
-    /// There is none of this name.
+    /// No policy has this name.
     #[error("there is no read-ahead {0:?}; there are {list}", list = list())]
     Unknown(String),
-    /// Behind the name stands something that is no tunable.
+    /// The name is followed by something that is not a tunable setting.
     #[error("{policy}: {word:?} is no tunable; expected NAME=NUMBER, as in \"{policy},max=32\"")]
     Malformed {
         /// The policy.
         policy: &'static str,
-        /// What stands there.
+        /// The malformed text.
         word: String,
     },
-    /// The tunable does not exist or does not take the value.
+    /// An unknown tunable, or a value out of range.
     #[error(transparent)]
     Tunable(#[from] TunableError),
 }
@@ -47,7 +47,7 @@ fn list() -> String {
     names.join(", ")
 }
 
-/// A policy from `NAME[,TUNABLE=NUMBER]...`; names are those of [`NAMES`], either column.
+/// Parses `NAME[,TUNABLE=NUMBER]...`; names are those of [`NAMES`], either column.
 pub fn by_name(text: &str) -> Result<Policy, NameError> {
     let (asked, settings) = words(text);
     let Some(&(name, _)) = NAMES.iter().find(|(name, kernel)| asked == *name || asked == *kernel) else {

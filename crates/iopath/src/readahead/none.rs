@@ -1,16 +1,14 @@
-//! No read-ahead at all: a page is read when it is missing, alone. The floor that every other policy is held against, and what
-//! `read_ahead_kb=0` does in today's kernels.
+//! No read-ahead: a missing page is read alone. The baseline for every other policy, and the effect of `read_ahead_kb=0` in today's
+//! kernels.
 
 use super::call::{Call, Pages, Presence, Touch};
 use super::counters::Counters;
 use super::io::Io;
 use super::policy::Rules;
 
-/// The policy; there is nothing to set.
 #[derive(Clone, Debug)]
 pub(super) struct NoReadAhead;
 
-/// There is nothing to remember.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Nothing;
 

@@ -1,6 +1,6 @@
-//! Read-ahead on demand, linux 2.6.31 to 5.15 (read in 2.6.24 and 4.19): nothing is decided until a page misses or a marked page is
-//! touched. The mark stands on the page at which the next window is due; random reads leave the state alone and get exactly what
-//! they ask for. `context=0` leaves out the look at what lies cached before a missing page, as before 2.6.31.
+//! Read-ahead on demand, linux 2.6.31 to 5.15 (rules from the 2.6.24 and 4.19 sources): it acts only when a page misses or a marked page
+//! is touched. The mark is on the page at which the next window starts; random reads leave the state alone and read exactly what they
+//! request. `context=0` disables the look at cached pages before a missing page, as before 2.6.31.
 
 use super::call::{Call, Kind, PAGE_BYTES, Pages, Presence, Touch};
 use super::counters::Counters;
@@ -9,14 +9,13 @@ use super::policy::Rules;
 use super::window::{grown, history, initial_window, most, next_hole};
 use crate::tunable::{Tunable, Tunables, Unit};
 
-/// Largest window.
+/// Row: largest window.
 const MAX: usize = 0;
-/// Largest request of the device.
+/// Row: largest request of the device.
 const DEVICE: usize = 1;
-/// Whether cached pages before a miss are taken for the trace of a stream.
+/// Row: whether cached pages before a miss count as the trace of a stream.
 const CONTEXT: usize = 2;
 
-/// What can be set.
 pub(super) static TABLE: [Tunable; 3] = [
     Tunable::count("max", Unit::Pages, 32, "largest window (read_ahead_kb / 4); 0 is no read-ahead"),
     Tunable::count(
@@ -28,24 +27,22 @@ pub(super) static TABLE: [Tunable; 3] = [
     Tunable::switch("context", 1, "pages cached before a missing one are the trace of a stream"),
 ];
 
-/// The policy.
 #[derive(Clone, Debug)]
 pub(super) struct OnDemand {
-    /// Values of [`TABLE`].
     pub tunables: Tunables<3>,
 }
 
-/// Per open file: the window last read, of which the last `async_size` pages are in advance.
+/// Per open file: the last window, of which the last `async_size` pages are read-ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct File {
     start: u64,
     size: u64,
     async_size: u64,
-    /// The page that the last call ended on.
+    /// Page on which the last call ended.
     previous: u64,
 }
 
-/// The page the call stands on last.
+/// Page the call touched last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct InCall {
     last: Option<u64>,
@@ -79,7 +76,7 @@ impl Rules for OnDemand {
         });
         if touch.presence == Presence::Absent {
             let mark = self.missed(file, touch.page, asked, io);
-            // The page itself may be the one that was marked just now.
+            // The touched page may be the one just marked.
             marked = mark == Some(touch.page);
             if marked {
                 io.pages.unmark(super::Mark::single(touch.page));
@@ -99,7 +96,7 @@ impl Rules for OnDemand {
 }
 
 impl OnDemand {
-    /// A page is absent. Returns the page that was marked.
+    /// Handles an absent page. Returns the page that was marked.
     fn missed<P: Pages>(&self, file: &mut File, page: u64, asked: u64, io: &mut Io<'_, P>) -> Option<u64> {
         let max = most(self.tunables[MAX], self.tunables[DEVICE], asked);
         if page == 0 {
@@ -115,7 +112,7 @@ impl OnDemand {
         io.counters.jump_pages += 1;
         let seen = if self.tunables[CONTEXT] == 1 { history(page, max, io.pages) } else { 0 };
         if seen <= asked {
-            // Alone and short: as it is, and no word of it to the state.
+            // A short random read: exactly as requested, without changing the state.
             io.window(page, asked, None, Kind::Sync);
             return None;
         }
@@ -126,14 +123,14 @@ impl OnDemand {
         self.read(file, page, max, Kind::Sync, io)
     }
 
-    /// A marked page is touched.
+    /// Handles a touch of a marked page.
     fn marked<P: Pages>(&self, file: &mut File, page: u64, asked: u64, io: &mut Io<'_, P>) {
         let max = most(self.tunables[MAX], self.tunables[DEVICE], asked);
         if expected(file, page) {
             self.next(file, page, max, Kind::Async, io);
             return;
         }
-        // Somebody else's window, as of a second stream: what is cached from here on was read in advance for it.
+        // Another stream's window: the pages cached from here on were read ahead for it.
         let Some(hole) = next_hole(page + 1, max, io.pages) else { return };
         file.start = hole;
         file.size = grown(hole - page + asked, max);
@@ -178,7 +175,7 @@ impl OnDemand {
         kind: Kind,
         io: &mut Io<'_, P>,
     ) -> Option<u64> {
-        // A window that would begin with its own mark is joined with the one that the mark would start.
+        // A window that would begin with its own mark is merged with the one that the mark would start.
         if page == file.start && file.size == file.async_size {
             let more = grown(file.size, max);
             if file.size + more <= max {
@@ -189,7 +186,7 @@ impl OnDemand {
                 file.async_size = max / 2;
             }
         }
-        // At the end of the file there is nothing to come that a mark could start.
+        // At the end of the file there is no next window for a mark to start.
         let last = file.start.saturating_add(file.size) >= io.file_pages;
         let mark = (!last && file.async_size > 0).then(|| file.start + file.size - file.async_size);
         let free = mark.filter(|&page| !io.pages.present(page));
@@ -198,7 +195,7 @@ impl OnDemand {
     }
 }
 
-/// Whether a page is where the state waits for the stream: at the mark or behind the window.
+/// Whether a page is where the state expects the stream: at the mark or after the window.
 fn expected(file: &File, page: u64) -> bool {
     page == file.start + file.size - file.async_size || page == file.start + file.size
 }

@@ -1,5 +1,5 @@
-//! One type for all read-ahead policies, so that a caller chooses by name and the hot path has neither boxes nor virtual calls: a policy,
-//! the state of an open file under it, and the state of a call.
+//! One enum for all read-ahead policies, so that a caller can choose by name and the hot path has no boxes or virtual calls: a policy,
+//! its state of an open file, and its state of a call.
 
 use super::call::{Call, Pages, Touch};
 use super::counters::Counters;
@@ -13,16 +13,12 @@ use super::ra26::{Ra26, Window};
 use super::simplified::{self, Simplified};
 use crate::tunable::View;
 
-/// What a generation of rules has to answer. `touch` leaves its page present.
+/// The rules of one generation. `touch` leaves its page present.
 pub(super) trait Rules {
-    /// State of an open file.
     type File: Copy;
-    /// State of a call.
     type InCall: Copy;
 
-    /// A file is opened.
     fn open(&self) -> Self::File;
-    /// A call begins.
     fn begin(&self, file: &mut Self::File, call: &Call, counters: &mut Counters) -> Self::InCall;
     /// A page of the call is about to be copied out.
     fn touch<P: Pages>(
@@ -33,7 +29,7 @@ pub(super) trait Rules {
         touch: Touch,
         io: &mut Io<'_, P>,
     );
-    /// The call ends.
+    /// Called at the end of a call.
     fn end(&self, _file: &mut Self::File, _now: Self::InCall, _call: &Call) {}
 }
 
@@ -48,7 +44,7 @@ pub(super) enum Inner {
     Hsfs(Hsfs),
 }
 
-/// A read-ahead policy with its tunables. Made by [`by_name`](super::by_name).
+/// A read-ahead policy with its tunables. Created by [`by_name`](super::by_name).
 #[derive(Clone, Debug)]
 pub struct Policy {
     pub(super) name: &'static str,
@@ -66,7 +62,7 @@ enum File {
     Hsfs(hsfs::File),
 }
 
-/// What a policy remembers of an open file: small, copied freely. Of use only with the policy that opened it.
+/// A policy's state of an open file: small and copyable. Only valid with the policy that opened it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
     file: File,
@@ -74,7 +70,7 @@ pub struct State {
 }
 
 impl State {
-    /// What was counted since the file was opened.
+    /// Counters since the file was opened.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         &self.counters
@@ -92,14 +88,15 @@ enum InCall {
     Hsfs(hsfs::InCall),
 }
 
-/// A call that is going on. Several may go on at once on one file; each thread keeps its own.
+/// A call in progress. Several may be in progress on one file; each thread keeps its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
     call: Call,
     now: InCall,
 }
 
-/// Calls `$body` with the policy and the matching state; a state of another policy is left alone and gives `$other`.
+/// Evaluates `$body` with the policy and the matching state; with a state of another policy, evaluates to `$other` and leaves the state
+/// alone.
 macro_rules! matching {
     ($inner:expr, $file:expr, $rules:ident, $state:ident, $variant:ident => $body:expr, $other:expr) => {
         match ($inner, $file) {
@@ -137,13 +134,13 @@ macro_rules! matching {
 }
 
 impl Policy {
-    /// The name it goes by in [`NAMES`](super::NAMES).
+    /// Its name in [`NAMES`](super::NAMES).
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Its tunables and their values.
+    /// The policy's tunables and their values.
     #[must_use]
     pub fn tunables(&self) -> View<'_> {
         match &self.inner {
@@ -157,7 +154,7 @@ impl Policy {
         }
     }
 
-    /// The state of a file that was just opened.
+    /// The state of a newly opened file.
     #[must_use]
     pub fn open(&self) -> State {
         let file = match &self.inner {
@@ -172,7 +169,7 @@ impl Policy {
         State { file, counters: Counters::default() }
     }
 
-    /// A read() begins. A state that another policy opened counts as a file just opened.
+    /// Begins a read(). A state that another policy opened counts as a newly opened file.
     #[must_use]
     pub fn begin_call(&self, state: &mut State, call: Call) -> Reading {
         let State { file, counters } = state;
@@ -186,8 +183,8 @@ impl Policy {
         }
     }
 
-    /// A page of the call is about to be copied out; to be called for each of [`Call::pages`] in their order, with what the cache
-    /// says at that moment. Afterwards the page is present; whoever touched it waits until its data are there.
+    /// A page of the call is about to be copied out. Call it for each of [`Call::pages`] in order, with the current state in the cache.
+    /// Afterwards the page is present; the caller waits until its data have arrived.
     pub fn touch<P: Pages>(&self, state: &mut State, reading: &mut Reading, touch: Touch, pages: &mut P) {
         let State { file, counters } = state;
         let Reading { call, now } = reading;
@@ -199,7 +196,7 @@ impl Policy {
         }, ());
     }
 
-    /// The call ends: it has touched its last page, or gives up.
+    /// Ends the call: it has touched its last page, or is aborted.
     pub fn end_call(&self, state: &mut State, reading: Reading) {
         let Reading { call, now } = reading;
         matching!(&self.inner, &mut state.file, rules, file, Now => {

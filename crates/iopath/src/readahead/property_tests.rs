@@ -1,5 +1,5 @@
-//! What holds for every read-ahead policy whatever is read: no page of a read is present or behind the end of the file, no read is
-//! larger than the tunables allow, the touched page is present afterwards, and the same history gives the same reads.
+//! Invariants of every read-ahead policy for any reads: no page read is already present or beyond the end of the file, no read is larger
+//! than the tunables allow, the touched page is present afterwards, and the same history gives the same reads.
 
 use super::testing::Story;
 use super::{NAMES, Pages};
@@ -26,14 +26,14 @@ fn story() -> impl Strategy<Value = (u64, Vec<Step>)> {
     (1u64..4_000_000).prop_flat_map(|bytes| (Just(bytes), prop::collection::vec(step(bytes), 1..40)))
 }
 
-/// Largest read that a policy may ask for.
+/// Largest read that a policy may request.
 fn bound(story: &Story, longest_call_pages: u64) -> u64 {
     let view = story.policy.tunables();
     let max = view.get("max").unwrap_or(1);
     match story.policy.name() {
         "none" => 1,
         "ra24" => max + 1,
-        // A window that was walked to its end before a jump gives one that is a page longer; the kernel did not mind the maximum there.
+        // A window walked to its end before a jump leads to one that is a page longer; the kernel ignored the maximum there.
         "ra26-shared" | "ra26-private" => {
             (max + story.counters().sync_windows + story.counters().cached_windows).max(1)
         }

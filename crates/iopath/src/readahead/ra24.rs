@@ -1,9 +1,9 @@
-//! Read-ahead of linux 2.4 (read in 2.4.32): a window per open file that grows by doubling and never goes off.
+//! Read-ahead of linux 2.4 (rules from the 2.4.32 source): a window per open file that grows by doubling and never goes off.
 //!
-//! A call outside the last window starts anew with just enough for itself: the page that misses and then, without waiting, one page
-//! more than the call is long (16 KiB: 5, so 6 in all). A call that goes on gets at least `min` pages; every read in advance doubles
-//! the next up to `max`. A page that is locked (being read) outside the window starts a window behind itself; a page that is there and
-//! lies in the window last read starts the next one.
+//! A call outside the last window starts over with just enough for itself: the missing page and then, without waiting, one page more than
+//! the call is long (16 KiB: 5, so 6 in all). A sequential call gets at least `min` pages; every read-ahead doubles the next up to `max`.
+//! Touching a locked page (being read) outside the window starts a window after it; touching a present page in the last window starts the
+//! next one.
 
 use super::call::{Call, Kind, PAGE_BYTES, Pages, Presence, Touch};
 use super::counters::Counters;
@@ -11,38 +11,36 @@ use super::io::Io;
 use super::policy::Rules;
 use crate::tunable::{Tunable, Tunables, Unit};
 
-/// `vm.max-readahead`.
+/// Row: `vm.max-readahead`.
 const MAX: usize = 0;
-/// `vm.min-readahead`.
+/// Row: `vm.min-readahead`.
 const MIN: usize = 1;
 
-/// What can be set: /proc/sys/vm/max-readahead and min-readahead.
+/// Tunables: /proc/sys/vm/max-readahead and min-readahead.
 pub(super) static TABLE: [Tunable; 2] = [
     Tunable::count("max", Unit::Pages, 31, "most pages read in advance at once (vm.max-readahead)"),
     Tunable::count("min", Unit::Pages, 3, "least pages once a file is read in order (vm.min-readahead)"),
 ];
 
-/// The policy.
 #[derive(Clone, Debug)]
 pub(super) struct Ra24 {
-    /// Values of [`TABLE`].
     pub tunables: Tunables<2>,
 }
 
-/// Per open file; shared by all that read through it.
+/// Per open file; shared by all readers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct File {
-    /// One behind the last page read in advance.
+    /// One past the last page read ahead.
     end: u64,
-    /// Pages of the last window.
+    /// Pages in the last window.
     length: u64,
-    /// Pages of the last window and the one before: within these a call counts as going on.
+    /// Pages in the last two windows: a call within them counts as sequential.
     known: u64,
     /// Pages to read next time.
     next: u64,
 }
 
-/// Whether this call goes on where the window is; decided once, at its start.
+/// Whether this call continues in the window; decided once, at its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct InCall {
     goes_on: bool,
@@ -62,7 +60,7 @@ impl Rules for Ra24 {
         if !goes_on {
             *file = File::default();
         }
-        // A look at the first half page of a file is no reading of it.
+        // Reading the first half page of a file does not count.
         if page == 0 && call.offset.saturating_add(call.bytes) <= PAGE_BYTES / 2 {
             file.next = 0;
             return InCall { goes_on };
@@ -85,7 +83,7 @@ impl Rules for Ra24 {
             io.single(touch.page);
         }
         let locked = touch.presence != Presence::Cached;
-        // The last page, if it is not full, is never read ahead.
+        // An incomplete last page is never read ahead.
         let file_end = call.file_bytes / PAGE_BYTES;
         let window = if locked {
             behind_a_miss(file, touch.page, file_end)
@@ -98,7 +96,7 @@ impl Rules for Ra24 {
     }
 }
 
-/// The window behind a page that is being read; none if that page was read ahead.
+/// The window after a page being read; `None` if that page was read ahead.
 fn behind_a_miss(file: &mut File, page: u64, file_end: u64) -> Option<(u64, u64)> {
     if file.length != 0 && page < file.end && page + file.known >= file.end {
         return None;
@@ -114,7 +112,7 @@ fn behind_a_miss(file: &mut File, page: u64, file_end: u64) -> Option<(u64, u64)
     Some((page, pages))
 }
 
-/// The window behind the last one, when a call that goes on has come into that.
+/// The window after the last one, once a sequential call has entered the last one.
 fn behind_the_window(file: &mut File, goes_on: bool, page: u64, file_end: u64) -> Option<(u64, u64)> {
     let inside = page <= file.end && page + file.length >= file.end;
     if !goes_on || file.next == 0 || file.end == 0 || !inside {
@@ -124,7 +122,7 @@ fn behind_the_window(file: &mut File, goes_on: bool, page: u64, file_end: u64) -
     if last_read >= file_end {
         return None;
     }
-    // One more, to make reads in advance as long as a miss with its window.
+    // One more, so that read-ahead is as long as a miss plus its window.
     let pages = file.next + 1;
     file.known = file.length;
     file.length = 0;
@@ -140,7 +138,7 @@ impl Ra24 {
         file_end: u64,
         io: &mut Io<'_, P>,
     ) {
-        // The step that reaches the end is counted, though its page is not read.
+        // The step that reaches the end counts, although its page is not read.
         let walked = pages.min(file_end.saturating_sub(last_read).max(1));
         let readable = walked.min(file_end.saturating_sub(last_read + 1));
         io.window(last_read + 1, readable, None, Kind::Async);

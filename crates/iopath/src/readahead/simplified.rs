@@ -1,8 +1,8 @@
-//! Read-ahead of linux 2.6.10 to 2.6.22 (read in 2.6.11): the rules know how long the call is, go off at the first random access
-//! and on again at the first one in order. A current window is walked over while the ahead window is read.
+//! Read-ahead of linux 2.6.10 to 2.6.22 (rules from the 2.6.11 source): the rules know the length of the call, go off at the first random
+//! access and on again at the first sequential one. A current window is walked over while the ahead window is read.
 //!
-//! Off means: exactly the pages asked for, at most `max`, in one go; so a random 16 KiB is one request of 16 KiB. After 256 pages that
-//! were all cached nothing more is looked up until a page misses. The state is copied for the length of a call.
+//! Off means: exactly the requested pages, at most `max`, in one go; so a random 16 KiB is one request of 16 KiB. After 256 pages in a
+//! row found cached, no more look-ups are made until a page misses. The state is copied for the duration of a call.
 
 use super::call::{Call, Kind, PAGE_BYTES, Pages, Presence, Touch};
 use super::counters::Counters;
@@ -11,36 +11,32 @@ use super::policy::Rules;
 use super::window::initial_window;
 use crate::tunable::{Tunable, Tunables, Unit};
 
-/// Largest window.
+/// Row: largest window.
 const MAX: usize = 0;
-/// Smallest window after pages were lost.
+/// Row: smallest window after pages were lost.
 const MIN: usize = 1;
-/// Pages found cached in a row before looking stops.
+/// Pages found cached in a row before look-ups stop.
 const CACHE_HITS: u64 = 256;
 
-/// What can be set.
 pub(super) static TABLE: [Tunable; 2] = [
     Tunable::count("max", Unit::Pages, 32, "largest window (read_ahead_kb / 4)"),
     Tunable::count("min", Unit::Pages, 4, "smallest window after a page that was read ahead was lost")
         .at_least(1),
 ];
 
-/// The policy.
 #[derive(Clone, Debug)]
 pub(super) struct Simplified {
-    /// Values of [`TABLE`].
     pub tunables: Tunables<2>,
 }
 
-/// Per open file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct File {
     start: u64,
-    /// 0 is off.
+    /// 0: off.
     size: u64,
-    /// The page looked at last; before the first one `u64::MAX`, so that page 0 follows it.
+    /// Last page looked at; initially `u64::MAX`, so that page 0 is sequential.
     previous: u64,
-    /// 0 is none; then `ahead_size` keeps the end of the window there was.
+    /// 0: no ahead window; `ahead_size` then holds the end of the previous one.
     ahead_start: u64,
     ahead_size: u64,
     hits: u64,
@@ -48,7 +44,7 @@ pub(super) struct File {
     in_cache: bool,
 }
 
-/// The copy that a call works on, and the page at which the rules want to be asked again.
+/// The copy that a call works on, and the page at which to call the rules again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct InCall {
     file: File,
@@ -96,7 +92,7 @@ impl Rules for Simplified {
 }
 
 impl Simplified {
-    /// Returns the page at which to ask again.
+    /// Returns the page at which to call the rules again.
     fn asked<P: Pages>(&self, file: &mut File, page: u64, pages: u64, io: &mut Io<'_, P>) -> u64 {
         let (mut page, mut pages) = (page, pages);
         // The rest of a page that was begun before.
@@ -139,7 +135,7 @@ impl Simplified {
         file.size = initial_window(size, max);
         file.start = page;
         if submit(file, page, file.size, Kind::Sync, io) && asked >= max {
-            // More is wanted than a window holds, so both are read at once.
+            // The call needs more than a window holds, so both are read at once.
             self.ahead_window(file, true, io);
         }
     }
@@ -154,11 +150,11 @@ impl Simplified {
             file.size = file.ahead_size;
             self.ahead_window(file, false, io);
         }
-        // To be asked again at the first page behind the ahead window at the latest.
+        // Call again at the first page after the ahead window at the latest.
         file.previous = file.previous.min(file.ahead_start.wrapping_add(file.ahead_size).wrapping_sub(1));
     }
 
-    /// Starts the ahead window; whether it stands.
+    /// Starts the ahead window; returns whether it was read.
     fn ahead_window<P: Pages>(&self, file: &mut File, forced: bool, io: &mut Io<'_, P>) -> bool {
         file.ahead_size = self.next_size(file);
         file.ahead_start = file.start + file.size;
@@ -184,7 +180,7 @@ impl Simplified {
     }
 }
 
-/// Reads a window; false if the file turned out to be cached and looking is given up.
+/// Reads a window; false if the file turned out to be cached and look-ups stop.
 fn submit<P: Pages>(file: &mut File, first: u64, pages: u64, kind: Kind, io: &mut Io<'_, P>) -> bool {
     if io.window(first, pages, None, kind) > 0 {
         file.hits = 0;
@@ -212,7 +208,7 @@ fn go_off(file: &mut File, counters: &mut Counters) {
     forget_ahead(file);
 }
 
-/// No ahead window any more, but its end is kept: whoever is told when to ask again needs it.
+/// Drops the ahead window but keeps its end, which is needed to compute when to call again.
 fn forget_ahead(file: &mut File) {
     file.ahead_size = file.ahead_size.wrapping_add(file.ahead_start);
     file.ahead_start = 0;

@@ -1,5 +1,5 @@
-//! For the tests of this folder: a cache that remembers its reads, and a story of calls on one open file, alone or several at once with
-//! their pages interleaved as if everybody waited for every page.
+//! For the tests of this folder: a cache that records its reads, and a sequence of calls on one open file, one at a time or concurrent
+//! with their pages interleaved as if every call waited for every page.
 
 use super::{Call, Counters, Kind, Mark, Pages, Policy, Presence, Reading, State, Touch, by_name};
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ pub(super) struct Cache {
     present: BTreeMap<u64, (Presence2, Option<Mark>)>,
     reads: Vec<(u64, u32)>,
     in_flight: Vec<std::ops::Range<u64>>,
-    /// Reads of pages that were present: an error of a policy.
+    /// Reads of pages that were present: an error of the policy.
     pub twice: u64,
     /// Largest read.
     pub largest: u32,
@@ -50,7 +50,7 @@ impl Cache {
         Touch { page, presence, mark: self.mark(page) }
     }
 
-    /// The data of everything that is being read are there.
+    /// The data of all reads in flight arrive.
     pub fn arrive(&mut self) {
         for page in self.in_flight.drain(..).flatten() {
             if let Some((presence, _)) = self.present.get_mut(&page) {
@@ -107,7 +107,7 @@ impl Story {
         Self { state: policy.open(), policy, cache: Cache::default(), file_bytes: 1 << 30 }
     }
 
-    /// A call from start to end; what a page started has arrived when the next page is touched.
+    /// A complete call; reads started at one page arrive before the next page is touched.
     pub fn read(&mut self, offset: u64, bytes: u64) {
         let call = Call { offset, bytes, file_bytes: self.file_bytes };
         let mut reading = self.policy.begin_call(&mut self.state, call);
@@ -117,7 +117,7 @@ impl Story {
         self.policy.end_call(&mut self.state, reading);
     }
 
-    /// Calls that begin together and touch their pages in turns, each waiting for the page it touched.
+    /// Concurrent calls that touch their pages in turns, each waiting for the page it touched.
     pub fn interleaved(&mut self, calls: impl Iterator<Item = (u64, u64)>) {
         let mut going: Vec<_> = calls
             .map(|(offset, bytes)| {
@@ -159,7 +159,7 @@ impl Story {
     }
 }
 
-/// The numbers below `count` in an order that a seed gives.
+/// The numbers below `count`, shuffled by a seed.
 pub(super) fn shuffled(count: u64, seed: u64) -> Vec<u64> {
     let mut numbers: Vec<u64> = (0..count).collect();
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;

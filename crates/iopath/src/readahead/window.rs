@@ -1,13 +1,13 @@
-//! How large a window is and where the next one begins: what the generations from 2.6.10 on have in common. Sizes and places in pages.
+//! Window sizes and the start of the next window, common to the generations from 2.6.10 on. Sizes and positions in pages.
 
 use super::call::Pages;
 
-/// The maximum for one call: more if the call is longer and the device takes it.
+/// The maximum for one call: larger if the call is longer and the device allows it.
 pub(super) fn most(max: u64, device: u64, asked: u64) -> u64 {
     if asked > max && device > max { asked.min(device) } else { max }
 }
 
-/// A first window: the call's length as a power of two, times 4 if small, times 2 if not large, the maximum otherwise.
+/// A first window: the call's length rounded up to a power of two, times 4 if small, times 2 if medium, the maximum otherwise.
 pub(super) fn initial_window(pages: u64, max: u64) -> u64 {
     let size = pages.next_power_of_two();
     if size <= max / 32 {
@@ -30,7 +30,7 @@ pub(super) fn grown(size: u64, max: u64) -> u64 {
     }
 }
 
-/// How many pages before `page` are cached without a gap, as far as `max`.
+/// Number of pages before `page` that are cached without a gap, up to `max`.
 pub(super) fn history(page: u64, max: u64, pages: &impl Pages) -> u64 {
     (1..=max.min(page)).take_while(|back| pages.present(page - back)).count() as u64
 }

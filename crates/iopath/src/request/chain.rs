@@ -1,5 +1,5 @@
-//! The bios of requests: each request has a chain of them in the order of their sectors, in a slab that all share. What a bio adds to its
-//! request (length, segments) is reckoned where it is added.
+//! The bios of requests: each request has a chain of them in sector order, in a common slab. A bio's length and segments are added to its
+//! request when the bio is added.
 
 use super::{Request, Requests};
 use crate::bio::{Bio, PageSpan};
@@ -14,7 +14,7 @@ pub(super) struct Node {
 }
 
 impl Requests {
-    /// The bios of a request in the order of their sectors.
+    /// The bios of a request in sector order.
     pub fn bios(&self, slot: Slot) -> impl Iterator<Item = &Bio> {
         let mut at = self[slot].first_bio;
         std::iter::from_fn(move || {
@@ -24,7 +24,7 @@ impl Requests {
         })
     }
 
-    /// The bio goes behind the last one of a request.
+    /// Adds a bio after the last one of a request.
     pub(crate) fn append(&mut self, slot: Slot, bio: Bio, limits: &Limits) {
         let node = self.node(bio);
         if let Some(last) = self[slot].last_bio {
@@ -37,7 +37,7 @@ impl Requests {
         request.bios += 1;
     }
 
-    /// The bio goes before the first one of a request.
+    /// Adds a bio before the first one of a request.
     pub(crate) fn prepend(&mut self, slot: Slot, bio: Bio, limits: &Limits) {
         let node = self.node(bio);
         self.nodes[node.index()].next = self[slot].first_bio;
@@ -49,12 +49,12 @@ impl Requests {
         request.bios += 1;
     }
 
-    /// A request has so many segments, wherever they lie.
+    /// Sets the number of segments of a request, at unknown addresses.
     pub(crate) fn fill(&mut self, slot: Slot, segments: u16) {
         self[slot].span = PageSpan::scattered(segments);
     }
 
-    /// Physical segments of a request followed by a bio, or the other way round.
+    /// Physical segments of a request followed by a bio, or of the bio followed by the request.
     pub(crate) fn span_with(&self, slot: Slot, bio: &Bio, behind: bool, limits: &Limits) -> PageSpan {
         let (span, more) = (self[slot].span, bio.span());
         if behind { span.merge(more, limits) } else { more.merge(span, limits) }
@@ -65,8 +65,8 @@ impl Requests {
         self[first].span.merge(self[second].span, limits)
     }
 
-    /// Appends the bios of `gone` to those of `kept` and frees the place of `gone`. An elevator that gathers requests when it
-    /// dispatches calls this (`kept` then answers for both places in the pool); it has taken `gone` out of its lists before.
+    /// Appends the bios of `gone` to those of `kept` and frees the slot of `gone`. Called by elevators that gather requests on dispatch
+    /// (`kept` then holds the pool slots of both), after removing `gone` from their lists.
     pub fn gather(&mut self, kept: Slot, gone: Slot, limits: &Limits) {
         let places = self[gone].places;
         self.join(kept, gone, limits);
@@ -88,7 +88,7 @@ impl Requests {
         self.release(gone);
     }
 
-    /// Hands over the bios of a request in the order of their sectors and frees its place.
+    /// Passes the bios of a request to `each` in sector order and frees its slot.
     pub(crate) fn finish(&mut self, slot: Slot, mut each: impl FnMut(Bio)) {
         let mut at = self[slot].first_bio;
         while let Some(node) = at {

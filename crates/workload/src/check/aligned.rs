@@ -1,8 +1,7 @@
-//! Whether offsets can be multiples of what a stream asks for: in orders that draw each record by itself, on one file.
+//! Checks the alignment of offsets: only for orders that draw each record independently, on one file.
 
 use crate::{Access, Data, Pick, Sequence, Stream, Verify};
 
-/// What is wrong with the alignment of a stream.
 pub(super) fn error(stream: &Stream) -> Option<String> {
     if stream.align.0 == 0 {
         return None;
@@ -20,7 +19,7 @@ pub(super) fn error(stream: &Stream) -> Option<String> {
     if stream.pick == Pick::All || stream.sequence == Sequence::Common {
         return Some("align goes with streams on one file, each with a sequence of its own".into());
     }
-    // Records that begin within a block of another one would damage it.
+    // Records that begin within another one's block would damage it.
     let by_block = match &stream.data {
         Data::Sealed(sealed) => stream.align.0.is_multiple_of(sealed.block.0.max(1)),
         _ => false,

@@ -1,8 +1,7 @@
-//! Whether record sizes that differ between reads and writes go with the rest of a stream.
+//! Checks whether separate sizes for reads and writes are compatible with the rest of a stream.
 
 use crate::{Direction, Record, Stream};
 
-/// Everything that is wrong with them.
 pub(super) fn errors(stream: &Stream) -> Vec<String> {
     let Record::ByKind { read, write } = &stream.record else { return Vec::new() };
     let mut errors: Vec<String> = Vec::new();

@@ -1,11 +1,10 @@
-//! Whether a stream makes sense whose operations move no data (calls about files, computing), or that goes on until there is no space.
+//! Checks streams whose operations move no data (file calls, computing), and streams that run until the file system is full.
 
 use crate::{
     Access, Amount, Backend, Bytes, Direction, FileCall, Files, Lock, OpenSync, Record, Stream, Verify,
     Workload,
 };
 
-/// Everything that is wrong with it.
 pub(super) fn errors(warms_up: bool, stream: &Stream) -> Vec<String> {
     let mut errors: Vec<String> = Vec::new();
     let mut wrong = |is: bool, text: &str| {
@@ -77,7 +76,7 @@ pub(super) fn errors(warms_up: bool, stream: &Stream) -> Vec<String> {
     errors
 }
 
-/// What is wrong with the file set of a stream's donor.
+/// Error in the file set of a stream's donor, if any.
 pub(super) fn donor_error(workload: &Workload, stream: &Stream) -> Option<String> {
     let name = &stream.donor.as_ref()?.fileset;
     let Some(set) = workload.fileset(name) else {
@@ -90,7 +89,7 @@ pub(super) fn donor_error(workload: &Workload, stream: &Stream) -> Option<String
         .then(|| format!("donor: {name:?} is the stream's own file set; blocks are moved between two files"))
 }
 
-/// Asks for something of an open file.
+/// Whether it uses a feature that needs an open file.
 fn no_file(stream: &Stream) -> bool {
     stream.lock != Lock::No
         || stream.open.sync != OpenSync::No
@@ -102,7 +101,7 @@ fn no_file(stream: &Stream) -> bool {
         || stream.pace.burst.is_some()
 }
 
-/// Calls about names: one for each file.
+/// Checks calls on names: one operation per file.
 fn by_name(stream: &Stream, call: FileCall, wrong: &mut impl FnMut(bool, &str)) {
     wrong(
         no_file(stream),

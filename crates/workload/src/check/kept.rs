@@ -1,10 +1,9 @@
-//! Whether what is remembered of writes can be, and whether who reads it back names somebody who remembers.
+//! Checks remembered writes: whether they can be remembered, and whether a reader names a worker that remembers.
 
 use crate::{
     Access, Amount, Backend, Direction, Group, Phase, Pick, Program, Sequence, Stream, Workload, WrittenBy,
 };
 
-/// Everything that is wrong with it in a stream of a phase.
 pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stream: &Stream) -> Vec<String> {
     let mut errors: Vec<String> = Vec::new();
     let mut wrong = |is: bool, text: &str| {
@@ -147,7 +146,7 @@ fn reader_errors(
             (Pick::ByWorker, Pick::ByWorker) => of_same_number(workload, (phase, group), stream, by.worker),
             (one, other) => one == other,
         };
-    // How its files take turns has nothing to say, but each may have a size of its own only if they do.
+    // The turns themselves do not matter, but files of different sizes need turns.
     if !same_files || stream.turns.is_some() != writer.turns.is_some() {
         errors.push("written_by names a worker that works on other files".into());
     }
@@ -157,7 +156,7 @@ fn reader_errors(
     errors
 }
 
-/// What a worker of a phase executes.
+/// The program of a worker of a phase.
 fn worker(phase: &Phase, number: u32) -> Option<&Program> {
     let mut before = 0u64;
     for group in &phase.groups {
@@ -179,7 +178,7 @@ fn worker(phase: &Phase, number: u32) -> Option<&Program> {
     None
 }
 
-/// Whether all workers of a stream have the file that a worker of another phase had: files go by numbers.
+/// Whether all workers of a stream use the file that a worker of another phase used: files are matched by number.
 fn of_same_number(
     workload: &Workload,
     (phase, group): (&Phase, &Group),
@@ -203,7 +202,7 @@ mod tests {
     const WRITER: &str = "direction = \"write\"\nkeep_written = {}";
     const READER: &str = "direction = \"read\"\nwritten_by = { phase = 0, worker = 0 }";
 
-    /// What is wrong with a writer and a reader that have these lines.
+    /// The errors of a writer and a reader with these lines.
     fn wrong(writer: &str, reader: &str) -> String {
         let phase = |stream: &str| {
             format!(

@@ -1,11 +1,10 @@
-//! Whether ratios, least rates and longest latencies make sense: none that asks for nothing, none that cannot be kept.
+//! Checks ratios, minimum rates and maximum latencies: none may be empty or impossible to meet.
 
 use crate::{Direction, Duration, Least, Longest, Ratio, Stream};
 
-/// Largest weight: finer ratios than this are nobody's.
+/// Largest weight; finer ratios have no use.
 const HEAVIEST: u32 = 1_000_000;
 
-/// Everything that is wrong with what holds a stream to others or to a limit.
 pub(super) fn errors(stream: &Stream) -> Vec<String> {
     let mut errors = Vec::new();
     errors.extend(stream.pace.ratio.and_then(|ratio| of_ratio(stream, ratio)));

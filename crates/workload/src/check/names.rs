@@ -1,4 +1,4 @@
-//! Names are printed in tables, one a line: none holds a line break, or anything else that a terminal obeys.
+//! Checks names. They are printed in tables, one per line, so they must not contain line breaks or other control characters.
 
 use super::{CheckError, error};
 use crate::Workload;

@@ -1,8 +1,7 @@
-//! Whether the NUMA nodes that a stream's memory is to lie on can be any. Which there are, only the machine knows.
+//! Checks that the NUMA nodes of a stream's memory are possible. Which ones exist depends on the machine.
 
 use crate::{Node, Nodes, Stream};
 
-/// What is wrong with them.
 pub(super) fn error(stream: &Stream) -> Option<String> {
     match stream.buffers.node {
         Node::Bind(nodes) | Node::Interleave(nodes) if nodes.is_empty() => {

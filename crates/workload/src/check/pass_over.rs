@@ -1,8 +1,7 @@
-//! Whether the errors that a stream passes over are errors it can have, and whether it can go on behind them.
+//! Checks that the errors a stream tolerates can occur in it, and that it can continue after them.
 
 use crate::{Backend, ErrorNumber, Stream, Verify};
 
-/// Everything that is wrong with them.
 pub(super) fn errors(stream: &Stream) -> Vec<String> {
     let passed = &stream.pass_over;
     let mut errors = Vec::new();

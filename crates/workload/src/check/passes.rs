@@ -1,8 +1,7 @@
-//! Whether what is in memory can be dropped between the passes of a stream: it has some, and they are its own.
+//! Checks that cached data can be dropped between the passes of a stream: it must have passes, and they must be its own.
 
 use crate::{Access, Backend, FileCall, Sequence, Stream};
 
-/// What is wrong with `evict_passes`.
 pub(super) fn error(stream: &Stream) -> Option<&'static str> {
     if !stream.evict_passes {
         return None;

@@ -1,4 +1,4 @@
-//! Whether a stream over all files of a set makes sense, and whether what only such a stream can have is asked of another.
+//! Checks streams over all files of a set, and rejects settings of such streams in others.
 
 use crate::{
     Access, Amount, Bytes, Data, Direction, FileSet, Files, ListedOp, Pick, Record, Scaled, Sequence, Sizing,
@@ -16,7 +16,6 @@ fn of_whole_blocks(record: &Record, block: u64) -> bool {
     }
 }
 
-/// Everything that is wrong with it.
 pub(super) fn errors(warms_up: bool, set: &FileSet, stream: &Stream) -> Vec<String> {
     let mut errors: Vec<String> = Vec::new();
     let mut wrong = |is: bool, text: &str| {
@@ -46,7 +45,7 @@ pub(super) fn errors(warms_up: bool, set: &FileSet, stream: &Stream) -> Vec<Stri
             "sealed data need record sizes that are multiples of the block",
         );
     }
-    // The blocks of a stream are counted from its start; what a file is laid out with begins with the file.
+    // A stream counts blocks from its start, but the prepared contents of a file begin with the file.
     if let (Data::Sealed(sealed), Data::Sealed(_)) = (&set.data, &stream.data) {
         wrong(
             sealed.block.0 > 0 && !stream.start.0.is_multiple_of(sealed.block.0),
@@ -121,7 +120,7 @@ pub(super) fn errors(warms_up: bool, set: &FileSet, stream: &Stream) -> Vec<Stri
     errors
 }
 
-/// What is wrong with any stream over all files of a set.
+/// Errors of any stream over all files of a set.
 fn common_errors(set: &FileSet, stream: &Stream) -> Vec<String> {
     let no_single_file =
         stream.adaptive_depth.is_some() || stream.disturb_every > 0 || stream.warm_first_record;
@@ -156,7 +155,7 @@ fn common_errors(set: &FileSet, stream: &Stream) -> Vec<String> {
     found.into_iter().filter(|&(is, _)| is).map(|(_, text)| text.to_owned()).collect()
 }
 
-/// What is wrong with a stream whose files take turns.
+/// Errors of a stream whose files take turns.
 fn turn_errors(set: &FileSet, stream: &Stream, turns: &Turns) -> Vec<String> {
     let mut errors = common_errors(set, stream);
     let mut wrong = |is: bool, text: &str| {
@@ -200,7 +199,7 @@ fn turn_errors(set: &FileSet, stream: &Stream, turns: &Turns) -> Vec<String> {
     errors
 }
 
-/// What is wrong with a list of operations on all files of a set.
+/// Errors of a list of operations on all files of a set.
 fn list_errors(set: &FileSet, stream: &Stream, list: &[ListedOp]) -> Vec<String> {
     let mut errors = common_errors(set, stream);
     let mut wrong = |is: bool, text: &str| {
@@ -238,7 +237,7 @@ fn list_errors(set: &FileSet, stream: &Stream, list: &[ListedOp]) -> Vec<String>
 mod tests {
     use crate::Workload;
 
-    /// What is wrong with a list of two operations, the second on the second file, in files of such sizes.
+    /// The error of a list of two operations, the second on the second file, in files of these sizes.
     fn wrong(sizes: &str, second: u64) -> String {
         let text = format!(
             "name = \"w\"\nseed = 1\n[[fileset]]\nname = \"f\"\nfiles = {{ list = [\"a\", \"b\"] }}\nsize = {sizes}\n\

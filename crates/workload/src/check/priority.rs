@@ -1,8 +1,8 @@
-//! Whether the I/O priorities of threads, and of a stream's operations, make sense, and whom threads run as.
+//! Checks the I/O priorities of threads and of a stream's operations, and the users threads run as.
 
 use crate::{Backend, Program, Stream, Thread};
 
-/// What is wrong with that of a thread.
+/// Error in the I/O priority of a thread, if any.
 pub(super) fn of_thread(thread: &Thread) -> Option<String> {
     if let Some(level) = thread.io_priority.filter(|level| *level > MOST) {
         return Some(format!("io_priority is {level}; 0 to 7 is expected"));
@@ -10,7 +10,7 @@ pub(super) fn of_thread(thread: &Thread) -> Option<String> {
     (thread.io_hint > MOST_HINT).then(|| format!("io_hint is {}; 0 to 1023 is expected", thread.io_hint))
 }
 
-/// What is wrong with whom it is to run as.
+/// Error in the user and group of a thread, if any.
 pub(super) fn of_run_as(thread: &Thread) -> Option<&'static str> {
     let asked = [thread.run_as.user, thread.run_as.group];
     if asked.contains(&Some(u32::MAX)) {
@@ -20,12 +20,11 @@ pub(super) fn of_run_as(thread: &Thread) -> Option<&'static str> {
         .then_some("run_as belongs to streams: flows make and remove files of ours")
 }
 
-/// The last level of a class.
+/// Largest level of a class.
 const MOST: u8 = 7;
-/// The last hint: there are ten bits.
+/// Largest hint: there are ten bits.
 const MOST_HINT: u16 = 1023;
 
-/// Everything that is wrong with them.
 pub(super) fn errors(stream: &Stream) -> Vec<String> {
     let mut errors = Vec::new();
     let shares = &stream.priorities;

@@ -1,8 +1,7 @@
-//! Whether what ends a phase makes sense: amounts above 0, a steady state that can come.
+//! Checks the stop rules of a phase: amounts above 0, a steady state that can be reached.
 
 use crate::{Bytes, Phase, Program, Steady, SteadyGroups};
 
-/// Everything that is wrong with the stop rules of a phase.
 pub(super) fn errors(phase: &Phase) -> Vec<String> {
     let stop = &phase.stop;
     let mut errors = Vec::new();
@@ -40,7 +39,7 @@ fn groups_errors(phase: &Phase, of: &SteadyGroups) -> Vec<String> {
     errors
 }
 
-/// `endless`: it need not be given up.
+/// `endless`: waiting need not be given up.
 fn steady_errors(steady: &Steady, endless: bool) -> Vec<String> {
     let Steady { of: _, round, window, most_rounds, range_percent, slope_percent, criterion, after: _ } =
         *steady;

@@ -1,4 +1,4 @@
-//! Whether a stream makes sense: its file, its region, its records and their order, its depth and pace, and that it ends.
+//! Checks a stream: its file, its region, its records and their order, its depth and pace, and that it ends.
 
 use super::{LARGEST_OFFSET, data_error};
 use crate::ops::{MOST_ROUNDS, WIDEST_PERCENT, amplification};
@@ -10,10 +10,9 @@ use crate::{
 
 /// Largest record. Every worker holds one in memory.
 const LARGEST_RECORD: u64 = 1 << 30;
-/// Records of a shuffle: its order is a list in memory, 8 bytes a record and worker. 2 TiB in records of 4 KiB are 2^29.
+/// Most records of a shuffle: its order is a list in memory, 8 bytes per record and worker. 2 TiB in records of 4 KiB are 2^29.
 const MOST_SHUFFLED: u64 = 1 << 32;
 
-/// Everything that is wrong with a stream of a phase.
 pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stream: &Stream) -> Vec<String> {
     let Some(set) = workload.fileset(&stream.fileset) else {
         return vec![format!("no file set is named {:?}", stream.fileset)];
@@ -27,7 +26,7 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
     errors.extend(record_errors(&stream.record));
     match &stream.access {
         Access::Listed(list) => errors.extend(list_error(list)),
-        // A record that is larger than what is left of a file is cut there.
+        // A record larger than the rest of a file is cut there.
         _ if stream.pick == Pick::All && stream.turns.is_none() => {}
         _ => errors.extend(region_errors(stream, &set.size)),
     }
@@ -38,7 +37,7 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
     errors.extend(super::calls::errors(group.warms_up(phase), stream));
     errors.extend(super::calls::donor_error(workload, stream));
     if let Some(turns) = &stream.turns {
-        // The files are what is in this order, and they are alike.
+        // The order applies to the files, which are all alike.
         errors.extend(access_error(&turns.order, &Record::Fixed(crate::Bytes(1))));
     }
     match stream.direction {
@@ -126,7 +125,7 @@ fn list_error(list: &[ListedOp]) -> Option<String> {
         if !syncs && op.bytes == 0 {
             return Some(format!("operation {i} of the list has 0 bytes"));
         }
-        // A trim needs no memory.
+        // A trim needs no buffer.
         if u64::from(op.bytes) > LARGEST_RECORD && op.does != Some(Does::Trim) {
             return Some(format!("operation {i} of the list has {} bytes; the limit is 1GiB", op.bytes));
         }
@@ -158,13 +157,13 @@ fn record_errors(record: &Record) -> Vec<String> {
     errors
 }
 
-/// The region is the length asked for, or what the file has from `start` on.
+/// The region is the configured length, or the file from `start` on.
 fn region_errors(stream: &Stream, file: &Sizing) -> Vec<String> {
     let mut errors = Vec::new();
     let start = stream.start.0;
     let region = stream.length.or(match file {
         Sizing::Fixed(b) => Some(crate::Bytes(b.0.saturating_sub(start))),
-        // One that is too small is the first to be wrong.
+        // The smallest file is the first to be too small.
         Sizing::Each(sizes) => sizes.iter().min().map(|b| crate::Bytes(b.0.saturating_sub(start))),
         Sizing::Variable(_) => None,
     });
@@ -389,7 +388,7 @@ fn depth_errors(stream: &Stream) -> Vec<String> {
     errors
 }
 
-/// A warm-up repeats the amount until it is over, and would repeat nothing for ever.
+/// A warm-up repeats the amount until it is over; an amount of nothing would repeat for ever.
 fn amount_error(stream: &Stream) -> Option<String> {
     let what = match stream.amount {
         Amount::Operations(0) => "operations",
@@ -400,7 +399,7 @@ fn amount_error(stream: &Stream) -> Option<String> {
     Some(format!("an amount of 0 {what}; at least 1 is needed, or leave the stream out"))
 }
 
-/// Keys of which one makes the other mean nothing, whoever executes them.
+/// Keys that cancel each other's effect in every executor.
 fn contradictions((phase, group): (&Phase, &Group), stream: &Stream) -> Vec<String> {
     let mut errors = Vec::new();
     let warms_up = group.warms_up(phase);
@@ -463,7 +462,7 @@ fn contradictions((phase, group): (&Phase, &Group), stream: &Stream) -> Vec<Stri
     errors
 }
 
-/// A stream without an end of its own needs a stop rule that ends it for certain.
+/// An endless stream needs a stop rule that is certain to end it.
 fn endless_error((phase, group): (&Phase, &Group), stream: &Stream) -> Option<String> {
     if stream.amount != Amount::Endless {
         return None;
@@ -474,12 +473,12 @@ fn endless_error((phase, group): (&Phase, &Group), stream: &Stream) -> Option<St
         );
     }
     // These end a phase whatever its workers do: operations and bytes are counted over all of them, and waiting for a steady state is
-    // given up after so many rounds.
+    // given up after a number of rounds.
     let Stop { operations, bytes, steady, .. } = &phase.stop;
     if group.time(phase).is_some() || operations.is_some() || bytes.is_some() || steady.is_some() {
         return None;
     }
-    // The first to be done ends the others only if one can be done, and only those that obey.
+    // The first worker to finish ends the others only if one can finish, and only those that obey.
     let ends = |other: &&Group| {
         let beyond = other.times.ends_company && other.times.company != group.times.company;
         !other.times.ends_nobody && !beyond

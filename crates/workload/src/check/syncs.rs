@@ -1,8 +1,7 @@
-//! Whether the ranges and the file systems that a stream syncs make sense.
+//! Checks the ranges and file systems that a stream syncs.
 
 use crate::{Backend, Stream, SyncRange};
 
-/// What is wrong with them.
 pub(super) fn errors(stream: &Stream) -> Option<&'static str> {
     if stream.timed.syncfs && !stream.timed.fsync {
         return Some("timed.syncfs says how timed.fsync syncs; set both");

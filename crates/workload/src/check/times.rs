@@ -1,14 +1,13 @@
-//! Lengths of time: none so long that sums of them leave the clock, none so short that nothing fits into it.
+//! Checks durations: short enough that their sums do not overflow the clock, long enough to be meaningful.
 
 use crate::{Access, Action, Duration, Phase, Program, Stream};
 
 const YEAR_NS: u64 = 365 * 24 * 3_600_000_000_000;
-/// Sums of a few of these, and their product with the ticks of any clock, have room in 64 bits.
+/// Sums of a few of these, and their product with the tick rate of any clock, fit into 64 bits.
 const LONGEST: Duration = Duration(10 * YEAR_NS);
-/// Whoever looks at the workers wakes for each interval; below this it would measure itself.
+/// The monitor of the workers wakes for each interval; below this it would measure itself.
 const SHORTEST_INTERVAL: Duration = Duration(1_000_000);
 
-/// Everything that is wrong with the times of a phase.
 pub(super) fn phase_errors(phase: &Phase, workers: u64) -> Vec<String> {
     let mut errors = Vec::new();
     for action in phase.before.iter().chain(&phase.after) {

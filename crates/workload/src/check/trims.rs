@@ -1,8 +1,7 @@
-//! Whether a stream that gives records back makes sense, and goes with the rest of what is asked of it.
+//! Checks streams that trim records, and what they can be combined with.
 
 use crate::{Access, Backend, Direction, Does, Pick, Sequence, Stream, Verify};
 
-/// What is wrong with the trims of a stream.
 pub(super) fn errors(stream: &Stream) -> Vec<String> {
     let listed = match &stream.access {
         Access::Listed(list) => list.as_slice(),

@@ -1,11 +1,11 @@
-//! What nobody who writes a workload can mean, and what a program that is stood in for does all the same: IOzone takes any of its
-//! options together, so this is asked of workloads in our own format only.
+//! Contradictions that no author of a workload can intend but that original programs accept: IOzone takes any combination of its options,
+//! so these are rejected in workloads of the native format only.
 
 use crate::{Backend, OpenSync, Pace, Phase, Program, Stream, Workload};
 
 use super::{CheckError, error};
 
-/// Everything of the kind, in order of the text.
+/// All such contradictions, in order of the text.
 pub(super) fn errors(workload: &Workload) -> Vec<CheckError> {
     workload.phases.iter().enumerate().flat_map(|(i, phase)| phase_errors(i, phase)).collect()
 }

@@ -1,4 +1,4 @@
-//! Bursts: after a number of bytes an fsync and a pause.
+//! Bursts: an fsync and a pause after a number of bytes.
 
 use crate::Burst;
 
@@ -10,7 +10,7 @@ pub struct Bursts {
 }
 
 impl Bursts {
-    /// Bursts of a stream; none without `burst`.
+    /// Bursts of a stream; `None` never ends a burst.
     #[must_use]
     pub fn new(burst: Option<Burst>) -> Self {
         Self { burst, left: burst.map_or(0, |b| b.bytes.0) }

@@ -1,39 +1,38 @@
-//! Finding a queue depth while a stream runs: each window is a trial of one depth, judged by the latencies and operations recorded
-//! in it. The search doubles from 1 until the goal is missed, then halves the distance between the last depth that met it and the
-//! first that did not. Counting begins when the search is over, or with it if it goes on: then every window is judged, and where the
-//! depth that was found does not keep the goal any more, a new search begins below it.
+//! Finding a queue depth while a stream runs: each window is a trial of one depth, judged by the latencies and operations recorded in it.
+//! The search doubles from 1 until the goal is missed, then bisects between the last depth that met it and the first that did not.
+//! Counting begins when the search is over, or right away if the search goes on: then every window is judged, and when the chosen depth
+//! no longer meets the goal, a new search begins below it.
 
 use super::Timeline;
 use crate::{AdaptiveDepth, DepthGoal};
 
-/// A search. Latencies come to it as counts of values, of which each place in the list has one; they are asked for when a trial begins
-/// and when it is judged.
+/// A depth search. Latencies are passed as histogram counts, read when a trial begins and when it is judged.
 pub struct DepthSearch {
     goal: DepthGoal,
     /// Length of a trial, ticks.
     window: u64,
     most: usize,
-    /// The depth of this trial.
+    /// Depth of this trial.
     depth: usize,
-    /// Largest depth that met the goal, and least that did not.
+    /// Largest depth that met the goal, and smallest that did not.
     good: Option<Trial>,
     bad: Option<usize>,
-    /// Where this trial is: letting the operations of another depth leave, or being judged until a tick.
+    /// Stage of this trial: draining operations of the previous depth, or measuring until a tick.
     stage: Stage,
-    /// Windows in a row in which nothing finished.
+    /// Consecutive windows without a completion.
     empty: u32,
     begun: u64,
     before: Vec<u64>,
-    /// The value of a place in the counts, ns.
+    /// Value of a histogram bucket, ns.
     value: fn(usize) -> u64,
-    /// Ticks after which the best depth so far is taken, and the tick at which that is; 0 before the first look.
+    /// Longest search in ticks, and the tick at which it ends; 0 before the first look.
     longest: u64,
     until: u64,
     once: bool,
     goes_on: bool,
 }
 
-/// Windows without a completion after which a depth counts as one that does not serve.
+/// Windows without a completion after which a depth counts as failed.
 const MOST_EMPTY: u32 = 50;
 
 #[derive(Clone, Copy)]
@@ -49,17 +48,17 @@ struct Trial {
     operations_per_s: f64,
 }
 
-/// What a look at a search says.
+/// Result of a look at a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DepthFound {
     /// Go on with this depth.
     Trying(usize),
-    /// This is it.
+    /// The search is over with this depth.
     Settled(usize),
 }
 
 impl DepthSearch {
-    /// A search for a depth of at most `most`; `value` is that of a place in the counts, ns.
+    /// A search for a depth of at most `most`; `value` maps a histogram bucket to ns.
     pub fn new(how: AdaptiveDepth, most: usize, clock: impl Timeline, value: fn(usize) -> u64) -> Self {
         Self {
             goal: how.goal,
@@ -80,30 +79,30 @@ impl DepthSearch {
         }
     }
 
-    /// The stream's amount is done, and begun anew for the search.
+    /// The stream's amount is done and was reset for the search.
     pub fn amount_done(&mut self) {
         if self.once {
-            // The first tick that a look may have is later.
+            // Any later look has a tick beyond this.
             self.until = 1;
         }
     }
 
-    /// Whether it never ends.
+    /// Whether the search goes on after it has found a depth.
     pub fn goes_on(&self) -> bool {
         self.goes_on
     }
 
-    /// The depth of the next trial in a search that goes on, after what a look at it said.
+    /// The depth of the next trial in a search that goes on, given the result of a look.
     pub fn go_on(&mut self, found: DepthFound) -> usize {
         if let DepthFound::Settled(depth) = found {
-            // It stays there and is judged on: only a goal that is missed leads on.
+            // It stays at this depth and keeps judging: only a missed goal restarts the search.
             (self.depth, self.stage) = (depth, Stage::New);
             self.bad = Some(depth + 1);
         }
         self.depth
     }
 
-    /// Looks at the search at tick `now`; `counts` gives those of all operations until now.
+    /// Evaluates the search at tick `now`; `counts` returns the histogram of all operations so far.
     pub fn look(&mut self, clock: impl Timeline, now: u64, counts: impl FnOnce() -> Vec<u64>) -> DepthFound {
         if self.until == 0 {
             self.until = now.saturating_add(self.longest);
@@ -128,7 +127,7 @@ impl DepthSearch {
         let mut gained = counts();
         gained.iter_mut().zip(&self.before).for_each(|(now, before)| *now = now.saturating_sub(*before));
         if gained.iter().all(|&n| n == 0) && self.empty < MOST_EMPTY {
-            // The window is shorter than an operation takes: a longer one tells more.
+            // The window is shorter than an operation takes; a longer one is needed.
             self.empty += 1;
             self.stage = Stage::Judging { until: now.saturating_add(self.window) };
             return DepthFound::Trying(self.depth);
@@ -143,7 +142,7 @@ impl DepthSearch {
         next
     }
 
-    /// Where the search goes after a trial in which `counts` were recorded.
+    /// The next step after a trial in which `counts` were recorded.
     fn judge(&mut self, counts: &[u64], seconds: f64) -> DepthFound {
         let operations_per_s = counts.iter().sum::<u64>() as f64 / seconds.max(1e-9);
         let trial = Trial { depth: self.depth, operations_per_s };
@@ -151,7 +150,7 @@ impl DepthSearch {
             DepthGoal::Latency { percentile, at_most } => {
                 percentile_of(counts, percentile).is_some_and(|at| (self.value)(at) <= at_most.0)
             }
-            // Doubling must gain so much; part of a doubling the same share of it.
+            // A doubling must gain this much; part of a doubling proportionally less.
             DepthGoal::Knee { .. } if operations_per_s == 0.0 => false,
             DepthGoal::Knee { gain_percent } => self.good.is_none_or(|good| {
                 let doublings = (self.depth as f64 / good.depth as f64).log2();
@@ -162,7 +161,7 @@ impl DepthSearch {
             self.good = Some(trial);
         } else {
             self.bad = Some(self.depth);
-            // What was good before is no more: a search that goes on begins anew below.
+            // Earlier good depths at or above this one are void: a search that goes on restarts below.
             self.good = self.good.filter(|good| good.depth < self.depth);
         }
         let good = self.good.map_or(0, |g| g.depth);
@@ -170,7 +169,7 @@ impl DepthSearch {
             None => (good * 2).min(self.most),
             Some(bad) => good.midpoint(bad),
         };
-        // Nothing lies between, or there is nothing above: the best known, which is 1 if not even that met a latency.
+        // No depth lies between, or none above: take the best known, which is 1 if not even that met the latency.
         if next == good || Some(next) == self.bad {
             DepthFound::Settled(good.max(1))
         } else {
@@ -179,7 +178,7 @@ impl DepthSearch {
     }
 }
 
-/// The place of a percentile in counts; `None` if there are none.
+/// Histogram bucket of a percentile; `None` if the histogram is empty.
 fn percentile_of(counts: &[u64], percentile: f64) -> Option<usize> {
     let all: u64 = counts.iter().sum();
     let rank = ((all as f64 * percentile / 100.0).ceil() as u64).clamp(1, all.max(1));
@@ -196,21 +195,21 @@ mod tests {
     use crate::Duration;
     use crate::drive::Nanoseconds;
 
-    /// Places of the counts of tests, each so many nanoseconds.
+    /// Width of the tests' histogram buckets, ns.
     const STEP: u64 = 500;
 
     fn new(how: AdaptiveDepth, most: usize) -> DepthSearch {
         DepthSearch::new(how, most, Nanoseconds, |at| at as u64 * STEP)
     }
 
-    /// `n` operations of that latency.
+    /// `n` operations with this latency.
     fn counts(ns: f64, n: u64) -> Vec<u64> {
         let mut counts = vec![0; 20_000];
         counts[ns as usize / STEP as usize] = n;
         counts
     }
 
-    /// Runs a search on a device that serves `channels` operations at once in 100 us each; more of them wait.
+    /// Runs a search on a device that serves `channels` operations at once in 100 us each; the rest wait.
     fn search(goal: DepthGoal, most: usize, channels: f64) -> (usize, Vec<usize>) {
         let how =
             AdaptiveDepth { goal, window: Duration(1_000_000), longest: None, once: false, goes_on: false };

@@ -1,8 +1,7 @@
-//! How a stream is driven: pauses, rates, bursts, shared limits, ratios, queue depth. Every executor asks the same rules, whether its
-//! time is that of a CPU's counter or virtual.
+//! How a stream is driven: pauses, rates, bursts, shared limits, ratios, queue depth. All executors use the same rules, whether their
+//! time is a CPU counter or virtual.
 //!
-//! Nothing here reads a clock, waits or does I/O: that is the executor's part. Readings of a clock are passed in, and a [`Timeline`]
-//! says what they mean.
+//! Nothing here reads a clock, waits or does I/O: the executor does. Clock readings are passed in, and a [`Timeline`] interprets them.
 
 mod burst;
 mod depth_search;
@@ -28,7 +27,7 @@ pub use think::Thinking;
 pub use turn::{AWAY, Turn};
 pub use warm_up::WarmUp;
 
-/// What the readings of an executor's clock mean. Both directions saturate.
+/// Interprets the readings of an executor's clock. Both conversions saturate.
 pub trait Timeline: Copy {
     /// Ticks of the clock in a number of nanoseconds.
     fn ticks(&self, ns: u64) -> u64;

@@ -1,33 +1,32 @@
-//! What a stream's pace asks for before and after an operation.
+//! A stream's pace: what happens before and after an operation.
 
 use super::{Bursts, Schedule, Thinking, Timeline};
 use crate::ops::{Early, Op, OpKind, Place};
 use crate::{RateOf, Stream};
 use std::sync::atomic::AtomicU64;
 
-/// The pace of a worker that does one operation after the other. With several in flight its pauses are those of
-/// [`Pauses`](super::Pauses).
+/// The pace of a worker with one operation at a time. With several in flight, [`Pauses`](super::Pauses) handles the pauses.
 pub struct Pacing<'a> {
     /// Pauses between operations.
     pub think: Thinking,
-    /// When operations are due, with a rate.
+    /// Schedule of operations, with a rate.
     pub schedule: Option<Schedule<'a>>,
     /// Bursts with a pause after each.
     pub bursts: Bursts,
-    /// Syncs have due times, too: those of a list.
+    /// Syncs are scheduled as well, as in a list.
     pub syncs_are_due: bool,
-    /// The operations that have due times.
+    /// The scheduled kinds of operations.
     rate_of: RateOf,
-    /// Only one kind of a mix has due times; while it waits, the other kind goes on.
+    /// Only one kind of a mix is scheduled; while it waits, the other kind proceeds.
     gives_way: bool,
-    /// Trims have due times: those of a stream that gives back what it wrote (`keep_written.trim`) are done at once.
+    /// Trims are scheduled. Those of a stream that trims what it wrote (`keep_written.trim`) are not: they are issued at once.
     trims_are_due: bool,
-    /// The operation in hand is done without pauses, and so whenever it comes.
+    /// The current operation is issued without pauses, whenever it comes.
     at_once: bool,
 }
 
 impl<'a> Pacing<'a> {
-    /// The pace of the worker at `place`. `common`: what is due next, of a rate of all workers.
+    /// The pace of the worker at `place`. `common`: the next start of a rate shared by all workers.
     #[must_use]
     pub fn of(stream: &Stream, seed: u64, place: Place, common: Option<&'a AtomicU64>) -> Self {
         Self {
@@ -42,12 +41,12 @@ impl<'a> Pacing<'a> {
         }
     }
 
-    /// An operation comes, of which the source says whether it pauses.
+    /// Announces the next operation; `pauses` is the source's answer to whether it pauses.
     pub fn comes(&mut self, pauses: bool) {
         self.at_once = !pauses;
     }
 
-    /// Whether the schedule, if there is one, says when this operation is due, which came last. A sync is due only in a list.
+    /// Whether a schedule applies to the current operation. A sync is scheduled only in a list.
     #[must_use]
     pub fn is_due_by_schedule(&self, op: &Op) -> bool {
         match op.kind {
@@ -59,7 +58,7 @@ impl<'a> Pacing<'a> {
         }
     }
 
-    /// The kind of a mix that is not due yet, where only that kind has a rate.
+    /// The kind of a mix that is ahead of its rate, where only that kind has one.
     pub fn early<T: Timeline>(&mut self, time: T, released: u64, now: impl FnOnce() -> u64) -> Option<Early> {
         if !self.gives_way {
             return None;

@@ -1,16 +1,16 @@
-//! Pauses of a stream with several operations in flight: what is in flight ends first, and nothing new begins meanwhile.
+//! Pauses of a stream with several operations in flight: those in flight complete first, and nothing is submitted during a pause.
 
 use super::Timeline;
 use crate::Think;
 
-/// When they are due.
+/// Decides when to pause.
 #[derive(Clone, Copy, Debug)]
 pub struct Pauses {
     think: Think,
-    /// Operations so far, of those that `every` counts, and how many they were at the last pause.
+    /// Operations counted by `every` so far, and their number at the last pause.
     counted: u64,
     last: u64,
-    /// When the last pause ended, or the stream began.
+    /// End of the last pause, or start of the stream.
     since: u64,
     is_due: bool,
 }
@@ -22,7 +22,7 @@ impl Pauses {
         (think.time.0 > 0).then_some(Self { think, counted: 0, last: 0, since: start, is_due: false })
     }
 
-    /// Whether a pause is due: what is in flight is only to end.
+    /// Whether to pause as soon as the operations in flight are done.
     #[must_use]
     pub fn is_due(&self) -> bool {
         self.is_due
@@ -34,7 +34,7 @@ impl Pauses {
         self.look(time, now);
     }
 
-    /// `operations` were found to be done together. Those that end before a pause begins count for the next one, as in fio 3.33.
+    /// `operations` were reaped together. Those that complete before a pause begins count for the next one, as in fio 3.33.
     pub fn done<T: Timeline>(&mut self, operations: u64, time: T, now: impl FnOnce() -> u64) {
         if !self.think.by_issue {
             self.counted += operations;
@@ -67,12 +67,12 @@ mod tests {
     use super::*;
     use crate::Duration;
 
-    /// Operations between pauses at a queue depth, as fio 3.33 was seen to make them.
+    /// Operations between pauses at a queue depth, as observed with fio 3.33.
     fn between(depth: usize, every: u64, by_issue: bool) -> Vec<u64> {
         taken_by(1, depth, every, by_issue)
     }
 
-    /// Likewise, if `batch` completions are taken together when the queue is full.
+    /// The same, if `batch` completions are reaped together when the queue is full.
     fn taken_by(batch: usize, depth: usize, every: u64, by_issue: bool) -> Vec<u64> {
         let think = Think { time: Duration(1), every, by_issue, ..Think::default() };
         let mut p = Pauses::new(think, 0).expect("it pauses");
@@ -101,9 +101,9 @@ mod tests {
         assert_eq!(between(4, 4, true), [4; 6]);
         assert_eq!(between(16, 4, true), [4; 6]);
         assert_eq!(between(16, 1, false), [16, 1, 1, 1, 1, 1]);
-        // The first four that end make it due: those in flight then make the next one due at once.
+        // The first four completions trigger a pause; the rest of those in flight trigger the next one at once.
         assert_eq!(between(16, 4, false), [19, 1, 18, 1, 18, 1]);
-        // All that are taken together count before it is looked whether one is due.
+        // All completions reaped together count before the check for a pause.
         assert_eq!(taken_by(16, 16, 6, false), [16; 6]);
     }
 }

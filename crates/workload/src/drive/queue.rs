@@ -1,14 +1,14 @@
-//! How many operations a stream keeps in flight, and how many one call of the kernel carries.
+//! How many operations a stream keeps in flight, and how many one kernel call submits.
 
 use crate::ops::{Place, Region, StreamOps};
 use crate::{Backend, Stream};
 
-/// Operations that one call carries while others are in flight, if the workload does not say. A device that answers in bursts stands
-/// idle while a whole burst is prepared anew: in fours, a virtio disk did 10 % more operations for 10 % less CPU time. Where everything
-/// is answered at once nothing is in flight here, and one call carries all.
+/// Default number of operations per submission while others are in flight. A device that answers in bursts idles while a whole burst is
+/// prepared: in batches of four, a virtio disk did 10 % more operations for 10 % less CPU time. Where operations complete at once, none
+/// is in flight at this point, and one call submits them all.
 const WHILE_BUSY: usize = 4;
 
-/// Operations that one call carries, of a worker with `busy` operations in flight. `batch`: what the workload says; 0: nothing.
+/// Operations per submission, for a worker with `busy` operations in flight. `batch`: the workload's setting; 0: unset.
 #[inline(always)]
 #[must_use]
 pub fn carried(batch: u32, busy: usize, depth: usize) -> usize {
@@ -20,21 +20,21 @@ pub fn carried(batch: u32, busy: usize, depth: usize) -> usize {
 }
 
 impl Backend {
-    /// Operations that one call is to carry; 0: the workload does not say, or the back-end has no such calls.
+    /// Configured operations per submission; 0: unset, or the back-end has no such calls.
     #[must_use]
     pub fn batch(&self) -> u32 {
         match self {
             Self::Aio { batch, .. } => *batch,
             Self::Uring(how) => how.batch,
-            // Each is a call of its own.
+            // Each operation is a separate call.
             Self::Posix => 1,
             _ => 0,
         }
     }
 }
 
-/// Operations that a worker can have in flight: its queue depth, or all there are if they are fewer. `pooled`: it works on all files of
-/// its set.
+/// Most operations that a worker can have in flight: its queue depth, or the total if smaller. `pooled`: it works on all files of its
+/// set.
 #[must_use]
 pub fn in_flight(stream: &Stream, pooled: bool, region: Region, seed: u64, place: Place) -> u32 {
     let most = stream.queue_depth.max(1);

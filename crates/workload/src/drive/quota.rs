@@ -1,19 +1,20 @@
-//! What all workers of a phase may do together.
+//! Limits on what all workers of a phase do together.
 
 use crate::Stop;
 use crate::ops::{Op, OpKind};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The limits; without any, workers share none.
+/// The limits of a phase; with none set, workers share nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Quota {
-    /// Operations of all workers.
+    /// Total operations of all workers; `None`: unlimited.
     pub operations: Option<u64>,
-    /// Bytes of all workers.
+    /// Total bytes of all workers; `None`: unlimited.
     pub bytes: Option<u64>,
 }
 
-/// How much of it was taken. It may lie in memory that processes share, and has cache lines of its own: all workers write to it.
+/// The part of the quota already taken. It may lie in memory shared by processes, and has separate cache lines because all workers write
+/// to it.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 pub struct Taken {
@@ -22,13 +23,13 @@ pub struct Taken {
 }
 
 impl Quota {
-    /// What a phase's rules say.
+    /// The limits in a phase's stop rules.
     #[must_use]
     pub fn of(stop: &Stop) -> Self {
         Self { operations: stop.operations, bytes: stop.bytes.map(|b| b.0) }
     }
 
-    /// Whether nothing is left.
+    /// Whether the quota is used up.
     #[must_use]
     pub fn is_used_up(&self, taken: &Taken) -> bool {
         let gone = |limit: Option<u64>, so_far: &AtomicU64| {
@@ -37,12 +38,12 @@ impl Quota {
         gone(self.operations, &taken.operations) || gone(self.bytes, &taken.bytes)
     }
 
-    /// Takes an operation; false if nothing is left. Syncs are free.
+    /// Takes an operation; false if nothing is left. Syncs are not counted.
     pub fn take(&self, taken: &Taken, op: &Op) -> bool {
         matches!(op.kind, OpKind::Sync { .. }) || self.take_bytes(taken, u64::from(op.bytes))
     }
 
-    /// Takes an operation of a number of bytes; false if nothing is left. Exact: each is taken by one worker.
+    /// Takes an operation of `bytes` bytes; false if nothing is left. Exact: no operation is taken twice.
     pub fn take_bytes(&self, taken: &Taken, bytes: u64) -> bool {
         let within = |limit: Option<u64>, so_far: &AtomicU64, amount: u64| {
             limit.is_none_or(|limit| so_far.fetch_add(amount, Ordering::Relaxed) < limit)

@@ -1,28 +1,28 @@
-//! The stop rule "steady state": what a round comes to, and when rounds are steady or given up. When a round begins and ends is the
-//! executor's part.
+//! The stop rule "steady state": the figure of a round, and when rounds are steady or waiting is given up. The executor decides when a
+//! round begins and ends.
 
 use crate::{Steady, SteadyFigure};
 
-/// What operations come to: those of a round, or all so far.
+/// Totals of operations: of a round, or so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
-    /// Their number.
+    /// Number of operations.
     pub ops: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// All their latencies.
+    /// Sum of their latencies, ns.
     pub latency_ns: u64,
 }
 
 impl Sums {
-    /// Some more.
+    /// Adds operations to the totals.
     pub fn add(&mut self, ops: u64, bytes: u64, latency_ns: u64) {
         self.ops += ops;
         self.bytes += bytes;
         self.latency_ns = self.latency_ns.saturating_add(latency_ns);
     }
 
-    /// What has come since there were so many.
+    /// The difference from earlier totals.
     #[must_use]
     pub fn since(self, before: Self) -> Self {
         Self {
@@ -32,7 +32,7 @@ impl Sums {
         }
     }
 
-    /// The figure of a round of that length. Where nothing finished there is no latency.
+    /// The figure of a round lasting `ns`. `None` for the latency if nothing completed.
     #[must_use]
     pub fn figure(self, of: SteadyFigure, ns: u64) -> Option<f64> {
         let per_second = |gained: u64| Some(gained as f64 * 1e9 / ns as f64);
@@ -45,8 +45,8 @@ impl Sums {
 }
 
 impl Steady {
-    /// Whether a window is steady of this range and slope, in percent of its mean. `figure` is asked for its slope or else its largest
-    /// distance from the mean, and whether that is to be in percent.
+    /// Whether a window with this range and slope, in percent of its mean, is steady. `figure` returns its slope (first argument true) or
+    /// largest deviation from the mean, in percent if the second argument is true.
     pub fn holds(
         &self,
         range_percent: f64,
@@ -59,7 +59,7 @@ impl Steady {
         }
     }
 
-    /// Whether so many rounds are enough to give up; 0 of them never are.
+    /// Whether to give up after this number of rounds.
     #[must_use]
     pub fn is_given_up_after(&self, rounds: usize) -> bool {
         self.most_rounds > 0 && rounds >= self.most_rounds as usize

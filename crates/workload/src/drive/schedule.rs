@@ -1,26 +1,26 @@
-//! When operations are due, and how late they were issued.
+//! Scheduled start times of operations, and how late they were issued.
 
 use super::Timeline;
 use crate::ops::{Arrivals, Place};
 use crate::{Rate, Stream};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The due times of a stream's operations.
+/// The schedule of a stream's operations.
 pub struct Schedule<'a> {
     arrivals: Arrivals,
-    /// With a rate of all workers together: when the next operation of all is due, ns after the release; and when the last one of
-    /// `arrivals` was, of which only the gaps are used.
+    /// With a rate shared by all workers: the next start, in ns after the release, and the last value of `arrivals`, of which only the
+    /// gaps are used.
     common: Option<&'a AtomicU64>,
     last_ns: u64,
-    /// No due time is held: the next one is taken when it is asked for, so that whoever is free first takes it.
+    /// No start time is held: the next one is taken on request, so the first free worker gets it.
     open: bool,
-    /// When the stream was released.
+    /// Release time of the stream.
     epoch: u64,
-    /// When the next operation is due.
+    /// Start of the next operation.
     due: u64,
-    /// Lateness that counts as being behind, ns: some mean gaps, and no less than a scheduler takes now and then.
+    /// Lateness from which the stream counts as behind, ns: some mean gaps, but no less than ordinary scheduler delays.
     grace_ns: u64,
-    /// When the first of a row of late operations was due; `None` while the stream keeps up.
+    /// Start time of the first in the current run of late operations; `None` while the stream keeps up.
     behind_since: Option<u64>,
 }
 
@@ -28,7 +28,7 @@ const LEAST_GRACE_NS: u64 = 1_000_000;
 const GRACE_GAPS: f64 = 10.0;
 
 impl<'a> Schedule<'a> {
-    /// By a rate, or by what a list of operations says; `None` if neither does. `common`: what is due next, of a rate of all workers.
+    /// From a rate or a list of operations; `None` if there is neither. `common`: the next start of a rate shared by all workers.
     #[must_use]
     pub fn of(stream: &Stream, seed: u64, place: Place, common: Option<&'a AtomicU64>) -> Option<Self> {
         match &stream.pace.rate {
@@ -51,7 +51,7 @@ impl<'a> Schedule<'a> {
         common.fetch_add(gap_ns, Ordering::Relaxed).saturating_add(gap_ns)
     }
 
-    /// When the next operation is due, of a stream that was released at `released`.
+    /// Start of the next operation, of a stream released at `released`.
     pub fn due<T: Timeline>(&mut self, time: T, released: u64) -> u64 {
         if self.open {
             self.epoch = released;
@@ -61,7 +61,7 @@ impl<'a> Schedule<'a> {
         self.due
     }
 
-    /// All that is due from now on is due later by so many ticks: a pause kept it, and it is not made up for.
+    /// Shifts all following starts by a number of ticks: a pause delayed them, and they are not caught up on.
     pub fn postpone(&mut self, ticks: u64) {
         if !self.open {
             self.epoch = self.epoch.saturating_add(ticks);
@@ -70,8 +70,8 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    /// The operation that was due next, of `bytes`, is issued. Returns for how long operations have been late without a break, ns. Late
-    /// operations are issued at once and not dropped; the schedule itself does not move.
+    /// The next scheduled operation, of `bytes`, is issued. Returns how long operations have been late without a break, ns. Late
+    /// operations are issued at once and not dropped; the schedule does not shift.
     pub fn issued<T: Timeline>(&mut self, time: T, now: u64, bytes: u64) -> u64 {
         self.arrivals.moves(bytes);
         let behind_ns = if time.between(self.due, now) <= self.grace_ns {

@@ -1,33 +1,33 @@
-//! Pauses between operations that are done one after the other.
+//! Pauses between operations that run one at a time.
 
 use super::Timeline;
 use crate::Think;
 
-/// When the next pause is due.
+/// Decides when the next pause comes.
 #[derive(Clone, Copy, Debug)]
 pub struct Thinking {
     think: Think,
-    /// Operations until the next pause by number, with the one it precedes; 0: there is none.
+    /// Operations up to and including the one after the next pause by count; 0: no such pause.
     left: u64,
-    /// When the last pause ended; before the first one, the stream's release counts.
+    /// End of the last pause; `None` before the first, when the stream's release counts.
     since: Option<u64>,
 }
 
 impl Thinking {
-    /// The pauses of a stream. Without `think` each has no length.
+    /// The pauses of a stream. Without `think` they have no length.
     #[must_use]
     pub fn new(think: Option<Think>) -> Self {
         let think = think.unwrap_or_default();
         Self { think, left: think.every, since: None }
     }
 
-    /// What the workload asks for.
+    /// The configured pause.
     #[must_use]
     pub fn asked(&self) -> Think {
         self.think
     }
 
-    /// The length in ns of the pause before the next read or write; 0: there is none.
+    /// Length in ns of the pause before the next read or write; 0: none.
     pub fn next_ns<T: Timeline>(&mut self, time: T, released: u64, now: impl Fn() -> u64) -> u64 {
         let spell_ns = self.think.spell.0;
         let by_time = spell_ns > 0 && time.between(self.since.unwrap_or(released), now()) >= spell_ns;
@@ -62,7 +62,7 @@ mod tests {
         let mut thinking = Thinking::new(Some(think));
         let mut next = |now| thinking.next_ns(Nanoseconds, 1000, || now);
         assert_eq!([1000, 1001, 1002, 1003].map(&mut next), [0, 0, 10, 0]);
-        // 100 ns after the last one ended, whatever the number.
+        // 100 ns after the last pause ended, whatever the count.
         assert_eq!([1111, 1112, 1113].map(&mut next), [0, 10, 0]);
         assert_eq!(Thinking::new(None).next_ns(Nanoseconds, 0, || 5), 0);
     }

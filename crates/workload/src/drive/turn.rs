@@ -1,37 +1,37 @@
-//! Operations in a ratio to those of other workers. Each worker publishes how far it is, as operations for its weight, in a word that
-//! the others read; nobody begins an operation while another is less far. So the one that is least far can always go on, and nobody
-//! waits for ever. A worker that has ended, failed or was killed is away, and no longer waited for.
+//! Operations in a ratio to those of other workers. Each worker publishes its progress, in operations divided by its weight, in a word
+//! that the others read; no worker begins an operation while another has made less progress. So the worker with the least progress can
+//! always proceed, and there is no deadlock. A worker that has ended, failed or was killed is away, and the others do not wait for it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How far a worker is that takes no part: not yet, or no longer.
+/// Progress of a worker that does not take part yet, or no longer.
 pub const AWAY: u64 = u64::MAX;
-/// How far an operation of the weight 1 goes.
+/// Progress per operation at weight 1.
 const UNIT: u64 = 1 << 20;
 
-/// A worker among those it waits for.
+/// A worker and those it waits for.
 pub struct Turn<'a> {
     own: &'a AtomicU64,
     others: Vec<&'a AtomicU64>,
     weight: u64,
-    /// How far the others were when it began.
+    /// Progress at which it joined.
     joined: u64,
     operations: u64,
 }
 
 impl<'a> Turn<'a> {
-    /// A worker of this weight, the word it publishes in, and those of the others.
+    /// A worker with this weight, the word it publishes, and those of the others.
     #[must_use]
     pub fn new(own: &'a AtomicU64, others: Vec<&'a AtomicU64>, weight: u32) -> Self {
         Self { own, others, weight: u64::from(weight.max(1)), joined: 0, operations: 0 }
     }
 
-    /// It begins later than the others: until then it is away.
+    /// It begins later than the others and is away until then.
     pub fn delay(&self) {
         self.own.store(AWAY, Ordering::Release);
     }
 
-    /// It begins: where the others are, or, if there are none, where whoever comes can overtake it.
+    /// It begins at the others' progress or, without others, at 0 so that later ones can overtake it.
     pub fn join(&mut self) {
         if self.own.load(Ordering::Relaxed) == AWAY {
             self.joined = Some(self.least()).filter(|far| *far != AWAY).unwrap_or(0);
@@ -39,7 +39,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// How far the least far of the others is.
+    /// Least progress of the others.
     fn least(&self) -> u64 {
         self.others.iter().map(|far| far.load(Ordering::Relaxed)).min().unwrap_or(AWAY)
     }
@@ -50,11 +50,11 @@ impl<'a> Turn<'a> {
         self.own.load(Ordering::Relaxed) <= self.least()
     }
 
-    /// It begins one.
+    /// It begins an operation.
     pub fn gone(&mut self) {
         self.operations += 1;
         let far = self.operations.saturating_mul(UNIT) / self.weight;
-        // Nobody gets so far that it is away.
+        // Progress never reaches AWAY.
         self.own.store(self.joined.saturating_add(far).min(AWAY - 1), Ordering::Release);
     }
 }
@@ -74,7 +74,7 @@ mod tests {
         let (mut one, mut eight) = (turn(&words, 0, 1), turn(&words, 1, 8));
         let mut order = String::new();
         for _ in 0..27 {
-            // Whoever may; the lighter one is asked first.
+            // Either may proceed; the lighter one is asked first.
             if one.may_go() {
                 one.gone();
                 order.push('1');

@@ -1,13 +1,13 @@
-//! A worker's warm-up: it lasts a time, or until the worker, or those who warm up with it, have moved a number of bytes.
+//! A worker's warm-up: it ends after a time, and after the worker or its company has moved a number of bytes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// When a worker's warm-up is over.
+/// Decides when a worker's warm-up is over.
 pub struct WarmUp<'a> {
-    /// Tick at which its time is over.
+    /// Tick at which its time ends.
     until: u64,
     bytes: u64,
-    /// Where the worker says what it has moved, and where the others of its company do.
+    /// The words in which it and the others of its company publish the bytes they moved.
     own: &'a AtomicU64,
     others: Vec<&'a AtomicU64>,
 }
@@ -19,7 +19,7 @@ impl<'a> WarmUp<'a> {
         Self { until, bytes, own, others }
     }
 
-    /// What the worker has moved so far.
+    /// Publishes the bytes the worker has moved so far.
     pub fn moved(&self, bytes: u64) {
         if self.bytes > 0 {
             self.own.store(bytes, Ordering::Relaxed);

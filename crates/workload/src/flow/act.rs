@@ -1,4 +1,4 @@
-//! What acts of flows count as: reads, writes, syncs, metadata, waits; the rows of engine and simulator are made by it.
+//! Classification of flow operations: reads, writes, syncs, metadata, waits. The result rows of engine and simulator use it.
 
 use crate::Act;
 
@@ -9,11 +9,11 @@ pub enum Class {
     Io,
     /// Asynchronous I/O.
     Async,
-    /// Waiting for, and waking, others.
+    /// Waiting for other workers and waking them.
     Sync,
     /// Computing, sleeping, limiting, finishing.
     Other,
-    /// What counts nothing.
+    /// Not counted.
     None,
 }
 
@@ -26,22 +26,22 @@ impl Class {
     }
 }
 
-/// The kinds of operations on files that are told apart.
+/// Kinds of file operations that are counted separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Data are read.
+    /// Reads data.
     Read,
-    /// Data are written.
+    /// Writes data.
     Write,
-    /// A file is opened, or created.
+    /// Opens or creates a file.
     Open,
-    /// A file is closed.
+    /// Closes a file.
     Close,
-    /// A file is removed.
+    /// Removes a file.
     Delete,
-    /// A file is asked about.
+    /// Queries attributes.
     Stat,
-    /// A file is brought to the device.
+    /// Syncs a file.
     Sync,
 }
 
@@ -63,7 +63,7 @@ impl Act {
         }
     }
 
-    /// What it counts as; `None` for what is no operation on a file, or one that is not told apart.
+    /// Its kind; `None` if it is no file operation, or not counted separately.
     #[must_use]
     pub fn kind(self) -> Option<Kind> {
         use Act::{
@@ -82,7 +82,7 @@ impl Act {
         })
     }
 
-    /// Whether it changes a file or the names of a set.
+    /// Whether it changes a file or the names in a set.
     #[must_use]
     pub fn changes(self) -> bool {
         self.writes()

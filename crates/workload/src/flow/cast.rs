@@ -1,5 +1,5 @@
-//! Who takes part in a phase's flows: the programs, the workers that execute them, and who wakes whom. It follows from the workload
-//! alone, so it is the same whoever executes it.
+//! The participants of a phase's flows: the programs, the workers that execute them, and which operation wakes which. It follows from the
+//! workload alone, so it is the same for every executor.
 
 use super::program::{Number, Program, is_called};
 use crate::{Act, Flow, FlowOp, Group, Phase, Program as Does, Workload};
@@ -7,42 +7,42 @@ use crate::{Act, Flow, FlowOp, Group, Phase, Program as Does, Workload};
 /// A worker that executes a flow.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// Number of its program.
+    /// Index of its program.
     pub program: usize,
-    /// Its process, counted over the phase.
+    /// Index of its process in the phase.
     pub process: usize,
-    /// Its number among that process's workers.
+    /// Its index among that process's workers.
     pub number: usize,
     /// Name of its group, for messages.
     pub group: String,
-    /// Number of its process in the group.
+    /// Index of its process in the group.
     pub instance: u32,
     /// Name of its thread.
     pub thread: String,
-    /// Which of the thread's instances in the process.
+    /// Its index among the thread's instances in the process.
     pub thread_instance: u32,
-    /// Its first row among those of all workers.
+    /// Index of its first row among those of all workers.
     pub first_row: usize,
-    /// Its first place to wait at among those of all workers.
+    /// Index of its first wait point among those of all workers.
     pub first_wait: usize,
-    /// Bytes of memory of its own; 0: none.
+    /// Size of its private memory; 0: none.
     pub memory: u64,
-    /// I/O priority, class in the bits above the 13th; without it the process's own.
+    /// I/O priority in the kernel's encoding, with the class in the bits from the 13th on; `None`: the process's own.
     pub io_priority: Option<u16>,
 }
 
-/// The programs of a phase and who executes them.
+/// The programs of a phase and the workers that execute them.
 #[derive(Debug, Default)]
 pub struct Cast {
-    /// The flows, flat.
+    /// The flattened flows.
     pub programs: Vec<Program>,
-    /// By worker of the phase; `None` for those that execute streams.
+    /// Indexed by worker of the phase; `None` for workers that execute streams.
     pub places: Vec<Option<Place>>,
     /// Workers of each process.
     pub crews: Vec<Vec<usize>>,
-    /// Rows of all workers together.
+    /// Number of rows of all workers together.
     pub rows: usize,
-    /// Places to wait at of all workers together.
+    /// Number of wait points of all workers together.
     pub waits: usize,
 }
 
@@ -54,14 +54,14 @@ pub fn flows(phase: &Phase) -> impl Iterator<Item = &Flow> {
     })
 }
 
-/// Every operation, those inside sequences too.
+/// Every operation, including those inside sequences.
 #[must_use]
 pub fn every(ops: &[FlowOp]) -> Vec<&FlowOp> {
     ops.iter().flat_map(|op| std::iter::once(op).chain(every(&op.ops))).collect()
 }
 
-/// The names of the file sets that operations of a phase's flows name, if they do what is wanted. An operation without a set works on
-/// a file that another one opened, of whatever set.
+/// The file sets named by operations of a phase's flows that satisfy `wanted`. An operation without a set works on a file that another
+/// one opened, of any set.
 #[must_use]
 pub fn set_names(phase: &Phase, wanted: impl Fn(Act) -> bool) -> std::collections::BTreeSet<&str> {
     let (mut names, mut opened) = (std::collections::BTreeSet::new(), std::collections::BTreeSet::new());
@@ -139,7 +139,7 @@ impl Cast {
         self.waits += self.programs[program].waits;
     }
 
-    /// Tells who wakes and posts where the ones wait that it names, in all workers.
+    /// Resolves the targets of waking and posting operations to wait points in all workers.
     fn connect(&mut self) {
         let programs = &self.programs;
         let points: Vec<(String, Act, usize, Number)> = self
@@ -163,7 +163,7 @@ impl Cast {
     }
 }
 
-/// Each worker of a group: position of its thread, number of its process, number among the thread's instances.
+/// Each worker of a group: index of its thread, of its process, and among the thread's instances.
 fn positions(group: &Group) -> impl Iterator<Item = (usize, u32, u32)> + '_ {
     (0..group.instances).flat_map(move |process| {
         group

@@ -1,4 +1,4 @@
-//! Limits and ends of a flow: how many events a limiting operation has to take, and whether a finishing one has seen enough.
+//! Limits and ends of a flow: the number of events a limiting operation takes, and whether a finishing operation ends the flow.
 
 use super::act::Kind;
 use super::program::Op;
@@ -10,22 +10,22 @@ use std::sync::atomic::AtomicU64;
 
 const MIB: u64 = 1 << 20;
 
-/// What was completed so far, as finishing and limiting operations see it.
+/// Completions so far, as finishing and limiting operations see them.
 pub trait Counts {
     /// Executions of a row of this thread, and bytes it moved.
     fn of_row(&self, row: usize) -> (u64, u64);
-    /// What the threads of this thread's process have done together.
+    /// Totals of the threads of this thread's process.
     fn of_process(&self) -> Totals;
 }
 
-/// What several threads have done together.
+/// Totals of several threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Reads and writes.
     pub ios: u64,
     /// I/O operations of all kinds.
     pub io_ops: u64,
-    /// Everything that counts.
+    /// All counted operations.
     pub all: u64,
     /// Bytes moved.
     pub bytes: u64,
@@ -49,7 +49,7 @@ impl<'a, A: Deref<Target = [AtomicU64]>, F> Thread<'a, A, F> {
         self.supply
     }
 
-    /// Events that a limiting operation has to take.
+    /// Number of events that a limiting operation takes.
     pub fn events(&mut self, op: &Op, counts: &impl Counts) -> u64 {
         let due = match op.act {
             Act::LimitEvents => return 1,

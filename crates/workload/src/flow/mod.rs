@@ -1,12 +1,12 @@
-//! What flows do: the way through their operations, which file, offset and size each has, who waits for whom, limits and ends. All of
-//! it without I/O and without a clock, so that the engine (real calls) and the simulator (virtual ones) execute a flow alike: the same
-//! workload, seed and thread give the same operations in both as long as nothing depends on what other threads did meanwhile.
+//! The interpreter of flows: the path through their operations, the file, offset and size of each, who waits for whom, limits and ends.
+//! It does no I/O and reads no clock, so the engine (real calls) and the simulator (virtual ones) execute a flow alike: the same
+//! workload, seed and thread give the same operations in both, unless something depends on what other threads do.
 //!
-//! * [`Program`]: a flow, flat; [`Walk`]: the way through it
-//! * [`Thread`]: what an operation works on; it is asked before and told afterwards
-//! * [`Cast`]: the workers of a phase; [`Set`], [`Variables`], [`WaitPoint`], [`Supply`]: what they share, in arrays of the executor's
-//!   choice, because its workers may be processes
-//! * [`refusal`]: flows that make no sense; [`Wrong`]: operations that cannot be done by what came before
+//! * [`Program`]: a flattened flow; [`Walk`]: the path through it
+//! * [`Thread`]: what an operation works on; the executor asks it before an operation and reports back afterwards
+//! * [`Cast`]: the workers of a phase; [`Set`], [`Variables`], [`WaitPoint`], [`Supply`]: their shared state, in arrays provided by
+//!   the executor, because its workers may be processes
+//! * [`refusal`]: invalid flows; [`Wrong`]: operations made impossible by earlier ones
 
 mod act;
 mod cast;

@@ -1,4 +1,4 @@
-//! Every number that a worker draws: values of random variables, random offsets, places in memory, random lengths.
+//! Every number that a worker draws: values of random variables, random offsets, positions in memory, random lengths.
 
 use super::cast::Place as Member;
 use super::program::Number;
@@ -20,16 +20,16 @@ struct Variable {
     source: Generator,
 }
 
-/// The variables of a workload, and the streams that threads and processes draw from together.
+/// The variables of a workload, and the streams shared by threads and processes.
 pub struct Variables<A> {
     all: Vec<Variable>,
     /// States of the variables' own streams, by variable.
     streams: A,
-    /// States of the processes' streams.
+    /// States of the processes' streams, by process.
     processes: A,
 }
 
-/// A variable's parameters are outside their ranges.
+/// A variable with parameters out of range.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("variable {name:?} cannot have these parameters; docs/formats/workload.md has their ranges")]
 pub struct Impossible {
@@ -38,11 +38,11 @@ pub struct Impossible {
 }
 
 impl<A: Deref<Target = [AtomicU64]>> Variables<A> {
-    /// For so many processes. File sets were drawn from the same streams (`layouts`): flows go on where those ended, as in Filebench.
-    /// `make` makes arrays of so many words of zero that all threads see.
+    /// For `processes` processes. File sets were drawn from the same streams (`layouts`): flows continue where those ended, as in
+    /// Filebench. `make` allocates an array of zeroed words visible to all threads.
     ///
     /// # Errors
-    /// If a variable is impossible, or those of `make`.
+    /// If a variable is impossible, or if `make` fails.
     pub fn new<E: From<Impossible>>(
         workload: &Workload,
         layouts: &Layouts,
@@ -72,14 +72,14 @@ pub struct Numbers<'a, A> {
 }
 
 enum Source {
-    /// Even numbers in 0..1.
+    /// Uniform numbers in 0..1.
     Seeded(Box<Sampler>),
     Mt19937(Box<Mt19937>),
 }
 
 impl<'a, A: Deref<Target = [AtomicU64]>> Numbers<'a, A> {
-    /// The generators of the worker at `place`, whose program takes its offsets from `offsets`; `None` if a variable has impossible
-    /// parameters.
+    /// The generators of the worker at `place`, whose program takes its offsets from `offsets`; `None` if a variable has parameters out
+    /// of range.
     #[must_use]
     pub fn new(
         variables: &'a Variables<A>,
@@ -108,7 +108,7 @@ impl<'a, A: Deref<Target = [AtomicU64]>> Numbers<'a, A> {
         Some(Self { variables, process: at.process, own: own.collect::<Option<_>>()?, offsets })
     }
 
-    /// The number, drawn if it has to be.
+    /// The value of `number`, drawn if it is not fixed.
     #[inline(always)]
     pub fn of(&mut self, number: Number) -> u64 {
         match number {
@@ -129,7 +129,7 @@ impl<'a, A: Deref<Target = [AtomicU64]>> Numbers<'a, A> {
         variable.drawing.draw_u64_with(|| rand48_shared_unit(stream))
     }
 
-    /// An even number in 0..=1 of the stream of offsets.
+    /// A uniform number in 0..=1 from the stream of offsets.
     #[inline(always)]
     fn unit(&mut self) -> f64 {
         match &mut self.offsets {
@@ -144,9 +144,9 @@ impl<'a, A: Deref<Target = [AtomicU64]>> Numbers<'a, A> {
         let exact = matches!(self.offsets, Source::Mt19937(_));
         let unit = self.unit();
         if exact {
-            // Filebench's rule: it never reaches the last block.
+            // Filebench's rule: the last block is never reached.
             let place = (unit * (range - block) as f64) as u64;
-            // Nearly every block is a power of two, and a division takes longer than all the rest of this.
+            // Nearly every block is a power of two, and a division takes longer than everything else here.
             if block.is_power_of_two() { place & !(block - 1) } else { place - place % block }
         } else {
             let blocks = range / block;
@@ -154,7 +154,7 @@ impl<'a, A: Deref<Target = [AtomicU64]>> Numbers<'a, A> {
         }
     }
 
-    /// One of so many.
+    /// A uniform index below `count`.
     pub fn choice(&mut self, count: usize) -> usize {
         ((self.unit() * count as f64) as usize).min(count.saturating_sub(1))
     }

@@ -1,39 +1,39 @@
-//! Where workers wait for each other: blocks, and the counts of semaphores. What a number means is decided here; how one sleeps until
-//! it changes is the executor's.
+//! Wait points between workers: blocks, and the counts of semaphores. The numbers are interpreted here; the executor implements sleeping
+//! until they change.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// Whoever has waited so long for a semaphore waits for ever, ns.
+/// Wait for a semaphore that counts as a deadlock, ns.
 pub const PATIENCE_NS: u64 = 600_000_000_000;
 
-/// Where one worker waits, at one operation. All zero is the beginning, so it may lie in memory that was just mapped.
+/// Where one worker waits, at one operation. All zeros is the initial state, so it may lie in freshly mapped memory.
 #[repr(C, align(128))]
 #[derive(Debug, Default)]
 pub struct WaitPoint {
-    /// Rises with every waking.
+    /// Incremented by every wake.
     pub woken: AtomicU32,
     /// The semaphore's count.
     pub count: AtomicU32,
-    /// Workers asleep here: waiting to take, and waiting to post.
+    /// Workers asleep here to take, and to post.
     takers: AtomicU32,
     posters: AtomicU32,
-    /// What is being waited for; posters may always get so far ahead.
+    /// Largest amount being waited for; posters may always get this far ahead.
     wanted: AtomicU64,
 }
 
-/// What came of trying to take or to give.
+/// Result of an attempt to take or to give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tried {
-    /// Not now.
+    /// Not possible now.
     No,
-    /// It worked.
+    /// Done.
     Yes,
-    /// It worked, and somebody waits for just that.
+    /// Done, and a waiter must be woken.
     Wake,
 }
 
 impl Tried {
-    /// Whether it worked.
+    /// Whether the attempt succeeded.
     #[must_use]
     pub fn worked(self) -> bool {
         self != Self::No
@@ -41,14 +41,14 @@ impl Tried {
 }
 
 impl WaitPoint {
-    /// Takes so many, if there are.
+    /// Takes `value`, if available.
     pub fn take(&self, value: u32) -> Tried {
         let took = self.count.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| n.checked_sub(value));
         tried(took.is_ok(), &self.posters)
     }
 
-    /// Gives so many, unless there would be more than `most` then. A supply that is empty always takes one gift, and whoever takes
-    /// more than `most` at a time is waited for until he has enough.
+    /// Gives `value`, unless the count would exceed `most`. An empty semaphore always accepts one gift, and `most` is raised to what a
+    /// waiting taker needs.
     pub fn give(&self, value: u32, most: Option<u64>) -> Tried {
         let most = most.map(|m| m.max(self.wanted.load(Ordering::SeqCst)));
         let room =
@@ -59,25 +59,25 @@ impl WaitPoint {
         tried(gave.is_ok(), &self.takers)
     }
 
-    /// Somebody is about to wait until he can take so many. Whether posters are to be woken, who may give more from now on.
+    /// Announces a taker about to wait for `value`. Returns whether to wake posters, which may now give more.
     pub fn want(&self, value: u32) -> bool {
         self.wanted.store(value.into(), Ordering::SeqCst);
         self.takers.fetch_add(1, Ordering::SeqCst);
         self.posters.load(Ordering::SeqCst) > 0
     }
 
-    /// He does not wait any more.
+    /// The taker has stopped waiting.
     pub fn wanted_no_more(&self) {
         self.takers.fetch_sub(1, Ordering::SeqCst);
         self.wanted.store(0, Ordering::SeqCst);
     }
 
-    /// Somebody is about to wait until he can give.
+    /// Announces a poster about to wait.
     pub fn offer(&self) {
         self.posters.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// He does not wait any more.
+    /// The poster has stopped waiting.
     pub fn offered_no_more(&self) {
         self.posters.fetch_sub(1, Ordering::SeqCst);
     }

@@ -1,5 +1,5 @@
-//! Which entries of a file set exist, which are being worked on by somebody, and which comes next. Threads and processes pick from one
-//! pool at the same time without a lock: two bits an entry and a rotor that only goes on.
+//! Which entries of a file set exist, which are busy, and which comes next. Threads and processes pick from one pool at the same time
+//! without a lock, using two bits per entry and a rotor that only advances.
 //!
 //! "Busy" lasts for one operation (an open, a creation, a removal), not for as long as a file is open.
 
@@ -7,7 +7,7 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const BITS: usize = u64::BITS as usize;
-/// Rotors are so far apart, in words, that each has a cache line of its own.
+/// Distance between rotors in words, so that each has its own cache line.
 const APART: usize = 16;
 
 /// Which entries are wanted.
@@ -19,23 +19,23 @@ pub enum Wanted {
     Missing = 1,
 }
 
-/// Where a search begins.
+/// Start of a search.
 #[derive(Debug)]
 pub enum From<'a> {
-    /// Behind the last one that anybody took.
+    /// After the last entry that any worker took.
     Common,
-    /// Behind the last one that this thread took.
+    /// After the last entry that this thread took.
     Own(&'a mut u64),
-    /// At an entry of this number, modulo the number of entries.
+    /// At this index, modulo the number of entries.
     Entry(u64),
 }
 
 /// What a search found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// This entry; it is busy now, until [`Pool::release`].
+    /// This entry, now busy until [`Pool::release`].
     Entry(usize),
-    /// None at present, but somebody works on one: it may be free again soon.
+    /// None at present, but an entry is busy: it may become free soon.
     Busy,
     /// None at all.
     None,
@@ -46,16 +46,16 @@ pub struct Pool<A> {
     count: usize,
     exists: A,
     busy: A,
-    /// Where the next search begins: the position goes on for ever, the entry is its remainder.
+    /// Next start of a search: the position increases for ever, modulo the count it gives the entry.
     rotors: A,
 }
 
 impl<A: Deref<Target = [AtomicU64]>> Pool<A> {
-    /// So many entries, of which those exist that the function says. `make` makes arrays of so many words of zero that everybody
-    /// sees who takes from the pool.
+    /// A pool of `count` entries, of which those exist that the function selects. `make` allocates an array of zeroed words visible to
+    /// all workers that take from the pool.
     ///
     /// # Errors
-    /// Those of `make`.
+    /// If `make` fails.
     pub fn new<E>(
         count: usize,
         exists: impl Fn(usize) -> bool,
@@ -69,7 +69,7 @@ impl<A: Deref<Target = [AtomicU64]>> Pool<A> {
         Ok(this)
     }
 
-    /// Takes the first wanted entry that nobody works on.
+    /// Takes the first wanted entry that is not busy.
     pub fn take(&self, wanted: Wanted, mut from: From) -> Found {
         if self.count == 0 {
             return Found::None;
@@ -83,14 +83,14 @@ impl<A: Deref<Target = [AtomicU64]>> Pool<A> {
         loop {
             let first = (start % self.count as u64) as usize;
             let Some(entry) = self.look(wanted, first) else {
-                // First who is busy, then what is there: who let go before the first look has left his mark before the second.
+                // Check busy entries before existing ones: a worker that released before the first check has left its mark by the second.
                 return if self.anybody() || self.any(wanted) { Found::Busy } else { Found::None };
             };
             let on = (entry + self.count - first) % self.count;
             let next = start + on as u64 + 1;
             match &mut from {
-                // The turn is taken before the entry: two that held the same one, if only for a moment, would make a third pass it
-                // over, and the entry would lose its turn.
+                // Advance the rotor before claiming the entry: two workers briefly holding the same entry would make a third one skip it,
+                // and the entry would lose its turn.
                 From::Common => {
                     if let Err(now) = rotor.compare_exchange(start, next, Ordering::AcqRel, Ordering::Acquire)
                     {
@@ -105,7 +105,7 @@ impl<A: Deref<Target = [AtomicU64]>> Pool<A> {
                 continue;
             }
             if self.exists(entry) != (wanted == Wanted::Existing) {
-                // Somebody has made or removed it since.
+                // Another worker has created or removed it since.
                 self.release(entry);
                 continue;
             }
@@ -116,7 +116,7 @@ impl<A: Deref<Target = [AtomicU64]>> Pool<A> {
         }
     }
 
-    /// The first wanted entry at or after one, around the end, that nobody works on now.
+    /// The first wanted entry at or after `first`, wrapping around, that is not busy.
     fn look(&self, wanted: Wanted, first: usize) -> Option<usize> {
         let words = self.exists.len();
         for step in 0..=words {
@@ -141,7 +141,7 @@ impl<A: Deref<Target = [AtomicU64]>> Pool<A> {
         None
     }
 
-    /// What a search would find now, without taking it.
+    /// What a search would find now, without taking anything.
     pub fn outlook(&self, wanted: Wanted) -> Found {
         if self.count == 0 {
             return Found::None;
@@ -152,12 +152,12 @@ impl<A: Deref<Target = [AtomicU64]>> Pool<A> {
         if self.anybody() || self.any(wanted) { Found::Busy } else { Found::None }
     }
 
-    /// Whether anybody works on any entry.
+    /// Whether any entry is busy.
     fn anybody(&self) -> bool {
         self.busy.iter().any(|w| w.load(Ordering::Acquire) != 0)
     }
 
-    /// Whether any entry is wanted, worked on or not.
+    /// Whether any wanted entry exists, busy or not.
     fn any(&self, wanted: Wanted) -> bool {
         (0..self.count).step_by(BITS).any(|first| {
             let exists = self.exists[first / BITS].load(Ordering::Acquire);
@@ -167,17 +167,17 @@ impl<A: Deref<Target = [AtomicU64]>> Pool<A> {
         })
     }
 
-    /// Makes an entry busy; false if it is already.
+    /// Marks an entry busy; false if it already is.
     pub fn claim(&self, entry: usize) -> bool {
         self.busy[entry / BITS].fetch_or(bit(entry), Ordering::AcqRel) & bit(entry) == 0
     }
 
-    /// Whether somebody works on an entry.
+    /// Whether an entry is busy.
     pub fn is_busy(&self, entry: usize) -> bool {
         self.busy[entry / BITS].load(Ordering::Acquire) & bit(entry) != 0
     }
 
-    /// The entry is free again.
+    /// Marks an entry free again.
     pub fn release(&self, entry: usize) {
         self.busy[entry / BITS].fetch_and(!bit(entry), Ordering::AcqRel);
     }
@@ -187,7 +187,7 @@ impl<A: Deref<Target = [AtomicU64]>> Pool<A> {
         self.exists[entry / BITS].load(Ordering::Acquire) & bit(entry) != 0
     }
 
-    /// Notes that an entry was made or removed, by whoever has it.
+    /// Records that an entry was created or removed; called by the worker that claimed it.
     pub fn set_exists(&self, entry: usize, exists: bool) {
         let word = &self.exists[entry / BITS];
         if exists {
@@ -313,7 +313,7 @@ mod tests {
             let threads: Vec<_> = (0..4).map(|i| scope.spawn(move || took(i))).collect();
             threads.into_iter().flat_map(|t| t.join().unwrap()).collect()
         });
-        // A thread may have ended while another worked on the last ones.
+        // A thread may have ended while another worked on the last entries.
         all.sort_unstable();
         assert!(all.windows(2).all(|w| w[0] != w[1]));
         assert_eq!(all.len(), COUNT);

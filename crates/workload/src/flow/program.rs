@@ -1,71 +1,70 @@
-//! A flow made ready: its operations in one flat list, which is also the order of their rows, and the steps that lead through them.
-//! Names have become numbers: of file sets, variables, slots. What belongs to more than one program (who wakes whom) is filled in by
-//! [`super::Cast`].
+//! A prepared flow: its operations in one flat list, which is also the order of their rows, and the steps that lead through them. Names
+//! are resolved to indices of file sets, variables and slots. [`super::Cast`] fills in what involves several programs (who wakes whom).
 
 use super::act::{Class, Kind};
 use crate::{Act, Flow, FlowOp, Offsets, Value, Workload};
 
-/// Slots that operations name; default slots and rotating ones come after them, see [`super::Slots`].
+/// Number of slots that operations can name; default and rotating slots follow, see [`super::Slots`].
 pub const NAMED_SLOTS: u32 = 128;
 
-/// A flow, flat.
+/// A flattened flow.
 #[derive(Debug)]
 pub struct Program {
-    /// What leads through the operations.
+    /// The steps that lead through the operations.
     pub steps: Vec<Step>,
     /// The operations.
     pub ops: Vec<Op>,
-    /// Complete passes; without it until something ends it.
+    /// Complete passes; `None`: until something else ends it.
     pub loops: Option<u64>,
     /// Where random offsets come from.
     pub offsets: Offsets,
-    /// The CPU time of each operation is wanted.
+    /// Whether to measure the CPU time of each operation.
     pub cpu_time: bool,
-    /// Repeat counters that the steps use.
+    /// Number of repeat counters that the steps use.
     pub counters: usize,
-    /// Operations at which others find a worker waiting.
+    /// Number of operations at which the worker can wait for others.
     pub waits: usize,
 }
 
-/// What comes next.
+/// One step of the control flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The operation, so often.
+    /// Execute an operation repeatedly.
     Do {
-        /// Its position.
+        /// Its index.
         op: usize,
-        /// How often.
+        /// Number of executions.
         repeat: Number,
     },
-    /// A sequence begins: how often is kept in the counter; if never, on behind its end.
+    /// Start of a sequence: loads the counter, or jumps past the end if the count is 0.
     Begin {
-        /// Number of its counter.
+        /// Index of its counter.
         counter: usize,
-        /// How often.
+        /// Number of executions.
         repeat: Number,
-        /// The step of its end.
+        /// Index of its end step.
         end: usize,
     },
-    /// It ends: back to behind its beginning, unless it was done often enough.
+    /// End of a sequence: jumps back to after its beginning until the counter is used up.
     End {
-        /// Number of its counter.
+        /// Index of its counter.
         counter: usize,
-        /// The step of its beginning.
+        /// Index of its begin step.
         begin: usize,
     },
 }
 
-/// A number of an operation.
+/// A numeric parameter of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Number {
     /// The same each time.
     Fixed(u64),
-    /// Drawn from the variable of this number.
+    /// Drawn from the variable with this index.
     Drawn(usize),
 }
 
 impl Number {
-    /// The number, if it is the same each time.
+    /// The number, if it is fixed.
     #[must_use]
     pub fn fixed(self) -> Option<u64> {
         match self {
@@ -78,60 +77,60 @@ impl Number {
 /// One operation.
 #[derive(Debug)]
 pub struct Op {
-    /// Of its row: "use.inner" inside a sequence.
+    /// Name of its row: "use.inner" inside a sequence.
     pub name: String,
-    /// Position among the operations, and of its row.
+    /// Index of the operation and of its row.
     pub row: usize,
     /// What it does.
     pub act: Act,
     /// Which totals it belongs to.
     pub class: Class,
-    /// What it counts as.
+    /// The kind it is counted as.
     pub kind: Option<Kind>,
-    /// Number of its file set.
+    /// Index of its file set.
     pub set: Option<usize>,
     /// The slot that it names.
     pub slot: Option<usize>,
-    /// The slot whose file gives a length.
+    /// The slot whose file gives the length.
     pub source_slot: Option<usize>,
     /// Bytes of one transfer.
     pub size: Number,
     /// Range of random offsets; 0: the file.
     pub working_set: Number,
-    /// Random offsets are taken from these instead.
+    /// Random offsets are picked from these, if any.
     pub positions: Vec<u64>,
-    /// A random offset instead of the next one.
+    /// Use a random offset instead of the next one.
     pub random: bool,
-    /// The next slot each time.
+    /// Use the next slot each time.
     pub rotate: bool,
-    /// The entry of the set to take, instead of the next one.
+    /// The entry of the set to take; `None`: the next one.
     pub entry: Option<Number>,
     /// Opens with O_DIRECT.
     pub direct: bool,
     /// Opens with O_SYNC.
     pub sync: bool,
-    /// Switches read-ahead off on what it opens.
+    /// Disables read-ahead on what it opens.
     pub no_readahead: bool,
     /// Count, bytes, seconds or loops, by kind of act.
     pub value: Number,
-    /// What it says.
+    /// Text to print.
     pub text: String,
-    /// As the model names it.
+    /// Target name as in the model.
     pub target: Option<String>,
-    /// The operation of this program that it names.
+    /// The target operation in this program.
     pub target_row: Option<usize>,
-    /// Places of all workers at which the named operation waits, with how far a poster may be ahead.
+    /// Wait points of the target operation in all workers, with how far a poster may get ahead.
     pub target_waits: Vec<(usize, Number)>,
     /// A poster waits when it is `high_water` ahead.
     pub blocking: bool,
     /// See `blocking`.
     pub high_water: Number,
-    /// Its place among those at which its worker waits.
+    /// Its index among the wait points of its worker.
     pub wait: usize,
 }
 
 impl Program {
-    /// The flow, flat. Names that nothing has are as if they were not given: [`super::refusal`] has refused them before.
+    /// Flattens the flow. Unresolvable names are treated as absent: [`super::refusal`] has rejected them before.
     #[must_use]
     pub fn new(flow: &Flow, workload: &Workload) -> Self {
         let mut this = Self {
@@ -204,8 +203,8 @@ impl Program {
         }
     }
 
-    /// The operation that one of the name `from` means by `target`: beside it in its sequence, or of that very name, or the first
-    /// whose name ends so.
+    /// Resolves `target` as named by the operation `from`: a sibling in its sequence, an exact match, or the first whose name ends with
+    /// it.
     fn find(&self, target: &str, from: &str) -> Option<usize> {
         let beside = from.rfind('.').map(|dot| format!("{}{target}", &from[..=dot]));
         let named = |name: &str| self.ops.iter().position(|op| op.name == name);
@@ -216,7 +215,7 @@ impl Program {
     }
 }
 
-/// Whether the operation of this row goes by that name.
+/// Whether the operation of this row goes by the name `target`.
 #[must_use]
 pub fn is_called(row: &str, target: &str) -> bool {
     row.strip_suffix(target).is_some_and(|before| before.is_empty() || before.ends_with('.'))

@@ -1,11 +1,11 @@
-//! Flows that cannot be executed, said before anything starts: operations without what they need, sizes that fit nowhere, targets that
-//! do not wait, files that would be written though nobody may. What only one executor lacks is that one's own to refuse.
+//! Flows that cannot be executed, refused before anything starts: operations with missing parameters, sizes that cannot fit, targets that
+//! do not wait, writes to read-only files. Limits of a single executor are refused by that executor.
 
 use super::cast::flows;
 use super::program::{NAMED_SLOTS, is_called};
 use crate::{Act, Bytes, Data, FileSet, Files, Flow, FlowOp, Phase, Share, Sizing, Thread, Value, Workload};
 
-/// Why a flow makes no sense: the name of the operation and a sentence.
+/// Why a flow is invalid: the name of the operation and a sentence.
 #[must_use]
 pub fn refusal(workload: &Workload, phase: &Phase, thread: &Thread, flow: &Flow) -> Option<(String, String)> {
     let checked = Checked { workload, phase, thread, flow };

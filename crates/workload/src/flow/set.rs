@@ -1,19 +1,19 @@
-//! What of a file set flows go by: how large its files are meant to be, which of them exist and are open, which directory is listed
-//! next. Where the files are and what is in them is the executor's.
+//! The state of a file set that flows use: intended file sizes, which files exist and are open, which directory is listed next. The
+//! executor knows the paths and contents.
 
 use super::pool::Pool;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A file set. `A` is an array of words that all threads see.
+/// A file set. `A` is an array of words visible to all threads.
 pub struct Set<A> {
     /// Its files.
     pub files: Pool<A>,
     /// Its leaf directories.
     pub leaves: Pool<A>,
-    /// Bytes that each file is meant to have.
+    /// Intended size of each file.
     pub bytes: Vec<u64>,
-    /// How often each file is open now.
+    /// Open count of each file.
     opens: A,
     /// Directories listed so far.
     listed: A,
@@ -21,11 +21,11 @@ pub struct Set<A> {
 }
 
 impl<A: Deref<Target = [AtomicU64]>> Set<A> {
-    /// A set of files of these sizes and of so many leaf directories, of which those exist that the functions say, in so many
-    /// directories. `make` makes arrays of so many words of zero that all threads see.
+    /// A set of files with these sizes and of leaf directories, of which those exist that the functions select, in a number of
+    /// directories. `make` allocates an array of zeroed words visible to all threads.
     ///
     /// # Errors
-    /// Those of `make`.
+    /// If `make` fails.
     pub fn new<E>(
         bytes: Vec<u64>,
         file_exists: impl Fn(usize) -> bool,
@@ -43,22 +43,22 @@ impl<A: Deref<Target = [AtomicU64]>> Set<A> {
         })
     }
 
-    /// A file is opened once more.
+    /// Counts an open of a file.
     pub fn opened(&self, file: usize) {
         self.opens[file].fetch_add(1, Ordering::AcqRel);
     }
 
-    /// A file that was opened is closed.
+    /// Counts a close of a file.
     pub fn closed(&self, file: usize) {
         self.opens[file].fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// How often a file is open.
+    /// Number of times a file is currently open.
     pub fn open_count(&self, file: usize) -> u64 {
         self.opens[file].load(Ordering::Acquire)
     }
 
-    /// The directory whose turn it is to be listed; `None` if there is none.
+    /// The next directory to list; `None` if there is none.
     pub fn next_directory(&self) -> Option<usize> {
         let turn = self.listed[0].fetch_add(1, Ordering::Relaxed);
         turn.checked_rem(self.directories).map(|at| at as usize)

@@ -1,21 +1,22 @@
-//! The numbered open files of one thread. Operations name slots 0 to 127; one that names none has the default slot of its file set, and
-//! rotating ones take turns among 128 of their own a set, from the last to the first. A slot remembers its file after it is closed.
+//! The numbered open files of one thread. Operations name slots 0 to 127; an operation without a slot uses the default slot of its file
+//! set, and rotating ones cycle through 128 dedicated slots per set, from the last to the first. A slot remembers its file after it is
+//! closed.
 
 use super::program::NAMED_SLOTS;
 
-/// Rotating slots of a set.
+/// Number of rotating slots per set.
 const ROTATING: usize = 128;
 
-/// One slot. `F` is what an executor holds of an open file.
+/// One slot. `F` is the executor's handle of an open file.
 #[derive(Debug)]
 pub struct Slot<F> {
     /// The open file.
     pub file: Option<F>,
-    /// File set and file, also after it is closed.
+    /// File set and file, kept after closing.
     pub of: Option<(usize, usize)>,
-    /// That file was deleted through this slot: whoever deletes next means another one.
+    /// That file was deleted through this slot: the next delete refers to another file.
     pub deleted: bool,
-    /// Where the next sequential operation goes.
+    /// Offset of the next sequential operation.
     pub position: u64,
 }
 
@@ -29,16 +30,16 @@ impl<F> Default for Slot<F> {
 #[derive(Debug)]
 pub struct Slots<F> {
     slots: Vec<Slot<F>>,
-    /// Where the rotating slots of each set begin; 0 if it has none yet.
+    /// First rotating slot of each set; 0 if it has none yet.
     rotating: Vec<usize>,
-    /// Which of them comes next, by set.
+    /// Next rotating slot, by set.
     turn: Vec<usize>,
     /// The set that the thread used last.
     pub last_set: Option<usize>,
 }
 
 impl<F> Slots<F> {
-    /// Slots for so many file sets.
+    /// Slots for `sets` file sets.
     #[must_use]
     pub fn new(sets: usize) -> Self {
         let mut slots = Vec::new();
@@ -64,7 +65,7 @@ impl<F> Slots<F> {
         self.rotating[set] + turn
     }
 
-    /// A slot to change.
+    /// Mutable access to a slot.
     #[inline(always)]
     pub fn at(&mut self, slot: usize) -> &mut Slot<F> {
         &mut self.slots[slot]

@@ -1,19 +1,19 @@
-//! The events of limiting operations. There is no generator: event k is there k periods after the start, and the clock says how many
-//! that makes. What nobody takes is kept for five seconds.
+//! The events of limiting operations. There is no generator thread: event k exists k periods after the start, and the clock determines
+//! how many have come. Unused events are kept for five seconds.
 //!
-//! All threads and processes take from one supply. Whoever takes events that are still to come waits for the last of them.
+//! All threads and processes take from one supply. A worker that takes events still to come waits for the last of them.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Times are in ps, so that a period of a fast generator is exact enough; 2^64 of them are 213 days.
+/// Times are in ps, to represent the period of a fast generator precisely enough; 2^64 ps are 213 days.
 const PS_PER_NS: u64 = 1000;
 const STORED_PS: u64 = 5_000_000_000 * PS_PER_NS;
 
-/// Things of which a process may owe events.
+/// Number of totals that a process may owe events for.
 const DUES: usize = 3;
 
-/// What a process pays for as a whole.
+/// A total that a process pays for as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Due {
     /// Reads and writes.
@@ -24,34 +24,34 @@ pub(super) enum Due {
     Mebibytes = 2,
 }
 
-/// The supply of events. `A` is an array of words that all threads see.
+/// The supply of events. `A` is an array of words visible to all threads.
 pub struct Supply<A> {
     period_ps: f64,
-    /// The moment at which it began, by the executor's clock, and the time up to which events are taken, ps from there.
+    /// Start time on the executor's clock, and the time up to which events are taken, in ps from the start.
     state: A,
-    /// What each process has paid for: I/Os, operations, MiB.
+    /// Totals each process has paid for: I/Os, operations, MiB.
     paid: A,
 }
 
 impl<A: Deref<Target = [AtomicU64]>> Supply<A> {
-    /// A supply of `rate` events a second for so many processes. `make` makes arrays of so many words of zero that all threads see.
+    /// A supply of `rate` events a second for `processes` processes. `make` allocates an array of zeroed words visible to all threads.
     ///
     /// # Errors
-    /// Those of `make`.
+    /// If `make` fails.
     pub fn new<E>(rate: f64, processes: usize, make: impl Fn(usize) -> Result<A, E>) -> Result<Self, E> {
         Ok(Self { period_ps: 1e12 / rate, state: make(2)?, paid: make(processes * DUES)? })
     }
 
-    /// The moment at which it began: that of the first worker that asks.
+    /// The start time: that of the first worker to ask.
     pub fn begin(&self, now: u64) -> u64 {
-        // Kept plus one: 0 is no moment.
+        // Stored plus one, so that 0 means unset.
         match self.state[0].compare_exchange(0, now + 1, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => now,
             Err(begun) => begun - 1,
         }
     }
 
-    /// Takes events at `now_ns` from the beginning. Gives when the last of them is there, likewise.
+    /// Takes events at `now_ns` after the start. Returns when the last of them arrives, also in ns after the start.
     pub fn take(&self, events: u64, now_ns: u64) -> u64 {
         let oldest = now_ns.saturating_mul(PS_PER_NS).saturating_sub(STORED_PS);
         let length = (events as f64 * self.period_ps).ceil() as u64;
@@ -65,11 +65,11 @@ impl<A: Deref<Target = [AtomicU64]>> Supply<A> {
         }
     }
 
-    /// What a process has to pay for, which has done so much by now; each of it is paid by one of its threads.
+    /// Number of events a process owes now that its total is `done`; each event is paid by one of its threads.
     pub(super) fn due(&self, process: usize, due: Due, done: u64) -> u64 {
         let paid = &self.paid[process * DUES + due as usize];
         let before = paid.swap(done, Ordering::AcqRel);
-        // Less than before: the warm-up has been forgotten, or another thread looked later and paid earlier.
+        // Less than before: the warm-up was discarded, or another thread with a later total paid earlier.
         if done < before {
             paid.fetch_max(before, Ordering::AcqRel);
         }

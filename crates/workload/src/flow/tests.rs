@@ -1,5 +1,4 @@
-//! The interpreter held to what flows mean, without any I/O: the way through sequences, where transfers go, which files are taken,
-//! when a flow ends.
+//! The interpreter against the meaning of flows, without any I/O: the path through sequences, offsets of transfers, picked files, ends.
 
 use super::*;
 use crate::ops::Place as At;
@@ -26,7 +25,7 @@ fn workload(files: u32, ops: &str) -> Workload {
     Workload::from_toml(&text).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// All that a thread's interpreter needs.
+/// Everything a thread's interpreter needs.
 struct Stage {
     cast: Cast,
     sets: Vec<Set<Words>>,
@@ -59,7 +58,7 @@ impl Stage {
     }
 }
 
-/// The names of the first operations that come.
+/// The names of the first `most` operations.
 fn turns(ops: &str, loops: &str, most: usize) -> Vec<String> {
     let mut workload = workload(1, ops);
     if let crate::Program::Flow(flow) = &mut workload.phases[0].groups[0].threads[0].program {

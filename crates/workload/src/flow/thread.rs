@@ -1,7 +1,7 @@
-//! One thread on its way through a flow, without I/O and without a clock: what each operation works on (which slot, file, offset, how
-//! many bytes), what it changes of that once it is done, and when a limit or an end is reached. An executor asks, does what it is told
-//! with files of its own, and tells what came of it. The order in which numbers are drawn is therefore the same whoever executes.
-//! Here are slots and files; `transfer` has offsets and sizes, `ends` limits and ends.
+//! One thread executing a flow, without I/O and without a clock: what each operation works on (slot, file, offset, length), how that
+//! changes once it is done, and when a limit or an end is reached. The executor asks, performs the operation on its own files, and
+//! reports the result. So the order in which numbers are drawn is the same for every executor. This module has slots and files;
+//! `transfer` has offsets and sizes, `ends` limits and ends.
 
 use super::numbers::Numbers;
 use super::pool::{Found, From, Pool, Wanted};
@@ -13,31 +13,31 @@ use super::wrong::Wrong;
 use std::ops::Deref;
 use std::sync::atomic::AtomicU64;
 
-/// A thread at work. `A` is an array of words that all threads see, `F` what the executor holds of an open file.
+/// A thread executing a flow. `A` is an array of words visible to all threads, `F` the executor's handle of an open file.
 pub struct Thread<'a, A, F> {
-    /// Every number that it draws.
+    /// Source of every number that it draws.
     pub numbers: Numbers<'a, A>,
     /// Its open files.
     pub slots: Slots<F>,
     /// The file sets.
     pub sets: &'a [Set<A>],
-    /// The set and file that the operation at hand works on, as far as it is known.
+    /// Set and file of the current operation, if known.
     pub at_file: Option<(usize, usize)>,
     pub(super) ops: &'a [Op],
     pub(super) supply: Option<&'a Supply<A>>,
     pub(super) process: usize,
-    /// Size of its own memory; 0: none.
+    /// Size of its private memory; 0: none.
     pub(super) area: u64,
-    /// Own rotors of rotating operations, by set.
+    /// Private rotors of rotating operations, by set.
     rotors: Vec<u64>,
-    /// What limiting operations with a target have paid for, by row.
+    /// Totals that limiting operations with a target have paid for, by row.
     pub(super) paid: Vec<u64>,
 }
 
-/// Which entry an operation wants of a set; see [`Thread::try_pick`].
+/// The entry of a set that an operation wants; see [`Thread::try_pick`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pick {
-    /// The set.
+    /// Index of the set.
     pub set: usize,
     leaves: bool,
     wanted: Wanted,
@@ -52,28 +52,28 @@ impl Pick {
         if self.leaves { &set.leaves } else { &set.files }
     }
 
-    /// Whether it is one of leaf directories, and not of files.
+    /// Whether the entry is a leaf directory rather than a file.
     #[must_use]
     pub fn is_of_leaves(&self) -> bool {
         self.leaves
     }
 
-    /// What it would find now.
+    /// What it would find now, without taking anything.
     pub fn outlook<A: Deref<Target = [AtomicU64]>>(&self, sets: &[Set<A>]) -> Found {
         self.pool(sets).outlook(self.wanted)
     }
 }
 
-/// What a removal is about.
+/// The subject of a removal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deletion {
-    /// The file of its slot: set and file, and whether the slot is open.
+    /// The file of its slot.
     Own {
-        /// Its set.
+        /// Index of its set.
         set: usize,
-        /// Its number in the set.
+        /// Its index in the set.
         file: usize,
-        /// The slot is open.
+        /// Whether the slot is open.
         open: bool,
     },
     /// Any file of a set.
@@ -81,7 +81,7 @@ pub enum Deletion {
 }
 
 impl<'a, A: Deref<Target = [AtomicU64]>, F> Thread<'a, A, F> {
-    /// A thread of the process `process` that executes these operations, with so many bytes of memory of its own.
+    /// A thread of the process `process` that executes these operations, with private memory of `area` bytes.
     #[must_use]
     pub fn new(
         ops: &'a [Op],
@@ -107,7 +107,7 @@ impl<'a, A: Deref<Target = [AtomicU64]>, F> Thread<'a, A, F> {
     /// The set that an operation works on.
     ///
     /// # Errors
-    /// If none is known.
+    /// If it is unknown.
     pub fn set_of(&self, op: &Op) -> Result<usize, Wrong> {
         op.set.or(self.slots.last_set).ok_or_else(|| unknown(op))
     }
@@ -115,7 +115,7 @@ impl<'a, A: Deref<Target = [AtomicU64]>, F> Thread<'a, A, F> {
     /// The slot that an operation works on.
     ///
     /// # Errors
-    /// If it follows from its set, and that is not known.
+    /// If it follows from the operation's set, and that is unknown.
     #[inline(always)]
     pub fn slot_of(&mut self, op: &Op) -> Result<usize, Wrong> {
         if op.set.is_some() {
@@ -132,10 +132,10 @@ impl<'a, A: Deref<Target = [AtomicU64]>, F> Thread<'a, A, F> {
         }
     }
 
-    /// The slot of an operation that needs it open is open: notes its file.
+    /// Records the file of a slot that the operation needs open, and has open.
     ///
     /// # Errors
-    /// If that is of another set than the operation's.
+    /// If the file belongs to another set than the operation's.
     #[inline(always)]
     pub fn works_on(&mut self, op: &Op, slot: usize) -> Result<(), Wrong> {
         self.at_file = self.slots.get(slot).of;
@@ -145,10 +145,10 @@ impl<'a, A: Deref<Target = [AtomicU64]>, F> Thread<'a, A, F> {
         }
     }
 
-    /// The slot of an operation that opens it.
+    /// The slot that an operation opens.
     ///
     /// # Errors
-    /// If it is open.
+    /// If it is already open.
     pub fn closed_slot(&mut self, op: &Op) -> Result<usize, Wrong> {
         let slot = self.slot_of(op)?;
         if self.slots.is_open(slot) {
@@ -158,7 +158,7 @@ impl<'a, A: Deref<Target = [AtomicU64]>, F> Thread<'a, A, F> {
         Ok(slot)
     }
 
-    /// The slot of an operation that has no file of its own to open.
+    /// The slot of an operation that needs an open file.
     ///
     /// # Errors
     /// If it is closed.
@@ -168,7 +168,7 @@ impl<'a, A: Deref<Target = [AtomicU64]>, F> Thread<'a, A, F> {
         if self.slots.is_open(slot) { Ok(slot) } else { Err(Wrong::ClosedSlot(slot as u64)) }
     }
 
-    /// Which file is to be opened into a slot: an existing one.
+    /// The existing file to open into a slot.
     ///
     /// # Errors
     /// If no set is known.
@@ -180,7 +180,7 @@ impl<'a, A: Deref<Target = [AtomicU64]>, F> Thread<'a, A, F> {
         Ok(self.pick(op, set, false, Wanted::Existing))
     }
 
-    /// Which file of the operation's set it wants.
+    /// The wanted file of the operation's set.
     ///
     /// # Errors
     /// If no set is known.
@@ -189,7 +189,7 @@ impl<'a, A: Deref<Target = [AtomicU64]>, F> Thread<'a, A, F> {
         Ok(self.pick(op, set, false, wanted))
     }
 
-    /// Which leaf directory of the operation's set it wants.
+    /// The wanted leaf directory of the operation's set.
     ///
     /// # Errors
     /// If no set is known.
@@ -203,8 +203,7 @@ impl<'a, A: Deref<Target = [AtomicU64]>, F> Thread<'a, A, F> {
         Pick { set, leaves, wanted, number, rotate: op.rotate }
     }
 
-    /// Tries to take an entry: it is busy then, until it is released. `None`: others are busy with all that there are; try again
-    /// later.
+    /// Tries to take an entry, which is then busy until it is released. `None`: all candidates are busy; try again later.
     ///
     /// # Errors
     /// If there is none.
@@ -222,13 +221,13 @@ impl<'a, A: Deref<Target = [AtomicU64]>, F> Thread<'a, A, F> {
         }
     }
 
-    /// A file was opened into a slot.
+    /// Records that a file was opened into a slot.
     pub fn opened(&mut self, slot: usize, file: F, (set, entry): (usize, usize)) {
         self.sets[set].opened(entry);
         *self.slots.at(slot) = Slot { file: Some(file), of: Some((set, entry)), deleted: false, position: 0 };
     }
 
-    /// Takes the open file out of a slot, which is closed then.
+    /// Takes the open file out of a slot, which is then closed.
     ///
     /// # Errors
     /// If it is closed.
@@ -246,7 +245,7 @@ impl<'a, A: Deref<Target = [AtomicU64]>, F> Thread<'a, A, F> {
         Some(file)
     }
 
-    /// What a removal is about: the file of its slot, unless that was removed through it before, or any.
+    /// The subject of a removal: the file of its slot, unless that was removed through it before, or any file.
     ///
     /// # Errors
     /// If no set is known.
@@ -258,22 +257,22 @@ impl<'a, A: Deref<Target = [AtomicU64]>, F> Thread<'a, A, F> {
         self.file(op, Wanted::Existing).map(Deletion::Any)
     }
 
-    /// Whether a file that this thread has taken may be removed: nobody else works with it, and nobody has removed it. Otherwise
-    /// nothing is done, and nothing counts. `own`: the thread has it open itself.
+    /// Whether a file taken by this thread may be removed: it exists, and no other thread has it open. Otherwise the operation does
+    /// nothing and is not counted. `own`: this thread has it open itself.
     #[must_use]
     pub fn may_delete(&self, (set, file): (usize, usize), own: bool) -> bool {
         let of = &self.sets[set];
         of.open_count(file) <= u64::from(own) && of.files.exists(file)
     }
 
-    /// The file was removed; `own`: through the operation's slot.
+    /// Records that the file was removed; `own`: through the operation's slot.
     pub fn deleted(&mut self, op: &Op, own: bool) {
         if let (Some(slot), true) = (op.slot, own) {
             self.slots.at(slot).deleted = true;
         }
     }
 
-    /// What was done so far counts no more: the warm-up is over.
+    /// Discards the totals so far: the warm-up is over.
     pub fn forget(&mut self) {
         self.paid.fill(0);
     }

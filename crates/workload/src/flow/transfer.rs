@@ -1,5 +1,4 @@
-//! What operations move: through which slot, at which offset, how many bytes. Numbers are drawn in the order size, place in memory,
-//! offset.
+//! What operations move: slot, offset and length. Numbers are drawn in the order size, position in memory, offset.
 
 use super::program::Op;
 use super::thread::Thread;
@@ -8,39 +7,39 @@ use crate::Act;
 use std::ops::Deref;
 use std::sync::atomic::AtomicU64;
 
-/// Bytes of one read of a file of which nobody knows how long it is.
+/// Bytes per read of a file of unknown length.
 const SOME: u64 = 64 << 10;
 
 /// One transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
-    /// Through this slot.
+    /// Index of the slot.
     pub slot: usize,
-    /// At this offset of its file.
+    /// Offset in its file.
     pub offset: u64,
-    /// So many bytes.
+    /// Length in bytes.
     pub bytes: u64,
-    /// From or to this place of the thread's own memory, if it has some.
+    /// Position in the thread's private memory, if it has any.
     pub at: u64,
 }
 
 /// A file moved as a whole, piece by piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Whole {
-    /// Through this slot.
+    /// Index of the slot.
     pub slot: usize,
-    /// From this offset on.
+    /// Start offset.
     pub offset: u64,
-    /// So many bytes; not known for what is read to its end.
+    /// Length in bytes; unknown for reads up to the end.
     pub bytes: u64,
     /// Bytes of one piece.
     pub piece: u64,
-    /// From or to this place of the thread's own memory, if it has some.
+    /// Position in the thread's private memory, if it has any.
     pub at: u64,
 }
 
 impl<A: Deref<Target = [AtomicU64]>, F> Thread<'_, A, F> {
-    /// The place in the thread's memory that the operation uses, if it has any.
+    /// The position in the thread's memory that the operation uses, if it has any.
     #[inline(always)]
     fn place_in_memory(&mut self, bytes: u64) -> Result<u64, Wrong> {
         if self.area == 0 {
@@ -52,7 +51,7 @@ impl<A: Deref<Target = [AtomicU64]>, F> Thread<'_, A, F> {
         Ok(self.numbers.offset(self.area, bytes.max(1)))
     }
 
-    /// Bytes of one operation; 0 cannot be.
+    /// Bytes of one operation; an error if 0 was drawn.
     #[inline(always)]
     fn size_of(&mut self, op: &Op) -> Result<u64, Wrong> {
         match self.numbers.of(op.size) {
@@ -61,7 +60,7 @@ impl<A: Deref<Target = [AtomicU64]>, F> Thread<'_, A, F> {
         }
     }
 
-    /// The size that the workload gives the file in a slot.
+    /// The intended size of the file in a slot.
     #[inline(always)]
     fn defined_bytes(&self, slot: usize) -> u64 {
         self.slots.get(slot).of.map_or(0, |(set, entry)| self.sets[set].bytes[entry])
@@ -83,10 +82,10 @@ impl<A: Deref<Target = [AtomicU64]>, F> Thread<'_, A, F> {
         Ok(self.numbers.offset(range, bytes))
     }
 
-    /// What a read or write through an open slot moves: at a random offset, or where the slot stands.
+    /// The transfer of a read or write through an open slot: at a random offset, or at the slot's position.
     ///
     /// # Errors
-    /// If sizes that were drawn fit nowhere.
+    /// If drawn sizes do not fit.
     #[inline(always)]
     pub fn transfer(&mut self, op: &Op, slot: usize) -> Result<Transfer, Wrong> {
         let bytes = self.size_of(op)?;
@@ -96,7 +95,7 @@ impl<A: Deref<Target = [AtomicU64]>, F> Thread<'_, A, F> {
         Ok(Transfer { slot, offset, bytes, at })
     }
 
-    /// A transfer was read, and moved so many bytes. At its end a file is begun again.
+    /// Records that a read moved `moved` bytes. At the end of a file it starts over.
     #[inline(always)]
     pub fn was_read(&mut self, op: &Op, transfer: &Transfer, moved: u64) {
         if !op.random {
@@ -104,7 +103,7 @@ impl<A: Deref<Target = [AtomicU64]>, F> Thread<'_, A, F> {
         }
     }
 
-    /// A transfer was written.
+    /// Records that a transfer was written.
     #[inline(always)]
     pub fn was_written(&mut self, op: &Op, transfer: &Transfer) {
         if !op.random {
@@ -112,10 +111,10 @@ impl<A: Deref<Target = [AtomicU64]>, F> Thread<'_, A, F> {
         }
     }
 
-    /// How a file is read from 0 to its end.
+    /// A read of a file from 0 to its end.
     ///
     /// # Errors
-    /// If a piece that was drawn does not fit into the thread's memory.
+    /// If a drawn piece does not fit into the thread's memory.
     pub fn whole_read(&mut self, op: &Op, slot: usize) -> Result<Whole, Wrong> {
         let bytes = self.defined_bytes(slot);
         let piece = match (self.numbers.of(op.size), bytes) {
@@ -127,8 +126,7 @@ impl<A: Deref<Target = [AtomicU64]>, F> Thread<'_, A, F> {
         Ok(Whole { slot, offset: 0, bytes, piece, at })
     }
 
-    /// What is written of a file as a whole: as much as the file of the slot, or of its source slot, is meant to have, from where the
-    /// slot stands.
+    /// A write of a whole file: the intended size of the slot's file, or of its source slot's file, from the slot's position.
     ///
     /// # Errors
     /// If the source slot has had no file, or a piece does not fit into the thread's memory.
@@ -148,15 +146,15 @@ impl<A: Deref<Target = [AtomicU64]>, F> Thread<'_, A, F> {
         Ok(Whole { slot, offset: self.slots.get(slot).position, bytes, piece, at })
     }
 
-    /// A slot stands at an offset from now on.
+    /// Sets the position of a slot.
     pub fn stands_at(&mut self, slot: usize, offset: u64) {
         self.slots.at(slot).position = offset;
     }
 
-    /// How much is appended, and from which place of the thread's memory. It may be nothing.
+    /// The length of an append, and its position in the thread's memory. The length may be 0.
     ///
     /// # Errors
-    /// If the size that was drawn is 0 or does not fit into the thread's memory.
+    /// If the drawn size is 0 or does not fit into the thread's memory.
     pub fn append(&mut self, op: &Op) -> Result<(u64, u64), Wrong> {
         let most = self.size_of(op)?;
         let random_length = op.act == Act::AppendRandomLength;

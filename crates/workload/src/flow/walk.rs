@@ -1,28 +1,28 @@
-//! The way through the steps of a program: which operation comes next.
+//! The path through the steps of a program: which operation comes next.
 
 use super::numbers::Numbers;
 use super::program::{Program, Step};
 use std::ops::Deref;
 use std::sync::atomic::AtomicU64;
 
-/// What comes next.
+/// The next action of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
-    /// The operation of this number.
+    /// Execute the operation with this index.
     Do(usize),
-    /// A sequence begins anew: a moment to see whether the phase goes on, as nothing in it may count.
+    /// A sequence repeats: check whether the phase goes on, as a sequence may contain nothing that counts.
     Again,
-    /// The program has been gone through once.
+    /// One pass through the program is complete.
     Through,
-    /// It has been gone through as often as it should.
+    /// All passes are complete.
     Over,
 }
 
-/// Where a thread is in its program.
+/// A thread's position in its program.
 #[derive(Clone, Debug)]
 pub struct Walk {
     at: usize,
-    /// Repeats of the operation at hand that are still to come, and which it is.
+    /// Repeats of the current operation still to come, and its index.
     left: u64,
     op: usize,
     counters: Vec<u64>,
@@ -36,7 +36,7 @@ impl Walk {
         Self { at: 0, left: 0, op: 0, counters: vec![0; program.counters], loops: program.loops }
     }
 
-    /// The next turn. How often an operation is repeated is drawn when it comes.
+    /// The next turn. The repeat count of an operation is drawn when it comes.
     #[inline(always)]
     pub fn next<A: Deref<Target = [AtomicU64]>>(
         &mut self,

@@ -1,23 +1,23 @@
-//! What can be wrong with an operation by what the flow did before, and how it is told.
+//! Errors of operations caused by earlier operations of the flow, and their messages.
 
 use super::point::PATIENCE_NS;
 use super::program::{NAMED_SLOTS, Op};
 use crate::Act;
 
-/// Why an operation cannot be done. Numbers of slots are those of the thread; one beyond the named ones is told as "its slot".
+/// Why an operation cannot be done. Slot numbers are those of the thread; one beyond the named ones is printed as "its slot".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrong {
-    /// There is no entry of its set to work on.
+    /// No entry of its set is left to work on.
     Exhausted,
-    /// It is to open a slot that is open.
+    /// It opens a slot that is already open.
     OpenSlot(u64),
-    /// It needs a slot open that is closed.
+    /// It needs an open slot that is closed.
     ClosedSlot(u64),
     /// It names a slot that has had no file yet, and no file set.
     UnknownSlot(u64),
     /// Its slot holds a file of another set.
     ForeignSlot(u64),
-    /// It moves more than its range has.
+    /// It moves more bytes than its range has.
     Range {
         /// Bytes that it moves.
         bytes: u64,
@@ -31,14 +31,14 @@ pub enum Wrong {
         /// Bytes of the memory.
         area: u64,
     },
-    /// Its size was drawn as 0.
+    /// Its drawn size is 0.
     Empty,
-    /// It has waited for its semaphore for so long that it will for ever.
+    /// It has waited for its semaphore so long that it counts as a deadlock.
     Patience,
 }
 
 impl Wrong {
-    /// In words: `on` is the file it works on, `set` its file set.
+    /// The message: `on` is the file it works on, `set` its file set.
     #[must_use]
     pub fn sentence(self, op: &Op, on: &str, set: &str) -> String {
         let number = |slot: u64| match slot {

@@ -1,4 +1,4 @@
-//! In which order a stream comes to the offsets of its region, or the operations that it is given one by one.
+//! The order in which a stream visits the offsets of its region, or an explicit list of operations.
 
 use super::is_default;
 use crate::{Bytes, Duration};
@@ -11,7 +11,7 @@ pub enum Access {
     /// 0, 1, 2, ... N-1, and again from 0.
     #[default]
     Sequential,
-    /// As [`Access::Sequential`], reads and writes each in an order of their own: two cursors that do not see each other.
+    /// Like [`Access::Sequential`], but reads and writes each have their own independent cursor.
     SequentialByKind,
     /// N-1, N-2, ... 0.
     Backward,
@@ -25,14 +25,14 @@ pub enum Access {
     },
     /// A position anywhere in the region, rounded down to a multiple of the record size, which need not divide the region.
     Scaled(Scaled),
-    /// Each record exactly once a pass, in the order of a swap shuffle (record i changes places with record r mod N for
-    /// i = 0..N-1) drawn from MT19937-64 seeded by this key; the same in every pass and for every worker.
+    /// Each record exactly once a pass, in the order of a swap shuffle (record i is swapped with record r mod N for i = 0..N-1) drawn
+    /// from MT19937-64 seeded by this key; the same in every pass and for every worker.
     Shuffled {
         /// Seed array of the generator.
         key: Vec<u64>,
     },
-    /// Each record exactly once a pass, in an order keyed by the seed, the worker and the pass; no memory, no set-up. Records that
-    /// change their sizes fill the region instead, and take a bit of memory for each unit: see [`Stream::fills`](super::Stream::fills).
+    /// Each record exactly once a pass, in an order keyed by the seed, the worker and the pass; needs no memory and no set-up. Records of
+    /// varying size fill the region instead, which takes one bit of memory per unit: see [`Stream::fills`](super::Stream::fills).
     Permuted,
     /// Any record, uniformly, with repeats.
     Uniform,
@@ -42,91 +42,91 @@ pub enum Access {
         theta: f64,
     },
     /// Self-similar: the share `1 - h` of the operations goes to the share `h` of the records (of a permutation keyed by the seed), and
-    /// so on inside that share.
+    /// recursively inside that share.
     Pareto {
         /// The share, above 0 and below 1 (0.2 is "80 % to 20 %", 0.5 is uniform).
         h: f64,
     },
-    /// Normally distributed around the middle of the region; what falls outside is drawn again.
+    /// Normally distributed around the middle of the region; values outside the region are drawn again.
     Normal {
         /// Standard deviation in percent of the region.
         deviation_percent: f64,
     },
-    /// An order in which some records are more popular than others (zipf, pareto, normal), moved so that the most popular one lies here.
+    /// An order with popular records (zipf, pareto, normal), shifted so that the most popular one lies at `centre`.
     Around {
         /// The order.
         order: Box<Access>,
-        /// Where, as a share of the region: at least 0 and below 1. What it moves over the end comes in again at the beginning.
+        /// Position as a share of the region: at least 0 and below 1. Records shifted past the end wrap around to the beginning.
         centre: f64,
     },
-    /// The same few records again and again, in this order. A number is taken modulo N.
+    /// The same few records over and over, in this order. Record numbers are taken modulo N.
     Cycle {
         /// Their numbers.
         records: Vec<u64>,
-        /// Each round adds the length of the cycle to the numbers, until one of them would leave the region: then it begins anew.
+        /// Each round adds the length of the cycle to the numbers; the cycle restarts when one of them would leave the region.
         #[serde(default, skip_serializing_if = "is_default")]
         advancing: bool,
     },
-    /// Zones one after the other, each with its share of the operations; uniform inside a zone. Both columns add up to 100.
+    /// Zones one after the other, each with its share of the operations; uniform inside a zone. Each column adds up to 100.
     Zoned(Vec<Zone>),
-    /// Each record of an order begins a run of so many operations: on itself and those that follow it, up to the end of the region.
+    /// Each record of an order starts a run of operations: on that record and those that follow it, up to the end of the region.
     Runs {
         /// Where runs begin.
         order: Box<Access>,
-        /// Operations of a run.
+        /// Operations per run.
         operations: u64,
-        /// All of a run are on its first record.
+        /// All operations of a run are on its first record.
         #[serde(default, skip_serializing_if = "is_default")]
         same: bool,
     },
-    /// Reads and writes each go on behind their own last record, but for a share of them that is drawn from an order.
+    /// Reads and writes each continue after their own last record, except for a share of them that is drawn from an order.
     PartlyRandom {
-        /// Where those that are drawn go.
+        /// Order that the drawn operations follow.
         order: Box<Access>,
         /// Percent of the reads that are drawn.
         reads_percent: u8,
         /// Percent of the writes that are drawn.
         writes_percent: u8,
     },
-    /// In ascending order, so many bytes in a row, then so many are left out, and so on; from the beginning again at the end.
+    /// Ascending: `run` bytes are accessed, then `gap` bytes are skipped, and so on; wraps to the beginning at the end.
     Striped {
         /// Bytes in a row; a multiple of the record size.
         run: Bytes,
         /// Bytes left out.
         gap: Bytes,
-        /// Reads and writes each go their own way, as in [`Access::SequentialByKind`].
+        /// Reads and writes each have their own cursor, as in [`Access::SequentialByKind`].
         #[serde(default, skip_serializing_if = "is_default")]
         by_kind: bool,
     },
-    /// Record 0, then the one so many records behind the end of the last (-2 goes backward). What lies outside begins anew: at record 0,
-    /// or, going backward, as many records before the end.
+    /// Record 0, then the record that starts `records` records past the end of the last (-2 goes backward). Past the end of the region it
+    /// restarts at record 0; going backward, `-records` records before the end.
     Skipping {
-        /// Records between the end of one and the begin of the next.
+        /// Records between the end of one and the start of the next.
         records: i64,
     },
-    /// Zones one after the other, and again from the first. One is left when so many bytes were moved in it, wherever the last record
-    /// ends.
+    /// Zones one after the other, and again from the first. A zone is left once `moved` bytes were transferred in it, wherever the last
+    /// record ends.
     ZonesInTurn {
         /// Bytes of a zone.
         range: Bytes,
         /// Bytes between two zones.
         gap: Bytes,
-        /// Bytes that are moved on a visit, above 0.
+        /// Bytes transferred per visit, above 0.
         moved: Bytes,
-        /// The order inside a zone. In sequence reads and writes each begin at the zone's first byte; permuted: no byte twice on a visit
-        /// while there is room; others draw each record, or each by its share.
+        /// The order inside a zone. Sequential: reads and writes each begin at the zone's first byte. Permuted: no byte twice in a visit
+        /// while unvisited space is left. Others draw each record, or each by its share.
         #[serde(default, skip_serializing_if = "is_default")]
         inside: Box<Access>,
     },
-    /// A pass that leaves an SSD as long random writes do: each record once, in no order, in rounds. Each round begins by writing some of
-    /// an earlier one again; the round that is written first has the most of them, the last one none. A pass ends when each record had
-    /// its turn, or when all that is written comes to the records and what is spare.
+    /// A pass that leaves an SSD in the state of long random writing: every record once, in random order, in rounds. Each round begins by
+    /// rewriting some records of an earlier round; the first round has the most of its records rewritten, the last one none. A pass ends
+    /// when each record had its turn, or when the writes amount to the records plus the spare blocks.
     Preconditioning {
-        /// Blocks that the device has beyond those it shows, as a share of these: at least 0, and below 5/3.
+        /// The device's spare blocks (over-provisioning) as a share of its visible ones: at least 0, and below 5/3.
         spare: f64,
         /// Rounds of a pass.
         rounds: u32,
-        /// How many rounds later something comes again: 1 is in the next one.
+        /// Rounds between writing a record and rewriting it: 1 is the next round.
         apart: u32,
     },
     /// The listed operations, in order; record size and region are taken from the list.
@@ -141,7 +141,7 @@ pub struct Scaled {
     /// a generator that follows from the workload's seed. With a common sequence it is the first worker's; the others have their own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub libc_seed: Option<u32>,
-    /// Numbers that are drawn and dropped after every operation, syncs included.
+    /// Random numbers drawn and discarded after every operation, syncs included.
     #[serde(skip_serializing_if = "is_default")]
     pub dropped: u8,
 }
@@ -150,14 +150,14 @@ pub struct Scaled {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Zone {
-    /// Share of the operations, in percent; 0: it is left alone.
+    /// Share of the operations, in percent; 0: the zone is never visited.
     pub operations_percent: f64,
     /// Share of the region, in percent.
     pub region_percent: f64,
 }
 
 impl Access {
-    /// Whether each record is drawn by itself, whatever was drawn before.
+    /// Whether each record is drawn independently of all earlier ones.
     #[must_use]
     pub fn draws_each(&self) -> bool {
         use Access::{Around, Normal, Pareto, Uniform, Zipf, Zoned};
@@ -173,7 +173,7 @@ impl Access {
         }
     }
 
-    /// Whether inside zones it remembers what had its turn.
+    /// Whether it remembers visited records inside zones.
     pub(crate) fn remembers_in_zones(&self) -> bool {
         match self {
             Self::PartlyRandom { order, .. } => **order == Self::Permuted,
@@ -181,7 +181,7 @@ impl Access {
         }
     }
 
-    /// Whether it is a list of operations that says when each is due.
+    /// Whether it is a list of operations with scheduled times.
     #[must_use]
     pub fn is_timed(&self) -> bool {
         matches!(self, Self::Listed(list) if list.first().is_some_and(|op| op.due.is_some()))
@@ -199,14 +199,14 @@ pub struct ListedOp {
     /// Which file of the set, for a stream over all of them.
     #[serde(default, skip_serializing_if = "is_default")]
     pub file: u32,
-    /// What it does; without it, what the direction of the stream says.
+    /// Kind of operation; without it, the direction of the stream.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub does: Option<Does>,
-    /// When it is due, from the start of the stream, or from the end of the pass before: an open loop, as with a rate. All operations of
-    /// a list say it, or none.
+    /// Scheduled time, from the start of the stream or from the end of the previous pass: an open loop, as with a rate. Either all
+    /// operations of a list have one or none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due: Option<Duration>,
-    /// Time to compute before it, not counted.
+    /// Computing time before it, not counted.
     #[serde(default, skip_serializing_if = "is_default")]
     pub think: Duration,
 }
@@ -223,7 +223,7 @@ pub enum Does {
     Sync,
     /// fdatasync.
     DataSync,
-    /// Give the range back: see [`Direction::Trim`](super::Direction::Trim).
+    /// Discard the range: see [`Direction::Trim`](super::Direction::Trim).
     Trim,
 }
 

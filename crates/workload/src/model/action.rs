@@ -1,4 +1,4 @@
-//! What is done between phases, outside every clock.
+//! Steps between phases, outside every clock.
 
 use crate::Duration;
 use serde::{Deserialize, Serialize};
@@ -12,26 +12,26 @@ pub enum Action {
     Sync,
     /// Write back and drop the pages of a file set (fsync, fadvise(DONTNEED)).
     Evict(String),
-    /// Read a file set once so that it lies in the page cache.
+    /// Read a file set once so that it is in the page cache.
     Warm(String),
     /// Write every file of the set to its full size with its data, fsync.
     Prepare(String),
-    /// Give every file of the set its full size and its space (fallocate) without writing it: what lies there is read as zeros. Files
-    /// that are large enough are left alone.
-    Reserve(String),
-    /// Reserve the space of every file of the set up to its full size, and leave its size as it is (fallocate, KEEP_SIZE): it grows as it
-    /// is written. Files that are missing are made, empty; files that are large enough are left alone.
-    ReserveBehind(String),
-    /// Give every file of the set its full size without its space (ftruncate): a hole, which is read as zeros. Files that are large
+    /// Give every file of the set its full size and its space (fallocate) without writing it: it reads as zeros. Files that are large
     /// enough are left alone.
+    Reserve(String),
+    /// Reserve the space of every file of the set up to its full size without changing its size (fallocate, KEEP_SIZE): it grows as it is
+    /// written. Missing files are created empty; files that are large enough are left alone.
+    ReserveBehind(String),
+    /// Give every file of the set its full size without its space (ftruncate): a hole, which reads as zeros. Files that are large enough
+    /// are left alone.
     Extend(String),
-    /// Make the directories that the set names and that are missing; what is there is left alone.
+    /// Create the missing directories among those the set names; existing ones are left alone.
     MakeDirectories(String),
     /// Remove the files of the set and create them empty.
     Recreate(String),
     /// Remove the files of the set that we created, unless the set is to be kept.
     Remove(String),
-    /// Unmount and mount again a file system of /etc/fstab, by its mount point.
+    /// Unmount and remount a file system of /etc/fstab, by its mount point.
     Remount(PathBuf),
     /// Wait.
     Sleep(Duration),

@@ -1,4 +1,4 @@
-//! The calls that a stream's operations are done by, and how each kind is used.
+//! The system calls that perform a stream's operations, and the options of each kind.
 
 use super::{Compute, FileCall, is_default};
 use crate::Bytes;
@@ -8,23 +8,23 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Backend {
-    /// No call at all: what the generator itself costs.
+    /// No call at all: measures the generator's own cost.
     Null,
     /// One system call after the other.
     Psync(SyncCall),
     /// preadv2 and pwritev2 with one vector and flags for each call.
     Pvsync2(Pvsync2),
-    /// The C library's buffered streams (fread, fwrite) with a buffer of this size; 0: the record size.
+    /// The C library's buffered streams (fread, fwrite).
     Stdio {
-        /// Buffer size given to setvbuf.
+        /// Buffer size given to setvbuf; 0: the record size.
         #[serde(default)]
         buffer: Bytes,
     },
     /// io_uring.
     Uring(Uring),
-    /// Linux native asynchronous I/O (io_submit, io_getevents): asynchronous in fact only with O_DIRECT.
+    /// Linux native asynchronous I/O (io_submit, io_getevents): truly asynchronous only with O_DIRECT.
     Aio {
-        /// How many operations one io_submit carries; 0: all that are free, or a few at a time while others are in flight.
+        /// Operations per io_submit; 0: all that are free, or a few at a time while others are in flight.
         #[serde(default, skip_serializing_if = "is_default")]
         batch: u32,
         /// RWF_ATOMIC with every write, as in `pvsync2`.
@@ -33,11 +33,11 @@ pub enum Backend {
     },
     /// The file mapped shared (writes) or private (reads), records copied in or out.
     Mmap {
-        /// How what was written is flushed.
+        /// How written records are flushed.
         #[serde(default)]
         flush: MapFlush,
-        /// Flush after so many written records: the range from the first to the last byte they wrote. What is left of them at the end
-        /// is flushed when the file is synced or closed.
+        /// Flush after this many written records, over the range from the first to the last byte they wrote. Records left at the end are
+        /// flushed when the file is synced or closed.
         #[serde(default = "every", skip_serializing_if = "is_every")]
         flush_every: u64,
         /// MAP_POPULATE: the kernel fills the page tables (and reads the file) while mapping.
@@ -46,21 +46,21 @@ pub enum Backend {
         /// MADV_HUGEPAGE after mapping: huge pages, where the file system has them in the page cache.
         #[serde(default, skip_serializing_if = "is_default")]
         huge_pages: bool,
-        /// madvise advice given then, by its Linux number: 0 normal, 1 random, 2 sequential, 3 willneed, 4 dontneed,
-        /// 14 hugepage, 20 cold, 21 pageout, 22 populate_read, 23 populate_write.
+        /// madvise advice given after mapping, by its Linux number: 0 normal, 1 random, 2 sequential, 3 willneed, 4 dontneed, 14
+        /// hugepage, 20 cold, 21 pageout, 22 populate_read, 23 populate_write.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         advice: Option<u8>,
     },
-    /// The C library's aio_read, aio_write and aio_fsync: asynchronous by threads of its own, which do one operation of an open file
-    /// after the other where the library is glibc.
+    /// The C library's aio_read, aio_write and aio_fsync: asynchronous through the library's own threads. With glibc, operations on one
+    /// open file run one at a time.
     Posix,
     /// splice between the file and a pipe, vmsplice between the pipe and memory.
     Splice,
     /// Calls about files, which move no data.
     Calls(FileCall),
-    /// No call: computing.
+    /// No call: the worker computes.
     Compute(Compute),
-    /// No call: the stream's program runs, and operations wait for its end, a tenth of a second each.
+    /// No call: the stream's program runs, and each operation waits up to a tenth of a second for it to exit.
     Beside,
 }
 
@@ -79,27 +79,26 @@ impl Default for Backend {
     }
 }
 
-/// How io_uring is used. The defaults are what costs least for one submitting thread.
+/// io_uring options. The defaults are the cheapest for one submitting thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Uring {
-    /// How many operations one io_uring_enter submits at most; 0: all that are free, or a few at a time while others are in flight.
+    /// Most operations per io_uring_enter; 0: all that are free, or a few at a time while others are in flight.
     #[serde(skip_serializing_if = "is_default")]
     pub batch: u32,
-    /// Register the file, so that the kernel need not look it up for every operation.
+    /// Register the file, which saves the kernel a descriptor lookup per operation.
     pub registered_file: bool,
-    /// Register the buffers, so that the kernel need not pin their pages for every operation.
+    /// Register the buffers, which saves the kernel pinning their pages per operation.
     pub registered_buffers: bool,
-    /// SINGLE_ISSUER, COOP_TASKRUN and DEFER_TASKRUN: completions are run when this thread waits for them, not by interrupting it.
+    /// SINGLE_ISSUER, COOP_TASKRUN and DEFER_TASKRUN: completions run when this thread waits for them instead of interrupting it.
     pub deferred: bool,
-    /// A kernel thread polls the submission queue (SQPOLL); it needs a CPU of its own.
+    /// A kernel thread polls the submission queue (SQPOLL); it needs a dedicated CPU.
     #[serde(skip_serializing_if = "is_default")]
     pub submission_polling: bool,
-    /// The CPU of that thread (SQ_AFF); any without it.
+    /// CPU of that thread (SQ_AFF); `None`: any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub submission_cpu: Option<u32>,
-    /// One in so many operations goes to a worker thread of the kernel at once (IOSQE_ASYNC), without trying first whether it has to
-    /// wait; 0: none.
+    /// Every n-th operation goes straight to a kernel worker thread (IOSQE_ASYNC) without a non-blocking attempt first; 0: none.
     #[serde(skip_serializing_if = "is_default")]
     pub async_every: u32,
     /// Completions are polled at the device (IOPOLL): O_DIRECT only, and the device's queues must support it.
@@ -130,21 +129,21 @@ impl Default for Uring {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SyncCall {
-    /// read and write at the file position, lseek where the next offset is elsewhere.
+    /// read and write at the file position, with lseek before a non-sequential offset.
     Read,
     /// pread and pwrite.
     #[default]
     Pread,
 }
 
-/// Flags of every preadv2 and pwritev2 (RWF_ in linux/fs.h). Those that only mean something when writing are not given to reads.
+/// Flags of every preadv2 and pwritev2 (RWF_ in linux/fs.h). Flags that only affect writes are not passed to reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Pvsync2 {
     /// RWF_HIPRI: poll for the completion; O_DIRECT only.
     #[serde(skip_serializing_if = "is_default")]
     pub high_priority: bool,
-    /// So many percent of the calls have it, by chance; all without.
+    /// Percentage of calls with the flag, chosen at random; `None`: all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub high_priority_percent: Option<u8>,
     /// RWF_DSYNC: this write is durable when the call returns, as with O_DSYNC.
@@ -156,10 +155,10 @@ pub struct Pvsync2 {
     /// RWF_NOWAIT: fail instead of waiting; a call that would have waited is repeated without the flag, inside the clock.
     #[serde(skip_serializing_if = "is_default")]
     pub nowait: bool,
-    /// RWF_DONTCACHE (Linux 6.14): through the page cache, but leave nothing there.
+    /// RWF_DONTCACHE (Linux 6.14): go through the page cache but leave no pages behind.
     #[serde(skip_serializing_if = "is_default")]
     pub uncached: bool,
-    /// RWF_ATOMIC (Linux 6.11): the write is whole or not at all after a loss of power; O_DIRECT on devices that can.
+    /// RWF_ATOMIC (Linux 6.11): the write survives a power loss whole or not at all; O_DIRECT on devices that support it.
     #[serde(skip_serializing_if = "is_default")]
     pub atomic: bool,
 }

@@ -1,9 +1,9 @@
-//! What the memory that is read into and written from is made of.
+//! The memory of I/O buffers.
 
 use super::{Nodes, is_default};
 use serde::{Deserialize, Serialize};
 
-/// What I/O buffers are made of. They are always populated before the clock starts.
+/// Memory of I/O buffers. It is always populated before the clock starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Buffers {
@@ -22,7 +22,7 @@ pub enum Pages {
     /// Buffers of 2 MiB and more are aligned to 2 MiB with the advice to use transparent huge pages; smaller ones have base pages.
     #[default]
     Auto,
-    /// Base pages, also where the kernel would make huge ones of itself.
+    /// Base pages, even where the kernel would use transparent huge pages.
     Base,
     /// Reserved huge pages (MAP_HUGETLB); an error if too few are reserved.
     Huge,
@@ -32,17 +32,17 @@ pub enum Pages {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Node {
-    /// That of the CPU the worker runs on when it prepares.
+    /// Node of the CPU the worker runs on when it prepares.
     #[default]
     Local,
-    /// This one.
+    /// This node.
     Number(u32),
-    /// That of the device under the file; local where the device has none.
+    /// Node of the device under the file; local where the device has none.
     Device,
-    /// These and no other; as the next two a policy of all the memory that the worker takes, the page cache that it fills included.
+    /// These nodes only. Like the next two, a policy for all memory the worker allocates, including the page cache it fills.
     Bind(Nodes),
-    /// This one as long as it has room.
+    /// This node as long as it has free memory.
     Prefer(u32),
-    /// These in turn, page by page.
+    /// Interleaved over these nodes, page by page.
     Interleave(Nodes),
 }

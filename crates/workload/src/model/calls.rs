@@ -1,5 +1,5 @@
-//! Back-ends whose operations move no data: calls about files, and computing. Reads and writes of such a stream are counted as such, and
-//! stand for one call each.
+//! Back-ends whose operations move no data: file calls and computing. Reads and writes of such a stream are counted as usual, one call
+//! each.
 
 use crate::{Duration, Stream};
 use serde::{Deserialize, Serialize};
@@ -15,11 +15,11 @@ pub enum FileCall {
     Allocate,
     /// ftruncate to each write's offset. Streams that write only.
     Truncate,
-    /// EXT4_IOC_MOVE_EXT: the blocks of each write change places with those of the stream's donor, and the data stay. Streams that write only.
+    /// EXT4_IOC_MOVE_EXT: swaps the blocks of each write with those of the stream's donor; the data stay. Streams that write only.
     MoveExtents,
     /// open with O_CREAT: each file once a pass. It is closed before the next operation, outside its latency.
     Create,
-    /// Asking for the attributes: each file (or directory) once a pass.
+    /// Query the attributes: each file (or directory) once a pass.
     Stat(StatCall),
     /// unlink: each file once.
     Remove,
@@ -29,7 +29,7 @@ pub enum FileCall {
     RemoveDirectory,
 }
 
-/// The call that asks for attributes.
+/// The call that queries attributes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StatCall {
@@ -38,72 +38,72 @@ pub enum StatCall {
     Stat,
     /// lstat.
     Lstat,
-    /// statx of all that it knows.
+    /// statx with every field it supports.
     Statx,
 }
 
 impl FileCall {
-    /// Whether it is about the name of a file, which is not open: one operation for each file.
+    /// Whether it works on a file's name rather than an open file: one operation per file.
     #[must_use]
     pub fn is_by_name(self) -> bool {
         !matches!(self, Self::Allocate | Self::Truncate | Self::MoveExtents)
     }
 
-    /// Whether each name allows it once, and a second time is an error.
+    /// Whether it can succeed only once per name.
     #[must_use]
     pub fn is_once(self) -> bool {
         matches!(self, Self::Remove | Self::MakeDirectory | Self::RemoveDirectory)
     }
 
-    /// Whether it changes something, whatever the direction of the stream says.
+    /// Whether it modifies something, whatever the stream's direction.
     #[must_use]
     pub fn changes(self) -> bool {
         !matches!(self, Self::Stat(_))
     }
 }
 
-/// The file that a stream gets its blocks from, with the call move-extents. It gets those of the stream's files.
+/// The file whose blocks a stream takes with the call move-extents. It receives the blocks of the stream's files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Donor {
-    /// The file set that it is the only file of.
+    /// The file set, of which it must be the only file.
     pub fileset: String,
-    /// Its space is allocated in each operation, and given back behind it; without it once, up to the file's size, when the stream's files
-    /// are opened.
+    /// Its space is allocated in each operation and freed after it; otherwise once, up to the file's size, when the stream's files are
+    /// opened.
     #[serde(default, skip_serializing_if = "super::is_default")]
     pub each: bool,
 }
 
-/// Computing for so long, instead of a call. How much of a CPU that takes, the stream's pause before each operation says.
+/// Computing for a given time instead of making a call. The stream's pause before each operation sets the share of a CPU it takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Compute {
-    /// How long an operation computes.
+    /// Computing time of one operation.
     pub time: Duration,
-    /// Sorting numbers, over and over, instead of a loop that does nothing: it takes the CPU's memory, too.
+    /// Sort numbers repeatedly instead of running an empty loop: this also loads the CPU's caches and memory.
     #[serde(default, skip_serializing_if = "super::is_default")]
     pub sort: bool,
 }
 
-/// A program that runs beside other streams, and is ended with its stream.
+/// A program that runs beside other streams and is terminated with its stream.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Beside {
-    /// What is started; without a slash it is looked for in `PATH`.
+    /// Executable; without a slash it is looked up in `PATH`.
     pub program: String,
     /// Its arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<String>,
-    /// From asking it to end (SIGTERM) to ending it (SIGKILL).
+    /// Time between SIGTERM and SIGKILL.
     #[serde(default, skip_serializing_if = "super::is_default")]
     pub grace: Duration,
-    /// What it prints is appended to this name with `.stdout` and `.stderr`; without it, it prints where fathom does.
+    /// Its output is appended to this name plus `.stdout` and `.stderr`; without it, the program inherits fathom's output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<PathBuf>,
 }
 
 impl Backend {
-    /// Whether an operation stands for bytes: of those that compute or wait for a program, none are moved.
+    /// Whether an operation counts bytes; computing and waiting for a program do not.
     #[must_use]
     pub fn counts_bytes(&self) -> bool {
         !matches!(self, Self::Compute(_) | Self::Beside)
@@ -115,19 +115,19 @@ impl Backend {
         !matches!(self, Self::Null | Self::Calls(_) | Self::Compute(_) | Self::Beside)
     }
 
-    /// Whether there are files that it works on.
+    /// Whether it works on files.
     #[must_use]
     pub fn has_files(&self) -> bool {
         !matches!(self, Self::Null | Self::Compute(_) | Self::Beside)
     }
 
-    /// Whether operations are about names of files, one for each.
+    /// Whether operations are on file names, one per file.
     #[must_use]
     pub fn is_by_name(&self) -> bool {
         matches!(self, Self::Calls(call) if call.is_by_name())
     }
 
-    /// Whether several operations can be in flight, and their submission is timed by itself.
+    /// Whether several operations can be in flight and submission is timed separately.
     #[must_use]
     pub fn is_asynchronous(&self) -> bool {
         matches!(self, Self::Uring(_) | Self::Aio { .. } | Self::Posix)
@@ -135,7 +135,7 @@ impl Backend {
 }
 
 impl Stream {
-    /// Whether its files are changed: it writes, or its calls change them.
+    /// Whether it changes its files, by writing or by its calls.
     #[must_use]
     pub fn changes_files(&self) -> bool {
         match self.backend {

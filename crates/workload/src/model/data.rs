@@ -1,4 +1,4 @@
-//! What the written bytes are, and what is checked when they are read back.
+//! The contents of written data, and the checks when it is read back.
 
 use super::Sealed;
 use crate::Bytes;
@@ -15,13 +15,13 @@ pub enum Data {
     Zero,
     /// One byte value everywhere.
     Byte(u8),
-    /// These bytes again and again, from the beginning of every record on. At least one.
+    /// These bytes, at least one, repeated from the beginning of every record.
     Repeated {
         /// The bytes.
         bytes: Vec<u8>,
     },
-    /// Zero except for the first `length` bytes of every `stride` bytes, which hold `byte`. IOzone's own data is
-    /// {stride 4096, length 8}. One buffer is written again and again.
+    /// Zero except for the first `length` bytes of every `stride` bytes, which hold `byte`. IOzone's own data is {stride 4096, length 8}.
+    /// A single buffer is written repeatedly.
     Marked {
         /// The value.
         byte: u8,
@@ -41,29 +41,29 @@ pub enum Data {
         /// Of those, percent that repeat inside the same file (the rest repeat across files).
         #[serde(default, skip_serializing_if = "super::is_default")]
         within_percent: u8,
-        /// How many different records there are among them, in a file and across files; 0: 16.
+        /// Number of distinct records among them, in a file and across files; 0: 16.
         #[serde(default, skip_serializing_if = "super::is_default")]
         distinct: u32,
-        /// What the compressible part of every 4096 bytes repeats from its beginning on; none: zero.
+        /// Bytes repeated in the compressible part of every 4096 bytes, from its beginning; empty: zeros.
         #[serde(default, skip_serializing_if = "super::is_default")]
         filler: Vec<u8>,
     },
     /// Every 8-byte word is a function of its position in the file and a tag, so that a misplaced, stale or torn block shows.
     Positioned {
-        /// Distinguishes generations of data; the files of a set differ by themselves.
+        /// Distinguishes generations of data; the files of a set differ anyway.
         tag: u64,
     },
-    /// Blocks that check themselves: random bytes, then four bytes of their CRC-32 (zlib's), then eight of the block's offset in its
-    /// file, both little-endian. Records are made of whole blocks.
+    /// Self-checking blocks: random bytes, then four bytes of their CRC-32 (zlib's), then eight of the block's offset in its file, both
+    /// little-endian. Records consist of whole blocks.
     Checksummed {
         /// Size of a block.
         block: Bytes,
     },
-    /// Blocks with a header and a checksum, or a pattern, as fio's verify writes them. Records are made of whole blocks.
+    /// Blocks with a header and a checksum, or a pattern, as fio's verify writes them. Records consist of whole blocks.
     Sealed(Sealed),
 }
 
-/// What is checked on reading. A mismatch ends the worker with the place of the first wrong byte.
+/// What is checked on reading. A mismatch ends the worker and reports the position of the first wrong byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verify {

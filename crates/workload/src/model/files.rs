@@ -1,4 +1,4 @@
-//! The files a workload works on, and what may be done with files that are already there.
+//! The files a workload uses, and how files that already exist are treated.
 
 use super::{Data, is_default};
 use crate::Bytes;
@@ -9,18 +9,18 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileSet {
-    /// Name that phases and flows use.
+    /// Name by which phases and flows refer to it.
     pub name: String,
     /// Which files.
     pub files: Files,
     /// Size of each.
     #[serde(default)]
     pub size: Sizing,
-    /// What may happen to files found in place.
+    /// How files found in place are treated.
     #[serde(default, skip_serializing_if = "is_default")]
     pub existing: Existing,
-    /// With [`Existing::Reuse`]: what is found in place may be changed although we did not make it (written to, extended, cut to
-    /// size): the user named it for that. It is never removed.
+    /// With [`Existing::Reuse`]: files found in place may be changed although fathom did not create them (written to, extended, cut to
+    /// size), because the user named them for that. They are never removed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub foreign_writable: bool,
     /// Keep the files at the end.
@@ -29,7 +29,7 @@ pub struct FileSet {
     /// Permission bits of created files.
     #[serde(default = "default_mode", skip_serializing_if = "is_default_mode")]
     pub mode: u32,
-    /// What [`crate::Action::Prepare`] writes into them.
+    /// Contents written by [`crate::Action::Prepare`].
     #[serde(default, skip_serializing_if = "is_default")]
     pub data: Data,
     /// Percent of the files that exist at the start; the rest may be created by flows.
@@ -38,29 +38,30 @@ pub struct FileSet {
     /// How they may be opened.
     #[serde(default, skip_serializing_if = "is_default")]
     pub share: Share,
-    /// With [`Existing::Reuse`]: files found in place are believed to be as large as the set says.
+    /// With [`Existing::Reuse`]: assume that files found in place are as large as the set says.
     #[serde(default, skip_serializing_if = "is_default")]
     pub trust_sizes: bool,
-    /// What [`crate::Action::Prepare`] writes is left in memory, for the kernel to write back when it sees fit, as programs do that
-    /// measure straight after they made their files. If not, it is on the disk before anything is measured.
+    /// Leave what [`crate::Action::Prepare`] writes as dirty pages for the kernel to write back in its own time, like programs that
+    /// measure right after creating their files. Otherwise it is on the disk before anything is measured.
     #[serde(default, skip_serializing_if = "is_default")]
     pub leave_dirty: bool,
-    /// Bytes of one write of [`crate::Action::Prepare`], rounded up to whole blocks of checksummed data. The page cache keeps what came in one write in one piece where the file system
-    /// lets it, and reads and writes of such pages cost something else than those of pages that came singly.
+    /// Bytes per write of [`crate::Action::Prepare`], rounded up to whole blocks of checksummed data. Where the file system supports it,
+    /// the page cache keeps the data of one write in one large folio, and reads and writes of large folios cost differently from those of
+    /// single pages.
     #[serde(default = "default_prepare_record", skip_serializing_if = "is_default_prepare_record")]
     pub prepare_record: Bytes,
-    /// Directories above its listed and numbered files that are missing are made. They stay, or go, with the files.
+    /// Create missing directories above its listed and numbered files. They are kept or removed with the files.
     #[serde(default, skip_serializing_if = "is_default")]
     pub make_directories: bool,
 }
 
 impl FileSet {
-    /// [`FileSet::prepare_record`] where nothing else is said: large enough that the calls cost nothing.
+    /// Default of [`FileSet::prepare_record`]: large enough for the cost of the calls not to matter.
     pub const PREPARE_RECORD: Bytes = Bytes(1 << 20);
-    /// The largest one. Whoever prepares holds it in memory.
+    /// Upper limit of [`FileSet::prepare_record`], which is held in memory while preparing.
     pub const LARGEST_PREPARE_RECORD: Bytes = Bytes(1 << 30);
 
-    /// Whether a listed or numbered file exists at the start: the share is spread evenly, and exact. Trees draw theirs.
+    /// Whether a listed or numbered file exists at the start: the share is exact and spread evenly. Trees draw their files at random.
     #[must_use]
     pub fn exists_at_first(&self, index: u64) -> bool {
         let percent = u128::from(self.preallocated_percent.min(100));
@@ -112,11 +113,11 @@ pub struct Tree {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sizing {
-    /// The same for all.
+    /// The same size for all.
     Fixed(Bytes),
-    /// Drawn from the variable of that name.
+    /// Drawn from the variable with this name.
     Variable(String),
-    /// Those of the listed or numbered files of a set, in their order.
+    /// One size per listed or numbered file, in order.
     Each(Vec<Bytes>),
 }
 
@@ -126,11 +127,11 @@ impl Default for Sizing {
     }
 }
 
-/// What may happen to files that were there before. Files that we made ourselves are always ours.
+/// How files that existed before are treated. Files that fathom created itself may always be changed and removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Existing {
-    /// They are an error: we do not touch what we did not make.
+    /// An error: fathom does not touch files it did not create.
     #[default]
     Refuse,
     /// They may be overwritten and removed: the user named them for that.

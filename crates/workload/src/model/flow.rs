@@ -1,5 +1,5 @@
-//! A flow: a list of operations that a thread executes in order, again and again. Each operation names the file set it picks
-//! from and the slot (numbered open descriptor of the thread) it works on.
+//! A flow: a list of operations that a thread executes in order, repeatedly. Each operation names the file set it picks from and the slot
+//! (numbered open descriptor of the thread) it works on.
 
 use super::is_default;
 use serde::{Deserialize, Serialize};
@@ -11,13 +11,13 @@ pub struct Flow {
     /// The operations.
     #[serde(rename = "op")]
     pub ops: Vec<FlowOp>,
-    /// Complete passes through the list; without it until a stop rule ends it.
+    /// Complete passes through the list; `None`: until a stop rule ends it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loops: Option<u64>,
-    /// Where random offsets, buffer positions and random lengths come from.
+    /// Source of random offsets, buffer positions and random lengths.
     #[serde(default, skip_serializing_if = "is_default")]
     pub offsets: Offsets,
-    /// Measure the thread's CPU time of each operation, too: two more system calls for each.
+    /// Also measure the thread's CPU time per operation: two more system calls each.
     #[serde(default, skip_serializing_if = "is_default")]
     pub cpu_time: bool,
 }
@@ -29,8 +29,8 @@ pub enum Offsets {
     /// Xoshiro256++, from the workload's seed and the worker.
     #[default]
     Seeded,
-    /// MT19937 filled by s[0] = this, s[i] = 69069 s[i-1]; a fresh one in every process. It is its first worker's; the process's other
-    /// workers have their own, with this plus their number.
+    /// MT19937 filled by s[0] = this, s[i] = 69069 s[i-1]; a fresh one in every process. The first worker uses it; the process's other
+    /// workers have their own, seeded with this plus their number.
     Mt19937(u32),
 }
 
@@ -60,7 +60,7 @@ pub struct FlowOp {
     /// Range of random offsets; 0: the file.
     #[serde(default, skip_serializing_if = "is_default")]
     pub working_set: Value,
-    /// Random offsets are taken from these instead, each as likely as the other.
+    /// Random offsets are picked from these instead, with equal probability.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub positions: Vec<crate::Bytes>,
     /// Random offset instead of the next one.
@@ -87,7 +87,7 @@ pub struct FlowOp {
     /// Count, bytes, seconds or loops, by kind of act.
     #[serde(default, skip_serializing_if = "is_default")]
     pub value: Value,
-    /// What [`Act::Say`] says.
+    /// Text printed by [`Act::Say`].
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
     /// Operation that is woken, posted to, or metered.
@@ -102,7 +102,7 @@ pub struct FlowOp {
 }
 
 impl FlowOp {
-    /// One that is done once, on nothing yet.
+    /// An operation executed once, with no file set or slot yet.
     #[must_use]
     pub fn new(name: impl Into<String>, act: Act) -> Self {
         Self {
@@ -170,7 +170,7 @@ pub enum Act {
     WriteWholeFile,
     /// Seek to the end and write.
     Append,
-    /// The same with a random length up to the size.
+    /// Like `Append`, with a random length up to the size.
     AppendRandomLength,
     /// Open an existing file.
     Open,
@@ -188,7 +188,7 @@ pub enum Act {
     SyncSet,
     /// Make a leaf directory.
     MakeDirectory,
-    /// Remove one.
+    /// Remove a leaf directory.
     RemoveDirectory,
     /// Read a directory to its end.
     ListDirectory,
@@ -202,7 +202,7 @@ pub enum Act {
     Wake,
     /// Take from a counting semaphore.
     SemaphoreWait,
-    /// Give to it.
+    /// Give to a counting semaphore.
     SemaphorePost,
     /// Compute.
     Spin,
@@ -216,15 +216,15 @@ pub enum Act {
     LimitOps,
     /// Take one event per MiB of the target.
     LimitBandwidth,
-    /// End the run after so many completions.
+    /// End the run after this many completions.
     FinishOnCount,
-    /// End the run after so many bytes.
+    /// End the run after this many bytes.
     FinishOnBytes,
-    /// Say something to the user; it counts nothing.
+    /// Print a message; not counted.
     Say,
-    /// Draw `value` and do nothing with it; it counts nothing.
+    /// Draw `value` and discard it; not counted.
     Draw,
-    /// Do the operations inside; it counts nothing itself.
+    /// Execute the operations inside; not counted itself.
     Sequence,
 }
 

@@ -1,4 +1,4 @@
-//! Who runs: groups of processes, each with threads, each with a program.
+//! Who runs: groups of processes with threads, each executing a program.
 
 use super::{Backend, Flow, IoClass, Phase, Raise, Stream, is_default};
 use crate::{Bytes, Duration};
@@ -10,19 +10,19 @@ use serde::{Deserialize, Serialize};
 pub struct Group {
     /// Name in results.
     pub name: String,
-    /// Number of processes; with [`Isolation::Thread`] number of times the threads are started in our own process.
+    /// Number of processes; with [`Isolation::Thread`], how many times the threads are started in fathom's own process.
     #[serde(default = "super::one", skip_serializing_if = "super::is_one")]
     pub instances: u32,
-    /// Own processes, or threads of ours.
+    /// Separate processes, or threads of fathom's process.
     #[serde(default, skip_serializing_if = "is_default")]
     pub isolation: Isolation,
     /// Scheduling niceness added to each process.
     #[serde(default, skip_serializing_if = "is_default")]
     pub nice: i32,
-    /// Which CPUs.
+    /// CPU pinning.
     #[serde(default, skip_serializing_if = "is_default")]
     pub pinning: Pinning,
-    /// Where its times are others than those of the phase. For streams.
+    /// Times that differ from the phase's. For streams.
     #[serde(default, skip_serializing_if = "is_default")]
     pub times: Times,
     /// The threads of each process.
@@ -30,11 +30,11 @@ pub struct Group {
     pub threads: Vec<Thread>,
 }
 
-/// Times of a group of streams beside, or instead of, those of its phase.
+/// Times of a group of streams in addition to, or instead of, those of its phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Times {
-    /// Its workers begin so long after the release. All their clocks begin then.
+    /// Delay of its workers' start after the release. All their clocks start then.
     #[serde(skip_serializing_if = "is_default")]
     pub delay: Duration,
     /// Warm-up instead of the phase's.
@@ -43,29 +43,30 @@ pub struct Times {
     /// Its warm-up also lasts until each worker has read, written or trimmed this much.
     #[serde(skip_serializing_if = "is_default")]
     pub ramp_bytes: Bytes,
-    /// `ramp_bytes` is what its company does together.
+    /// `ramp_bytes` is the total of its company.
     #[serde(skip_serializing_if = "is_default")]
     pub ramp_together: bool,
-    /// It ends after this time instead of that of the phase's stop.
+    /// Time limit instead of that of the phase's stop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Duration>,
-    /// With the stop `first_done`: that its workers are done, or their own time is over, ends nobody. It is ended by the others all the same.
+    /// With the stop `first_done`: neither finished workers nor an expired time limit of this group end the others. The others still end
+    /// it.
     #[serde(skip_serializing_if = "is_default")]
     pub ends_nobody: bool,
     /// Groups with the same number are a company.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub company: Option<u32>,
-    /// With the stop `first_done`: that its workers are done, or their own time is over, ends its company only. It is ended by its company
-    /// and by those that end all.
+    /// With the stop `first_done`: its finished workers or expired time limit end only its company. It is ended by its company and by
+    /// groups that end everyone.
     #[serde(skip_serializing_if = "is_default")]
     pub ends_company: bool,
-    /// It is ended when all streams of other groups are done that do I/O: all but those whose back-end is `compute`.
+    /// It ends when all streams of other groups that do I/O are done: all except those with the back-end `compute`.
     #[serde(skip_serializing_if = "is_default")]
     pub ends_with_io: bool,
 }
 
 impl Group {
-    /// Whether a thread of it does I/O that those wait for who end with it.
+    /// Whether one of its threads does I/O that groups with `ends_with_io` wait for.
     #[must_use]
     pub fn is_awaited(&self) -> bool {
         let computes = |thread: &Thread| match &thread.program {
@@ -75,25 +76,25 @@ impl Group {
         !self.times.ends_with_io && !self.threads.iter().all(computes)
     }
 
-    /// Its warm-up in a phase.
+    /// Length of its warm-up in a phase.
     #[must_use]
     pub fn ramp(&self, phase: &Phase) -> Duration {
         self.times.ramp.unwrap_or(phase.ramp)
     }
 
-    /// Whether what its workers do first is not counted in a phase.
+    /// Whether it has a warm-up, which is not counted, in a phase.
     #[must_use]
     pub fn warms_up(&self, phase: &Phase) -> bool {
         self.ramp(phase).0 > 0 || self.times.ramp_bytes.0 > 0
     }
 
-    /// The time after which it is stopped in a phase.
+    /// Its time limit in a phase.
     #[must_use]
     pub fn time(&self, phase: &Phase) -> Option<Duration> {
         self.times.stop.or(phase.stop.time)
     }
 
-    /// When one of its workers ends the others of a phase, if it does.
+    /// When one of its workers ends the others of a phase; `None`: never.
     #[must_use]
     pub fn raise(&self, phase: &Phase) -> Option<Raise> {
         phase.stop.first_done.filter(|_| !self.times.ends_nobody).map(|rule| rule.raise)
@@ -104,7 +105,7 @@ impl Group {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Thread {
-    /// Name in results; empty if the group's name says it all.
+    /// Name in results; empty if the group's name suffices.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// Number of threads in each process.
@@ -113,26 +114,26 @@ pub struct Thread {
     /// Size of the thread's I/O buffer area; 0: one record.
     #[serde(default, skip_serializing_if = "is_default")]
     pub memory: Bytes,
-    /// Memory that it keeps locked while it lives, and uses for nothing: so much less is left for the page cache.
+    /// Memory that it keeps locked, unused, while it lives: it leaves less for the page cache.
     #[serde(default, skip_serializing_if = "is_default")]
     pub locked_memory: Bytes,
-    /// Level of its I/O priority, 0 (first) to 7; without it, and without a class, the process's own.
+    /// I/O priority level, 0 (highest) to 7; without level and class, the process's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub io_priority: Option<u8>,
-    /// Class of its I/O priority; best effort where only a level is given.
+    /// I/O priority class; best effort where only a level is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub io_class: Option<IoClass>,
-    /// Hint to the device with its I/O priority, 0 (none) to 1023; best effort where neither class nor level is given.
+    /// Device hint in its I/O priority, 0 (none) to 1023; best effort where neither class nor level is given.
     #[serde(default, skip_serializing_if = "is_default")]
     pub io_hint: u16,
-    /// The user and the group that it changes to before it opens its files. For streams.
+    /// User and group that it switches to before it opens its files. For streams.
     #[serde(default, skip_serializing_if = "is_default")]
     pub run_as: RunAs,
     /// What it does.
     pub program: Program,
 }
 
-/// A user and a group by their numbers; without one it stays that of the process.
+/// Numeric user and group; `None` keeps the process's own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RunAs {
@@ -145,7 +146,7 @@ pub struct RunAs {
 }
 
 impl Thread {
-    /// Its I/O priority as the kernel has it, if it has one of its own: see [`IoClass::with_hint`].
+    /// The kernel's encoding of its I/O priority, if it has its own: see [`IoClass::with_hint`].
     #[must_use]
     pub fn io_priority_number(&self) -> Option<u16> {
         let class = self.io_class.unwrap_or(IoClass::BestEffort);
@@ -171,7 +172,7 @@ pub enum Isolation {
     /// Threads of this process.
     #[default]
     Thread,
-    /// A process each.
+    /// One process each.
     Process,
 }
 

@@ -1,11 +1,11 @@
-//! What holds a stream to others or to a limit: operations in a ratio to those of other streams, a least rate, a longest latency.
+//! Limits that tie a stream to other streams or to a bound: operations in a ratio to other streams', a minimum rate, a maximum latency.
 
 use super::is_default;
 use crate::Duration;
 use serde::{Deserialize, Serialize};
 
-/// Reads and writes in proportion to those of the other workers of the same group of ratios: nobody begins one while another has done
-/// less for his weight. Who ends leaves the others to themselves; who begins later begins where they are.
+/// Reads and writes in proportion to those of the other workers of the same ratio group: no worker begins one while another has done
+/// fewer relative to its weight. A worker that ends stops holding up the others; one that starts later joins at their level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ratio {
@@ -14,30 +14,30 @@ pub struct Ratio {
     pub group: u32,
     /// Operations of this worker for every one of a worker with the weight 1.
     pub weight: u32,
-    /// How long it sleeps before it looks again whether it is its turn; 0: it looks all the time, and sleeps when that takes long.
+    /// Sleep between checks for its turn; 0: it polls, and sleeps only when that takes long.
     #[serde(default, skip_serializing_if = "is_default")]
     pub sleep: Duration,
 }
 
-/// A rate that is to be reached: a worker that falls below it ends with an error. Of what is 0 nothing is asked.
+/// A minimum rate: a worker that falls below it ends with an error. A bound of 0 is not checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Least {
-    /// Bytes read in a second.
+    /// Bytes read per second.
     #[serde(skip_serializing_if = "is_default")]
     pub read_bytes_per_s: u64,
-    /// Bytes written in a second.
+    /// Bytes written per second.
     #[serde(skip_serializing_if = "is_default")]
     pub write_bytes_per_s: u64,
-    /// Reads in a second.
+    /// Reads per second.
     #[serde(skip_serializing_if = "is_default")]
     pub reads_per_s: u64,
-    /// Writes in a second.
+    /// Writes per second.
     #[serde(skip_serializing_if = "is_default")]
     pub writes_per_s: u64,
-    /// The rate is that of so long a time. It is looked at when an operation ends.
+    /// Length of the window the rate is averaged over. It is checked when an operation ends.
     pub window: Duration,
-    /// So long after counting began the first of these times begins.
+    /// Time from the start of counting to the first window.
     #[serde(skip_serializing_if = "is_default")]
     pub grace: Duration,
 }
@@ -55,7 +55,7 @@ impl Default for Least {
     }
 }
 
-/// A latency that no counted operation may exceed: the first that does ends its worker with an error. 0: there is no limit.
+/// A maximum latency: the first counted operation that exceeds it ends its worker with an error. 0: no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Longest {

@@ -1,5 +1,5 @@
-//! The model, one noun a file: what a workload is made of. Plain data that serialises as the native format; what it means is
-//! checked in `check` and executed elsewhere.
+//! The workload model, one concept per file. Plain data that serialises as the native format; `check` validates it and other modules
+//! execute it.
 
 mod access;
 mod action;
@@ -58,13 +58,13 @@ use crate::Seed;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Everything that is to be done.
+/// A complete workload.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
     /// A short name for lists and reports.
     pub name: String,
-    /// What it is meant to show, for people.
+    /// Description for people: what it is meant to show.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
     /// Seed of every random choice.
@@ -76,7 +76,7 @@ pub struct Workload {
     /// Random variables by name; numbers in file sets and flows may refer to them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, RandomVariable>,
-    /// How it is divided among ranks on many hosts.
+    /// How the work is divided among ranks on many hosts.
     #[serde(default, skip_serializing_if = "is_default")]
     pub ranks: Ranks,
     /// The files.
@@ -88,7 +88,7 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// The file set of that name.
+    /// The file set with this name.
     #[must_use]
     pub fn fileset(&self, name: &str) -> Option<&FileSet> {
         self.filesets.iter().find(|s| s.name == name)
@@ -104,7 +104,7 @@ fn is_one(n: &u32) -> bool {
     *n == 1
 }
 
-/// For `skip_serializing_if`: leaves out what is as it is by default.
+/// For `skip_serializing_if`: omits default values.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

@@ -1,4 +1,4 @@
-//! Sets of NUMA nodes, which a policy of memory names. In a workload they are lists of numbers.
+//! Sets of NUMA nodes for memory policies. In a workload file they are lists of numbers.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,22 +8,22 @@ use serde::{Deserialize, Serialize};
 pub struct Nodes(u64);
 
 impl Nodes {
-    /// The first number that is none of a node here. Machines have some ten of them at most.
+    /// One past the largest supported node number. Machines have about ten nodes at most.
     pub const END: u32 = u64::BITS;
 
-    /// These nodes; `None` if one of them has too large a number.
+    /// The set of these nodes; `None` if a number is too large.
     #[must_use]
     pub fn of(numbers: &[u32]) -> Option<Self> {
         numbers.iter().try_fold(0u64, |mask, number| Some(mask | 1u64.checked_shl(*number)?)).map(Self)
     }
 
-    /// A bit for each, that of node 0 first.
+    /// Bit mask, node 0 in the lowest bit.
     #[must_use]
     pub fn mask(self) -> u64 {
         self.0
     }
 
-    /// Whether there is none.
+    /// Whether the set has no nodes.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.0 == 0
@@ -35,7 +35,7 @@ impl Nodes {
         (0..Self::END).filter(|number| self.0 >> number & 1 == 1).collect()
     }
 
-    /// The node, if there is one alone.
+    /// The node, if the set has exactly one.
     #[must_use]
     pub fn only(self) -> Option<u32> {
         (self.0.count_ones() == 1).then(|| self.0.trailing_zeros())

@@ -1,4 +1,4 @@
-//! How a file is opened, and what the kernel is told of it then.
+//! How a file is opened, and the advice given to the kernel on opening.
 
 use super::is_default;
 use serde::{Deserialize, Serialize};
@@ -13,14 +13,14 @@ pub struct Open {
     pub truncate: bool,
     /// O_DIRECT.
     pub direct: bool,
-    /// O_SYNC and its kin.
+    /// O_SYNC or a related flag.
     pub sync: OpenSync,
     /// O_RDWR even for a stream that only reads.
     pub read_write: bool,
-    /// O_NOATIME: reads do not look after the time of the last access. For the owner of the file and root only.
+    /// O_NOATIME: reads do not update the access time. Only for the file's owner and root.
     #[serde(skip_serializing_if = "is_default")]
     pub no_access_time: bool,
-    /// What the kernel is told of the order of the accesses right after opening: it changes how far it reads ahead.
+    /// Access-order advice given right after opening: it changes how far the kernel reads ahead.
     #[serde(skip_serializing_if = "is_default")]
     pub advice: Advice,
 }
@@ -32,13 +32,13 @@ pub enum Advice {
     /// None.
     #[default]
     No,
-    /// POSIX_FADV_NORMAL: what somebody advised before is taken back.
+    /// POSIX_FADV_NORMAL: undoes earlier advice.
     Normal,
     /// POSIX_FADV_SEQUENTIAL: Linux reads ahead twice as far.
     Sequential,
-    /// POSIX_FADV_RANDOM: Linux reads what is asked for, and nothing ahead.
+    /// POSIX_FADV_RANDOM: Linux reads what is requested and nothing ahead.
     Random,
-    /// POSIX_FADV_NOREUSE: what is read is not kept in memory at the cost of other pages (Linux 6.3).
+    /// POSIX_FADV_NOREUSE: pages read do not displace other pages from memory (Linux 6.3).
     NoReuse,
 }
 

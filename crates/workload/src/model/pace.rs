@@ -15,49 +15,49 @@ pub struct Pace {
     /// Upper limit of operations per second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// Which operations have the rate.
+    /// Operations subject to the rate.
     #[serde(skip_serializing_if = "is_default")]
     pub rate_of: RateOf,
-    /// After so many bytes, fsync and pause; the pause is not counted.
+    /// After each burst of bytes, fsync and pause; the pause is not counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub burst: Option<Burst>,
-    /// In proportion to what other workers do.
+    /// Keep in proportion to other workers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<Ratio>,
-    /// Lower limit of what is done in a second.
+    /// Minimum throughput per second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub least: Option<Least>,
-    /// Upper limit of latencies.
+    /// Maximum latency.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub longest: Option<Longest>,
 }
 
-/// Computing between operations, or sleeping. There is none before a sync, which follows the write that it belongs to.
+/// Computing or sleeping between operations. There is none before a sync, which follows the write that it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Think {
     /// How long.
     pub time: Duration,
-    /// Whether it stays inside the clock; if not it is subtracted.
+    /// Whether it counts inside the clock; otherwise it is subtracted.
     #[serde(default, skip_serializing_if = "is_default")]
     pub counted: bool,
-    /// The CPU is given away meanwhile; otherwise it is a busy loop.
+    /// Sleep and release the CPU; otherwise a busy loop.
     #[serde(default, skip_serializing_if = "is_default")]
     pub asleep: bool,
     /// With `asleep`: it begins with a busy loop of this length.
     #[serde(default, skip_serializing_if = "is_default")]
     pub busy: Duration,
-    /// Only before every so many operations: with 4, before the fourth, the eighth and so on.
+    /// Pause only before every n-th operation: with 4, before the fourth, the eighth and so on.
     #[serde(default = "every", skip_serializing_if = "is_every")]
     pub every: u64,
-    /// With several operations in flight: `every` counts those that were issued, not those that are done.
+    /// With several operations in flight: `every` counts issued operations instead of completed ones.
     #[serde(default, skip_serializing_if = "is_default")]
     pub by_issue: bool,
-    /// Also when so long a time has passed since the last pause, or the start, whichever comes first; 0: only by operations. With
-    /// `every = 0` only then.
+    /// Also pause when this much time has passed since the last pause or the start, whichever comes first; 0: by operations only. With
+    /// `every = 0`, by time only.
     #[serde(default, skip_serializing_if = "is_default")]
     pub spell: Duration,
-    /// With a rate: what is due is due later by the time of the pause. Without it, what was due meanwhile is made up for.
+    /// With a rate: the pause shifts the schedule by its length. Otherwise operations scheduled during the pause are caught up on.
     #[serde(default, skip_serializing_if = "is_default")]
     pub postpones: bool,
 }
@@ -77,8 +77,8 @@ impl Default for Think {
     }
 }
 
-/// When operations are due, whether or not the ones before are done: an open loop. Late ones are issued at once and not dropped; their
-/// response time counts from when they were due.
+/// When operations are scheduled, whether or not earlier ones are done: an open loop. Late ones are issued at once and not dropped; their
+/// response time counts from the scheduled time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rate {
@@ -87,22 +87,22 @@ pub struct Rate {
     /// How they are spaced.
     #[serde(default, skip_serializing_if = "is_default")]
     pub arrivals: Arrivals,
-    /// So many bytes count as one operation: one that moves more or less takes its share of the time. 0: every operation is one.
+    /// Bytes that count as one operation: larger or smaller ones take a proportional share of time. 0: every operation counts as one.
     #[serde(default, skip_serializing_if = "is_default")]
     pub per: Bytes,
-    /// The rate is that of all workers together: who is free takes what is due next.
+    /// One rate for all workers together: a free worker takes the next scheduled operation.
     #[serde(default, skip_serializing_if = "is_default")]
     pub common: bool,
 }
 
-/// Which operations of a stream have its rate.
+/// Which operations of a stream are subject to its rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RateOf {
     /// All.
     #[default]
     All,
-    /// The reads of a mix. Where one is drawn and not due, a write is done instead.
+    /// The reads of a mix. Where a read is drawn before its scheduled time, a write is done instead.
     Reads,
     /// The writes of a mix, likewise.
     Writes,

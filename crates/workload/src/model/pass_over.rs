@@ -1,23 +1,23 @@
-//! Errors that a stream passes over instead of ending with them: of reads, of writes, and data that a check finds to be wrong.
+//! Errors that a stream tolerates instead of ending: of reads, of writes, and failed data checks.
 
 use super::is_default;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// What an operation may fail with without ending its worker. It is counted, its bytes are not, and the order of the stream goes on behind
-/// it. Whatever is not named here ends the worker.
+/// The errors an operation may fail with without ending its worker. The failure is counted, its bytes are not, and the stream continues
+/// with the next operation. Any error not listed here ends the worker.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PassOver {
     /// Errors of reads.
     #[serde(skip_serializing_if = "is_default")]
     pub reads: Vec<ErrorNumber>,
-    /// Errors of whatever does not read: writes, syncs on the way, ranges that are given back.
+    /// Errors of operations that do not read: writes, syncs on the way, trims.
     #[serde(skip_serializing_if = "is_default")]
     pub writes: Vec<ErrorNumber>,
-    /// What was read is not what it should be. The read itself counts.
+    /// Data read back differ from what they should be. The read itself counts.
     #[serde(skip_serializing_if = "is_default")]
     pub wrong_data: bool,
-    /// It ends when so many operations have succeeded, if its amount does not end it before; 0: its amount alone does.
+    /// End after this many successful operations, unless the amount ends it earlier; 0: only the amount ends it.
     #[serde(skip_serializing_if = "is_default")]
     pub enough: u64,
 }
@@ -26,7 +26,7 @@ pub struct PassOver {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ErrorNumber(pub i32);
 
-/// The numbers from 1 on, in their order.
+/// Names of the numbers from 1 on, in order.
 const FIRST: [&str; 34] = [
     "EPERM", "ENOENT", "ESRCH", "EINTR", "EIO", "ENXIO", "E2BIG", "ENOEXEC", "EBADF", "ECHILD", "EAGAIN",
     "ENOMEM", "EACCES", "EFAULT", "ENOTBLK", "EBUSY", "EEXIST", "EXDEV", "ENODEV", "ENOTDIR", "EISDIR",
@@ -34,7 +34,7 @@ const FIRST: [&str; 34] = [
     "EPIPE", "EDOM", "ERANGE",
 ];
 
-/// Those beyond that a file or a device answers with.
+/// Larger numbers that a file or a device returns.
 const MORE: [(&str, i32); 12] = [
     ("ENODATA", 61),
     ("ETIME", 62),
@@ -50,23 +50,23 @@ const MORE: [(&str, i32); 12] = [
     ("EDQUOT", 122),
 ];
 
-/// The kernel has none above.
+/// Largest error number of the kernel.
 const LARGEST: i32 = 4095;
 
 impl ErrorNumber {
-    /// EIO: what a device answers that cannot do it.
+    /// EIO: a device's general failure.
     pub const IO: Self = Self(5);
     /// ENOSPC: the file system is full.
     pub const NO_SPACE: Self = Self(28);
 
-    /// Its name, if it has one here.
+    /// Its name, if known here.
     #[must_use]
     pub fn name(self) -> Option<&'static str> {
         let first = self.0.checked_sub(1).and_then(|at| FIRST.get(usize::try_from(at).ok()?)).copied();
         first.or_else(|| MORE.iter().find(|(_, number)| *number == self.0).map(|(name, _)| *name))
     }
 
-    /// The error of that name, or number.
+    /// Parses a name or a number.
     #[must_use]
     pub fn of(text: &str) -> Option<Self> {
         if let Ok(number) = text.parse::<i32>() {

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub struct Phase {
     /// The field's standard term for what it measures: "write", "random read", ...
     pub name: String,
-    /// Where it stands in a table or on a surface.
+    /// Its coordinates in a table or on a surface.
     #[serde(default, skip_serializing_if = "is_default")]
     pub axes: Axes,
     /// Steps before the barrier, outside every clock.
@@ -20,16 +20,16 @@ pub struct Phase {
     /// Steps after the last worker is gone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<Action>,
-    /// What the page cache holds of its files when it begins.
+    /// Page cache contents of its files when it begins.
     #[serde(default, skip_serializing_if = "is_default")]
     pub cache: CacheState,
-    /// What happens to holes and unwritten extents in what is to be read: reading them moves nothing at a device.
+    /// How holes and unwritten extents of files to be read are treated: reading them moves nothing at a device.
     #[serde(default, skip_serializing_if = "is_default")]
     pub holes: Holes,
-    /// Warm-up after the release: what is done in it is not counted. Amounts, stop rules and the interval series begin after it.
+    /// Warm-up after the release, not counted. Amounts, stop rules and the interval series begin after it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub ramp: Duration,
-    /// What ends it before its programs are done.
+    /// Rules that end it before its programs are done.
     #[serde(default, skip_serializing_if = "is_default")]
     pub stop: Stop,
     /// Gap between the release of one worker and the next; 0 releases all at one agreed time.
@@ -38,18 +38,18 @@ pub struct Phase {
     /// Width of the interval series; 0 takes none.
     #[serde(default, skip_serializing_if = "is_default")]
     pub interval: Duration,
-    /// The interval series of every worker is kept, too.
+    /// Also keep the interval series of every worker.
     #[serde(default, skip_serializing_if = "is_default")]
     pub interval_by_worker: bool,
-    /// Events a second that the phase's generator makes, for the limiting operations of flows; without it they do not limit.
+    /// Rate of the phase's event generator, in events per second, for the limiting operations of flows; `None`: they do not limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events_per_s: Option<f64>,
-    /// Who runs.
+    /// The groups that run.
     #[serde(default, rename = "group", skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<Group>,
 }
 
-/// Coordinates of a phase; what does not apply is left out.
+/// Coordinates of a phase; those that do not apply are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Axes {
@@ -67,7 +67,7 @@ pub struct Axes {
     pub tags: BTreeMap<String, String>,
 }
 
-/// What the page cache should hold of a phase's files when it begins. What it did hold is measured and in the record.
+/// Desired page cache contents of a phase's files when it begins. The actual state is measured and recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CacheState {
@@ -80,18 +80,18 @@ pub enum CacheState {
     Warm,
 }
 
-/// Holes and unwritten extents of files that are to be read.
+/// Treatment of holes and unwritten extents in files to be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Holes {
-    /// Filled with data before, in files that we made; in others they are counted and told.
+    /// Filled with data first, in files that fathom created; in others they are counted and reported.
     #[default]
     Fill,
-    /// Left, counted and told.
+    /// Left, counted and reported.
     Leave,
 }
 
-/// What ends a phase early. Several may be given; the first to come true ends it.
+/// What ends a phase early. Several rules may be given; the first one met ends it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stop {
@@ -104,36 +104,36 @@ pub struct Stop {
     /// Counted bytes of all workers together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<Bytes>,
-    /// Steady state, or the most rounds spent on waiting for it.
+    /// Steady state, or the maximum number of rounds to wait for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steady: Option<Steady>,
-    /// Groups that end by themselves when they are steady. For streams.
+    /// Groups that end on their own when they are steady. For streams.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steady_groups: Vec<SteadyGroups>,
-    /// The first worker that is done ends the others' counting.
+    /// The first worker to finish ends the others' counting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_done: Option<Stonewall>,
-    /// What an operation that fails ends.
+    /// What a failed operation ends.
     #[serde(default, skip_serializing_if = "is_default")]
     pub failed: Failed,
     /// What happens when an operation of a flow finds no file to work on.
     #[serde(default, skip_serializing_if = "is_default")]
     pub exhausted: Exhausted,
-    /// What happens when a flow's own end (`finish-on-count`, `finish-on-bytes`) comes.
+    /// What happens when a flow reaches its own end (`finish-on-count`, `finish-on-bytes`).
     #[serde(default, skip_serializing_if = "is_default")]
     pub finished: Finished,
 }
 
-/// What an operation that fails ends.
+/// What a failed operation ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Failed {
-    /// The phase, and with it the run: what the others would do means nothing without it.
+    /// The phase and with it the run: the results of the others are meaningless without it.
     #[default]
     Run,
-    /// The phase; those after it are executed.
+    /// The phase; later phases still run.
     Phase,
-    /// Its worker only. The others, and the phases after it, are executed.
+    /// Its worker only. The others, and later phases, still run.
     Worker,
 }
 
@@ -141,55 +141,55 @@ pub enum Failed {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Exhausted {
-    /// The phase ends, and is told to have ended too early.
+    /// The phase ends and is reported as having ended too early.
     #[default]
     Early,
     /// The phase ends as planned.
     Phase,
-    /// The worker ends; the phase when all have.
+    /// The worker ends; the phase ends when all have.
     Worker,
 }
 
-/// What happens when a flow's own end comes.
+/// What happens when a flow reaches its own end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Finished {
     /// The phase ends.
     #[default]
     Phase,
-    /// The worker ends; the phase when all have.
+    /// The worker ends; the phase ends when all have.
     Worker,
 }
 
-/// Steady state as the Solid State Storage Performance Test Specification of SNIA defines it: over the last `window` rounds the
-/// largest figure is at most `range_percent` of the mean above the least, and the line fitted to them changes by at most
-/// `slope_percent` of the mean from the first to the last. Rounds begin after the warm-up.
+/// Steady state as the Solid State Storage Performance Test Specification of SNIA defines it: over the last `window` rounds, the largest
+/// figure exceeds the smallest by at most `range_percent` of the mean, and the fitted line changes by at most `slope_percent` of the mean
+/// from the first round to the last. Rounds begin after the warm-up.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Steady {
-    /// Which figure.
+    /// The figure that must be steady.
     pub of: SteadyFigure,
     /// Length of a round.
     pub round: Duration,
     /// Number of rounds looked at.
     pub window: u32,
-    /// Rounds after which it is given up; the record says so.
+    /// Rounds after which waiting is given up; the record says so.
     pub most_rounds: u32,
-    /// Allowed largest minus least, in percent of the mean.
+    /// Maximum range (largest minus smallest), in percent of the mean.
     pub range_percent: f64,
-    /// Allowed change of the fitted line over the window, in percent of the mean.
+    /// Maximum change of the fitted line over the window, in percent of the mean.
     pub slope_percent: f64,
-    /// What counts instead of these two.
+    /// Criterion used instead of these two.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub criterion: Option<Criterion>,
-    /// Rounds begin so long after the warm-up.
+    /// Delay of the first round after the warm-up.
     #[serde(skip_serializing_if = "is_default")]
     pub after: Duration,
 }
 
 impl Phase {
-    /// The longest warm-up of its groups, ns. Where bytes end it only the workers know: `began` is when each began to count, ns after the
-    /// release of the first.
+    /// The longest warm-up of its groups, ns. Where bytes end the warm-up only the workers know when: `began` is when each began to
+    /// count, in ns after the first release.
     #[must_use]
     pub fn longest_ramp_ns(&self, began: impl Iterator<Item = u64>) -> u64 {
         let by_time = self.groups.iter().map(|g| g.ramp(self).0).max().unwrap_or(self.ramp.0);
@@ -213,7 +213,7 @@ impl Default for Steady {
     }
 }
 
-/// The figure whose steadiness is asked for.
+/// The figure that must be steady.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SteadyFigure {
@@ -227,7 +227,7 @@ pub enum SteadyFigure {
 }
 
 impl SteadyFigure {
-    /// Its word in texts and records.
+    /// Its name in texts and records.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {

@@ -1,10 +1,10 @@
-//! Random variables: a distribution, a rounding, bounds, and a generator. They are drawn in [`crate::ops`]; here is only what a
-//! user may write and what follows from it on paper (the mean).
+//! Random variables: a distribution, rounding, bounds, and a generator. They are drawn in [`crate::ops`]; this module has what a user may
+//! write and the mean that follows from it.
 
 use super::is_default;
 use serde::{Deserialize, Serialize};
 
-/// A number that is drawn anew each time it is used.
+/// A number that is drawn each time it is used.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RandomVariable {
@@ -16,7 +16,7 @@ pub struct RandomVariable {
     /// Round to the nearest multiple; 0: do not.
     #[serde(default, skip_serializing_if = "is_default")]
     pub round: u64,
-    /// What is rounded to when two multiples are equally near.
+    /// How ties between two equally near multiples are resolved.
     #[serde(default, skip_serializing_if = "is_default")]
     pub ties: Ties,
     /// Lower bound, applied last.
@@ -31,13 +31,13 @@ pub struct RandomVariable {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Generator {
-    /// fathom's own, seeded from the workload's seed: each worker has a stream of its own.
+    /// fathom's own, seeded from the workload's seed; each worker has its own stream.
     #[default]
     Seeded,
-    /// One drand48 stream of the variable's own that starts from this 48-bit state; all workers draw from it in turn.
+    /// One drand48 stream for this variable, starting from this 48-bit state; all workers draw from it in turn.
     Rand48(u64),
-    /// The drand48 stream of the process that draws: each starts from the state 0, and trees are drawn from that of the process
-    /// that lays them out.
+    /// The drand48 stream of the drawing process: each starts from the state 0, and trees are drawn from the stream of the process that
+    /// lays them out.
     ProcessRand48,
 }
 
@@ -48,7 +48,7 @@ pub enum Ties {
     /// The one farther from zero.
     #[default]
     AwayFromZero,
-    /// The lower one. Fractions are cut off before, so 15.9 counts as halfway between 10 and 20.
+    /// The lower one. Fractions are truncated first, so 15.9 counts as halfway between 10 and 20.
     Down,
 }
 
@@ -60,16 +60,16 @@ pub enum Shape {
     Uniform {
         /// Lowest.
         low: f64,
-        /// Not reached.
+        /// Upper bound, exclusive.
         high: f64,
     },
     /// Gamma with this shape and mean, counted from an offset.
     Gamma {
         /// Shape, above 0.
         shape: f64,
-        /// Mean of the whole, not below the offset.
+        /// Mean including the offset, not below the offset.
         mean: f64,
-        /// Added to every value: the lowest one.
+        /// Added to every value, so it is the lowest one.
         #[serde(default, skip_serializing_if = "is_default")]
         offset: f64,
     },
@@ -117,12 +117,12 @@ pub enum Shape {
     },
     /// Rows of a table, uniform inside each.
     Table(Vec<Row>),
-    /// A table of which only the form counts: its rows are moved and stretched to another lowest value and mean. It takes one
-    /// random number a value: hundredths choose the row, what is left the place inside it.
+    /// A table that gives only the form: its rows are shifted and stretched to another lowest value and mean. It takes one random number
+    /// per value: the hundredths choose the row, the remainder the position inside it.
     Stretched {
         /// Whole percents that add up to 100.
         rows: Vec<Row>,
-        /// Mean after stretching; none: that of the rows.
+        /// Mean after stretching; `None`: that of the rows.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mean: Option<f64>,
         /// Lowest value after stretching.
@@ -139,12 +139,12 @@ pub struct Row {
     pub percent: f64,
     /// Lowest value.
     pub low: f64,
-    /// Highest value, not reached.
+    /// Upper bound, exclusive.
     pub high: f64,
 }
 
 impl RandomVariable {
-    /// A variable of this distribution: neither rounded nor bounded, from fathom's own generator.
+    /// A variable with this distribution: no rounding, no bounds, fathom's own generator.
     #[must_use]
     pub fn new(shape: Shape) -> Self {
         Self { shape, generator: Generator::default(), round: 0, ties: Ties::default(), min: None, max: None }
@@ -165,8 +165,8 @@ impl RandomVariable {
         }
     }
 
-    /// The variable with another mean and the same form: its lowest value stays where it has one that can be told apart from its
-    /// scale (uniform, triangular, gamma, stretched tables); other distributions are scaled as a whole, and a normal one is moved.
+    /// The variable with another mean and the same form. The lowest value stays in place where the distribution has one separate from its
+    /// scale (uniform, triangular, gamma, stretched tables); other distributions are scaled as a whole, and a normal one is shifted.
     /// `None` if it cannot be scaled because its mean is 0.
     #[must_use]
     pub fn with_mean(&self, mean: f64) -> Option<Self> {

@@ -1,23 +1,22 @@
-//! What many ranks (processes on many hosts that execute the same workload together) share, and in which order they work. With one
-//! rank nothing of it changes anything.
+//! What many ranks (processes on many hosts that execute the same workload together) share, and in which order they work. With one rank
+//! none of it has any effect.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// How a workload is divided among ranks. What is not named here belongs to each rank alone: its files bear its number.
+/// How a workload is divided among ranks. File sets not named here are private to each rank: the file names contain its number.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ranks {
-    /// File sets whose files are the same for all ranks, and which part of them a rank's streams work on. The first rank makes and removes
-    /// them.
+    /// File sets shared by all ranks, and the part of them a rank's streams work on. The first rank creates and removes them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub shared: BTreeMap<String, Layout>,
-    /// Names of phases in which every rank works on what a rank of the next host has made, so that nothing is read from the memory of
-    /// who wrote it. They only read.
+    /// Phases in which every rank reads the files made by a rank of the next host, so that the writer's page cache does not serve the
+    /// reads. These phases only read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reordered: Vec<String>,
-    /// Names of phases with a stop after a time, after which every rank goes on, not counted, until it has done as much as the one that
-    /// had done most: later phases find files of one size.
+    /// Phases with a time limit after which every rank continues, uncounted, until it has done as much as the fastest one: later phases
+    /// find files of one size.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub wear_out: Vec<String>,
 }
@@ -29,8 +28,8 @@ pub enum Layout {
     /// All of it.
     #[default]
     Whole,
-    /// One piece: the region is cut into as many as there are ranks.
+    /// One piece: the region is cut into one piece per rank.
     Segmented,
-    /// Every so many-th record: rank after rank has its turn.
+    /// Every n-th record, n being the number of ranks: the ranks' records alternate.
     Strided,
 }

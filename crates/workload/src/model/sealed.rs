@@ -1,39 +1,39 @@
-//! Blocks that fio's verify writes and checks: which checksum they have, where their header stands, and what is in them.
+//! The blocks that fio's verify writes and checks: their checksum, the position of the header, and their contents.
 
 use super::is_default;
 use crate::Bytes;
 use serde::{Deserialize, Serialize};
 
-/// How the blocks of [`super::Data::Sealed`] look.
+/// Format of the blocks of [`super::Data::Sealed`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Sealed {
     /// Size of a block.
     pub block: Bytes,
-    /// What its header is made of; without it there is no header, and every byte is the pattern's.
+    /// Checksum in the header; `None`: no header, and every byte is the pattern's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sum: Option<Sum>,
-    /// Which header.
+    /// Header layout.
     #[serde(skip_serializing_if = "is_default")]
     pub header: Header,
-    /// Where in the block the header stands, instead of at its beginning.
+    /// Offset of the header in the block; 0: at its beginning.
     #[serde(skip_serializing_if = "is_default")]
     pub header_at: Bytes,
-    /// These bytes again and again from the beginning of the block on; none: random ones.
+    /// Bytes repeated from the beginning of the block on; empty: random bytes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pattern: Vec<u8>,
-    /// Places in the pattern at which eight of its bytes are the offset in the file where it began, least byte first.
+    /// Positions in the pattern at which eight of its bytes hold the file offset where the pattern began, little-endian.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub offsets: Vec<u32>,
-    /// The pattern begins anew after so many bytes of a record, whatever its blocks; 0: with every block.
+    /// The pattern restarts after this many bytes of a record, whatever its blocks; 0: with every block.
     #[serde(skip_serializing_if = "is_default")]
     pub anew_every: Bytes,
-    /// Percent of what is written at once, at its end, that are zeros instead of random bytes: it can be compressed. Below 100.
+    /// Percentage of zeros, instead of random bytes, at the end of each write, to make it compressible. Below 100.
     #[serde(skip_serializing_if = "is_default")]
     pub zeros_percent: u8,
 }
 
-/// A header, by the fio that writes and checks it.
+/// A header layout, named after the fio version that writes and checks it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Header {
     /// 40 bytes.
@@ -46,7 +46,7 @@ pub enum Header {
 }
 
 impl Header {
-    /// Its bytes without the sum of the block.
+    /// Its size without the checksum of the block.
     #[must_use]
     pub fn bytes(self) -> u64 {
         match self {
@@ -56,27 +56,27 @@ impl Header {
     }
 }
 
-/// What a header holds beside the place of its block.
+/// The checksum in a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sum {
-    /// Nothing.
+    /// None.
     Meta,
-    /// Nothing; the rest of the block is the pattern, and that is checked.
+    /// None; the rest of the block is the pattern, which is checked.
     Pattern,
     /// MD5.
     Md5,
     /// CRC-64 (Jones).
     Crc64,
-    /// CRC-32 (the polynomial of zlib, highest bit first, begun with 0).
+    /// CRC-32 (zlib's polynomial, highest bit first, initial value 0).
     Crc32,
-    /// CRC-32C without its last inversion.
+    /// CRC-32C without the final inversion.
     Crc32c,
     /// CRC-16 (ARC).
     Crc16,
     /// CRC-7 (MMC).
     Crc7,
-    /// SHA-1, each of its five words with the least byte first.
+    /// SHA-1, each of its five words in little-endian order.
     Sha1,
     /// SHA-256.
     Sha256,
@@ -99,7 +99,7 @@ pub enum Sum {
 }
 
 impl Sum {
-    /// The number that headers have for it.
+    /// Its number in headers.
     #[must_use]
     pub fn number(self) -> u8 {
         match self {
@@ -122,7 +122,7 @@ impl Sum {
         }
     }
 
-    /// Bytes of a header that are left for it.
+    /// Bytes reserved for it in a header.
     #[must_use]
     pub fn area(self) -> u64 {
         match self {
@@ -143,14 +143,13 @@ impl Sum {
 }
 
 impl Sealed {
-    /// Bytes of a header and its sum.
+    /// Size of a header including the checksum.
     #[must_use]
     pub fn header_bytes(&self) -> u64 {
         self.sum.map_or(0, |sum| self.header.bytes() + sum.area())
     }
 
-    /// Fills a block with the pattern, if there is one. The block lies at `offset` of its file, and `within` bytes behind the beginning of
-    /// its record.
+    /// Fills a block with the pattern, if there is one. `offset` is the block's offset in its file, `within` its offset in the record.
     pub fn fill(&self, block: &mut [u8], offset: u64, within: u64) {
         if self.pattern.is_empty() {
             return;
@@ -171,7 +170,7 @@ impl Sealed {
         }
     }
 
-    /// The pattern that began at `began`, from its byte `from` on.
+    /// Writes the pattern that began at `began`, starting at its byte `from`.
     fn repeat(&self, block: &mut [u8], began: u64, from: u64) {
         let mut pattern = std::borrow::Cow::Borrowed(&self.pattern[..]);
         let word = began.to_le_bytes();
@@ -188,7 +187,7 @@ impl Sealed {
         }
     }
 
-    /// What is wrong with it.
+    /// Validation error, if any.
     pub(crate) fn error(&self) -> Option<String> {
         let (whole, at) = (self.header_bytes(), self.header_at.0);
         if self.block.0 == 0 {
@@ -206,7 +205,7 @@ impl Sealed {
                 self.block
             ));
         }
-        // The header changes places with what is there.
+        // The header swaps places with the bytes there.
         if at > 0 && (at < whole || at > self.block.0 - whole) {
             return Some(format!(
                 "a header of {whole} bytes at byte {at} of a block of {} has no place there: it stands at 0, or from {whole} on and inside of the block",

@@ -1,30 +1,30 @@
-//! Steady states by another measure than SNIA's, and of groups of a phase that end by themselves when they are steady.
+//! Steady-state criteria other than SNIA's, and groups of a phase that end on their own when they are steady.
 
 use super::Steady;
 use serde::{Deserialize, Serialize};
 
-/// What is looked at in the rounds of the window, without its sign; it is to stay below the limit.
+/// The absolute value examined over the rounds of the window; it must stay below the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Criterion {
-    /// The largest distance of a round from the mean.
+    /// The largest deviation of a round from the mean.
     Deviation(Limit),
-    /// The change from one round to the next of the line fitted by least squares.
+    /// The change per round of the least-squares line.
     Slope(Limit),
 }
 
-/// What it is to stay below.
+/// Upper bound of a criterion.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Limit {
-    /// So many percent of the mean.
+    /// In percent of the mean.
     Percent(f64),
-    /// So much of the figure: operations or bytes per second, or nanoseconds.
+    /// In units of the figure: operations or bytes per second, or nanoseconds.
     Absolute(f64),
 }
 
 impl Criterion {
-    /// Its limit.
+    /// Its bound.
     #[must_use]
     pub fn limit(self) -> Limit {
         match self {
@@ -32,7 +32,7 @@ impl Criterion {
         }
     }
 
-    /// Whether it is that of the fitted line.
+    /// Whether it examines the slope of the fitted line.
     #[must_use]
     pub fn is_slope(self) -> bool {
         matches!(self, Self::Slope(_))
@@ -40,7 +40,7 @@ impl Criterion {
 }
 
 impl Limit {
-    /// The number of it.
+    /// Its value, in percent or in units of the figure.
     #[must_use]
     pub fn number(self) -> f64 {
         match self {
@@ -55,13 +55,13 @@ impl Limit {
     }
 }
 
-/// Groups that end when they are steady together. The others of the phase go on, and so do these where it is given up.
+/// Groups that end when they are steady together. The others of the phase go on, and so do these if waiting is given up.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SteadyGroups {
     /// Their numbers in the phase.
     pub groups: Vec<u32>,
-    /// When they are; with `most_rounds = 0` it is never given up.
+    /// The steady-state rule; with `most_rounds = 0` waiting is never given up.
     #[serde(default)]
     pub rule: Steady,
 }

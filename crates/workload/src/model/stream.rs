@@ -1,4 +1,4 @@
-//! A stream: one kind of I/O on one file, in one order. What stands inside the clock is part of the model.
+//! A stream: one kind of I/O on one file, in one order. The model also fixes what is inside the clock.
 
 use super::{
     Access, Backend, Beside, Buffers, Data, Donor, KeepWritten, Open, Pace, PassOver, PriorityShare,
@@ -16,10 +16,10 @@ pub struct Stream {
     /// Which file of the set.
     #[serde(default, skip_serializing_if = "is_default")]
     pub pick: Pick,
-    /// The files of the set take turns, each in an order of its own, instead of being one region. With [`Pick::All`].
+    /// The files of the set take turns, each with its own order, instead of forming one region. With [`Pick::All`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<Turns>,
-    /// Whose sequence of operations the workers draw from.
+    /// The sequence of operations the workers draw from.
     #[serde(default, skip_serializing_if = "is_default")]
     pub sequence: Sequence,
     /// Read, write or both.
@@ -27,22 +27,22 @@ pub struct Stream {
     /// Order of offsets.
     #[serde(default, skip_serializing_if = "is_default")]
     pub access: Access,
-    /// Record size: bytes per operation as asked of the system call.
+    /// Record size: bytes per operation as passed to the system call.
     pub record: Record,
     /// First byte of the region it works on.
     #[serde(default, skip_serializing_if = "is_default")]
     pub start: Bytes,
-    /// Length of the region; without it the size of the file set's files. A trailing part smaller than a record is not touched.
+    /// Length of the region; `None`: the size of the file set's files. A trailing part smaller than a record is not touched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length: Option<Bytes>,
-    /// Offsets are multiples of this, counted from the start of the region; 0: of the (smallest) record size. With orders that draw
-    /// each record by itself.
+    /// Offsets are multiples of this, counted from the start of the region; 0: multiples of the (smallest) record size. With orders that
+    /// draw each record independently.
     #[serde(default, skip_serializing_if = "is_default")]
     pub align: Bytes,
-    /// How much.
+    /// How much it does.
     #[serde(default, skip_serializing_if = "is_default")]
     pub amount: Amount,
-    /// By which calls.
+    /// The calls that do the I/O.
     #[serde(default, skip_serializing_if = "is_default")]
     pub backend: Backend,
     /// Operations in flight at once. Above 1 only with asynchronous back-ends (uring, aio, posix) and null.
@@ -51,20 +51,20 @@ pub struct Stream {
     /// Let the engine find the depth, from 1 up to `queue_depth`; without it the depth is fixed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adaptive_depth: Option<AdaptiveDepth>,
-    /// Completions that a wait is for when nothing more may begin, as far as so many are in flight.
+    /// Completions to wait for when the queue is full, limited by the number in flight.
     #[serde(default = "super::one", skip_serializing_if = "super::is_one")]
     pub wait_for: u32,
-    /// Once the queue was full nothing begins until no more than so many are in flight; without it, as soon as there is room.
+    /// Once the queue was full, submit nothing until at most this many are in flight; `None`: submit as soon as there is room.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refill_at: Option<u32>,
-    /// Most completions that are taken at once, and only when nothing more may begin; without it, all there are after every call.
+    /// Most completions reaped at once, and only when nothing more may be submitted; `None`: all available after every call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub take_at_most: Option<u32>,
-    /// Operations in flight do not overlap: one that would waits until those that it overlaps are done.
+    /// Operations in flight do not overlap: one that would waits until the overlapping ones are done.
     #[serde(default, skip_serializing_if = "is_default")]
     pub apart: bool,
-    /// With several in flight, an fsync is one of them: it waits for none and none for it, and it covers what was complete when it began.
-    /// Else it waits for those in flight, and the next ones for it.
+    /// With several in flight, an fsync is one of them: it is not ordered against the others, and covers what was complete when it began.
+    /// Otherwise it waits for those in flight, and later operations wait for it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub sync_in_queue: bool,
     /// What the I/O buffers are made of.
@@ -73,37 +73,37 @@ pub struct Stream {
     /// How the file is opened.
     #[serde(default, skip_serializing_if = "is_default")]
     pub open: Open,
-    /// fsync right after opening, outside the clock: earlier dirty pages are not ours.
+    /// fsync right after opening, outside the clock, so that earlier dirty pages are not charged to this stream.
     #[serde(default, skip_serializing_if = "is_default")]
     pub sync_before: bool,
     /// Read the first record once before the clock starts.
     #[serde(default, skip_serializing_if = "is_default")]
     pub warm_first_record: bool,
-    /// What is inside the clock beside the operations.
+    /// What the clock includes besides the operations.
     #[serde(default, skip_serializing_if = "is_default")]
     pub timed: Timed,
     /// fsync after the clock has stopped (and before an untimed close).
     #[serde(default, skip_serializing_if = "is_default")]
     pub sync_after: bool,
-    /// fsync inside the stream, every so many writes.
+    /// fsync inside the stream after every given number of writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync_every: Option<SyncEvery>,
-    /// fsync of every file of the set now and then, as operations of the common sequence.
+    /// fsync of every file of the set at intervals, as operations of the common sequence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync_series: Option<SyncSeries>,
-    /// No two workers work on the same record at the same time: an operation that would is drawn again. With a common sequence.
+    /// No two workers use the same record at the same time: a conflicting operation is drawn again. With a common sequence.
     #[serde(default, skip_serializing_if = "is_default")]
     pub exclusive: bool,
-    /// What is written.
+    /// Contents of written data.
     #[serde(default, skip_serializing_if = "is_default")]
     pub data: Data,
     /// What is checked after reading.
     #[serde(default, skip_serializing_if = "is_default")]
     pub verify: Verify,
-    /// What it has written is remembered, to be read back. Where something is, only that is checked of what is read.
+    /// Remember written extents to read them back. If anything is remembered, only those extents are checked on reading.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep_written: Option<KeepWritten>,
-    /// It reads what another worker remembers to have written, instead of a region of its own.
+    /// Read what another worker remembers having written, instead of its own region.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written_by: Option<WrittenBy>,
     /// Pause and rate.
@@ -112,31 +112,31 @@ pub struct Stream {
     /// Rotate through a buffer area of this size instead of using one buffer; 0: one buffer.
     #[serde(default, skip_serializing_if = "is_default")]
     pub buffer_area: Bytes,
-    /// Walk a second buffer of this size before each operation so that the I/O buffer is not in the CPU's caches; 0: do not.
+    /// Walk a second buffer of this size before each operation to evict the I/O buffer from the CPU's caches; 0: do not.
     #[serde(default, skip_serializing_if = "is_default")]
     pub purge: Bytes,
     /// File locks held around operations.
     #[serde(default, skip_serializing_if = "is_default")]
     pub lock: Lock,
-    /// Every so many reads, first read one byte at offset 0 and one at 4096; 0: never.
+    /// Before every n-th read, first read one byte at offset 0 and one at 4096; 0: never.
     #[serde(default, skip_serializing_if = "is_default")]
     pub disturb_every: u64,
-    /// Before every pass but the first, drop what the page cache holds of its part of the file, as far as it is clean.
+    /// Before every pass but the first, drop the clean page cache pages of its part of the file.
     #[serde(default, skip_serializing_if = "is_default")]
     pub evict_passes: bool,
-    /// Keep offset and latency of every single operation.
+    /// Keep offset and latency of every operation.
     #[serde(default, skip_serializing_if = "is_default")]
     pub log_operations: bool,
     /// What it does when a stop rule of the phase ends it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub when_stopped: WhenStopped,
-    /// Its operations follow from this seed instead of the workload's; the data of files do not.
+    /// Seed of its operations instead of the workload's; file contents do not depend on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<Seed>,
-    /// A write that finds no space ends it as if its amount were done, instead of failing it.
+    /// A write that fails with ENOSPC ends it as if its amount were done, instead of being an error.
     #[serde(default, skip_serializing_if = "is_default")]
     pub until_full: bool,
-    /// The program of the back-end beside.
+    /// The program run by the back-end beside.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<Beside>,
     /// The file that the call move-extents takes blocks from.
@@ -145,13 +145,13 @@ pub struct Stream {
     /// I/O priorities of single operations. With the back-ends uring and aio.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub priorities: Vec<PriorityShare>,
-    /// Errors of operations that do not end it.
+    /// Errors that do not end it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub pass_over: PassOver,
 }
 
 impl Stream {
-    /// A stream with everything not given at its default: sequential, one pass, buffered, nothing but the operations timed.
+    /// A stream with defaults for all else: sequential, one pass, buffered, only the operations timed.
     #[must_use]
     pub fn new(fileset: &str, direction: Direction, record: Bytes) -> Self {
         Self {
@@ -204,7 +204,7 @@ impl Stream {
         }
     }
 
-    /// The seed of its operations, in a workload of this seed.
+    /// The seed of its operations, given the workload's seed.
     #[must_use]
     pub fn seed_or(&self, seed: u64) -> u64 {
         self.seed.map_or(seed, |own| own.0)
@@ -212,8 +212,8 @@ impl Stream {
 }
 
 impl Stream {
-    /// Whether its records, which change their sizes and go in no order, fill the region: each begins where no other of a pass lies, and
-    /// is cut where one does. Where reads and writes have sizes of their own they do not, but for trims.
+    /// Whether its records, of varying size in random order, fill the region without overlap: each begins where no other of a pass lies
+    /// and is cut where the next one begins. Separate sizes for reads and writes do not fill it, except for trims.
     #[must_use]
     pub fn fills(&self) -> bool {
         self.access == Access::Permuted
@@ -224,7 +224,7 @@ impl Stream {
             }
     }
 
-    /// The fewest bytes that it can work on: the largest record, or the least one where records are cut to what is left.
+    /// The smallest region it can work on: the largest record, or the smallest one where records are cut to what is left.
     #[must_use]
     pub fn least_region(&self) -> Bytes {
         let changing = matches!(self.record, Record::Between { .. } | Record::Split(_));
@@ -248,16 +248,16 @@ pub enum Pick {
     All,
 }
 
-/// How the files of a set take turns. Each is worked on as if it were alone: `start`, `length`, `access` and a pass are those of every
-/// file. A file that has done its part of a pass drops out until all have, but see [`Turns::drop_out`].
+/// How the files of a set take turns. Each is worked on as if it were alone: `start`, `length`, `access` and a pass apply to each file. A
+/// file that has done its part of a pass drops out until all have, but see [`Turns::drop_out`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Turns {
-    /// Which file comes next: an order of the numbers of the files.
+    /// Order of the files, over their numbers.
     pub order: Access,
-    /// Operations of a turn, syncs included; 0: a file is done before the next one comes.
+    /// Operations per turn, syncs included; 0: a file is finished before the next one.
     pub operations: u64,
-    /// At most so many files take turns at once: the next one comes when another is done; 0: all.
+    /// Most files taking turns at once: the next one joins when another is done; 0: all.
     #[serde(skip_serializing_if = "is_default")]
     pub open: u32,
 }
@@ -269,8 +269,8 @@ impl Default for Turns {
 }
 
 impl Turns {
-    /// Whether a file that has done its part of a pass drops out until all have. Where some are more popular than others it begins anew
-    /// instead, and a pass is as much as all files have.
+    /// Whether a file that has done its part of a pass drops out until all have. With popular files it starts over instead, and a pass is
+    /// as much as all files hold.
     #[must_use]
     pub fn drop_out(&self) -> bool {
         use Access::{Cycle, Same, Strided, Uniform};
@@ -279,19 +279,19 @@ impl Turns {
     }
 }
 
-/// Whose sequence of operations a worker draws from.
+/// The sequence of operations a worker draws from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sequence {
     /// Its own.
     #[default]
     Own,
-    /// One sequence for all workers that execute the stream: sequential access goes on where another worker left off, a mix by
-    /// completions counts those of all, and the amount is that of all together.
+    /// One sequence for all workers that execute the stream: sequential access continues where another worker left off, a mix by
+    /// completions counts those of all, and the amount is their total.
     Common,
 }
 
-/// Reading, writing, a mix, or giving back.
+/// Reading, writing, a mix, or trimming.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
@@ -301,9 +301,9 @@ pub enum Direction {
     Write,
     /// Both.
     Mix(Mix),
-    /// Give the records back: a hole in a regular file, a discard on a block device. No data move.
+    /// Trim the records: punch a hole in a regular file, discard on a block device. No data move.
     Trim,
-    /// Each record is given back, then written. An amount counts the records.
+    /// Each record is trimmed, then written. An amount counts the records.
     TrimWrite,
 }
 
@@ -320,7 +320,7 @@ impl Direction {
         matches!(self, Self::Write | Self::Mix(_) | Self::TrimWrite)
     }
 
-    /// Whether records are given back.
+    /// Whether records are trimmed.
     #[must_use]
     pub fn trims(self) -> bool {
         matches!(self, Self::Trim | Self::TrimWrite)
@@ -335,11 +335,12 @@ pub enum Mix {
     ReadPercent(u8),
     /// Read if (reads done + 1) / (writes done + 1) is below this ratio, else write: depends on completions, not on chance.
     ReadsPerWrite(f64),
-    /// The same with what was handed out instead of what is done: the shares are exact whatever is in flight.
+    /// The same counting issued instead of completed operations: the shares are exact whatever is in flight.
     ReadsPerWriteIssued(f64),
 }
 
-/// Bytes per operation. Where they change, the last of a sequential stream before the end of its region has what is left, in whole units.
+/// Bytes per operation. With varying sizes, the last record of a sequential stream before the end of its region is cut to what is left,
+/// in whole units.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Record {
@@ -354,7 +355,7 @@ pub enum Record {
     },
     /// Sizes with weights.
     Split(Vec<(Bytes, f64)>),
-    /// Reads and writes have sizes of their own. Where places are drawn, they are multiples of the least size of their kind.
+    /// Separate sizes for reads and writes. Drawn offsets are multiples of the smallest size of their kind.
     ByKind {
         /// Of reads.
         read: Box<Record>,
@@ -375,7 +376,7 @@ impl Record {
         }
     }
 
-    /// The unit offsets are multiples of: the smallest size.
+    /// Offsets are multiples of this: the smallest size.
     #[must_use]
     pub fn unit(&self) -> Bytes {
         match self {
@@ -394,13 +395,13 @@ pub enum Amount {
     /// N operations, N being the number of whole records in its region.
     #[default]
     Pass,
-    /// So many passes.
+    /// A number of passes.
     Passes(u64),
-    /// So many operations.
+    /// A number of operations.
     Operations(u64),
-    /// At least so many bytes.
+    /// At least this many bytes.
     Bytes(Bytes),
-    /// No end of its own: a stop rule of the phase must end it.
+    /// Unlimited: a stop rule of the phase must end it.
     Endless,
 }
 
@@ -413,13 +414,13 @@ pub struct AdaptiveDepth {
     /// Length of a trial.
     #[serde(default = "trial")]
     pub window: Duration,
-    /// After this time the best depth so far is taken.
+    /// Longest search; after it the best depth so far is taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longest: Option<Duration>,
-    /// The best depth so far is taken, too, when the search has done the stream's amount once.
+    /// The search also ends, with the best depth so far, once it has done the stream's amount.
     #[serde(default, skip_serializing_if = "is_default")]
     pub once: bool,
-    /// The search is counted, too, and begins anew below a depth that does not keep its goal any more.
+    /// The search is counted as well, and resumes below a depth that no longer meets its goal.
     #[serde(default, skip_serializing_if = "is_default")]
     pub goes_on: bool,
 }
@@ -439,14 +440,14 @@ pub enum DepthGoal {
         /// Limit.
         at_most: Duration,
     },
-    /// The least depth beyond which doubling gains less than so many percent operations per second.
+    /// The smallest depth beyond which doubling gains less than this percentage of operations per second.
     Knee {
-        /// Least gain that counts.
+        /// Smallest gain that counts, in percent.
         gain_percent: f64,
     },
 }
 
-/// What is inside the clock beside the operations.
+/// What the clock includes besides the operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Timed {
@@ -454,7 +455,7 @@ pub struct Timed {
     pub open: bool,
     /// An fsync (fflush and fsync, msync) after the operations.
     pub fsync: bool,
-    /// With `fsync`: it is one syncfs of the file system of its first file instead.
+    /// With `fsync`: one syncfs of the first file's file system instead.
     #[serde(skip_serializing_if = "is_default")]
     pub syncfs: bool,
     /// Closing the file.
@@ -478,11 +479,11 @@ pub enum Lock {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhenStopped {
-    /// It leaves; the operation in flight is not counted.
+    /// It exits; the operation in flight is not counted.
     #[default]
     Leave,
-    /// It fixes its figures and goes on, uncounted, to the end of its amount.
+    /// It freezes its figures and continues, uncounted, to the end of its amount.
     FinishUncounted,
-    /// It pays no attention.
+    /// It ignores the stop.
     Ignore,
 }

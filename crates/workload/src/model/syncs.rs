@@ -1,4 +1,4 @@
-//! What makes written data durable while a stream runs: after so many writes, or all files in a series.
+//! How written data are made durable while a stream runs: after every given number of writes, or for all files in a series.
 
 use super::is_default;
 use serde::{Deserialize, Serialize};
@@ -7,48 +7,48 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SyncEvery {
-    /// After so many writes.
+    /// Writes between syncs.
     pub writes: u64,
     /// fdatasync instead of fsync.
     #[serde(default, skip_serializing_if = "is_default")]
     pub data_only: bool,
-    /// It is part of the write before it, and of that write's latency, instead of an operation of its own. With `writes = 1`.
+    /// The sync is part of the write before it, and of its latency, instead of a separate operation. With `writes = 1`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub inside: bool,
-    /// None after the last write of the amount: only between writes.
+    /// No sync after the last write of the amount: only between writes.
     #[serde(default, skip_serializing_if = "is_default")]
     pub between: bool,
-    /// Nothing is made durable: the kernel is only asked to write back what was written since the last time, by sync_file_range.
+    /// Start write-back with sync_file_range of what was written since the last time, instead of making it durable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<SyncRange>,
 }
 
-/// What sync_file_range does, in this order.
+/// Flags of sync_file_range, in this order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SyncRange {
-    /// Waits for what is on its way to the device.
+    /// Wait for pages already under write-back.
     #[serde(skip_serializing_if = "is_default")]
     pub wait_before: bool,
-    /// Begins to write what is dirty.
+    /// Start write-back of dirty pages.
     #[serde(skip_serializing_if = "is_default")]
     pub write: bool,
-    /// Waits for all of it.
+    /// Wait for all of it.
     #[serde(skip_serializing_if = "is_default")]
     pub wait_after: bool,
 }
 
-/// fsync of every file of a set: each is an operation, handed out to whichever worker asks next. Nothing else is handed out until all
-/// of a series are.
+/// fsync of every file of a set, each a separate operation that goes to the next worker asking. No other operation is handed out until
+/// the series is complete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SyncSeries {
-    /// After so many reads and writes, if something was written since the last series; 0: never.
+    /// Reads and writes between series, if something was written since the last one; 0: never.
     pub requests: u64,
     /// fdatasync instead of fsync.
     #[serde(skip_serializing_if = "is_default")]
     pub data_only: bool,
-    /// Once more when the amount is done.
+    /// One more series when the amount is done.
     #[serde(skip_serializing_if = "is_default")]
     pub at_end: bool,
     /// The syncs of a series count towards the amount.

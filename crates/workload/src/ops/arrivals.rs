@@ -1,5 +1,5 @@
-//! When the operations of a stream with a rate are due: intended starts, in ns from the start of the stream. They follow from the
-//! rate, the seed and the place alone, never from how long operations take. Waiting until then is the executor's part.
+//! Intended start times of the operations of a stream with a rate, in ns from the start of the stream. They follow from the rate, the
+//! seed and the place alone, never from how long operations take. The executor does the waiting.
 
 use super::{Place, derive_seed};
 use crate::Rate;
@@ -7,33 +7,33 @@ use rand_distr::Distribution as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng as _;
 
-/// Purpose of the seed of the gaps.
+/// Seed purpose for the gaps.
 const FOR_ARRIVALS: u64 = 4;
-/// Gaps are added up with this many bits behind the point: 2^40 even ones later the sum is less than 2^-24 ns off.
+/// Gaps are summed with this many fractional bits: after 2^40 even gaps the error is below 2^-24 ns.
 const FRACTION_BITS: u32 = 64;
-/// Added once, so that dropping the fraction rounds.
+/// Added once so that truncating the fraction rounds.
 const HALF_NS: u128 = 1 << (FRACTION_BITS - 1);
 const NS_PER_S: u128 = 1_000_000_000;
 
-/// Intended starts of one operation after the other. About 1 ns a start if they are even, 4 ns if they are a Poisson process.
+/// Yields the intended start of each operation. About 1 ns per start for even gaps, 4 ns for a Poisson process.
 pub struct Arrivals {
     gaps: Gaps,
-    /// Bytes that a gap is for; 0: it is for an operation.
+    /// Bytes per gap; 0: one gap per operation.
     per: u64,
 }
 
 enum Gaps {
-    /// `due` is that of the next operation.
+    /// `due` is the start of the next operation.
     Even { due: u128, gap: u128 },
-    /// `mean` is the mean gap in units of 2^-(64 - shift) ns, so that any gap is a whole number of 63 bits.
-    /// `share` is that of the gap which the operation before takes.
+    /// `mean` is the mean gap in units of 2^-(64 - shift) ns, so that any gap fits in a 63-bit integer. `share` is the fraction of a gap
+    /// that the previous operation takes.
     Poisson { due: u128, mean: f64, shift: u32, rng: Box<Xoshiro256PlusPlus>, share: f64 },
-    /// Those of a list, pass after pass; `before` is the end of the passes before.
+    /// The start times of a list, pass after pass; `before` is the end of the previous passes.
     Listed { due: Vec<u64>, at: usize, before: u64 },
 }
 
 impl Arrivals {
-    /// The starts of the worker at `place`. A rate that is not above 0 is never due.
+    /// The starts of the worker at `place`. With a rate that is not above 0 no operation ever starts.
     #[must_use]
     pub fn new(rate: &Rate, seed: u64, place: Place) -> Self {
         let per_s = rate.operations_per_s;
@@ -49,7 +49,7 @@ impl Arrivals {
         Self { gaps, per: rate.per.0 }
     }
 
-    /// The starts that a list of operations gives; `None` if it gives none. Syncs have theirs among them.
+    /// The starts given by a list of operations, syncs included; `None` if it gives none.
     #[must_use]
     pub fn listed(access: &crate::Access) -> Option<Self> {
         let crate::Access::Listed(list) = access else { return None };
@@ -58,7 +58,7 @@ impl Arrivals {
             .map(|due| Self { gaps: Gaps::Listed { due, at: 0, before: 0 }, per: 0 })
     }
 
-    /// The operation whose start was given last moves `bytes`. With a rate in bytes, the gap to the next one is as long as these bytes take.
+    /// Reports the size of the operation whose start was returned last. With a rate in bytes it scales the gap to the next one.
     pub fn moves(&mut self, bytes: u64) {
         if self.per == 0 {
             return;
@@ -73,8 +73,8 @@ impl Arrivals {
         }
     }
 
-    /// When the next operation is due. Even starts begin at 0; those of a Poisson process one gap after it, as the process has no
-    /// event at its start. Never less than the time before; `u64::MAX` if it lies beyond 584 years.
+    /// Start of the next operation. Even starts begin at 0; a Poisson process begins one gap later, as it has no event at time 0. Never
+    /// decreases; `u64::MAX` if it lies beyond 584 years.
     #[inline]
     pub fn next_due_ns(&mut self) -> u64 {
         match &mut self.gaps {
@@ -86,7 +86,7 @@ impl Arrivals {
             Gaps::Poisson { due, mean, shift, rng, share } => {
                 let unit: f64 = rand_distr::Exp1.sample(rng);
                 let gap = u128::from(((unit * *mean) as i64).unsigned_abs()) << *shift;
-                // A share has 20 bits behind its point.
+                // A share has 20 fractional bits.
                 let gap = if *share == 1.0 {
                     gap
                 } else {
@@ -107,8 +107,8 @@ impl Arrivals {
     }
 }
 
-/// 1e9 / rate as a fixed-point number, cut off behind its last bit. The rate is a whole number of 53 bits times a power of two, so the
-/// division is one of whole numbers: 1e9 * 2^98 has 128 bits.
+/// 1e9 / rate as a fixed-point number, truncated. The rate is a 53-bit integer times a power of two, so this is an integer division:
+/// 1e9 * 2^98 has 128 bits.
 fn even_gap(per_s: f64) -> u128 {
     if per_s.is_nan() || per_s <= 0.0 {
         return u128::MAX;
@@ -131,8 +131,8 @@ fn even_gap(per_s: f64) -> u128 {
     }
 }
 
-/// The mean gap as a number to multiply with, and the power of two that makes ns with [`FRACTION_BITS`] of the product. No gap drawn
-/// is above 2^6 times the mean, so a mean of 2^57 units leaves room; a longer one than 2^57 ns is cut off by the cast.
+/// The mean gap as a multiplier, and the power of two that turns the product into ns with [`FRACTION_BITS`]. No drawn gap exceeds 2^6
+/// times the mean, so a mean of 2^57 units cannot overflow; the cast saturates one longer than 2^57 ns.
 fn scaled_mean(per_s: f64) -> (f64, u32) {
     let mean_ns = if per_s > 0.0 { NS_PER_S as f64 / per_s } else { f64::MAX };
     let bits = mean_ns.max(1.0).log2().ceil().min(57.0);
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn what_moves_more_takes_more_of_the_time() {
         for (arrivals, slack) in [(crate::Arrivals::Even, 0.0), (crate::Arrivals::Poisson, 0.05)] {
-            // 1 MiB a second.
+            // 1 MiB per second.
             let rate = Rate { operations_per_s: 256.0, arrivals, per: crate::Bytes(4096), common: false };
             let mut due = Arrivals::new(&rate, 7, Place::default());
             let mut moved = 0;
@@ -192,10 +192,10 @@ mod tests {
         assert_eq!([(); 4].map(|()| a.next_due_ns()), [0, 1_000_000, 2_000_000, 3_000_000]);
         let mut third = even(3.0);
         for n in 0..3_000_000u64 {
-            // 11 days of three operations a second, rounded to the nearest nanosecond.
+            // 11 days at three operations per second, rounded to the nearest nanosecond.
             assert_eq!(third.next_due_ns(), (n * 1_000_000_000 + 1) / 3, "operation {n}");
         }
-        // One operation every three seconds: the rate itself is rounded to 53 bits, and nothing beyond that.
+        // One operation every three seconds: only the rate itself is rounded, to 53 bits.
         let mut slow = even(1.0 / 3.0);
         for n in 0..1_000_000u64 {
             assert_eq!(slow.next_due_ns(), n * 3_000_000_000, "operation {n}");
@@ -225,7 +225,7 @@ mod tests {
         let mean = 1e9 / RATE;
         let last = *due.last().unwrap() as f64 / (N as f64 * mean);
         assert!((last - 1.0).abs() < 4.0 / (N as f64).sqrt(), "the mean gap is {last} of what it should be");
-        // Twenty bins of equal probability: 43.8 is the 0.1 % point of chi-square with 19 degrees of freedom.
+        // Twenty equiprobable bins: 43.8 is the 0.1 % point of chi-square with 19 degrees of freedom.
         let mut bins = [0u32; 20];
         for pair in due.windows(2) {
             let gap = (pair[1] - pair[0]) as f64 / mean;

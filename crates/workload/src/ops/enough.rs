@@ -1,20 +1,20 @@
-//! The op stream of a stream whose errors are passed over (`pass_over`) and of which so many operations have to succeed (`enough`): one that
-//! failed does not count, and others are done in its place as long as the amount has any.
+//! The op stream of a stream that tolerates errors (`pass_over`) and needs a number of successful operations (`enough`): a failed
+//! operation does not count, and another replaces it as long as the amount has any.
 
 use super::{Done, Expected, Extent, Op, OpKind, Source, WAIT};
 
-/// The operations of another source, until so many of them have succeeded.
+/// The operations of another source, until enough of them have succeeded.
 pub struct Enough<'a> {
     inner: Box<dyn Source + 'a>,
     enough: u64,
-    /// Operations to hand out, if none of those in flight fails.
+    /// Operations still to hand out, if none of those in flight fails.
     left: u64,
-    /// Operations handed out of which nobody knows yet.
+    /// Operations handed out whose outcome is unknown.
     in_flight: u64,
 }
 
 impl<'a> Enough<'a> {
-    /// `enough` of another source.
+    /// Limits `inner` to `enough` successful operations.
     #[must_use]
     pub fn new(inner: Box<dyn Source + 'a>, enough: u64) -> Self {
         Self { inner, enough, left: enough, in_flight: 0 }
@@ -35,7 +35,7 @@ impl<'a> Enough<'a> {
 impl Source for Enough<'_> {
     fn next(&mut self, done: &Done) -> Option<Op> {
         if self.left == 0 {
-            // Whether that is the end shows when all is done that is in flight.
+            // Whether this is the end shows when all operations in flight are done.
             return (self.in_flight > 0).then_some(WAIT);
         }
         let op = self.inner.next(done)?;
@@ -89,7 +89,7 @@ mod tests {
         Enough::new(Box::new(ops), enough)
     }
 
-    /// Operations of eight, of which the third to the fifth fail.
+    /// Number of successful operations of eight, of which the third to the fifth fail.
     fn done(enough: u64) -> usize {
         let mut ops = eight(enough);
         let mut count = 0;

@@ -1,8 +1,8 @@
-//! A keyed permutation of 0..n without memory: a Feistel network over rows x columns, columns being a power of two and rows just as many
-//! as n needs, walked until the value falls inside the range. As rows x columns is less than one row above n, a second step is as
-//! rare as 1 in the square root of n, whatever n is. About 5 ns a value. It stands in for a bitmap of visited records.
+//! A keyed permutation of 0..n without memory: a Feistel network over rows x columns, where columns is a power of two and rows the fewest
+//! that cover n, with cycle walking until the value falls inside the range. As rows x columns exceeds n by less than one row, a second
+//! step has a probability of about 1 in the square root of n. About 5 ns a value. It replaces a bitmap of visited records.
 
-/// The permutation.
+/// A keyed permutation of `0..n`.
 #[derive(Clone)]
 pub struct Feistel {
     n: u64,
@@ -27,7 +27,7 @@ impl Feistel {
         Self { n, rows: ((n - 1) >> column_bits) + 1, column_bits, keys }
     }
 
-    /// Where `value` (below n) goes.
+    /// The image of `value`, which must be below n.
     #[inline]
     #[must_use]
     pub fn at(&self, value: u64) -> u64 {
@@ -41,7 +41,8 @@ impl Feistel {
         }
     }
 
-    /// Rows are shifted modulo their number by what the column says, columns are flipped by what the row says; twice each.
+    /// One round: rows are rotated by an amount that depends on the column, columns are XORed with a value that depends on the row; twice
+    /// each.
     #[inline]
     fn once(&self, value: u64) -> u64 {
         let (mut row, mut column) = (value >> self.column_bits, value & ((1 << self.column_bits) - 1));
@@ -54,8 +55,8 @@ impl Feistel {
     }
 }
 
-/// The upper bits of the result depend on all bits of `value`, and not as a straight line: after a lone product neighbours were found
-/// at a few distances far too often (the test below), also with both halves of the product or a third pair of rounds.
+/// The upper bits of the result depend non-linearly on all bits of `value`. With a single product, neighbours ended up at a few distances
+/// far too often (see the test below); using both halves of the product or a third pair of rounds did not help.
 #[inline]
 fn mixed(value: u64, key: u64) -> u64 {
     let product = (value ^ key).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -81,7 +82,7 @@ mod tests {
         }
     }
 
-    /// Where a value and its neighbour go is as independent as in a random order.
+    /// The images of a value and its neighbour are as independent as in a random order.
     #[test]
     fn neighbours_go_anywhere() {
         for (n, distance) in [(1 << 16, 1), (100_000, 1), (1 << 17, 1), (1 << 40, 1), (1 << 40, 1 << 20)] {

@@ -1,20 +1,18 @@
-//! Remembering what was written ([`Kept`]), and reading it back ([`ReadBack`]). It is fed with completions, as every source of
-//! operations is, so whoever executes a stream has it for nothing, in real or in virtual time.
+//! Remembering written extents ([`Kept`]) and reading them back ([`ReadBack`]). Like every source of operations it is fed with
+//! completions, so it works for any executor, in real or in virtual time.
 //!
-//! An extent is remembered from the time its write is handed out. Of writes that overlap, the one that was handed out last counts, and
-//! what the older ones wrote beside it is not read back: that is what fio does, and what is there depends on how large its checked blocks
-//! are.
+//! An extent is remembered from the time its write is handed out. Of overlapping writes, the one handed out last counts, and the parts of
+//! older ones outside it are not read back: fio does the same, as their contents depend on the size of its checked blocks.
 //!
-//! While there are writes in flight, nothing is read back that they may change; and a write that is handed out while the same place is
-//! being read back makes that reading one that is not checked: it is read back once more later. A batch that comes to an extent still
-//! being written is interrupted: the job writes on, and the batch continues when that write is done, as in fio. With a full queue of n
-//! operations that is n operations later, however many completions an engine finds at once.
+//! While writes are in flight, nothing they may change is read back. A write handed out while the same range is being read back makes
+//! that read unchecked; the range is read back again later. A batch that reaches an extent still being written is interrupted: the job
+//! writes on, and the batch continues when that write is done, as in fio. With a full queue of n operations that is n operations later,
+//! however many completions an engine reaps at once.
 //!
-//! At the end of a pass (`each_pass`) an operation that drops nothing ([`OpKind::Evict`]) waits for what is in flight.
+//! At the end of a pass (`each_pass`) an [`OpKind::Evict`] that drops nothing waits for the operations in flight. The read-backs that
+//! follow are done without pauses ([`Source::pauses`]).
 //!
-//! What is read back then is done without pauses ([`Source::pauses`]).
-//!
-//! Blocks that are given back after they were written ([`Trims`]) are read back as zeros, or not at all.
+//! Blocks that are trimmed after they were written ([`Trims`]) are read back as zeros, or not at all.
 
 mod trims;
 
@@ -23,16 +21,16 @@ use crate::KeepWritten;
 use std::collections::{BTreeMap, VecDeque};
 use trims::Trims;
 
-/// Bytes that were written at once.
+/// Bytes written by one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// Which file of the set, for a stream over all of them; else 0.
     pub file: u32,
-    /// Where, in bytes from the start of the file.
+    /// Offset in the file, in bytes.
     pub offset: u64,
-    /// How many bytes.
+    /// Length in bytes.
     pub bytes: u32,
-    /// They were given back since, and must be zeros.
+    /// Trimmed since, and must read as zeros.
     pub zeros: bool,
 }
 
@@ -71,25 +69,24 @@ impl Extent {
     }
 }
 
-/// Where an extent begins: its file and its offset.
+/// Start of an extent: its file and its offset.
 type Begin = (u32, u64);
 
 /// What is remembered of an extent.
 #[derive(Clone, Copy)]
 struct Entry {
     bytes: u32,
-    /// The number of its write, among all operations.
+    /// Sequence number of its write, among all operations.
     number: u64,
-    /// Its write is done.
     done: bool,
-    /// It was given back.
+    /// It was trimmed.
     zeros: bool,
 }
 
-/// Extents that were written, or are being written, and not read back; no two of them overlap.
+/// Extents written, or being written, and not yet read back; no two of them overlap.
 struct Written {
     all: BTreeMap<Begin, Entry>,
-    /// By the number of the write, unless it goes by offset.
+    /// By write number; `None` if extents are read back by offset.
     in_order: Option<BTreeMap<u64, Begin>>,
 }
 
@@ -113,7 +110,7 @@ impl Written {
         Some(entry)
     }
 
-    /// Those that an extent overlaps.
+    /// The remembered extents that overlap `extent`.
     fn overlapped(&self, extent: &Extent) -> Vec<Begin> {
         let before_its_end = (extent.file, 0)..(extent.file, extent.end());
         let backwards = self.all.range(before_its_end).rev();
@@ -123,7 +120,7 @@ impl Written {
             .collect()
     }
 
-    /// Write `number` is handed out. Gives what it will write over, which is no longer remembered.
+    /// Write `number` is handed out. Returns the extents it overwrites, which are no longer remembered.
     fn begin(&mut self, extent: &Extent, number: u64) -> Vec<(Begin, Entry)> {
         let overlapped = self.overlapped(extent);
         let over = overlapped.into_iter().filter_map(|begin| Some((begin, self.remove(begin)?))).collect();
@@ -131,7 +128,7 @@ impl Written {
         over
     }
 
-    /// Write `number` is done. Gives whether it is still remembered: a later one may have been handed out for a part of it.
+    /// Write `number` is done. Returns whether it is still remembered: a later write may have been handed out for a part of it.
     fn done(&mut self, extent: &Extent, number: u64) -> bool {
         let written = self.all.get_mut(&extent.begin()).filter(|entry| entry.number == number);
         written.map(|entry| entry.done = true).is_some()
@@ -142,12 +139,12 @@ impl Written {
         Some((Extent { file: begin.0, offset: begin.1, bytes: entry.bytes, zeros: entry.zeros }, entry))
     }
 
-    /// Whether it is still there as write `number` left it.
+    /// Whether the extent is still as write `number` left it.
     fn is_as_written(&self, extent: &Extent, number: u64) -> bool {
         self.all.get(&extent.begin()).is_some_and(|entry| entry.number == number)
     }
 
-    /// It was given back: it must be zeros from now on, or is not read back at all.
+    /// The extent was trimmed: it must read as zeros from now on, or is not read back at all.
     fn given_back(&mut self, extent: &Extent, zeros: bool) {
         let Some(entry) = self.all.get_mut(&extent.begin()).filter(|entry| entry.done) else { return };
         if zeros {
@@ -157,7 +154,7 @@ impl Written {
         }
     }
 
-    /// In the order in which they are to be read back.
+    /// All extents in read-back order.
     fn each(&self) -> Box<dyn Iterator<Item = (Extent, Entry)> + '_> {
         match &self.in_order {
             Some(in_order) => Box::new(in_order.values().filter_map(move |begin| self.extent(*begin))),
@@ -165,7 +162,8 @@ impl Written {
         }
     }
 
-    /// The first that is free, which is read back now. With `newest` none, if one before it is still being written or has a later number.
+    /// Takes the first free extent for reading back. With `newest`, returns `None` if an extent before it is still being written or has a
+    /// later number.
     fn take_first(&mut self, newest: Option<u64>, free: impl Fn(&Extent) -> bool) -> Option<(Extent, Entry)> {
         let waits = |entry: &Entry| newest.is_some_and(|newest| !entry.done || entry.number > newest);
         let is_next = |(extent, entry): &(Extent, Entry)| waits(entry) || entry.done && free(extent);
@@ -184,55 +182,55 @@ impl Written {
 struct Reading {
     extent: Extent,
     entry: Entry,
-    /// Nothing was written there since it was handed out.
+    /// Nothing was written there since the read was handed out.
     whole: bool,
 }
 
-/// A write that is handed out and not done.
+/// A write in flight.
 struct Writing {
     extent: Extent,
     number: u64,
-    /// What it writes over, in case that it is never done.
+    /// The entries it overwrites, restored if it is never done.
     over: Vec<(Begin, Entry)>,
 }
 
-/// A source of operations whose writes are remembered, and read back while there are more, if that is wanted.
+/// A source of operations whose writes are remembered and, if configured, read back while it is still writing.
 pub struct Kept<'a> {
     inner: Box<dyn Source + 'a>,
     written: Written,
     after: u64,
     batch: u64,
-    /// What is left of a batch.
+    /// Reads left in the current batch.
     batch_left: u64,
     /// Operations in a full queue.
     depth: usize,
-    /// Of those in a full queue, oldest first: whether it reads.
+    /// The last operations that make up a full queue, oldest first: whether each is a read.
     latest: VecDeque<bool>,
-    /// The number of the last operation.
+    /// Sequence number of the last operation.
     number: u64,
     writing: Vec<Writing>,
-    /// What is being read back; no two of them overlap.
+    /// Read-backs in flight; no two of them overlap.
     reading: Vec<Reading>,
-    /// What is being read for other reasons.
+    /// Other reads in flight.
     others: Vec<Extent>,
-    /// Extents that were read back.
+    /// Number of extents read back.
     done: u64,
-    /// Reads and writes that are still to be handed out, if there is a limit.
+    /// Reads and writes still to be handed out; `None`: no limit.
     left: Option<u64>,
     most: u64,
-    /// Bytes of a pass, and what is left of this one, if each is read back before the next one.
+    /// Bytes per pass and bytes left in this one, if each pass is read back before the next.
     pass: Option<(u64, u64)>,
-    /// Bytes after which no pass begins, if there is such a limit, and passes that do in any case.
+    /// Bytes after which no further pass begins (0: no limit), and the minimum number of passes.
     enough: (u64, u64),
     /// Bytes moved, and passes done.
     moved: (u64, u64),
-    /// Whether a sync that is due between two passes is left out.
+    /// Whether a sync scheduled between two passes is skipped.
     forgets_sync: bool,
     trims: Option<Trims>,
 }
 
 impl<'a> Kept<'a> {
-    /// Remembers what another source writes. Seed and place are those of the stream; `depth`: see `full_queue` of a stream.
+    /// Remembers the writes of another source. Seed and place are those of the stream; for `depth` see `full_queue` of a stream.
     #[must_use]
     pub fn new(inner: Box<dyn Source + 'a>, how: KeepWritten, depth: u32, seed: u64, place: Place) -> Self {
         let batch = if how.batch == 0 { how.after } else { how.batch };
@@ -259,7 +257,7 @@ impl<'a> Kept<'a> {
         }
     }
 
-    /// Reads back what is left of each pass, where that is wanted. `pass`: its bytes, unless `how` says them.
+    /// Reads back the rest of each pass, where configured. `pass`: bytes per pass, unless `how` gives them.
     #[must_use]
     pub fn by_pass(mut self, how: KeepWritten, pass: u64) -> Self {
         let pass = if how.pass.0 > 0 { how.pass.0 } else { pass };
@@ -267,7 +265,7 @@ impl<'a> Kept<'a> {
         self
     }
 
-    /// What comes between two passes.
+    /// The operations between two passes.
     fn between_passes(&mut self) -> Option<Op> {
         let (pass, 0) = self.pass? else { return None };
         if !(self.writing.is_empty() && self.others.is_empty()) {
@@ -285,13 +283,13 @@ impl<'a> Kept<'a> {
         None
     }
 
-    /// Whether so much was moved that no more passes begin.
+    /// Whether enough bytes were moved for no further pass to begin.
     fn has_enough(&self) -> bool {
         let ((bytes, passes), (moved, done)) = (self.enough, self.moved);
         bytes > 0 && moved >= bytes && done >= passes && self.pass.is_some_and(|(pass, left)| pass == left)
     }
 
-    /// What is given back now.
+    /// The next trim, if one is scheduled.
     fn trim(&mut self) -> Option<Op> {
         let Self { written, writing, reading, trims, .. } = self;
         let may = |extent: &Extent, number| {
@@ -302,11 +300,11 @@ impl<'a> Kept<'a> {
         trims.as_mut()?.next(may).map(|extent| extent.op(OpKind::Trim))
     }
 
-    /// What is read back next. With `waits` nothing, if what comes first is still being written.
+    /// The next read-back. With `waits`, `None` if the first extent is still being written.
     fn read_back(&mut self, waits: bool) -> Option<Op> {
         let newest = (self.number + 1).saturating_sub(self.depth as u64);
         let Self { written, writing, reading, others, .. } = self;
-        // Completions are told apart by their place, so what is in flight there has to be done before.
+        // Completions are matched by extent, so operations in flight there must be done first.
         let free = |extent: &Extent| {
             !writing.iter().any(|other| other.extent.overlaps(extent))
                 && !reading.iter().any(|other| other.extent.overlaps(extent))
@@ -317,8 +315,8 @@ impl<'a> Kept<'a> {
         Some(extent.read())
     }
 
-    /// A read back of a batch that is under way, or that begins now: when as many extents are remembered as `after` says, or a multiple
-    /// of them, and it was a write that left the full queue last.
+    /// A read-back of the current batch, or of one that begins now: when the number of remembered extents is `after` or a multiple of it,
+    /// and the operation that last left the full queue was a write.
     fn of_batch(&mut self) -> Option<Op> {
         let remembered = self.written.all.len() as u64;
         if self.after == 0 || remembered == 0 {
@@ -336,7 +334,7 @@ impl<'a> Kept<'a> {
         Some(op)
     }
 
-    /// A write was never done: what it would have written over is still there.
+    /// A write was never done: the extents it would have overwritten are still there.
     fn undo(&mut self, writing: Writing) {
         let Writing { extent, number, over } = writing;
         if self.written.is_as_written(&extent, number) {
@@ -351,7 +349,7 @@ impl<'a> Kept<'a> {
         }
     }
 
-    /// The next operation of the source, or at its end what is left to be read back.
+    /// The next operation of the source, or at its end the next read-back.
     fn drawn(&mut self, done: &Done) -> Option<Op> {
         let own = Done { reads: done.reads.saturating_sub(self.done), ..*done };
         let mut next = if self.left == Some(0) { None } else { self.inner.next(&own) };
@@ -380,7 +378,7 @@ impl<'a> Kept<'a> {
                 }
             }
             OpKind::Read if self.after > 0 || self.pass.is_some() => self.others.push(extent),
-            // No stream whose direction trims keeps what it wrote: the check refuses it.
+            // `check` refuses streams that keep what they wrote and trim by direction.
             OpKind::Read | OpKind::Sync { .. } | OpKind::Trim | OpKind::Evict => {}
         }
         Some(op)
@@ -425,7 +423,7 @@ impl Source for Kept<'_> {
         let extent = Extent::of(op);
         match op.kind {
             OpKind::Write => {
-                // Of two that are alike the older one.
+                // Of two identical writes, the older one.
                 if let Some(at) = self.writing.iter().position(|writing| writing.extent == extent) {
                     let Writing { number, .. } = self.writing.remove(at);
                     if !self.written.done(&extent, number) {
@@ -466,17 +464,17 @@ impl Source for Kept<'_> {
     fn failed(&mut self, op: &Op) {
         let extent = Extent::of(op);
         if op.kind == OpKind::Trim && self.trims.as_mut().and_then(|trims| trims.take(op)).is_some() {
-            // Nobody knows what is there now.
+            // The contents are unknown now.
             self.written.given_back(&extent, false);
             return;
         }
         if matches!(op.kind, OpKind::Read | OpKind::Write) {
-            // Only what succeeds counts.
+            // Only successful operations count.
             self.left = self.left.map(|left| left.saturating_add(1));
         }
         let writing = self.writing.iter().position(|writing| writing.extent == extent);
         match (op.kind, writing) {
-            // Nobody knows what is there now: neither this write nor what stood there before is read back.
+            // The contents are unknown now: neither this write nor the earlier data is read back.
             (OpKind::Write, Some(at)) => {
                 let Writing { number, .. } = self.writing.remove(at);
                 if self.written.is_as_written(&extent, number) {
@@ -500,12 +498,12 @@ impl Source for Kept<'_> {
     }
 
     fn pauses(&self, op: &Op) -> bool {
-        // As in fio 3.42: reads of a batch pause, and those at the end of a pass do not.
+        // As in fio 3.42: reads of a batch pause, those at the end of a pass do not.
         !(matches!(self.pass, Some((_, 0))) && self.is_read_back(op))
     }
 
     fn left_to_read(&mut self) -> Option<Vec<Extent>> {
-        // What was handed out and never done is still to be read.
+        // Read-backs in flight that were never done must still be read.
         for reading in std::mem::take(&mut self.reading).into_iter().filter(|reading| reading.whole) {
             self.written.insert(reading.extent.begin(), reading.entry);
         }
@@ -516,14 +514,14 @@ impl Source for Kept<'_> {
     }
 }
 
-/// Reads extents, one after the other, once.
+/// Reads a list of extents, each once.
 pub struct ReadBack {
     list: Vec<Extent>,
     next: usize,
 }
 
 impl ReadBack {
-    /// Of these, in this order.
+    /// Reads the extents of `list` in this order.
     #[must_use]
     pub fn new(list: Vec<Extent>) -> Self {
         Self { list, next: 0 }
@@ -538,12 +536,12 @@ impl Source for ReadBack {
     }
 
     fn refill(&mut self, drawn: Option<&Op>) {
-        // One that is in hand is the first.
+        // An operation already drawn is the first.
         self.next = usize::from(drawn.is_some()).min(self.next);
     }
 
     fn expected(&self, op: &Op) -> Expected {
-        // Each is read once; with several in flight, one of those that were drawn last.
+        // Each extent is read once; with several in flight, the match is among those drawn last.
         let drawn = self.list[..self.next].iter().rev().find(|extent| extent.is_of(op));
         drawn.map_or(Expected::Written, Extent::expected)
     }

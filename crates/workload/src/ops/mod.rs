@@ -1,7 +1,7 @@
-//! The op stream: the deterministic sequence of operations that a program yields for one worker. Engine and simulator execute
-//! the same stream, so the same workload and seed give the same operations in both.
+//! The op stream: the deterministic sequence of operations that a program yields for one worker. Engine and simulator execute the same
+//! stream, so the same workload and seed give the same operations in both.
 //!
-//! What flows do depends on what other threads did (which file is free, who has posted): they have an interpreter, [`crate::flow`].
+//! Flows depend on what other threads did (which file is free, who has posted), so they have an interpreter instead: [`crate::flow`].
 //!
 //! An op stream is fed with completions ([`Done`]) because some mixes depend on what has finished; it never looks at a clock.
 
@@ -35,17 +35,17 @@ pub(crate) use random::{StandardGamma, unit_of};
 pub use stream::{Done, Early, Op, OpKind, Region, StreamOps};
 pub use turns::TurnOps;
 
-/// Waits for all that is in flight: nothing is dropped.
+/// Waits for all operations in flight without dropping anything.
 const WAIT: Op = Op { kind: OpKind::Evict, file: 0, offset: 0, bytes: 0, think_ns: 0 };
 
-/// Which worker's stream it is. Streams of different places are independent of each other.
+/// The worker, phase and repetition of a stream. Streams at different places are independent of each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// Position of the phase in the workload.
+    /// Index of the phase in the workload.
     pub phase: u32,
-    /// Worker in the phase.
+    /// Index of the worker in the phase.
     pub worker: u32,
-    /// Repetition.
+    /// Index of the repetition.
     pub repetition: u32,
 }
 

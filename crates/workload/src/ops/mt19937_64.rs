@@ -1,5 +1,5 @@
-//! MT19937-64, the 64-bit Mersenne Twister (Nishimura and Matsumoto, 2000), seeded by a key array. It is here because IOzone's
-//! random order is drawn from it and a drop-in must visit the same records in the same order; nothing else uses it.
+//! MT19937-64, the 64-bit Mersenne Twister (Nishimura and Matsumoto, 2000), seeded by a key array. IOzone draws its random order from it,
+//! and a drop-in must visit the same records in the same order; nothing else uses it.
 
 const N: usize = 312;
 const M: usize = 156;
@@ -7,7 +7,7 @@ const MATRIX: u64 = 0xB502_6F5A_A966_19E9;
 const UPPER: u64 = 0xFFFF_FFFF_8000_0000;
 const LOWER: u64 = 0x7FFF_FFFF;
 
-/// The generator.
+/// The 64-bit Mersenne Twister.
 pub struct Mt19937_64 {
     state: [u64; N],
     at: usize,
@@ -24,7 +24,7 @@ impl Mt19937_64 {
         Self { state, at: N }
     }
 
-    /// Seeds by a key array, as the authors' init_by_array64 specifies. An empty key counts as `[0]`.
+    /// Seeds by a key array like the authors' init_by_array64. An empty key counts as `[0]`.
     #[must_use]
     pub fn from_key(key: &[u64]) -> Self {
         let key = if key.is_empty() { &[0] } else { key };

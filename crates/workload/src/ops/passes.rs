@@ -1,28 +1,28 @@
-//! The op stream of a stream with `evict_passes`: between two passes, what the page cache holds of its part of each file is to be dropped.
+//! The op stream of a stream with `evict_passes`: between two passes, the page cache of its part of each file is dropped.
 
 use super::{Done, Expected, Extent, Op, OpKind, Region, Source};
 use crate::Stream;
 use std::collections::VecDeque;
 
-/// Most bytes of one operation: they are 32 bits, and a multiple of any page.
+/// Largest operation: sizes are 32 bits, and this is a multiple of any page size.
 const MOST: u64 = 1 << 30;
 
-/// The operations of another source, with those that drop what is in memory before every pass but the first.
+/// The operations of another source, with evictions before every pass but the first.
 pub struct Passes<'a> {
     inner: Box<dyn Source + 'a>,
-    /// One operation for each part, or more of a large one.
+    /// One operation per part, more for large ones.
     evictions: Vec<Op>,
-    /// Bytes of a pass, and what is left of this one.
+    /// Bytes per pass, and bytes left in this one.
     pass: u64,
     left: u64,
-    /// The first operation of a pass, drawn already.
+    /// The first operation of a pass, already drawn.
     first: Option<Op>,
-    /// Those still to come before it.
+    /// Evictions still to come before it.
     before: VecDeque<Op>,
 }
 
 impl<'a> Passes<'a> {
-    /// `parts`: of each file the stream works on, by its number.
+    /// `parts`: the part of each file, by file number.
     #[must_use]
     pub fn new(inner: Box<dyn Source + 'a>, stream: &Stream, parts: &[Region]) -> Self {
         let evictions = (0u32..).zip(parts).flat_map(|(file, part)| of_part(file, *part)).collect();
@@ -152,7 +152,7 @@ mod tests {
         passes.next(&done);
         let evict = passes.next(&done).expect("a second pass");
         assert_eq!(evict.kind, OpKind::Evict);
-        // The read behind it was drawn, and is one of the four.
+        // The read behind it was already drawn and is one of the four.
         passes.refill(Some(&evict));
         let rest: Vec<Op> = std::iter::from_fn(|| passes.next(&done)).collect();
         assert_eq!(kinds(&rest), "rrErr");

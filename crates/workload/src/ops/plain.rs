@@ -1,7 +1,7 @@
-//! Plain streams: operations all of one kind and one size, visited in an order that a handful of registers can hold. Nearly all
-//! streams are plain, and an executor can compile its loop for them: their kind is a constant, nothing is looked up per operation.
+//! Plain streams: operations of one kind and one size, in an order that needs only a few registers of state. Nearly all streams are
+//! plain, and an executor can compile its loop for them: the kind is a constant, nothing is looked up per operation.
 //!
-//! A plain stream yields what [`StreamOps`] yields for the same stream, operation by operation; a test holds it to that.
+//! A plain stream yields what [`StreamOps`] yields for the same stream, operation by operation; a test checks this.
 
 use super::feistel::Feistel;
 use super::order::{FOR_ORDER, below};
@@ -13,45 +13,45 @@ use rand_xoshiro::rand_core::SeedableRng as _;
 /// What a read must find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
-    /// Whatever is there.
+    /// Anything: the read is not checked.
     Anything,
     /// The stream's data.
     Written,
-    /// Zeros, because the block was given back.
+    /// Zeros, because the block was trimmed.
     Zeros,
 }
 
-/// Where an executor draws operations from.
+/// A source of operations for an executor.
 pub trait Source {
     /// The next operation, or `None` when the amount is done. `done` counts what has been completed.
     fn next(&mut self, done: &Done) -> Option<Op>;
-    /// Begins the amount anew; the order goes on where it is. An operation that was drawn and is still to be done is part of it.
+    /// Resets the amount; the order continues where it is. An operation that was drawn but not yet done is part of the new amount.
     fn refill(&mut self, drawn: Option<&Op>);
-    /// An operation that was drawn is done.
+    /// A drawn operation has completed.
     #[inline(always)]
     fn completed(&mut self, _op: &Op) {}
-    /// An operation that was drawn has failed, and the stream goes on: nothing was moved.
+    /// A drawn operation has failed and moved nothing; the stream goes on.
     #[inline(always)]
     fn failed(&mut self, op: &Op) {
         self.completed(op);
     }
-    /// What a read must have found, if the stream checks at all. Asked before the operation counts as done.
+    /// What a read should find, if the stream checks at all. Asked before the operation counts as done.
     #[inline(always)]
     fn expected(&self, _op: &Op) -> Expected {
         Expected::Written
     }
-    /// Whether a pause may come before an operation that was drawn, or be counted by it. Asked before it counts as done.
+    /// Whether a pause may come before a drawn operation, or be counted by it. Asked before it counts as done.
     #[inline(always)]
     fn pauses(&self, _op: &Op) -> bool {
         true
     }
-    /// What was written and not read back, in the order in which it is to be; nothing where it is not remembered.
+    /// Extents written and not yet read back, in read-back order; `None` if writes are not remembered.
     fn left_to_read(&mut self) -> Option<Vec<Extent>> {
         None
     }
 }
 
-/// For sources that are rare: a loop need not be compiled for each of them.
+/// For rare sources, so that the executor's loop is not compiled for each of them.
 impl Source for &mut (dyn Source + '_) {
     fn next(&mut self, done: &Done) -> Option<Op> {
         (**self).next(done)
@@ -98,13 +98,13 @@ impl Source for StreamOps {
 pub enum Plain {
     /// In ascending order.
     Sequential(PlainOps<Ascending>),
-    /// Uniformly with repeats.
+    /// Uniformly, with repeats.
     Uniform(PlainOps<Anywhere>),
     /// Each record once a pass.
     Permuted(PlainOps<OnceEach>),
 }
 
-/// The operations of a plain stream; all of them read, or all write, as the executor decides by [`PlainOps::reads`].
+/// The operations of a plain stream. They are all reads or all writes: the executor decides with [`PlainOps::reads`].
 #[derive(Clone)]
 pub struct PlainOps<O> {
     order: O,
@@ -127,7 +127,7 @@ pub struct Anywhere {
     rng: Xoshiro256PlusPlus,
 }
 
-/// A permutation in each pass.
+/// A new permutation for each pass.
 #[derive(Clone)]
 pub struct OnceEach {
     map: Feistel,
@@ -172,7 +172,7 @@ impl Draw for OnceEach {
 }
 
 impl Plain {
-    /// The stream as a plain one; `None` if it is not.
+    /// The stream as a plain one; `None` if it is not plain.
     #[must_use]
     pub fn of(stream: &Stream, region: Region, seed: u64, place: Place) -> Option<Self> {
         let seed = stream.seed_or(seed);
@@ -222,14 +222,14 @@ impl<O: Draw> PlainOps<O> {
     }
 }
 
-/// A plain stream whose kind of operation the compiler knows.
+/// A plain stream whose kind of operation is known at compile time.
 pub struct Only<O, const READ: bool>(PlainOps<O>);
 
 impl<O: Draw, const READ: bool> Source for Only<O, READ> {
     #[inline(always)]
     fn next(&mut self, _: &Done) -> Option<Op> {
         let ops = &mut self.0;
-        // An endless amount is as good as endless: it lasts for centuries.
+        // An endless amount is just a huge one: it lasts for centuries.
         ops.left = ops.left.checked_sub(1)?;
         let offset = ops.start + ops.order.draw(ops.records) * u64::from(ops.bytes);
         let kind = if READ { OpKind::Read } else { OpKind::Write };

@@ -1,8 +1,8 @@
-//! The op stream of a stream over all files of a set (`pick = "all"`), and what its workers share when they draw from one common
-//! sequence: where sequential access stands, how much was handed out and completed, which file a series of syncs has come to.
+//! The op stream of a stream over all files of a set (`pick = "all"`), and the state its workers share when they draw from one common
+//! sequence: the sequential position, operations handed out and completed, the next file of a series of syncs.
 //!
-//! Who shares nothing draws without looking at anybody: uniform reads of an endless amount cost no shared cache line. Everything
-//! else is decided under a lock of some ten instructions.
+//! Workers that share nothing draw without coordination: uniform reads of an endless amount touch no shared cache line. Everything else
+//! is decided under a lock held for about ten instructions.
 
 use super::generators::Xoroshiro128Plus;
 use super::order::{FOR_MIX, FOR_ORDER, below};
@@ -12,31 +12,31 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// What the workers of a common sequence share. All zero is the beginning, so it may lie in memory that was just mapped.
+/// State shared by the workers of a common sequence. All zeros is the initial state, so it may lie in freshly mapped memory.
 #[repr(C, align(128))]
 #[derive(Default)]
 pub struct Common {
     lock: AtomicU32,
     /// Whether something was written since the last series of syncs.
     dirty: AtomicU32,
-    /// Whether the series at the end was begun.
+    /// Whether the final series was begun.
     last_series: AtomicU32,
-    /// Files of the present series that are still to be handed out.
+    /// Files of the current series still to be handed out.
     series_left: AtomicU32,
     /// Requests of sequential access handed out.
     cursor: AtomicU64,
     /// Reads and writes handed out.
     issued: AtomicU64,
-    /// Of these, reads.
+    /// Reads handed out.
     issued_reads: AtomicU64,
-    /// What of the amount was taken.
+    /// Part of the amount already taken.
     taken: AtomicU64,
     completed: Completed,
-    /// When the next operation of a common rate is due, in the executor's own unit; 0 before the first.
+    /// Start of the next operation of a common rate, in the executor's own unit; 0 before the first.
     pub due: AtomicU64,
 }
 
-/// On a line of its own: it is written after every operation of a mix by completions.
+/// On a separate cache line: it is written after every operation of a mix by completions.
 #[repr(C, align(128))]
 #[derive(Default)]
 struct Completed {
@@ -45,8 +45,8 @@ struct Completed {
 }
 
 impl Common {
-    /// Runs `decide` while nobody else does. A holder that was killed must not hold up the others for ever: after some seconds they
-    /// are told that nothing is left.
+    /// Runs `decide` exclusively. If the lock holder was killed, the other workers get `None` after some seconds instead of waiting for
+    /// ever.
     fn locked<T>(&self, decide: impl FnOnce() -> Option<T>) -> Option<T> {
         const SPINS: u32 = 100;
         const MOST_TRIES: u32 = 10_000_000;
@@ -68,16 +68,15 @@ impl Common {
     }
 }
 
-/// The files of a set as one region: `files` of `file_bytes` each, in a row.
+/// The files of a set as one region: `files` of `file_bytes` each, back to back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Files {
     /// Number of files.
     pub count: u32,
-    /// Bytes of each that are worked on.
+    /// Bytes used of each file.
     pub file_bytes: u64,
 }
 
-/// Where an operation goes.
 #[derive(Clone, Copy)]
 struct Extent {
     file: u32,
@@ -85,13 +84,13 @@ struct Extent {
     bytes: u32,
 }
 
-/// Where positions come from.
+/// Source of positions.
 enum Positions {
-    /// One after the other; the requests of a file, and of all files.
+    /// Sequential; requests per file and in total.
     Sequential { per_file: u64, all: u64 },
-    /// Records by their number.
+    /// Records by index.
     Records { rng: Xoshiro256PlusPlus, records: u64 },
-    /// Bytes, rounded down.
+    /// Byte offsets, rounded down.
     Scaled { rng: Units, dropped: u8 },
 }
 
@@ -114,8 +113,8 @@ impl Units {
 /// Iterates over the operations of one worker of a stream over all files of a set.
 pub struct PoolOps<'a> {
     common: &'a Common,
-    /// What every worker is working on (1 + position in the region; 0: nothing), with the range of this worker's own; empty if
-    /// records may be worked on by several at once.
+    /// The record each worker is using (1 + position in the region; 0: none), with this worker's own range; empty if workers may share
+    /// records.
     busy: &'a [AtomicU64],
     own: std::ops::Range<usize>,
     files: Files,
@@ -125,21 +124,21 @@ pub struct PoolOps<'a> {
     mix: Xoshiro256PlusPlus,
     /// Operations of the amount; `None`: endless.
     amount: Option<u64>,
-    /// Without a common sequence: what this worker has taken.
+    /// Without a common sequence: the part of the amount this worker has taken.
     series: SyncSeries,
     shared: bool,
-    /// Nothing is shared, nothing limited: no lock is needed.
+    /// Nothing is shared and nothing limited: no lock is needed.
     free: bool,
-    /// The mix goes by what all have completed.
+    /// The mix depends on the completions of all workers.
     by_completions: bool,
 }
 
 impl<'a> PoolOps<'a> {
-    /// The operations of the worker at `place` over `files`; `None` if the stream is none over all files of a set, has no fixed
-    /// record size, or an order that such a stream cannot have.
+    /// The operations of the worker at `place` over `files`; `None` if the stream is not over all files of a set, has no fixed record
+    /// size, or has an order that such a stream cannot have.
     ///
-    /// `common` belongs to all workers that draw from the sequence, or to this one alone. `busy` is needed for
-    /// [`Stream::exclusive`] only: one place for each operation that a worker may have in flight, `own` being this worker's.
+    /// `common` is shared by all workers that draw from the sequence, or private to this one. `busy` is needed for [`Stream::exclusive`]
+    /// only: one entry per operation that a worker may have in flight, `own` being this worker's.
     #[must_use]
     pub fn new(
         stream: &Stream,
@@ -197,7 +196,7 @@ impl<'a> PoolOps<'a> {
         })
     }
 
-    /// Operations that all workers together will do; `None` if that has no end or is not known.
+    /// Total operations of all workers; `None` if endless or unknown.
     #[must_use]
     pub fn amount(&self) -> Option<u64> {
         self.amount
@@ -228,7 +227,7 @@ impl<'a> PoolOps<'a> {
         Extent { file: file as u32, offset, bytes }
     }
 
-    /// After every operation, syncs included.
+    /// Called after every operation, syncs included.
     #[inline]
     fn drop_numbers(&mut self) {
         if let Positions::Scaled { rng, dropped } = &mut self.positions {
@@ -242,7 +241,7 @@ impl<'a> PoolOps<'a> {
     fn is_read(&mut self, done: &Done) -> bool {
         match self.direction {
             Direction::Read => true,
-            // Trims do not go on over all files in a row: see `check`.
+            // Trims do not run over all files in a row: see `check`.
             Direction::Write | Direction::Trim | Direction::TrimWrite => false,
             Direction::Mix(Mix::ReadPercent(p)) => below(&mut self.mix, 100) < u64::from(p),
             Direction::Mix(Mix::ReadsPerWrite(ratio)) => {
@@ -262,7 +261,7 @@ impl<'a> PoolOps<'a> {
         }
     }
 
-    /// What the sequence hands out next, while nobody else asks.
+    /// The next operation of the sequence; called with the lock held.
     fn decide(&mut self, done: &Done) -> Option<Op> {
         let common = self.common;
         let used_up = self.amount.is_some_and(|n| common.taken.load(Ordering::Relaxed) >= n);
@@ -280,7 +279,7 @@ impl<'a> PoolOps<'a> {
             return Some(self.sync_of(self.files.count));
         }
         let mut extent = self.extent();
-        // The one-in-a-million case of everybody on the last records left: rather a shared record than a wait for ever.
+        // Bounded for the one-in-a-million case that other workers hold all the records left: sharing a record beats waiting for ever.
         for _ in 0..1000 {
             if self.claim(extent) {
                 break;
@@ -298,7 +297,7 @@ impl<'a> PoolOps<'a> {
         Some(op(extent, read))
     }
 
-    /// The sync of a series in which so many files are left.
+    /// The sync of a series in which `left` files are left.
     fn sync_of(&self, left: u32) -> Op {
         self.common.series_left.store(left - 1, Ordering::Relaxed);
         if self.series.counted {
@@ -313,7 +312,7 @@ impl<'a> PoolOps<'a> {
         }
     }
 
-    /// Notes what this worker is about to work on, unless another one works on it.
+    /// Marks the record as used by this worker, unless another worker uses it.
     fn claim(&self, extent: Extent) -> bool {
         if self.busy.is_empty() {
             return true;
@@ -329,7 +328,7 @@ impl<'a> PoolOps<'a> {
     }
 }
 
-/// How a place of the region is noted as busy.
+/// Encoding of a position in `busy`.
 fn mark(files: Files, file: u32, offset: u64) -> u64 {
     u64::from(file) * files.file_bytes + offset + 1
 }
@@ -360,8 +359,8 @@ impl Source for PoolOps<'_> {
     }
 
     fn refill(&mut self, _drawn: Option<&Op>) {
-        // The amount is that of all workers, and the first of them that begins to count must not give the others theirs anew: a
-        // warm-up and a common amount exclude each other (see `check`).
+        // The amount is shared by all workers, and the first one to start counting must not reset it for the others: a warm-up and a
+        // common amount exclude each other (see `check`).
         if !self.shared {
             self.common.taken.store(0, Ordering::Relaxed);
         }
@@ -402,7 +401,7 @@ mod tests {
         }
     }
 
-    /// One letter an operation, as one worker sees it that does each before it asks for the next.
+    /// One letter per operation, for a worker that completes each before it asks for the next.
     fn letters(stream: &Stream, files: Files) -> String {
         let common = Common::default();
         let mut ops = PoolOps::new(stream, files, 1, Place::default(), &common, (&[], 0..0)).unwrap();
@@ -428,7 +427,7 @@ mod tests {
     }
 
     const MIX: Direction = Direction::Mix(Mix::ReadsPerWrite(1.5));
-    /// As MIX, by what was handed out.
+    /// Like MIX, by issued operations.
     const EXACT: Direction = Direction::Mix(Mix::ReadsPerWriteIssued(1.5));
     const COUNTED: SyncSeries = SyncSeries { requests: 100, data_only: false, at_end: false, counted: true };
 
@@ -468,7 +467,7 @@ mod tests {
         assert_eq!(seen, [(0, 0, 16384), (0, 16384, 3616), (1, 0, 16384), (1, 16384, 3616), (0, 0, 16384)]);
     }
 
-    /// `--rand-seed=7` on two files of 8 MiB, as the specification saw it under strace.
+    /// `--rand-seed=7` on two files of 8 MiB, from strace.
     #[test]
     fn the_offsets_of_one_thread_are_sysbenchs_own() {
         let scaled = Access::Scaled(Scaled { libc_seed: Some(7), dropped: 1 });
@@ -525,7 +524,7 @@ mod tests {
                 });
             }
         });
-        // 46 times 100 and 8, and 32 more: 4632 reads and writes, of which exactly as many read as with one thread.
+        // 46 times 100 and 8, and 32 more: 4632 reads and writes, with the same number of reads as with one thread.
         assert_eq!((taken.into_inner(), reads.into_inner()), (5000, 2779));
     }
 }

@@ -1,4 +1,4 @@
-//! The op stream of a [`Stream`]: kind, offset and size of one operation after the other, for one worker.
+//! The op stream of a [`Stream`]: kind, offset and size of each operation of one worker.
 
 mod by_kind;
 
@@ -14,13 +14,13 @@ use rand_xoshiro::rand_core::SeedableRng as _;
 /// One operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Op {
-    /// What is done.
+    /// Its kind.
     pub kind: OpKind,
     /// Which file of the set, for a stream over all of them; else 0.
     pub file: u32,
-    /// Where, in bytes from the start of the file.
+    /// Offset in the file, in bytes.
     pub offset: u64,
-    /// How many bytes.
+    /// Length in bytes.
     pub bytes: u32,
     /// Time to compute before it, ns; not part of the operation.
     pub think_ns: u64,
@@ -35,36 +35,36 @@ pub enum OpKind {
     Write,
     /// fsync (or fdatasync).
     Sync {
-        /// fdatasync.
+        /// fdatasync instead of fsync.
         data_only: bool,
     },
-    /// Give a record back: its bytes are those of the range.
+    /// Trim a record; offset and bytes give the range.
     Trim,
-    /// Drop what the page cache holds of a range, as far as it is clean. It is no operation of the program: nothing is counted, and no
-    /// latency is kept. It waits for what is in flight; without bytes it does no more than that.
+    /// Drop the clean page cache pages of a range. It is not an operation of the program: it is neither counted nor timed. It waits for
+    /// operations in flight; with 0 bytes that is all it does.
     Evict,
 }
 
 impl OpKind {
-    /// Whether it is one of the operations that the stream is made of. The others come in between, alone.
+    /// Whether it is one of the stream's own operations. The others are inserted between them and run alone.
     #[must_use]
     pub fn is_data(self) -> bool {
         matches!(self, Self::Read | Self::Write | Self::Trim)
     }
 }
 
-/// What has been completed so far; some mixes depend on it.
+/// Completions so far; some mixes depend on them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Done {
     /// Completed reads.
     pub reads: u64,
     /// Completed writes.
     pub writes: u64,
-    /// What is not due yet: the other kind is drawn instead.
+    /// Kind that is ahead of its rate: the other kind is drawn instead.
     pub early: Option<Early>,
 }
 
-/// The kind of operations of a mix that has a rate of its own.
+/// The kind of operations of a mix that has its own rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Early {
     /// Reads.
@@ -96,7 +96,7 @@ impl Sizes {
             Self::Fixed(size) => *size,
             Self::Between { unit, count, rng } => *unit * (below(rng, *count) as u32 + 1),
             Self::Split { cumulative, rng } => drawn(cumulative, rng),
-            // Those of a kind have no kinds themselves.
+            // A size per kind cannot contain another.
             Self::ByKind(_) => 0,
         }
     }
@@ -104,14 +104,14 @@ impl Sizes {
 
 enum Source {
     Order(Order),
-    /// Sequential with changing sizes: a byte cursor.
+    /// Sequential with varying sizes: a byte cursor.
     Cursor(u64),
-    /// Sequential for each kind: a byte cursor of the reads and one of the writes.
+    /// Sequential by kind: one byte cursor for reads and one for writes.
     Cursors {
         read: u64,
         write: u64,
     },
-    /// So many more operations of a run that has come to a record.
+    /// Operations left in a run, and the record it has reached.
     Runs {
         order: Order,
         at: u64,
@@ -119,7 +119,7 @@ enum Source {
         operations: u64,
         same: bool,
     },
-    /// Records that follow the last of their kind, and others that are drawn.
+    /// Records that follow the last of their kind, mixed with drawn ones.
     PartlyRandom(Box<PartlyRandom>),
     Striped(Stripes),
     Tiles(Tiles),
@@ -135,7 +135,7 @@ enum Source {
     },
 }
 
-/// A byte cursor of the reads and one of the writes, and the percentage of each that is drawn.
+/// A byte cursor for reads and one for writes, and the percentage of each that is drawn.
 struct PartlyRandom {
     order: Order,
     percent: [u8; 2],
@@ -144,7 +144,7 @@ struct PartlyRandom {
 }
 
 impl PartlyRandom {
-    /// The place of the next operation of a kind, if it is drawn.
+    /// The position of the next operation of a kind, if it is drawn.
     fn draws(&mut self, kind: usize, places: u64) -> Option<u64> {
         (below(&mut self.rng, 100) < u64::from(self.percent[kind])).then(|| self.order.next(places))
     }
@@ -187,7 +187,7 @@ pub struct StreamOps {
     sizes: Sizes,
     records: u64,
     unit: u64,
-    /// What offsets of records that are drawn are multiples of, and how many such offsets there are.
+    /// Alignment of drawn offsets, and the number of such offsets.
     step: u64,
     places: u64,
     region: Region,
@@ -195,7 +195,7 @@ pub struct StreamOps {
     /// The write that follows a trim.
     paired: Option<Op>,
     mix: Xoshiro256PlusPlus,
-    /// Handed out so far.
+    /// Operations handed out so far.
     issued: Done,
     left: Left,
     amount: Left,
@@ -207,7 +207,7 @@ pub struct StreamOps {
 }
 
 impl StreamOps {
-    /// The stream of the worker at `place`, over `region`; `None` if not one record fits into the region.
+    /// The stream of the worker at `place`, over `region`; `None` if not even one record fits into the region.
     #[must_use]
     pub fn new(stream: &Stream, region: Region, seed: u64, place: Place) -> Option<Self> {
         let seed = stream.seed_or(seed);
@@ -217,9 +217,9 @@ impl StreamOps {
         if region.length < stream.least_region().0 && !listed {
             return None;
         }
-        // Offsets are multiples of the unit such that the largest record still fits.
+        // Offsets are multiples of the unit at which the largest record still fits.
         let records = if listed { 1 } else { region.length.saturating_sub(largest) / unit + 1 };
-        // Where they are multiples of something else, a pass moves as much.
+        // Another alignment does not change the bytes of a pass.
         let step = if stream.align.0 == 0 { unit } else { stream.align.0 };
         let places = match by_kind::places(&stream.record, region.length) {
             _ if listed => 1,
@@ -269,7 +269,7 @@ impl StreamOps {
                 Left::Operations(of_preconditioning(places, *spare, *rounds, *apart)?)
             }
             _ if matches!(sizes, Sizes::Fixed(_)) => Left::Operations(records),
-            // What is less than a unit is never touched.
+            // A remainder smaller than a unit is never touched.
             Access::Sequential | Access::SequentialByKind => Left::Bytes(region.length / unit * unit),
             _ if stream.fills() => Left::Bytes(region.length / unit * unit),
             _ => Left::Bytes(region.length),
@@ -303,13 +303,13 @@ impl StreamOps {
         })
     }
 
-    /// Begins the amount anew, as after a warm-up; the order goes on where it is. An operation that was drawn already and is still to
-    /// be done is part of it.
+    /// Resets the amount, as after a warm-up; the order continues where it is. An operation already drawn but not yet done is part of the
+    /// new amount.
     pub fn refill(&mut self, drawn: Option<&Op>) {
         self.left = self.amount;
         let counts = |kind: OpKind| match kind {
             OpKind::Sync { .. } | OpKind::Evict => false,
-            // It was counted with its trim, which belongs to what is over.
+            // It was counted with its trim, which belongs to the old amount.
             OpKind::Write => self.direction != Direction::TrimWrite,
             OpKind::Read | OpKind::Trim => true,
         };
@@ -322,7 +322,7 @@ impl StreamOps {
         }
     }
 
-    /// Whether no operation is left but a sync.
+    /// Whether only a sync may be left.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.paired.is_none() && matches!(self.left, Left::Operations(0) | Left::Bytes(0))
@@ -334,7 +334,7 @@ impl StreamOps {
         self.records
     }
 
-    /// Operations still to come, without syncs, if that is known.
+    /// Operations still to come, without syncs; `None` if unknown.
     #[must_use]
     pub fn remaining_operations(&self) -> Option<u64> {
         let records = self.remaining_records()?;
@@ -381,7 +381,7 @@ impl StreamOps {
             *at = if *at + 1 == list.len() { 0 } else { *at + 1 };
             return Some(self.listed(&op, done));
         }
-        // Each has random numbers of its own, so neither depends on which is drawn first.
+        // Each kind has its own random numbers, so neither depends on which is drawn first.
         let read = self.next_is_read(done);
         let (offset, bytes, think_ns) = self.next_extent(read);
         match &mut self.left {
@@ -403,7 +403,7 @@ impl StreamOps {
         Some(Op { kind, file: 0, offset, bytes, think_ns })
     }
 
-    /// The write of the record that was given back last, if it is still to come.
+    /// The write of the last trimmed record, if it is still to come.
     pub(super) fn take_paired(&mut self) -> Option<Op> {
         self.paired.take()
     }
@@ -472,12 +472,11 @@ impl StreamOps {
                 let (offset, size) = advance(at, (size, &mut self.sizes), self.unit, self.region.length);
                 (self.region.start + offset, size, 0)
             }
-            // What is listed was handed out before anything is drawn.
+            // Listed operations are handed out before anything is drawn.
             Source::List { .. } => (0, size, 0),
         }
     }
 
-    /// A listed operation, as it is handed out.
     fn listed(&mut self, op: &ListedOp, done: &Done) -> Op {
         let kind = match op.does {
             Some(Does::Read) => OpKind::Read,
@@ -521,11 +520,11 @@ impl StreamOps {
     }
 }
 
-/// Sizes that are drawn for the last place of a pass before it takes the least.
+/// Sizes drawn for the last position of a pass before the smallest is taken.
 const MOST_DRAWN: u32 = 64;
 
-/// Where a record goes that was drawn with `size`, and how long it is. Another size is drawn where it would go beyond the end, and the next
-/// record begins anew. The cursor stands behind it.
+/// Offset and length of a record drawn with `size`. If it would cross the end, other sizes are drawn, and the next record wraps around.
+/// The cursor moves past the record.
 fn advance(at: &mut u64, (mut size, sizes): (u32, &mut Sizes), unit: u64, length: u64) -> (u64, u32) {
     let left = |at: u64| length.saturating_sub(at) / unit * unit;
     if left(*at) == 0 {
@@ -539,7 +538,7 @@ fn advance(at: &mut u64, (mut size, sizes): (u32, &mut Sizes), unit: u64, length
         drawn += 1;
     }
     if size > left {
-        // The least one always fits.
+        // The smallest size always fits.
         size = u32::try_from(unit).unwrap_or(left).min(left);
     }
     *at += u64::from(size);

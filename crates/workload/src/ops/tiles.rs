@@ -1,28 +1,28 @@
-//! Records of changing sizes that fill a region: each begins where no other of the pass lies, and ends before the next that does. So
-//! every unit belongs to one record of a pass, whatever sizes are drawn; one bit of memory for each unit says whether it does.
+//! Records of varying sizes that tile a region: each begins where no other of the pass lies and ends before the next one begins. So every
+//! unit belongs to one record of a pass, whatever sizes are drawn; a bitmap with one bit per unit tracks this.
 
 use super::order::Order;
 use super::{Place, Region};
 use crate::Access;
 
-/// The records of a region.
+/// The tiling of a region.
 pub(super) struct Tiles {
     order: Order,
-    /// Bytes of a unit, and how many there are.
+    /// Bytes per unit, and number of units.
     unit: u64,
     units: u64,
-    /// A bit for each unit that belongs to a record of this pass.
+    /// Bit set: the unit belongs to a record of this pass.
     taken: Vec<u64>,
     left: u64,
 }
 
 impl Tiles {
-    /// Records of multiples of `unit`; `None` if the region has not one unit.
+    /// Records of multiples of `unit`; `None` if the region is smaller than one unit.
     pub fn new(unit: u64, region: Region, seed: u64, place: Place) -> Option<Self> {
         Self::drawn(&Access::Permuted, unit, region, seed, place)
     }
 
-    /// Likewise, in an order that has no passes.
+    /// The same, in an order without passes.
     pub fn anywhere(unit: u64, region: Region, seed: u64, place: Place) -> Option<Self> {
         Self::drawn(&Access::Uniform, unit, region, seed, place)
     }
@@ -34,21 +34,21 @@ impl Tiles {
         Some(Self { order, unit, units, taken: vec![0; words], left: units })
     }
 
-    /// Begins anew, in so many bytes: at most those that there were first.
+    /// Starts over with `length` bytes, at most the initial length.
     pub fn renew(&mut self, length: u64) {
         self.units = length / self.unit;
         self.left = self.units;
         self.taken.fill(0);
     }
 
-    /// The place of the next record in the region, and its size: at most `size`.
+    /// Offset of the next record in the region, and its size: at most `size`.
     pub fn next(&mut self, size: u32) -> (u64, u32) {
         if self.left == 0 {
             self.taken.fill(0);
             self.left = self.units;
         }
         let drawn = self.order.next(self.units);
-        // One is free. The next one begins the longest stretch that is left there.
+        // At least one unit is free: take the first one at or after the drawn position.
         let at = self.free_from(drawn).or_else(|| self.free_from(0)).unwrap_or(drawn);
         let wanted = u64::from(size) / self.unit;
         let mut end = at;
@@ -60,7 +60,7 @@ impl Tiles {
         (at * self.unit, u32::try_from(bytes).unwrap_or(size))
     }
 
-    /// The first free unit that is not before this one.
+    /// The first free unit at or after `unit`.
     fn free_from(&self, unit: u64) -> Option<u64> {
         let first = (unit / 64) as usize;
         let before = (1u64 << (unit % 64)) - 1;

@@ -1,26 +1,26 @@
-//! The op stream of a stream whose files take turns (`pick = "all"` with `turns`): every file has an order of its own, as if it were
-//! alone, and what is drawn is which file comes next. A file that is done drops out until all are; then the next pass begins. Where some
-//! files are more popular than others none drops out: it begins anew.
+//! The op stream of a stream whose files take turns (`pick = "all"` with `turns`): every file has its own order, as if it were alone, and
+//! the next file is drawn. A file that is done drops out until all are; then the next pass begins. With popular files none drops out: a
+//! finished file starts over.
 
 use super::order::{FOR_FILES, FOR_TURNS, Order};
 use super::{Done, Op, OpKind, Place, Region, Source, StreamOps, derive_seed};
 use crate::{Access, Amount, Direction, Record, Stream};
 
-/// Draws of a place that is empty, before the next one that is not is taken.
+/// Draws that hit an empty slot before the next occupied one is taken.
 const MOST_DRAWS: u32 = 64;
-/// An amount without an end. Counted down it lasts for centuries.
+/// An endless amount. Counted down, it lasts for centuries.
 const NO_END: u64 = u64::MAX;
-/// A place whose file is done, with no other to follow it.
+/// A slot whose file is done, with no other to follow it.
 const EMPTY: usize = usize::MAX;
 
 /// Iterates over the operations of one worker whose files take turns. `next` allocates nothing.
 pub struct TurnOps {
     files: Vec<StreamOps>,
-    /// The files that take turns now.
+    /// The files taking turns now, by slot.
     places: Vec<usize>,
-    /// Places that are empty.
+    /// Number of empty slots.
     empty: usize,
-    /// Files that have come in this pass.
+    /// Files that have joined in this pass.
     entered: usize,
     /// Most files that take turns at once.
     most: usize,
@@ -31,12 +31,12 @@ pub struct TurnOps {
     pairs: bool,
     /// Operations of a turn.
     turn: u64,
-    /// Whose turn it is, where it stands, and what is left of it.
+    /// The file whose turn it is, its slot, and what is left of the turn.
     file: usize,
     place: usize,
     turn_left: u64,
     left: Left,
-    /// What an amount begins with.
+    /// The initial amount.
     amount: Left,
     sync_after: u64,
     writes_until_sync: u64,
@@ -44,14 +44,14 @@ pub struct TurnOps {
     only_between: bool,
 }
 
-/// Which place comes next.
+/// Selection of the next slot.
 enum Next {
-    /// One after the other; this one.
+    /// Round robin; the next slot.
     InTurn(usize),
     Drawn(Box<Order>),
 }
 
-/// What is still to be done: passes after this one, operations, bytes.
+/// What is left to do: passes after this one, operations, bytes.
 #[derive(Clone, Copy)]
 struct Left {
     passes: u64,
@@ -60,8 +60,8 @@ struct Left {
 }
 
 impl TurnOps {
-    /// The operations of the worker at `place`; `regions` are the parts of its files. `None` if the stream's files take no turns, or
-    /// not one record fits into one of the parts.
+    /// The operations of the worker at `place`; `regions` are the parts of its files. `None` if the stream's files take no turns, or one
+    /// of the parts is smaller than a record.
     #[must_use]
     pub fn new(stream: &Stream, regions: &[Region], seed: u64, place: Place) -> Option<Self> {
         let turns = stream.turns.as_ref()?;
@@ -122,11 +122,11 @@ impl TurnOps {
         self.left.operations == 0 || self.left.bytes == 0 || (self.pass_is_over() && self.left.passes == 0)
     }
 
-    /// All files once more.
+    /// Starts all files again.
     fn begin_pass(&mut self) {
         self.files.iter_mut().for_each(|file| file.refill(None));
         self.places.clear();
-        // It had room for as many before.
+        // Does not allocate: it held this many before.
         self.places.extend(0..self.most);
         self.empty = 0;
         self.entered = self.most;
@@ -152,7 +152,7 @@ impl TurnOps {
         self.file
     }
 
-    /// The write of the record that was just given back: neither a turn nor an amount of its own.
+    /// The write of the record just trimmed: it takes neither a turn nor part of the amount.
     fn paired_write(&mut self) -> Option<Op> {
         if !self.pairs {
             return None;
@@ -168,7 +168,7 @@ impl TurnOps {
         Some(Op { file: file as u32, ..write })
     }
 
-    /// The next place that is not empty; there is one.
+    /// The next occupied slot; there is one.
     fn choose(&mut self) -> usize {
         let count = self.places.len();
         let mut place = 0;
@@ -192,7 +192,7 @@ impl TurnOps {
         place
     }
 
-    /// The file whose turn it is has done its part of the pass.
+    /// The current file has done its part of the pass.
     fn file_is_done(&mut self) {
         if !self.drop_out {
             self.files[self.file].refill(None);
@@ -206,7 +206,7 @@ impl TurnOps {
         }
         self.places[self.place] = EMPTY;
         self.empty += 1;
-        // Walking over them is to cost no more than they saved.
+        // Compacting must not cost more than the skipped empty slots saved.
         if let Next::InTurn(next) = &mut self.next
             && self.empty * 2 > self.places.len()
             && self.empty < self.places.len()
@@ -255,7 +255,7 @@ impl Left {
 }
 
 impl Source for TurnOps {
-    /// A sync takes a turn, too: programs that take turns choose the file before they know what to do with it.
+    /// A sync takes a turn, too: programs with such turns choose the file before the operation.
     #[inline]
     fn next(&mut self, done: &Done) -> Option<Op> {
         let over = self.is_over();
@@ -286,7 +286,7 @@ impl Source for TurnOps {
     fn refill(&mut self, drawn: Option<&Op>) {
         self.begin_pass();
         self.left = self.amount;
-        // What is still to be done of the pass before is done first.
+        // Operations left from the previous pass come first.
         let Some(op) = drawn.filter(|op| !matches!(op.kind, OpKind::Sync { .. })) else { return };
         if self.pairs && op.kind == OpKind::Write {
             // Counted with its trim.
@@ -396,7 +396,7 @@ mod tests {
 
     #[test]
     fn popular_files_do_not_drop_out() {
-        // fio 3.33 with file_service_type=zipf:1.2: one file again and again, others never.
+        // fio 3.33 with file_service_type=zipf:1.2: one file over and over, others never.
         let told = all(&stream(Access::Zipf { theta: 3.0 }, 1), &[2; 8]);
         let words: Vec<&str> = told.split(' ').collect();
         let most = (0..8).map(|f| words.iter().filter(|w| w.starts_with(&format!("{f}."))).count()).max();
@@ -420,7 +420,7 @@ mod tests {
         assert_eq!(told(&mut ops, 1), "0.0");
         let drawn = ops.next(&Done::default()).unwrap();
         ops.refill(Some(&drawn));
-        // The operation in hand is part of the amount of four.
+        // The operation already drawn is part of the amount of four.
         assert_eq!(told(&mut ops, 99).split(' ').count(), 3);
     }
 

@@ -1,4 +1,4 @@
-//! Zones one after the other: a zone is left when so many bytes were moved in it.
+//! Zones one after the other: a zone is left once a given number of bytes were moved in it.
 
 use super::order::{FOR_SHARE, Order, below};
 use super::tiles::Tiles;
@@ -7,7 +7,7 @@ use crate::Access;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng as _;
 
-/// Where it is, in bytes from the start of the region.
+/// Position in the region, in bytes from its start.
 pub(super) struct Zones {
     range: u64,
     period: u64,
@@ -16,28 +16,28 @@ pub(super) struct Zones {
     length: u64,
     start: u64,
     done: u64,
-    /// Where in the zone the next read and the next write come, in sequence.
+    /// Offsets in the zone of the next sequential read and write.
     cursors: [u64; 2],
     drawn: Option<Drawn>,
 }
 
-/// What does not come in sequence.
+/// The operations that are drawn rather than sequential.
 struct Drawn {
     places: Places,
-    /// The percentage of the reads and of the writes that are drawn.
+    /// Percentage of the reads and of the writes that are drawn.
     percent: [u8; 2],
     rng: Xoshiro256PlusPlus,
 }
 
 enum Places {
-    /// Anywhere that nothing was on this visit.
+    /// Any place not yet used on this visit.
     OnceEach(Tiles),
-    /// Of so many units.
+    /// Over this number of units.
     WithRepeats(Order, u64),
 }
 
 impl Drawn {
-    /// `None` if a zone has no room for a unit; `Some(None)` if nothing is drawn.
+    /// `None` if a zone is smaller than a unit; `Some(None)` if nothing is drawn.
     fn new(inside: &Access, unit: u64, zone: Region, seed: u64, place: Place) -> Option<Option<Self>> {
         let (order, percent) = match inside {
             Access::Sequential => return Some(None),
@@ -62,7 +62,7 @@ impl Drawn {
 }
 
 impl Zones {
-    /// Zones of `range` bytes with `gap` bytes between them. `None` if a zone has nothing, or no room for a unit that is drawn.
+    /// Zones of `range` bytes with `gap` bytes between them. `None` if a zone is empty, or smaller than a unit where offsets are drawn.
     pub fn new(
         (range, gap, moved): (u64, u64, u64),
         unit: u64,
@@ -86,7 +86,7 @@ impl Zones {
         })
     }
 
-    /// The place of the next record that is read or written (kind 0 or 1), and its size: at most `size`.
+    /// Offset of the next record to read or write (kind 0 or 1), and its size: at most `size`.
     pub fn next(&mut self, kind: usize, size: u32) -> (u64, u32) {
         if self.done >= self.moved {
             self.enter(self.start.saturating_add(self.period));
@@ -108,7 +108,7 @@ impl Zones {
             }
             Some(Places::OnceEach(tiles)) => {
                 let (offset, free) = tiles.next(size);
-                // What had its turn on this visit cuts a record short, and so does the end of the region; the end of the zone does not.
+                // A record is cut short at data used on this visit and at the end of the region, but not at the end of the zone.
                 let ends_zone = offset + u64::from(free) == self.range.min(left) / self.unit * self.unit;
                 (offset, if ends_zone { size.min(most(offset)) } else { free })
             }
@@ -118,7 +118,7 @@ impl Zones {
         (self.start + inside, size)
     }
 
-    /// Bytes from the next place to the end of the region, in whole units. In sequence the last zone may be cut by that end.
+    /// Bytes from the next offset to the end of the region, in whole units. The last zone may be cut short by the end when sequential.
     fn left(&self, kind: usize, is_drawn: bool) -> u64 {
         let from = match is_drawn {
             false => self.start.saturating_add(self.cursors[kind] % self.range),
@@ -147,14 +147,14 @@ mod tests {
         let found: Vec<(u64, u32)> = (0..200).map(|_| order.next(0, 12 << 10)).collect();
         assert!(found.iter().any(|(offset, size)| offset % (32 << 10) == 12 << 10 && *size == 12 << 10));
         assert!(found.iter().all(|(offset, size)| offset % (32 << 10) < 16 << 10 && offset + u64::from(*size) <= 64 << 10));
-        // What was moved on this visit is not moved again.
+        // Data used on this visit are not used again.
         for pair in found.windows(2).filter(|pair| pair[0].0 >> 15 == pair[1].0 >> 15) {
             let [(first, size), (second, next)] = pair else { continue };
             assert!(first + u64::from(*size) <= *second || second + u64::from(*next) <= *first, "{pair:?}");
         }
     }
 
-    /// Offsets in KiB of so many records.
+    /// Offsets in KiB of `count` records.
     fn places(zones: &mut Zones, count: usize, size: u32) -> Vec<u64> {
         (0..count).map(|_| zones.next(0, size << 10).0 >> 10).collect()
     }
@@ -179,7 +179,7 @@ mod tests {
         assert!(found.chunks(4).enumerate().all(|(n, visit)| visit.iter().all(|at| at / 32 == n as u64 % 2)));
         let first = found.iter().filter(|at| *at % 32 == 0).count();
         assert!((330..390).contains(&first) && found.iter().all(|at| at % 32 < 16), "{first}");
-        // In sequence behind the last one, and round the zone, but for the half that is drawn.
+        // Sequential after the last one, wrapping around in the zone, except for the half that is drawn.
         let partly = |order, percent| Access::PartlyRandom {
             order: Box::new(order),
             reads_percent: percent,

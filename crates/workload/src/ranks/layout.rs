@@ -1,9 +1,9 @@
-//! A rank's part of a file that all ranks work on: one piece of it, or every so many-th record. What is left at the end of a region that
-//! cannot be divided evenly belongs to nobody, as a part smaller than a record does.
+//! A rank's part of a file shared by all ranks: one piece of it, or every n-th record. A remainder of the region that cannot be divided
+//! evenly is not used by any rank, like a part smaller than a record.
 
 use crate::{Access, Amount, Bytes, FileSet, Layout, Record, Sizing, Stream};
 
-/// Has a stream work on the part of rank `rank` of `ranks`.
+/// Restricts a stream to the part of rank `rank` of `ranks`.
 ///
 /// # Errors
 /// If there is no such part.
@@ -55,7 +55,7 @@ pub(super) fn lay_out(
     Ok(())
 }
 
-/// Bytes of the region that all ranks share.
+/// Bytes of the region shared by all ranks.
 fn length_of(stream: &Stream, set: Option<&FileSet>) -> Result<u64, String> {
     if let Some(Bytes(length)) = stream.length {
         return Ok(length);

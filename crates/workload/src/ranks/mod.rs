@@ -1,5 +1,5 @@
-//! One rank's share of a workload that many ranks execute together: its seed, its files, its part of shared files ([`layout`]), the
-//! steps that are its to do. Pure; who the ranks are and how they meet is somebody else's. Of one rank the share is the workload itself.
+//! One rank's share of a workload that many ranks execute together: its seed, its files, its part of shared files ([`layout`]), and the
+//! steps it must do. Pure; finding and connecting ranks is done elsewhere. With a single rank the share is the workload itself.
 
 mod layout;
 mod rest;
@@ -13,24 +13,24 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Which rank, of how many.
+/// A rank's position among the ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seat {
-    /// Its number, from 0.
+    /// Index of the rank.
     pub rank: u32,
-    /// How many there are.
+    /// Number of ranks.
     pub ranks: u32,
-    /// In reordered phases a rank works on what the rank so many numbers behind it made: the ranks of a host.
+    /// In reordered phases a rank works on the files of the rank this many indices after it: the number of ranks per host.
     pub shift: u32,
-    /// It is the first of its host: what concerns a whole machine is its to do.
+    /// It is the first rank of its host and executes the steps that concern a whole machine.
     pub first_on_host: bool,
 }
 
 impl Seat {
-    /// The only rank there is.
+    /// The seat of a single rank.
     pub const ALONE: Self = Self { rank: 0, ranks: 1, shift: 0, first_on_host: true };
 
-    /// Whose work it looks at in reordered phases.
+    /// The rank whose files it uses in reordered phases.
     #[must_use]
     pub fn other(self) -> u32 {
         ((u64::from(self.rank) + u64::from(self.shift)) % u64::from(self.ranks.max(1))) as u32
@@ -38,7 +38,7 @@ impl Seat {
 }
 
 impl Workload {
-    /// What is wrong with the division among ranks, whatever their number.
+    /// Errors in the division among ranks, whatever their number.
     pub(crate) fn ranks_errors(&self) -> Vec<String> {
         let mut errors = Vec::new();
         let unknown_sets = self.ranks.shared.keys().filter(|name| self.fileset(name).is_none());
@@ -59,13 +59,13 @@ impl Workload {
         errors
     }
 
-    /// Whether any phase works on files that another rank makes.
+    /// Whether any phase works on files that another rank creates.
     #[must_use]
     pub fn needs_a_shared_directory(&self) -> bool {
         !self.ranks.shared.is_empty() || !self.ranks.reordered.is_empty()
     }
 
-    /// Whether ranks work on common files in a phase: the first one has to make them before the others come.
+    /// Whether ranks work on common files in a phase: the first one must create them before the others start.
     #[must_use]
     pub fn shares_files_in(&self, phase: &Phase) -> bool {
         let shared = |name: &str| self.ranks.shared.contains_key(name);
@@ -77,20 +77,20 @@ impl Workload {
     /// The share of one rank.
     ///
     /// # Errors
-    /// What cannot be divided, in words.
+    /// Why the workload cannot be divided.
     pub fn for_rank(&self, seat: Seat) -> Result<Self, String> {
         if seat.ranks <= 1 {
             return Ok(self.clone());
         }
         let mut share = self.clone();
-        // A share is divided no further.
+        // A share is not divided again.
         share.ranks = crate::Ranks::default();
         share.seed = seed_of(self.seed, seat.rank);
         for set in &mut share.filesets {
             if !self.ranks.shared.contains_key(&set.name) {
                 named_after(set, seat.rank);
             } else if seat.rank > 0 && set.existing != Existing::Reuse {
-                // Made by the first rank, and the user has named it to be written.
+                // Created by the first rank; the user named it for writing.
                 (set.existing, set.foreign_writable, set.keep) = (Existing::Reuse, true, false);
             }
         }
@@ -127,7 +127,7 @@ impl Workload {
         Ok(share)
     }
 
-    /// Whether a step is to be done by this rank.
+    /// Whether this rank must do a step.
     fn is_ours(&self, action: &Action, seat: Seat) -> bool {
         match action {
             Action::Prepare(set)
@@ -143,7 +143,7 @@ impl Workload {
     }
 }
 
-/// The first rank has the workload's own seed, the others one that follows from it and their number.
+/// The first rank uses the workload's own seed, the others a seed derived from it and their index.
 fn seed_of(seed: Seed, rank: u32) -> Seed {
     if rank == 0 {
         return seed;
@@ -154,7 +154,7 @@ fn seed_of(seed: Seed, rank: u32) -> Seed {
     Seed(z ^ (z >> 31))
 }
 
-/// Gives the files of a set the number of a rank.
+/// Appends a rank's number to the file names of a set.
 fn named_after(set: &mut FileSet, rank: u32) {
     let with = |path: &PathBuf, end: &str| -> PathBuf {
         let mut name: OsString = path.clone().into_os_string();
@@ -168,12 +168,12 @@ fn named_after(set: &mut FileSet, rank: u32) {
     }
 }
 
-/// What a set is called whose files another rank made.
+/// Name of the file set with another rank's files.
 fn of_another(name: &str) -> String {
     format!("{name} of another rank")
 }
 
-/// Has a phase work on the files of another rank; gives the names of the sets concerned.
+/// Makes a phase use the files of another rank; returns the names of the sets concerned.
 fn renamed(phase: &mut Phase, shared: &std::collections::BTreeMap<String, crate::Layout>) -> Vec<String> {
     let mut found = Vec::new();
     let mut rename = |name: &mut String| {
@@ -205,7 +205,7 @@ fn rename_in(ops: &mut [crate::FlowOp], rename: &mut dyn FnMut(&mut String)) {
     }
 }
 
-/// Why a phase cannot work on what others made.
+/// Why a phase cannot use another rank's files.
 fn not_reordered(phase: &Phase) -> Option<String> {
     if streams_of(phase).any(|s| s.direction != crate::Direction::Read || s.changes_files())
         || !crate::flow::set_names(phase, crate::Act::changes).is_empty()

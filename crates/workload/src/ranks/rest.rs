@@ -1,4 +1,4 @@
-//! Wear-out: what a stream that was stopped still has to do until it has done as much as the one that did most.
+//! Wear-out: what a stopped stream still must do to catch up with the one that did most.
 
 use super::streams_of;
 use crate::{
@@ -25,10 +25,10 @@ pub(super) fn why_not(phase: &Phase) -> Option<String> {
             && s.keep_written.is_none()
             && s.pace.ratio.is_none()
             && s.beside.is_none()
-            // What failed is not among what was done.
+            // Failed operations are not counted as done.
             && s.pass_over == crate::PassOver::default()
     };
-    // Times of a group would end its rest, too; groups are taken apart, so that no number of one leads anywhere.
+    // Times of a group would end its wear-out, too; groups are split here, which would invalidate references to group numbers.
     let times = phase.groups.iter().any(|g| g.times != crate::Times::default());
     if times || !phase.stop.steady_groups.is_empty() {
         return Some("it is for groups without times of their own".into());
@@ -37,8 +37,8 @@ pub(super) fn why_not(phase: &Phase) -> Option<String> {
         .then(|| "it is for streams that write records of one size in order, once".into())
 }
 
-/// The phase `number` of one rank's share, such that every worker does what it lacks to `most` operations; `done` is what each of them
-/// has done. `None` if nobody lacks any. Groups and threads are taken apart: each worker has its own amount.
+/// The phase `number` of one rank's share, changed so that every worker does what it lacks to `most` operations; `done` is what each of
+/// them has done. `None` if no worker lacks any. Groups and threads are split so that each worker has its own amount.
 #[must_use]
 pub fn wear_out(share: &Workload, number: usize, done: &[u64], most: u64) -> Option<Workload> {
     let phase = share.phases.get(number)?;
@@ -83,7 +83,7 @@ fn workers(phase: &Phase) -> Vec<(&Group, &crate::Thread)> {
     found
 }
 
-/// Has a stream begin where it was stopped, and do so many more.
+/// Makes a stream begin where it was stopped and do `lacking` more operations.
 fn advance(stream: &mut Stream, done: u64, lacking: u64) {
     let Record::Fixed(Bytes(record)) = stream.record else { return };
     let step = match stream.access {
@@ -93,7 +93,7 @@ fn advance(stream: &mut Stream, done: u64, lacking: u64) {
     let skipped = done.saturating_mul(step);
     stream.open.truncate = false;
     if lacking == 0 {
-        // A worker has to do something: its last record once more.
+        // A worker must do something: repeat its last record.
         let back = skipped.saturating_sub(step);
         stream.start = Bytes(stream.start.0 + back);
         stream.length = Some(Bytes(record));

@@ -1,4 +1,4 @@
-//! Shares of ranks: who works on which bytes of which files, and that nothing is done twice or by nobody.
+//! Shares of ranks: which rank uses which bytes of which files, without gaps or overlaps.
 
 use super::{Seat, streams_of_mut, wear_out};
 use crate::ops::{Done, Place, Region, StreamOps};
@@ -152,7 +152,7 @@ fn the_first_rank_makes_what_all_share_and_the_first_of_a_host_syncs_it() {
 
 #[test]
 fn seeds_differ_and_follow_from_one() {
-    // A file that has a record for each of so many.
+    // A file with at least one record per rank.
     let large = Workload::from_toml(&TEXT.replace("1MiB", "64MiB")).unwrap();
     let seeds: BTreeSet<u64> = (0..64).map(|r| large.for_rank(seat(r, 64)).unwrap().seed.0).collect();
     assert_eq!(seeds.len(), 64);

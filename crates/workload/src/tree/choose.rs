@@ -1,22 +1,22 @@
-//! Which entries exist at the start: every entry is decided on once, in a random order, by a random number against a threshold.
-//! So the share is met on average only; the numbers drawn are the same for every share.
+//! Which entries exist at the start: every entry is decided on once, in a random order, by comparing a random number with a threshold. So
+//! the share is met on average only; the numbers drawn are the same for every share.
 
 use super::LayoutState;
 use crate::ops::generators::scaled;
 
-/// Numbers of the C library's generator reach this.
+/// Largest number of the C library's generator.
 const LARGEST: u64 = 2_147_483_647;
 
-/// What becomes of an entry whose number is the threshold itself.
+/// The outcome for an entry whose number equals the threshold.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Edge {
-    /// It does not exist: so with files.
+    /// It does not exist; used for files.
     Absent,
-    /// It exists: so with leaf directories.
+    /// It exists; used for leaf directories.
     Present,
 }
 
-/// Calls `exists` with the position of each of `count` entries that exists.
+/// Calls `exists` with the index of each of `count` entries that exists.
 pub(super) fn choose(
     count: usize,
     percent: u8,
@@ -40,10 +40,10 @@ pub(super) fn choose(
     }
 }
 
-/// The entries not decided on yet, as links from each entry to the next one that may be undecided. Links are shortened as they are
-/// followed, so that finding one costs next to nothing on average.
+/// The undecided entries, as links from each entry to the next one that may be undecided. Links are shortened as they are followed, so
+/// finding one takes nearly constant time on average.
 struct Undecided {
-    /// Entry -> itself while it is undecided, else one further on; one past the end stands for "none".
+    /// Entry -> itself while undecided, otherwise a later one; one past the end means "none".
     next: Vec<u32>,
 }
 
@@ -52,7 +52,7 @@ impl Undecided {
         Self { next: (0..=count as u32).collect() }
     }
 
-    /// Takes the first undecided entry from `wish` on, or else the very first.
+    /// Takes the first undecided entry from `wish` on, or else the first of all.
     fn take_from(&mut self, wish: usize) -> usize {
         let none = self.next.len() - 1;
         let mut found = self.find(wish.min(none));

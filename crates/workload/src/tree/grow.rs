@@ -1,5 +1,5 @@
-//! The form of a tree: directories are made depth first, each with a depth to end at and a width drawn for it, until all entries
-//! have a place. Recursion is a stack of our own, because a depth may be drawn that no thread's stack would survive.
+//! The shape of a tree: directories are created depth first, each with a drawn final depth and width, until all entries are placed. Uses
+//! an explicit stack, because a drawn depth may exceed any thread's stack.
 
 use super::{Amount, Directory, FileEntry, Layout, LayoutError, LayoutRequest, LeafDirectory};
 use crate::ops::StandardGamma;
@@ -16,10 +16,10 @@ struct Open {
     next: u32,
 }
 
-/// What directories are drawn from.
+/// The distributions of directories.
 struct Forms<'a> {
     request: &'a LayoutRequest<'a>,
-    /// Of depths and fixed widths, and its shape; none: they are exact.
+    /// Distribution of depths and fixed widths, and its shape; `None`: they are exact.
     gamma: Option<(StandardGamma, f64)>,
     mean_depth: f64,
 }
@@ -100,7 +100,7 @@ impl Forms<'_> {
             0 => 1,
             depth => depth,
         };
-        // A directory that takes nothing would never let the tree end.
+        // A directory that takes nothing would keep the tree from ending.
         let width = if width > 0.0 { width } else { 1.0 };
         Open { index, level, leaf: i64::from(level) >= i64::from(depth), width, next: 1 }
     }
@@ -113,8 +113,8 @@ impl Forms<'_> {
     }
 }
 
-/// The whole part as x86 converts to a C int: what does not fit, infinity among it, becomes the least int. Trees of width 1 have
-/// an infinite mean depth, and owe to this that each of their directories is a leaf.
+/// Converts to a C int as x86 does: values out of range, including infinity, become the smallest int. Trees of width 1 have an infinite
+/// mean depth, and because of this each of their directories is a leaf.
 fn c_int(value: f64) -> i32 {
     if value > -2_147_483_649.0 && value < 2_147_483_648.0 { value as i32 } else { i32::MIN }
 }

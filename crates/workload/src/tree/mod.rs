@@ -1,6 +1,6 @@
-//! The layout of a directory tree: which directories and files it consists of, how large the files are, and which of them exist
-//! at the start. It follows from the request and from the generators' state alone, name by name and byte by byte as Filebench
-//! 1.5 lays its trees out. Pure: it names files; whoever has a file system makes them.
+//! The layout of a directory tree: its directories and files, the file sizes, and which of them exist at the start. It follows from the
+//! request and the generators' state alone, name by name and byte by byte as Filebench 1.5 lays its trees out. Pure: it only names files;
+//! the executor creates them.
 //!
 //! A million files take about 30 MB and a tenth of a second.
 
@@ -15,11 +15,11 @@ pub use of_workload::{Layouts, SetError, layouts};
 use crate::ops::generators::{GlibcRandom, Mt19937, Rand48};
 use std::fmt::Write as _;
 
-/// A random variable as the layout sees it: asked for the next value, and handed the stream of the process in case it draws from
-/// that one. It is called through a shared reference because one variable may serve as width, depth and size of the same tree.
+/// A random variable as the layout sees it: returns the next value, given the stream of the process in case it draws from that one. It is
+/// called through a shared reference because one variable may serve as width, depth and size of the same tree.
 pub type Draw<'a> = dyn Fn(&mut Rand48) -> f64 + 'a;
 
-/// A number of the request: the same each time, or drawn anew.
+/// A number of the request: fixed, or drawn each time.
 #[derive(Clone, Copy)]
 pub enum Amount<'a> {
     /// Always this.
@@ -33,7 +33,7 @@ pub enum Amount<'a> {
     },
 }
 
-/// What tree is wanted.
+/// Parameters of a tree.
 #[derive(Clone, Copy)]
 pub struct LayoutRequest<'a> {
     /// Number of files.
@@ -44,7 +44,7 @@ pub struct LayoutRequest<'a> {
     pub width: Amount<'a>,
     /// Shape of the gamma distribution of depths and of fixed widths, in thousandths; 0: they are exact.
     pub gamma_thousandths: u32,
-    /// Where depths come from; without it they follow from entries and width. It should have the mean [`LayoutRequest::mean_depth`].
+    /// Source of depths; without it they follow from entries and width. It should have the mean [`LayoutRequest::mean_depth`].
     pub depth: Option<&'a Draw<'a>>,
     /// Bytes of each file.
     pub size: Amount<'a>,
@@ -52,20 +52,19 @@ pub struct LayoutRequest<'a> {
     pub preallocated_percent: u8,
 }
 
-/// The generators that all trees of one run draw from, one tree after the other. The order of the trees is therefore part of
-/// the result.
+/// The generators that all trees of a run draw from, one tree after the other. The result therefore depends on the order of the trees.
 #[derive(Clone, Debug)]
 pub struct LayoutState {
-    /// Depths, widths, and variables of the process's stream.
+    /// Draws depths, widths, and variables of the process's stream.
     pub rand48: Rand48,
-    /// Whether an entry exists.
+    /// Decides whether an entry exists.
     pub random: GlibcRandom,
-    /// Which entry is decided next.
+    /// Chooses the next entry to decide.
     pub twister: Mt19937,
 }
 
 impl Default for LayoutState {
-    /// As at the start of Filebench.
+    /// The state at the start of Filebench.
     fn default() -> Self {
         Self {
             rand48: Rand48::default(),
@@ -78,9 +77,9 @@ impl Default for LayoutState {
 /// A directory. Its position in [`Layout::directories`] is its index; parents come before children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Directory {
-    /// Index of its parent; that of the root is the root.
+    /// Index of its parent; the root is its own parent.
     pub parent: u32,
-    /// Its name is this number; 0 for the root, which is named by whoever makes the tree.
+    /// Number that is its name; 0 for the root, which is named by the creator of the tree.
     pub number: u32,
 }
 
@@ -89,7 +88,7 @@ pub struct Directory {
 pub struct FileEntry {
     /// Index of its directory.
     pub directory: u32,
-    /// Its name is this number.
+    /// Number that is its name.
     pub number: u32,
     /// Its size in bytes, once it exists.
     pub size: u64,
@@ -97,12 +96,12 @@ pub struct FileEntry {
     pub exists: bool,
 }
 
-/// An empty directory that flows make and remove. Its position in [`Layout::leaf_directories`] is its index.
+/// An empty directory that flows create and remove. Its position in [`Layout::leaf_directories`] is its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeafDirectory {
-    /// Index of the directory it is in.
+    /// Index of its parent directory.
     pub directory: u32,
-    /// Its name is this number.
+    /// Number that is its name.
     pub number: u32,
     /// It exists at the start.
     pub exists: bool,
@@ -117,13 +116,13 @@ pub struct Layout {
     pub files: Vec<FileEntry>,
     /// Its empty directories.
     pub leaf_directories: Vec<LeafDirectory>,
-    /// The width that was asked for, as a whole number: what Filebench calls "avg. dir. width".
+    /// The requested width, as an integer: Filebench's "avg. dir. width".
     pub mean_width: u64,
-    /// The depth that entries and width give, whatever the tree's own is: "avg. dir. depth". Infinite for a width of 1.
+    /// The depth that follows from entries and width, whatever the tree's own is: "avg. dir. depth". Infinite for a width of 1.
     pub mean_depth: f64,
 }
 
-/// Why there is no such tree.
+/// Why a tree is impossible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LayoutError {
     /// Both kinds of entries.
@@ -131,10 +130,10 @@ pub enum LayoutError {
         "a tree cannot have both files and leaf directories, whose names would be the same; make two trees of it"
     )]
     FilesAndLeafDirectories,
-    /// More than can be numbered.
+    /// More entries than can be numbered.
     #[error("a tree of {entries} entries is too large; at most {} are possible", Layout::MOST_ENTRIES)]
     TooManyEntries {
-        /// As many as were asked for.
+        /// Requested number.
         entries: u64,
     },
     /// Deeper than paths can be.
@@ -147,13 +146,13 @@ pub enum LayoutError {
     /// A percentage above 100.
     #[error("{percent} % of the entries of a tree cannot exist; expected 0 to 100")]
     TooManyExist {
-        /// As was asked for.
+        /// Requested percentage.
         percent: u8,
     },
 }
 
 impl LayoutRequest<'_> {
-    /// The width as a whole number, or the whole part of its mean.
+    /// The width as an integer, or the integer part of its mean.
     #[must_use]
     pub fn mean_width(&self) -> u64 {
         match self.width {
@@ -162,7 +161,7 @@ impl LayoutRequest<'_> {
         }
     }
 
-    /// How many levels of directories of that width hold so many entries: ln(entries) / ln(width).
+    /// Levels of directories of that width needed for the entries: ln(entries) / ln(width).
     #[must_use]
     pub fn mean_depth(&self) -> f64 {
         let entries = self.entries.saturating_add(self.leaf_directories);
@@ -173,13 +172,13 @@ impl LayoutRequest<'_> {
 impl Layout {
     /// Entries and directories are numbered in 32 bits.
     pub const MOST_ENTRIES: u32 = u32::MAX >> 1;
-    /// Levels of directories below the root. A path of 4096 bytes has room for a few more.
+    /// Levels of directories below the root. A path of 4096 bytes can hold a few more.
     pub const MOST_LEVELS: u32 = 440;
 
     /// Lays a tree out.
     ///
     /// # Errors
-    /// If there is no such tree; the state may have been drawn from all the same.
+    /// If the tree is impossible; the state may have been drawn from all the same.
     pub fn new(request: &LayoutRequest, state: &mut LayoutState) -> Result<Self, LayoutError> {
         let percent = request.preallocated_percent;
         if percent > 100 {
@@ -195,7 +194,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Bytes of all files together, whether they exist or not.
+    /// Bytes of all files together, existing or not.
     #[must_use]
     pub fn total_bytes(&self) -> u64 {
         self.files.iter().fold(0, |sum, file| sum.saturating_add(file.size))

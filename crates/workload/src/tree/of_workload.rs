@@ -1,5 +1,5 @@
-//! The trees and drawn sizes of a whole workload: its file sets in their order, all drawing from one state. Flows draw on from where
-//! this ends, so the state that is left is part of the answer.
+//! The trees and drawn sizes of a whole workload: its file sets in order, all drawing from one state. Flows continue drawing from the
+//! final state, so it is part of the result.
 
 use super::{Amount, Layout, LayoutError, LayoutRequest, LayoutState};
 use crate::ops::generators::Rand48;
@@ -10,19 +10,19 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// Purpose of derived seeds: fathom's own variables, as file sets draw from them.
+/// Seed purpose: fathom's own variables, as drawn by file sets.
 const FOR_LAYOUT: u64 = 190;
 
-/// What the file sets of a workload consist of.
+/// The contents of a workload's file sets.
 #[derive(Clone, Debug, Default)]
 pub struct Layouts {
     /// Each tree, by the name of its set.
     pub trees: BTreeMap<String, Layout>,
     /// Bytes of each file of listed and numbered sets whose sizes are drawn, by the name of the set.
     pub sizes: BTreeMap<String, Vec<u64>>,
-    /// Where the streams that all trees share stand now.
+    /// Final state of the streams shared by all trees.
     pub state: LayoutState,
-    /// Where the streams of variables that have a rand48 stream of their own stand now, by the name of the variable.
+    /// Final state of each variable's own rand48 stream, by variable name.
     pub streams: BTreeMap<String, Rand48>,
 }
 
@@ -32,14 +32,14 @@ pub struct Layouts {
 pub struct SetError {
     /// Its name.
     pub set: String,
-    /// What is wrong, and what would do.
+    /// What is wrong, and what would be valid.
     pub message: String,
 }
 
-/// Lays all file sets of a workload out.
+/// Lays out all file sets of a workload.
 ///
 /// # Errors
-/// If a variable is not defined or impossible, or there is no such tree.
+/// If a variable is undefined or impossible, or a tree is impossible.
 pub fn layouts(workload: &Workload) -> Result<Layouts, SetError> {
     let variables = Variables::of(workload);
     let mut done = Layouts::default();
@@ -67,7 +67,7 @@ pub fn layouts(workload: &Workload) -> Result<Layouts, SetError> {
     Ok(done)
 }
 
-/// The variables, each with its stream, which all sets that use it draw from in turn.
+/// The variables, each with its stream, shared by all sets that use it.
 struct Variables<'a> {
     workload: &'a Workload,
     all: BTreeMap<&'a str, Variable>,
@@ -90,7 +90,7 @@ impl Variable {
         self.draw_as(&self.drawing, process)
     }
 
-    /// A value of another distribution from this variable's stream.
+    /// Draws a value of another distribution from this variable's stream.
     fn draw_as(&self, drawing: &Drawing, process: &mut Rand48) -> f64 {
         match &self.source {
             Source::Own(own) => drawing.draw_with(|| unit_of(own.borrow_mut().next_u64())),
@@ -173,7 +173,7 @@ impl<'a> Variables<'a> {
     }
 }
 
-/// A number of the request before it is borrowed by one.
+/// A number of the request, owned so that the request can borrow it.
 enum Wanted<'a> {
     Fixed(u64),
     Drawn(&'a Variable),
@@ -300,7 +300,7 @@ mod tests {
         }
         let mut workload =
             Workload { filesets: vec![set("t", files, Sizing::default())], ..Workload::default() };
-        // Always 2.5 as written; its mean becomes 3, and so it is uniform in 2.5..3.5.
+        // Always 2.5 as written; its mean becomes 3, so it is uniform in 2.5..3.5.
         let depths =
             RandomVariable { shape: Shape::Uniform { low: 2.5, high: 2.5 }, ..uniform(Generator::Seeded) };
         workload.variables.insert("d".into(), depths);

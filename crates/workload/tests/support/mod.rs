@@ -1,5 +1,5 @@
-//! Arbitrary workloads for property tests: every variant and every field of the model, with the values that break formats
-//! (largest numbers, quotes, line ends, unicode). Nothing here makes sense as a workload; `check` is there to say so.
+//! Arbitrary workloads for property tests: every variant and every field of the model, with values that break formats (largest numbers,
+//! quotes, line ends, unicode). They are not meant to be valid; `check` decides that.
 
 use fathom_workload::*;
 use proptest::collection::{btree_map, vec};
@@ -7,7 +7,7 @@ use proptest::option;
 use proptest::prelude::*;
 use std::path::PathBuf;
 
-/// Whole numbers with the borders of the types in between.
+/// Whole numbers, including the limits of the integer types.
 pub fn number() -> BoxedStrategy<u64> {
     prop_oneof![
         0u64..9,
@@ -37,7 +37,7 @@ pub fn float() -> BoxedStrategy<f64> {
     .boxed()
 }
 
-/// Text with everything that a format has to escape.
+/// Text with everything that a format must escape.
 pub fn text() -> BoxedStrategy<String> {
     prop_oneof![
         "[a-z]{0,6}",
@@ -909,7 +909,7 @@ pub fn flow(names: BoxedStrategy<String>) -> BoxedStrategy<Flow> {
                 high_water,
             },
         );
-    // One level of nesting shows what two would.
+    // One level of nesting covers the same code as two.
     let op = op.boxed();
     let op = (op.clone(), vec(op, 0..3)).prop_map(|(outer, ops)| FlowOp { ops, ..outer });
     let offsets = prop_oneof![Just(Offsets::Seeded), any::<u32>().prop_map(Offsets::Mt19937)];
@@ -1028,7 +1028,7 @@ fn phase() -> BoxedStrategy<Phase> {
         .boxed()
 }
 
-/// Any workload at all.
+/// An arbitrary workload.
 pub fn workload() -> BoxedStrategy<Workload> {
     (
         text(),

@@ -1,4 +1,4 @@
-//! Scenarios for each condition of the wait and for the batches. One tick is a millisecond.
+//! Scenarios for each condition of anticipation and for the batches. One tick is a millisecond.
 
 use super::*;
 use crate::bio::Op;
@@ -7,7 +7,7 @@ use crate::queue::{Queue, Rules, Submitted};
 
 const FAR: u64 = 50_000_000;
 
-/// Task 0 has read a few adjacent blocks with short thoughts: it will be waited for. The last one ended at the sector returned.
+/// Task 0 has read a few adjacent blocks with short think times, so the elevator will wait for it. Returns the end of its last read.
 fn reader(elevator: &str) -> (Bench, u64) {
     let mut bench = Bench::new(elevator);
     let mut sector = 1_000_000;
@@ -26,7 +26,7 @@ fn it_waits_for_the_reader_and_not_for_long() {
     let (mut bench, end) = reader("as");
     let began = bench.now;
     bench.read_by(1, FAR);
-    // Its last answer came a millisecond ago: five are left.
+    // Its last completion was a millisecond ago: five are left.
     assert_eq!(bench.not_before(), Some(began + Nanos::from_millis(5)));
     bench.after(5);
     assert_eq!(bench.serve(), Some(FAR));
@@ -57,7 +57,7 @@ fn what_is_near_goes_and_near_grows_with_the_wait() {
     assert!(end > 33);
     bench.read_by(1, end - 33);
     assert!(bench.not_before().is_some(), "backwards only half as far");
-    // Three milliseconds after the answer 256 sectors are near: the wait is over, and then the nearest goes.
+    // Three milliseconds after the completion, 256 sectors count as near: the wait is over, and the nearest request goes.
     bench.after(2).read_by(2, end + 250);
     assert_eq!(bench.serve(), Some(end - 33));
 }
@@ -94,7 +94,7 @@ fn a_thinker_and_who_exited_are_not_waited_for() {
     bench.queue.task_exited(now, TaskId(0));
     bench.read_by(1, FAR);
     assert_eq!(bench.serve(), Some(FAR));
-    // Another task begins under the same number.
+    // Another task starts with the same id.
     let (mut bench, _) = reader("as");
     let now = bench.now;
     bench.queue.task_exited(now, TaskId(0));

@@ -1,15 +1,15 @@
-//! Which kind and which request: the batches of the anticipatory scheduler.
+//! The batches of the anticipatory scheduler: which kind and which request goes next.
 
 use super::tunables::{ANTIC_EXPIRE, READ_BATCH_EXPIRE, READ_EXPIRE, WRITE_BATCH_EXPIRE, WRITE_EXPIRE};
 use super::{ASYNC, Anticipatory, SYNC};
 use crate::request::{Requests, Slot};
 
 impl Anticipatory {
-    /// The next request, or none: nothing waits, a batch must end first, or a better request is waited for.
+    /// The next request; `None` if nothing waits, a batch must end first, or the elevator waits for a better request.
     pub(super) fn choose(&mut self, jiffies: u64, requests: &Requests) -> Option<Slot> {
         let (reads, writes) = (!self.lanes[SYNC].is_empty(), !self.lanes[ASYNC].is_empty());
         if self.batch == ASYNC && !reads && (self.write_left == 0 || !writes) {
-            self.write_idled = true; // nobody competed, so its time says nothing
+            self.write_idled = true; // no reads compete, so the time of this batch says nothing
         }
         if !(reads || writes) || self.is_waiting() || self.changing {
             return None;
@@ -53,7 +53,7 @@ impl Anticipatory {
         chosen
     }
 
-    /// Changes to the other kind if that waits, and gives its first request.
+    /// Switches to the other kind if it has requests, and returns its first request.
     fn begin_batch(&mut self, jiffies: u64, reads: bool, writes: bool) -> Option<Slot> {
         self.batches += 1;
         if reads && !(writes && self.batch == SYNC) {
@@ -64,7 +64,7 @@ impl Anticipatory {
         }
         if self.batch == SYNC {
             self.changing = true;
-            // Reads may have run out before the first one of their batch was done.
+            // Reads may have run out before the first one of their batch completed.
             self.starting = false;
         }
         self.batch = ASYNC;
@@ -80,7 +80,8 @@ impl Anticipatory {
         jiffies > self.batch_expires || (self.batch == ASYNC && self.write_left == 0)
     }
 
-    /// Whether the oldest request of a kind is due. Looked at once per expiry time, lest many old requests become a storm of seeks.
+    /// Whether the oldest request of a kind has expired. Checked once per expiry time, so that many old requests do not cause a storm of
+    /// seeks.
     fn age_expired(&mut self, jiffies: u64, requests: &Requests, kind: usize) -> bool {
         let interval = self.ticks(if kind == SYNC { READ_EXPIRE } else { WRITE_EXPIRE });
         if jiffies - self.last_age_check[kind] < interval {

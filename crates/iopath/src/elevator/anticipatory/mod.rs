@@ -1,9 +1,9 @@
-//! The anticipatory scheduler of 2.6.0 to 2.6.32 (rules read in 2.6.12-rc2): batches of synchronous and asynchronous requests by turns, and
-//! after a synchronous request has completed the disk may be kept idle for a few milliseconds, because the process that got
-//! its answer will probably ask for something near by.
+//! The anticipatory scheduler of 2.6.0 to 2.6.32 (rules from the 2.6.12-rc2 source): synchronous and asynchronous batches alternate, and
+//! after a synchronous request completes, the disk may be kept idle for a few milliseconds, because its process will probably submit
+//! another request near by.
 //!
-//! Synchronous are reads and what is written inside fsync. It counts in jiffies. Left out: requests that start at the same sector are
-//! kept in the tree side by side instead of chained to one another.
+//! Reads, and writes inside fsync, are synchronous. It counts in jiffies. Not modelled: requests with the same start sector are kept side
+//! by side in the tree instead of chained.
 
 mod choice;
 mod process;
@@ -36,25 +36,25 @@ pub struct Anticipatory {
     lanes: [Lane; 2],
     /// The best request of each kind by sector.
     best: [Option<Slot>; 2],
-    /// Where the last request of each kind ended.
+    /// End of the last request of each kind.
     last_sector: [u64; 2],
     last_age_check: [u64; 2],
     batch: usize,
     batch_expires: u64,
-    /// The direction has changed and the old batch is not yet done.
+    /// The direction has changed and the old batch has not completed.
     changing: bool,
-    /// A synchronous batch whose first completion starts its clock.
+    /// A synchronous batch whose clock starts with its first completion.
     starting: bool,
-    /// Length of an asynchronous batch, adapted to the time that it takes.
+    /// Length of an asynchronous batch in requests, adapted to the time that it takes.
     write_budget: u64,
     write_left: u64,
     write_idled: bool,
     with_device: u32,
     status: Status,
     wait_start: u64,
-    /// Whose next request may be waited for.
+    /// The task whose next request may be anticipated.
     expected: Option<TaskId>,
-    /// Its request has completed.
+    /// That task's request has completed.
     expected_served: bool,
     processes: Vec<Process>,
     newcomers: Newcomers,
@@ -100,7 +100,7 @@ impl Default for Anticipatory {
 }
 
 impl Anticipatory {
-    /// A tunable as jiffies.
+    /// Value of a tunable in jiffies.
     fn ticks(&self, row: usize) -> u64 {
         self.hz.jiffies_of_millis(self.tunables[row])
     }
@@ -109,7 +109,7 @@ impl Anticipatory {
         usize::from(!requests[slot].is_sync())
     }
 
-    /// A request's process is its task, unless it joined an older request of another one.
+    /// The task that a request counts for: its own, unless it joined an older request of another task.
     fn task(requests: &Requests, slot: Slot) -> TaskId {
         TaskId(requests[slot].private.queue)
     }
@@ -121,7 +121,7 @@ impl Anticipatory {
         &mut self.processes[task.index()]
     }
 
-    /// Before a request leaves its lane: another becomes the best of its kind.
+    /// Called before a request leaves its lane: chooses another best request of its kind.
     fn forget(&mut self, requests: &Requests, slot: Slot) {
         let kind = Self::kind(requests, slot);
         if self.best[kind] == Some(slot) {
@@ -130,7 +130,7 @@ impl Anticipatory {
         }
     }
 
-    /// Hands a request to the device.
+    /// Dispatches a request.
     fn take(&mut self, requests: &mut Requests, slot: Slot) {
         let kind = Self::kind(requests, slot);
         let task = Self::task(requests, slot);
@@ -152,7 +152,7 @@ impl Anticipatory {
         self.with_device += 1;
     }
 
-    /// A batch of writes should take write_batch_expire: its length follows.
+    /// Adapts the length of a batch of writes so that it takes write_batch_expire.
     fn adapt_write_budget(&mut self, jiffies: u64) {
         let target = self.ticks(WRITE_BATCH_EXPIRE);
         let took = (jiffies + target).saturating_sub(self.batch_expires);
@@ -189,8 +189,8 @@ impl Elevator for Anticipatory {
         if let Some(found) = sorted::behind(self.lanes.iter().map(|lane| &lane.tree), requests, bio) {
             return found;
         }
-        // The kernel looks for front merges in the tree of the other kind (it takes the direction for the kind), so that for
-        // reads and plain writes only the hint of the request that grew last finds one.
+        // The kernel looks for front merges in the tree of the other kind (it takes the direction for the kind), so for reads and plain
+        // writes only the last-merge hint finds one.
         let lane = if bio.op().is_read() { &self.lanes[ASYNC] } else { &self.lanes[SYNC] };
         let front = lane.tree.starting_at(requests, bio.end());
         match front.filter(|&slot| touches(requests, slot, bio) == Some(MergeKind::Front)) {
@@ -268,7 +268,8 @@ impl Elevator for Anticipatory {
             self.starting |= self.batch == SYNC;
         }
         self.with_device -= 1;
-        // A batch begins when the device serves its first request: tags and write caches would lie otherwise.
+        // A batch begins when the device completes its first request, because tagged queueing and write caches would distort an earlier
+        // start.
         if self.starting && self.batch == kind {
             self.adapt_write_budget(jiffies);
             self.batch_expires = jiffies + self.ticks(READ_BATCH_EXPIRE);
@@ -295,7 +296,7 @@ impl Elevator for Anticipatory {
     }
 
     fn may_queue(&mut self, _now: Nanos, _requests: &Requests, bio: &Bio, _held: Held) -> MayQueue {
-        // The process that everybody waits for must not be held up.
+        // The process being waited for must not be held up.
         if self.is_waiting() && self.expected == Some(bio.task()) { MayQueue::Must } else { MayQueue::Yes }
     }
 

@@ -1,9 +1,9 @@
-//! What the anticipatory scheduler knows of a process: how long it thinks between reads and how far its reads lie apart, as decaying
-//! means (7/8, fixed point with 256 for one). Times in jiffies, distances in sectors.
+//! Per-process statistics of the anticipatory scheduler: think time between reads and distance between reads, as decaying means (7/8,
+//! fixed point with 256 for one). Times in jiffies, distances in sectors.
 
 use crate::elevator::mean::Mean;
 
-/// Statistics of one process, and what it has under way.
+/// Statistics of one process and its requests.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Process {
     pub(super) exited: bool,
@@ -19,14 +19,14 @@ pub(super) struct Process {
     seek: Mean,
 }
 
-/// What is expected of processes of which nothing is known yet.
+/// Expectations for processes without statistics.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Newcomers {
     think_total: u64,
     pub(super) think_mean: u64,
     seek_total: u64,
     pub(super) seek_mean: u64,
-    /// Of 256: how probably one exits, or never comes back, instead of submitting.
+    /// Probability, of 256, that one exits or never submits again.
     pub(super) exit_chance: u64,
 }
 
@@ -47,8 +47,8 @@ impl Process {
         self.seek.get()
     }
 
-    /// A synchronous request has been submitted. Thinking is timed only while nothing of the process is under way, and counts no
-    /// longer than `longest`.
+    /// Records a submitted synchronous request. Think time is measured only while the process has no request queued or in flight, and is
+    /// capped at `longest`.
     pub(super) fn submitted(
         &mut self,
         jiffies: u64,

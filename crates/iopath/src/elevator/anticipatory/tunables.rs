@@ -1,4 +1,4 @@
-//! What can be set of the anticipatory scheduler, with the values of 2.6.12, and the rows in which that stands.
+//! Tunables of the anticipatory scheduler with the values of 2.6.12, and their row indices.
 
 use crate::tunable::Tunable;
 

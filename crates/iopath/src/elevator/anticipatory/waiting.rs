@@ -1,19 +1,19 @@
-//! The wait for a better request: when it begins, what ends it, and when it is given up.
+//! Anticipation: when waiting for a better request begins, what ends it, and when it is given up.
 
 use super::tunables::ANTIC_EXPIRE;
 use super::{ASYNC, Anticipatory, SYNC};
 use crate::request::{Requests, Slot};
 
-/// Whether the queue is held.
+/// State of the wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
-    /// No.
+    /// Not waiting.
     Off,
-    /// Until the expected process has its answer; then it may think.
+    /// Waiting for the expected process's request to complete; then its think time starts.
     WaitRequest,
-    /// While the expected process thinks.
+    /// The expected process is in its think time.
     WaitNext,
-    /// It has been, and what was waited for has come or has not: the next request goes.
+    /// The wait is over, successful or not: the next request goes.
     Finished,
 }
 
@@ -22,7 +22,7 @@ impl Anticipatory {
         matches!(self.status, Status::WaitRequest | Status::WaitNext)
     }
 
-    /// The jiffy at which a wait is given up.
+    /// The jiffy at which the wait is given up.
     pub(super) fn wait_end(&self) -> u64 {
         self.wait_start + self.ticks(ANTIC_EXPIRE)
     }
@@ -42,7 +42,7 @@ impl Anticipatory {
         self.status = Status::WaitNext;
     }
 
-    /// The timer of the wait.
+    /// Called when the wait's timer expires.
     pub(super) fn time_out(&mut self, jiffies: u64) {
         if self.status != Status::WaitNext || jiffies < self.wait_end() {
             return;
@@ -55,7 +55,7 @@ impl Anticipatory {
         }
     }
 
-    /// A request has come: it may be what is waited for.
+    /// Checks whether a new request ends the wait.
     pub(super) fn consider(&mut self, jiffies: u64, requests: &Requests, slot: Slot) {
         if self.is_waiting() && self.may_break(jiffies, requests, Some(slot)) {
             self.status = Status::Finished;
@@ -63,12 +63,12 @@ impl Anticipatory {
         }
     }
 
-    /// Whether to wait for something better than the best that is there.
+    /// Whether to wait for something better than the best request available.
     pub(super) fn may_wait(&mut self, jiffies: u64, requests: &Requests, best: Option<Slot>) -> bool {
         self.expected.is_some() && self.status != Status::Finished && !self.may_break(jiffies, requests, best)
     }
 
-    /// Whether a request is as good as what could be waited for, or nothing is to be waited for.
+    /// Whether waiting is pointless: `best` is as good as what could come, or no request is expected.
     fn may_break(&mut self, jiffies: u64, requests: &Requests, best: Option<Slot>) -> bool {
         let Some(task) = self.expected else { return true };
         if best.is_some_and(|slot| Self::task(requests, slot) == task) {
@@ -93,7 +93,7 @@ impl Anticipatory {
             && requests[slot].is_sync()
             && self.is_close(jiffies, requests[slot].sector())
         {
-            // Processes that work together in one place: the wait for this one starts anew.
+            // Processes cooperating in one area: this one's think time starts again.
             self.processes[task.index()].last_completion = jiffies;
             return true;
         }
@@ -109,7 +109,7 @@ impl Anticipatory {
         self.processes[task.index()].seek_mean().unwrap_or(self.newcomers.seek_mean) > distance
     }
 
-    /// Near the last request: within 64 sectors ahead or half as many back, twice as far for each millisecond that has been waited.
+    /// Near the last request: within 64 sectors ahead or half as many behind, doubled for each millisecond of waiting.
     fn is_close(&self, jiffies: u64, sector: u64) -> bool {
         let last = self.last_sector[if self.batch == SYNC { SYNC } else { ASYNC }];
         let waited = if self.status == Status::Off || !self.expected_served {

@@ -13,7 +13,7 @@ fn serve(bench: &mut Bench, millis: u64) -> u64 {
     sector
 }
 
-/// Two tasks read 512 KiB at a time, one request after the other of each.
+/// Two tasks read 512 KiB at a time, each with one request after the other.
 fn two_readers(bench: &mut Bench, n: u64) {
     for n in 0..n {
         for task in 0..2 {
@@ -114,7 +114,7 @@ fn classes_go_in_their_order() {
     assert_eq!(bench.order(), [11_000, 10_000, 12_000]);
 }
 
-/// Task 0 reads until it is no longer raised; then task 1 comes.
+/// Task 0 reads until its raising ends; then task 1 arrives.
 fn a_reader_and_a_newcomer(options: &str) -> Bench {
     let mut bench = Bench::new(&format!("bfq-lite{options}"));
     for n in 0..200 {
@@ -133,7 +133,7 @@ fn a_new_queue_is_raised_and_goes_first() {
     assert_eq!(bench.counter("preempted"), 1, "the old one is no longer raised after 120000 sectors");
     let order: Vec<bool> = (0..60).map(|_| serve(&mut bench, 1) >= FAR).collect();
     assert!(order[0]);
-    // Once the old one has had a turn (it was owed one), its weight of 40 against 1200 is felt.
+    // Once the old task has had the turn it was owed, its weight of 40 against 1200 shows.
     let own = order.iter().filter(|&&newcomer| newcomer).count();
     assert!(own >= 40, "{own} of 60: {order:?}");
     let mut bench = a_reader_and_a_newcomer(",low_latency=0");
@@ -146,14 +146,14 @@ fn raised_queues_take_turns_quickly() {
     let mut bench = Bench::new("bfq-lite");
     two_readers(&mut bench, 60);
     let order: Vec<bool> = (0..40).map(|_| serve(&mut bench, 1) < FAR).collect();
-    // 1024 sectors are one request. The turns of a queue that is new are as long as its requests' arrival made them.
+    // 1024 sectors are one request. The length of a new queue's turns follows from the arrival of its requests.
     let runs: Vec<usize> = order.chunk_by(|a, b| a == b).map(<[bool]>::len).collect();
     assert!(runs.iter().all(|&run| run == 1), "{runs:?}");
 }
 
 #[test]
 fn raising_ends_after_its_time() {
-    // 14000 * 7000 / 9333 ms at the rate that is assumed of a disk; it must not be quiet for 2 s, which would raise it anew.
+    // 14000 * 7000 / 9333 ms at the rate assumed for a disk; a pause of 2 s would raise it again.
     let mut bench = Bench::new("bfq-lite");
     for n in 0..10 {
         bench.read(1000 + 8 * n);
@@ -171,7 +171,7 @@ fn who_seeks_is_charged_for_time() {
         bench.read_by(0, 1_000_000 * (n % 7) + 1000 * n);
         bench.submit(Bio::new(Op::Read, FAR + 520 * n, 512).by(TaskId(1)));
     }
-    // 8 sectors in 6 ms against 512 in 1 ms: the first turn is over after 124 ms, and costs as much as 124 ms of the other.
+    // 8 sectors in 6 ms against 512 in 1 ms: the first turn ends after 124 ms and is charged as 124 ms of the other.
     let order: Vec<bool> = (0..60)
         .map(|_| {
             let id = bench.start().unwrap();

@@ -1,34 +1,33 @@
-//! Budgets in sectors: larger for a queue that used its own up, smaller for one that idled, as much as it took for one that ran dry. A
-//! raised queue's are small, so that raised queues take turns quickly.
+//! Budgets in sectors: larger for a queue that used up its own, smaller for one that idled, and what was consumed for one that ran out of
+//! requests. A raised queue's budgets are small, so that raised queues alternate quickly.
 
-/// The largest until something has been learned, and the measure of the smallest until there have been some turns.
+/// Largest budget until one has been learned, and the basis of the smallest one during the first turns.
 const UNLEARNED: u64 = 16 * 1024;
-/// Turns count an eighth each, 256 for one; before they come to this (some 11 turns) what was learned is not used.
+/// Turns count an eighth each, 256 for one; below this value (about 11 turns) the learned budget is not used.
 const ENOUGH_TURNS: u64 = 194;
 
-/// How a turn ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
-    /// The next request is more than what is left of the budget.
+    /// The next request exceeds the rest of the budget.
     Exhausted,
-    /// It has taken too long.
+    /// It took too long.
     Timeout,
-    /// It was idled for in vain.
+    /// Idling for it was in vain.
     Idle,
-    /// It had nothing left and was not worth idling for.
+    /// It had no more requests and was not worth idling for.
     Empty,
-    /// Another queue could not wait.
+    /// It was preempted by another queue.
     Preempted,
 }
 
-/// Whose turn has ended.
+/// The queue whose turn has ended.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ender {
     pub(super) sync: bool,
     pub(super) raised: bool,
-    /// Requests of it are with the device.
+    /// It has requests in flight.
     pub(super) outstanding: bool,
-    /// Sectors that it was charged.
+    /// Sectors charged to it.
     pub(super) served: u64,
 }
 
@@ -36,7 +35,7 @@ pub(super) struct Ender {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Budgets {
     largest: u64,
-    /// The user has set it.
+    /// The user has set the largest budget.
     fixed: bool,
     turns: u64,
 }
@@ -54,14 +53,14 @@ impl Budgets {
         self.largest = if self.fixed { sectors } else { UNLEARNED };
     }
 
-    /// What the device transfers in the longest turn.
+    /// Learns the largest budget: what the device transfers in the longest turn.
     pub(super) fn learn(&mut self, sectors: u64) {
         if !self.fixed {
             self.largest = sectors;
         }
     }
 
-    /// A turn begins.
+    /// Counts the start of a turn.
     pub(super) fn turn(&mut self) {
         self.turns = (7 * self.turns + 256) / 8;
     }
@@ -74,7 +73,7 @@ impl Budgets {
         if self.turns < ENOUGH_TURNS { UNLEARNED } else { self.largest }
     }
 
-    /// A new queue's budget.
+    /// Budget of a new queue.
     pub(super) const fn initial(&self) -> u64 {
         let initial = 2 * self.believed() / 3;
         if initial == 0 { 1 } else { initial }
@@ -85,12 +84,12 @@ impl Budgets {
         if smallest == 0 { 1 } else { smallest }
     }
 
-    /// A raised queue's.
+    /// Budget of a raised queue.
     pub(super) const fn raised(&self) -> u64 {
         2 * self.smallest()
     }
 
-    /// The budget of the next turn; `None`: as it was, and the rest of this one stays.
+    /// Budget of the next turn; `None`: unchanged, and the rest of this one remains.
     pub(super) fn next(&self, budget: u64, how: Ended, ender: Ender) -> Option<u64> {
         let (smallest, largest) = (self.smallest(), self.largest);
         let next = if !ender.sync {
@@ -101,7 +100,7 @@ impl Budgets {
             match how {
                 Ended::Exhausted => budget.saturating_mul(4).min(largest),
                 Ended::Timeout => budget.saturating_mul(2).min(largest),
-                // It will go on when what is outstanding is done.
+                // It continues when its requests in flight are done.
                 Ended::Idle if ender.outstanding => budget.saturating_mul(2).min(largest),
                 Ended::Idle if budget > 5 * smallest => budget - 4 * smallest,
                 Ended::Idle => smallest,

@@ -1,8 +1,7 @@
-//! What `bfq-lite` counts for reports: how turns ended, and how often the disk was kept idle.
+//! Counters of `bfq-lite` for reports: how turns ended, and how often the disk was kept idle.
 
 use super::budget::Ended;
 
-/// What is counted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counts {
     pub(super) turns: u64,

@@ -1,42 +1,42 @@
-//! Who is next by virtual time (B-WF2Q+): each queue should get service in proportion to its weight. A queue's virtual start is where its
-//! last turn ended, its virtual finish lies its budget further; of the queues whose start has come the earliest finish goes first. Each
-//! class of I/O priority has a virtual time of its own.
+//! Scheduling by virtual time (B-WF2Q+): each queue should get service in proportion to its weight. A queue's virtual start is where its
+//! last turn ended, and its virtual finish one budget later; of the queues whose start has come, the earliest finish goes first. Each I/O
+//! priority class has its own virtual time.
 
 use super::queue::Queues;
 use crate::task::IoClass;
 use crate::time::Nanos;
 
-/// Fixed point of virtual time.
+/// Fixed-point scale of virtual time.
 const SCALE: u64 = 1 << 22;
-/// After so long without service the idle class goes before the others once.
+/// After this long without service the idle class is served once ahead of the others.
 const IDLE_CLASS_WAITS: Nanos = Nanos::from_millis(200);
 
-/// Where a queue is.
+/// State of a queue in virtual time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Place {
-    /// Nowhere: virtual time has passed its finish.
+    /// None: virtual time has passed its finish.
     #[default]
     Off,
     /// It waits for its turn.
     Active,
     /// It has its turn.
     Serving,
-    /// It has nothing, but its finish still lies ahead: it keeps what it was charged.
+    /// It has no requests, but its finish still lies ahead: it keeps its charges.
     Idle,
 }
 
-/// A queue's place in virtual time.
+/// A queue's position in virtual time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Entity {
     pub(super) weight: u64,
     pub(super) start: u64,
     pub(super) finish: u64,
-    /// Sectors that it may have in a turn.
+    /// Sectors that it may transfer in a turn.
     pub(super) budget: u64,
     /// Sectors charged in this turn.
     pub(super) service: u64,
     pub(super) place: Place,
-    /// Of equal finishes the one that waits longest goes first.
+    /// Of equal finishes the one waiting longest goes first.
     order: u64,
 }
 
@@ -46,7 +46,7 @@ impl Entity {
         self.budget.saturating_sub(self.service)
     }
 
-    /// Whether it has requests, or its turn.
+    /// Whether it has requests or its turn.
     pub(super) fn is_busy(&self) -> bool {
         matches!(self.place, Place::Active | Place::Serving)
     }
@@ -56,39 +56,40 @@ impl Entity {
     }
 }
 
-/// Virtual time that so many sectors take at a weight.
+/// Length in virtual time of a number of sectors at a weight.
 pub(super) fn virtual_length(sectors: u64, weight: u64) -> u64 {
     sectors.saturating_mul(SCALE) / weight.max(1)
 }
 
-/// Virtual time of the classes, and the queues that are in it.
+/// Virtual time per class, and the queues in it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fair {
     time: [u64; 3],
-    /// Weights of all that are active, served or idle.
+    /// Sum of the weights of all queues that are active, served or idle.
     weights: [u64; 3],
-    /// Queues that wait for their turn, in no order.
+    /// Queues waiting for their turn, unordered.
     active: Vec<u16>,
-    /// Queues without requests whose finish lies ahead, in no order.
+    /// Queues without requests whose finish lies ahead, unordered.
     idle: Vec<u16>,
     order: u64,
     idle_class_served: Nanos,
 }
 
 impl Fair {
-    /// There may be so many queues.
+    /// Reserves space for a number of queues.
     pub(super) fn reserve(&mut self, queues: usize) {
         self.active.reserve(queues.saturating_sub(self.active.len()));
         self.idle.reserve(queues.saturating_sub(self.idle.len()));
     }
 
-    /// Queues that wait for their turn.
+    /// Queues waiting for their turn.
     pub(super) fn active(&self) -> &[u16] {
         &self.active
     }
 
-    /// A queue has requests again and waits for its turn. One that was only idle for a moment (`in_time`) starts where it ended
-    /// although virtual time has gone on; if even its new finish is past, it is shifted by what is missing, a raised one by less.
+    /// A queue has requests again and waits for its turn. One that was idle only briefly (`in_time`) starts where it ended although
+    /// virtual time has moved on; if even its new finish is past, both are moved on by the
+    /// difference, divided by the raising coefficient.
     pub(super) fn activate(&mut self, queues: &mut Queues, key: u16, in_time: bool) {
         let queue = &mut queues[key];
         let (class, raised) = (queue.class as usize, queue.own.coefficient);
@@ -114,7 +115,7 @@ impl Fair {
         self.wait(queues, key);
     }
 
-    /// The budget of a waiting queue has changed.
+    /// Updates the budget of a waiting queue.
     pub(super) fn set_budget(&mut self, queues: &mut Queues, key: u16, budget: u64) {
         self.reweigh(queues, key);
         let entity = &mut queues[key].own.entity;
@@ -123,7 +124,7 @@ impl Fair {
         self.wait(queues, key);
     }
 
-    /// The turn of a queue is over and it has more requests: it pays for what it got and waits for another turn.
+    /// The turn of a queue is over and it has more requests: charges it and lets it wait for another turn.
     pub(super) fn requeue(&mut self, queues: &mut Queues, key: u16) {
         let entity = &mut queues[key].own.entity;
         entity.finish_after(entity.service);
@@ -134,7 +135,7 @@ impl Fair {
         self.wait(queues, key);
     }
 
-    /// A queue has no requests and no turn any more.
+    /// A queue no longer has requests or a turn.
     pub(super) fn deactivate(&mut self, queues: &mut Queues, key: u16, remember: bool) {
         let queue = &mut queues[key];
         let class = queue.class as usize;
@@ -150,7 +151,7 @@ impl Fair {
         }
     }
 
-    /// Takes over the weight that a queue has now.
+    /// Updates the stored weight of a queue.
     pub(super) fn reweigh(&mut self, queues: &mut Queues, key: u16) {
         let queue = &mut queues[key];
         let weights = &mut self.weights[queue.class as usize];
@@ -159,7 +160,7 @@ impl Fair {
         queue.own.entity.weight = weight;
     }
 
-    /// A queue that is in virtual time changes its class: its weight goes with it, and it starts when the new class is.
+    /// Moves a queue in virtual time to another class: its weight moves with it, and it starts at the new class's time.
     pub(super) fn change_class(&mut self, queues: &mut Queues, key: u16, class: IoClass) {
         let queue = &mut queues[key];
         let entity = &mut queue.own.entity;
@@ -183,7 +184,7 @@ impl Fair {
         }
     }
 
-    /// Virtual time passes with the service given, the slower the more want it.
+    /// Advances virtual time by the service given, more slowly the higher the total weight.
     pub(super) fn serve(&mut self, queues: &mut Queues, key: u16, sectors: u64) {
         queues[key].own.entity.service += sectors;
         let class = queues[key].class as usize;
@@ -191,7 +192,7 @@ impl Fair {
         self.forget(queues, class);
     }
 
-    /// Whoever is idle and whose finish has come is forgotten, one at a time; if nobody else waits, time goes on to the last of them.
+    /// Drops one idle queue whose finish has passed; if no other queue waits, time advances to the last of them.
     fn forget(&mut self, queues: &mut Queues, class: usize) {
         let of_class = |&&key: &&u16| queues[key].class as usize == class;
         let finish = |&key: &u16| queues[key].own.entity.finish;
@@ -208,14 +209,14 @@ impl Fair {
         }
     }
 
-    /// The next turn is this queue's, which waits for one, whoever should have had it.
+    /// Gives the next turn to this waiting queue, whatever the order.
     pub(super) fn force(&mut self, queues: &mut Queues, key: u16) {
         self.active.retain(|&other| other != key);
         queues[key].own.entity.place = Place::Serving;
     }
 
-    /// The next turn is this queue's: the best class, and in it the earliest finish among those whose start has come. If none has,
-    /// time jumps to the earliest start.
+    /// Chooses the next queue: the best class, and in it the earliest finish among those whose start has come. If none has, time jumps to
+    /// the earliest start.
     pub(super) fn pick(&mut self, now: Nanos, queues: &mut Queues) -> Option<u16> {
         let has = |class: usize| self.active.iter().any(|&key| queues[key].class as usize == class);
         let mut class = (0..3).find(|&class| has(class))?;

@@ -1,23 +1,23 @@
-//! Whether it is worth waiting for the next request of the queue whose turn it is: for throughput, because it is likely to be near by, or
-//! for fairness, because other queues would take from the device what this one was promised.
+//! Whether it is worth idling for the next request of the queue in service: for throughput, because that request is likely to be near by,
+//! or for fairness, because other queues would take the share of the device promised to this one.
 
 use super::queue::Queue;
 use super::{BfqLite, ROTATIONAL, SLICE_IDLE};
 use crate::task::IoClass;
 use crate::time::Nanos;
 
-/// A device with more than this many requests at once queues them itself.
+/// A device with more than this many requests in flight has its own queue.
 const QUEUES: u32 = 3;
-/// Which is looked at every so many completions.
+/// Completions per check.
 const SAMPLES: u32 = 32;
-/// Who seeks is waited for only so long,
+/// Longest idling for a queue that seeks.
 const IDLE_SEEKY: Nanos = Nanos::from_millis(2);
-/// who is raised at least so long.
+/// Shortest idling for a raised queue.
 const IDLE_RAISED: Nanos = Nanos::from_millis(20);
-/// So many requests of others are more than a queue's own for the device.
+/// A raised queue is idled for once others have this many requests in flight.
 const OTHERS: u32 = 4;
 
-/// Whether the device queues requests itself.
+/// Whether the device has its own queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Queueing {
     believed: bool,
@@ -36,7 +36,7 @@ impl Queueing {
         self.believed
     }
 
-    /// A request is about to be done, of `in_device`, with `waiting` behind them.
+    /// A request is about to complete: `in_device` are in flight, `waiting` are queued.
     fn completes(&mut self, in_device: u32, waiting: usize, hardly_any: bool) {
         self.most = self.most.max(in_device);
         if in_device as usize + waiting <= QUEUES as usize || hardly_any {
@@ -58,9 +58,9 @@ impl BfqLite {
         self.tunables[ROTATIONAL] != 0
     }
 
-    /// Before a request is taken off the device's.
+    /// Called before a completed request is subtracted from those in flight.
     pub(super) fn watch_queueing(&mut self) {
-        // A queue that thinks briefly and keeps few requests with the device hides what the device could do.
+        // A queue with short think times and few requests in flight hides the device's queueing.
         let hides = |queue: &Queue| {
             let own = queue.with_device + queue.requests.lane.len() as u32;
             queue.own.thinks_briefly && own < QUEUES
@@ -70,14 +70,14 @@ impl BfqLite {
         self.queueing.completes(self.in_device, self.waiting, hardly_any);
     }
 
-    /// Whether the queue should be waited for when it has nothing.
+    /// Whether to idle for the queue when it runs out of requests.
     pub(super) fn worth_idling(&self, key: u16) -> bool {
         let queue = &self.queues[key];
         let may = self.slice_idle() > Nanos::ZERO && queue.sync && queue.class != IoClass::Idle;
         may && (self.idling_is_quicker(queue) || self.idling_is_fair(queue))
     }
 
-    /// Throughput: on a disk without a queue of its own always, on one with a queue or on flash without one for sequential requests. Never
+    /// Throughput: always on a disk without its own queue; on one with a queue, or flash without one, for sequential requests. Never
     /// while a raised queue waits.
     pub(super) fn idling_is_quicker(&self, queue: &Queue) -> bool {
         let (rotates, queueing) = (self.rotates(), self.queueing.believed);
@@ -85,7 +85,7 @@ impl BfqLite {
         quicker && self.raised_queues() == 0
     }
 
-    /// Fairness: a raised queue where others are not, or have much of the device; any queue where weights or classes differ.
+    /// Fairness: a raised queue when others are not raised or have many requests in flight; any queue when weights or classes differ.
     fn idling_is_fair(&self, queue: &Queue) -> bool {
         if queue.own.is_raised() {
             let (busy, raised) = (self.busy().count(), self.raised_queues());
@@ -96,8 +96,8 @@ impl BfqLite {
         self.is_asymmetric(Some(queue))
     }
 
-    /// Whether queues have different weights or classes, so that each must get what it is promised. A queue of the smallest weight is
-    /// promised nothing that idling would protect. Raised queues have rules of their own.
+    /// Whether queues have different weights or classes, so that each must get its promised share. A queue of the smallest weight has no
+    /// share that idling would protect. Raised queues have separate rules.
     pub(super) fn is_asymmetric(&self, queue: Option<&Queue>) -> bool {
         let classes = self.busy().fold(0u8, |classes, key| classes | 1 << self.queues[key].class as u8);
         if classes.count_ones() > 1 {
@@ -113,7 +113,7 @@ impl BfqLite {
         least < most && !smallest
     }
 
-    /// How long the queue is waited for.
+    /// How long to idle for the queue.
     pub(super) fn idle_time(&self, key: u16) -> Nanos {
         let (queue, idle) = (&self.queues[key], self.slice_idle());
         if queue.own.is_raised() {

@@ -1,6 +1,6 @@
-//! `bfq-lite`: BFQ (4.12 and later) without some of its extras, and named so in reports. Each task has a queue of synchronous requests,
-//! asynchronous ones share a queue per priority; a queue is served until its budget of sectors or its time is used up or it has
-//! nothing left, and the next is the one with the earliest virtual finish among those whose virtual start has come.
+//! `bfq-lite`: BFQ (4.12 and later) without some of its extras, hence the name. Each task has a queue of synchronous requests,
+//! asynchronous ones share a queue per priority. A queue is served until it has used up its budget of sectors or its time, or has no more
+//! requests; the next is the one with the earliest virtual finish among those whose virtual start has come.
 //!
 //! ```text
 //! insert ─▶ queue (what is its task like?) ─▶ raise (is it interactive?) ─▶ fair (virtual time) ─▶ turns ─▶ next
@@ -8,8 +8,8 @@
 //!                                                       turns ─▶ idling (wait for its next request?)
 //! ```
 //!
-//! Queues of processes that begin together are joined ([`partners`]). Left out: soft real-time tasks, bursts of queues, joining the queues of
-//! tasks that read near one another, injection, groups.
+//! Queues of processes that start together are merged ([`partners`]). Not modelled: soft real-time tasks, queue bursts, merging the
+//! queues of tasks that read near one another, injection, groups.
 
 mod budget;
 mod counts;
@@ -75,15 +75,15 @@ static TABLE: [Tunable; 9] = [
     Tunable::switch("rotational", 1, "whether the device says that it rotates (queue/rotational)"),
 ];
 
-/// The queue whose turn it is.
+/// The queue in service.
 #[derive(Clone, Copy, Debug)]
 struct Turn {
     key: u16,
     since: Nanos,
     timeout_at: Nanos,
-    /// The disk is kept idle until then,
+    /// The disk is kept idle until this time,
     idle_until: Option<Nanos>,
-    /// from then.
+    /// and since this time.
     idle_since: Nanos,
 }
 
@@ -94,17 +94,17 @@ pub struct BfqLite {
     queues: Queues,
     fair: Fair,
     turn: Option<Turn>,
-    /// Queues that are busy or have requests with the device, in no order.
+    /// Queues that are busy or have requests in flight, unordered.
     counted: Vec<u16>,
     budgets: Budgets,
     rate: Rate,
     queueing: Queueing,
-    /// Where the last request that was dispatched ended.
+    /// End of the last dispatched request.
     head: u64,
     in_device: u32,
     waiting: usize,
     counts: Counts,
-    /// The queue with which those are joined that are made shortly after it.
+    /// The queue whose partners are the queues created shortly after it.
     last_made: Option<u16>,
 }
 
@@ -142,7 +142,7 @@ impl BfqLite {
         self.fair.active().iter().copied().chain(self.turn.map(|turn| turn.key))
     }
 
-    /// Hands a request of the queue whose turn it is to the device.
+    /// Dispatches a request of the queue in service.
     fn start(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) {
         let key = requests[slot].private.queue;
         let (sector, sectors) = (requests[slot].sector(), u64::from(requests[slot].sectors()));
@@ -160,7 +160,7 @@ impl BfqLite {
         if queue.own.is_raised() {
             queue.own.served_raised += charge;
         }
-        // The next one is the nearest to where this one begins. Ages are looked at once per turn, when its first request goes.
+        // The next one is the nearest to where this one begins. Ages are checked once per turn, with its first request.
         let oldest = queue.requests.lane.oldest().filter(|&oldest| oldest != slot);
         let due =
             !std::mem::replace(&mut queue.looked_at_age, true) && queue.requests.lane.expired(requests, now);

@@ -1,18 +1,18 @@
-//! Queues that are joined for good: of processes that begin shortly after one another (the parts of one job, likely), where waiting for the
-//! one alone would not make the device quicker. What is in the one that is given up stays there; what comes goes to the other.
+//! Permanently merged queues: of processes that start shortly after one another (probably parts of one job), where idling for a single
+//! one would not increase throughput. Requests in the abandoned queue stay there; new ones go to the other.
 
 use super::BfqLite;
 use crate::time::Nanos;
 
-/// A queue made within this time of another is its partner (the kernel's interval of bursts).
+/// A queue created within this time of another is its partner (the kernel's burst interval).
 const TOGETHER: Nanos = Nanos::from_millis(180);
-/// Later ones look for partners among themselves from then on.
+/// Queues created later than this look for partners among themselves.
 const FORGOTTEN: Nanos = Nanos::from_millis(600);
-/// Where it is not sure that joining does good, it is done only when a queue has lived so long.
+/// Where merging may do harm, it is done only when a queue has lived this long.
 const LATE: Nanos = Nanos::from_millis(600);
 
 impl BfqLite {
-    /// A queue has been made.
+    /// Looks for a partner of a newly created queue.
     pub(super) fn find_partner(&mut self, now: Nanos, key: u16) {
         let new = &self.queues[key];
         if !new.sync {
@@ -35,7 +35,7 @@ impl BfqLite {
         }
     }
 
-    /// Something comes for a queue: whether it is joined with its partner is decided once, when it has lived long enough.
+    /// Called for a new request: decides once, when the queue has lived long enough, whether to merge it with its partner.
     pub(super) fn join_partner(&mut self, now: Nanos, key: u16) {
         let own = &self.queues[key].own;
         let due = own.partner.is_some() && own.made_at + LATE < now;
@@ -49,7 +49,7 @@ impl BfqLite {
         }
     }
 
-    /// Flash that queues requests itself.
+    /// Flash with its own queue.
     fn gains_nothing_by_waiting(&self) -> bool {
         !self.rotates() && self.queueing.queues()
     }
@@ -62,7 +62,7 @@ impl BfqLite {
         };
         let own = &mut self.queues[key].own;
         let io_bound = std::mem::replace(&mut own.io_bound, false);
-        // The raising goes along.
+        // Raising carries over to the merged queue.
         let coefficient = std::mem::replace(&mut own.coefficient, 1);
         let (at, length) = (own.raised_at, own.raised_for);
         let other = &mut self.queues[into].own;
@@ -79,12 +79,12 @@ impl BfqLite {
 mod tests {
     use crate::elevator::testing::Bench;
 
-    /// Far apart, so that it is not worth waiting for the next one.
+    /// Reads far apart, so that idling for the next one is not worth it.
     fn seek(bench: &mut Bench, task: u16) {
         (0..24).for_each(|n| bench.read_by(task, 1_000_000 * u64::from(task + 1) + 100_000 * n));
     }
 
-    /// Two tasks that begin so many ms apart; later the second one reads, and the first what lies behind that.
+    /// Two tasks that start `apart` ms apart; later the second one reads, and the first what lies behind that.
     fn two(options: &str, apart: u64, later: u64, seeks: bool) -> Bench {
         let mut bench = Bench::new(&format!("bfq-lite,low_latency=0{options}"));
         for task in 0..2 {
@@ -95,7 +95,7 @@ mod tests {
             }
             bench.after(if task == 0 { apart } else { 0 });
         }
-        // A device that takes several at once: one that does not is kept idle for everybody.
+        // A device with several requests in flight: one without keeps the disk idle for every queue.
         loop {
             let started: Vec<_> = (0..5).map_while(|_| bench.start()).collect();
             if started.is_empty() && bench.not_before().is_none() {

@@ -1,4 +1,4 @@
-//! What a queue has beside its requests: its place in virtual time, whether and since when it is raised, and what its task is like.
+//! Per-queue state besides its requests: position in virtual time, raising, and the habits of its task.
 
 use super::fair::Entity;
 use crate::elevator::mean::Mean;
@@ -8,15 +8,15 @@ use crate::time::Nanos;
 pub(super) type Queues = TaskQueues<Budgeted>;
 pub(super) type Queue = TaskQueue<Budgeted>;
 
-/// A request further than this from the end of the one before it is a seek, in sectors,
+/// A request further than this from the end of the previous one is a seek, in sectors;
 const SEEK: u64 = 100 * 8;
-/// on a device that does not rotate only if it is shorter than this, in sectors.
+/// on a non-rotating device only if it is also shorter than this, in sectors.
 const SHORT: u64 = 2 * 32;
-/// Of the last 32 requests so many may be seeks; with more the queue seeks.
+/// With more seeks than this among the last 32 requests the queue counts as seeking.
 const MOST_SEEKS: u32 = 19;
-/// Whether a task is bound by I/O is looked at over this time at most,
+/// Longest window for deciding whether a task is I/O-bound,
 const IO_WINDOW: Nanos = Nanos::from_millis(200);
-/// and not before this time.
+/// and the shortest.
 const IO_LEAST: Nanos = Nanos::from_millis(2);
 
 /// What BFQ keeps with a queue.
@@ -25,26 +25,26 @@ pub(super) struct Budgeted {
     pub(super) entity: Entity,
     /// By priority.
     pub(super) weight: u64,
-    /// What the weight is raised by; 1: it is not raised.
+    /// Factor of the weight; 1: not raised.
     pub(super) coefficient: u64,
     pub(super) raised_at: Nanos,
     pub(super) raised_for: Nanos,
     /// Sectors served while raised.
     pub(super) served_raised: u64,
-    /// The budget of the next turn; 0: it has had no request yet.
+    /// Budget of the next turn; 0: no request so far.
     pub(super) budget: u64,
-    /// Since when it has neither requests nor anything with the device; `None`: since ever.
+    /// Time since which it has had no requests queued or in flight; `None`: always.
     pub(super) quiet_since: Option<Nanos>,
-    /// When it had its first request,
+    /// Time of its first request,
     pub(super) made_at: Nanos,
-    /// and the queue that was made shortly before, with which it may be joined.
+    /// and the queue created shortly before, with which it may be merged.
     pub(super) partner: Option<u16>,
-    /// It left for lack of requests and goes on with what it has left if one comes in time.
+    /// It ran out of requests and continues with the rest of its budget if one arrives in time.
     pub(super) goes_on: bool,
     last_done: Nanos,
     think: Mean,
     pub(super) thinks_briefly: bool,
-    /// The last 32 requests, one bit each: whether it was a seek. The first almost certainly is one.
+    /// The last 32 requests, one bit each: set for a seek. The first almost certainly is one.
     seeks: u32,
     last_end: u64,
     io_since: Nanos,
@@ -85,18 +85,18 @@ impl Budgeted {
         self.seeks.count_ones() > MOST_SEEKS
     }
 
-    /// Nearly no seeks, always busy, and no long pauses: the next request is likely to follow on.
+    /// Almost no seeks, always busy, and short think times: the next request is likely to be sequential.
     pub(super) fn is_worth_a_pause(&self) -> bool {
         !self.is_seeky() && self.io_bound && self.thinks_briefly
     }
 }
 
-/// Level 0 weighs 80, level 7 weighs 10.
+/// Weight 80 for level 0, down to 10 for level 7.
 pub(super) fn weight(level: u8) -> u64 {
     10 * u64::from(8 - level.min(7))
 }
 
-/// Whether a request is a seek for who was at `last` before; nobody has been at sector 0.
+/// Whether a request is a seek after one that ended at `last`; `last` 0 means there was none.
 pub(super) fn seeks(last: u64, sector: u64, sectors: u64, rotational: bool) -> bool {
     last != 0 && last.abs_diff(sector) > SEEK && (rotational || sectors < SHORT)
 }
@@ -106,7 +106,7 @@ impl Queue {
         self.own.entity.is_busy()
     }
 
-    /// A queue's first request.
+    /// Records a queue's first request.
     pub(super) fn begin(&mut self, now: Nanos, budget: u64) {
         self.own.budget = budget;
         self.own.made_at = now;
@@ -115,7 +115,7 @@ impl Queue {
         self.own.last_done = now;
     }
 
-    /// A request has come, and is not among the queue's yet.
+    /// Records a new request that is not yet in the queue.
     pub(super) fn learn(
         &mut self,
         now: Nanos,
@@ -149,7 +149,7 @@ impl Queue {
         own.last_end = sector + sectors;
     }
 
-    /// The device is done with a request.
+    /// Records a completion.
     pub(super) fn done(&mut self, now: Nanos) {
         self.own.last_done = now;
         if self.with_device == 0 && !self.is_busy() {
@@ -157,7 +157,7 @@ impl Queue {
         }
     }
 
-    /// When its last request was done.
+    /// Time of the last completion.
     pub(super) fn last_done(&self) -> Nanos {
         self.own.last_done
     }

@@ -1,16 +1,16 @@
-//! Raising the weight of queues that are new, or were long without requests: what an interactive application does when it is started.
+//! Raising the weight of queues that are new or were long without requests: the pattern of an interactive application being started.
 
 use super::queue::Queue;
 use super::{BfqLite, LOW_LATENCY};
 use crate::time::Nanos;
 
-/// The weight is raised by this.
+/// Factor of the weight while raised.
 const RAISED: u64 = 30;
-/// Who had nothing to do for so long is taken for interactive.
+/// A queue without requests for this long is taken for interactive.
 const LONG_QUIET: Nanos = Nanos::from_secs(2);
-/// A raised queue that has been served so much is no application that starts, in sectors.
+/// Sectors after which a raised queue is no longer taken for a starting application.
 const MOST_SERVED: u64 = 120_000;
-/// An asynchronous queue that goes on is raised again after so long.
+/// An asynchronous queue that keeps going is raised again after this long.
 const BETWEEN_ASYNC: Nanos = Nanos::from_millis(500);
 /// Only queues of the default priority are taken for interactive.
 const DEFAULT_WEIGHT: u64 = 40;
@@ -20,7 +20,7 @@ impl BfqLite {
         self.tunables[LOW_LATENCY] != 0
     }
 
-    /// Whether a queue that has been without requests is taken for interactive.
+    /// Whether a queue that was without requests is taken for interactive.
     pub(super) fn is_interactive(&self, now: Nanos, key: u16) -> bool {
         let queue = &self.queues[key];
         queue.with_device == 0
@@ -28,13 +28,13 @@ impl BfqLite {
             && queue.own.weight == DEFAULT_WEIGHT
     }
 
-    /// Whether a queue that has a request again is raised, or should be.
+    /// Whether a queue that has requests again is raised or should be.
     pub(super) fn deserves_raising(&self, key: u16, interactive: bool) -> bool {
         let queue = &self.queues[key];
         self.raises() && (queue.own.is_raised() || queue.sync && interactive)
     }
 
-    /// A queue has a request again.
+    /// Called when a queue has requests again.
     pub(super) fn raise(&mut self, key: u16, deserves: bool, interactive: bool) {
         if !self.raises() || !deserves {
             return;
@@ -51,7 +51,7 @@ impl BfqLite {
         }
     }
 
-    /// An asynchronous queue with requests has one more.
+    /// Called when an asynchronous queue with requests gets another.
     pub(super) fn raise_async(&mut self, now: Nanos, key: u16) {
         let raise_for = self.rate.raise_for();
         let raises = self.raises();
@@ -62,21 +62,21 @@ impl BfqLite {
         }
     }
 
-    /// After an insertion: from when its raising counts.
+    /// After an insertion: starts the clock of its raising.
     pub(super) fn note_raising(&mut self, now: Nanos, key: u16, was: u64, interactive: bool) {
         if self.raises() && (was == 1 || !self.queues[key].own.is_raised() || interactive) {
             self.queues[key].own.raised_at = now;
         }
     }
 
-    /// The end of a turn: from when the next raising of one that is not raised counts.
+    /// End of a turn: starts the clock for the next raising of a queue that is not raised.
     pub(super) fn note_turn(&mut self, now: Nanos, key: u16) {
         if self.raises() && !self.queues[key].own.is_raised() {
             self.queues[key].own.raised_at = now;
         }
     }
 
-    /// A request of the queue whose turn it is has gone: raising ends after its time, or when it was served too much.
+    /// A request of the queue in service was dispatched: raising ends after its time, or when too much was served.
     pub(super) fn end_raising(&mut self, now: Nanos, key: u16) {
         let own = &mut self.queues[key].own;
         let over = own.raised_at + own.raised_for < now || own.served_raised > MOST_SERVED;
@@ -89,7 +89,7 @@ impl BfqLite {
         }
     }
 
-    /// Queues with requests that are raised.
+    /// Number of raised queues with requests.
     pub(super) fn raised_queues(&self) -> usize {
         self.busy().filter(|&key| self.queues[key].own.is_raised()).count()
     }

@@ -1,25 +1,25 @@
-//! The rate that a device reaches, and what follows from it: the largest budget (what it transfers in the longest turn) and how long a new
-//! queue is raised. Measured over a second of requests; random ones count only if they were faster than what is believed.
+//! The peak rate of a device, from which follow the largest budget (the sectors of the longest turn) and how long a new queue is raised.
+//! Measured over a second of requests; random ones count only if they were faster than the current estimate.
 
 use crate::time::Nanos;
 
-/// Fixed point of rates, which are sectors per microsecond.
+/// Fixed-point shift of rates, in sectors per microsecond.
 const SHIFT: u32 = 16;
-/// Rates that the kernel takes as a measure: a rotating disk, and one that does not rotate (both in fixed point).
+/// The kernel's reference rates: a rotating disk, and one that does not rotate (both in fixed point).
 const REFERENCE: [u64; 2] = [14_000, 33_000];
-/// How long a large application takes to start on them, ms.
+/// Start time of a large application on them, ms.
 const REFERENCE_START_MS: [u64; 2] = [7_000, 2_500];
-/// A rate is taken after a second,
+/// A rate is computed after a second,
 const WINDOW: Nanos = Nanos::from_secs(1);
-/// or when nothing has been dispatched for so long;
+/// or when nothing has been dispatched for this long;
 const PAUSE: Nanos = Nanos::from_millis(100);
-/// but not of fewer requests than these, or of less time.
+/// but not from fewer requests than this, or less time.
 const LEAST_SAMPLES: u64 = 32;
 const LEAST_TIME: Nanos = Nanos::from_millis(300);
-/// A device that completed something so short a time ago has not been idle.
+/// A device with a completion this recently has not been idle.
 const JUST_NOW: Nanos = Nanos::from_millis(2);
 
-/// What was measured.
+/// Measurement of the device's rate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rate {
     peak: u64,
@@ -54,7 +54,8 @@ impl Rate {
         Nanos::from_millis((REFERENCE[kind] * REFERENCE_START_MS[kind] / self.peak).clamp(3_000, 25_000))
     }
 
-    /// A request goes to the device, which has `in_device` others. Returns what it transfers in the longest turn, if that was learned.
+    /// Records a dispatch to the device, which has `in_device` other requests in flight. Returns the sectors of the longest turn, if
+    /// newly learned.
     pub(super) fn dispatched(
         &mut self,
         now: Nanos,
@@ -84,7 +85,8 @@ impl Rate {
         learned
     }
 
-    /// A request is done. A device that had been idle, or did less than 2^-10 sectors in a microsecond, tells its rate and begins anew.
+    /// Records a completion. If the device had been idle, or did less than 2^-10 sectors per microsecond, the rate is computed and a new
+    /// window begins.
     pub(super) fn completed(&mut self, now: Nanos, longest: Nanos) -> Option<u64> {
         let micros = (now - self.last_completion).0 / 1000;
         let mut learned = None;
@@ -115,7 +117,7 @@ impl Rate {
         if (!mostly_sequential && rate <= self.peak) || rate > 20 << SHIFT {
             return None;
         }
-        // The more of it was sequential and the longer it took, the more it weighs: up to 4 of 5 parts.
+        // Longer and more sequential windows weigh more: up to 4 of 5 parts.
         let weight = ((9 * self.sequential / self.samples).saturating_mul(took.0) / WINDOW.0).min(8);
         let parts = 10 - weight;
         self.peak = (self.peak * (parts - 1) / parts + rate / parts).max(1);
@@ -129,7 +131,7 @@ mod tests {
 
     const LONGEST: Nanos = Nanos::from_millis(124);
 
-    /// 256 sectors each 1 ms, for so long; what was learned at last.
+    /// 256 sectors per ms, for `millis` ms; returns the last learned value.
     fn streamed(rate: &mut Rate, millis: u64, seeks: bool) -> Option<u64> {
         (0..millis).filter_map(|n| rate.dispatched(Nanos::from_millis(n), 1, 256, seeks, LONGEST)).last()
     }
@@ -139,7 +141,7 @@ mod tests {
         let mut rate = Rate::new(true);
         assert_eq!(rate.raise_for(), Nanos::from_millis(14_000 * 7_000 / 9_333));
         let largest = streamed(&mut rate, 1100, false).unwrap();
-        // 0.256 sectors a microsecond; half of the old belief stays.
+        // 0.256 sectors per microsecond; half of the old estimate remains.
         assert_eq!(largest, (rate.peak * 124_000) >> 16);
         assert!((12_500..13_500).contains(&rate.peak), "{rate:?}");
     }

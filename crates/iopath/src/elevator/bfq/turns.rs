@@ -1,4 +1,4 @@
-//! The turns of `bfq-lite`: whose it is, how it ends, what it costs, and how a queue that has requests again gets one.
+//! The turns of `bfq-lite`: whose turn it is, how it ends, what it costs, and how a queue with new requests gets one.
 
 use super::budget::{Ended, Ender};
 use super::queue::weight;
@@ -7,39 +7,39 @@ use crate::elevator::Pick;
 use crate::request::{Requests, Slot};
 use crate::time::Nanos;
 
-/// Shorter turns are charged one idle time if they seek, and say nothing more.
+/// Turns shorter than this are charged one idle time if they seek, and tell nothing else.
 const TOO_SHORT: Nanos = Nanos::from_millis(1);
-/// From here on a turn is slow if it did not get half of the largest budget.
+/// From this length on a turn is slow if it did not get half of the largest budget.
 const TELLING: Nanos = Nanos::from_millis(20);
-/// Asynchronous requests cost so much more where weights are alike.
+/// Cost factor of asynchronous requests where weights are equal.
 const ASYNC_CHARGE: u64 = 3;
-/// Within so many idle times a queue goes on where it ended.
+/// Number of idle times within which a queue continues where it ended.
 const IN_TIME: u64 = 3;
 
 impl BfqLite {
-    /// What a request of a queue is charged.
+    /// Sectors charged for a request of a queue.
     pub(super) fn charge(&self, key: u16, sectors: u64) -> u64 {
         let queue = &self.queues[key];
         let alike = queue.sync || queue.own.is_raised() || self.is_asymmetric(Some(queue));
         if alike { sectors } else { ASYNC_CHARGE * sectors }
     }
 
-    /// What its next request is charged; 0: it has none.
+    /// Sectors charged for its next request; 0: it has none.
     fn next_charge(&self, requests: &Requests, key: u16) -> u64 {
         let next = self.queues[key].requests.best();
         next.map_or(0, |slot| self.charge(key, u64::from(requests[slot].sectors())))
     }
 
-    /// What has become due by itself: waiting for a queue's next request is over.
+    /// Handles timeouts: idling for a queue's next request may be over.
     pub(super) fn tick(&mut self, now: Nanos, requests: &Requests) {
         let Some(turn) = self.turn else { return };
         let Some(at) = turn.idle_until.filter(|&at| at <= now) else { return };
         let how = if at >= turn.timeout_at { Ended::Timeout } else { Ended::Idle };
-        // What it waited in vain is not charged.
+        // Time spent idling in vain is not charged.
         self.end_turn(at, turn.idle_since, requests, how);
     }
 
-    /// The turn is over: the queue is charged, its budget follows how it went, and if it has more it waits for another turn.
+    /// Ends the turn: charges the queue, adapts its budget, and lets it wait for another turn if it has more requests.
     pub(super) fn end_turn(&mut self, now: Nanos, until: Nanos, requests: &Requests, how: Ended) {
         let Some(turn) = self.turn else { return };
         let key = turn.key;
@@ -76,7 +76,7 @@ impl BfqLite {
         self.counts.ended(how);
     }
 
-    /// A queue that is slow, or ran into the longest turn without having been served much, pays for time as the fastest would.
+    /// A queue that is slow, or timed out without much service, is charged for its time at the peak rate.
     fn charge_time(&mut self, turn: Turn, until: Nanos, how: Ended) {
         let queue = &self.queues[turn.key];
         let entity = &queue.own.entity;
@@ -101,14 +101,14 @@ impl BfqLite {
         self.fair.serve(&mut self.queues, turn.key, missing);
     }
 
-    /// The next queue's turn begins.
+    /// Begins the next queue's turn.
     fn begin_turn(&mut self, now: Nanos) -> Option<u16> {
         let key = self.fair.pick(now, &mut self.queues)?;
         self.set_turn(now, key);
         Some(key)
     }
 
-    /// A turn of this queue, whoever should have had it: the kernel has chosen so.
+    /// Gives this queue a turn regardless of order, because the kernel chose it.
     pub(super) fn force_turn(&mut self, now: Nanos, requests: &Requests, key: u16) {
         self.end_turn(now, now, requests, Ended::Preempted);
         self.fair.force(&mut self.queues, key);
@@ -117,7 +117,7 @@ impl BfqLite {
 
     fn set_turn(&mut self, now: Nanos, key: u16) {
         let own = &mut self.queues[key].own;
-        // A raised queue may take as much longer as it weighs more.
+        // A raised queue's timeout is scaled by its weight.
         let timeout_at =
             now + Nanos(self.tunables[TIMEOUT_SYNC] * 1_000_000 * own.entity.weight / own.weight);
         own.quiet_since = Some(timeout_at);
@@ -126,7 +126,7 @@ impl BfqLite {
         self.counts.turns += 1;
     }
 
-    /// Whether the longest turn is over; one that is being waited for may go on if it has used most of its budget.
+    /// Whether the turn has timed out; one that is idled for may continue if it has used most of its budget.
     pub(super) fn times_out(&self, now: Nanos) -> bool {
         self.turn.is_some_and(|turn| {
             let entity = &self.queues[turn.key].own.entity;
@@ -134,7 +134,7 @@ impl BfqLite {
         })
     }
 
-    /// The queue whose turn it is, or when to ask again.
+    /// The queue in service, or when to ask again.
     pub(super) fn select(&mut self, now: Nanos, requests: &Requests) -> Result<u16, Pick> {
         if let Some(turn) = self.turn.filter(|_| self.times_out(now)) {
             let must_idle = self.queues[turn.key].requests.is_empty() && self.worth_idling(turn.key);
@@ -157,7 +157,7 @@ impl BfqLite {
             } else if let Some(until) = turn.idle_until {
                 return Err(Pick::NotBefore(until));
             } else if self.queues[key].with_device > 0 && self.worth_idling(key) {
-                // Its last request is with the device: its next one may be close to it.
+                // Its last request is in flight: its next one may be close to it.
                 return Err(Pick::Nothing);
             } else {
                 Ended::Empty
@@ -166,7 +166,7 @@ impl BfqLite {
         }
     }
 
-    /// A queue that had nothing has its first request again.
+    /// The first request of a queue that had none has arrived.
     pub(super) fn wake(&mut self, now: Nanos, requests: &Requests, key: u16) -> bool {
         let interactive = self.is_interactive(now, key);
         let deserves = self.deserves_raising(key, interactive);
@@ -193,7 +193,7 @@ impl BfqLite {
         interactive
     }
 
-    /// Another request of a queue is the next now: while it waits for its turn its budget follows.
+    /// The next request of a queue has changed: while it waits for its turn, its budget is adapted.
     pub(super) fn next_changed(&mut self, requests: &Requests, key: u16) {
         let charge = self.next_charge(requests, key);
         let own = &self.queues[key].own;
@@ -213,7 +213,7 @@ impl BfqLite {
         }
     }
 
-    /// The queue of a new request, made if its task is new.
+    /// Assigns a new request to its queue, creating it for a new task.
     pub(super) fn enter(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) -> u16 {
         let sync = requests[slot].is_sync();
         let info = requests.task(requests[slot].task());
@@ -243,7 +243,7 @@ impl BfqLite {
         key
     }
 
-    /// A request has come for a queue: if the disk is kept idle for it, that ends.
+    /// A request for a queue has arrived: ends idling for that queue.
     pub(super) fn came(&mut self, now: Nanos, requests: &Requests, key: u16) {
         let Some(turn) = self.turn.filter(|turn| turn.key == key && turn.idle_until.is_some()) else {
             return;
@@ -255,7 +255,7 @@ impl BfqLite {
         }
     }
 
-    /// The device is done with a request of the queue whose turn it is.
+    /// Records a completion for the queue in service.
     pub(super) fn served(&mut self, now: Nanos, requests: &Requests, key: u16) {
         let queue = &self.queues[key];
         let (dry, outstanding) = (queue.requests.is_empty(), queue.with_device > 0);
@@ -265,7 +265,7 @@ impl BfqLite {
             self.turn = self.turn.map(|turn| Turn { idle_until, idle_since: now, ..turn });
             self.counts.idles += 1;
         } else if idles {
-            // Its next request may come while the others are served.
+            // Its next request may arrive while the others are served.
         } else if self.times_out(now) {
             self.end_turn(now, now, requests, Ended::Timeout);
         } else if dry {

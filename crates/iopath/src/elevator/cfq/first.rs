@@ -1,6 +1,6 @@
 //! CFQ as merged into 2.6.6: each process (tgid) has a tree of requests by sector; when the dispatch list is empty, requests are moved to
-//! it from the busy processes. Two slips of the original are kept, because they are what was measured: every step of a pass over
-//! the busy list takes from the process at its head, and the insert into the dispatch list keeps order only when it appends.
+//! it from the busy processes. Two bugs of the original are kept, because they were part of what was measured: every step of a pass over
+//! the busy list takes from the process at its head, and the insert into the dispatch list keeps the order only when it appends.
 
 use crate::bio::Bio;
 use crate::elevator::sorted;
@@ -28,9 +28,9 @@ static TABLE: [Tunable; 2] = [
         .at_most(8192),
 ];
 
-/// What the pool is raised to.
+/// Pool size that CFQ sets.
 const REQUESTS: u32 = 8192;
-/// Most requests of one process and direction: what the pool was before.
+/// Most requests per process and direction: the pool size before.
 const MOST_QUEUED: u64 = 128;
 
 #[derive(Clone, Debug, Default)]
@@ -45,7 +45,7 @@ struct Process {
 pub struct Cfq1 {
     tunables: Tunables<2>,
     processes: Vec<Process>,
-    /// Processes with requests; the head is the last one.
+    /// Processes with requests; the head is the last element.
     busy: Vec<u16>,
     dispatch: List,
     waiting: usize,
@@ -71,7 +71,7 @@ impl Cfq1 {
         }
     }
 
-    /// Out of its process's tree; a process without requests is no longer busy.
+    /// Removes a request from its process's tree; a process without requests is no longer busy.
     fn leave(&mut self, requests: &mut Requests, slot: Slot) {
         let key = requests[slot].private.queue;
         let way = requests[slot].op().direction();
@@ -98,7 +98,7 @@ impl Cfq1 {
         }
     }
 
-    /// The insert that means to sort.
+    /// The faulty sorted insert.
     fn insert_sorted(&mut self, requests: &mut Requests, slot: Slot) {
         let sector = requests[slot].sector();
         let (Some(first), Some(last)) = (self.dispatch.first(), self.dispatch.last()) else {
@@ -238,7 +238,7 @@ mod tests {
             bench.read(sector);
         }
         assert_eq!(bench.serve_n(2), [100, 200]);
-        // Four are in the dispatch list; what comes now, though lower, waits for the next round.
+        // Four are in the dispatch list; a new one, though lower, waits for the next round.
         bench.read(50);
         assert_eq!(bench.order(), [300, 400, 50, 500, 600]);
     }
@@ -246,7 +246,7 @@ mod tests {
     #[test]
     fn the_sorted_insert_does_not_sort() {
         let mut bench = Bench::new("cfq1");
-        // Task 3 came last and is at the head; each step of the pass takes from there until it is drained.
+        // Task 3 came last and is at the head; each step of the pass takes from it until it is drained.
         for (task, sector) in [(0, 200), (1, 100), (2, 400), (3, 300)] {
             bench.read_by(task, sector);
         }
@@ -291,7 +291,7 @@ mod tests {
                     usize::from(matches!(queue.submit(Default::default(), bio), Submitted::Queued(_)));
             }
         }
-        // A third of 8184 would be more than the 128 that a process may have; it is refused when it has more.
+        // A third of 8184 would exceed the limit of 128 per process; it is refused above the limit.
         assert_eq!(taken, [129, 129, 129]);
     }
 

@@ -1,5 +1,5 @@
-//! CFQ in its three generations: [`Cfq1`] (2.6.6: round robin over processes with a sorted insert that does not sort), [`Cfq2`] (2.6.9:
-//! the process that was served least goes first) and [`Cfq3`] (2.6.13 on: time slices, idling for the process whose turn it is).
+//! The three generations of CFQ: [`Cfq1`] (2.6.6: round robin over processes with a sorted insert that does not sort), [`Cfq2`] (2.6.9:
+//! the least served process goes first) and [`Cfq3`] (2.6.13 on: time slices, idling for the active process).
 
 mod first;
 mod second;

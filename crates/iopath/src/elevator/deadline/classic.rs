@@ -1,4 +1,4 @@
-//! `deadline` of the single-queue kernels, 2.6.0 to 4.20, in its two generations.
+//! `deadline` of the single-queue kernels, 2.6.0 to 4.20, in two generations.
 
 use super::turns::Turns;
 use super::{CLASSIC, FIFO_BATCH, FRONT_MERGES, READ, READ_EXPIRE, WRITE, WRITE_EXPIRE, WRITES_STARVED};
@@ -11,33 +11,33 @@ use crate::request::{Requests, Slot};
 use crate::time::Nanos;
 use crate::tunable::{Tunables, View};
 
-/// Which kernel's rules.
+/// The kernels whose rules apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Generation {
-    /// 2.6.0 to 2.6.23: a request that does not start where the last one ended is the end of the batch, and a direction without
-    /// successor starts again at its lowest sector. Under mixed random load: lowest first, not a sweep.
+    /// 2.6.0 to 2.6.23: a request that does not start where the last one ended ends the batch, and a direction without a successor
+    /// restarts at its lowest sector. Under mixed random load: lowest first, not a sweep.
     V2_6_0,
-    /// 2.6.24 to 4.20: batches in the order of sectors; without successor it starts again at the oldest request.
+    /// 2.6.24 to 4.20: batches in sector order; without a successor it restarts at the oldest request.
     V2_6_24,
     /// The same rules under the name of mq-deadline, 4.11 to 5.13.
     Mq4_11,
 }
 
-/// `deadline`.
+/// The `deadline` elevator.
 #[derive(Clone, Debug)]
 pub struct Deadline {
     generation: Generation,
     tunables: Tunables<5>,
     lanes: [Lane; 2],
-    /// The successor of the last request of each direction.
+    /// Successor of the last request of each direction.
     following: [Option<Slot>; 2],
-    /// Where the last request ended.
+    /// End of the last request.
     last_end: u64,
     turns: Turns,
 }
 
 impl Deadline {
-    /// Empty, with the rules of a generation.
+    /// An empty elevator with the rules of a generation.
     pub fn new(generation: Generation) -> Self {
         Self {
             generation,
@@ -53,7 +53,7 @@ impl Deadline {
         requests[slot].op().direction()
     }
 
-    /// Before a request leaves its lane without being served: whoever would have followed it follows now.
+    /// Called before a request leaves its lane without being served: its successor takes its place as the next one.
     fn forget(&mut self, requests: &Requests, slot: Slot) {
         let way = self.lane_of(requests, slot);
         if self.following[way] == Some(slot) {
@@ -61,12 +61,12 @@ impl Deadline {
         }
     }
 
-    /// The request that goes on with the batch, if the batch is not over.
+    /// The request that continues the batch, if the batch is not over.
     fn continued(&mut self, requests: &Requests) -> Option<Slot> {
         let slot = self.following[WRITE].or(self.following[READ])?;
         let batch = self.tunables[FIFO_BATCH];
         if self.generation == Generation::V2_6_0 && requests[slot].sector() != self.last_end {
-            // Not reset before a new batch begins: from here on every request is a choice of directions.
+            // Not reset before a new batch begins: from here on every request chooses the direction again.
             self.turns.batching = self.turns.batching.saturating_add(batch);
         }
         (self.turns.batching < batch).then_some(slot)
@@ -208,7 +208,7 @@ mod tests {
         for sector in [2000, 4000, 6000] {
             bench.write(sector);
         }
-        // Two reads, one write, and each change of direction starts at the lowest sector.
+        // Two reads, one write, and each change of direction restarts at the lowest sector.
         assert_eq!(bench.order(), [1000, 3000, 2000, 5000, 7000, 4000, 9000, 6000]);
     }
 
@@ -216,7 +216,7 @@ mod tests {
     fn v2_6_0_goes_on_while_requests_follow_on() {
         let mut bench = Bench::new("deadline@2.6.0");
         bench.write(500);
-        // Adjacent but of another length limit: not merged, yet in sequence.
+        // Adjacent, but merging would exceed the length limit: separate, yet in sequence.
         for n in 0..4 {
             bench.submit(crate::Bio::new(crate::Op::Read, 10_000 + 2560 * n, 2560));
         }

@@ -1,6 +1,6 @@
-//! `deadline`, under one name three behaviours: that of 2.6.0 to 2.6.23 (a batch ends at the first request that does not follow on; a new
-//! direction starts at the lowest sector), that of 2.6.24 on (batches of up to 16 in the order of sectors; a new batch starts with
-//! the oldest request), and today's `mq-deadline` ([`MqDeadline`]: a position per direction, priorities, aging).
+//! `deadline`, one name for three behaviours: 2.6.0 to 2.6.23 (a batch ends at the first non-sequential request; a new direction starts
+//! at the lowest sector), 2.6.24 on (batches of up to 16 in sector order; a new batch starts with the oldest request), and today's
+//! `mq-deadline` ([`MqDeadline`]: a position per direction, priorities, aging).
 
 mod classic;
 mod mq;

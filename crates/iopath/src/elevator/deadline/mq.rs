@@ -1,5 +1,5 @@
-//! Today's `mq-deadline` (5.14 and later): the rules of 2.6.24 with a position remembered per direction, three classes of priority with
-//! aging, and a limit for what is not a synchronous read.
+//! Today's `mq-deadline` (5.14 and later): the rules of 2.6.24 with a remembered position per direction, three priority classes with
+//! aging, and a limit for everything but synchronous reads.
 
 use super::turns::Turns;
 use super::{
@@ -20,9 +20,9 @@ use crate::tunable::{Tunables, View};
 #[derive(Clone, Debug, Default)]
 struct Class {
     lanes: [Lane; 2],
-    /// Where the last request of each direction began.
+    /// Start of the last request of each direction.
     latest: [u64; 2],
-    /// With the elevator or with the device.
+    /// Requests with the elevator or in flight.
     under_way: usize,
 }
 
@@ -67,7 +67,7 @@ impl MqDeadline {
         class.lanes[way].tree.at_or_after(requests, class.latest[way])
     }
 
-    /// The request of a class that would go next, with the counts of batches and of starvation that this costs.
+    /// The next request of a class, with the batch and starvation counts that choosing it would leave.
     fn choose(&mut self, now: Nanos, requests: &Requests, class: usize) -> Option<Slot> {
         if self.turns.batching < self.tunables[FIFO_BATCH]
             && let Some(slot) = self.following(requests, class, self.last_way)
@@ -111,7 +111,7 @@ impl MqDeadline {
         self.classes[class].lanes[way].remove(requests, slot);
     }
 
-    /// A request of a lower class that has waited too long.
+    /// Takes a request of a lower class that has waited too long.
     fn dispatch_aged(&mut self, now: Nanos, requests: &mut Requests) -> Option<Slot> {
         if self.classes.iter().filter(|class| class.under_way > 0).count() < 2 {
             return None;
@@ -187,7 +187,7 @@ impl Elevator for MqDeadline {
                 return Pick::Request(slot);
             }
             if self.classes[class].under_way > 0 {
-                break; // lower classes wait until the device is done with this one's
+                break; // lower classes wait until the device has completed this one's
             }
         }
         Pick::Nothing
@@ -277,7 +277,7 @@ mod tests {
         for sector in [5000, 4000, 6000] {
             bench.write(sector);
         }
-        // 2.6.24 would start each direction at its oldest request again.
+        // 2.6.24 would restart each direction at its oldest request.
         assert_eq!(bench.order(), [100, 500, 600, 4000, 700, 5000, 6000]);
     }
 

@@ -1,4 +1,4 @@
-//! Whose turn it is, reads' or writes', and how far the batch has come: the same in every generation.
+//! Alternation of reads and writes, and progress of the batch: the same in every generation.
 
 use super::{READ, WRITE};
 use crate::elevator::sorted::Lane;
@@ -8,7 +8,7 @@ use crate::elevator::sorted::Lane;
 pub(super) struct Turns {
     /// Requests of the batch so far.
     pub batching: u64,
-    /// How often reads were preferred to writes that waited.
+    /// How often reads were preferred to waiting writes.
     pub starved: u64,
     pub batches: u64,
     pub expired: u64,
@@ -38,7 +38,7 @@ impl Turns {
         self.batches += 1;
     }
 
-    /// A batch of this direction has begun, whatever would have been chosen.
+    /// Begins a batch in this direction, regardless of what would have been chosen.
     pub fn begin_in(&mut self, way: usize, lanes: &[Lane; 2]) {
         self.begin();
         match way {

@@ -1,12 +1,12 @@
-//! Kyber's histograms: per domain the time in the device and the total time, in eight buckets of a quarter of the target each, and the look
-//! at them every 100 ms.
+//! Kyber's histograms: per domain the device time and the total time, in eight buckets of a quarter of the target each, evaluated every
+//! 100 ms.
 
 use crate::time::Nanos;
 
-/// Domains whose latency counts: reads, writes, discards.
+/// Domains with latency targets: reads, writes, discards.
 const TIMED: usize = 3;
 const BUCKETS: usize = 8;
-/// From this bucket on a latency is above its target.
+/// From this bucket on a latency exceeds its target.
 const FIRST_BAD: u32 = 4;
 /// Enough samples for a percentile; with fewer it waits for a second.
 const ENOUGH: u32 = 500;
@@ -25,7 +25,7 @@ impl Histogram {
         self.buckets[bucket as usize] += 1;
     }
 
-    /// The bucket of a percentile; then the count begins anew. `None`: not enough samples yet, which are waited for until `patience`.
+    /// The bucket of a percentile; resets the counts. `None`: too few samples so far, with a wait until `patience`.
     fn percentile(&mut self, now: Nanos, percent: u32, patience: &mut Option<Nanos>) -> Option<u32> {
         let samples: u32 = self.buckets.iter().sum();
         if samples == 0 {
@@ -50,15 +50,15 @@ impl Histogram {
     }
 }
 
-/// All histograms, and when they are looked at next.
+/// All histograms, and the time of the next evaluation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Latencies {
     device: [Histogram; TIMED],
     total: [Histogram; TIMED],
-    /// Until when more samples of a domain are waited for. Both histograms share it, as in the kernel: with few samples the one that is
-    /// looked at first has its percentile after a second, and the other begins to wait anew.
+    /// Until when to wait for more samples of a domain. Both histograms share it, as in the kernel: with few samples the one evaluated
+    /// first has its percentile after a second, and the other starts its wait again.
     patience: [Option<Nanos>; TIMED],
-    /// The last p99 of each domain since there was trouble.
+    /// The last p99 of each domain since a latency exceeded its target.
     remembered: [Option<u32>; TIMED],
     due: Option<Nanos>,
 }
@@ -70,13 +70,13 @@ impl Latencies {
         self.due.get_or_insert(now + INTERVAL);
     }
 
-    /// Whether nothing has been added.
+    /// Whether no sample has been added.
     #[cfg(test)]
     pub(super) fn is_untouched(&self) -> bool {
         self.due.is_none()
     }
 
-    /// When it is time: tells `adjust` the domains whose number of tokens changes, and the bucket of their p99.
+    /// Evaluates the histograms when it is time: calls `adjust` for the domains whose tokens change, with the bucket of their p99.
     pub(super) fn look(&mut self, now: Nanos, mut adjust: impl FnMut(usize, u32)) {
         if self.due.is_none_or(|due| now < due) {
             return;
@@ -89,7 +89,7 @@ impl Latencies {
         for domain in 0..TIMED {
             let mut p99 = self.total[domain].percentile(now, 99, &mut self.patience[domain]);
             if trouble {
-                // Once per trouble: the next time needs new samples.
+                // Used once: next time new samples are needed.
                 p99 = p99.or(self.remembered[domain]);
                 self.remembered[domain] = None;
             } else if p99.is_some() {
@@ -128,13 +128,13 @@ mod tests {
     fn the_histograms_of_a_domain_share_their_patience() {
         let mut latencies = Latencies::default();
         let mut looks = Vec::new();
-        // A hundred slow operations a second: the device's percentile is there after each second, the total one after 500 samples.
+        // A hundred slow operations per second: the device's percentile is there after each second, the total one after 500 samples.
         for ms in (0..12_000).step_by(10) {
             let now = Nanos::from_millis(ms + 100);
             latencies.add(now, 0, 4_000_000, Nanos::from_millis(ms), Nanos::from_millis(ms));
             latencies.look(now, |domain, bucket| looks.push((ms / 1000, domain, bucket)));
         }
-        // And what was seen is remembered for the next second's trouble.
+        // And the p99 is remembered for the next second's evaluation.
         assert_eq!(looks, [(5, 0, 7), (6, 0, 7), (10, 0, 7), (11, 0, 7)].as_slice());
     }
 }

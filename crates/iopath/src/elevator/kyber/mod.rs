@@ -1,5 +1,5 @@
-//! `kyber` (4.12 and later): four domains (reads, writes, discards, others), each with so many tokens and a batch; inside a domain first come,
-//! first served per CPU. Every 100 ms the latencies are looked at: when one domain is slow, domains that are fast get fewer tokens.
+//! `kyber` (4.12 and later): four domains (reads, writes, discards, others), each with a number of tokens and a batch size; first come,
+//! first served per CPU inside a domain. Latencies are evaluated every 100 ms: when one domain is slow, fast domains get fewer tokens.
 
 mod latency;
 
@@ -17,9 +17,9 @@ use latency::Latencies;
 const DOMAINS: usize = 4;
 const TOKENS: [u32; DOMAINS] = [256, 128, 64, 16];
 const BATCH: [u32; DOMAINS] = [16, 8, 1, 1];
-/// Of the elevator's tags, in percent: what asynchronous writes may hold.
+/// Share of the elevator's tags for asynchronous writes, in percent.
 const ASYNC_PERCENT: u64 = 75;
-/// CPUs whose software queues are told apart.
+/// Number of CPUs with separate software queues.
 const CPUS: usize = 32;
 
 static TABLE: [Tunable; 2] = [
@@ -31,7 +31,7 @@ static TABLE: [Tunable; 2] = [
         .at_least(1),
 ];
 
-/// A domain's requests: those of each CPU, and those that have been collected to be dispatched.
+/// A domain's requests: those of each CPU, and those collected for dispatch.
 #[derive(Clone, Debug)]
 struct Domain {
     of_cpu: Vec<List>,
@@ -41,7 +41,7 @@ struct Domain {
 }
 
 impl Domain {
-    /// The next request. When none is collected, every CPU's are, in the order of CPUs.
+    /// The next request. When none is collected, collects those of all CPUs, in CPU order.
     fn first(&mut self, requests: &mut Requests) -> Option<Slot> {
         if self.collected.is_empty() {
             for list in &mut self.of_cpu {
@@ -62,7 +62,7 @@ impl Domain {
 /// Set in a request's mark once it has left its CPU's queue: it can no longer grow.
 const COLLECTED: u16 = 1;
 
-/// `kyber`.
+/// The `kyber` elevator.
 #[derive(Clone, Debug)]
 pub struct Kyber {
     tunables: Tunables<2>,
@@ -206,7 +206,7 @@ impl Elevator for Kyber {
         let target = match request.op() {
             Op::Read => self.tunables[0],
             Op::Write => self.tunables[1],
-            // The kernel's target for discards cannot be set.
+            // The kernel's target for discards is fixed.
             Op::Discard => 5_000_000_000,
             Op::Other => return,
         };

@@ -1,12 +1,13 @@
-//! Read-ahead of linux 2.6.1 to 2.6.9: called for each page, growing and shrinking by what it meets, and able to switch itself off.
-//! Three variants of one machine ([`window`]).
+//! Read-ahead of linux 2.6.1 to 2.6.9: called for each page, growing and shrinking with hits and misses, and able to switch itself off.
+//! Three variants of one state machine ([`window`]).
 //!
-//! - shared (to 2.6.6): all calls through an open file work on one state. Threads that read at random interleave page by page, every
-//!   page looks like a jump, the next window shrinks by two each time and at nothing read-ahead is off; then every page is read
+//! - shared (to 2.6.6): all calls through an open file use one state. Threads that read at random interleave page by page, every
+//!   page looks like a jump, the next window shrinks by two each time, and at 0 read-ahead goes off; then every page is read
 //!   alone. This is the regression that the SysBench tables of 2004 show.
-//! - private (patch of May 2004): a call copies the state, works on the copy and puts it back; of two calls at once one is lost.
-//! - seeky (2.6.7): private, and the window after a jump is as long as runs were on average, without a page to spare; the ahead
-//!   window is for runs longer than the maximum only. `count_run=1` is 2.6.8, which minds the run that is going on.
+//! - private (patch of May 2004): a call copies the state, works on the copy and puts it back; of two concurrent calls one update is
+//!   lost.
+//! - seeky (2.6.7): private, and the window after a jump is as long as the average run, without a spare page; the ahead window is
+//!   used only for runs longer than the maximum. `count_run=1` is 2.6.8, which includes the current run.
 
 mod window;
 
@@ -17,14 +18,13 @@ use super::policy::Rules;
 use crate::tunable::{Tunable, Tunables, Unit, View};
 pub(super) use window::Window;
 
-/// Largest window.
+/// Row: largest window.
 const MAX: usize = 0;
-/// Smallest window after lost pages.
+/// Row: smallest window after lost pages.
 const MIN: usize = 1;
-/// Whether the run that is going on counts, in the seeky variant.
+/// Row: whether the current run counts, in the seeky variant.
 const COUNT_RUN: usize = 2;
 
-/// What can be set.
 pub(super) static TABLE: [Tunable; 3] = [
     Tunable::count("max", Unit::Pages, 32, "largest window; half of it is the first one"),
     Tunable::count(
@@ -37,28 +37,24 @@ pub(super) static TABLE: [Tunable; 3] = [
     Tunable::switch("count_run", 0, "the run that is going on counts in the window after a jump (2.6.8)"),
 ];
 
-/// Which of the three.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Variant {
-    /// One state for all.
+    /// One state for all calls.
     Shared,
-    /// A copy for each call.
+    /// A copy per call.
     Private,
-    /// A copy for each call, and windows as long as runs.
+    /// A copy per call, and windows as long as runs.
     Seeky,
 }
 
-/// The policy.
 #[derive(Clone, Debug)]
 pub(super) struct Ra26 {
-    /// Values of [`TABLE`].
     pub tunables: Tunables<3>,
-    /// Which of the three.
     pub variant: Variant,
 }
 
 impl Ra26 {
-    /// Its tunables and their values: the run that is going on is for the seeky variant only.
+    /// Its tunables and their values: the current run matters only in the seeky variant.
     pub fn view(&self) -> View<'_> {
         let view = self.tunables.view();
         let rows = rows(self.variant).len();
@@ -66,14 +62,14 @@ impl Ra26 {
     }
 }
 
-/// What can be set of a variant.
+/// Tunables of a variant.
 pub(super) fn rows(variant: Variant) -> &'static [Tunable] {
     if variant == Variant::Seeky { &TABLE } else { &TABLE[..COUNT_RUN] }
 }
 
 impl Rules for Ra26 {
     type File = Window;
-    /// The copy that the call works on; nothing where the state is shared.
+    /// The copy that the call works on; `None` where the state is shared.
     type InCall = Option<Window>;
 
     fn open(&self) -> Window {
@@ -194,7 +190,7 @@ mod tests {
     fn why_it_went_off_is_counted_apart() {
         let story = sixteen_threads("ra26-shared");
         assert_eq!((story.counters().went_off, story.counters().went_off_cached), (1, 0), "of misses");
-        // A file that is read page by page from the cache: each window that is all there makes the next one shorter.
+        // A file read page by page from the cache: each fully cached window makes the next one shorter.
         let mut story = Story::of("ra26-shared,max=2");
         story.cache.fill(0..100);
         [0, 1, 2, 3, 4, 5].into_iter().for_each(|page| story.read(page << 12, 4096));
@@ -205,7 +201,7 @@ mod tests {
     #[test]
     fn a_page_of_another_call_inside_the_window_counts_as_contiguous() {
         let mut story = Story::of("ra26-shared");
-        // The window is 0 to 15: page 9 after page 0 does not follow it, and shrinks nothing.
+        // The window is 0 to 15: page 9 after page 0 is not sequential, but shrinks nothing.
         [0, 9, 200].into_iter().for_each(|page| story.read(page << 12, 4096));
         assert_eq!((story.counters().contiguous_pages, story.counters().jump_pages), (1, 1));
     }
@@ -215,7 +211,7 @@ mod tests {
         let mut story = Story::of("ra26-private");
         story.read(0, 4096);
         story.interleaved([(4096, 8192), (1 << 20, 4096)].into_iter());
-        // The second call ended first, the first one put its own state back over it.
+        // The second call ended first; the first one overwrote its state.
         story.read(12288, 4096);
         assert_eq!(story.counters().jump_pages, 1, "the second call's; the first page of all is neither");
         assert_eq!(story.counters().contiguous_pages, 3);

@@ -1,29 +1,28 @@
-//! The two windows of linux 2.6.1 to 2.6.9: the current one, which is being walked over, and the ahead one, which is being read. Read in
-//! 2.6.9 and in the patches of May 2004 against 2.6.6; a step is one page.
+//! The two windows of linux 2.6.1 to 2.6.9: the current one, being walked over, and the ahead one, being read. Rules from 2.6.9 and the
+//! patches of May 2004 against 2.6.6; a step is one page.
 
 use super::super::call::{Kind, Pages};
 use super::super::counters::Counters;
 use super::super::io::Io;
 use super::{COUNT_RUN, MAX, MIN, Ra26, Variant};
 
-/// Next size of a file whose read-ahead is off.
+/// Value of `next` while read-ahead is off.
 const OFF: i64 = -1;
 
-/// Per open file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) struct Window {
     start: u64,
-    /// While off: how many misses in a row there were.
+    /// While off: number of misses in a row.
     size: u64,
     /// Length of the next window; 0 before the first read, [`OFF`] when off.
     next: i64,
     previous: u64,
-    /// 0 is none.
+    /// 0: no ahead window.
     ahead_start: u64,
     ahead_size: u64,
-    /// Length of the run that is going on.
+    /// Length of the current run.
     run: u64,
-    /// Mean length of runs, halved away.
+    /// Decaying mean length of runs.
     average: u64,
 }
 
@@ -64,7 +63,7 @@ impl Ra26 {
 
     /// A page is walked over, cached or not.
     pub(super) fn page<P: Pages>(&self, window: &mut Window, page: u64, io: &mut Io<'_, P>) {
-        // A second look at the same page, as by calls shorter than a page, says nothing.
+        // Touching the same page again, as calls shorter than a page do, is ignored.
         let again = page == window.previous && window.next != 0;
         if again || window.next == OFF || self.max() == 0 {
             return;
@@ -77,7 +76,7 @@ impl Ra26 {
         let before = window.previous;
         self.note_run(window, page);
         window.previous = page;
-        // Counted as by the instrumentation of May 2004: by what the window makes of the page, and not at a file's first page.
+        // Counted like the instrumentation of May 2004: by the page's relation to the window, and not for a file's first page.
         if page >= window.start && page <= window.start + window.size {
             io.counters.contiguous_pages += 1;
             window.next = (window.next + 2).min(self.max() as i64);
@@ -90,7 +89,7 @@ impl Ra26 {
         } else if window.contains(page) {
             self.ahead(window, page, next_before, io);
         } else if page == window.ahead_start {
-            // Walked into the ahead window: that is the current one now. Its second page starts the next.
+            // Walked into the ahead window: it becomes the current one. Its second page starts the next.
             window.start = window.ahead_start;
             window.size = window.ahead_size;
             window.no_ahead();
@@ -99,9 +98,9 @@ impl Ra26 {
         }
     }
 
-    /// The first page of an open file: half the maximum, as for a file that is read as a whole.
+    /// The first page of an open file: half the maximum, as for a file that is read completely.
     fn first<P: Pages>(&self, window: &mut Window, page: u64, io: &mut Io<'_, P>) {
-        // A maximum of one page halves to nothing; the page is then read as one that missed.
+        // A maximum of one page is halved to 0; the page is then read as a miss.
         window.next = (self.max() / 2) as i64;
         window.previous = page;
         window.run += 1;
@@ -136,8 +135,8 @@ impl Ra26 {
         if self.variant == Variant::Seeky {
             window.next = self.usual_run(window).min(self.max()) as i64;
         } else if window.contains(before) {
-            // As many as were used of the last window, and one too many: so that its last page, which would start the ahead window,
-            // is not touched.
+            // The number of pages used of the last window, plus one so that its last page, which would start the ahead window, is not
+            // touched.
             window.next = (before - window.start + 2) as i64;
         }
         window.start = page;
@@ -155,7 +154,7 @@ impl Ra26 {
         }
     }
 
-    /// A page inside the current window: perhaps it is time for the ahead window.
+    /// A page inside the current window: may start the ahead window.
     fn ahead<P: Pages>(&self, window: &mut Window, page: u64, next_before: i64, io: &mut Io<'_, P>) {
         if window.ahead_start != 0 {
             return;
@@ -179,7 +178,7 @@ impl Ra26 {
         }
     }
 
-    /// A page that should have been there was not.
+    /// A page that should have been present was not.
     pub(super) fn missed(&self, window: &mut Window, page: u64, counters: &mut Counters) {
         if window.next != OFF {
             counters.lost_pages += 1;
@@ -209,12 +208,12 @@ impl Ra26 {
     }
 }
 
-/// A congested queue takes no windows; the kernel could not tell that from a window that was cached.
+/// A congested queue reads no windows; the kernel could not distinguish that from a cached window.
 fn submit<P: Pages>(first: u64, pages: u64, kind: Kind, io: &mut Io<'_, P>) -> u64 {
     if io.pages.congested() { 0 } else { io.window(first, pages, None, kind) }
 }
 
-/// A window of which everything was cached already makes the next one a page shorter, and nothing of one page.
+/// A fully cached window makes the next one a page shorter; at one page read-ahead goes off.
 fn judge(window: &mut Window, read: u64, next_before: i64, counters: &mut Counters) {
     if read > 0 {
         return;

@@ -1,27 +1,27 @@
-//! The GNU C library's `random()` (and `rand()`, which is the same there) as it is without `initstate`: additive feedback over
-//! 31 words. SysBench seeds its threads from it and Filebench decides by it which files exist. It is reproduced, not called,
-//! because the library's state is one for the whole process.
+//! The GNU C library's `random()` (and its identical `rand()`) in its default state, without `initstate`: additive feedback over 31
+//! words. SysBench seeds its threads from it, and Filebench uses it to choose which files exist. It is reproduced rather than called
+//! because the library's state is global to the process.
 
 const WORDS: usize = 31;
 /// Distance between the two words that are added.
 const SEPARATION: usize = 3;
-/// Outputs thrown away after seeding: ten for each word.
+/// Outputs discarded after seeding: ten per word.
 const DISCARDED: usize = 10 * WORDS;
 
-/// The generator.
+/// glibc's `random()`.
 #[derive(Clone, Debug)]
 pub struct GlibcRandom {
     words: [u32; WORDS],
-    /// The oldest word: the one that the next output replaces.
+    /// Index of the oldest word, which the next output replaces.
     oldest: usize,
 }
 
 impl GlibcRandom {
-    /// As after `srandom(seed)`. A program that never seeds has 1, and 0 counts as 1.
+    /// State after `srandom(seed)`. A program that never seeds has seed 1; 0 counts as 1.
     #[must_use]
     pub fn new(seed: u32) -> Self {
         let mut words = [0; WORDS];
-        // The library computes in signed words; seeds from 2^31 on are negative there.
+        // The library computes in signed words, where seeds from 2^31 on are negative.
         let mut word = seed.max(1) as i32;
         for slot in &mut words {
             *slot = word as u32;

@@ -1,6 +1,6 @@
-//! The generators of other programs, bit for bit: a drop-in that shall visit the same offsets or build the same tree as the
-//! program it stands in for has to draw the same numbers. None of them is good enough for anything else; what fathom draws for
-//! itself comes from `rand_xoshiro`. Pure arithmetic: a state goes in, a number and the next state come out.
+//! Bit-exact generators of other programs: a drop-in that must visit the same offsets or build the same tree as the original has to draw
+//! the same numbers. None of them is good enough for anything else; fathom's own draws use `rand_xoshiro`. Pure arithmetic: a state goes
+//! in, a number and the next state come out.
 
 mod glibc_random;
 mod mt19937;

@@ -1,5 +1,5 @@
-//! MT19937, the 32-bit Mersenne Twister (Matsumoto and Nishimura, 1998), seeded as its first version was: by a multiplicative
-//! generator. Filebench draws from it which files exist and where random I/O goes. Later seedings mix better and give other numbers.
+//! MT19937, the 32-bit Mersenne Twister (Matsumoto and Nishimura, 1998), with the seeding of its first version: a multiplicative
+//! generator. Filebench uses it to choose which files exist and random offsets. Later seedings mix better and give other numbers.
 
 const N: usize = 624;
 const M: usize = 397;
@@ -7,7 +7,7 @@ const MATRIX: u32 = 0x9908_B0DF;
 const UPPER: u32 = 0x8000_0000;
 const LOWER: u32 = 0x7FFF_FFFF;
 
-/// The generator.
+/// The 32-bit Mersenne Twister.
 #[derive(Clone, Debug)]
 pub struct Mt19937 {
     state: [u32; N],
@@ -15,7 +15,7 @@ pub struct Mt19937 {
 }
 
 impl Mt19937 {
-    /// The seed that the authors' first program uses if it is given none, and Filebench always.
+    /// Default seed of the authors' first program, and the one Filebench always uses.
     pub const FIRST_SEED: u32 = 4357;
 
     /// Filled with s\[0\] = seed, s\[i\] = 69069 * s\[i-1\] mod 2^32.
@@ -50,7 +50,7 @@ impl Mt19937 {
         x ^ (x >> 18)
     }
 
-    /// The next 64 bits: two outputs, the first above the second.
+    /// The next 64 bits: two outputs, the first in the high half.
     pub fn next_u64(&mut self) -> u64 {
         let high = u64::from(self.next_u32());
         high << 32 | u64::from(self.next_u32())
@@ -61,7 +61,7 @@ impl Mt19937 {
 mod tests {
     use super::*;
 
-    /// Seen in what Filebench 1.5 did.
+    /// Observed with Filebench 1.5.
     #[test]
     fn the_first_numbers_of_filebench() {
         let mut g = Mt19937::new(Mt19937::FIRST_SEED);

@@ -1,5 +1,5 @@
-//! The 48-bit linear congruential generator of POSIX (drand48). Its whole state is one number, so that several threads or
-//! processes can draw from one stream kept in an atomic: [`rand48_shared_unit`] is that step.
+//! The 48-bit linear congruential generator of POSIX (drand48). Its whole state is one number, so threads and processes can share a
+//! stream through an atomic: see [`rand48_shared_unit`].
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -7,20 +7,20 @@ const MULTIPLIER: u64 = 0x5_DEEC_E66D;
 const INCREMENT: u64 = 0xB;
 const MASK: u64 = (1 << 48) - 1;
 
-/// The state after `state`: X' = (X * 0x5DEECE66D + 0xB) mod 2^48.
+/// One step of the generator: X' = (X * 0x5DEECE66D + 0xB) mod 2^48.
 #[must_use]
 pub const fn rand48_step(state: u64) -> u64 {
     state.wrapping_mul(MULTIPLIER).wrapping_add(INCREMENT) & MASK
 }
 
-/// The number in 0..1 that a state stands for: X / 2^48, exactly.
+/// The output in 0..1 of a state: X / 2^48, exactly.
 #[must_use]
 pub const fn rand48_unit(state: u64) -> f64 {
     (state & MASK) as f64 / (1u64 << 48) as f64
 }
 
-/// Steps a state that others step too, and returns the number in 0..1 that this caller got. Each number of the stream is
-/// handed out once, whoever asks first. It orders no other memory.
+/// Advances a shared state and returns this caller's number in 0..1. Each number of the stream is handed out once. It orders no other
+/// memory.
 pub fn rand48_shared_unit(state: &AtomicU64) -> f64 {
     let mut seen = state.load(Relaxed);
     loop {
@@ -32,10 +32,10 @@ pub fn rand48_shared_unit(state: &AtomicU64) -> f64 {
     }
 }
 
-/// A stream of its own.
+/// An unshared stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rand48 {
-    /// X, below 2^48: the start value, then that of the number drawn last.
+    /// X, below 2^48: the start value, then the last state drawn.
     pub state: u64,
 }
 

@@ -1,14 +1,13 @@
-//! How Filebench makes 64 random bits a number below a bound, and of that the offset of a random read or write.
+//! How Filebench maps 64 random bits to a number below a bound, and to the offset of a random read or write.
 
-/// The share of `range` that the bits are of the largest 64-bit number, rounded down; `range` itself if all bits that a double
-/// can see are set.
+/// `bits / u64::MAX` of `range`, rounded down; `range` itself if all bits that a double can represent are set.
 #[must_use]
 pub fn scaled(bits: u64, range: u64) -> u64 {
     (bits as f64 / u64::MAX as f64 * range as f64) as u64
 }
 
-/// Offset of an I/O of `io_bytes` inside `range_bytes`: scaled to what leaves room for it, then down to a multiple of its size.
-/// So the last block is never visited when the range is whole blocks. 0 where there is no room.
+/// Offset of an I/O of `io_bytes` inside `range_bytes`: scaled to the offsets where it fits, then rounded down to a multiple of its size.
+/// So the last block is never visited if the range is a whole number of blocks. 0 where nothing fits.
 #[must_use]
 pub fn block_offset(bits: u64, range_bytes: u64, io_bytes: u64) -> u64 {
     let offset = scaled(bits, range_bytes.saturating_sub(io_bytes));
@@ -22,7 +21,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// Offsets of Filebench 1.5, one thread; with a buffer area it draws the place in the buffer first.
+    /// Offsets of Filebench 1.5 with one thread; with a buffer area it draws the buffer position first.
     #[test]
     fn the_first_offsets_of_filebench() {
         let mut g = Mt19937::new(Mt19937::FIRST_SEED);

@@ -1,16 +1,16 @@
-//! xoroshiro128+ with the rotations 55, 14, 36 (Blackman and Vigna, 2016), seeded as SysBench 1.0 seeds it: from the C library's
-//! generator. With one thread its random offsets are reproducible, and a drop-in has to visit the same ones.
+//! xoroshiro128+ with the rotations 55, 14, 36 (Blackman and Vigna, 2016), seeded like SysBench 1.0: from the C library's generator. With
+//! one thread its random offsets are reproducible, and a drop-in must visit the same ones.
 
 use super::GlibcRandom;
 
-/// The generator.
+/// xoroshiro128+ as SysBench uses it.
 #[derive(Clone, Debug)]
 pub struct Xoroshiro128Plus {
     state: [u64; 2],
 }
 
 impl Xoroshiro128Plus {
-    /// Seeded from the next four outputs of the C library's generator, the first of each pair above the second.
+    /// Seeded from the next four outputs of the C library's generator, the first of each pair in the high half.
     pub fn from_random(random: &mut GlibcRandom) -> Self {
         let mut word = || {
             let high = u64::from(random.next());
@@ -33,7 +33,7 @@ impl Xoroshiro128Plus {
         first.wrapping_add(second)
     }
 
-    /// The next number in 0..1: the top 52 bits as the mantissa of a number in 1..2, less 1.
+    /// The next number in 0..1: the top 52 bits as the mantissa of a number in 1..2, minus 1.
     pub fn unit(&mut self) -> f64 {
         const ONE: u64 = 1023 << 52;
         f64::from_bits(ONE | (self.next_u64() >> 12)) - 1.0
@@ -44,8 +44,8 @@ impl Xoroshiro128Plus {
 mod tests {
     use super::*;
 
-    /// File and offset of each read of `sysbench fileio --file-num=2 --file-total-size=16M --file-test-mode=rndrd --events=20
-    /// --time=0 --rand-seed=7 run`, seen by strace.
+    /// File and offset of each read of `sysbench fileio --file-num=2 --file-total-size=16M --file-test-mode=rndrd --events=20 --time=0
+    /// --rand-seed=7 run`, from strace.
     const SEEN: [(u64, u64); 20] = [
         (1, 655_360),
         (0, 6_832_128),

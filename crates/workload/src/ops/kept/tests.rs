@@ -1,4 +1,4 @@
-//! What is remembered is what was written, and all of it is read back or left.
+//! Exactly the written extents are remembered, and all of them are read back or left.
 
 use super::super::{Place, Region, StreamOps};
 use super::*;
@@ -14,7 +14,7 @@ fn kept(stream: &Stream, blocks: u64, how: KeepWritten) -> Kept<'static> {
     Kept::new(Box::new(ops), how, stream.full_queue(), 7, Place::default()).by_pass(how, region.length)
 }
 
-/// "W0 W1 R0 ...": what is done by a worker that does one operation after the other, on which block; what is left behind a bar.
+/// "W0 W1 R0 ...": operations and their blocks, for a worker with one operation in flight; remembered extents left over follow a bar.
 fn told(mut ops: Kept<'_>, most: usize) -> String {
     let mut done = Done::default();
     let mut words = Vec::new();
@@ -56,7 +56,7 @@ fn backlog(after: u64, batch: u64) -> KeepWritten {
 
 #[test]
 fn the_order_is_that_of_fio() {
-    // fio 3.33, by strace and by its iologs: verify_backlog=4, with verify_backlog_batch=2, and 1.
+    // fio 3.33, from strace and its iologs: verify_backlog=4, with verify_backlog_batch=2, and 1.
     let of = |blocks, how| told(kept(&writing(Access::Sequential), blocks, how), 99);
     assert_eq!(of(6, backlog(4, 0)), "W0 W1 W2 W3 R0 R1 R2 R3 W4 W5 R4 R5 |");
     assert_eq!(
@@ -72,7 +72,7 @@ fn the_order_is_that_of_fio() {
     assert_eq!(of(3, KeepWritten::default()), "W0 W1 W2 | 0 1 2");
 }
 
-/// What is done with a queue that is filled before `at_once` of its oldest operations are done, up to the last write.
+/// Operations up to the last write, with a queue that is refilled before `at_once` of its oldest operations complete.
 fn queued(mut ops: Kept<'_>, depth: usize, at_once: usize) -> String {
     let (mut flights, mut words) = (VecDeque::new(), Vec::new());
     while let Some(op) = ops.next(&Done::default()) {
@@ -96,7 +96,7 @@ fn a_batch_waits_for_what_is_still_being_written() {
         let backend = Backend::Posix;
         let stream = Stream { backend, queue_depth: depth, ..writing(access) };
         let one_by_one = queued(kept(&stream, blocks, how), depth as usize, 1);
-        // An engine may find many completions at once.
+        // An engine may reap many completions at once.
         assert_eq!(queued(kept(&stream, blocks, how), depth as usize, depth as usize), one_by_one);
         one_by_one
     };
@@ -110,12 +110,12 @@ fn a_batch_waits_for_what_is_still_being_written() {
         "W0 W1 W2 W3 R0 R1 R2 R3 W4 W5 W6 W7 R4 R5 R6 R7 W8 W9 W10 W11 R8 R9 W12 W13 W14 W15"
     );
     assert_eq!(of(Access::Sequential, 8, 4, backlog(3, 0)), "W0 W1 W2 W3 W4 W5 R0 R1 R2 R3 R4 R5 W6 W7");
-    // One at a time: a batch that is larger than what there is goes on.
+    // One at a time: a batch larger than the remembered extents goes on.
     assert_eq!(
         of(Access::Sequential, 16, 1, backlog(4, 6)),
         "W0 W1 W2 W3 R0 R1 R2 R3 W4 R4 W5 R5 W6 W7 W8 W9 R6 R7 R8 R9 W10 R10 W11 R11 W12 W13 W14 W15"
     );
-    // In the order of the offsets the first may always be the one that was handed out last.
+    // In offset order, the first extent may always be the one handed out last.
     let by_offset = KeepWritten { by_offset: true, ..backlog(4, 0) };
     assert_eq!(of(Access::Backward, 8, 2, by_offset), "W7 W6 W5 W4 W3 W2 W1 W0");
 }
@@ -144,7 +144,7 @@ fn each_pass_is_read_back_before_the_next_one() {
     assert_eq!(told(kept(&stream, 2, how), 99), "W0 W1 R0 R1 W0 W1 R0 R1 |");
     let part = Stream { amount: Amount::Operations(3), ..writing(Access::Sequential) };
     assert_eq!(told(kept(&part, 2, how), 99), "W0 W1 R0 R1 W0 R0 |");
-    // Also with a queue that is longer than a pass, and meanwhile; the second by fio 3.42 with iodepth=4 and verify_backlog=3.
+    // Also with a queue longer than a pass, and while writing; the second case is from fio 3.42 with iodepth=4 and verify_backlog=3.
     let queued = |blocks, depth, how| {
         let stream = Stream { backend: Backend::Posix, queue_depth: depth, ..stream.clone() };
         queued(kept(&stream, blocks, how), depth as usize, 1)
@@ -169,10 +169,10 @@ fn passes_end_when_enough_was_moved_with_what_is_read_back() {
     for (how, passes) in [(how(1, 0), 1), (how(4, 0), 1), (how(5, 1), 2), (how(1, 3), 3), (how(999, 0), 9)] {
         assert_eq!(told(kept(&stream, 2, how), 99), format!("{}|", pass.repeat(passes)), "{how:?}");
     }
-    // So many operations end one anywhere, and what is left of it is read back; fio 3.42 with number_ios.
+    // The operation limit may end a pass anywhere; the rest of it is read back; fio 3.42 with number_ios.
     let most = KeepWritten { most: 5, ..how(999, 0) };
     assert_eq!(told(kept(&stream, 2, most), 99), "W0 W1 R0 R1 W0 R0 |");
-    // After a warm-up it begins anew.
+    // After a warm-up it starts over.
     let mut ops = kept(&stream, 2, how(5, 0));
     for _ in 0..4 {
         let op = ops.next(&Done::default()).unwrap();
@@ -288,9 +288,9 @@ fn of_what_overlaps_the_newest_is_read_back() {
     }
     let found: Vec<(u64, u32)> = written.each().map(|(e, _)| (e.offset / BLOCK, e.bytes / 4096)).collect();
     assert_eq!(found, [(0, 1), (4, 1), (5, 4), (10, 1)]);
-    // One that was handed out earlier and is done later changes nothing.
+    // A write handed out earlier but completed later changes nothing.
     assert!(!written.done(&extent(4, 1), 1));
-    // Other files are other places.
+    // The same offset in another file is a different extent.
     assert!(written.begin(&Extent { file: 1, ..extent(0, 16) }, 9).is_empty());
     assert_eq!(written.all.len(), 5);
 }
@@ -307,7 +307,7 @@ fn what_a_mix_reads_for_itself_is_not_checked() {
     assert_eq!(count('W') + count('r'), 40, "{text}");
     assert!(count('W') > 9 && count('R') > 2 && count('r') > 9, "{text}");
     assert!(text.ends_with('|'), "{text}");
-    // Completions of what is read back are none of the mix, which goes by them.
+    // Completions of read-backs do not count for a mix by completions.
     let by_completions = Stream { direction: Direction::Mix(Mix::ReadsPerWrite(1.0)), ..mix };
     let text = told(kept(&by_completions, 16, backlog(1, 0)), 999);
     assert_eq!((text.matches('W').count(), text.matches('r').count()), (20, 20), "{text}");
@@ -321,7 +321,7 @@ fn what_is_being_written_is_not_read_back_and_what_is_overwritten_not_checked() 
     let first = ops.next(&done).unwrap();
     let second = ops.next(&done).unwrap();
     ops.completed(&first);
-    // The second is on its way to the same place: a third one comes instead of reading back.
+    // The second write to the same range is in flight: a third operation comes instead of a read-back.
     let third = ops.next(&done).unwrap();
     assert_eq!((third.kind, third.offset), (OpKind::Write, 3 * BLOCK));
     ops.completed(&second);
@@ -370,9 +370,8 @@ fn a_list_is_read_once() {
 }
 
 proptest! {
-    /// Whatever is written in whatever order, and whichever of those in flight is done first: what is read back and checked was
-    /// written before and not changed since; and in the end everything whose write is done is either overlapped by a later write,
-    /// read back and checked, or left.
+    /// For any order of writes and completions: extents read back and checked were written before and not changed since; and in the end
+    /// every completed write is overlapped by a later write, read back and checked, or left.
     #[test]
     fn what_was_written_is_what_is_read_back(
         access in prop::sample::select(vec![
@@ -393,12 +392,12 @@ proptest! {
             amount: Amount::Operations(amount),
             ..writing(access)
         };
-        // Blocks need not begin at a multiple of their size.
+        // Blocks may begin at offsets that are no multiple of their size.
         let region = Region { start, length: blocks * BLOCK };
         let inner = StreamOps::new(&stream, region, seed, Place::default()).unwrap();
         let mut ops = Kept::new(Box::new(inner), KeepWritten { by_offset, after, batch, ..KeepWritten::default() }, queue, 1, Place::default());
         let (mut done, mut flights, mut handed) = (Done::default(), Vec::<(Op, usize)>::new(), 0usize);
-        // Writes by when they were handed out, with whether they are done and were read back.
+        // Writes in the order they were handed out, with flags for done and read back.
         let mut writes: Vec<(Extent, usize, bool, bool)> = Vec::new();
         let mut choice = choices.iter().cycle();
         loop {
@@ -418,7 +417,7 @@ proptest! {
             let extent = Extent::of(&op);
             if op.kind == OpKind::Write {
                 done.writes += 1;
-                // Of two that are alike the older one counts as done: nobody can tell them apart.
+                // Of two identical writes the older one counts as done, as they cannot be told apart.
                 writes.iter_mut().find(|w| w.0 == extent && !w.2).unwrap().2 = true;
             } else {
                 done.reads += 1;
@@ -455,7 +454,7 @@ fn a_write_that_failed_is_not_read_back_and_no_more_is_what_it_may_have_overwrit
     let mut number = 0;
     while let Some(op) = ops.next(&done) {
         number += 1;
-        // The second block of the first pass, and the first and the third of the second.
+        // The second block of the first pass, and the first and third of the second.
         if [2, 5, 7].contains(&number) {
             ops.failed(&op)
         } else {
@@ -475,7 +474,7 @@ fn what_failed_does_not_count_towards_the_most() {
     let mut words = String::new();
     while let Some(op) = ops.next(&Done::default()) {
         words.push(if op.kind == OpKind::Write { 'W' } else { 'R' });
-        // The first write, and the first read back.
+        // The first write and the first read-back fail.
         if [1, 3].contains(&words.len()) { ops.failed(&op) } else { ops.completed(&op) }
     }
     assert_eq!(words, "WWRWRWR");

@@ -1,4 +1,4 @@
-//! Blocks that are given back after they were written: which, and when.
+//! Which written blocks are trimmed, and when.
 
 use super::Extent;
 use crate::TrimWritten;
@@ -7,20 +7,20 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use std::collections::VecDeque;
 
-/// Purpose of the seed of the draws.
+/// Seed purpose for the draws.
 const FOR_TRIMS: u64 = 9;
 
-/// The trims of a stream that remembers what it writes.
+/// The trims of a stream that remembers its writes.
 pub(super) struct Trims {
     how: TrimWritten,
     draws: Xoshiro256PlusPlus,
-    /// What is to be given back, with the number of its write, oldest first.
+    /// Extents to trim, with their write numbers, oldest first.
     drawn: VecDeque<(Extent, u64)>,
-    /// Writes since a batch was due.
+    /// Writes since the last batch.
     writes: u64,
-    /// What is left of the batch that is due.
+    /// Trims left in the current batch.
     left: u64,
-    /// What is being given back.
+    /// Trims in flight.
     under_way: Vec<Extent>,
 }
 
@@ -42,7 +42,7 @@ impl Trims {
         }
     }
 
-    /// What is given back next of a batch that is due. What `may` not be, because it was written or read since, stays as it is.
+    /// The next trim of the current batch. Extents that fail `may`, because they were written or read since, are skipped.
     pub fn next(&mut self, may: impl Fn(&Extent, u64) -> bool) -> Option<Extent> {
         while self.left > 0
             && let Some((extent, number)) = self.drawn.pop_front()
@@ -57,7 +57,7 @@ impl Trims {
         None
     }
 
-    /// Forgets what was written over since, where a small `batch` lets that grow. `left`: blocks that are still as they were written.
+    /// Forgets extents overwritten since, where a small `batch` lets their number grow. `left`: blocks still as they were written.
     pub fn forget(&mut self, left: usize, is_as_written: impl Fn(&Extent, u64) -> bool) {
         const SLACK: usize = 1024;
         if self.drawn.len() > 2 * left + SLACK {
@@ -65,7 +65,7 @@ impl Trims {
         }
     }
 
-    /// Blocks that are drawn and not given back yet.
+    /// Number of blocks drawn and not yet trimmed.
     #[cfg(test)]
     pub fn waiting(&self) -> usize {
         self.drawn.len()
@@ -76,7 +76,7 @@ impl Trims {
         op.kind == OpKind::Trim && self.under_way.iter().any(|extent| extent.is_of(op))
     }
 
-    /// A trim is over: what it gave back, and whether that must be zeros. `None`: it is not one of these.
+    /// A trim is done: returns its extent, and whether it must read as zeros. `None`: not one of these trims.
     pub fn take(&mut self, op: &Op) -> Option<(Extent, bool)> {
         let at = self.under_way.iter().position(|extent| extent.is_of(op))?;
         Some((self.under_way.swap_remove(at), self.how.zeros))

@@ -1,5 +1,5 @@
-//! A part of 0..n with a probability of its own, drawn in constant time: Walker's alias table over ranges of numbers, uniform inside a
-//! range. Two random numbers, two look-ups, no branch that depends on them: about 4 ns a draw whatever the number of ranges.
+//! Draws from 0..n with a probability per range in constant time: Walker's alias table over ranges of numbers, uniform inside a range.
+//! Two random numbers, two look-ups, no data-dependent branch: about 4 ns a draw whatever the number of ranges.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng as _;
@@ -12,7 +12,7 @@ pub(in crate::ops) struct Range {
     pub(super) len: u64,
 }
 
-/// A column of the table: below `threshold` (a fraction of 2^64) it stands for the range of its own number, else for `other`.
+/// A column of the table: below `threshold` (a fraction of 2^64) it yields the range with its own number, otherwise `other`.
 #[derive(Clone, Copy)]
 struct Column {
     threshold: u64,
@@ -25,15 +25,14 @@ pub(in crate::ops) struct Alias {
 }
 
 impl Alias {
-    /// A table of ranges and their masses, which need not add up to 1. `None` if there are none, or more than fit, or if the masses
-    /// are no masses.
+    /// A table of ranges and their masses, which need not add up to 1. `None` if there are no ranges, too many, or invalid masses.
     pub(super) fn new(parts: &[(Range, f64)]) -> Option<Self> {
         let total: f64 = parts.iter().map(|p| p.1).sum();
         let sound = total > 0.0 && total.is_finite() && parts.iter().all(|p| p.1 >= 0.0);
         if !sound || u32::try_from(parts.len()).is_err() {
             return None;
         }
-        // Vose's way: what a small column lacks is filled from a large one, until all are level.
+        // Vose's method: fill each small column from a large one until all are level.
         let mut level: Vec<f64> = parts.iter().map(|p| p.1 / total * parts.len() as f64).collect();
         let heaviest = (0..level.len()).max_by(|&a, &b| level[a].total_cmp(&level[b]))? as u32;
         let mut columns: Vec<Column> =
@@ -42,7 +41,7 @@ impl Alias {
             (0..level.len()).partition(|&i| level[i] < 1.0);
         while let Some(i) = small.pop() {
             columns[i].threshold = fraction(level[i]);
-            // Without a large one left, what is missing is rounding; it is given to the heaviest.
+            // With no large column left, any deficit is rounding; the heaviest gets it.
             if let Some(&j) = large.last() {
                 columns[i].other = j as u32;
                 level[j] -= 1.0 - level[i];
@@ -52,14 +51,14 @@ impl Alias {
                 }
             }
         }
-        // A column that stays full is its own alias, so that not even the fraction of all ones goes elsewhere.
+        // A full column is its own alias, so that even the all-ones fraction stays in it.
         for i in large {
             columns[i].other = i as u32;
         }
         Some(Self { columns: columns.into(), ranges: parts.iter().map(|p| p.0).collect() })
     }
 
-    /// The number of the range drawn, and a number drawn from it.
+    /// The index of the range drawn, and a number drawn from it.
     #[inline]
     pub(super) fn draw(&self, rng: &mut Xoshiro256PlusPlus) -> (usize, u64) {
         let place = u128::from(rng.next_u64()) * self.columns.len() as u128;
@@ -71,7 +70,7 @@ impl Alias {
     }
 }
 
-/// A share of 1 as a share of 2^64.
+/// A share of 1 as a fraction of 2^64.
 fn fraction(share: f64) -> u64 {
     (share * (1u128 << 64) as f64) as u64
 }

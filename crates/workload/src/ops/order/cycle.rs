@@ -1,17 +1,17 @@
-//! The same few records again and again, or ever so many records further on.
+//! The same few records over and over, optionally advanced by a fixed number of records each round.
 
-/// Where a cycle is.
+/// Position in a cycle.
 pub(in crate::ops) struct Cycle {
     records: Vec<u64>,
     highest: u64,
     at: usize,
     base: u64,
-    /// What a round adds to the numbers.
+    /// Added to the numbers each round.
     step: u64,
 }
 
 impl Cycle {
-    /// `None` for a cycle of nothing.
+    /// `None` if the cycle is empty.
     pub(super) fn new(records: &[u64], advancing: bool) -> Option<Self> {
         let highest = *records.iter().max()?;
         let step = if advancing { records.len() as u64 } else { 0 };

@@ -1,27 +1,27 @@
-//! Ranks whose probability falls, and falls ever more slowly: Zipf and Pareto. Drawn exactly, without a power per draw.
+//! Ranks with a convex, falling probability: Zipf and Pareto. Drawn exactly, without computing a power per draw.
 //!
-//! The first ranks stand alone, the rest in ranges that grow geometrically, so that even 2^40 ranks are some hundred parts of an
-//! [`Alias`] table. Inside a range every rank has at least the probability of the last one: that much is a part of its own and needs
-//! no test. What lies above, a wedge of 2 % or so of the whole, is drawn from a triangle around it and tested; a parabola below the
-//! true curve accepts nearly all of those, so that a power is computed less than once in a thousand draws.
+//! The first ranks are separate parts; the rest are grouped into geometrically growing ranges, so that even 2^40 ranks take only some
+//! hundred parts of an [`Alias`] table. Inside a range every rank has at least the probability of the last one: that much is a separate
+//! part and needs no test. The remainder, a wedge of about 2 % of the whole, is drawn from an enclosing triangle with rejection; a
+//! parabola below the true curve accepts nearly all draws, so that a power is computed less than once in a thousand draws.
 
 use super::alias::{Alias, Range};
 use super::below;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng as _;
 
-/// Ranks with a part of their own.
+/// Number of first ranks with separate parts.
 const SINGLES: u64 = 256;
-/// Ranges in which the rank doubles.
+/// Ranges per doubling of the rank.
 const RANGES_PER_DOUBLING: u32 = 16;
 
-/// A distribution over the ranks 0, 1, 2 ..., without regard to where they end and what their sum is.
+/// A distribution over the ranks 0, 1, 2 ..., unbounded and not normalised.
 pub(in crate::ops) trait Weights {
-    /// Weight of a rank. As a function of a real rank it has to fall and to be convex.
+    /// Weight of a rank. As a function of a real rank it must be falling and convex.
     fn weight(&self, rank: u64) -> f64;
-    /// Sum of the weights of the ranks from `from` to before `to`.
+    /// Sum of the weights of the ranks in `from..to`.
     fn mass(&self, from: u64, to: u64) -> f64;
-    /// At least the second derivative of the weight, anywhere from this rank (above 0) on.
+    /// Upper bound of the second derivative of the weight from this rank (above 0) on.
     fn curvature(&self, rank: u64) -> f64;
 }
 
@@ -29,12 +29,12 @@ pub(in crate::ops) trait Weights {
 pub(in crate::ops) struct Falling<W> {
     weights: W,
     table: Alias,
-    /// Parts from this number on are wedges.
+    /// Parts from this index on are wedges.
     first_wedge: usize,
     wedges: Box<[Wedge]>,
 }
 
-/// What of a range lies above the weight of its last rank.
+/// The part of a range above the weight of its last rank.
 struct Wedge {
     range: Range,
     /// 1 / (number of ranks - 1).
@@ -42,12 +42,12 @@ struct Wedge {
     least: f64,
     /// Weight of the first rank minus that of the last.
     fall: f64,
-    /// The curve lies at most `bend * t * (1 - t)` below its chord, in units of the fall; t goes from 0 to 1.
+    /// The curve lies at most `bend * t * (1 - t)` below its chord, in units of `fall`, with t from 0 to 1.
     bend: f64,
 }
 
 impl<W: Weights> Falling<W> {
-    /// A generator of the ranks below `n`; `None` if the weights are no weights.
+    /// A generator of the ranks below `n`; `None` if the weights are invalid.
     pub(super) fn new(weights: W, n: u64) -> Option<Self> {
         Self::with_parts(weights, n, SINGLES, RANGES_PER_DOUBLING)
     }
@@ -76,7 +76,6 @@ impl<W: Weights> Falling<W> {
         Some(Self { weights, table: Alias::new(&parts)?, first_wedge, wedges: wedges.into() })
     }
 
-    /// The next rank.
     #[inline]
     pub(super) fn draw(&self, rng: &mut Xoshiro256PlusPlus) -> u64 {
         let (part, rank) = self.table.draw(rng);
@@ -90,7 +89,7 @@ impl<W: Weights> Falling<W> {
             let mut step = below(rng, range.len);
             let mut height = (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
             let mut chord = 1.0 - step as f64 * per_rank;
-            // Above the chord: the point opposite is below it.
+            // Above the chord: use the mirrored point, which is below it.
             if height > chord {
                 step = range.len - 1 - step;
                 height = 1.0 - height;
@@ -106,7 +105,7 @@ impl<W: Weights> Falling<W> {
     }
 }
 
-/// The end of a range: at least one rank further, at most 2^(1 / per_doubling) times as far.
+/// The end of a range: at least one rank on, at most 2^(1 / per_doubling) times as far.
 fn grown(start: u64, per_doubling: u32) -> u64 {
     let factor = (std::f64::consts::LN_2 / f64::from(per_doubling)).exp_m1();
     start.saturating_add(((start as f64 * factor) as u64).max(1))
@@ -118,8 +117,8 @@ pub(super) mod tests {
     use super::*;
     use rand_xoshiro::rand_core::SeedableRng as _;
 
-    /// Draws ranks and compares how often they come with their weights: each of the first 300, and cells further out whose
-    /// borders are not those of the ranges. Once as in use, once with parts so coarse that every second draw is from a wedge.
+    /// Draws ranks and compares their frequencies with their weights: each of the first 300, and beyond them cells whose borders differ
+    /// from those of the ranges. Once as in production, once with parts so coarse that every second draw is from a wedge.
     pub(in super::super) fn matches_its_weights<W: Weights>(weights: impl Fn() -> W, n: u64) {
         for (singles, per_doubling) in [(SINGLES, RANGES_PER_DOUBLING), (1, 1)] {
             let falling = Falling::with_parts(weights(), n, singles, per_doubling).unwrap();
@@ -144,7 +143,7 @@ pub(super) mod tests {
         }
     }
 
-    /// The masses are the sums of the weights.
+    /// Checks that the masses are the sums of the weights.
     pub(in super::super) fn sums_its_weights(weights: &impl Weights) {
         for (from, to) in
             [(0, 1), (0, 10), (3, 4), (5, 700), (1, 3000), (3000, 300_000), (1 << 40, (1 << 40) + 5000)]
@@ -158,7 +157,7 @@ pub(super) mod tests {
         assert!((whole / halves - 1.0).abs() < 1e-12);
     }
 
-    /// The parabola of the quick test lies below the true curve.
+    /// Checks that the parabola of the quick test lies below the true curve.
     pub(in super::super) fn is_bounded_by_its_curvature<W: Weights>(weights: impl Fn() -> W) {
         for per_doubling in [1, RANGES_PER_DOUBLING] {
             let falling = Falling::with_parts(weights(), 1 << 20, 1, per_doubling).unwrap();

@@ -30,7 +30,7 @@ pub(crate) use self::normal::WIDEST_PERCENT;
 pub(super) use self::preconditioning::operations as of_preconditioning;
 pub(crate) use self::preconditioning::{MOST_ROUNDS, amplification};
 
-/// Purposes of derived seeds; a new purpose gets a new number so that old streams stay as they are.
+/// Purposes of derived seeds; a new purpose gets a new number so that existing streams do not change.
 pub(super) const FOR_ORDER: u64 = 1;
 pub(super) const FOR_MIX: u64 = 2;
 pub(super) const FOR_SIZE: u64 = 3;
@@ -38,7 +38,7 @@ pub(super) const FOR_FILES: u64 = 5;
 pub(super) const FOR_TURNS: u64 = 6;
 pub(super) const FOR_WRITE_SIZE: u64 = 7;
 pub(super) const FOR_SHARE: u64 = 8;
-/// All of them.
+/// All purposes in use.
 pub const PURPOSES: std::ops::RangeInclusive<u64> = FOR_ORDER..=FOR_SHARE;
 
 pub(super) enum Order {
@@ -61,8 +61,7 @@ pub(super) enum Order {
 }
 
 impl Order {
-    /// `n` is the number of records. `None` for a list of operations, which has no order of records, and for
-    /// parameters outside their ranges.
+    /// `n` is the number of records. `None` for a list of operations, which has no order of records, and for parameters out of range.
     pub(super) fn new(access: &Access, n: u64, seed: u64, place: Place) -> Option<Self> {
         let key = derive_seed(seed, place, FOR_ORDER);
         let rng = Xoshiro256PlusPlus::seed_from_u64;
@@ -102,9 +101,9 @@ impl Order {
             Access::Preconditioning { spare, rounds, apart } => {
                 Self::Preconditioning(Box::new(Preconditioning::new(n, *spare, *rounds, *apart, key)?))
             }
-            // A list has no order of records, nor have two cursors; positions of a scaled access are drawn in `pool`.
+            // These have no single order of records; positions of a scaled access are drawn in `pool`.
             Access::Listed(_) | Access::SequentialByKind | Access::Scaled(_) => return None,
-            // These are made of an order, or of bytes, in `stream`.
+            // `stream` implements these on top of an order, or in bytes.
             Access::Runs { .. }
             | Access::Striped { .. }
             | Access::ZonesInTurn { .. }
@@ -112,7 +111,7 @@ impl Order {
         })
     }
 
-    /// The record that comes most often, if some come more often than others.
+    /// The most frequent record, if some are more frequent than others.
     fn favourite(&self, n: u64) -> Option<u64> {
         match self {
             Self::Zipf { map, .. } | Self::Pareto { map, .. } => Some(map.at(0)),
@@ -215,7 +214,7 @@ pub(super) mod tests {
     fn the_stride_is_iozones() {
         let reads = first(&Access::Strided { step: 17 }, 100, 100);
         assert_eq!(reads[..8], [0, 17, 34, 51, 68, 85, 1, 18]);
-        // The last reads of IOzone 3.489 under strace.
+        // The last reads of IOzone 3.489, from strace.
         assert_eq!(reads[92..], [83, 16, 33, 50, 67, 84, 17, 34]);
         assert_eq!(first(&Access::Strided { step: 17 }, 17, 17), [0; 17]);
         assert_eq!(first(&Access::Strided { step: u64::MAX }, 17, 3), [0; 3]);
@@ -239,8 +238,8 @@ pub(super) mod tests {
         assert_ne!(two[..50], two[50..]);
     }
 
-    /// Fails if the counts differ from the probabilities by more than chance allows in one of a thousand samples. Cells in
-    /// which less than ten are expected are put together.
+    /// Fails if the counts differ from the probabilities by more than chance allows in one of a thousand samples. Cells with an expected
+    /// count below ten are merged.
     pub(in crate::ops) fn chi_square(counts: &[u32], probabilities: &[f64]) {
         assert_eq!(counts.len(), probabilities.len());
         let sum: f64 = probabilities.iter().sum();

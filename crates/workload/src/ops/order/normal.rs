@@ -1,10 +1,10 @@
-//! Normal: around the middle of the region, without a permutation, so that what is near in rank is near on the device.
+//! Normal distribution around the middle of the region, without a permutation, so that near ranks are near on the device.
 
 use rand_distr::Distribution as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The widest deviation, in percent of the region. There 38 % of the draws fall inside; a wider one is hardly to be told from uniform,
-/// and ever more draws would be in vain.
+/// Largest deviation, in percent of the region. There 38 % of the draws fall inside; a wider one is hardly distinguishable from uniform
+/// and rejects ever more draws.
 pub(crate) const WIDEST_PERCENT: f64 = 100.0;
 
 pub(in crate::ops) struct Normal {
@@ -20,13 +20,13 @@ impl Normal {
         inside.then(|| Self { middle: n / 2.0, deviation: n * (deviation_percent / 100.0) })
     }
 
-    /// The next record below `n`. About 4 ns (a ziggurat) as long as little falls outside.
+    /// The next record below `n`. About 4 ns (a ziggurat) while few draws fall outside.
     #[inline]
     pub(super) fn draw(&self, n: u64, rng: &mut Xoshiro256PlusPlus) -> u64 {
         loop {
             let unit: f64 = rand_distr::StandardNormal.sample(rng);
             let place = self.middle + unit * self.deviation;
-            // The cast would make a 0 of what is negative. The last records of more than 2^53 may round up to n.
+            // The cast would turn a negative value into 0. With more than 2^53 records, the last ones may round up to n.
             if place >= 0.0 && (place as u64) < n {
                 return place as u64;
             }

@@ -1,11 +1,11 @@
-//! Pareto, also called self-similar (Gray and others, SIGMOD 1994): of any first share x of the ranks, the first h of it has 1 - h of
-//! its operations. So the ranks below k of n have (k / n)^a, with a = ln(1 - h) / ln(h): the same as floor(n * u^(1 / a)) for a uniform
-//! u, but drawn from these probabilities, which costs no power.
+//! Pareto, also called self-similar (Gray and others, SIGMOD 1994): of any leading share x of the ranks, the first h of it gets 1 - h of
+//! its operations. So the ranks below k of n get (k / n)^a, with a = ln(1 - h) / ln(h): the same as floor(n * u^(1 / a)) for a uniform u,
+//! but drawn from these probabilities, which avoids the power.
 
 use super::falling::Weights;
 
 pub(in crate::ops) struct Pareto {
-    /// Between 0 and 1.
+    /// The exponent a, between 0 and 1.
     power: f64,
 }
 
@@ -21,7 +21,7 @@ impl Weights for Pareto {
         self.mass(rank, rank + 1)
     }
 
-    /// to^a - from^a; the factor n^-a is common to all.
+    /// to^a - from^a; the factor n^-a is common to all ranks.
     fn mass(&self, from: u64, to: u64) -> f64 {
         if from == 0 {
             return (to as f64).powf(self.power);
@@ -30,7 +30,7 @@ impl Weights for Pareto {
         start.powf(self.power) * (self.power * ((to - from) as f64 / start).ln_1p()).exp_m1()
     }
 
-    /// The weight is the mean of the derivative of x^a over a step, so its second derivative is at most the third of x^a.
+    /// The weight is the mean of the derivative of x^a over a step, so its second derivative is at most the third derivative of x^a.
     fn curvature(&self, rank: u64) -> f64 {
         let x = rank as f64;
         self.power * (1.0 - self.power) * (2.0 - self.power) * x.powf(self.power) / (x * x * x)

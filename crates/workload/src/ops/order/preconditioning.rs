@@ -1,7 +1,7 @@
-//! Each record once, in rounds that begin by writing some of an earlier round again: what long random writes come to, in one pass.
+//! Each record once, in rounds that begin by rewriting some records of an earlier round: the effect of long random writing in one pass.
 //!
-//! A device with spare blocks that is written at random for long moves `1 / WAF` of what it collects for good; WAF is taken to be
-//! 0.5 / spare + 0.7. The round that is written first has the most of its records written again, the last one none.
+//! A device with spare blocks under long random writes permanently moves `1 / WAF` of what it collects; WAF is taken to be 0.5 / spare +
+//! 0.7. The first round has the most of its records rewritten, the last one none.
 
 use super::below;
 use crate::ops::feistel::Feistel;
@@ -9,38 +9,38 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng as _;
 use std::collections::VecDeque;
 
-/// The most rounds.
+/// Largest number of rounds.
 pub(crate) const MOST_ROUNDS: u32 = 1 << 20;
 
-/// Writes to the device for each that is asked for, in the steady state of random writes; 1 or less is none.
+/// Write amplification: device writes per host write in the steady state of random writes; 1 or less means none.
 pub(crate) fn amplification(spare: f64) -> f64 {
     0.5 / spare + 0.7
 }
 
-/// How a pass over so many records is cut.
+/// How a pass over a number of records is divided.
 struct Shape {
     /// Operations of a pass.
     operations: u64,
     /// Operations of a round.
     round: u64,
-    /// How many of those of each round come again.
+    /// Number of records of each round to be rewritten.
     again: Vec<u64>,
 }
 
 impl Shape {
-    /// `None` where a round has no operation, or the parameters are outside their ranges.
+    /// `None` if a round has no operation or the parameters are out of range.
     fn new(n: u64, spare: f64, rounds: u32, apart: u32) -> Option<Self> {
         let rounds_are_few = (1..=MOST_ROUNDS).contains(&rounds);
         let known = spare >= 0.0 && amplification(spare) > 1.0;
         if !known || !rounds_are_few || apart == 0 {
             return None;
         }
-        // What comes to a whole number may be a little more in binary.
+        // A product that should be whole may come out slightly larger in binary.
         let most = (n as f64 * (1.0 + spare) * (1.0 - 1e-12)).ceil() as u64;
         let round = Some(most / u64::from(rounds)).filter(|&operations| operations > 0)?;
         let again: Vec<u64> =
             shares(spare, rounds).map(|share| (share * round as f64).round() as u64).collect();
-        // The pass ends when each record had its turn, or with the spare blocks.
+        // The pass ends when each record had its turn, or when the spare blocks are used up.
         let (mut begun, mut fresh) = (0, 0);
         for number in 0.. {
             let repeated = (number as usize).checked_sub(apart as usize).and_then(|from| again.get(from));
@@ -58,9 +58,9 @@ impl Shape {
     }
 }
 
-/// The share of each round that comes again, from the first to the last.
+/// The share of each round that is rewritten, from the first to the last.
 ///
-/// The shares that stay valid fall evenly; each is taken as long as a record that stays so often is there.
+/// The shares that stay valid fall linearly; each is repeated for as long as records with that validity exist.
 fn shares(spare: f64, rounds: u32) -> impl Iterator<Item = f64> {
     let count = rounds as usize;
     let last = if spare > 0.0 { 1.0 - 1.0 / amplification(spare) } else { 1.0 };
@@ -98,7 +98,7 @@ pub(in crate::ops) fn operations(n: u64, spare: f64, rounds: u32, apart: u32) ->
     Shape::new(n, spare, rounds, apart).map(|shape| shape.operations)
 }
 
-/// Where a pass is.
+/// Position in a pass.
 pub(in crate::ops) struct Preconditioning {
     shape: Shape,
     map: Feistel,
@@ -108,16 +108,16 @@ pub(in crate::ops) struct Preconditioning {
     /// Operations of the pass so far, and records that had their turn.
     done: u64,
     fresh: u64,
-    /// The round, and operations of it so far.
+    /// Index of the round, and operations of it so far.
     number: usize,
     of_round: u64,
-    /// What comes again in this round, and what in those that follow.
+    /// Records to rewrite in this round, and in those that follow.
     due: Vec<u64>,
     coming: VecDeque<Vec<u64>>,
 }
 
 impl Preconditioning {
-    /// `None` where there is no such order; see [`Shape::new`].
+    /// `None` if no such order exists; see [`Shape::new`].
     pub(super) fn new(n: u64, spare: f64, rounds: u32, apart: u32, key: u64) -> Option<Self> {
         let shape = Shape::new(n, spare, rounds, apart)?;
         let most = shape.again.iter().copied().max().unwrap_or(0) as usize;
@@ -146,7 +146,7 @@ impl Preconditioning {
         }
         if self.of_round == 0 {
             self.due.clear();
-            // What was kept longest is due; its place is for what this round keeps.
+            // The oldest kept records are rewritten now; their slot takes what this round keeps.
             self.coming.rotate_left(1);
             if let Some(kept) = self.coming.back_mut() {
                 std::mem::swap(&mut self.due, kept);
@@ -167,7 +167,7 @@ impl Preconditioning {
         record
     }
 
-    /// Keeps a record if it is one of those of its round that come again: any of them, and so many of them.
+    /// Decides whether a record of this round is kept for rewriting: any of them, up to the round's number.
     fn keep(&mut self, record: u64) {
         let (Some(&again), Some(kept)) = (self.shape.again.get(self.number), self.coming.back_mut()) else {
             return;
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_pass_writes_the_records_and_what_is_spare() {
-        // fio 3.42 draws how much comes again: what it writes with a dozen seeds.
+        // fio 3.42 draws the share at random; these are its writes with a dozen seeds.
         for (n, spare, rounds, written) in [
             (8192, 0.1, 50, 8970..=9012),
             (102_400, 0.15, 100, 117_585..=117_760),

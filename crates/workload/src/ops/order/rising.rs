@@ -1,5 +1,5 @@
-//! Pareto with an h of a half or more: the ranks below k of n still have (k / n)^a of the operations, with a = ln(1 - h) / ln(h), but a is
-//! 1 or more, so that the last ranks are the popular ones.
+//! Pareto with h of at least 0.5: the ranks below k of n still get (k / n)^a of the operations, with a = ln(1 - h) / ln(h), but a is 1 or
+//! more, so that the last ranks are the popular ones.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng as _;
@@ -17,7 +17,7 @@ impl Rising {
 
     /// A rank below `n`.
     pub(super) fn draw(&self, n: u64, rng: &mut Xoshiro256PlusPlus) -> u64 {
-        /// Bits of a uniform number that a double holds.
+        /// Bits of a uniform number in a double.
         const BITS: u32 = 53;
         let uniform = (rng.next_u64() >> (u64::BITS - BITS)) as f64 / (1u64 << BITS) as f64;
         ((uniform.powf(self.root) * n as f64) as u64).min(n - 1)

@@ -1,13 +1,13 @@
 //! An order with a step from the end of each record to the next.
 
-/// A record, and then the one that lies a skip behind its end.
+/// A record, then the one `skip` records after its end.
 pub(in crate::ops) struct Skipping {
     skip: i128,
     next: u64,
 }
 
 impl Skipping {
-    /// Begins with record 0.
+    /// Starts at record 0.
     pub(super) fn new(skip: i64) -> Self {
         Self { skip: i128::from(skip), next: 0 }
     }

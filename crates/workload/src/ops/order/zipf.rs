@@ -2,10 +2,10 @@
 
 use super::falling::Weights;
 
-/// Sums up to this long are added up; longer ones come from an integral.
+/// Sums up to this length are added term by term; longer ones use an integral.
 const ADDED: u64 = 32;
-/// An integral is used from this rank on: there the first term that is left out is below 1e-16 of the sum for any theta that gives
-/// such ranks a weight to speak of.
+/// The integral is used from this rank on: there the first omitted term is below 1e-16 of the sum for any theta that gives such ranks a
+/// noticeable weight.
 const SMOOTH_FROM: u64 = 512;
 
 pub(in crate::ops) struct Zipf {
@@ -34,8 +34,8 @@ impl Weights for Zipf {
             let first: f64 = (from..border).rev().map(|rank| self.weight(rank)).sum();
             return if border < to { self.mass(border, to) + first } else { first };
         }
-        // Euler and Maclaurin's formula for the sum over a <= k < b: the integral, minus half the difference of the ends, plus those of the
-        // first and the third derivative by 12 and -720.
+        // Euler-Maclaurin formula for the sum over a <= k < b: the integral, minus half the difference of the ends, plus the differences
+        // of the first and third derivative over 12 and -720.
         let (a, b, theta) = ((from + 1) as f64, (to + 1) as f64, self.theta);
         let (at_a, at_b) = (a.powf(-theta), b.powf(-theta));
         let log = ((to - from) as f64 / a).ln_1p();

@@ -1,11 +1,11 @@
-//! Zones: first a zone by its share of the operations, then any record of it.
+//! Zones: draws a zone by its share of the operations, then any record in it.
 
 use super::alias::{Alias, Range};
 use crate::Zone;
 
-/// The table of the zones over `n` records (at least 1); `None` if there are no zones or their shares are none. Borders lie at the shares
-/// added up and rounded, moved as far as it takes to leave every zone a record; where there are fewer records than zones, the
-/// last zones share the last record.
+/// The table of the zones over `n` records (at least 1); `None` if there are no zones or their shares are invalid. Borders lie at the
+/// rounded cumulative shares, moved as far as needed to give every zone a record; with fewer records than zones, the last zones share the
+/// last record.
 pub(super) fn table(zones: &[Zone], n: u64) -> Option<Alias> {
     Alias::new(&parts(zones, n)?)
 }

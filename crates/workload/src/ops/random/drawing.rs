@@ -1,6 +1,6 @@
-//! A random variable made ready to draw from: its parameters checked, what can be computed once computed. It holds no generator,
-//! because the numbers may come from a stream that many threads and processes share; the caller hands in the source of numbers
-//! uniform in 0..1. Drawing does not allocate; it costs from 3 ns (uniform) over 20 (normal) to 65 ns (gamma).
+//! A random variable prepared for drawing: its parameters are checked and constants precomputed. It holds no generator, because the
+//! numbers may come from a stream shared by threads and processes; the caller passes a source of numbers uniform in 0..1. Drawing does
+//! not allocate; it costs from 3 ns (uniform) over 20 (normal) to 65 ns (gamma).
 
 use super::gamma::StandardGamma;
 use crate::{RandomVariable, Row, Shape, Ties};
@@ -32,7 +32,7 @@ enum Form {
     Stretched { cells: Box<[Cell]>, span: f64, lowest: f64 },
 }
 
-/// One hundredth of a stretched table: where it begins and how far it reaches, in units of the table's mean above its lowest value.
+/// One hundredth of a stretched table: its start and extent, in units of the table's mean above its lowest value.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
     start: f64,
@@ -118,7 +118,7 @@ impl Form {
         })
     }
 
-    /// The rows spread over the cells. Lowest value and mean are those of the cells, so a row of 0 percent counts for nothing.
+    /// Spreads the rows over the cells. Lowest value and mean are those of the cells, so rows of 0 percent are ignored.
     fn stretched(rows: &[Row], mean: Option<f64>, lowest: f64) -> Option<Self> {
         let whole = |r: &&Row| r.percent.fract() == 0.0 && (0.0..=f64::from(CELLS)).contains(&r.percent);
         if !rows.iter().all(|r| whole(&r) && r.low <= r.high)
@@ -172,18 +172,18 @@ impl Form {
     }
 }
 
-/// Of mean 1, by inversion.
+/// Mean 1, by inversion.
 fn exponential(unit: &mut impl FnMut() -> f64) -> f64 {
     -(1.0 - unit()).ln()
 }
 
-/// Of mean 0 and deviation 1 (Box and Muller, 1958). The second value that it could give is not kept: a drawing has no state.
+/// Mean 0 and deviation 1 (Box and Muller, 1958). The second value of each pair is dropped, as a drawing has no state.
 fn normal(unit: &mut impl FnMut() -> f64) -> f64 {
     let radius = (2.0 * exponential(unit)).sqrt();
     radius * (TAU * unit()).cos()
 }
 
-/// The value in the row that `weight` falls into, `within` of its way.
+/// The value in the row that `weight` falls into, at the fraction `within` of the row.
 fn in_row(rows: &[Row], weight: f64, within: f64) -> f64 {
     let mut left = weight;
     for row in rows {
@@ -192,6 +192,6 @@ fn in_row(rows: &[Row], weight: f64, within: f64) -> f64 {
         }
         left -= row.percent;
     }
-    // Sums of percents may be a hair off their total.
+    // Percentages may sum to slightly less than their total.
     rows.iter().rfind(|r| r.percent > 0.0).map_or(0.0, |r| r.low + within * (r.high - r.low))
 }

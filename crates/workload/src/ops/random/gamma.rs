@@ -1,6 +1,6 @@
-//! The standard gamma distribution by Knuth's methods (The Art of Computer Programming, volume 2, section 3.4.1), exact for every
-//! shape. Random variables and the widths and depths of trees are drawn from it; which uniform numbers it takes, and in which
-//! order, is part of its contract: with Filebench's generator it yields Filebench's numbers.
+//! The standard gamma distribution by Knuth's methods (The Art of Computer Programming, volume 2, section 3.4.1), exact for every shape.
+//! Random variables and the widths and depths of trees are drawn from it. Which uniform numbers it consumes, and in which order, is part
+//! of its contract: with Filebench's generator it yields Filebench's numbers.
 
 use std::f64::consts::{E, PI};
 
@@ -28,7 +28,7 @@ impl StandardGamma {
         loop {
             let y = (PI * unit()).tan();
             let x = root * y + less;
-            // Not "if x <= 0": a shape near the largest number makes x infinite or undefined, and the loop must end.
+            // Not "if x <= 0": a shape near the largest number makes x infinite or NaN, and the loop must end.
             if x > 0.0 {
                 let ceiling = (1.0 + y * y) * (less * (x / less).ln() - root * y).exp();
                 let v = unit();

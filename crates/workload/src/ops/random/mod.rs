@@ -1,5 +1,5 @@
-//! Drawing from random variables: the sequence follows from the seed alone, whatever the machine. [`Drawing`] is the
-//! distribution, for numbers from anywhere; [`Sampler`] is a variable together with a generator of its own.
+//! Drawing from random variables: the sequence follows from the seed alone, on any machine. [`Drawing`] is the distribution, for numbers
+//! from any source; [`Sampler`] is a variable with its own generator.
 
 mod drawing;
 mod gamma;
@@ -28,8 +28,8 @@ enum Source {
 }
 
 impl Sampler {
-    /// A sampler whose sequence is fixed by `seed` and the variable's generator; `None` if the variable's parameters are outside
-    /// their ranges. It is alone with its stream: who shares one keeps the state elsewhere and draws with [`Drawing::draw_with`].
+    /// A sampler whose sequence is fixed by `seed` and the variable's generator; `None` if the variable's parameters are out of range. It
+    /// does not share its stream: callers that share one keep the state elsewhere and draw with [`Drawing::draw_with`].
     #[must_use]
     pub fn new(variable: &RandomVariable, seed: u64) -> Option<Self> {
         let source = match variable.generator {
@@ -54,7 +54,7 @@ impl Sampler {
     }
 }
 
-/// The number in 0..1 that the top 53 of 64 random bits stand for.
+/// The top 53 of 64 random bits as a number in 0..1.
 #[must_use]
 pub fn unit_of(bits: u64) -> f64 {
     (bits >> 11) as f64 / (1u64 << 53) as f64

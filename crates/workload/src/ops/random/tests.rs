@@ -1,4 +1,4 @@
-//! What is drawn: the distributions' own means, Filebench's very numbers, and nothing from parameters that make no sense.
+//! The distributions' means, Filebench's exact numbers, and the rejection of invalid parameters.
 
 use super::*;
 use crate::{Row, Shape, Ties};
@@ -58,7 +58,7 @@ fn from_rand48(shape: Shape, seed: u64, count: usize) -> Vec<u64> {
     (0..count).map(|_| s.draw_u64()).collect()
 }
 
-/// File sizes that Filebench 1.5 drew.
+/// File sizes drawn by Filebench 1.5.
 #[test]
 fn filebench_uniform() {
     let shape = || Shape::Uniform { low: 1000.0, high: 9000.0 };
@@ -66,7 +66,7 @@ fn filebench_uniform() {
     assert_eq!(from_rand48(shape(), 12345, 5), [1847, 7386, 1128, 6312, 1343]);
 }
 
-/// File sizes again: fractions count when it is rounded.
+/// File sizes again: rounding takes the fraction into account.
 #[test]
 fn filebench_rounding() {
     let rounded = |round, shape| {
@@ -82,7 +82,7 @@ fn filebench_rounding() {
     assert_eq!(rounded(7, gamma), [14, 49, 98, 49, 70, 70, 28, 56, 14, 35, 49, 42]);
 }
 
-/// Total sizes that Filebench 1.5 printed for one file whose mean is 2^60: three digits after 2^20 show nearly every bit drawn.
+/// Total sizes printed by Filebench 1.5 for one file with a mean of 2^60: three digits after 2^20 show nearly every bit drawn.
 #[test]
 fn filebench_to_the_last_bit() {
     let mean = 2f64.powi(60);
@@ -111,7 +111,7 @@ fn ties_go_where_they_are_told() {
     assert_eq!([rounded(15.0, Ties::AwayFromZero), rounded(-15.0, Ties::AwayFromZero)], [20.0, -20.0]);
     assert_eq!([rounded(15.0, Ties::Down), rounded(-15.0, Ties::Down)], [10.0, -20.0]);
     assert_eq!([rounded(15.1, Ties::AwayFromZero), rounded(14.9, Ties::AwayFromZero)], [20.0, 10.0]);
-    // Filebench 1.5's custom variables: what is 15.99 is cut to 15 first.
+    // Filebench 1.5's custom variables: 15.99 is truncated to 15 first.
     assert_eq!(
         [rounded(15.99, Ties::Down), rounded(16.0, Ties::Down), rounded(3.0, Ties::Down)],
         [10.0, 20.0, 0.0]

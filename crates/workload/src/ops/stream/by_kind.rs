@@ -1,6 +1,6 @@
-//! Sizes that are others for what is read than for what is written, and the places of such records.
+//! Separate sizes for reads and writes, and the offsets of such records.
 //!
-//! Few streams have them, so nothing of this is in the way of the others: one comparison sends an operation here.
+//! Few streams have them, so they cost the others a single comparison.
 
 use super::super::Place;
 use super::super::order::{FOR_SIZE, FOR_WRITE_SIZE};
@@ -13,7 +13,7 @@ pub(super) struct ByKind {
     write: Own,
 }
 
-/// Those of one kind.
+/// Sizes of one kind.
 struct Own {
     sizes: Sizes,
     unit: u64,
@@ -21,7 +21,7 @@ struct Own {
 }
 
 impl ByKind {
-    /// `None` where a kind has kinds, or a size that no operation can have.
+    /// `None` if a kind contains kinds, or a size that no operation can have.
     pub(super) fn new(read: &Record, write: &Record, seed: u64, place: Place) -> Option<Self> {
         let own = |record: &Record, purpose: u64| {
             if matches!(record, Record::ByKind { .. }) {
@@ -35,7 +35,7 @@ impl ByKind {
 }
 
 impl Own {
-    /// What the n-th of so many places is for records of this kind: they have fewer, or as many, and all of them get their share.
+    /// Maps the n-th of `places` positions to an offset for this kind: it has at most as many, and all of them get an equal share.
     fn offset(&self, n: u64, places: u64, length: u64) -> u64 {
         let own = places_of(self.unit, self.largest, length);
         let at = u128::from(n) * u128::from(own) / u128::from(places.max(1));
@@ -43,12 +43,12 @@ impl Own {
     }
 }
 
-/// Multiples of the unit at which the largest record still fits.
+/// Number of multiples of the unit at which the largest record still fits.
 fn places_of(unit: u64, largest: u64, length: u64) -> u64 {
     length.saturating_sub(largest) / unit + 1
 }
 
-/// Places that are drawn from where kinds have sizes of their own: as many as the one has that has more.
+/// Number of positions to draw from where kinds have their own sizes: the larger of the two kinds' numbers.
 pub(super) fn places(record: &Record, length: u64) -> Option<u64> {
     let Record::ByKind { read, write } = record else { return None };
     let of = |record: &Record| places_of(record.unit().0.max(1), record.largest().0.max(1), length);
@@ -56,7 +56,7 @@ pub(super) fn places(record: &Record, length: u64) -> Option<u64> {
 }
 
 impl StreamOps {
-    /// Where the next operation is, and how long, in a stream whose kinds have sizes of their own.
+    /// Offset and length of the next operation, in a stream whose kinds have their own sizes.
     #[inline(never)]
     pub(super) fn extent_by_kind(&mut self, read_next: bool) -> (u64, u32, u64) {
         let Sizes::ByKind(kinds) = &mut self.sizes else { return (self.region.start, 0, 0) };
@@ -80,7 +80,7 @@ impl StreamOps {
                 }
             }
             Source::Tiles(tiles) => tiles.next(size),
-            // What is listed was handed out before; the others have one size, and are checked for it.
+            // Listed operations were handed out before; `check` requires a single size for the others.
             Source::Runs { .. }
             | Source::Striped(_)
             | Source::StripedByKind { .. }
@@ -130,7 +130,7 @@ mod tests {
                 assert!(own.iter().all(|op| op.offset.is_multiple_of(size)), "{access:?}");
                 let places: BTreeSet<u64> = own.iter().map(|op| op.offset).collect();
                 assert_eq!(places.len() as u64, LENGTH / size, "{access:?} {kind:?}");
-                // The last gets as much as any other.
+                // The last position gets as much as any other.
                 let last = own.iter().filter(|op| op.offset == LENGTH - size).count() as u64;
                 let mean = own.len() as u64 * size / LENGTH;
                 assert!(last > mean / 2 && last < mean * 2, "{access:?} {kind:?}: {last} of {mean}");
@@ -165,7 +165,7 @@ mod tests {
                 end += u64::from(op.bytes);
             }
         }
-        // A pass is as much as the region has, of both together.
+        // A pass moves as many bytes as the region has, both kinds together.
         let moved: u64 = all.iter().map(|op| u64::from(op.bytes)).sum();
         assert!((LENGTH..LENGTH + 49152).contains(&moved), "{moved}");
     }

@@ -1,4 +1,4 @@
-//! Which operations streams of each kind yield, one after the other.
+//! The operations yielded by streams of each kind.
 
 use super::*;
 use crate::{Bytes, SyncEvery, Zone};
@@ -36,12 +36,12 @@ fn offsets_are_multiples_of_what_is_asked_for() {
         let offsets: std::collections::BTreeSet<u64> = found.iter().map(|op| op.offset).collect();
         (found.len(), offsets.into_iter().collect::<Vec<u64>>())
     };
-    // As many as without, and the last record still fits.
+    // As many as without alignment, and the last record still fits.
     let (count, offsets) = drawn(4096, Record::Fixed(Bytes(512)));
     assert_eq!((count, offsets), (64, (0..8).map(|n| n * 4096).collect()));
     let split = Record::Split(vec![(Bytes(512), 50.0), (Bytes(24 << 10), 50.0)]);
     assert_eq!(drawn(4096, split).1.last().map(|last| *last <= 8192), Some(true));
-    // Finer than the records.
+    // Alignment finer than the records.
     let (count, offsets) = drawn(512, Record::Fixed(Bytes(16 << 10)));
     assert_eq!(count, 2);
     assert!(offsets.iter().all(|o| o.is_multiple_of(512) && *o <= 16 << 10), "{offsets:?}");
@@ -82,7 +82,7 @@ fn a_trim_write_gives_each_record_back_and_writes_it() {
             assert_eq!((pair[0].offset, pair[0].bytes), (pair[1].offset, pair[1].bytes));
         }
     }
-    // Sizes that change are those of the trim, and syncs count writes.
+    // Varying sizes apply to the trim, and syncs count writes.
     s.record = Record::Between { min: Bytes(512), max: Bytes(4096) };
     s.sync_every = Some(SyncEvery { writes: 1, between: true, ..SyncEvery::default() });
     let kinds: Vec<OpKind> = ops(&s, 1 << 20, 3, 6).iter().map(|op| op.kind).collect();
@@ -111,10 +111,10 @@ fn an_amount_of_trim_writes_counts_records_and_begins_anew() {
     assert_eq!(o.remaining_operations(), Some(4));
     let first = o.next(&Done::default()).unwrap();
     assert_eq!((o.remaining_operations(), o.is_done()), (Some(3), false));
-    // The trim is still to be done, and its write: both are of the new amount.
+    // The trim and its write are still to be done: both are part of the new amount.
     o.refill(Some(&first));
     assert_eq!(o.remaining_operations(), Some(3));
-    // The write was drawn; two records more are to come.
+    // The write was drawn; two more records follow.
     let write = o.next(&Done::default()).unwrap();
     o.refill(Some(&write));
     assert_eq!((write.kind, o.remaining_operations()), (OpKind::Write, Some(4)));
@@ -344,7 +344,7 @@ fn reads_that_are_drawn_and_writes_in_a_row() {
     let (reads, writes) = (of(OpKind::Read), of(OpKind::Write));
     assert_eq!(writes, (0..writes.len() as u64).collect::<Vec<_>>());
     assert!(reads.windows(2).filter(|two| two[0] + 1 == two[1]).count() < 10, "{reads:?}");
-    // Half of them begin anew somewhere, and the others follow.
+    // Half of them jump to a random place, and the others follow.
     stream.access =
         Access::PartlyRandom { order: Box::new(Access::Uniform), reads_percent: 50, writes_percent: 50 };
     stream.direction = Direction::Read;

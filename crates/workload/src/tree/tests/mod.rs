@@ -1,4 +1,4 @@
-//! Trees against Filebench 1.5's own, and what holds for every tree.
+//! Trees compared with Filebench 1.5's, and invariants of every tree.
 
 mod sha256;
 
@@ -26,7 +26,7 @@ fn leaves<'a>(leaf_directories: u64, width: u64, percent: u8) -> LayoutRequest<'
     LayoutRequest { leaf_directories, ..request(0, width, 1500, percent) }
 }
 
-/// The listing of what exists at the start: directories with a slash at the end, files with their sizes, sorted.
+/// Lists what exists at the start: directories with a trailing slash, files with their sizes, sorted.
 fn list(name: &str, layout: &Layout, into: &mut BTreeSet<String>) {
     let line = |path: String| format!("{name}/{path}");
     into.insert(line(String::new()));
@@ -41,7 +41,8 @@ fn list(name: &str, layout: &Layout, into: &mut BTreeSet<String>) {
     }
 }
 
-/// Directories with the root, files, bytes, and the beginning of the SHA-256 of the listing of these trees, made in this order.
+/// Directories including the root, files, bytes, and the first digits of the SHA-256 of the listing of these trees, created in this
+/// order.
 fn digest(requests: &[(&str, LayoutRequest)]) -> (usize, usize, u64, String) {
     let mut state = LayoutState::default();
     let mut lines = BTreeSet::new();
@@ -58,7 +59,7 @@ fn assert_tree(request: LayoutRequest, directories: usize, files: usize, bytes: 
     assert_eq!(digest(&[("fs", request)]), (directories, files, bytes, sha.to_owned()));
 }
 
-/// A variable as Filebench has it: one stream, from wherever it is drawn.
+/// A variable as Filebench has it: one stream, wherever it is drawn.
 struct Variable {
     drawing: Drawing,
     mean: f64,
@@ -88,7 +89,7 @@ fn uniform(mean: f64, low: f64) -> Shape {
     Shape::Uniform { low, high: low + 2.0 * (mean - low) }
 }
 
-/// The figures are those of what Filebench 1.5 made of the same attributes.
+/// Figures from Filebench 1.5 with the same attributes.
 #[test]
 fn filebench_trees() {
     let kib16 = |request| LayoutRequest { size: Amount::Fixed(16384), ..request };
@@ -168,7 +169,7 @@ fn one_variable_for_all_of_a_filebench_tree() {
     let both = LayoutRequest { width: drawn, size: drawn, ..request(300, 0, 1500, 50) };
     assert_eq!(digest(&[("fs", both)]), (77, 163, 765, "80c2c5f507b156b8".into()));
 
-    // Where it is the depth too, its mean becomes the depth's for every use.
+    // If it is also the depth, its mean becomes the depth's for every use.
     let variable = Variable::new(5, 0, gamma(1.5, both.mean_depth(), 0.0));
     let draw = variable.draw();
     let drawn = |mean| Amount::Drawn { mean, draw: &draw };
@@ -195,7 +196,7 @@ fn sizes_from_the_stream_of_the_process() {
     assert_eq!(format!("{:.3}", one as f64 / 1048576.0), "706627344008.390");
 }
 
-/// Filebench makes the set defined last first.
+/// Filebench creates the set defined last first.
 #[test]
 fn several_trees_of_a_run_draw_in_turn() {
     let sized = |bytes, request| LayoutRequest { size: Amount::Fixed(bytes), ..request };

@@ -1,4 +1,4 @@
-//! SHA-256 (FIPS 180-4) of short texts, for the listings of trees: the crate has no other use for it, so it is no dependency. Its
+//! SHA-256 (FIPS 180-4) of short texts, for the listings of trees; the crate has no other use for it, so it is not a dependency. Its
 //! constants are computed as the standard defines them: the fraction bits of roots of the first primes.
 
 fn primes() -> impl Iterator<Item = u64> {

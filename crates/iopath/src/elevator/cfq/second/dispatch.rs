@@ -1,4 +1,4 @@
-//! From the processes to the dispatch list: the passes, the request of each, and the place in the list.
+//! Moving requests from the processes to the dispatch list: the passes, the request chosen per process, and its position in the list.
 
 use super::{Cfq2, FIFO_BATCH_EXPIRE, FIFO_EXPIRE_R, FIFO_EXPIRE_W, QUANTUM};
 use crate::list::List;
@@ -25,7 +25,7 @@ impl Cfq2 {
         }
     }
 
-    /// Moves a request of a process to the dispatch list; says whether the process has more.
+    /// Moves a request of a process to the dispatch list; returns whether the process has more.
     fn dispatch_one(&mut self, jiffies: u64, requests: &mut Requests, key: u16) -> bool {
         let expired = self.expired_of(jiffies, requests, key);
         self.expired += u64::from(expired.is_some());
@@ -36,7 +36,7 @@ impl Cfq2 {
         self.processes[usize::from(key)].busy
     }
 
-    /// Out of its process's tree and queue of ages: it is under way.
+    /// Removes a request from its process's tree and age queue, as it is being dispatched.
     pub(super) fn move_out(&mut self, requests: &mut Requests, slot: Slot) {
         self.last_sector = requests[slot].end();
         self.leave(requests, slot);
@@ -61,8 +61,8 @@ impl Cfq2 {
         Some(found)
     }
 
-    /// Meant as a one-way sweep from the last sector on; since that is set to the end of the very request before it is inserted,
-    /// requests that go back are appended, too.
+    /// Intended as a one-way sweep from the last sector on; since that is set to the end of the very request being inserted, requests
+    /// further back are appended, too.
     fn insert_sorted(&mut self, requests: &mut Requests, slot: Slot) {
         let sector = requests[slot].sector();
         let mut place = None;

@@ -1,9 +1,9 @@
-//! CFQ of 2.6.9 to 2.6.12 (rules read in 2.6.12-rc2): the processes are ordered by the service that they have used, which fades within
-//! seconds; each gives one request per pass, in the first pass only those that have nothing under way. The next request of
-//! a process is the one nearest to the head.
+//! CFQ of 2.6.9 to 2.6.12 (rules from the 2.6.12-rc2 source): processes are ordered by the service they have used, which fades within
+//! seconds; each gives one request per pass, in the first pass only those with nothing dispatched. A process's next request is the one
+//! nearest to the head.
 //!
-//! Read in the source and kept: the queues of ages are indexed by "synchronous" when filled and by "write" when looked at, so that
-//! asynchronous requests expire after the shorter time. Left out: keys other than the process (pgid, uid, gid).
+//! Kept from the source: the age queues are indexed by "synchronous" when filled and by "write" when checked, so asynchronous requests
+//! expire after the shorter time. Not modelled: keys other than the process (pgid, uid, gid).
 
 mod dispatch;
 mod service;
@@ -40,11 +40,11 @@ static TABLE: [Tunable; 7] = [
         .at_least(1),
 ];
 
-/// What the pool is raised to.
+/// Pool size that CFQ sets.
 const REQUESTS: u32 = 1024;
-/// Most requests of one process and direction.
+/// Most requests per process and direction.
 const MOST_QUEUED: u32 = REQUESTS / 16;
-/// With this many in the device it counts as tagged: then requests are counted instead of their times.
+/// With this many requests in flight the device counts as tagged: requests are counted instead of their times.
 const TAGGED_FROM: u32 = 4;
 
 #[derive(Clone, Debug, Default)]
@@ -67,9 +67,9 @@ pub struct Cfq2 {
     tunables: Tunables<7>,
     hz: Hz,
     processes: Vec<Process>,
-    /// Processes with requests, the least served first.
+    /// Processes with requests, least served first.
     busy: Vec<u16>,
-    /// The busy list as it was when a pass began.
+    /// The busy list at the start of a pass.
     pass: Vec<u16>,
     dispatch: List,
     last_sector: u64,
@@ -115,7 +115,7 @@ impl Cfq2 {
         }
     }
 
-    /// Out of its process's tree, and out of the busy list with the last one.
+    /// Removes a request from its process's tree, and with the last one the process from the busy list.
     fn leave(&mut self, requests: &mut Requests, slot: Slot) {
         let key = requests[slot].private.queue;
         let (head, back) = (self.last_sector, self.back());

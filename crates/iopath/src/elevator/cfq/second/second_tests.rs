@@ -9,8 +9,8 @@ fn each_process_gives_one_request_per_pass_nearest_to_the_head() {
         bench.read_by(0, 1000 + 100 * n);
         bench.read_by(1, 9000 + 100 * n);
     }
-    // Equal service: the one that became busy last is first. The insert into the dispatch list compares with the end of the
-    // request that it inserts, so that it keeps the order of the passes, not that of the sectors.
+    // Equal service: the process that became busy last is first. The insert into the dispatch list compares with the end of the request
+    // being inserted, so it keeps the order of the passes, not of the sectors.
     assert_eq!(bench.serve_n(4), [9000, 1000, 9100, 1100]);
     assert_eq!(bench.order(), [9200, 1200]);
 }
@@ -23,7 +23,7 @@ fn who_has_used_the_device_longer_waits() {
     bench.after(50).done(id);
     bench.read_by(1, 9000);
     bench.read_by(0, 2000);
-    // Among equals the last to come would have been first.
+    // Among equals the latest would have been first.
     assert_eq!(bench.order(), [9000, 2000]);
 }
 

@@ -1,4 +1,4 @@
-//! Used service: how long a process has had the device (or, with a tagged one, how many requests), how that fades, and the order of the busy
+//! Used service: how long a process has had the device (or, if tagged, how many requests), how it fades, and the order of the busy
 //! processes by it.
 
 use super::{Cfq2, TAGGED_FROM};
@@ -9,7 +9,7 @@ impl Cfq2 {
         self.hz.jiffies_of_millis(1000)
     }
 
-    /// Behind those that have used less; before its equals.
+    /// Inserts behind processes that have used less, before its equals.
     pub(super) fn sort(&mut self, key: u16) {
         self.busy.retain(|&other| other != key);
         let used = self.processes[usize::from(key)].service_used;

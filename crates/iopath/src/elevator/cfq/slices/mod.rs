@@ -1,8 +1,8 @@
-//! CFQ with time slices, 2.6.13 to 4.20 (what counts as seeking changed in 2.6.30, and that decides whom it waits for): each task has a queue of synchronous requests, asynchronous ones share a queue per priority. Queues
-//! are served one after the other for a slice of time; while the active queue's task thinks, the disk is kept idle for it, unless
-//! it thinks too long or seeks too far.
+//! CFQ with time slices, 2.6.13 to 4.20 (the definition of seeking changed in 2.6.30, and with it which tasks it idles for): each task
+//! has a queue of synchronous requests, asynchronous ones share a queue per priority. Queues are served in turn for a time slice; while
+//! the active queue's task thinks, the disk is kept idle for it, unless it thinks too long or seeks too far.
 //!
-//! Left out: groups and group_idle, low_latency with target_latency, queues of cooperating tasks joined into one, and the tree per workload
+//! Not modelled: groups and group_idle, low_latency with target_latency, merged queues of cooperating tasks, and the tree per workload
 //! type of 2.6.33 and later.
 
 mod turns;
@@ -68,13 +68,13 @@ static TABLE: [Tunable; 11] = [
     ),
 ];
 
-/// How near a request of another task must be to end a wait, in sectors.
+/// Distance within which another task's request ends idling, in sectors.
 const CLOSE: u64 = 8 * 1024;
-/// What a queue has beside its requests.
+/// Per-queue state besides its requests.
 #[derive(Clone, Debug)]
 struct Slice {
     level: u8,
-    /// Requests in this slice.
+    /// Requests dispatched in this slice.
     dispatched: u32,
 }
 
@@ -92,12 +92,12 @@ pub struct Cfq3 {
     name: &'static str,
     tunables: Tunables<11>,
     turns: TaskQueues<Slice>,
-    /// Queues with requests in the order of their turns.
+    /// Queues with requests, in the order of their turns.
     round: Vec<u16>,
     active: Option<u16>,
-    /// `None`: the slice has not begun, since nothing of it has been completed.
+    /// `None`: the slice has not begun, since none of its requests has completed.
     slice_end: Option<Nanos>,
-    /// The disk is kept idle until then.
+    /// The disk is kept idle until this time.
     idle_until: Option<Nanos>,
     head: u64,
     async_with_device: u32,
@@ -134,7 +134,7 @@ impl Cfq3 {
         BackSeek { max: self.tunables[BACK_SEEK_MAX] * 2, penalty: self.tunables[BACK_SEEK_PENALTY] }
     }
 
-    /// With the rules of 2.6.13 to 2.6.29 for tasks that seek: they begin further out, and are waited for a little all the same.
+    /// With the rules of 2.6.13 to 2.6.29 for seeking tasks: seeking begins further out, and the elevator still idles for them briefly.
     #[must_use]
     pub fn before_2_6_30() -> Self {
         let mut made = Self::default();
@@ -148,7 +148,7 @@ impl Cfq3 {
         Nanos::from_millis(self.tunables[SLICE_IDLE])
     }
 
-    /// Hands a request to the device.
+    /// Dispatches a request.
     fn start(&mut self, requests: &mut Requests, slot: Slot) {
         let key = requests[slot].private.queue;
         self.head = requests[slot].end();
@@ -160,7 +160,7 @@ impl Cfq3 {
         self.waiting -= 1;
     }
 
-    /// Takes a request out of its queue; an empty one leaves the round.
+    /// Removes a request from its queue; an empty queue leaves the round.
     fn leave(&mut self, requests: &mut Requests, slot: Slot) {
         let key = requests[slot].private.queue;
         let (head, back) = (self.head, self.back());
@@ -252,7 +252,7 @@ impl Elevator for Cfq3 {
         if turn.with_device >= self.most_with_device(turn) && !alone {
             return Pick::Nothing;
         }
-        // What was written behind must be out of the way before the disk is kept for one task.
+        // Write-back in flight must complete before the disk is kept idle for one task.
         if self.worth_idling(turn) && self.async_with_device > 0 && turn.sync {
             return Pick::Nothing;
         }

@@ -6,7 +6,7 @@ use crate::task::{IoClass, TaskId, TaskInfo};
 
 const FAR: u64 = 50_000_000;
 
-/// Serves one request that takes some milliseconds.
+/// Serves one request that takes `millis` ms.
 fn serve(bench: &mut Bench, millis: u64) -> u64 {
     let id = bench.start().unwrap();
     let sector = bench.sector(id);
@@ -25,7 +25,7 @@ fn a_task_has_the_disk_for_its_slice() {
     for _ in 0..60 {
         order.push(serve(&mut bench, 5) < FAR);
     }
-    // The slice begins with its first completion and is looked at before each request: 1 + 100/5.
+    // The slice begins with its first completion and is checked before each request: 1 + 100/5.
     let first = order.iter().take_while(|&&own| own).count();
     assert_eq!(first, 21);
     assert_eq!(order[first..].iter().take_while(|&&own| !own).count(), 21);
@@ -149,7 +149,7 @@ fn tasks_do_not_merge_with_each_other() {
 fn who_seeks_is_waited_for_a_little_before_2_6_30_and_not_at_all_later() {
     for (name, idles, longest_ms) in [("cfq@2.6.18", true, 2), ("cfq@3.10", false, 0)] {
         let mut bench = Bench::new(name);
-        // Far apart: after some requests the mean distance is believed.
+        // Far apart: after some requests the mean distance is trusted.
         for n in 0..12u64 {
             bench.read_by(0, 1_000_000 * (n * 7 % 12));
             let id = bench.start().unwrap();

@@ -1,4 +1,4 @@
-//! The turns of CFQ's time slices: how long they are, when they end, whom the disk is kept idle for, who preempts whom.
+//! The turns of CFQ's time slices: their length, their end, idling, and preemption.
 
 use super::{
     CLOSE, Cfq3, QUANTUM, SEEKY, SEEKY_IDLE, SLICE_ASYNC, SLICE_ASYNC_RQ, SLICE_IDLE, SLICE_SYNC, Turn,
@@ -9,7 +9,7 @@ use crate::task::IoClass;
 use crate::time::Nanos;
 
 impl Cfq3 {
-    /// The slice of a queue: its base and a fifth more for each step of priority above 4, less below.
+    /// The slice of a queue: the base, plus a fifth for each priority step above 4, less below.
     pub(super) fn slice(&self, turn: &Turn) -> Nanos {
         let base = self.tunables[if turn.sync { SLICE_SYNC } else { SLICE_ASYNC }] as i64 * 1_000_000;
         Nanos((base + base / 5 * (4 - i64::from(turn.own.level))).max(1) as u64)
@@ -25,7 +25,7 @@ impl Cfq3 {
         if turn.class == IoClass::Idle { 1 } else { self.tunables[QUANTUM] as u32 }
     }
 
-    /// The place of a queue in the round: behind its class, or before it if it preempts.
+    /// Inserts a queue into the round: behind its class, or before it if it preempts.
     pub(super) fn join_round(&mut self, key: u16, first: bool) {
         self.round.retain(|&other| other != key);
         let class = self.turns[key].class;
@@ -37,7 +37,7 @@ impl Cfq3 {
         self.round.insert(at, key);
     }
 
-    /// The active queue's turn is over.
+    /// Ends the active queue's turn.
     pub(super) fn end_slice(&mut self) {
         self.idle_until = None;
         let Some(key) = self.active.take() else { return };
@@ -63,7 +63,7 @@ impl Cfq3 {
         Nanos::from_millis(if seeks { self.tunables[SEEKY_IDLE].min(longest) } else { longest })
     }
 
-    /// Whether it may be kept idle for it at all.
+    /// Whether the disk may be kept idle for it at all.
     pub(super) fn worth_idling(&self, turn: &Turn) -> bool {
         let idle = self.idle_time();
         turn.sync
@@ -72,7 +72,7 @@ impl Cfq3 {
             && self.wait_for(turn) > Nanos::ZERO
     }
 
-    /// The queue whose turn it is, or when to ask again.
+    /// The queue in service, or when to ask again.
     pub(super) fn select(&mut self, now: Nanos) -> Result<u16, Pick> {
         let Some(key) = self.active else { return self.activate().ok_or(Pick::Nothing) };
         let turn = &self.turns[key];
@@ -85,7 +85,7 @@ impl Cfq3 {
             if let Some(until) = self.idle_until.filter(|&until| now < until) {
                 return Err(Pick::NotBefore(until));
             }
-            // Its last request is with the device: its next one may be close to it.
+            // Its last request is in flight: its next one may be close to it.
             if turn.with_device > 0 && self.worth_idling(turn) {
                 return Err(Pick::Nothing);
             }
@@ -94,7 +94,7 @@ impl Cfq3 {
         self.activate().ok_or(Pick::Nothing)
     }
 
-    /// The next request of a queue: the oldest if it is due, looked at once per slice; else the nearest.
+    /// The next request of a queue: the oldest if it has expired (checked once per slice), otherwise the nearest.
     pub(super) fn choose(&mut self, now: Nanos, requests: &Requests, key: u16) -> Option<Slot> {
         let turn = &mut self.turns[key];
         let expired = !turn.looked_at_age && turn.requests.lane.expired(requests, now);
@@ -102,8 +102,8 @@ impl Cfq3 {
         if expired { turn.requests.lane.oldest() } else { turn.requests.best() }
     }
 
-    /// Whether a new request ends the turn of the active queue: real time does, synchronous does to asynchronous, and while the disk
-    /// is idle what is close to the head does.
+    /// Whether a new request ends the active queue's turn: a real-time one does, a synchronous one preempts asynchronous ones, and during
+    /// idling one close to the head does.
     pub(super) fn preempts(&self, requests: &Requests, slot: Slot, key: u16) -> bool {
         let Some(active) = self.active.filter(|&active| active != key) else { return false };
         let (new, old) = (&self.turns[key], &self.turns[active]);
