@@ -198,7 +198,7 @@ impl<'a> Facts<'a> {
         devices.iter().find(|d| d.get("name").and_then(Value::as_str) == Some(name))
     }
 
-    /// Bytes per call of a kind, if all were of one size.
+    /// Bytes per call of a kind, if all calls had the same size.
     pub(super) fn record_bytes(&self, op: OpKind) -> Option<u64> {
         let (ops, bytes) = self.calls(op);
         let size = bytes.checked_div(ops)?;
@@ -224,7 +224,7 @@ pub(super) fn times(ratio: f64) -> String {
     if ratio < 9.95 { format!("{ratio:.1} x") } else { format!("{ratio:.0} x") }
 }
 
-/// An advice of several pieces is one sentence each; a mean with two digits.
+/// A mean with two digits, for use in sentences.
 pub(super) fn mean(value: f64) -> String {
     if (value - value.round()).abs() < 0.005 { format!("{value:.0}") } else { format!("{value:.2}") }
 }
