@@ -1,5 +1,5 @@
-//! The whole image gone through: descriptors, every directory, the headers and pointers of every compressed file, the path tables against
-//! the directories. Content is not read; what is wrong is listed with its place.
+//! Checks the whole image: descriptors, every directory, the headers and pointers of every compressed file, the path tables against the
+//! directories. Content is not read; each problem is listed with its position.
 
 use crate::error::{Error, Place};
 use crate::finding::{Condition, Findings};
@@ -10,23 +10,23 @@ use crate::source::ReadAt;
 use crate::walk::{Step, Walk};
 use std::collections::HashSet;
 
-/// What a check went through and found.
+/// Result of a check.
 #[derive(Clone, Debug, Default)]
 pub struct Checked {
-    /// Files of any kind but directories.
+    /// Number of files other than directories.
     pub files: u64,
-    /// Directories entered, the root included.
+    /// Number of directories entered, including the root.
     pub directories: u64,
     /// Bytes of regular files, decompressed.
     pub bytes: u64,
-    /// Everything that is wrong.
+    /// All problems found.
     pub findings: Findings,
 }
 
-/// Longest path table read: 65,535 parents of the longest names, and as many leaves.
+/// Longest path table read: 65,535 parents with names of maximum length, and as many leaves.
 const PATH_TABLE_BYTES: u64 = 32 << 20;
 
-/// Goes through an image.
+/// Checks an image.
 #[must_use]
 pub fn check<S: ReadAt>(image: &Image<S>) -> Checked {
     let mut checked = Checked { findings: image.findings().clone(), ..Checked::default() };
@@ -59,10 +59,10 @@ pub fn check<S: ReadAt>(image: &Image<S>) -> Checked {
     checked
 }
 
-/// The serial numbers of Rock Ridge, as far as they are recorded.
+/// Statistics of the Rock Ridge serial numbers.
 #[derive(Default)]
 struct Serials {
-    /// Files whose number is 0, and the first of them.
+    /// Number of files with serial number 0, and the first of them.
     unset: u64,
     first: Option<Place>,
     set: bool,
@@ -89,7 +89,7 @@ impl Serials {
     }
 }
 
-/// An error without its place, which the finding has of its own.
+/// An error's text without its position, which the finding has separately.
 fn text_of(error: &Error) -> String {
     match error {
         Error::Data { what, .. } | Error::Unsupported { what, .. } => what.clone(),
@@ -109,11 +109,11 @@ fn condition_of(error: &Error) -> (Condition, Place) {
     }
 }
 
-/// The little-endian table against the big-endian one, and every directory of the tree against the table. Not the other way round: tables
-/// also have the places that moved directories were moved to.
+/// Compares the little-endian table with the big-endian one, and every directory of the tree with the table. Not the other way round:
+/// tables also list the original positions of relocated directories.
 fn check_path_tables<S: ReadAt>(image: &Image<S>, directories: &HashSet<u64>, findings: &mut Findings) {
     if image.info().high_sierra {
-        return; // its tables have another layout, and nothing here needs them
+        return; // its tables have another layout, and are not needed here
     }
     let tables = image.tables;
     let bytes = u64::from(tables.bytes).min(PATH_TABLE_BYTES);

@@ -1,5 +1,5 @@
-//! Directories: the bytes of one become entries with names of their own. Sections are joined to files, Rock Ridge's entries are fetched
-//! over their continuations, moved directories are put back, and what is wrong with a record costs that record, not the directory.
+//! Turns the bytes of a directory into entries with unique names. Sections are joined into files, Rock Ridge entries are read across
+//! continuation areas, relocated directories are put back, and a bad record costs that record, not the directory.
 
 use crate::disc::Disc;
 use crate::error::{Error, Result};
@@ -23,20 +23,20 @@ use draft::Draft;
 /// One entry of a directory.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Name: no "/", no NUL, not "." or "..", not empty, and no other entry of the directory has it.
+    /// Contains no "/" or NUL, is not "." or "..", not empty, and unique in the directory.
     pub name: Vec<u8>,
-    /// The file.
+    /// The file's attributes and data location.
     pub node: Node,
 }
 
-/// A directory as listed.
+/// A listed directory.
 #[derive(Clone, Debug, Default)]
 pub struct Directory {
-    /// Entries in the order of the disc.
+    /// Entries in disc order.
     pub entries: Vec<Entry>,
-    /// What was wrong with it.
+    /// Problems found while listing it.
     pub findings: Findings,
-    /// Entries that are not shown: moved directories' stand-ins.
+    /// Number of hidden entries: placeholders of relocated directories.
     pub(crate) hidden: usize,
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn list<S: ReadAt>(image: &Image<S>, node: &Node) -> Result<Directory
     list_unguarded(image, node)
 }
 
-/// Lists a directory without looking whether it is its own ancestor: for a walk, which enters each directory once anyway.
+/// Lists a directory without checking whether it is its own ancestor: for a walk, which enters each directory once anyway.
 pub(crate) fn list_unguarded<S: ReadAt>(image: &Image<S>, node: &Node) -> Result<Directory> {
     let Data::Directory { lbn, bytes } = node.data else {
         return Err(Error::Kind { at: node.record, what: "not a directory" });
@@ -83,7 +83,7 @@ pub(crate) fn list_unguarded<S: ReadAt>(image: &Image<S>, node: &Node) -> Result
     Ok(listing)
 }
 
-/// The bytes of a directory: as many as its record says, as the image has, as the options allow.
+/// The bytes of a directory, limited by its record, the image's size and the options.
 fn read_area<S: ReadAt>(image: &Image<S>, lbn: u64, bytes: u64, findings: &mut Findings) -> Result<Vec<u8>> {
     let disc = &image.disc;
     let at = crate::Place { lbn, offset: 0 };
@@ -94,7 +94,7 @@ fn read_area<S: ReadAt>(image: &Image<S>, lbn: u64, bytes: u64, findings: &mut F
     let cap = image.options.directory_bytes;
     let mut length = bytes;
     if disc.available(start, length) < length || length > cap {
-        // The directory's own entry is the second witness of its length.
+        // The directory's own record is a second source for its length.
         let own = own_length(image, start)?.filter(|&own| own <= cap && disc.available(start, own) == own);
         length = own.unwrap_or_else(|| disc.available(start, length).min(cap));
         findings.add(Condition::DirectoryLength, at, || {
@@ -106,7 +106,7 @@ fn read_area<S: ReadAt>(image: &Image<S>, lbn: u64, bytes: u64, findings: &mut F
     disc.up_to(start, length)
 }
 
-/// What the "." record at `start` says of the directory's length.
+/// The directory's length according to the "." record at `start`.
 fn own_length<S: ReadAt>(image: &Image<S>, start: u64) -> Result<Option<u64>> {
     let first = image.disc.up_to(start, 255)?;
     let length = usize::from(first.first().copied().unwrap_or(0));
@@ -133,7 +133,7 @@ pub(crate) fn directory_itself<S: ReadAt>(image: &Image<S>, lbn: u64) -> Result<
     Ok(Some(node))
 }
 
-/// Follows moved directories to where they are, and hangs every directory on the way it was reached by.
+/// Follows relocated directories, and attaches the path by which each directory was reached.
 fn finish_nodes<S: ReadAt>(
     image: &Image<S>,
     drafts: &mut [Draft],
@@ -150,7 +150,7 @@ fn finish_nodes<S: ReadAt>(
     }
 }
 
-/// The directory that a CL entry points at.
+/// The directory that a CL entry points to.
 fn moved<S: ReadAt>(image: &Image<S>, child: u32, draft: &Draft, findings: &mut Findings) -> Node {
     let what = match directory_itself(image, child.into()) {
         Ok(Some(node)) => return Node { record: draft.node.record, ..node },
@@ -161,13 +161,13 @@ fn moved<S: ReadAt>(image: &Image<S>, child: u32, draft: &Draft, findings: &mut 
     Node { kind: Kind::Directory, data: Data::Refused { what, supported: true }, ..draft.node.clone() }
 }
 
-/// Gives every draft its name and puts it into the listing.
+/// Names every draft and adds it to the listing.
 fn name_entries<S>(image: &Image<S>, mut drafts: Vec<Draft>, listing: &mut Directory) {
     let lower = image.namespace == Namespace::Plain
         && image.options.lower_case
         && name::may_lower(drafts.iter().map(|draft| draft.name.as_slice()));
     let mut order: Vec<usize> = (0..drafts.len()).collect();
-    // Of several versions the newest gets the plain name: names are given in that order, entries stay in the disc's.
+    // Of several versions the newest gets the plain name: names are assigned in version order, entries stay in disc order.
     order.sort_by_key(|&index| std::cmp::Reverse(drafts[index].version));
     let mut unique = name::Unique::default();
     for index in order {
@@ -202,16 +202,16 @@ fn name_entries<S>(image: &Image<S>, mut drafts: Vec<Draft>, listing: &mut Direc
         }
         draft.name = name;
     }
-    // In the room of the drafts, which is given back but for what the entries take.
+    // Reuses the drafts' allocation and frees what the entries do not need.
     listing.entries = drafts.into_iter().map(|draft| Entry { name: draft.name, node: draft.node }).collect();
 }
 
-/// A name for a sentence; hostile ones are long.
+/// A name for messages; hostile ones are long.
 fn lossy(name: &[u8]) -> String {
     String::from_utf8_lossy(&name[..name.len().min(80)]).into_owned()
 }
 
-/// Takes rr_moved out of the root if all it holds are stand-ins.
+/// Hides rr_moved in the root if it contains only placeholders.
 fn hide_relocations<S: ReadAt>(image: &Image<S>, listing: &mut Directory) {
     let is_stand_in = |entry: &Entry| {
         matches!(entry.name.as_slice(), b"rr_moved" | b".rr_moved" | b"RR_MOVED")
@@ -224,8 +224,8 @@ fn hide_relocations<S: ReadAt>(image: &Image<S>, listing: &mut Directory) {
     }
 }
 
-/// Gives every entry of a system use area and of its continuations. At most 32 continuations and 64 KiB of them, each place once; of
-/// several CE in one area the last counts.
+/// Calls back for every entry of a system use area and its continuations. Follows at most 32 continuations and 64 KiB of them, each area
+/// once; of several CE entries in one area the last counts.
 pub(crate) fn for_each_entry<S: ReadAt>(
     disc: &Disc<S>,
     area: &[u8],
@@ -266,7 +266,7 @@ pub(crate) fn for_each_entry<S: ReadAt>(
     }
 }
 
-/// The entries of one area; where they go on.
+/// Visits the entries of one area; returns its continuation.
 fn entries_of<S: ReadAt>(
     disc: &Disc<S>,
     area: &[u8],

@@ -1,5 +1,5 @@
-//! Bounded reads of the image: the one place where bytes come from. Every read is checked against the image's size first, so a number
-//! from the disc can ask for anything and get an error, never memory it has not got.
+//! Bounded reads of the image: the only source of bytes. Every read is checked against the image's size first, so any number from the
+//! disc is safe: an invalid one causes an error, never an oversized allocation.
 
 use crate::error::{Error, Place, Result};
 use crate::source::{Read, ReadAt};
@@ -12,12 +12,12 @@ pub(crate) struct Disc<S> {
     source: S,
     size: u64,
     block: u32,
-    /// Bytes that were read in advance for those who take directories apart.
+    /// Directory bytes read in advance.
     pub(crate) staged: Staged,
 }
 
 impl<S: ReadAt> Disc<S> {
-    /// Blocks count as 2048 bytes until [`Disc::set_block`].
+    /// Blocks are 2048 bytes until [`Disc::set_block`] is called.
     pub(crate) fn new(source: S) -> Self {
         let size = source.size();
         Self { source, size, block: 2048, staged: Staged::default() }
@@ -55,7 +55,7 @@ impl<S: ReadAt> Disc<S> {
         Place::of_byte(byte, self.block)
     }
 
-    /// How many of `length` bytes at `byte` the image has.
+    /// How many of the `length` bytes at `byte` are inside the image.
     pub(crate) fn available(&self, byte: u64, length: u64) -> u64 {
         self.size.saturating_sub(byte).min(length)
     }
@@ -73,7 +73,7 @@ impl<S: ReadAt> Disc<S> {
         self.read(byte, buf)
     }
 
-    /// The same from the source itself.
+    /// Like `fill`, but always from the source.
     pub(crate) fn read(&self, byte: u64, buf: &mut [u8]) -> Result<()> {
         let got =
             self.source.read_at(byte, buf).map_err(|source| Error::Io { at: self.place(byte), source })?;
@@ -84,22 +84,23 @@ impl<S: ReadAt> Disc<S> {
         Ok(())
     }
 
-    /// Fills buffers one after the other, as far as the source goes; see [`ReadAt::read_parts`].
+    /// Fills buffers one after the other, as far as the source reaches; see [`ReadAt::read_parts`].
     pub(crate) fn read_parts(&self, byte: u64, parts: &mut [Vec<u8>]) -> (u64, Option<io::Error>) {
         self.source.read_parts(byte, parts)
     }
 
-    /// How many reads go at once; see [`ReadAt::at_once`].
+    /// Number of concurrent reads; see [`ReadAt::at_once`].
     pub(crate) fn at_once(&self) -> usize {
         self.source.at_once()
     }
 
-    /// Several reads; see [`ReadAt::read_round`].
+    /// Carries out several reads; see [`ReadAt::read_round`].
     pub(crate) fn read_round(&self, reads: Vec<Read>, done: &mut dyn FnMut(Read, u64, Option<io::Error>)) {
         self.source.read_round(reads, done);
     }
 
-    /// At most `length` bytes from `byte` on, fewer at the end of the image. `length` is the caller's limit, not the disc's.
+    /// At most `length` bytes from `byte` on, fewer at the end of the image. `length` must be a limit of the caller, not a number from
+    /// the disc.
     pub(crate) fn up_to(&self, byte: u64, length: u64) -> Result<Vec<u8>> {
         let there = usize::try_from(self.available(byte, length)).unwrap_or(usize::MAX);
         let mut bytes = vec![0; there];

@@ -1,23 +1,23 @@
-//! Errors of the reader, by what a caller can do about them, each with the place on the disc it speaks of. Conditions that do not
-//! stop the reader are [`Finding`](crate::Finding)s instead.
+//! Errors of the reader, grouped by how a caller can react, each with its position on the disc. Conditions that do not stop the reader
+//! are [`Finding`](crate::Finding)s instead.
 
 use std::fmt;
 use std::io;
 
-/// What every fallible function of this crate returns.
+/// Result of every fallible function of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// A place on the disc: a logical block from the start of the medium, and a byte within it.
+/// A position on the disc: a logical block from the start of the medium, and a byte within it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
-    /// Logical block number (LBN), in blocks of the volume's own size; 2048 bytes as long as that is not known.
+    /// Logical block number (LBN), in blocks of the volume's own size; 2048 bytes while that is unknown.
     pub lbn: u64,
     /// Byte within the block.
     pub offset: u32,
 }
 
 impl Place {
-    /// The place of a byte of the image, in blocks of `block` bytes (0 counts as 2048).
+    /// The position of a byte of the image, in blocks of `block` bytes (0 counts as 2048).
     #[must_use]
     pub fn of_byte(byte: u64, block: u32) -> Self {
         let block = if block == 0 { 2048 } else { block };
@@ -35,61 +35,61 @@ impl fmt::Display for Place {
 /// Why something could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The medium or the file under the image refused.
+    /// A read of the medium or the image file failed.
     #[error("{at}: the image could not be read: {source}")]
     Io {
-        /// Where the read began.
+        /// Start of the read.
         at: Place,
-        /// What the source said.
+        /// The source's error.
         source: io::Error,
     },
-    /// No volume that can be read: another format, or one broken at its root.
+    /// No readable volume: another format, or one with a damaged root.
     #[error("{at}: {what}")]
     Volume {
-        /// The descriptor or record that decided it.
+        /// The descriptor or record that is wrong.
         at: Place,
-        /// What was found and what was expected.
+        /// Found and expected content.
         what: String,
     },
-    /// `Options::strict`, and the image has something that a lenient reader passes over.
+    /// With `Options::strict`: the image has a defect that a lenient reader ignores.
     #[error("{0}; refused, because strict reading was asked for")]
     Strict(crate::Finding),
-    /// A directory that contains itself (the ELOOP of a mount).
+    /// A directory that contains itself (ELOOP on a mount).
     #[error("{at}: this directory is its own ancestor; entering it would never end")]
     Loop {
         /// The directory's extent.
         at: Place,
     },
-    /// The operation does not fit the kind of file (a listing of a regular file, the target of a directory).
+    /// The operation does not apply to this kind of file (listing a regular file, the target of a directory).
     #[error("{at}: {what}")]
     Kind {
         /// The file's directory record.
         at: Place,
-        /// What was asked of what.
+        /// The operation and the kind it needs.
         what: &'static str,
     },
-    /// Data that are damaged or missing (the EIO of a mount).
+    /// Damaged or missing data (EIO on a mount).
     #[error("{at}: {what}")]
     Data {
         /// The damaged structure, or the file's directory record.
         at: Place,
-        /// What is wrong with it.
+        /// The defect.
         what: String,
     },
-    /// Well-formed, but not readable by this build or by design (the ENOTSUP of a mount).
+    /// Well-formed, but not readable by this build or by design (ENOTSUP on a mount).
     #[error("{at}: {what}")]
     Unsupported {
-        /// The structure that asks for it.
+        /// The structure that requires it.
         at: Place,
-        /// What is missing.
+        /// The missing feature.
         what: String,
     },
-    /// More than the options allow in one piece.
+    /// Larger than the options allow.
     #[error("{at}: {what}")]
     Limit {
         /// The structure that is too large.
         at: Place,
-        /// The limit, and the option that moves it.
+        /// The limit, and the option that sets it.
         what: String,
     },
 }

@@ -1,11 +1,11 @@
-//! What is wrong with an image and yet did not stop the reader: condition, place, and a sentence. Every directory listing and every
-//! opened volume carries its findings; `check` gathers them all. The H numbers are those of the catalogue of hostile inputs that
-//! the tests go through one by one.
+//! Defects of an image that did not stop the reader: condition, position, and a sentence. Every directory listing and every opened volume
+//! carries its findings; `check` gathers them all. The H numbers refer to the catalogue of hostile inputs, which the tests cover one by
+//! one.
 
 use crate::error::Place;
 use std::fmt;
 
-/// Kinds of damage, mischief and sloppiness the reader knows.
+/// Kinds of defects that the reader detects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Condition {
     /// H1: continuation areas in a ring, or more than 32 of them for one record.
@@ -14,52 +14,52 @@ pub enum Condition {
     ContinuationRange,
     /// H4, H5: a directory that is its own ancestor.
     DirectoryLoop,
-    /// H6: one directory reached by more than one path.
+    /// H6: one directory reached by several paths.
     DirectoryShared,
-    /// H7, H19: a name that cannot be a file's name; it is shown escaped.
+    /// H7, H19: an invalid file name; it is shown escaped.
     UnsafeName,
     /// H8: a directory record that contradicts itself; the rest of its sector was skipped.
     BadRecord,
-    /// H8: a record that lies across a sector border, whole nonetheless.
+    /// H8: a complete record that crosses a sector border.
     RecordAcrossSectors,
     /// H9: a directory longer than the image or than the limit.
     DirectoryLength,
-    /// H10: data that lie beyond the end of the image.
+    /// H10: data beyond the end of the image.
     BeyondImage,
-    /// H11: a number recorded twice, little-endian and big-endian, with two values.
+    /// H11: the little-endian and big-endian copies of a number differ.
     HalvesDiffer,
-    /// H12: an interleaved file of which only unit or gap is given.
+    /// H12: an interleaved file with only one of unit and gap.
     Interleave,
-    /// H14: sections of a file that do not end, or are cut inside a block.
+    /// H14: sections of a file that do not end, or end inside a block.
     Sections,
     /// H15: volume descriptors without an end.
     Descriptors,
-    /// H18: compressed data whose headers disagree.
+    /// H18: compressed data with contradictory headers.
     Compression,
-    /// H20: a root record that had to be mended.
+    /// H20: a root record that had to be corrected.
     Root,
     /// H21: a date that does not exist.
     Date,
-    /// H22: names, links or depth beyond what can be shown.
+    /// H22: names, links or depth beyond the limits.
     TooLong,
-    /// H23: several entries of one name; all but one got another.
+    /// H23: several entries with one name; all but one were renamed.
     DuplicateName,
-    /// Serial numbers that are all 0, so that they tell no file from another.
+    /// Serial numbers that are all 0 and so identify no file.
     SerialNumbers,
-    /// System use entries that cannot be read as such.
+    /// Invalid system use entries.
     SystemUse,
-    /// A file whose data are on another volume of the set.
+    /// A file whose data is on another volume of the set.
     OtherVolume,
-    /// An extended attribute record that is none.
+    /// An invalid extended attribute record.
     ExtendedAttributes,
-    /// A path table that does not describe the directories.
+    /// A path table that disagrees with the directories.
     PathTable,
-    /// A boot record or boot catalogue that cannot be read.
+    /// An unreadable boot record or boot catalogue.
     Boot,
 }
 
 impl Condition {
-    /// The entry of the catalogue of hostile inputs; "-" for what is not in it.
+    /// Its number in the catalogue of hostile inputs; "-" if it has none.
     #[must_use]
     pub fn id(self) -> &'static str {
         match self {
@@ -86,14 +86,14 @@ impl Condition {
     }
 }
 
-/// One thing that is wrong.
+/// A defect of the image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What kind of thing.
+    /// Kind of defect.
     pub condition: Condition,
-    /// Where on the disc.
+    /// Position on the disc.
     pub at: Place,
-    /// What was found and what was made of it.
+    /// What was found, and how it was handled.
     pub what: String,
 }
 
@@ -103,21 +103,21 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Findings of one listing or one volume. Bounded: a directory of a million broken records must not become a million sentences. But the first
-/// of each condition is always kept: a crowd of one kind must not hide what else is wrong.
+/// Findings of one listing or one volume. Bounded, because a directory may have a million broken records. The first of each condition is
+/// always kept, so that one frequent kind does not hide the others.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
     kept: Vec<Finding>,
     unkept: u64,
-    /// A bit for each condition that is among those kept.
+    /// A bit for each condition among those kept.
     seen: u32,
 }
 
 impl Findings {
-    /// As many are kept, and the first of each condition; further ones are counted.
+    /// Number kept, besides the first of each condition; further ones are only counted.
     pub const KEPT: usize = 1000;
 
-    /// Adds one; `what` is only made if it is kept.
+    /// Adds a finding; `what` is only called if it is kept.
     pub(crate) fn add(&mut self, condition: Condition, at: Place, what: impl FnOnce() -> String) {
         let bit = 1_u32 << (condition as u32);
         if self.kept.len() < Self::KEPT || self.seen & bit == 0 {
@@ -137,19 +137,19 @@ impl Findings {
         self.unkept = self.unkept.saturating_add(other.unkept);
     }
 
-    /// Those kept, in the order they were met.
+    /// The kept findings, in the order they were found.
     #[must_use]
     pub fn list(&self) -> &[Finding] {
         &self.kept
     }
 
-    /// How many there were, kept or not.
+    /// Number of findings, kept or not.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.unkept.saturating_add(u64::try_from(self.kept.len()).unwrap_or(u64::MAX))
     }
 
-    /// Whether a condition is among those kept.
+    /// Whether a kept finding has this condition.
     #[must_use]
     pub fn has(&self, condition: Condition) -> bool {
         self.seen & (1_u32 << (condition as u32)) != 0
@@ -169,7 +169,7 @@ mod tests {
         assert_eq!((findings.list().len(), findings.count()), (Findings::KEPT, 1_000_000));
         assert_eq!(findings.list()[7].to_string(), "block 7, byte 0: x [H8]");
         assert!(findings.has(Condition::BadRecord) && !findings.has(Condition::Root));
-        // The last of all conditions, behind the crowd and in another list that takes both over.
+        // The last condition, after many of another kind, survives a merge of two lists.
         findings.add(Condition::Boot, Place { lbn: 5, offset: 0 }, || "y".into());
         let mut all = Findings::default();
         all.extend(findings);

@@ -1,5 +1,5 @@
-//! An opened image: the session and the tree that were chosen, its root, and the ways to a file. Everything that touches the disc goes
-//! through here; nothing is kept but the root and a few decompressed blocks, so that memory is that of what is asked for.
+//! An opened image: the chosen session and tree, its root, and access to files. All access to the disc goes through here. Only the root
+//! and a few decompressed blocks are kept, so memory is proportional to the request.
 
 use crate::directory::{self, Directory};
 use crate::disc::Disc;
@@ -22,10 +22,10 @@ mod choice;
 
 use choice::Tree;
 
-/// How Rock Ridge is read on this volume.
+/// How to read Rock Ridge on this volume.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rock {
-    /// Bytes to skip in every system use area but the root's first.
+    /// Bytes to skip in every system use area except the root's first.
     pub(crate) skip: usize,
     /// Index of Rock Ridge among the ER entries.
     pub(crate) extension: u8,
@@ -39,13 +39,13 @@ pub struct Image<S> {
     pub(crate) dialect: Dialect,
     pub(crate) namespace: Namespace,
     pub(crate) rock: Option<Rock>,
-    /// Number of this volume, if it is one of a set: files of other volumes are not here.
+    /// Number of this volume in its set, if it is part of one: files of other volumes are not on this image.
     pub(crate) volume_of_set: Option<u16>,
-    /// Whether PX serial numbers tell files apart.
+    /// Whether PX serial numbers identify files.
     pub(crate) serials: bool,
     pub(crate) cache: BlockCache,
     pub(crate) tables: PathTables,
-    /// Whether the root has the directory of boot images. Not while the tree is chosen: it would make every root a full one.
+    /// Whether the root shows the directory of boot images. Not while choosing a tree: it would make every root non-empty.
     pub(crate) boot_files: bool,
     layout: RawLayout,
     info: VolumeInfo,
@@ -53,7 +53,7 @@ pub struct Image<S> {
     findings: Findings,
 }
 
-/// Where the path tables of the chosen tree are.
+/// Location of the chosen tree's path tables.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathTables {
     pub(crate) bytes: u32,
@@ -65,8 +65,8 @@ impl<S: ReadAt> Image<S> {
     /// Opens an image: finds the session, reads its descriptors, chooses a tree.
     ///
     /// # Errors
-    /// [`Error::Volume`] if there is no volume that can be read, or not the tree that was asked for; [`Error::Strict`] if reading is
-    /// strict and the descriptors contradict themselves; [`Error::Io`] if the source does.
+    /// [`Error::Volume`] if there is no readable volume, or not the requested tree; [`Error::Strict`] if reading is strict and the
+    /// descriptors contradict themselves; [`Error::Io`] if the source fails.
     pub fn open(source: S, options: &Options) -> Result<Self> {
         let at = Place { lbn: 0, offset: 0 };
         let source = RawImage::detect(source).map_err(|source| Error::Io { at, source })?;
@@ -134,7 +134,7 @@ impl<S: ReadAt> Image<S> {
         Ok(image)
     }
 
-    /// Makes a tree the one that is read.
+    /// Switches to a tree.
     fn enter(&mut self, tree: &Tree<'_>) -> Result<()> {
         self.namespace = tree.namespace;
         self.info.namespace = tree.namespace;
@@ -149,7 +149,7 @@ impl<S: ReadAt> Image<S> {
         Ok(())
     }
 
-    /// Images exist whose Rock Ridge tree is empty beside a full Joliet tree.
+    /// Some images have an empty Rock Ridge tree beside a full Joliet tree.
     fn prefer_joliet_to_an_empty_root(&mut self, trees: &[Tree<'_>]) -> Result<()> {
         let joliet = trees.iter().find(|tree| tree.namespace == Namespace::Joliet);
         let (Namespace::RockRidge, Some(joliet)) = (self.namespace, joliet) else { return Ok(()) };
@@ -165,7 +165,7 @@ impl<S: ReadAt> Image<S> {
         }
     }
 
-    /// The root again, for numbers that depend on what was learnt since.
+    /// The root again, for numbers that depend on what is known by now.
     fn root_numbers(&self) -> Root {
         match self.root.data {
             Data::Directory { lbn, bytes } => Root {
@@ -186,8 +186,8 @@ impl<S: ReadAt> Image<S> {
         Ok(node)
     }
 
-    /// Serial numbers are of use if no two files of the root with different content share one; there are writers that give all files
-    /// the same. Looked at once, so that numbers stay the same as long as the image does.
+    /// Serial numbers are usable if no two files of the root with different content share one; some writers give all files the same.
+    /// Checked once, so that inode numbers stay the same.
     fn serials_tell_apart(&self) -> bool {
         let Ok(root) = self.read_dir(&self.root) else { return false };
         let mut seen: HashMap<u32, (Option<u64>, u64)> = HashMap::new();
@@ -207,37 +207,37 @@ impl<S: ReadAt> Image<S> {
         any
     }
 
-    /// What there is to know of the volume.
+    /// Description of the volume.
     #[must_use]
     pub fn info(&self) -> &VolumeInfo {
         &self.info
     }
 
-    /// How the sectors of the image are laid out.
+    /// Sector layout of the image.
     #[must_use]
     pub fn layout(&self) -> RawLayout {
         self.layout
     }
 
-    /// Image size in bytes, of data (raw sectors count 2048).
+    /// Image size in bytes of data (a raw sector counts as 2048).
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.disc.size()
     }
 
-    /// What the image is read from.
+    /// The source of the image.
     #[must_use]
     pub fn source(&self) -> &S {
         self.disc.source().source()
     }
 
-    /// What was wrong with the descriptors.
+    /// Problems of the descriptors.
     #[must_use]
     pub fn findings(&self) -> &Findings {
         &self.findings
     }
 
-    /// Every session of the medium, oldest first; looks at every 16th sector of the image.
+    /// Every session of the medium, oldest first; checks every 16th sector of the image.
     ///
     /// # Errors
     /// If the image cannot be read.
@@ -251,10 +251,10 @@ impl<S: ReadAt> Image<S> {
         &self.root
     }
 
-    /// The entries of a directory, without "." and "..", each name once and fit to be shown.
+    /// The entries of a directory, without "." and "..", with unique and displayable names.
     ///
     /// # Errors
-    /// [`Error::Kind`] for what is no directory, [`Error::Loop`] for one inside itself, [`Error::Strict`], [`Error::Io`].
+    /// [`Error::Kind`] if it is no directory, [`Error::Loop`] if it contains itself, [`Error::Strict`], [`Error::Io`].
     pub fn read_dir(&self, node: &Node) -> Result<Directory> {
         directory::list(self, node)
     }
@@ -268,10 +268,10 @@ impl<S: ReadAt> Image<S> {
         Ok(entries.into_iter().find(|entry| entry.name == name).map(|entry| entry.node))
     }
 
-    /// The file at a path from the root. Links are not followed; ".." goes back on the path.
+    /// The file at a path from the root. Links are not followed; ".." removes the last component.
     ///
     /// # Errors
-    /// As [`Image::read_dir`] for each directory on the way.
+    /// As [`Image::read_dir`] for each directory on the path.
     pub fn resolve(&self, path: &[u8]) -> Result<Option<Node>> {
         let mut way = vec![self.root.clone()];
         for part in path.split(|&b| b == b'/') {
@@ -295,7 +295,7 @@ impl<S: ReadAt> Image<S> {
     /// The target of a symbolic link.
     ///
     /// # Errors
-    /// [`Error::Kind`] for what is none, [`Error::Data`] for one without a target.
+    /// [`Error::Kind`] if it is no link, [`Error::Data`] if it has no target.
     pub fn read_link(&self, node: &Node) -> Result<Vec<u8>> {
         match &node.data {
             Data::Target(target) => Ok(target.to_vec()),
@@ -304,7 +304,7 @@ impl<S: ReadAt> Image<S> {
         }
     }
 
-    /// Bytes of a boot image that lie in the image.
+    /// The bytes of a boot image that lie in the image, at most `limit`.
     ///
     /// # Errors
     /// If they cannot be read.
@@ -312,7 +312,7 @@ impl<S: ReadAt> Image<S> {
         self.disc.up_to(u64::from(boot.lbn) * 2048, self.boot_bytes(boot)?.min(limit))
     }
 
-    /// Bytes of a boot image: of a disk by its partition table.
+    /// Size of a boot image; of a disk according to its partition table.
     pub(crate) fn boot_bytes(&self, boot: &BootImage) -> Result<u64> {
         if boot.media != el_torito::Media::Disk {
             return Ok(boot.bytes());
@@ -342,7 +342,7 @@ fn blank_root() -> Node {
 }
 
 impl<S> Image<S> {
-    /// A name of this tree as text with its version, and whether it was well-formed.
+    /// A name of this tree as text with its version, and whether it was valid.
     pub(crate) fn text_of(&self, recorded: &[u8]) -> (Vec<u8>, Option<u32>, bool) {
         match self.namespace {
             Namespace::Joliet => name::from_joliet(recorded),

@@ -1,18 +1,18 @@
-//! ISO 9660 read safely, as a library: plain, Rock Ridge, Joliet, ISO 9660:1999 and High Sierra volumes, zisofs files, files in several
-//! sections, interleaved files, sessions, raw 2352-byte images. What is on the disc is never trusted: every number is checked
-//! before it is used, nothing is read outside the image, nothing is allocated because a header says so, nothing recurses.
+//! A safe reader for ISO 9660 as a library: plain, Rock Ridge, Joliet, ISO 9660:1999 and High Sierra volumes, zisofs files, files in several
+//! sections, interleaved files, sessions, raw 2352-byte images. Nothing on the disc is trusted: every number is checked
+//! before it is used, nothing is read outside the image, nothing is allocated only because a header says so, nothing recurses.
 //!
 //! ```text
 //! ReadAt (file, memory, raw image) ─▶ Disc (bounded reads) ─▶ format/ (bytes -> fields) ─▶ Image (volume, name space)
 //!                                                                    └─▶ Node, Directory, read_at, Walk, check
 //! ```
 //!
-//! * [`format`]: one file per structure on the disc; pure functions over byte slices
+//! * [`format`]: one file per on-disc structure; pure functions over byte slices
 //! * [`Image`]: opens a volume, chooses a session and a name space, lists directories, reads files
 //! * [`Walk`]: the whole tree without recursion, each directory once
-//! * [`reader`]: files read through a cache, an elevator and read-ahead of crate iopath, by callers of any number
-//! * [`mount`]: an image as a part of the file tree, over FUSE
-//! * [`Finding`]: what was wrong, and where (block and byte); a damaged image is read as far as it can be, and says so
+//! * [`reader`]: files read through the cache, elevator and read-ahead of crate iopath, from any number of threads
+//! * [`mount`]: mounts an image over FUSE
+//! * [`Finding`]: a defect and its position (block and byte); a damaged image is read as far as possible
 //!
 //! ```
 //! # fn main() -> Result<(), fathom_isofs::Error> {

@@ -1,5 +1,5 @@
-//! A file of the tree: kind, attributes, and where its data lie. A node stands for itself, without a table of nodes behind it; what it
-//! needs of its ancestors (to see that a directory contains itself) hangs on it as a shared chain.
+//! A file of the tree: kind, attributes, and location of its data. A node is self-contained, without a node table; what it needs of its
+//! ancestors (to detect cycles) is a shared chain.
 
 use crate::error::Place;
 use crate::format::rock_ridge::Times;
@@ -27,7 +27,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// By the type bits of a mode; `None` for bits that mean nothing.
+    /// From the type bits of a mode; `None` if they are undefined.
     #[must_use]
     pub fn of_mode(mode: u32) -> Option<Self> {
         Some(match mode & 0o170_000 {
@@ -57,26 +57,26 @@ impl Kind {
     }
 }
 
-/// Where the content is.
+/// Location of the content.
 #[derive(Clone, Debug)]
 pub(crate) enum Data {
-    /// Nowhere: devices and the like.
+    /// No content: devices and the like.
     None,
     /// Directory records from `lbn` on.
     Directory { lbn: u64, bytes: u64 },
-    /// A directory that is not on the disc: that of the boot images, or the one that it is in.
+    /// A virtual directory: that of the boot images, or its parent.
     Own { boot: bool },
-    /// In sections, as it is.
+    /// Uncompressed, in sections.
     Stored(Arc<Extents>),
-    /// In sections, compressed; the claim is absent if only the file's own header says so.
+    /// Compressed, in sections; the claim is absent if only the file's own header marks it as compressed.
     Packed { extents: Arc<Extents>, claim: Option<Claim> },
     /// In the entry itself: the target of a link.
     Target(Arc<[u8]>),
-    /// Not to be had, and why.
+    /// Not available, with the reason.
     Refused { what: &'static str, supported: bool },
 }
 
-/// One directory on the way from the root.
+/// A directory on the path from the root.
 #[derive(Debug)]
 pub(crate) struct Trail {
     lbn: u64,
@@ -88,7 +88,7 @@ impl Trail {
         Arc::new(Self { lbn, parent })
     }
 
-    /// Whether a directory is on the way.
+    /// Whether a directory is on the path.
     pub(crate) fn holds(&self, lbn: u64) -> bool {
         let mut at = Some(self);
         while let Some(trail) = at {
@@ -100,7 +100,7 @@ impl Trail {
         false
     }
 
-    /// Whether two ways go over the same directories.
+    /// Whether two paths have the same directories.
     #[cfg(feature = "mount")]
     pub(crate) fn same(one: Option<&Arc<Self>>, other: Option<&Arc<Self>>) -> bool {
         let mut both = (one, other);
@@ -118,7 +118,7 @@ impl Trail {
 }
 
 impl Drop for Trail {
-    /// One after the other: the drop that the compiler makes would recurse once per level, and hostile trees are deep.
+    /// Iterative: the default drop would recurse once per level, and hostile trees are deep.
     fn drop(&mut self) {
         let mut next = self.parent.take();
         while let Some(trail) = next {
@@ -127,7 +127,7 @@ impl Drop for Trail {
     }
 }
 
-/// A file: everything `stat` shows, and the way to its content.
+/// A file: everything that `stat` shows, and the location of its content.
 #[derive(Clone, Debug)]
 pub struct Node {
     pub(crate) kind: Kind,
@@ -137,7 +137,7 @@ pub struct Node {
     pub(crate) gid: u32,
     pub(crate) size: u64,
     pub(crate) inode: u64,
-    /// As recorded; 0 is none, too.
+    /// As recorded; 0 means none, too.
     pub(crate) serial: Option<u32>,
     pub(crate) device: (u32, u32),
     pub(crate) times: Times,
@@ -166,7 +166,7 @@ impl Node {
         self.kind.mode() | self.permissions
     }
 
-    /// Number of links; 1 for directories where the disc does not say, which tools take as "unknown".
+    /// Number of links; 1 for directories where the disc does not record it, which tools interpret as unknown.
     #[must_use]
     pub fn links(&self) -> u32 {
         self.links
@@ -184,13 +184,13 @@ impl Node {
         self.gid
     }
 
-    /// Size in bytes: of a file's content decompressed, of a link's target, of a directory's records.
+    /// Size in bytes: of the decompressed content, a link's target, or a directory's records.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Inode number, the same on every opening of the image; hard links share one.
+    /// Inode number, the same each time the image is opened; hard links share one.
     #[must_use]
     pub fn inode(&self) -> u64 {
         self.inode
@@ -214,7 +214,7 @@ impl Node {
         self.record
     }
 
-    /// The associated file (flag 4) that stood before it: resource data.
+    /// The associated file (flag 4) that preceded it: resource data.
     #[must_use]
     pub fn associated(&self) -> Option<&Node> {
         self.associated.as_deref()
@@ -250,8 +250,8 @@ impl Node {
         if let Data::Target(target) = &self.data { target.len() } else { 0 }
     }
 
-    /// Whether two entries are one regular file under two names: the same bytes of the image, and everything else in common. Inode numbers do
-    /// not tell: images have one for files of different content, too.
+    /// Whether two entries are one regular file with two names: the same bytes of the image and the same attributes. Inode numbers do not
+    /// suffice: some images have the same one for files with different content.
     #[must_use]
     pub fn is_same_file(&self, other: &Self) -> bool {
         let alike = (self.mode(), self.uid, self.gid) == (other.mode(), other.uid, other.gid)

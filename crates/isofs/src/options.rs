@@ -1,5 +1,5 @@
-//! How an image is to be read: which session, which name space, how strictly, and the limits that keep a hostile image from using
-//! more memory than the reader allows. Defaults suit a mount of an image of unknown origin.
+//! How to read an image: session, name space, strictness, and the limits that keep a hostile image from using too much memory. The
+//! defaults suit an image of unknown origin.
 
 /// Which of the trees of a volume is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,31 +20,31 @@ pub enum Session {
     /// The descriptors at sector 16 of the image.
     #[default]
     First,
-    /// A session that starts at this 2048-byte sector; its descriptors are 16 sectors further.
+    /// The session that starts at this 2048-byte sector; its descriptors are 16 sectors further.
     Sector(u64),
-    /// The n-th session found by looking at every 16th sector; 1 is the oldest.
+    /// The n-th session found by checking every 16th sector; 1 is the oldest.
     Number(usize),
-    /// The newest session found so.
+    /// The newest session, found the same way.
     Last,
 }
 
 /// Options of [`Image::open`](crate::Image::open).
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Which session.
+    /// Which session to read.
     pub session: Session,
-    /// Which tree; `None` takes the first there is of Rock Ridge, Joliet, 1999, plain, but Joliet if the Rock Ridge root is
+    /// Which tree to show; `None` takes the first available of Rock Ridge, Joliet, 1999, plain, but Joliet if the Rock Ridge root is
     /// empty and the Joliet root is not.
     pub namespace: Option<Namespace>,
-    /// Refuse a volume or a directory whose little-endian and big-endian numbers differ.
+    /// Reject a volume or directory whose little-endian and big-endian numbers differ.
     pub strict: bool,
     /// Show associated files (flag 4) as `name%assoc`.
     pub associated: bool,
-    /// Show boot images as files of the directory ".fathom/boot", which is not on the disc.
+    /// Show boot images as files of the virtual directory ".fathom/boot".
     pub boot: bool,
-    /// Take files as zisofs by their first bytes, also without a ZF entry.
+    /// Recognise zisofs files by their first bytes, even without a ZF entry.
     pub zisofs_by_magic: bool,
-    /// Show plain names in lower case where none has lower-case letters and none would collide.
+    /// Show plain names in lower case if none has lower-case letters and none would collide.
     pub lower_case: bool,
     /// Longest directory that is read, in bytes.
     pub directory_bytes: u64,

@@ -1,27 +1,27 @@
-//! Raw images (.bin): sectors of 2336, 2352 or 2448 bytes as a CD has them, seen as the 2048 bytes of data in each. An image of plain
-//! sectors passes through unchanged.
+//! Raw images (.bin): sectors of 2336, 2352 or 2448 bytes as on a CD, presented as the 2048 bytes of data in each. An image of plain
+//! sectors is passed through unchanged.
 
 use crate::source::{Read, ReadAt, one_by_one};
 use std::io;
 
-/// What a raw sector of 2352 bytes starts with.
+/// The first bytes of a raw sector of 2352 bytes.
 const SYNC: [u8; 12] = [0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0];
 
 const DATA: u64 = 2048;
 
-/// How the sectors of an image are laid out.
+/// Sector layout of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RawLayout {
     /// 2048 bytes of data each.
     Cooked,
-    /// Sync, header, data; mode 1 or mode 2 by each sector's own header. 2352 bytes, or 2448 with subchannels.
+    /// Sync, header, data; mode 1 or 2 according to each sector's header. 2352 bytes, or 2448 with subchannels.
     Synced(u32),
-    /// Mode 2 without sync and header: 2336 bytes, data behind a subheader of 8.
+    /// Mode 2 without sync and header: 2336 bytes, data after a subheader of 8.
     Mode2,
 }
 
 impl RawLayout {
-    /// Bytes of a sector in the image.
+    /// Sector size in the image.
     #[must_use]
     pub fn sector(self) -> u32 {
         match self {
@@ -41,10 +41,10 @@ pub struct RawImage<S> {
 }
 
 impl<S: ReadAt> RawImage<S> {
-    /// Looks which layout an image has.
+    /// Detects the layout of an image.
     ///
     /// # Errors
-    /// What the source says.
+    /// A read error of the source.
     pub fn detect(source: S) -> io::Result<Self> {
         let layout = layout_of(&source)?;
         let size = match layout {
@@ -54,7 +54,7 @@ impl<S: ReadAt> RawImage<S> {
         Ok(Self { source, layout, size })
     }
 
-    /// The layout found.
+    /// The detected layout.
     #[must_use]
     pub fn layout(&self) -> RawLayout {
         self.layout
@@ -149,7 +149,7 @@ fn layout_of(source: &impl ReadAt) -> io::Result<RawLayout> {
             }
         }
     }
-    // Without sync only the descriptor tells: sector 16, behind a subheader of 8 bytes.
+    // Without sync, only the descriptor identifies it: sector 16, after a subheader of 8 bytes.
     if !has(16 * DATA + 1, b"CD001")? && has(16 * 2336 + 9, b"CD001")? {
         return Ok(RawLayout::Mode2);
     }

@@ -1,5 +1,5 @@
-//! Content: bytes of a file from its sections, decompressed where they are compressed. What the image has of a damaged file is read; where
-//! it ends, an error says so, never zeros and never a silent end.
+//! Content: bytes of a file from its sections, decompressed if needed. The available part of a damaged file is read; where it ends, the
+//! reader returns an error, never zeros and never a silent end.
 
 use crate::error::{Error, Place, Result};
 use crate::format::section::Extents;
@@ -12,18 +12,18 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Decompressed blocks kept: enough for a few sequential readers, 2 MiB at most, one of the smallest size.
+/// Decompressed blocks cached: enough for a few sequential readers, 2 MiB at most, one of the smallest size.
 const KEPT: usize = 16;
 
-/// Which block of which file, by all sections of it: files may begin in one block and go on in different ones.
+/// A block of a file, identified by all its sections: files may share their first block and continue differently.
 type Key = (u64, u64);
 
-/// A decompressed block, as it came out of the decoder: into a slice of its own it would be copied once more.
+/// A decompressed block in the decoder's own vector; a slice would need another copy.
 type Block = Arc<Vec<u8>>;
 
-/// Where the stored bytes of a file come from: the image itself, or a reader with a cache before it.
+/// Source of a file's stored bytes: the image itself, or a reader with a cache.
 pub(crate) trait Fetch {
-    /// Reads stored bytes, from run to run; fewer only at the end or before a part that cannot be read.
+    /// Reads stored bytes across runs; fewer only at the end or before an unreadable part.
     fn stored(&self, extents: &Extents, offset: u64, buf: &mut [u8], record: Place) -> Result<usize>;
 }
 
@@ -33,7 +33,7 @@ impl<S: ReadAt> Fetch for Image<S> {
     }
 }
 
-/// The last blocks that were decompressed.
+/// The last decompressed blocks.
 #[derive(Debug, Default)]
 pub(crate) struct BlockCache {
     blocks: Mutex<VecDeque<(Key, Block)>>,
@@ -55,16 +55,16 @@ impl BlockCache {
 }
 
 impl<S: ReadAt> Image<S> {
-    /// Reads bytes of a regular file from `offset` on; fewer than asked for only at its end or before a part that cannot be read.
+    /// Reads bytes of a regular file from `offset` on; fewer than requested only at its end or before an unreadable part.
     ///
     /// # Errors
-    /// [`Error::Kind`] for what is no regular file, [`Error::Data`] if the first byte asked for is damaged or not in the image,
-    /// [`Error::Unsupported`] for what is not read by design or by this build, [`Error::Io`].
+    /// [`Error::Kind`] if it is no regular file, [`Error::Data`] if the first requested byte is damaged or missing,
+    /// [`Error::Unsupported`] if it is not readable by design or by this build, [`Error::Io`].
     pub fn read_at(&self, node: &Node, offset: u64, buf: &mut [u8]) -> Result<usize> {
         self.read_with(node, offset, buf, self)
     }
 
-    /// The same, with the stored bytes from elsewhere.
+    /// Like `read_at`, with the stored bytes from `fetch`.
     pub(crate) fn read_with(
         &self,
         node: &Node,
@@ -89,7 +89,7 @@ impl<S: ReadAt> Image<S> {
         }
     }
 
-    /// Whether the image has every byte of a file that its record claims. True for what is no regular file.
+    /// Whether the image contains every byte of a file according to its record. True for anything but regular files.
     #[must_use]
     pub fn holds(&self, node: &Node) -> bool {
         let sections = node.extents().map(|extents| extents.sections()).unwrap_or_default();
@@ -106,7 +106,7 @@ impl<S: ReadAt> Image<S> {
             let what = format!("a file of {} bytes, more than the {limit} asked for", node.size());
             return Err(Error::Limit { at: node.record, what });
         }
-        // Grown with what is read: the size is only what the disc claims.
+        // Grown while reading: the size is only a claim of the disc.
         let mut content = Vec::new();
         let mut piece = vec![0; 64 << 10];
         loop {
@@ -118,7 +118,7 @@ impl<S: ReadAt> Image<S> {
         }
     }
 
-    /// Reads stored bytes, from run to run.
+    /// Reads stored bytes across runs.
     pub(crate) fn read_stored(
         &self,
         extents: &Extents,
@@ -162,12 +162,12 @@ impl<S: ReadAt> Image<S> {
     }
 }
 
-/// What was read before an error, or the error if that is nothing.
+/// The bytes read before an error, or the error if there are none.
 pub(crate) fn partial(done: usize, error: impl FnOnce() -> Error) -> Result<usize> {
     if done > 0 { Ok(done) } else { Err(error()) }
 }
 
-/// That a file goes on where the image does not.
+/// The error for a file that continues beyond the image.
 pub(crate) fn beyond(record: Place, offset: u64) -> Error {
     let what = format!("byte {offset} of the file lies beyond the end of the image");
     Error::Data { at: record, what }
@@ -228,7 +228,7 @@ impl<'a, F: Fetch> Packed<'a, F> {
         Ok(done)
     }
 
-    /// The file's own header, which must say what the directory says.
+    /// The file's own header, which must agree with the directory.
     fn header(&mut self) -> Result<Header> {
         if let Some(header) = self.header {
             return Ok(header);
@@ -245,7 +245,7 @@ impl<'a, F: Fetch> Packed<'a, F> {
         Ok(header)
     }
 
-    /// Where a block is and how long, both checked.
+    /// Position and length of a block, both validated.
     fn pointers(&self, header: &Header, index: u64) -> Result<(u64, u64)> {
         let at = header.pointer_at(index).ok_or_else(|| self.damaged("a zisofs block without a pointer"))?;
         let mut bytes = [0; 16];
@@ -260,7 +260,7 @@ impl<'a, F: Fetch> Packed<'a, F> {
         Ok((pair.0, length))
     }
 
-    /// Blocks that a read needs several of, decompressed side by side. What is wrong with one leaves it out: who asks for it alone is told.
+    /// Decompresses several blocks of a read in parallel. A damaged one is left out; its error is reported when it is read alone.
     fn unpack_at_once(&self, header: &Header, indices: Range<u64>) -> Vec<Option<Block>> {
         let Some(codec) = header.codec.filter(|codec| codec.is_built()) else { return Vec::new() };
         if indices.end - indices.start < 2 || indices.end - indices.start > MOST_AT_ONCE {
@@ -311,7 +311,7 @@ impl<'a, F: Fetch> Packed<'a, F> {
             at,
             what: "a zisofs file compressed in a way that this build does not know".into(),
         })?;
-        // At most two blocks: check_pointers has seen to that.
+        // At most two blocks: check_pointers has ensured that.
         let mut packed = vec![0; usize::try_from(length).unwrap_or(0)];
         let n = self.fetch.stored(self.extents, start, &mut packed, at)?;
         if n < packed.len() {
@@ -321,5 +321,5 @@ impl<'a, F: Fetch> Packed<'a, F> {
     }
 }
 
-/// Most blocks of one read that are decompressed side by side: a mebibyte of the smallest.
+/// Most blocks of a read decompressed in parallel: a mebibyte of the smallest.
 const MOST_AT_ONCE: u64 = 32;

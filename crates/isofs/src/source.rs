@@ -1,5 +1,5 @@
-//! What an image is read from: anything that gives bytes at a position and knows its size. Files, block devices and memory here;
-//! a scheduled, cached device is one more implementation.
+//! Sources of an image: anything that reads bytes at a position and knows its size. Files, block devices and memory are implemented here;
+//! a scheduled, cached device is another implementation.
 
 use std::fs::File;
 use std::io::{self, IoSliceMut, Seek, SeekFrom};
@@ -12,14 +12,14 @@ pub trait ReadAt: Send + Sync {
     /// Reads at most `buf.len()` bytes at `offset`; fewer only at the end.
     ///
     /// # Errors
-    /// What the medium says.
+    /// The medium's error.
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize>;
 
-    /// Size in bytes. Nothing is asked for beyond it.
+    /// Size in bytes. Reads never go beyond it.
     fn size(&self) -> u64;
 
-    /// Fills buffers one after the other from `offset` on, in as few reads as the source can. Gives how many bytes are there from the
-    /// first on, and why not more if it was not the end.
+    /// Fills buffers one after the other from `offset` on, in as few reads as possible. Returns the number of valid bytes from the start,
+    /// and the error if it was not the end.
     fn read_parts(&self, offset: u64, parts: &mut [Vec<u8>]) -> (u64, Option<io::Error>) {
         let mut done = 0;
         for part in parts {
@@ -36,20 +36,20 @@ pub trait ReadAt: Send + Sync {
         (done, None)
     }
 
-    /// How many reads it takes at once ([`ReadAt::read_round`]); 1 if one after the other is all it can do, so that who wants several at once
-    /// had better call from several threads.
+    /// Number of concurrent reads of [`ReadAt::read_round`]; 1 if they are only sequential, so that callers should use several threads
+    /// instead.
     fn at_once(&self) -> usize {
         1
     }
 
-    /// Carries out several reads, each as [`ReadAt::read_parts`] would, in this order as far as they cannot go at once; hands each back
-    /// when it is done, with how many of its bytes are there and why not more. Each is handed back once, in any order.
+    /// Carries out several reads, each as [`ReadAt::read_parts`] would; in this order if they cannot run concurrently. Returns each one
+    /// exactly once, in any order, with its number of valid bytes and its error.
     fn read_round(&self, reads: Vec<Read>, done: &mut dyn FnMut(Read, u64, Option<io::Error>)) {
         one_by_one(self, reads, done);
     }
 }
 
-/// Several reads, one after the other.
+/// Carries out several reads sequentially.
 pub(crate) fn one_by_one<S: ReadAt + ?Sized>(
     source: &S,
     reads: Vec<Read>,
@@ -61,14 +61,14 @@ pub(crate) fn one_by_one<S: ReadAt + ?Sized>(
     }
 }
 
-/// One read of several that are handed over together.
+/// One of several reads submitted together.
 #[derive(Debug)]
 pub struct Read {
-    /// The caller's name for it.
+    /// Identifies the read for the caller.
     pub number: usize,
     /// First byte.
     pub offset: u64,
-    /// Where the bytes go, one after the other.
+    /// Consecutive destination buffers.
     pub parts: Vec<Vec<u8>>,
 }
 
@@ -165,23 +165,23 @@ impl<T: ReadAt + ?Sized> ReadAt for Arc<T> {
 /// Most buffers of one vectored read (IOV_MAX).
 const MOST_PARTS: usize = 1024;
 
-/// What O_DIRECT wants addresses of memory to be multiples of, and offsets and lengths in files: no device has larger sectors.
+/// Alignment of memory, offsets and lengths for O_DIRECT: no device has larger sectors.
 const ALIGNMENT: usize = 4096;
 
-/// A file or a block device. One that was opened with O_DIRECT is read in aligned pieces through a buffer in between, so that any bytes can
-/// be asked for.
+/// A file or a block device. If opened with O_DIRECT, it is read in aligned pieces through a bounce buffer, so that any byte range can be
+/// read.
 #[derive(Debug)]
 pub struct FileSource {
     file: File,
     size: u64,
     direct: bool,
-    /// What offsets and lengths are multiples of if it is direct: of a block device, one of its sectors and no more, because what is asked
-    /// of it is to be what a policy asked for.
+    /// Alignment of offsets and lengths for O_DIRECT: one sector for a block device and no more, so that its requests are the ones the
+    /// policy made.
     unit: usize,
 }
 
 impl FileSource {
-    /// Takes an open file; its size is where its end is, which also holds for block devices.
+    /// Takes an open file; its size is the position of its end, which also works for block devices.
     ///
     /// # Errors
     /// If it cannot be sought in (a pipe).
@@ -196,13 +196,13 @@ impl FileSource {
         Ok(Self { file, size, direct, unit })
     }
 
-    /// What offsets, lengths and memory must be multiples of for reads of its descriptor: 1, unless it was opened with O_DIRECT.
+    /// Alignment of offsets, lengths and memory for reads of its descriptor: 1, unless opened with O_DIRECT.
     #[must_use]
     pub fn unit(&self) -> usize {
         if self.direct { self.unit } else { 1 }
     }
 
-    /// Fills a buffer as far as the file goes; how far it came, and the error that kept it from more.
+    /// Fills a buffer as far as the file reaches; returns how far it got and the error that stopped it.
     fn fill(&self, offset: u64, buf: &mut [u8]) -> (usize, Option<io::Error>) {
         let mut done = 0;
         while done < buf.len() {
@@ -215,7 +215,7 @@ impl FileSource {
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) => return (done, Some(e)),
             }
-            // Past the end of a file that is no multiple of the alignment there is nothing, and it may not be asked for.
+            // An unaligned length is the end of the file; an unaligned offset may not be read.
             if self.direct && !done.is_multiple_of(self.unit) {
                 break;
             }
@@ -223,7 +223,7 @@ impl FileSource {
         (done, None)
     }
 
-    /// Reads `bytes` bytes through an aligned buffer, and hands over those that came.
+    /// Reads `bytes` bytes through an aligned buffer, and passes on the valid ones.
     fn fill_aligned(
         &self,
         offset: u64,
@@ -329,7 +329,7 @@ mod tests {
         assert_eq!(parts, [b"xy".to_vec(), b"z\0".to_vec()]);
     }
 
-    /// Any bytes of a file of any length, past the cache; on a memory file system O_DIRECT is refused or means nothing.
+    /// Any range of a file of any length, bypassing the cache; on a memory file system O_DIRECT is refused or has no effect.
     #[test]
     fn a_file_is_read_past_the_cache() {
         use std::os::unix::fs::OpenOptionsExt;

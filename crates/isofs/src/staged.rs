@@ -1,19 +1,19 @@
-//! Bytes of the image that were read in large pieces for those who will ask for small ones: directories, while they are taken apart. They are
-//! kept only as long as somebody holds them; with none held, a read is told so by one load of a number.
+//! Bytes of the image read in large pieces for later small reads: directories, while they are parsed. They are kept only while held; if
+//! none are held, a read finds out with a single atomic load.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{PoisonError, RwLock};
 
-/// What is held now.
+/// The bytes held now.
 #[derive(Debug, Default)]
 pub(crate) struct Staged {
     count: AtomicUsize,
     parts: RwLock<BTreeMap<u64, Vec<u8>>>,
 }
 
-/// Somebody holds some of it; dropped with this.
+/// Keeps staged bytes; dropping it releases them.
 #[derive(Debug)]
 pub(crate) struct Held<'s> {
     staged: &'s Staged,
@@ -26,14 +26,14 @@ impl Staged {
         Held { staged: self, keys: Vec::new() }
     }
 
-    /// Whether one part has all of these bytes.
+    /// Whether one part contains all of these bytes.
     pub(crate) fn holds(&self, byte: u64, bytes: u64) -> bool {
         let parts = self.parts.read().unwrap_or_else(PoisonError::into_inner);
         let nearest = parts.range(..=byte).next_back();
         nearest.is_some_and(|(&start, part)| byte - start + bytes <= part.len() as u64)
     }
 
-    /// Fills a buffer if one part has all of it.
+    /// Fills a buffer if one part contains all of it.
     pub(crate) fn fill(&self, byte: u64, buf: &mut [u8]) -> bool {
         if self.count.load(Ordering::Acquire) == 0 {
             return false;
@@ -50,7 +50,7 @@ impl Staged {
 }
 
 impl Held<'_> {
-    /// Adds bytes from a place of the image on. Of two parts from the same place the longer one stays.
+    /// Adds bytes at a position of the image. Of two parts at the same position the longer one stays.
     pub(crate) fn add(&mut self, byte: u64, bytes: Vec<u8>) {
         let mut parts = self.staged.parts.write().unwrap_or_else(PoisonError::into_inner);
         match parts.entry(byte) {
@@ -59,7 +59,7 @@ impl Held<'_> {
                 self.keys.push(byte);
                 self.staged.count.fetch_add(1, Ordering::Release);
             }
-            // Whoever put the shorter one there takes both away, and the image is still there to be asked.
+            // The owner of the shorter one then removes both, but the image can still be read.
             Entry::Occupied(mut place) if place.get().len() < bytes.len() => _ = place.insert(bytes),
             Entry::Occupied(_) => {}
         }

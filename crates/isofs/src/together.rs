@@ -1,5 +1,5 @@
-//! Blocks decompressed side by side. Whoever wants them takes one after the other; helpers on processors that are free take some of them. A helper
-//! that gets no processor in time costs nothing: what it has not begun is done without it.
+//! Decompresses blocks in parallel. The caller takes one block after the other; helpers on free processors take some of them. A helper
+//! that gets no processor in time costs nothing: blocks it has not begun are done without it.
 
 use crate::format::codec::Codec;
 use std::collections::VecDeque;
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-/// How long a helper without work stays.
+/// How long a helper stays without work.
 const STAYS: Duration = Duration::from_secs(1);
 
 /// A block to be decompressed.
@@ -22,7 +22,7 @@ pub(crate) struct Job {
 struct Batch {
     jobs: Vec<Job>,
     codec: Codec,
-    /// The next that nobody has taken.
+    /// Index of the next block not taken.
     next: AtomicUsize,
     done: Mutex<Done>,
     all: Condvar,
@@ -45,7 +45,7 @@ impl Batch {
         loop {
             let at = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(job) = self.jobs.get(at) else { return };
-            // A decoder that panics in a helper must not leave the read waiting: who asks for the block alone has the panic.
+            // A panicking decoder in a helper must not block the read: reading that block alone panics again in its caller.
             let unpack = AssertUnwindSafe(|| self.codec.unpack(&job.packed, job.bytes).ok());
             let unpacked = catch_unwind(unpack).ok().flatten();
             let mut done = lock(&self.done);
@@ -59,14 +59,14 @@ impl Batch {
         }
     }
 
-    /// What was decompressed, when all of it is.
+    /// Waits for all blocks and returns them.
     fn finish(&self) -> Vec<Option<Vec<u8>>> {
         let done = self.all.wait_while(lock(&self.done), |done| done.left > 0);
         std::mem::take(&mut done.unwrap_or_else(PoisonError::into_inner).unpacked)
     }
 }
 
-/// The helpers of this process, and what they are asked for.
+/// The helpers of this process, and their work.
 struct Pool {
     wanted: VecDeque<Arc<Batch>>,
     helpers: usize,
@@ -75,14 +75,14 @@ struct Pool {
 
 static POOL: Mutex<Pool> = Mutex::new(Pool { wanted: VecDeque::new(), helpers: 0, idle: 0 });
 static WORK: Condvar = Condvar::new();
-/// Reads that are decompressing.
+/// Number of reads that are decompressing.
 static READS: AtomicUsize = AtomicUsize::new(0);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Decompresses blocks on as many processors as there are and other reads leave free; the caller's own is one of them.
+/// Decompresses blocks on the processors that other reads leave free, including the caller's own.
 pub(crate) fn unpack(jobs: Vec<Job>, codec: Codec) -> Vec<Option<Vec<u8>>> {
     static PROCESSORS: OnceLock<usize> = OnceLock::new();
     let processors = *PROCESSORS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
@@ -105,7 +105,7 @@ fn unpack_with(helpers: usize, most: usize, jobs: Vec<Job>, codec: Codec) -> Vec
     batch.finish()
 }
 
-/// Asks for helpers; new ones are started only if none waits.
+/// Requests helpers; starts new ones only if none is idle.
 fn ask(batch: &Arc<Batch>, helpers: usize, most: usize) {
     let mut pool = lock(&POOL);
     for nth in 0..helpers {
@@ -120,7 +120,7 @@ fn ask(batch: &Arc<Batch>, helpers: usize, most: usize) {
     }
 }
 
-/// A helper's life.
+/// Main loop of a helper.
 fn help() {
     let mut pool = lock(&POOL);
     loop {
@@ -162,7 +162,7 @@ mod tests {
                         for round in 0..20_u8 {
                             let first = reader.wrapping_mul(50) + round;
                             let mut jobs: Vec<Job> = (0..8).map(|n| job(first + n)).collect();
-                            jobs[3].packed.truncate(9); // damaged: left out, and the others are there
+                            jobs[3].packed.truncate(9); // damaged: left out, the others are decompressed
                             let got = unpack_with(helpers, 4, jobs, Codec::Zlib);
                             for (n, block) in (0..8_u8).zip(got) {
                                 assert_eq!(block, (n != 3).then(|| vec![first + n; 32 << 10]));

@@ -1,5 +1,5 @@
-//! From the start of a session to the trees it has: the scan of the descriptors, the search for sessions, the mended root record. What is
-//! found is plain data; `image` decides what of it is opened.
+//! From the start of a session to its trees: scans the descriptors, searches for sessions, corrects the root record. The result is plain
+//! data; `image` decides what to open.
 
 use crate::disc::Disc;
 use crate::error::{Error, Place, Result};
@@ -11,16 +11,16 @@ use crate::format::record::{self, Dialect};
 use crate::options::Namespace;
 use crate::source::ReadAt;
 
-/// Descriptors looked at before the scan gives up.
+/// Most descriptors scanned.
 pub(crate) const MOST_DESCRIPTORS: u64 = 100;
 
-/// First sector of the descriptors within a session.
+/// First descriptor sector within a session.
 const DESCRIPTORS_AT: u64 = 16;
 
-/// What there is to know of an opened volume.
+/// Description of an opened volume.
 #[derive(Clone, Debug)]
 pub struct VolumeInfo {
-    /// Volume identifier of the tree that was chosen, in UTF-8 where the disc has UCS-2.
+    /// Volume identifier of the chosen tree; UCS-2 is converted to UTF-8.
     pub volume_id: String,
     /// System identifier of the primary descriptor.
     pub system_id: String,
@@ -28,13 +28,13 @@ pub struct VolumeInfo {
     pub application_id: String,
     /// Logical block size in bytes: 512, 1024 or 2048.
     pub block: u32,
-    /// Volume size in blocks as recorded; the image may have more or fewer.
+    /// Volume size in blocks as recorded; the image may be larger or smaller.
     pub blocks: u32,
-    /// When the volume was made.
+    /// Creation date of the volume.
     pub created: Date,
-    /// When it was last changed.
+    /// Date of the last change.
     pub modified: Date,
-    /// Every tree the volume has, in the order they are preferred.
+    /// Every tree of the volume, in order of preference.
     pub namespaces: Vec<Namespace>,
     /// The tree that was opened.
     pub namespace: Namespace,
@@ -46,7 +46,7 @@ pub struct VolumeInfo {
     pub udf: bool,
     /// First sector of the session.
     pub session: u64,
-    /// What the boot catalogue names.
+    /// Images in the boot catalogue.
     pub boot: Vec<BootImage>,
 }
 
@@ -57,14 +57,14 @@ pub struct SessionInfo {
     pub sector: u64,
     /// Volume identifier.
     pub volume_id: String,
-    /// When it was made.
+    /// Creation date.
     pub created: Date,
 }
 
-/// What the descriptors of one session say.
+/// The descriptors of one session.
 #[derive(Debug, Default)]
 pub(crate) struct Scan {
-    /// Volumes with the sector of their descriptor.
+    /// Volumes with the sectors of their descriptors.
     pub(crate) volumes: Vec<(u64, Volume)>,
     pub(crate) boot_catalogs: Vec<u32>,
     pub(crate) udf: bool,
@@ -72,7 +72,7 @@ pub(crate) struct Scan {
 }
 
 impl Scan {
-    /// Reads descriptors until the terminator, something that is none, or [`MOST_DESCRIPTORS`].
+    /// Reads descriptors until the terminator, an invalid one, or [`MOST_DESCRIPTORS`].
     pub(crate) fn read<S: ReadAt>(disc: &Disc<S>, session: u64) -> Result<Self> {
         let mut scan = Self::default();
         let mut terminated = false;
@@ -112,7 +112,7 @@ impl Scan {
         self.volumes.iter().find(|(_, volume)| wanted(volume.flavour))
     }
 
-    /// The volume whose block size and plain tree count: ISO first, then High Sierra.
+    /// The volume that determines block size and plain tree: ISO first, then High Sierra.
     pub(crate) fn primary(&self) -> Option<&(u64, Volume)> {
         self.find(|f| f == Flavour::Primary).or_else(|| self.find(|f| f == Flavour::HighSierra))
     }
@@ -127,7 +127,7 @@ fn read_descriptor<S: ReadAt>(disc: &Disc<S>, sector: u64) -> Result<Option<Desc
     Ok(descriptor::parse(&disc.up_to(byte, SECTOR as u64)?))
 }
 
-/// The place of a sector before the block size is known.
+/// The position of a sector before the block size is known.
 pub(crate) fn place_of_sector(sector: u64) -> Place {
     Place { lbn: sector, offset: 0 }
 }
@@ -143,8 +143,8 @@ pub(crate) fn block_size(sector: u64, volume: &Volume) -> Result<u32> {
     Ok(block.into())
 }
 
-/// Every session, oldest first: descriptors at 16 sectors behind every 16th, whose root directory lies behind them. That last rule
-/// keeps images stored as files on the medium from being taken for sessions: their blocks count from their own start.
+/// Every session, oldest first: descriptors at 16 sectors after every 16th sector, whose root directory lies behind them. The last
+/// condition excludes images stored as files on the medium, whose blocks count from their own start.
 pub(crate) fn sessions<S: ReadAt>(disc: &Disc<S>) -> Result<Vec<SessionInfo>> {
     let mut found = Vec::new();
     let mut session = 0u64;
@@ -178,7 +178,7 @@ fn session_of<S: ReadAt>(disc: &Disc<S>, session: u64, volume: &Volume) -> Optio
 pub(crate) fn text(volume: &Volume) -> String {
     let id = &volume.volume_id;
     if matches!(volume.flavour, Flavour::Joliet(_)) {
-        // The blanks that fill the field were cut bytewise: a name that ends in U+xx20 keeps its half.
+        // Padding blanks were removed bytewise, so a name that ends in U+xx20 has lost half a character.
         let mut whole = id.clone();
         if whole.len() % 2 == 1 {
             whole.push(b' ');
@@ -189,21 +189,21 @@ pub(crate) fn text(volume: &Volume) -> String {
     String::from_utf8_lossy(id).into_owned()
 }
 
-/// Where a tree begins.
+/// Start of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Root {
     /// First block of the extent.
     pub(crate) extent: u32,
-    /// Blocks of extended attribute record before the data.
+    /// Length in blocks of the extended attribute record before the data.
     pub(crate) xar_blocks: u8,
     /// Bytes of the directory.
     pub(crate) bytes: u32,
 }
 
-/// The numbers of a descriptor's root record as they are.
+/// The numbers of a descriptor's root record, uncorrected.
 fn root_numbers(volume: &Volume, possible: impl Fn(u32) -> bool) -> Root {
     let mut bytes = volume.root;
-    // Only the numbers matter here; a name length that lies must not hide them.
+    // Only the numbers matter here; a wrong name length must not hide them.
     (bytes[0], bytes[32]) = (34, 1);
     let dialect = dialect_of(volume);
     match record::parse(&bytes, dialect) {
@@ -220,7 +220,7 @@ pub(crate) fn dialect_of(volume: &Volume) -> Dialect {
     if volume.flavour == Flavour::HighSierra { Dialect::HighSierra } else { Dialect::Iso }
 }
 
-/// The root of a volume, mended by its own "." record where the descriptor's is no use. `disc` has the volume's block size.
+/// The root of a volume, corrected by its own "." record if the descriptor's is unusable. `disc` must have the volume's block size.
 pub(crate) fn root<S: ReadAt>(
     disc: &Disc<S>,
     sector: u64,

@@ -1,5 +1,5 @@
-//! The whole tree, without recursion: every file once per name, every directory entered once, however many paths lead to it. Memory is that
-//! of the directories on the way down and of a number per directory seen.
+//! Walks the whole tree without recursion: every file once per name, every directory entered once, however many paths lead to it. Memory
+//! is proportional to the directories on the current path, plus a number per directory seen.
 
 use crate::directory::{self, Entry};
 use crate::error::{Error, Place, Result};
@@ -12,20 +12,20 @@ use std::collections::HashSet;
 /// One step of a walk.
 #[derive(Debug)]
 pub enum Step<'w> {
-    /// A file; directories before what is in them.
+    /// A file; directories come before their entries.
     File {
         /// Path from the root, without a leading "/".
         path: &'w [u8],
         /// The file.
         node: &'w Node,
-        /// A directory that was reached before by another path; it is not entered again.
+        /// A directory already reached by another path; it is not entered again.
         again: bool,
     },
-    /// A directory that cannot be listed; the walk goes on behind it.
+    /// A directory that cannot be listed; the walk continues after it.
     Failed {
         /// Path of the directory; empty for the root.
         path: &'w [u8],
-        /// Why.
+        /// The reason.
         error: Error,
     },
 }
@@ -44,14 +44,14 @@ pub struct Walk<'a, S> {
     levels: Vec<Level>,
     path: Vec<u8>,
     current: Option<Node>,
-    /// A directory that was just shown and is to be entered.
+    /// A directory just shown, to be entered next.
     pending: Option<Node>,
     seen: HashSet<u64>,
     findings: Findings,
 }
 
 impl<'a, S: ReadAt> Walk<'a, S> {
-    /// Starts at the root, which itself is no step.
+    /// Starts at the root, which is not itself a step.
     #[must_use]
     pub fn new(image: &'a Image<S>) -> Self {
         Self::below(image, image.root().clone())
@@ -72,7 +72,7 @@ impl<'a, S: ReadAt> Walk<'a, S> {
         }
     }
 
-    /// What was wrong with the directories so far.
+    /// Problems of the directories so far.
     #[must_use]
     pub fn findings(&self) -> &Findings {
         &self.findings
@@ -84,12 +84,12 @@ impl<'a, S: ReadAt> Walk<'a, S> {
         &self.seen
     }
 
-    /// Leaves out what is in the directory that the last step showed.
+    /// Skips the content of the directory of the last step.
     pub fn skip(&mut self) {
         self.pending = None;
     }
 
-    /// The next file; `None` at the end. Paths are lent, not copied: deep trees have long ones.
+    /// The next file; `None` at the end. Paths are borrowed, because deep trees have long ones.
     pub fn step(&mut self) -> Option<Step<'_>> {
         if let Some(directory) = self.pending.take()
             && let Err(error) = self.enter(&directory)

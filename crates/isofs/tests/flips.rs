@@ -1,5 +1,5 @@
-//! Valid images with bytes changed anywhere: nothing panics, nothing is read outside the image, and the walk ends. Which bytes is drawn
-//! by proptest, so that a failure is made small and kept.
+//! Valid images with random bytes changed: nothing panics, nothing is read outside the image, and the walk ends. proptest draws the
+//! bytes, so that failures are minimised and saved.
 
 use crate::support;
 use crate::support::Watched;
@@ -9,7 +9,7 @@ use fathom_testkit::iso::{Builder, Spec, susp};
 use proptest::prelude::*;
 use std::sync::LazyLock;
 
-/// Images with a little of everything, and few bytes that mean nothing.
+/// Small images with many features and few unused bytes.
 static IMAGES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let named = |name: &str, data: &[u8]| Spec {
         data: data.to_vec(),
@@ -62,7 +62,7 @@ fn packed() -> Vec<u8> {
     data
 }
 
-/// Opens, walks and reads, whatever the image is.
+/// Opens, walks and reads any image.
 fn go_through(bytes: Vec<u8>, options: &Options) {
     let Ok(image) = Image::open(Watched::new(bytes), options) else { return };
     let _ = check(&image);
@@ -73,7 +73,7 @@ fn go_through(bytes: Vec<u8>, options: &Options) {
         steps += 1;
         assert!(steps < 10_000, "a small image has no ten thousand files");
         if let Step::File { node, .. } = step {
-            // At the start, in the middle and at the end; lengths that lie are errors, not loops.
+            // At the start, in the middle and at the end; wrong lengths are errors, not loops.
             for offset in [0, 4096, node.size().saturating_sub(1), u64::MAX] {
                 let _ = image.read_at(node, offset, &mut buf);
             }
@@ -119,7 +119,7 @@ proptest! {
         zisofs_by_magic in any::<bool>(),
     ) {
         let mut bytes = IMAGES[which].clone();
-        // The structures are in the first sectors behind the system area; data take the rest.
+        // The structures are in the first sectors after the system area; the rest is data.
         let (from, to) = (32_768, bytes.len().min(32_768 + 40 * 2048));
         for (at, value) in changes {
             bytes[from + at.index(to - from)] = value;

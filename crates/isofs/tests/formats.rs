@@ -1,4 +1,4 @@
-//! Everything the format offers that no writer writes, from the test images' generator: the tree read equals the tree described.
+//! Format features that no writer uses, from the test image generator: the tree read equals the tree described.
 
 use crate::support::{open, sum, tree};
 use fathom_isofs::format::el_torito::Media;
@@ -115,7 +115,7 @@ fn sections_of_odd_length_are_joined_as_they_are() {
     assert!(image.read_dir(image.root()).unwrap().findings.has(Condition::Sections));
 }
 
-/// Sections of nearly 4 GiB: the numbers, not the bytes, are what is large.
+/// Sections of nearly 4 GiB: only the numbers are large, not the stored bytes.
 #[test]
 fn a_file_of_more_than_eight_gib_has_that_size() {
     let spec = Spec { data: vec![1; 3 * 2048], sections: vec![2048, 2048, 2048], ..Spec::default() };
@@ -200,7 +200,7 @@ fn serial_numbers_that_are_all_nought_are_told() {
 
 #[test]
 fn a_root_record_of_another_length_is_read_and_told() {
-    // The discs of the CSRG archive say 68.
+    // The discs of the CSRG archive have 68.
     for length in [68, 0, 33, 35, 255] {
         let mut bytes = Builder::new().rock_ridge("IEEE_1282").add("a", named("a", b"1")).build().bytes;
         bytes[16 * 2048 + 156] = length;

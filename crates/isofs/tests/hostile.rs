@@ -1,5 +1,5 @@
-//! The catalogue of hostile inputs, case by case: what must still be readable, what must be an error, what must be reported, and the bounds
-//! that hold for all of them. Time is not measured: reads and bytes read are bounded instead, and allocations follow them.
+//! The catalogue of hostile inputs, case by case: what must still be readable, what must be an error or a finding, and the bounds common
+//! to all. Time is not measured; the number of reads and bytes is bounded instead, and allocations follow them.
 
 use crate::support;
 use crate::support::{Watched, tree};
@@ -17,7 +17,7 @@ fn opened(name: &str) -> Image<Watched> {
     support::open(case(name).bytes())
 }
 
-/// Path -> what it shows, and whether the check found this.
+/// Maps each path to its content, and asserts that the check found the condition.
 fn read(name: &str, condition: Condition) -> std::collections::BTreeMap<String, String> {
     let image = opened(name);
     let found = check(&image).findings;
@@ -26,8 +26,8 @@ fn read(name: &str, condition: Condition) -> std::collections::BTreeMap<String, 
     tree(&image)
 }
 
-/// What holds for every case: nothing outside the image is read, no read is larger than the image or than the 64 MiB of a directory, names
-/// are unique and safe, and what is not broken stays readable.
+/// For every case: nothing outside the image is read, no read is larger than the image or than the 64 MiB limit of a directory, names are
+/// unique and safe, and intact parts stay readable.
 #[test]
 fn every_case_keeps_within_bounds() {
     for hostile in hostile::all() {
@@ -49,7 +49,7 @@ fn every_case_keeps_within_bounds() {
         );
         drop(image);
         assert!(source.largest.load(Ordering::Relaxed) <= size.min(64 << 20), "{id} {name}");
-        // A walk, a check and a look at one name: each directory a few times, nothing more, and for each record the area it goes on in.
+        // A walk, a check and one lookup: each directory a few times, and each record's continuation area.
         let areas = if name.contains("of one area") { 2000 * (64 << 10) } else { 0 };
         assert!(source.read_bytes.load(Ordering::Relaxed) <= 16 * (size + areas) + (1 << 20), "{id} {name}");
     }
@@ -62,7 +62,7 @@ fn names_are_safe(image: &Image<&Watched>, case: &str) {
         let Step::File { path, .. } = step else { continue };
         let name = path.rsplit(|&b| b == b'/').next().unwrap_or_default();
         assert!(!name.is_empty() && name != b"." && name != b".." && !name.contains(&0), "{case}: {name:?}");
-        // Ten thousand levels: a long path is known by its end and its length.
+        // Ten thousand levels: a long path is identified by its end and its length.
         let key = if path.len() > 4096 {
             [&path[path.len() - 64..], &path.len().to_le_bytes()].concat()
         } else {
@@ -201,7 +201,7 @@ fn h16_impossible_blocks_are_refused() {
     }
 }
 
-/// A session may be asked for anywhere.
+/// A session may be requested at any sector.
 #[test]
 fn a_session_at_the_end_of_all_numbers_is_no_volume() {
     for sector in [u64::MAX, u64::MAX - 15, u64::MAX - 16, u64::MAX / 2048] {
@@ -263,7 +263,7 @@ fn h22_a_crowd_of_one_name_gets_names_in_linear_time() {
     let tree = read("2,000 entries of one name", Condition::DuplicateName);
     let crowd = tree.iter().filter(|(path, _)| path.starts_with("crowd/"));
     assert!(crowd.clone().all(|(_, content)| content.as_bytes() == GOOD) && crowd.count() == 2000);
-    // A limit holds the list, not the reading of what is in it.
+    // The limit applies to the list, not to the reading of the entries' content.
     let bytes = case("2,000 entries of one name").bytes();
     let options = Options { directory_entries: 1000, ..Options::default() };
     let image = Image::open(bytes, &options).unwrap();
@@ -272,7 +272,7 @@ fn h22_a_crowd_of_one_name_gets_names_in_linear_time() {
     assert!(listing.entries.len() == 1000 && listing.findings.has(Condition::TooLong));
 }
 
-/// What a record keeps of the 64 KiB that it shares with thousands has an end.
+/// The part that each record keeps of a shared 64 KiB is bounded.
 #[test]
 fn h22_what_many_share_is_not_kept_by_each() {
     let wide = |name: &str| {

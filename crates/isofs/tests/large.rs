@@ -1,5 +1,5 @@
-//! Files of more than 4 and 8 GiB in images that are mostly holes: sizes, and the bytes where counting in 32 bits would go wrong, through the
-//! image itself and through the reader under each policy.
+//! Files of more than 4 and 8 GiB in sparse images: sizes, and the bytes where 32-bit arithmetic would fail, through the image itself and
+//! through the reader under each policy.
 
 use fathom_isofs::reader::{Policy, Reader};
 use fathom_isofs::{FileSource, Image, Options, check};
@@ -8,10 +8,10 @@ use fathom_testkit::iso::sparse::{self, SMALL, Sparse};
 use std::fs::File;
 use std::sync::Arc;
 
-/// Room before and behind a piece, in which there is nothing.
+/// Empty bytes before and after a piece.
 const MARGIN: u64 = 5000;
 
-/// Reads all of `buf`, as far as the file goes.
+/// Fills `buf` as far as the file reaches.
 fn fill(mut read: impl FnMut(u64, &mut [u8]) -> usize, at: u64, buf: &mut [u8]) -> usize {
     let mut done = 0;
     while done < buf.len() {
@@ -24,7 +24,7 @@ fn fill(mut read: impl FnMut(u64, &mut [u8]) -> usize, at: u64, buf: &mut [u8]) 
     done
 }
 
-/// Every piece with its margins is what went in.
+/// Asserts every piece with its margins.
 fn compare(sparse: &Sparse, how: &str, mut read: impl FnMut(u64, &mut [u8]) -> usize) {
     for (at, piece) in &sparse.pieces {
         let from = at.saturating_sub(MARGIN);

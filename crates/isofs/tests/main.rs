@@ -1,4 +1,4 @@
-//! The reader and the images it reads, as a caller of the library has them: one file a subject, one test program.
+//! The reader and its images from a library user's view: one file per subject, one test program.
 
 mod flips;
 mod formats;

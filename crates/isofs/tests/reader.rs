@@ -1,5 +1,5 @@
-//! The reader with its threads: under every policy and with every switch on and off, what it reads is what the image holds, from any offset,
-//! by several readers at once; and what cannot be read is an error at its byte, with everything else around it.
+//! The reader with its threads: under every policy and with every switch on and off, it reads exactly the image's content, from any
+//! offset, by several readers at once; an unreadable part is an error at its byte, with everything around it intact.
 
 use crate::support;
 use crate::support::files;
@@ -13,13 +13,13 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Files of every layout, one behind an extended attribute record besides.
+/// Files of every layout, one of them with an extended attribute record.
 fn image(block: usize) -> Builder {
     let xar = Spec { data: noise(9000), xar: Some(vec![0; 250]), ..Spec::default() };
     every_layout(300_000, block).file("small", b"few bytes").add("xar", xar)
 }
 
-/// Every regular file with its content as the image itself reads it.
+/// Every regular file with its content as read directly from the image.
 fn contents<S: ReadAt>(image: &Image<S>) -> Vec<(Node, Vec<u8>)> {
     let found = files::contents(image);
     assert_eq!(found.len(), 7);
@@ -127,7 +127,7 @@ fn readers_side_by_side_see_the_same_files() {
     }
 }
 
-/// An image whose sectors from `first` to `last` cannot be read; counts the attempts.
+/// An image with unreadable sectors from `first` to `last`; counts the attempts.
 struct Scratched {
     bytes: Vec<u8>,
     bad: std::ops::Range<u64>,
@@ -163,7 +163,7 @@ fn scratched(bad_at: usize, bad_bytes: u64) -> (Arc<Image<Scratched>>, Node, Vec
     (image, node, data)
 }
 
-/// S14: what lies before the bad sector is right, the error comes at its byte, nothing of the page is kept.
+/// S14: bytes before the bad sector are correct, the error occurs at its byte, and nothing of the page is cached.
 #[test]
 fn a_bad_sector_costs_itself() {
     let (image, node, data) = scratched(100 * 2048, 2048);
@@ -183,7 +183,7 @@ fn a_bad_sector_costs_itself() {
             "{error}"
         );
         assert!(got.len() == 100 * 2048 && got == data[..got.len()], "{} bytes", got.len());
-        // Behind it everything is there, and the sector is tried again when it is asked for again.
+        // Everything after it is readable, and the sector is retried when requested again.
         let before = image_tries(&reader);
         assert!(file.read_at(101 * 2048 - 1, &mut piece).is_err());
         assert!(image_tries(&reader) > before);
@@ -196,7 +196,7 @@ fn image_tries(reader: &Reader<Scratched>) -> u64 {
     reader.image().source().tries.load(Ordering::Relaxed)
 }
 
-/// A21: without isolation, what came before the error succeeds, and the error is never a success with other bytes.
+/// A21: without isolation, reads before the error succeed, and a failed read never returns other bytes.
 #[test]
 fn without_isolation_nothing_wrong_is_read_either() {
     for bad_at in [0, 2048, 10 * 2048, 55 * 2048] {
@@ -238,7 +238,7 @@ fn a_file_beyond_the_image_is_read_up_to_its_last_byte() {
     }
 }
 
-/// S12: with nothing read ahead no thread is started, whatever the reader does.
+/// S12: without read-ahead no thread is started.
 #[test]
 fn who_reads_alone_does_the_work_alone() {
     let image = Arc::new(Image::open(image(2048).build().bytes, &Options::default()).unwrap());

@@ -1,5 +1,5 @@
-//! The core of the reader in made-up time: readers that keep calling, a device that takes its time, and the log of what the device got. The
-//! properties are those of a scheduler and a read-ahead, whatever the calls: nothing lost, nothing twice, order, deadlines, joining, ramps.
+//! The core of the reader in simulated time: readers that keep calling, a slow device, and a log of its requests. Checks the properties
+//! of a scheduler and a read-ahead for any calls: nothing lost, nothing twice, order, deadlines, merging, ramps.
 
 use fathom_iopath::Nanos;
 use fathom_isofs::format::section::{Extents, Section};
@@ -9,24 +9,24 @@ use std::sync::Arc;
 
 const BLOCK: u64 = 2048;
 
-/// What the device got: (moment, byte, bytes).
+/// The device's requests: (time, byte, bytes).
 type Log = Vec<(u64, u64, u64)>;
 
-/// One reader: a program of calls.
+/// A reader: a sequence of calls.
 struct Task {
     stream: Stream,
     calls: std::vec::IntoIter<(u64, u64)>,
     call: Option<Call>,
     standing: Option<Standing>,
-    /// Bytes of the files that were seen, to be compared.
+    /// Checksum of the bytes read, for comparison.
     seen: u64,
 }
 
-/// Readers, core and device in virtual time. Whoever waits drives, as threads would; the device serves one request after the other.
+/// Readers, core and device in virtual time. Waiting readers drive the core, as threads would; the device serves one request at a time.
 struct Run {
     core: Core,
     tasks: Vec<Task>,
-    /// With the device: when it will be done.
+    /// At the device, with the completion time.
     serving: Vec<(u64, Job)>,
     now: u64,
     free_at: u64,
@@ -45,7 +45,7 @@ impl Run {
         self.tasks.push(Task { stream, calls: calls.into_iter(), call: None, standing: None, seen: 0 });
     }
 
-    /// Lets every task go on as far as it can. Returns whether any of them still has something to do.
+    /// Advances every task as far as possible; returns whether any has work left.
     fn advance(&mut self) -> bool {
         let mut busy = false;
         for index in 0..self.tasks.len() {
@@ -55,7 +55,7 @@ impl Run {
         busy
     }
 
-    /// One step of a task; false if it waits or is done.
+    /// One step of a task; false if it waits or is finished.
     fn step(&mut self, index: usize) -> bool {
         let now = Nanos(self.now);
         let task = &mut self.tasks[index];
@@ -81,11 +81,11 @@ impl Run {
         true
     }
 
-    /// Runs to the end.
+    /// Runs all tasks to the end.
     fn run(mut self) -> (Log, Counters, u64) {
         loop {
             let busy = self.advance();
-            // Dispatch, as waiting readers and helpers would.
+            // Dispatches like waiting readers and helpers.
             while let Work::Job(job) = self.core.work(Nanos(self.now)) {
                 self.log.push((self.now, job.byte(), job.bytes()));
                 let done = self.now.max(self.free_at) + self.service_ns;
@@ -116,7 +116,7 @@ fn in_order(bytes: u64, call: u64) -> Vec<(u64, u64)> {
     (0..bytes / call).map(|n| (n * call, call)).collect()
 }
 
-/// S5: a file read once in order, in calls of 8 KiB.
+/// S5: a file read once sequentially in calls of 8 KiB.
 #[test]
 fn requests_of_a_file_read_in_order() {
     let bytes = 16 << 20;
@@ -139,8 +139,8 @@ fn requests_of_a_file_read_in_order() {
     assert!(log.len() as u64 <= bytes / (256 << 10) + 16, "{}", log.len());
 }
 
-/// S6: the ramp of the rework: 1, 3, 4 pages, never more (what would be the second step is cut short by a page that is there). One or two
-/// adjacent pages are read as they are.
+/// S6: the ramp of the rework: 1, 3, 4 pages, never more (a page already cached would cut the second step short). One or two adjacent
+/// pages are read as they are.
 #[test]
 fn a_fresh_stream_ramps_up_page_by_page() {
     let mut run = Run::new(&Policy::seed(), 100_000);
@@ -152,7 +152,7 @@ fn a_fresh_stream_ramps_up_page_by_page() {
     assert!(steady.iter().all(|&pages| pages == 4), "{sizes:?}");
 }
 
-/// S7: random reads cost what they ask for.
+/// S7: random reads read only the requested pages.
 #[test]
 fn random_reads_are_not_read_ahead() {
     for policy in [Policy::seed(), Policy::modern()] {
@@ -168,7 +168,7 @@ fn random_reads_are_not_read_ahead() {
     }
 }
 
-/// S8: two threads in one file. Sharing one state they undo each other's read-ahead; with states of their own they do not.
+/// S8: two threads in one file. With shared state they cancel each other's read-ahead; with separate states they do not.
 #[test]
 fn two_streams_in_one_file() {
     let requests = |policy: Policy| {
@@ -186,14 +186,14 @@ fn two_streams_in_one_file() {
     assert!(modern.requests <= (16 << 20) / (256 << 10) + 40, "{}", modern.requests);
 }
 
-/// S13: what a long stream leaves behind goes first, if that is asked for.
+/// S13: pages that a long stream has passed are evicted first, if enabled.
 #[test]
 fn a_long_stream_leaves_others_pages_in_place() {
     let kept = |free_behind: bool| {
         let policy = Policy { free_behind, cache_bytes: 8 << 20, ..Policy::seed() };
         let mut run = Run::new(&policy, 1000);
         let (other, long) = (file(0, 4 << 20), file(1 << 20, 32 << 20));
-        // From its end to its beginning: this reader leaves nothing behind.
+        // Backwards: this reader does not pass any pages.
         run.task(&other, in_order(4 << 20, 8192).into_iter().rev().collect());
         while run.advance() {
             serve(&mut run);
@@ -214,7 +214,7 @@ fn a_long_stream_leaves_others_pages_in_place() {
     assert!(kept(false) < 100, "{} of 1024", kept(false));
 }
 
-/// The device serves one request.
+/// Serves one request at the device.
 fn serve(run: &mut Run) {
     run.now += 1000;
     while let Work::Job(mut job) = run.core.work(Nanos(run.now)) {
@@ -224,7 +224,7 @@ fn serve(run: &mut Run) {
     }
 }
 
-/// S2 and lesson L1: a request that is 400 ms old is served in its order, one that is 500 ms old before all others.
+/// S2 and lesson L1: a request that is 400 ms old is served in order, one that is 500 ms old before all others.
 #[test]
 fn deadlines_are_milliseconds() {
     for (age_ms, first) in [(400, 900_u64), (500, 100)] {
@@ -245,7 +245,7 @@ fn deadlines_are_milliseconds() {
     }
 }
 
-/// Files nobody has open and nothing is cached of are forgotten: opening ten thousand leaves no more than the cache holds.
+/// Files that are closed and have no cached pages are forgotten: after opening ten thousand, only those in the cache remain.
 #[test]
 fn files_that_are_gone_take_no_room() {
     let mut core = Core::new(&Policy { cache_bytes: 1 << 20, ..Policy::modern() }, 2048, 1 << 40).unwrap();
@@ -288,13 +288,13 @@ proptest! {
         prop_assert_eq!(log.len() as u64, counters.requests);
         prop_assert_eq!(log.iter().map(|r| r.2).sum::<u64>(), counters.bytes);
         prop_assert!(log.iter().all(|r| r.2 <= 16 << 10), "max transfer");
-        // A fall of the block number is a new sweep or a deadline; there are no more of the latter than were counted.
+        // A decreasing block number means a new sweep or a deadline; there are at most as many of the latter as were counted.
         let pages = counters.pages_read + counters.pages_ahead;
         prop_assert!(counters.bytes <= pages * 4096);
         prop_assert_eq!(counters.joined + counters.requests, pages);
     }
 
-    /// Every elevator and read-ahead of iopath: all calls end, and each page is asked of the device once as long as it is kept.
+    /// Every elevator and read-ahead of iopath: all calls end, and each page is read once as long as it is cached.
     #[test]
     fn nothing_is_lost_and_nothing_comes_twice(
         calls in calls(),
@@ -308,7 +308,7 @@ proptest! {
             read_ahead: read_ahead.into(),
             coalesce,
             depth,
-            // What was withdrawn and lies between others is read along, and once more when it is wanted after all.
+            // A cancelled page between others is read along, and read again when it is wanted after all.
             drop_ahead: false,
             ..Policy::modern()
         };

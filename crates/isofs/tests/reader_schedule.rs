@@ -1,6 +1,6 @@
-//! The core of the reader in made-up time, where several want the same, change their minds, or meet what cannot be read: reads shared between
-//! files, read-ahead that is waited for or no longer wanted, holes read along, memory given back. Whatever the schedule, bytes are those of the
-//! image, and what is said to have failed lies where the disc is bad.
+//! The core of the reader in simulated time, with conflicting, cancelled and failing requests: reads shared between files, read-ahead
+//! that is waited for or cancelled, gaps read along, memory freed. For any schedule, the bytes equal the image's, and reported failures
+//! are at bad sectors.
 
 use fathom_iopath::Nanos;
 use fathom_isofs::format::section::{Extents, Section};
@@ -14,7 +14,7 @@ const PAGE: u64 = 4096;
 const BLOCK: u64 = 2048;
 const EIO: i32 = 5;
 
-/// The byte at a place of the image.
+/// The byte at a position of the image.
 fn byte_at(place: u64) -> u8 {
     (place.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 37) as u8
 }
@@ -23,7 +23,7 @@ fn file(lbn: u64, bytes: u64) -> Arc<Extents> {
     Arc::new([Section { lbn, bytes, unit: 0, gap: 0 }].into_iter().collect())
 }
 
-/// A disc with bad places: what is read of it stops there.
+/// A disc with bad sectors, at which reads stop.
 #[derive(Default)]
 struct Disc {
     bad: Vec<Range<u64>>,
@@ -32,7 +32,7 @@ struct Disc {
 }
 
 impl Disc {
-    /// Carries a job out.
+    /// Carries out a job.
     fn serve(&mut self, core: &mut Core, now: Nanos, mut job: Job) {
         let (start, end) = (job.byte(), job.byte() + job.bytes());
         self.log.push((start, end - start));
@@ -48,7 +48,7 @@ impl Disc {
         core.complete(now, job, stop - start, bad.map(|_| EIO));
     }
 
-    /// Carries out all there is.
+    /// Carries out all available jobs.
     fn serve_all(&mut self, core: &mut Core, now: Nanos) {
         while let Work::Job(job) = core.work(now) {
             self.serve(core, now, job);
@@ -60,7 +60,7 @@ impl Disc {
     }
 }
 
-/// Holds views of a page of a file that begins at a byte of the image against the image. Gives how many bytes they are.
+/// Compares views of a page with the image, for a file that begins at byte `start`; returns the number of bytes.
 fn right(start: u64, page: u64, views: &[View]) -> u64 {
     for view in views {
         for (n, &byte) in view.buffer[view.from..view.from + view.bytes].iter().enumerate() {
@@ -71,7 +71,7 @@ fn right(start: u64, page: u64, views: &[View]) -> u64 {
     views.iter().map(|view| view.bytes as u64).sum()
 }
 
-/// A reader that goes on whenever it can.
+/// A reader that advances whenever it can.
 struct Task {
     stream: Stream,
     start: u64,
@@ -91,7 +91,7 @@ impl Task {
         Self { stream, start: lbn * BLOCK, calls, call, standing, page: 0, seen: 0, failures }
     }
 
-    /// Goes on until it waits or is done; false if done.
+    /// Advances until it waits or is finished; false if finished.
     fn go_on(&mut self, core: &mut Core, now: Nanos) -> bool {
         loop {
             if let Some((standing, page)) = &self.standing {
@@ -123,7 +123,7 @@ impl Task {
     }
 }
 
-/// Runs tasks to their end; the device takes one request after the other, `service_ms` each.
+/// Runs tasks to their end; the device serves one request at a time, `service_ms` each.
 fn run(core: &mut Core, disc: &mut Disc, tasks: &mut [Task], service_ms: u64) {
     let mut now = Nanos::ZERO;
     for _ in 0..1_000_000 {
@@ -152,7 +152,7 @@ fn in_order(bytes: u64, call: u64) -> Vec<(u64, u64)> {
     (0..bytes / call).map(|n| (n * call, call)).collect()
 }
 
-/// Reads from a file's beginning until something is queued that nobody waits for. Gives the next page of the file that is read.
+/// Reads a file from its beginning until read-ahead is queued; returns the next page to read.
 fn until_read_ahead(core: &mut Core, disc: &mut Disc, stream: Stream) -> u64 {
     for page in 0..1000 {
         let mut call = core.begin(stream, page * PAGE, PAGE).unwrap();
@@ -171,7 +171,7 @@ fn until_read_ahead(core: &mut Core, disc: &mut Disc, stream: Stream) -> u64 {
     panic!("nothing is ever read ahead");
 }
 
-/// M9: who wants blocks that are on their way for another file gets them from that read.
+/// M9: a request for blocks already being read for another file shares that read.
 #[test]
 fn files_that_share_blocks_share_the_reads_of_them() {
     for (attach, bytes) in [(true, 64 << 10), (false, (64 << 10) + (32 << 10))] {
@@ -181,7 +181,7 @@ fn files_that_share_blocks_share_the_reads_of_them() {
             Task::new(&mut core, 100, 64 << 10, [(0, 64 << 10)]),
             Task::new(&mut core, 108, 32 << 10, [(0, 32 << 10)]),
         ];
-        // Both have asked for everything before anything comes.
+        // Both have requested everything before any read completes.
         let mut standing = Vec::new();
         for (lbn, size) in [(100, 64 << 10), (108, 32 << 10)] {
             for page in 0..size / PAGE {
@@ -202,13 +202,13 @@ fn files_that_share_blocks_share_the_reads_of_them() {
     }
 }
 
-/// M9: what is read ahead and still queued is a matter of half a second from the moment on at which somebody waits for it.
+/// M9: queued read-ahead gets the demand deadline of half a second once a caller waits for it.
 #[test]
 fn read_ahead_that_is_waited_for_is_promoted() {
     let above = 1 << 21;
     for promote in [true, false] {
         let (mut core, mut disc) = (core(&Policy { promote, ..Policy::modern() }), Disc::default());
-        // The file goes on below where it begins: what is read ahead has to wait for the sweep to come round.
+        // The file continues below its start, so its read-ahead must wait for the next sweep.
         let sections = [(1 << 20, 4 * PAGE), (0, 1 << 20)];
         let section = |(lbn, bytes)| Section { lbn, bytes, unit: 0, gap: 0 };
         let stream = core.open(&Arc::new(sections.map(section).into_iter().collect()));
@@ -236,7 +236,7 @@ fn read_ahead_that_is_waited_for_is_promoted() {
     }
 }
 
-/// M9: queued read-ahead is dropped when its file is closed or its reader goes back; with the switch off it is read.
+/// M9: queued read-ahead is cancelled when its file is closed or its reader goes back; with the switch off it is read.
 #[test]
 fn read_ahead_that_nobody_wants_any_more_is_not_read() {
     for (drop_ahead, goes_back) in [(true, true), (true, false), (false, true), (false, false)] {
@@ -254,7 +254,7 @@ fn read_ahead_that_nobody_wants_any_more_is_not_read() {
         assert_eq!((withdrawn > 0, disc.log.len() == before), (drop_ahead, drop_ahead), "{goes_back}");
         assert_eq!(core.cached_pages() as u64, pages as u64 - withdrawn);
         back.into_iter().for_each(|call| core.end(call));
-        // What was dropped is read when it is wanted after all.
+        // Cancelled pages are read when they are wanted after all.
         let mut tasks = [Task::new(&mut core, 0, 64 << 20, in_order(2 << 20, 8192))];
         run(&mut core, &mut disc, &mut tasks, 1);
         assert_eq!(tasks[0].seen, 2 << 20);
@@ -262,7 +262,7 @@ fn read_ahead_that_nobody_wants_any_more_is_not_read() {
     }
 }
 
-/// M7: requests that lie no further apart than is said go as one, and the hole between them is read and dropped.
+/// M7: requests within the given distance are sent as one, and the gap between them is read and discarded.
 #[test]
 fn small_holes_are_read_along() {
     for (hole, bridge, reads) in [(16, 32, 1), (32, 32, 1), (34, 32, 2), (16, 0, 2)] {
@@ -273,7 +273,7 @@ fn small_holes_are_read_along() {
             Task::new(&mut core, 100, 16 << 10, [(0, 16 << 10)]),
             Task::new(&mut core, second, 8 << 10, [(0, 8 << 10)]),
         ];
-        // All pages of the first are asked for, and the first of the second.
+        // All pages of the first are requested, and the first of the second.
         let mut held = Vec::new();
         for page in 0..4 {
             let mut call = core.begin(tasks[0].stream, page * PAGE, PAGE).unwrap();
@@ -295,7 +295,7 @@ fn small_holes_are_read_along() {
     }
 }
 
-/// A bad place in a hole that nobody asked for costs nobody anything.
+/// A bad sector in a gap does not affect any caller.
 #[test]
 fn what_is_bad_between_two_files_is_nobodys() {
     let policy = Policy { bridge: 32 << 10, read_ahead: "none".into(), ..Policy::modern() };
@@ -311,7 +311,7 @@ fn what_is_bad_between_two_files_is_nobodys() {
     }
 }
 
-/// S8: each of two streams through one file keeps its window at its largest.
+/// S8: each of two streams through one file keeps its window at the maximum.
 #[test]
 fn two_streams_keep_their_windows() {
     let (half, call) = (8_u64 << 20, 8192);
@@ -329,14 +329,14 @@ fn two_streams_keep_their_windows() {
     };
     let (in_large, _) = large(&Policy::modern());
     assert!(in_large >= 90, "{in_large} % in requests of 128 KiB and more");
-    // By turns: in the order of the disc the first would be alone until a deadline.
+    // In turns: in disc order the first stream would run alone until a deadline.
     let by_turns = |per_open| large(&Policy { per_open, scheduler: "noop".into(), ..Policy::seed() }).1;
     let (shared, own) = (by_turns(false), by_turns(true));
     assert!(shared < 50, "sharing one state, they undo each other's read-ahead: {shared} %");
     assert!(own >= 90, "with a state each they do not: {own} %");
 }
 
-/// S14: an error met by read-ahead is nobody's page; who comes to it gets it at its byte, after one more try.
+/// S14: an error during read-ahead belongs to no caller; the caller that reaches it gets it at its byte, after a retry.
 #[test]
 fn a_bad_sector_met_by_read_ahead() {
     let bytes = 4_u64 << 20;
@@ -352,7 +352,7 @@ fn a_bad_sector_met_by_read_ahead() {
         assert_eq!(alone, 1, "one try more");
         let counters = core.counters();
         assert!(counters.pages_failed >= 2, "once ahead, once for the reader: {counters:?}");
-        // Nothing of it was kept: the next to come asks again.
+        // Nothing of it was cached: the next caller retries.
         let before = disc.log.len();
         let mut again = [Task::new(&mut core, 0, bytes, [(bad, 512)])];
         run(&mut core, &mut disc, &mut again, 1);
@@ -361,7 +361,7 @@ fn a_bad_sector_met_by_read_ahead() {
     }
 }
 
-/// The cache holds no more than it may once nobody stands on more, and gives everything back when told to.
+/// The cache returns to its limit when pages are released, and frees everything on request.
 #[test]
 fn the_cache_goes_back_to_its_budget() {
     let mut core = core(&Policy { cache_bytes: 1 << 20, ..Policy::modern() });
@@ -395,7 +395,7 @@ fn the_cache_goes_back_to_its_budget() {
     core.end(call);
 }
 
-/// M5: small files are read in advance for nobody in particular, once, as far as the limit goes.
+/// M5: small files are prefetched once, without an owner, up to the limit.
 #[test]
 fn small_files_come_in_advance() {
     let (mut core, mut disc) = (core(&Policy::modern()), Disc::default());
@@ -411,7 +411,7 @@ fn small_files_come_in_advance() {
     assert_eq!((tasks[0].seen, disc.log.len()), (5000, 1));
 }
 
-/// M8: directories are due after 100 ms, what somebody waits for after 500.
+/// M8: directories have a deadline of 100 ms, demand reads one of 500.
 #[test]
 fn directories_have_a_deadline_of_their_own() {
     for (metadata, age_ms, first) in
@@ -433,7 +433,7 @@ fn directories_have_a_deadline_of_their_own() {
     }
 }
 
-/// Switches of the modern policy, and the older ones as they are.
+/// Switches of the modern policy, and the older policies unchanged.
 fn policies() -> impl Strategy<Value = Policy> {
     let switches = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), 0..3_u32, 1..4_u32);
     let modern = switches.prop_map(|(attach, promote, drop_ahead, isolate, bridge, depth)| Policy {
@@ -463,11 +463,12 @@ fn calls() -> impl Strategy<Value = Vec<(u64, u64)>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// S3: under every schedule, with errors anywhere, calls end, bytes are those of the image, and what failed is bad or lies behind what is.
+    /// S3: under every schedule and with errors anywhere, calls end, the bytes equal the image's, and failures are at or behind bad
+    /// sectors.
     #[test]
     fn nothing_is_lost_and_nothing_is_wrong(
         policy in policies(),
-        // Files that overlap: (first block, calls).
+        // Overlapping files: (first block, calls).
         readers in prop::collection::vec((0..300_u64, calls()), 1..5),
         bad in prop::collection::vec((0..600_u64, 1..4_u64), 0..4),
         service_ms in 1..200_u64,

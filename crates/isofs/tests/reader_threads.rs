@@ -1,5 +1,5 @@
-//! The reader's threads: who reads alone does all of it alone, helpers that hang keep nobody else up, and memory is given back by a thread that is
-//! there only as long as it is waited for.
+//! The reader's threads: without read-ahead the caller does all reads, blocked helpers do not block other readers, and a thread that
+//! frees memory exists only while it is needed.
 
 use fathom_isofs::reader::{Policy, Reader};
 use fathom_isofs::{Image, Node, Options, ReadAt};
@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-/// What helpers are called.
+/// Name of helper threads.
 const HELPER: &str = "read-ahead";
 
-/// An image on which helpers hang while that is wanted; counts their reads.
+/// An image on which helpers block while enabled; counts their reads.
 struct Stalling {
     bytes: Vec<u8>,
     stalled: Mutex<bool>,
@@ -71,7 +71,7 @@ fn read_all(reader: &Reader<Stalling>, node: &Node) -> Vec<u8> {
     }
 }
 
-/// Waits until something holds; whether it did in time.
+/// Waits until a condition holds; returns whether it did in time.
 fn within(seconds: u64, holds: impl Fn() -> bool) -> bool {
     let end = Instant::now() + Duration::from_secs(seconds);
     while Instant::now() < end {
@@ -83,7 +83,7 @@ fn within(seconds: u64, holds: impl Fn() -> bool) -> bool {
     holds()
 }
 
-/// S12: with nothing read ahead nobody but the reader reads.
+/// S12: without read-ahead only the caller reads.
 #[test]
 fn who_reads_alone_is_helped_by_nobody() {
     let (image, nodes) = image(false);
@@ -95,11 +95,11 @@ fn who_reads_alone_is_helped_by_nobody() {
     }
 }
 
-/// S12: all helpers hang, and a reader whose pages they do not have goes on.
+/// S12: all helpers block, and a reader of other pages continues.
 #[test]
 fn hanging_helpers_keep_no_other_reader_up() {
     let (image, nodes) = image(true);
-    // So small a cache that whoever reads again asks for helpers again: on a busy machine the first round may be over before both have begun.
+    // The cache is small so that repeated reads call helpers again: on a busy machine the first round may end before both have started.
     let policy = Policy { workers: 2, cache_bytes: 2 << 20, ..Policy::modern() };
     let reader = Reader::new(image, &policy).unwrap();
     let until = Instant::now() + Duration::from_secs(20);
@@ -115,7 +115,7 @@ fn hanging_helpers_keep_no_other_reader_up() {
             })
             .collect();
         let hang = within(20, || helpers(&reader) == 2);
-        // At random places, so that nothing of it is read ahead.
+        // At random positions, so that none of it is read ahead.
         let expected = content(0);
         let file = reader.open(&nodes[0]);
         let mut right = true;
@@ -136,7 +136,7 @@ fn hanging_helpers_keep_no_other_reader_up() {
     });
 }
 
-/// The cache is given back when nothing is open and nothing was read for as long as is said, and not before.
+/// The cache is freed after the idle time without open files and reads, and not before.
 #[test]
 fn memory_is_given_back_when_it_is_quiet() {
     let (image, nodes) = image(false);
@@ -150,12 +150,12 @@ fn memory_is_given_back_when_it_is_quiet() {
     let counters = quiet.counters();
     assert!(counters.pages_given_back >= FILE_BYTES as u64 / 4096, "{counters:?}");
     assert!(never.counters().cache_bytes >= FILE_BYTES as u64);
-    // It is read again as if for the first time.
+    // It is read again from the image.
     assert!(read_all(&quiet, &nodes[0]) == content(0));
     assert!(quiet.counters().cache_bytes >= FILE_BYTES as u64);
 }
 
-/// What no file was opened for is given back, too: directories, and files in advance, also those that come after the look.
+/// Memory without an open file is freed, too: directories and prefetched files, including those that arrive after the check.
 #[test]
 fn what_was_read_without_an_open_file_is_given_back() {
     let (image, nodes) = image(true);
@@ -167,7 +167,7 @@ fn what_was_read_without_an_open_file_is_given_back() {
     assert!(within(20, || reader.counters().cache_bytes == 0), "directories");
     reader.prefetch(&nodes[..1], 2 * FILE_BYTES as u64);
     let hangs = within(20, || helpers(&reader) == 1);
-    // Looked at meanwhile: nothing can be given back of what is on its way.
+    // During this check nothing in flight can be freed.
     std::thread::sleep(Duration::from_millis(2500));
     let on_its_way = reader.counters().cache_bytes;
     let source = image.source();
@@ -177,7 +177,7 @@ fn what_was_read_without_an_open_file_is_given_back() {
     assert!(within(20, || reader.counters().cache_bytes == 0), "a file in advance");
 }
 
-/// Nothing is given back while a file is open, also if another one was closed before.
+/// Nothing is freed while a file is open, even if another one was closed.
 #[test]
 fn memory_is_kept_while_a_file_is_open() {
     let (image, nodes) = image(false);
@@ -192,7 +192,7 @@ fn memory_is_kept_while_a_file_is_open() {
     assert!(within(20, || reader.counters().cache_bytes == 0));
 }
 
-/// Directories through the reader are those of the image, and are counted with what the device got.
+/// Directories read through the reader equal those of the image, and are included in the request counters.
 #[test]
 fn directories_can_be_read_among_the_rest() {
     let (image, _) = image(false);

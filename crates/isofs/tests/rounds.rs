@@ -1,5 +1,5 @@
-//! An image that takes several reads at once: what is read through rounds is what is read one by one, with the same figures, a bad sector at
-//! the same byte; rounds go in the elevator's order, and a reader waits for no more than it wants.
+//! An image that takes several reads at once: reads in rounds equal single reads, with the same counters and a bad sector at the same
+//! byte; rounds follow the elevator's order, and a reader waits only for its own pages.
 
 use crate::support::files;
 use fathom_isofs::reader::{Chunk, Counters, Policy, Reader};
@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-/// An image that takes so many reads at once, hands them back from the last to the first, and cannot read some bytes.
+/// An image that takes several reads at once, returns them in reverse order, and has unreadable bytes.
 struct Several {
     bytes: Vec<u8>,
     bad: Range<u64>,
@@ -60,7 +60,7 @@ fn image() -> Vec<u8> {
     every_layout(300_000, 2048).build().bytes
 }
 
-/// Every regular file with its content as the image itself reads it.
+/// Every regular file with its content as read directly from the image.
 fn contents<S: ReadAt>(image: &Image<S>) -> Vec<(Node, Vec<u8>)> {
     let found = files::contents(image);
     assert_eq!(found.len(), 5);
@@ -73,14 +73,14 @@ fn bundles() -> [Policy; 4] {
     [Policy::baseline(), Policy::seed(), modern, small]
 }
 
-/// What does not depend on how long anything took.
+/// The counters that do not depend on timing.
 fn figures(counters: Counters) -> Counters {
     let still = Counters::default();
     let Counters { queued, queued_longest, served, served_longest, deepest, expired, .. } = still;
     Counters { queued, queued_longest, served, served_longest, deepest, expired, ..counters }
 }
 
-/// Calls anywhere in the files, by one reader without helpers: what they gave, and the figures.
+/// Random calls by one reader without helpers: their results and the counters.
 fn played<S: ReadAt + 'static>(
     source: S,
     policy: &Policy,
@@ -149,7 +149,7 @@ fn readers_side_by_side_see_the_same_files() {
     }
 }
 
-/// S14 and M10: whatever shares a round with the bad sector comes, and the sector costs itself.
+/// S14 and M10: other reads in a round with a bad sector succeed.
 #[test]
 fn a_bad_sector_costs_itself() {
     let data = noise(300_000);
@@ -176,7 +176,7 @@ fn a_bad_sector_costs_itself() {
     }
 }
 
-/// A page of two blocks that are not joined is a round of two reads, in order. What is read ahead is not waited for with it.
+/// A page of two unmerged blocks is a round of two reads, in order. Read-ahead is not part of it.
 #[test]
 fn a_reader_hands_over_what_its_page_wants_and_no_more() {
     let built = Builder::new().file("file", &noise(65_536)).build();
@@ -191,7 +191,7 @@ fn a_reader_hands_over_what_its_page_wants_and_no_more() {
     let rounds = reader.image().source().rounds.lock().unwrap().clone();
     assert_eq!(rounds, [[first, first + 2048], [first + 4096, first + 6144]]);
     assert_eq!(reader.counters().deepest, 2);
-    // Four readers of the same elevator, none to help: whoever comes first hands over its own.
+    // Four readers of the same elevator without helpers: the first one submits its own requests.
     let alone = Policy { coalesce: false, workers: 0, read_ahead: "modern,max=8".into(), ..Policy::modern() };
     let (reader, node) = open(&alone);
     reader.open(&node).read_at(0, &mut [0; 4096]).unwrap();
@@ -201,7 +201,7 @@ fn a_reader_hands_over_what_its_page_wants_and_no_more() {
     assert!(counters.pages_read + counters.pages_ahead > 1, "{counters:?}");
 }
 
-/// An image whose reads from one byte on hang until they are let go.
+/// An image whose reads from one byte on block until released.
 struct Hanging {
     several: Several,
     byte: u64,
@@ -234,7 +234,7 @@ impl ReadAt for Hanging {
     }
 }
 
-/// Waits until something holds; whether it did in time.
+/// Waits until a condition holds; returns whether it did in time.
 fn within_a_minute(holds: impl Fn() -> bool) -> bool {
     let begun = Instant::now();
     while !holds() {
@@ -246,7 +246,7 @@ fn within_a_minute(holds: impl Fn() -> bool) -> bool {
     true
 }
 
-/// Who waits for a page that is with the device takes one request of others after the other, and looks for its page between them.
+/// A caller whose page is at the device takes other requests one at a time, and checks for its page in between.
 #[test]
 fn a_page_with_the_device_is_waited_for_without_a_round_of_others() {
     let built = Builder::new().file("a", &noise(4096)).file("b", &noise(65_536)).build();
@@ -273,7 +273,7 @@ fn a_page_with_the_device_is_waited_for_without_a_round_of_others() {
     assert!(rounds().iter().all(|round| round.len() == 1), "{:?}", rounds());
 }
 
-/// S12: a helper leaves a quarter of the places to those who wait for a page.
+/// S12: helpers reserve a quarter of the slots for waiting callers.
 #[test]
 fn helpers_leave_room() {
     let built = Builder::new().file("file", &noise(500_000)).build();
@@ -289,7 +289,7 @@ fn helpers_leave_room() {
     assert_eq!(reader.counters().deepest, 6);
 }
 
-/// Helpers take what is read ahead, several requests at a time.
+/// Helpers submit several read-ahead requests at once.
 #[test]
 fn helpers_hand_over_as_many_as_are_taken() {
     let built = Builder::new().file("file", &noise(2_000_000)).build();

@@ -1,4 +1,4 @@
-//! The catalogue of valid images: what is read of each is what went into it, nothing is found wrong, and with one byte changed anywhere in its
+//! The catalogue of valid images: each reads back as what went into it, without findings. With one byte changed anywhere in its
 //! structures nothing panics, nothing is read outside and the walk ends: twenty images, a thousand changes each.
 
 use crate::support::Watched;
@@ -26,14 +26,14 @@ fn read(image: &Image<Watched>) -> BTreeMap<String, Content> {
     tree
 }
 
-/// As it is to be read: the session that it is about.
+/// Opens the session that the case is about.
 fn open(valid: &Valid) -> Image<Watched> {
     let session = if valid.newest { Session::Last } else { Session::First };
     let options = Options { session, ..Options::default() };
     Image::open(Watched::new(valid.bytes.clone()), &options).unwrap_or_else(|e| panic!("{}: {e}", valid.name))
 }
 
-/// An image of the catalogue by its name.
+/// An image of the catalogue by name.
 fn named(name: &str) -> Image<Watched> {
     let found = valid::all().into_iter().find(|valid| valid.name == name);
     open(&found.unwrap_or_else(|| panic!("no image {name:?}")))
@@ -52,7 +52,7 @@ fn what_went_in_comes_out() {
     }
 }
 
-/// F1: not only what is in a file, but whose it is, what may be done with it, when that was, and which names are one file.
+/// F1: besides content also owner, permissions, times and hard links.
 #[test]
 fn attributes_are_those_that_went_in() {
     let mut compared = 0;
@@ -68,7 +68,7 @@ fn attributes_are_those_that_went_in() {
             let recorded =
                 (about.permissions, about.links, about.owner, Some(about.modified), Some(about.accessed));
             assert_eq!(seen, recorded, "{}: {path}", valid.name);
-            // One file under all its names, and no other.
+            // All names of a file share it, and no others do.
             for (other, its) in &valid.attributes {
                 let one = its.same_as == about.same_as;
                 assert_eq!(node(other).inode() == read.inode(), one, "{}: {path}, {other}", valid.name);
@@ -106,7 +106,7 @@ fn boot_images_are_files_where_they_are_asked_for() {
     assert_eq!(check(&image).findings.list(), []);
     let node = image.resolve(b"/.fathom/boot/2-efi").unwrap().unwrap();
     assert_eq!((node.size(), node.mode()), (4096, 0o100_444));
-    // Without boot images there is nothing to be shown.
+    // Without boot images the directory is absent.
     let plain = Image::open(Watched::new(find("plain").bytes), &options).unwrap();
     assert!(plain.resolve(b".fathom").unwrap().is_none());
 }
@@ -145,7 +145,7 @@ fn a_thousand_changed_bytes_in_each_harm_nobody() {
     let all = valid::all();
     assert!(all.len() >= 20);
     for valid in all {
-        // Descriptors, path tables, directories and continuations; behind them are data. Every tenth change is anywhere.
+        // Descriptors, path tables, directories and continuations come before the data. Every tenth change is anywhere.
         let structures = (32_768, valid.bytes.len().min(32_768 + 24 * 2352));
         let mut state =
             valid.name.bytes().fold(7u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte)));

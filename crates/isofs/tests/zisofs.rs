@@ -1,4 +1,4 @@
-//! Compressed files of both versions and every codec, from headers made here: the content read equals the content packed, from any offset.
+//! Compressed files of both versions and every codec, built here: the content read equals the original, from any offset.
 
 use crate::support;
 use fathom_isofs::format::codec::Codec;
@@ -7,7 +7,7 @@ use fathom_testkit::iso::{Builder, Spec, susp};
 use std::io::Write;
 
 fn content() -> Vec<u8> {
-    // Text that compresses, with a whole block of zeros in it.
+    // Compressible text with a whole block of zeros in it.
     let mut data: Vec<u8> = (0..100_000u32).map(|n| (n / 7 % 251) as u8).collect();
     data[32_768..65_536].fill(0);
     data
@@ -144,13 +144,13 @@ fn directory_and_file_must_agree() {
     assert!(fathom_isofs::check::check(&image).findings.has(Condition::Compression));
 }
 
-/// Two files with one first section, header and pointers, and different ones behind it: neither gets the other's blocks.
+/// Two files with the same first section, header and pointers, and different further sections: neither gets the other's blocks.
 #[test]
 fn files_that_begin_in_one_block_are_two() {
     let (mut one, mut two) = (vec![1; 40_000], vec![1; 40_000]);
     one[4000..].fill(7);
     two[4000..].fill(9);
-    // Stored, not compressed: equal lengths, so that the pointers are the same.
+    // Stored, not compressed: equal lengths give equal pointers.
     let stored = |data: &[u8]| {
         let blocks = data.chunks(1 << 15).map(|block| {
             let mut to = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::none());
@@ -183,7 +183,7 @@ fn files_that_begin_in_one_block_are_two() {
     let node = |path: &str| image.resolve(path.as_bytes()).unwrap().unwrap();
     let (a, b) = (node("one"), node("two"));
     assert_eq!(a.extents().unwrap().first_block(), b.extents().unwrap().first_block());
-    // By turns, of one block and of several at once.
+    // Alternately reads one block and several at once.
     let mut piece = [0; 100];
     for (node, byte) in [(&a, 7), (&b, 9), (&a, 7)] {
         assert_eq!(image.read_at(node, 20_000, &mut piece).unwrap(), 100);

@@ -1,4 +1,4 @@
-//! For checks by hand: watches a device for some seconds and prints what was seen, beside the device's own counters.
+//! Manual check: watches a device for some seconds and prints the events seen beside the device's own counters.
 //! `block_watch DEVICE SECONDS [full] [IOPS]`, e.g. `block_watch loop0 5`.
 
 use fathom_observe::block::rows::reading;
@@ -7,7 +7,7 @@ use fathom_record::block::{BlockAction, BlockEvent, RequestFlags};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-/// By action, flags, and name: cheap enough not to be what is measured.
+/// By action, flags, and name: cheap enough not to distort the measurement.
 #[derive(Default)]
 struct Counts(HashMap<(BlockAction, RequestFlags, Who), (u64, u64)>);
 

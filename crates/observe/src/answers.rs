@@ -1,34 +1,34 @@
-//! Whether the file system of a path answers. One whose server is gone may let whoever looks wait for ever, and nothing ends a process that waits
-//! so; therefore a child looks, and is left to itself if it does not come back.
+//! Checks whether the file system of a path responds. If its server is gone, a system call on the path may block for ever, and not even a
+//! signal ends the process. So a child process makes the call and is abandoned if it does not return.
 
 use crate::files::c_string;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long it may take.
+/// Time limit for the child.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The kernel itself says that a connection is broken.
+/// Time limit where the kernel itself already knows that the connection is broken.
 const AT_ONCE: Duration = Duration::from_millis(300);
 
-/// Whether it can be told at once what lies at a path, be it nothing.
+/// Whether a `stat` of the path returns in time, even if only to say that nothing is there.
 #[must_use]
 pub fn answers(path: &Path) -> bool {
     asked(path, PATIENCE, |path| {
         let mut about = std::mem::MaybeUninit::uninit();
-        // SAFETY: the path is terminated, and there is room for a stat.
+        // SAFETY: the path is NUL-terminated, and the buffer holds a stat.
         unsafe { libc::lstat(path, about.as_mut_ptr()) };
         0
     })
     .is_some()
 }
 
-/// Whether a path lies on a mount whose server is known to be gone: the kernel has broken the connection.
+/// Whether a path lies on a mount whose connection to its server the kernel has given up.
 #[must_use]
 pub fn is_cut_off(path: &Path) -> bool {
     let told = asked(path, AT_ONCE, |path| {
-        // Of all that can be asked, this is never answered from the kernel's memory.
+        // statfs is the one call that is never answered from the kernel's caches.
         let mut about = std::mem::MaybeUninit::uninit();
-        // SAFETY: the path is terminated, and there is room for a statfs.
+        // SAFETY: the path is NUL-terminated, and the buffer holds a statfs.
         let failed = unsafe { libc::statfs(path, about.as_mut_ptr()) } != 0;
         // SAFETY: errno of this thread.
         i32::from(failed && unsafe { *libc::__errno_location() } == libc::ENOTCONN)
@@ -36,10 +36,10 @@ pub fn is_cut_off(path: &Path) -> bool {
     told == Some(1)
 }
 
-/// What a child says of a path, or `None` if it says nothing in time. `look` makes system calls and nothing else.
+/// The exit status of a child that runs `look`, or `None` if it does not end in time. `look` may only make system calls.
 fn asked(path: &Path, patience: Duration, look: fn(*const libc::c_char) -> i32) -> Option<i32> {
     let Ok(path) = c_string(path) else { return Some(0) };
-    // SAFETY: between fork and _exit the child makes system calls with memory that is there; it allocates nothing and takes no lock.
+    // SAFETY: between fork and _exit the child only makes system calls on memory that exists; it neither allocates nor takes a lock.
     let child = unsafe {
         let child = libc::fork();
         if child == 0 {
@@ -54,14 +54,14 @@ fn asked(path: &Path, patience: Duration, look: fn(*const libc::c_char) -> i32) 
     let mut pause = Duration::from_micros(100);
     while Instant::now() < end {
         let mut status = 0;
-        // SAFETY: it asks for the child that was just made, and writes into the status.
+        // SAFETY: waits for the child just made and writes only to `status`.
         match unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) } {
             0 => std::thread::sleep(pause),
             ended => return Some(if ended == child { libc::WEXITSTATUS(status) } else { 0 }),
         }
         pause = (pause * 2).min(Duration::from_millis(50));
     }
-    // SAFETY: a signal to a child of ours that was not waited for.
+    // SAFETY: signals our own child, which has not been waited for.
     unsafe { libc::kill(child, libc::SIGKILL) };
     None
 }

@@ -1,15 +1,15 @@
-//! Attributes of files (`chattr`, `lsattr`) that change what a write costs. statx does not tell them.
+//! File attributes (`chattr`, `lsattr`) that change what a write costs. statx does not report them.
 
 use rustix::fs::{IFlags, Mode, OFlags};
 use std::path::PathBuf;
 
-/// More files are not looked at: a tree of millions would take longer than the phase.
+/// At most this many files are examined: a tree of millions would take longer than the phase.
 const MOST_FILES: usize = 64;
 
-/// How many of a phase's files have an attribute.
+/// How many of a phase's files have each attribute.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Attributes {
-    /// Files that were looked at.
+    /// Files examined.
     pub files: u64,
     /// Files with the attribute S: each write waits for the device.
     pub sync: u64,
@@ -17,12 +17,12 @@ pub struct Attributes {
     pub journalled: u64,
 }
 
-/// Looks at the first files of a phase. A file that cannot be opened, or whose file system has no attributes, does not count.
+/// Examines the first files of a phase. Files that cannot be opened, or whose file system has no attributes, do not count.
 #[must_use]
 pub fn of(paths: &[PathBuf]) -> Attributes {
     let mut found = Attributes::default();
     for path in paths.iter().take(MOST_FILES) {
-        // A pipe must not block us.
+        // Opening a pipe must not block.
         let how = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
         let Ok(file) = rustix::fs::open(path, how, Mode::empty()) else { continue };
         let Ok(flags) = rustix::fs::ioctl_getflags(&file) else { continue };

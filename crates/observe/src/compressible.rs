@@ -1,10 +1,9 @@
-//! How far data can be compressed, measured: what zstd leaves of a sample. A rule says what its data should be; the sample says what
-//! it is.
+//! Measures how compressible data is: the share that zstd leaves of a sample. A rule describes the data as intended, the sample as it is.
 
-/// The fastest level: what storage compresses with has no more time either (1 MiB of random bytes takes 1 to 2 ms).
+/// The fastest level: storage that compresses has no more time either (1 MiB of random bytes takes 1 to 2 ms).
 const LEVEL: i32 = 1;
 
-/// What zstd leaves of the sample, 0..=1; `None` for an empty one. Data that grows counts as 1.
+/// Compressed size over original size, 0..=1; `None` for an empty sample. Data that grows counts as 1.
 #[must_use]
 pub fn share_left(sample: &[u8]) -> Option<f64> {
     let packed = zstd::bulk::compress(sample, LEVEL).ok().filter(|_| !sample.is_empty())?;

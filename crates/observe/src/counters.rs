@@ -1,12 +1,12 @@
-//! Counters before and after a phase: what the block devices moved, what this program's own processes caused, how much dirty
-//! data the machine holds, how much CPU time the hypervisor took away, how long tasks waited for I/O.
+//! Counters before and after a phase: bytes moved by the block devices, I/O caused by this program's own processes, the machine's dirty
+//! data, CPU time stolen by the hypervisor, and time that tasks waited for I/O.
 //!
-//! Cost of a reading: one small file per device and five more, 25 us on a small virtual machine (the test below prints
-//! it). On machines with hundreds of CPUs /proc/stat alone can take a millisecond, because the kernel formats all of it. It is
-//! read between phases, never inside the clock.
+//! Cost of a reading: one small file per device and five more, 25 us on a small virtual machine (the test below prints it). On machines
+//! with hundreds of CPUs /proc/stat alone can take a millisecond, because the kernel formats all of it. It is read between phases, never
+//! inside a measured interval.
 //!
-//! /proc/self/io covers all threads, and child processes once they have been waited for: read the second snapshot after that.
-//! Device counters contain everybody's I/O.
+//! /proc/self/io covers all threads, and child processes only after they have been waited for: take the second snapshot after that.
+//! Device counters include every program's I/O.
 
 use crate::device::server::{self, Served};
 use crate::device::{DeviceStack, Role};
@@ -16,23 +16,23 @@ use fathom_record::physical::JOURNAL;
 use fathom_record::{DeviceDelta, Physical};
 use std::path::Path;
 
-/// A sector in the kernel's counters, whatever the device's own sectors are.
+/// Unit of the kernel's counters, whatever the device's sector size.
 const SECTOR_BYTES: u64 = 512;
 /// The kernel counts CPU time in hundredths of a second, whatever its timer.
 const TICK_NS: u64 = 10_000_000;
 
-/// Where counters are read.
+/// Reads the counters.
 #[derive(Debug)]
 pub struct Counters;
 
 impl Counters {
-    /// Reads them now, for the devices of `stack`, on this machine.
+    /// Reads them now on this machine, for the devices of `stack`.
     #[must_use]
     pub fn read(stack: &DeviceStack) -> Snapshot {
         Self::read_with(&Live, stack)
     }
 
-    /// The same on any machine.
+    /// Reads them through `files`, for the devices of `stack`.
     #[must_use]
     pub fn read_with(files: &dyn KernelFiles, stack: &DeviceStack) -> Snapshot {
         let text = |path: &str| files.read(Path::new(path)).ok();
@@ -70,7 +70,7 @@ impl Counters {
     }
 }
 
-/// All counters at one moment. What could not be read is `None`.
+/// All counters at one point in time. Unreadable ones are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
     method: String,
@@ -110,7 +110,7 @@ struct DiskStat {
 }
 
 impl DiskStat {
-    /// Eleven fields since 2.6, discards since 4.18, flushes since 5.5: the later ones are 0 where they are missing.
+    /// Eleven fields since 2.6, discards since 4.18, flushes since 5.5; missing ones are 0.
     fn parse(text: &str) -> Option<Self> {
         let fields: Vec<u64> =
             text.split_ascii_whitespace().map(str::parse).collect::<Result<_, _>>().ok()?;
@@ -131,7 +131,7 @@ impl DiskStat {
         })
     }
 
-    /// A server's calls and bytes in the terms of a device.
+    /// A server's calls and bytes as a device's counters.
     fn of_server(served: Served) -> Self {
         Self {
             read_ios: served.read_calls,
@@ -164,9 +164,9 @@ impl DiskStat {
     }
 }
 
-/// How far a counter has come. Counters are as wide as the kernel's `unsigned long` (32 bits on 32-bit machines), and the
-/// milliseconds are 32 bits wide everywhere. One that went backwards went round once, if that makes a step of less than half the
-/// range; otherwise it began anew (the device was replaced by another of its name): nothing is known, and 0 is said.
+/// The increase of a counter. Counters are as wide as the kernel's `unsigned long` (32 bits on 32-bit machines), except milliseconds,
+/// which are always 32 bits wide. A smaller value means one wrap-around if the step is then less than half the range; otherwise the
+/// counter was reset (the device was replaced by another of its name), and the result is 0.
 pub(crate) fn advance(before: u64, after: u64) -> u64 {
     const ROUND: u64 = 1 << 32;
     match after.checked_sub(before) {
@@ -176,7 +176,7 @@ pub(crate) fn advance(before: u64, after: u64) -> u64 {
     }
 }
 
-/// /proc/self/io: what our own processes caused at the storage.
+/// /proc/self/io: storage I/O caused by our own processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct OwnIo {
     read_bytes: u64,
@@ -210,7 +210,7 @@ pub(crate) fn meminfo_kib(meminfo: &str, name: &str) -> Option<u64> {
 struct CpuTicks {
     all: u64,
     steal: u64,
-    /// In programs' own code, and not in the kernel's.
+    /// In programs' own code, not in the kernel.
     user: u64,
     /// Neither idle nor stolen.
     busy: u64,
@@ -221,7 +221,7 @@ impl CpuTicks {
         let fields = text.lines().next()?.strip_prefix("cpu ")?;
         let ticks: Vec<u64> =
             fields.split_ascii_whitespace().map(str::parse).collect::<Result<_, _>>().ok()?;
-        // user nice system idle iowait irq softirq steal; the guests' time that follows is contained in user and nice.
+        // user nice system idle iowait irq softirq steal; the guest time that follows is part of user and nice.
         (ticks.len() >= 8).then(|| Self {
             all: ticks[..8].iter().fold(0, |sum: u64, &n| sum.saturating_add(n)),
             steal: ticks[7],
@@ -254,8 +254,8 @@ fn uptime_ns(text: &str) -> Option<u64> {
 }
 
 impl Snapshot {
-    /// What happened between this snapshot and a later one of the same stack. Where the file system has several devices for its
-    /// data, the first entry is their sum, named "sda+sdb".
+    /// The difference between this snapshot and a later one of the same stack. If the file system has several data devices, the first
+    /// entry is their sum, named "sda+sdb".
     #[must_use]
     pub fn until(&self, later: &Self) -> Physical {
         let mut notes: Vec<String> = self.note.iter().cloned().collect();
@@ -291,14 +291,14 @@ impl Snapshot {
         }
     }
 
-    /// Dirty plus writeback data of the whole machine at this moment.
+    /// Dirty plus write-back data of the whole machine.
     #[must_use]
     pub fn dirty_bytes(&self) -> Option<u64> {
         self.dirty_bytes
     }
 
-    /// What other programs left of the processors until a later snapshot, in which we spent `own_ns` in our own code. What
-    /// others do in the kernel cannot be told from its work for us. `None` over less than 20 ticks, which tell little.
+    /// CPU time that other programs left us until a later snapshot, in which we spent `own_ns` in our own code. The kernel's work for
+    /// others cannot be told apart from its work for us. `None` over less than 20 ticks, which are too coarse.
     #[must_use]
     pub fn crowd(&self, later: &Self, own_ns: u64) -> Option<Crowd> {
         const FEWEST_TICKS: u64 = 20;
@@ -309,14 +309,14 @@ impl Snapshot {
         Some(Crowd { others: others as f64 / all, idle: 1.0 - (used as f64 / all).min(1.0) })
     }
 
-    /// CPU time that all programs and the kernel used until a later snapshot, ns.
+    /// CPU time used by all programs and the kernel until a later snapshot, ns.
     #[must_use]
     pub fn busy_ns(&self, later: &Self) -> Option<u64> {
         Some(later.cpu?.busy.saturating_sub(self.cpu?.busy).saturating_mul(TICK_NS))
     }
 
-    /// Share of the CPU time that the hypervisor gave to others at least, 0..=1. The kernel counts in ticks of 10 ms, and one of them
-    /// may belong to the time before. `None` over less than ten, which tell nothing, and where the kernel does not tell.
+    /// Minimum share of CPU time given to other guests by the hypervisor, 0..=1. The kernel counts in ticks of 10 ms, and one of them may
+    /// belong to the time before. `None` over less than ten ticks, or if the kernel does not report it.
     #[must_use]
     pub fn steal_share(&self, later: &Self) -> Option<f64> {
         let (before, after) = (self.cpu?, later.cpu?);
@@ -326,14 +326,13 @@ impl Snapshot {
         Some(steal.saturating_sub(1) as f64 / all as f64)
     }
 
-    /// Share of the time during which at least one task of the machine waited for I/O, 0..=1; `None` where the kernel has no
-    /// pressure figures.
+    /// Share of the time in which at least one task of the machine waited for I/O, 0..=1; `None` if the kernel has no pressure figures.
     #[must_use]
     pub fn io_pressure_share(&self, later: &Self) -> Option<f64> {
         self.pressure(later, |p| p.some_us)
     }
 
-    /// The same for the time during which every task that had something to do waited for I/O.
+    /// Share of the time in which every non-idle task waited for I/O, 0..=1; `None` if the kernel has no pressure figures.
     #[must_use]
     pub fn io_stall_share(&self, later: &Self) -> Option<f64> {
         self.pressure(later, |p| p.full_us)
@@ -346,7 +345,7 @@ impl Snapshot {
     }
 }
 
-/// Several devices as one, of their kind if they are of one.
+/// Several devices as one, with their kind if all have the same.
 fn sum(devices: &[DeviceDelta]) -> DeviceDelta {
     let mut all = DeviceDelta::default();
     if let Some(first) = devices.first().filter(|f| devices.iter().all(|d| d.kind == f.kind)) {
@@ -368,7 +367,7 @@ fn sum(devices: &[DeviceDelta]) -> DeviceDelta {
         all.read_ms += d.read_ms;
         all.write_ms += d.write_ms;
         all.queue_ms += d.queue_ms;
-        // Devices work side by side: the busiest one bounds the time.
+        // Devices work in parallel: the busiest one bounds the time.
         all.busy_ms = all.busy_ms.max(d.busy_ms);
     }
     all
@@ -457,7 +456,7 @@ mod tests {
         assert_eq!(crowd(500, 500), Some(Crowd { others: 0.4, idle: 0.5 }));
         assert_eq!(crowd(50, 50), Some(Crowd { others: 0.0, idle: 0.5 }), "all of it was ours");
         assert_eq!(crowd(10, 9), None);
-        // A phase of milliseconds: one tick of three was called 33 %.
+        // In a phase of milliseconds, one tick of three was reported as 33 %.
         let ticks = |busy: u64, steal: u64| {
             let text = format!("cpu  {busy} 0 10 100 5 0 0 {steal} 3 0\n");
             Snapshot { cpu: CpuTicks::parse(&text), ..Snapshot::default() }
@@ -557,7 +556,7 @@ mod tests {
             physical.devices.iter().map(|d| (d.name.as_str(), d.level, d.kind.as_str())).collect();
         assert_eq!(kinds, [("sda", 0, "disk"), ("sdb1", 0, "journal"), ("sdb", 1, "journal")]);
         assert_eq!(physical.lowest_level(), 0, "below the files is nothing");
-        // What is written goes to the journal first, and counts.
+        // Data goes to the journal first, and counts.
         assert_eq!(seen("rw,data=journal").devices[0].name, "sda+sdb1");
     }
 
@@ -609,7 +608,7 @@ mod tests {
             .collect();
         costs_us.sort_unstable();
         println!("a reading costs {} us (best), {} us (median)", costs_us[0], costs_us[25]);
-        // The best of fifty, with room for slow machines: a reading that had become expensive by design would not pass.
+        // The best of fifty, with a margin for slow machines: a reading that became expensive by design would fail.
         assert!(costs_us[0] < 20_000, "{costs_us:?}");
         let physical = first.until(&Counters::read(&stack));
         assert_eq!(physical.method, stack.method);

@@ -1,11 +1,11 @@
-//! What the file system has below a region of a file: data, a hole, or an extent that is allocated and was never written. Reading the
-//! latter two moves nothing at a device: what is measured then is the kernel. Regions come from whoever knows what will be read; the
-//! answer goes into a record, and its gaps to whoever may fill them. Nothing is written here.
+//! What the file system has for a region of a file: data, a hole, or an unwritten extent (allocated, never written). Reading the latter
+//! two causes no device I/O, so a measurement would measure the kernel. Callers pass the regions they will read; the sums go into a
+//! record, and the gaps to a caller that may fill them. Nothing is written here.
 //!
-//! FIEMAP tells the extents and which of them are unwritten, but it is the state on disk: data that lie only in the page cache (dirty
-//! over an unwritten extent, or being written back) may look like a gap. lseek(SEEK_DATA) knows those, but takes clean cached pages of
-//! an unwritten extent for data, too. So FIEMAP is asked first; a file without gaps, the ordinary one, costs nothing more. Each gap is
-//! then held against SEEK_DATA, and what that calls data is believed only if something of it is dirty or under way.
+//! FIEMAP lists extents and their unwritten flag, but as of the state on disk: data only in the page cache (dirty over an unwritten
+//! extent, or under write-back) may look like a gap. lseek(SEEK_DATA) knows about those, but also reports clean cached pages of an
+//! unwritten extent as data. So FIEMAP comes first; the usual file without gaps costs nothing more. Each gap is then checked with
+//! SEEK_DATA, and its data counts only if some of it is dirty or under write-back.
 //!
 //! A file of one extent costs an open, an fstat, one FIEMAP and a close: 1.2 µs where an empty system call costs 0.2 (see the test
 //! `a_look_at_one_extent_is_cheap`).
@@ -20,30 +20,30 @@ use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Why it is not known what lies below a file.
+/// Why the extents of a file are unknown.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExtentsError {
     /// The file could not be opened or examined.
     #[error("the extents of {} could not be examined: {source}", path.display())]
     File {
-        /// The file.
+        /// Its path.
         path: PathBuf,
-        /// Why.
+        /// The error of the system call.
         source: io::Error,
     },
-    /// A directory, a device, a pipe.
+    /// Not a regular file: a directory, a device, a pipe.
     #[error("{} is no regular file, so no file system can tell what lies below it", path.display())]
     NotRegular {
-        /// What was named.
+        /// Its path.
         path: PathBuf,
     },
-    /// Neither call helps.
+    /// The file system supports neither call.
     #[error("the file system of {} does not tell holes from data: FIEMAP answers {source}, and SEEK_HOLE finds none, which may mean that it does not look", path.display())]
     NotTold {
-        /// The file.
+        /// Its path.
         path: PathBuf,
-        /// What FIEMAP answered.
+        /// The error of FIEMAP.
         source: io::Error,
     },
 }
@@ -51,37 +51,36 @@ pub enum ExtentsError {
 /// A part of a file that holds no data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gap {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
     /// First byte.
     pub start: u64,
     /// Length in bytes.
     pub length: u64,
-    /// Whether blocks belong to it (an unwritten extent) or not (a hole).
+    /// True for an unwritten extent, which has blocks; false for a hole.
     pub unwritten: bool,
 }
 
-/// What was found.
+/// Result of examining regions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// The sums. Nothing was filled.
+    /// The sums before any gap is filled.
     pub extents: Extents,
     /// The holes and unwritten extents.
     pub gaps: Vec<Gap>,
 }
 
-/// Holes and unwritten extents in regions of files, given as (path, first byte, length); `None` where the file system does not tell.
-/// [`look`] says why, and where they are.
+/// Sums of holes and unwritten extents in regions of files, given as (path, first byte, length); `None` where the file system does not
+/// report them. [`look`] also returns the reason and the positions.
 #[must_use]
 pub fn of(regions: &[(PathBuf, u64, u64)]) -> Option<Extents> {
     look(regions).ok().map(|found| found.extents)
 }
 
-/// Looks at regions of files. What lies beyond the end of a file, or in a file that is not there, does not count; what several
-/// regions share counts once.
+/// Examines regions of files. Bytes beyond the end of a file and missing files do not count; overlapping parts of regions count once.
 ///
 /// # Errors
-/// If one of the files is no regular file, cannot be opened, or lies on a file system that does not tell.
+/// If a file is not regular, cannot be opened, or lies on a file system that does not report extents.
 pub fn look(regions: &[(PathBuf, u64, u64)]) -> Result<Found, ExtentsError> {
     let mut found = Found::default();
     let mut order: Vec<&(PathBuf, u64, u64)> = regions.iter().filter(|r| r.2 > 0).collect();
@@ -92,7 +91,7 @@ pub fn look(regions: &[(PathBuf, u64, u64)]) -> Result<Found, ExtentsError> {
         let (these, others) = rest.split_at(count);
         rest = others;
         let Some(file) = open(path)? else { continue };
-        // Sorted by start: what an earlier region has covered is behind `done`.
+        // Sorted by start: everything covered by earlier regions ends at `done`.
         let mut done = 0;
         for (_, start, length) in these {
             let from = done.max(*start);
@@ -110,19 +109,19 @@ pub fn look(regions: &[(PathBuf, u64, u64)]) -> Result<Found, ExtentsError> {
     Ok(found)
 }
 
-/// An open regular file; `None` if it is not there.
+/// Opens a regular file; `None` if it does not exist.
 fn open(path: &Path) -> Result<Option<Opened<'_>>, ExtentsError> {
     let failed = |source| ExtentsError::File { path: path.into(), source };
     let c_path = c_string(path).map_err(failed)?;
-    // A pipe must not block us.
+    // Opening a pipe must not block.
     let flags = libc::O_RDONLY | libc::O_CLOEXEC | libc::O_NONBLOCK | libc::O_NOCTTY;
-    // SAFETY: the path is a C string that lives through the call.
+    // SAFETY: a NUL-terminated string that outlives the call.
     let descriptor = unsafe { libc::open(c_path.as_ptr(), flags) };
     if descriptor < 0 {
         let source = io::Error::last_os_error();
         return if source.kind() == io::ErrorKind::NotFound { Ok(None) } else { Err(failed(source)) };
     }
-    // SAFETY: the descriptor was just opened and belongs to nobody else.
+    // SAFETY: the descriptor was just opened and has no other owner.
     let file = unsafe { File::from_raw_fd(descriptor) };
     let about = file.metadata().map_err(failed)?;
     if !about.is_file() {
@@ -141,7 +140,7 @@ struct Opened<'a> {
 type Span = (u64, u64);
 
 impl Opened<'_> {
-    /// Looks at one region, which lies inside the file.
+    /// Examines one region, which lies inside the file.
     fn look(&self, from: u64, to: u64, gaps: &mut Vec<Gap>) -> Result<Extents, ExtentsError> {
         let mut extents = Extents { bytes: to - from, ..Extents::default() };
         let mut note = |span: Span, unwritten: bool| {
@@ -173,7 +172,7 @@ impl Opened<'_> {
                     note(span, false);
                 })
                 .map_err(failed)?;
-                // A file system that does not look says that all is data; one that shows a hole does look.
+                // A file system without real support reports everything as data; one that reports a hole has support.
                 if !any && !seeks_truly(&self.file) {
                     return Err(ExtentsError::NotTold { path: self.path.into(), source });
                 }
@@ -182,7 +181,7 @@ impl Opened<'_> {
         Ok(extents)
     }
 
-    /// Holds a gap that FIEMAP told of against what the page cache knows.
+    /// Checks a gap found by FIEMAP against the page cache.
     fn examine(&self, span: Span, unwritten: bool, note: &mut impl FnMut(Span, bool)) -> io::Result<()> {
         let mut at = span.0;
         let mut cached = Vec::new();
@@ -197,11 +196,11 @@ impl Opened<'_> {
             cached.push((at, span.1));
         }
         for part in cached {
-            // Dirty, or on its way to the disk: data.
+            // Dirty or under write-back: data.
             if !unwritten || !residency::is_clean(&self.file, part.0, part.1 - part.0) {
                 continue;
             }
-            // Nothing is under way, so now the state on disk is the truth: what was being written before is written there by now.
+            // Nothing is in flight any more, so the state on disk is now current, including pages that were under write-back before.
             let mut still = Vec::new();
             fiemap_gaps(&self.file, part.0, part.1, &mut still)?;
             still.into_iter().for_each(|(gap, unwritten)| note(gap, unwritten));
@@ -214,7 +213,7 @@ impl Opened<'_> {
 fn seek_gaps(file: &File, from: u64, to: u64, mut gap: impl FnMut(Span)) -> io::Result<()> {
     let mut at = from;
     while at < to {
-        // No data any more: ENXIO.
+        // ENXIO: no more data.
         let data = seek(file, at, libc::SEEK_DATA)?.unwrap_or(to).min(to);
         if at < data {
             gap((at, data));
@@ -240,21 +239,21 @@ fn seek(file: &File, at: u64, whence: libc::c_int) -> io::Result<Option<u64>> {
     }
 }
 
-/// Whether SEEK_HOLE is known to look on a file system without FIEMAP.
+/// Whether SEEK_HOLE is known to work on a file system without FIEMAP.
 fn seeks_truly(file: &File) -> bool {
     const TMPFS: u64 = 0x0102_1994;
     const ZFS: u64 = 0x2fc1_2fc1;
     let mut about = MaybeUninit::<libc::statfs>::zeroed();
-    // SAFETY: the descriptor is open and the structure has room for the answer.
+    // SAFETY: the descriptor is open and the buffer has the structure's size.
     if unsafe { libc::fstatfs(file.as_raw_fd(), about.as_mut_ptr()) } != 0 {
         return false;
     }
-    // SAFETY: a structure of integers, filled by the kernel, zero where it did not.
+    // SAFETY: a structure of integers, zeroed and then filled by the kernel.
     let kind = unsafe { about.assume_init() }.f_type;
     [TMPFS, ZFS].contains(&(kind as u64 & 0xffff_ffff))
 }
 
-/// Extents asked for at once. More than 64 would take longer to copy than a second call.
+/// Extents per call. Copying more than 64 would take longer than a second call.
 const BATCH: usize = 64;
 
 /// `struct fiemap_extent` of linux/fiemap.h.
@@ -286,7 +285,7 @@ const FS_IOC_FIEMAP: libc::Ioctl = 0xc020_660b_u32 as libc::Ioctl;
 const EXTENT_LAST: u32 = 0x1;
 const EXTENT_UNWRITTEN: u32 = 0x800;
 
-/// One batch of extents of a region, in order, and whether they are all there is.
+/// One batch of a region's extents, in order, and whether it is the last.
 fn fiemap(file: &File, from: u64, to: u64) -> io::Result<(Vec<FiemapExtent>, bool)> {
     let mut map = Fiemap {
         start: from,
@@ -297,18 +296,18 @@ fn fiemap(file: &File, from: u64, to: u64) -> io::Result<(Vec<FiemapExtent>, boo
         reserved: 0,
         extents: [const { MaybeUninit::uninit() }; BATCH],
     };
-    // SAFETY: the descriptor is open; the structure has the kernel's layout and room for `extent_count` extents.
+    // SAFETY: the descriptor is open; the structure has the kernel's layout and space for `extent_count` extents.
     if unsafe { libc::ioctl(file.as_raw_fd(), FS_IOC_FIEMAP, &raw mut map) } != 0 {
         return Err(io::Error::last_os_error());
     }
     let count = (map.mapped_extents as usize).min(BATCH);
-    // SAFETY: the kernel has filled as many as it counts.
+    // SAFETY: the kernel has initialised the first `count` extents.
     let extents: Vec<_> = map.extents[..count].iter().map(|e| unsafe { e.assume_init() }).collect();
     let last = count < BATCH || extents.last().is_some_and(|e| e.flags & EXTENT_LAST != 0);
     Ok((extents, last))
 }
 
-/// A part of a file and where it lies.
+/// A part of a file and its position on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed {
     /// First byte in the file.
@@ -319,15 +318,15 @@ pub struct Placed {
     pub length: u64,
 }
 
-/// What a file system says of an extent whose place on the device means nothing: not known yet, compressed or encrypted or shared
-/// with other data, inside the inode.
+/// Flags of extents without a usable device position: not allocated yet, compressed, encrypted, shared with other data, or inside the
+/// inode.
 const EXTENT_ELSEWHERE: u32 = 0x2 | 0x4 | 0x8 | 0x80 | 0x100 | 0x200 | 0x400;
 
-/// Where the data of a file lie on the device of its file system, as the file system tells it; nothing for a file that is not there.
-/// Extents whose place means nothing to a device (delayed allocation, compressed, inline) are left out.
+/// Positions of a file's data on its file system's device, as the file system reports them; empty for a missing file. Extents without a
+/// usable position (delayed allocation, compressed, inline) are left out.
 ///
 /// # Errors
-/// If the file cannot be opened or its file system does not tell.
+/// If the file cannot be opened or its file system does not report extents.
 pub fn placed(path: &Path) -> Result<Vec<Placed>, ExtentsError> {
     let Some(opened) = open(path)? else { return Ok(Vec::new()) };
     let mut placed: Vec<Placed> = Vec::new();
@@ -348,7 +347,7 @@ pub fn placed(path: &Path) -> Result<Vec<Placed>, ExtentsError> {
     Ok(placed)
 }
 
-/// The parts of the region that hold no data on disk, and whether blocks belong to them.
+/// The parts of the region without data on disk, each with whether it has blocks.
 fn fiemap_gaps(file: &File, from: u64, to: u64, gaps: &mut Vec<(Span, bool)>) -> io::Result<()> {
     let mut at = from;
     while at < to {

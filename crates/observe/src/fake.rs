@@ -1,11 +1,11 @@
-//! A machine for tests: a directory tree that stands for `/`, and what the system calls would answer for chosen paths.
+//! A machine for tests: a directory tree in place of `/`, and the results of system calls for chosen paths.
 
 use crate::files::{FileSize, KernelFiles, MountKey, Space, sorted_names};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The machine. Paths given to it are those of the machine, not of the temporary directory.
+/// A fake machine. Its methods take the machine's paths, not those of the temporary directory.
 pub(crate) struct Fake {
     root: tempfile::TempDir,
     mounts: BTreeMap<PathBuf, MountKey>,
@@ -14,13 +14,12 @@ pub(crate) struct Fake {
 }
 
 impl Fake {
-    /// An empty machine.
     pub(crate) fn new() -> Self {
         let root = tempfile::tempdir().expect("a directory");
         Self { root, mounts: BTreeMap::new(), space: Space::default(), refused: BTreeSet::new() }
     }
 
-    /// Where a path of the machine really is.
+    /// The real location of one of the machine's paths.
     pub(crate) fn inside(&self, path: &Path) -> PathBuf {
         self.root.path().join(path.strip_prefix("/").unwrap_or(path))
     }
@@ -31,7 +30,7 @@ impl Fake {
         self
     }
 
-    /// The same on a machine in use.
+    /// Adds or replaces a file later in a test.
     pub(crate) fn put(&mut self, path: &str, text: &str) {
         let real = self.inside(Path::new(path));
         std::fs::create_dir_all(real.parent().expect("a parent")).expect("directories");
@@ -43,7 +42,7 @@ impl Fake {
         std::fs::remove_file(self.inside(Path::new(path))).expect("a file to remove");
     }
 
-    /// Sets a file's length; what is added is a hole.
+    /// Sets a file's length, extending it by a hole.
     pub(crate) fn lengthen(&self, path: &str, bytes: u64) {
         let file = std::fs::File::options().write(true).open(self.inside(Path::new(path))).expect("a file");
         file.set_len(bytes).expect("a length");
@@ -57,13 +56,13 @@ impl Fake {
         self
     }
 
-    /// Says to which mount a path and all below it belong.
+    /// Assigns a path and everything below it to a mount.
     pub(crate) fn on_mount(mut self, path: &str, mount_id: u64, device: (u32, u32)) -> Self {
         self.mounts.insert(path.into(), MountKey { mount_id: Some(mount_id), device });
         self
     }
 
-    /// As `on_mount`, for a kernel that does not tell mount ids.
+    /// As `on_mount`, for a kernel that does not report mount ids.
     pub(crate) fn on_device(mut self, path: &str, device: (u32, u32)) -> Self {
         self.mounts.insert(path.into(), MountKey { mount_id: None, device });
         self
@@ -75,7 +74,7 @@ impl Fake {
         self
     }
 
-    /// This user may not read a file, or list a directory.
+    /// Makes a file or directory unreadable.
     pub(crate) fn refuse(mut self, path: &str) -> Self {
         self.refused.insert(path.into());
         self

@@ -1,5 +1,5 @@
-//! The kernel's files behind a small trait: production reads the running machine, tests read a tree in a temporary directory.
-//! Only what this crate needs is here; absence of a file is an ordinary answer.
+//! The kernel's files behind a small trait: production reads the running machine, tests read a tree in a temporary directory. It covers
+//! only what this crate needs; a missing file is an ordinary result.
 
 use std::ffi::CString;
 use std::io::{self, Read as _};
@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-/// Which mount a path belongs to.
+/// Identifies the mount of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MountKey {
     /// The id in /proc/self/mountinfo; `None` before Linux 5.8.
@@ -16,35 +16,35 @@ pub struct MountKey {
     pub device: (u32, u32),
 }
 
-/// Space of a file system.
+/// Space and inode figures of a file system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Space {
     /// Allocation unit.
     pub block_bytes: u64,
     /// Size of the file system.
     pub total_bytes: u64,
-    /// Space an ordinary user may still fill.
+    /// Space still available to an ordinary user.
     pub free_bytes: u64,
-    /// Space that is taken. Less than total - free where a part is reserved.
+    /// Space in use. Less than total - free if a part is reserved.
     pub used_bytes: u64,
-    /// Number of files (inodes) it can hold, 0 where it has no limit.
+    /// Maximum number of files (inodes), 0 if there is no limit.
     pub files_total: u64,
-    /// Of those, how many are free for an ordinary user.
+    /// Number of those available to an ordinary user.
     pub files_free: u64,
 }
 
-/// Size of a file.
+/// Length and allocation of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileSize {
-    /// Its length.
+    /// Length in bytes.
     pub length_bytes: u64,
-    /// What is allocated for it: less than the length if it has holes.
+    /// Allocated bytes: less than the length if the file has holes.
     pub allocated_bytes: u64,
 }
 
 impl FileSize {
     fn of(about: &std::fs::Metadata) -> Self {
-        /// `st_blocks` counts these, whatever the file system's blocks are.
+        /// Unit of `st_blocks`, whatever the file system's block size.
         const UNIT_BYTES: u64 = 512;
         Self {
             length_bytes: about.len(),
@@ -52,25 +52,25 @@ impl FileSize {
         }
     }
 
-    /// Of a file of the running machine.
+    /// The size of a file on the running machine.
     pub(crate) fn read(path: &Path) -> io::Result<Self> {
         path.metadata().map(|about| Self::of(&about))
     }
 }
 
-/// The kernel as a reader sees it.
+/// Read access to the kernel's files.
 pub trait KernelFiles {
     /// The whole text of a small file.
     fn read(&self, path: &Path) -> io::Result<String>;
-    /// Where a symbolic link leads, as it is written.
+    /// The target of a symbolic link, as stored.
     fn read_link(&self, path: &Path) -> io::Result<PathBuf>;
-    /// The path without any symbolic link.
+    /// The path with all symbolic links resolved.
     fn canonical(&self, path: &Path) -> io::Result<PathBuf>;
     /// Names in a directory, sorted.
     fn list(&self, path: &Path) -> io::Result<Vec<String>>;
     /// The mount that holds a path.
     fn mount_of(&self, path: &Path) -> io::Result<MountKey>;
-    /// The number of the block device that a path leads to, if it does.
+    /// The number of the block device at a path; `None` if it is something else.
     fn block_device_at(&self, _path: &Path) -> Option<(u32, u32)> {
         None
     }
@@ -79,14 +79,14 @@ pub trait KernelFiles {
     /// Length and allocation of a file.
     fn size_of(&self, path: &Path) -> io::Result<FileSize>;
 
-    /// A file's text without the white space around it; `None` if it cannot be read or is empty.
+    /// A file's trimmed text; `None` if it cannot be read or is empty.
     fn trimmed(&self, path: &Path) -> Option<String> {
         self.read(path).ok().map(|t| t.trim().to_string()).filter(|t| !t.is_empty())
     }
 }
 
-/// The bytes of an attribute of sysfs. It comes in one piece and is at most a page long, so one call reads nearly all of them; an
-/// environment has hundreds.
+/// The bytes of a sysfs attribute. It is at most a page long and read in one piece, so one call suffices for nearly all; an environment
+/// has hundreds.
 fn attribute(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = std::fs::File::open(path)?;
     let mut bytes = vec![0; 4096];
@@ -105,7 +105,7 @@ pub struct Live;
 
 impl KernelFiles for Live {
     fn read(&self, path: &Path) -> io::Result<String> {
-        // Some sysfs attributes hold bytes of the hardware's choosing.
+        // Some sysfs attributes contain arbitrary bytes from the hardware.
         let has_attributes = ["/sys/block", "/sys/class", "/sys/dev", "/sys/devices", "/sys/fs"];
         let is_attribute = has_attributes.iter().any(|dir| path.starts_with(dir));
         let bytes = if is_attribute { attribute(path) } else { std::fs::read(path) };
@@ -132,9 +132,9 @@ impl KernelFiles for Live {
     fn mount_of(&self, path: &Path) -> io::Result<MountKey> {
         let c_path = c_string(path)?;
         let mask = libc::STATX_BASIC_STATS | libc::STATX_MNT_ID;
-        // SAFETY: `statx` is a plain structure of integers, for which all zeros is a value.
+        // SAFETY: `statx` is a plain structure of integers, so all zeros is valid.
         let mut found: libc::statx = unsafe { std::mem::zeroed() };
-        // SAFETY: the path is a C string that lives through the call, and `found` is a valid place for the answer.
+        // SAFETY: a NUL-terminated string that outlives the call, and a valid buffer for the result.
         let done =
             unsafe { libc::statx(libc::AT_FDCWD, c_path.as_ptr(), libc::AT_NO_AUTOMOUNT, mask, &mut found) };
         if done != 0 {
@@ -146,9 +146,9 @@ impl KernelFiles for Live {
 
     fn space_of(&self, path: &Path) -> io::Result<Space> {
         let c_path = c_string(path)?;
-        // SAFETY: `statvfs` is a plain structure of integers, for which all zeros is a value.
+        // SAFETY: `statvfs` is a plain structure of integers, so all zeros is valid.
         let mut found: libc::statvfs64 = unsafe { std::mem::zeroed() };
-        // SAFETY: as above: a living C string and a valid place for the answer.
+        // SAFETY: a NUL-terminated string that outlives the call, and a valid buffer for the result.
         if unsafe { libc::statvfs64(c_path.as_ptr(), &mut found) } != 0 {
             return Err(io::Error::last_os_error());
         }
@@ -178,7 +178,7 @@ pub(crate) fn sorted_names(path: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// A path for a system call.
+/// Converts a path for a system call.
 pub(crate) fn c_string(path: &Path) -> io::Result<CString> {
     CString::new(path.as_os_str().as_bytes()).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))
 }

@@ -1,22 +1,22 @@
-//! How much of a device's traffic was not ours. An estimate from below, from figures of the whole machine and from who issued the
-//! requests where they were watched: it misses what hides behind our own traffic, and it does not take our own metadata for a neighbour.
+//! Estimates how much of a device's traffic was not ours, from machine-wide figures and from the issuers of requests where they were
+//! watched. It is a lower bound: it misses traffic hidden behind our own, and does not attribute our own metadata to others.
 
 use fathom_record::block::{DeviceActivity, Issuer, IssuerKind};
 use fathom_record::{OpKind, Phase, Physical, Repetition, Run};
 
-/// Above this share of the device's bytes a neighbour matters ...
+/// Others matter above this share of the device's bytes ...
 const SHARE: f64 = 0.02;
-/// ... if it is more than the few metadata blocks every system writes now and then.
+/// ... if it is more than the occasional metadata blocks that every system writes.
 pub(crate) const LEAST_BYTES: u64 = 1 << 20;
 
-/// Bytes that others moved at the device.
+/// Bytes that other programs moved at the device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Foreign {
     /// Read by others.
     pub read_bytes: u64,
     /// Written by others.
     pub write_bytes: u64,
-    /// Everything the device moved.
+    /// All bytes that the device moved.
     pub device_bytes: u64,
 }
 
@@ -43,7 +43,7 @@ impl Foreign {
     }
 }
 
-/// The estimate for every phase that was measured, the largest of its repetitions: one that matters before one that does not.
+/// The estimate for every measured phase: the largest of its repetitions, with ones that matter first.
 #[must_use]
 pub fn by_phase(run: &Run) -> Vec<(&Phase, Option<Foreign>)> {
     let worse =
@@ -52,7 +52,7 @@ pub fn by_phase(run: &Run) -> Vec<(&Phase, Option<Foreign>)> {
     measured.map(|phase| (phase, phase.repetitions.iter().filter_map(of).max_by(worse))).collect()
 }
 
-/// The estimate for one repetition, by what tells more of them: the counters, or who issued the requests.
+/// The estimate for one repetition, from the counters or from the requests' issuers, whichever shows more.
 #[must_use]
 pub fn of(repetition: &Repetition) -> Option<Foreign> {
     let counted = estimate(&repetition.physical, metadata_calls(repetition))?;
@@ -61,16 +61,16 @@ pub fn of(repetition: &Repetition) -> Option<Foreign> {
         block.and_then(|b| b.devices.iter().find(|d| d.name == repetition.physical.devices[0].name));
     let Some(device) = watched else { return Some(counted) };
     let (read_bytes, issued) = issued_by_others(device);
-    // More than they issued is theirs only if it was written back: a journal's writes are nobody's.
+    // More bytes than they issued are theirs only if written back: a journal's writes belong to no program.
     let written_back: u64 =
         device.issuers.iter().filter(|i| i.kind == IssuerKind::Writeback).map(|i| i.write_bytes).sum();
     let write_bytes = counted.write_bytes.min(issued.saturating_add(written_back)).max(issued);
-    // Requests are watched for a little longer than the counters span: the whole holds what was seen of its parts.
+    // Requests are watched slightly longer than the counters span, so the total must cover the observed parts.
     let seen: u64 = device.issuers.iter().map(|i| i.read_bytes.saturating_add(i.write_bytes)).sum();
     Some(Foreign { read_bytes, write_bytes, device_bytes: counted.device_bytes.max(seen) })
 }
 
-/// Calls that change names, which are written by the journal and are charged to nobody.
+/// Calls that change names, whose writes go through the journal and are charged to no process.
 fn metadata_calls(repetition: &Repetition) -> u64 {
     let stats = repetition.workers.iter().flat_map(|w| &w.stats);
     stats.filter(|s| matches!(s.op, OpKind::Open | OpKind::Delete)).map(|s| s.ops).sum()
@@ -83,19 +83,18 @@ pub(crate) fn issued_by_others(device: &DeviceActivity) -> (u64, u64) {
     (sum(|i| i.read_bytes), sum(|i| i.write_bytes))
 }
 
-/// What a journal commit may write beside the data, for each flush the device saw: a descriptor, a few metadata blocks, the
-/// commit block.
+/// Upper bound of a journal commit's overhead, per flush at the device: a descriptor, a few metadata blocks, the commit block.
 const COMMIT_BYTES: u64 = 64 * 1024;
-/// What it may write for a file that is made or deleted: directory, inode and bitmaps.
+/// Upper bound of metadata writes for a created or deleted file: directory, inode and bitmaps.
 const METADATA_BYTES: u64 = 16 * 1024;
 
-/// The estimate from counters; `None` without those of a device or of our own I/O. Without the dirty data of the machine at the
-/// start writes are not judged.
+/// The estimate from counters; `None` without those of a device or of our own I/O. If the machine's dirty data at the start is unknown,
+/// writes are not judged.
 ///
-/// Reads are simple: the kernel charges a read to the process that causes it, metadata and read-ahead included, so what the
-/// device read beyond our own charge was read by somebody else. Writes are charged when a page is dirtied and reach the device
-/// later, from kernel threads, together with a journal. What we are allowed without blame is what was dirty before, twice what
-/// we wrote (journalled or mirrored data), a journal commit for every flush, and metadata of every file that was made or deleted.
+/// Reads: the kernel charges a read to the process that causes it, including metadata and read-ahead, so device reads beyond our own
+/// charge are by others. Writes are charged when a page is dirtied and reach the device later, from kernel threads, together with a
+/// journal. Our allowance is the data that was dirty before, twice our own writes (journalled or mirrored data), a journal commit per
+/// flush, and metadata of every created or deleted file.
 #[must_use]
 fn estimate(physical: &Physical, metadata_calls: u64) -> Option<Foreign> {
     let device = physical.devices.first()?;
@@ -191,7 +190,7 @@ mod tests {
         assert_eq!(written(&repetition), MIB, "the journal is nobody's");
     }
 
-    /// A read of 4 KiB beside a program that wrote, as counters and block events told of it: the events span more.
+    /// A read of 4 KiB beside a program that writes, as seen by counters and by block events: the events span more time.
     fn beside_a_writer() -> (Phase, Repetition) {
         let issuer = |kind, read_bytes, write_bytes| Issuer {
             kind,
@@ -227,7 +226,7 @@ mod tests {
         assert_eq!(odd.share(), 1.0);
     }
 
-    /// The finding, the reason for doubt and the check of trust speak of the same bytes.
+    /// The finding, the doubt and the trust check report the same bytes.
     #[test]
     fn one_answer_is_given_everywhere() {
         let (phase, repetition) = beside_a_writer();

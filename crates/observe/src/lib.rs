@@ -1,29 +1,28 @@
-//! Where a measurement ran and what reached the device. Everything here is read from the kernel's files and calls, nothing is
-//! changed, except that [`residency::evict`] writes a file's dirty pages back and drops them from the page cache when asked, and that
-//! [`block::Instance`] makes a tracefs instance of its own, which it removes, and that
-//! [`knobs`] turns the kernel's settings, under a journal that puts them back.
+//! Where a measurement ran and what reached the device. Everything is read from the kernel's files and calls. Nothing is changed, with
+//! three exceptions: [`residency::evict`] writes back a file's dirty pages and drops them from the page cache on request,
+//! [`block::Instance`] creates a private tracefs instance, which it removes, and [`knobs`] changes kernel settings, with a journal to
+//! restore them.
 //!
-//! * [`device`]: from a path to the block devices below it.
-//! * [`counters`]: what those devices and this process moved between two moments.
-//! * [`cache`]: dirty data over the time of a phase, what waits to be written, making files cold.
-//! * [`residency`]: how much of a file lies in the page cache.
-//! * [`extents`]: holes and unwritten extents of files, which no device is asked for.
+//! * [`device`]: maps a path to the block devices below it.
+//! * [`counters`]: I/O of those devices and this process between two points in time.
+//! * [`cache`]: dirty data during a phase, pending write-back, making files cold.
+//! * [`residency`]: how much of a file is in the page cache.
+//! * [`extents`]: holes and unwritten extents of files, which need no device I/O.
 //! * [`attributes`]: attributes of files that make writes slower.
 //! * [`environment`]: the machine, its memory, file system, devices and limits as one document.
 //! * [`block`]: events and rows of the block layer, live.
-//! * [`findings`]: sentences that the figures prove, a rule a file.
-//! * [`join`]: our own calls beside the requests that reached the device.
-//! * [`knobs`]: what can be turned, turning it, and putting it back after any end.
-//! * [`loop_device`]: files as block devices, gone when nobody uses them.
-//! * [`throttle`]: a device held to so many requests a second, for this process.
-//! * [`written`]: how much of what was written can have reached the device in time.
-//! * [`compressible`]: how far a sample of what is written can be compressed.
+//! * [`findings`]: sentences proven by the figures, one file per rule.
+//! * [`join`]: relates our own calls to the requests at the device.
+//! * [`knobs`]: kernel settings, changing them, and restoring them after any kind of exit.
+//! * [`loop_device`]: files as block devices, detached when no longer used.
+//! * [`throttle`]: limits this process to a number of requests per second at a device.
+//! * [`written`]: how much of the written data can have reached the device in time.
+//! * [`compressible`]: how compressible a sample of the written data is.
 //! * [`trust`]: every check of a run with its figures. Pure: figures in, sentences out.
-//! * [`doctor`]: what on this machine would spoil a measurement, and how to mend it.
-//! * [`doubts`]: what of all that makes a result doubtful, and what to do. Pure, too.
+//! * [`doctor`]: what on this machine would spoil a measurement, and how to fix it.
+//! * [`doubts`]: reasons to doubt a result, with advice. Pure, too.
 //!
-//! The crate measures no workload and draws nothing. All kernel files are read through [`files::KernelFiles`], so tests bring a
-//! machine of their own.
+//! The crate runs no workload and draws no charts. All kernel files are read through [`files::KernelFiles`], which tests replace.
 
 pub mod answers;
 pub mod attributes;

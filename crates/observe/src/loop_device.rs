@@ -1,5 +1,5 @@
-//! Loop devices over files of ours: attached past the page cache of the file system below where that can be had, and detached again. One that
-//! is only read goes by itself when its last user is gone, whatever became of the program.
+//! Loop devices over our own files: attached with direct I/O to the file below where possible, and detached again. A read-only one
+//! detaches itself when its last user is gone, even if the program is killed.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
@@ -9,12 +9,12 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
-/// What a loop device is for.
+/// Purpose of a loop device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// A disk; it stays until it is detached.
+    /// A writable disk; stays until detached.
     Written,
-    /// Something to read; it stays as long as somebody has it open.
+    /// Read-only; stays as long as it is open anywhere.
     Read,
 }
 
@@ -22,13 +22,13 @@ pub(crate) enum Access {
 #[derive(Debug)]
 pub(crate) struct Attached {
     pub(crate) path: PathBuf,
-    /// The device, open: that keeps one that goes with its last user.
+    /// Keeps the device open, so that a self-detaching one stays.
     _open: File,
-    /// Whether what it moves passes the page cache of the file system below.
+    /// Whether it bypasses the page cache of the file system below.
     pub(crate) past_the_cache: bool,
 }
 
-/// A file as a block device that is only read. It goes with this value, and with the process.
+/// A file as a read-only block device. It is detached on drop and at the end of the process.
 #[derive(Debug)]
 pub struct ReadOnlyLoop {
     attached: Attached,
@@ -38,7 +38,7 @@ impl ReadOnlyLoop {
     /// Attaches a file.
     ///
     /// # Errors
-    /// No loop device can be had: that takes root and /dev/loop-control; or the file cannot be opened.
+    /// If no loop device is available (that takes root and /dev/loop-control), or the file cannot be opened.
     pub fn over(file: &Path) -> io::Result<Self> {
         Ok(Self { attached: attach(&File::open(file)?, Access::Read)? })
     }
@@ -55,7 +55,7 @@ impl ReadOnlyLoop {
         self.attached.path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
     }
 
-    /// Whether the file is read past the page cache: otherwise what was read once comes from memory, whoever asks.
+    /// Whether the file is read with direct I/O; otherwise repeated reads are served from memory.
     #[must_use]
     pub fn goes_past_the_cache(&self) -> bool {
         self.attached.past_the_cache
@@ -98,8 +98,8 @@ struct LoopConfig {
     reserved: [u64; 8],
 }
 
-/// Attaches a file to a free loop device; past the page cache below if that can be had. Another program may take the free device
-/// first: then the next one is tried.
+/// Attaches a file to a free loop device, with direct I/O if possible. If another program takes the free device first, tries the next
+/// one.
 pub(crate) fn attach(image: &File, access: Access) -> io::Result<Attached> {
     let control = OpenOptions::new().read(true).write(true).open("/dev/loop-control")?;
     let always = if access == Access::Read { LO_FLAGS_READ_ONLY | LO_FLAGS_AUTOCLEAR } else { 0 };
@@ -115,7 +115,7 @@ pub(crate) fn attach(image: &File, access: Access) -> io::Result<Attached> {
         for flags in [LO_FLAGS_DIRECT_IO, 0] {
             match configure(&file, image, always | flags) {
                 Ok(()) => {
-                    // The kernel may take the flag and not do it.
+                    // The kernel may accept the flag without honouring it.
                     let told = format!("/sys/block/loop{number}/loop/dio");
                     let direct = std::fs::read_to_string(told).map_or(flags != 0, |dio| dio.trim() == "1");
                     return Ok(Attached { path, _open: file, past_the_cache: direct });
@@ -133,18 +133,18 @@ pub(crate) fn attach(image: &File, access: Access) -> io::Result<Attached> {
 }
 
 fn configure(device: &File, image: &File, flags: u32) -> io::Result<()> {
-    // SAFETY: a structure of integers, for which zeros are a value.
+    // SAFETY: a structure of integers, for which all zeros is valid.
     let mut config: LoopConfig = unsafe { std::mem::zeroed() };
     config.fd = image.as_raw_fd().cast_unsigned();
     config.info.flags = flags;
-    // SAFETY: `config` is the structure that this ioctl reads, and lives through the call.
+    // SAFETY: `config` is the structure that this ioctl reads, and outlives the call.
     if unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CONFIGURE, &raw const config) } == 0 {
         return Ok(());
     }
     Err(io::Error::last_os_error())
 }
 
-/// A loop device that stands on a file, open. What the file is called may change at any moment; its numbers tell which it is.
+/// An open loop device with a backing file. The file's name may change at any time; its device and inode numbers identify it.
 #[derive(Debug)]
 pub(crate) struct Standing {
     open: File,
@@ -154,21 +154,21 @@ pub(crate) struct Standing {
 }
 
 impl Standing {
-    /// The names of all that stand on files that are called so, or were when they were removed.
+    /// The names of all loop devices whose backing files have, or had when removed, this name.
     pub(crate) fn on_files_called(called: &str) -> Vec<OsString> {
         let blocks = std::fs::read_dir("/sys/block").into_iter().flatten().flatten();
         let is_called = |block: &OsString| match file_below(block) {
             Ok((file, _)) => file.file_name().is_some_and(|name| name == called),
-            // A name that is too long to be told may be any.
+            // A name too long to be reported may be any.
             Err(e) => !is_gone(&e),
         };
         blocks.map(|block| block.file_name()).filter(is_called).collect()
     }
 
-    /// Opens one: not for long, for it cannot be detached meanwhile. `None` if it stands on nothing (any more).
+    /// Opens one; keep it only briefly, because it cannot be detached while open. `None` if it has no backing file (any more).
     ///
     /// # Errors
-    /// If it cannot be looked at.
+    /// If it cannot be examined.
     pub(crate) fn open(name: OsString) -> io::Result<Option<Self>> {
         let untold = |e: io::Error| if is_gone(&e) { Ok(None) } else { Err(e) };
         let open = match File::open(Path::new("/dev").join(&name)) {
@@ -178,9 +178,9 @@ impl Standing {
         if !open.metadata()?.file_type().is_block_device() {
             return Ok(None);
         }
-        // SAFETY: a structure of integers, for which zeros are a value.
+        // SAFETY: a structure of integers, for which all zeros is valid.
         let mut info: LoopInfo = unsafe { std::mem::zeroed() };
-        // SAFETY: `info` is the structure that this ioctl fills, and lives through the call.
+        // SAFETY: `info` is the structure that this ioctl fills, and outlives the call.
         if unsafe { libc::ioctl(open.as_raw_fd(), LOOP_GET_STATUS64, &raw mut info) } != 0 {
             return untold(io::Error::last_os_error());
         }
@@ -192,25 +192,25 @@ impl Standing {
         Path::new("/dev").join(&self.name)
     }
 
-    /// The number of the device that its file lies on.
+    /// Number of the device that holds its backing file.
     pub(crate) fn device(&self) -> u64 {
         self.device
     }
 
-    /// What its file is called now, and whether it is still there; `None` if it stands on nothing any more.
+    /// The backing file's current name, and whether it still exists; `None` if there is no backing file any more.
     ///
     /// # Errors
-    /// If the kernel does not tell.
+    /// If the kernel does not report it.
     pub(crate) fn file(&self) -> io::Result<Option<(PathBuf, bool)>> {
         file_below(&self.name).map(Some).or_else(|e| if is_gone(&e) { Ok(None) } else { Err(e) })
     }
 
-    /// Whether it stands on an open file.
+    /// Whether its backing file is this open file.
     pub(crate) fn is_on(&self, file: BorrowedFd<'_>) -> bool {
         rustix::fs::fstat(file).is_ok_and(|about| (about.st_dev, about.st_ino) == (self.device, self.inode))
     }
 
-    /// Takes it from its file. One that another has detached is no error.
+    /// Detaches it. One already detached is no error.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -222,7 +222,7 @@ impl Standing {
     }
 }
 
-/// The file below a loop device, as it is called now, and whether it is still there; of one that was removed, as it was called last.
+/// The backing file's current name and whether it still exists; for a removed file, its last name.
 fn file_below(name: &OsStr) -> io::Result<(PathBuf, bool)> {
     let text = std::fs::read(Path::new("/sys/block").join(name).join("loop/backing_file"))?;
     let text = text.strip_suffix(b"\n").unwrap_or(&text);
@@ -261,7 +261,7 @@ mod tests {
             let text = std::fs::read_to_string(&backing).unwrap_or_default();
             Path::new(text.trim()) == path
         };
-        // Some kernels let a reader-only device be opened, and refuse the write.
+        // Some kernels let a read-only device be opened for writing, and refuse the write.
         let written = OpenOptions::new()
             .write(true)
             .open(device.path())
@@ -269,7 +269,7 @@ mod tests {
         assert!(ours() && written.is_err(), "{written:?}");
         assert_eq!(std::fs::read(&path).expect("the file"), vec![7; 1 << 20]);
         drop(device);
-        // udev may look at it a moment longer.
+        // udev may keep it open a little longer.
         let begun = std::time::Instant::now();
         while ours() && begun.elapsed() < std::time::Duration::from_secs(20) {
             std::thread::sleep(std::time::Duration::from_millis(10));

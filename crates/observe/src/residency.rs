@@ -1,10 +1,10 @@
-//! How much of a file lies in the page cache, and dropping it from there with proof.
+//! How much of a file is in the page cache, and verified eviction.
 //!
-//! Asked with `cachestat` (Linux 6.5), which counts cached, dirty and writeback pages in one call. On older kernels with
-//! `mincore` over a mapping, which tells only what is cached; the kernel answers it truthfully only for files that we own or may
-//! write, so it is not asked for others. On an overlay cachestat counts the overlay's own mapping, which is always empty: the pages
-//! belong to the file in the layer below. That one is asked where it can be seen; else mincore, because a mapping does lead to it. Reading costs one open and two or
-//! three calls per file, and disturbs nothing: none touches a page.
+//! Uses `cachestat` (Linux 6.5), which counts cached, dirty and write-back pages in one call. Older kernels have only `mincore` over a
+//! mapping, which reports only cached pages, and truthfully only for files that we own or may write; others are not queried. On an
+//! overlay, cachestat counts the overlay's own mapping, which is always empty: the pages belong to the file in the layer below. That file
+//! is queried if visible; otherwise mincore, because a mapping does lead to it. A query costs one open and two or three calls per file
+//! and disturbs nothing: no page is touched.
 
 use crate::cache::overlay;
 use crate::files::c_string;
@@ -16,52 +16,52 @@ use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Why the kernel does not tell, or a file could not be dropped.
+/// Why residency is unknown, or a file could not be evicted.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResidencyError {
     /// The file could not be opened or examined.
     #[error("{} could not be examined: {source}", path.display())]
     File {
-        /// The file.
+        /// Its path.
         path: PathBuf,
-        /// Why.
+        /// The error of the system call.
         source: io::Error,
     },
-    /// A directory, a device, a pipe.
+    /// Not a regular file: a directory, a device, a pipe.
     #[error("{} is no regular file, so it has no pages in the cache to count", path.display())]
     NotRegular {
-        /// What was named.
+        /// Its path.
         path: PathBuf,
     },
-    /// Neither call helps.
+    /// Neither call is available for the file.
     #[error("the kernel does not tell which pages of {} are cached: cachestat (Linux 6.5) answers {source} there, and mincore tells the truth only about files that we own or may write", path.display())]
     NotTold {
-        /// The file.
+        /// Its path.
         path: PathBuf,
-        /// What cachestat answered.
+        /// The error of cachestat.
         source: io::Error,
     },
     /// Dirty pages could not be written, or pages not dropped.
     #[error("the pages of {} could not be dropped from the cache: {call} answers {source}", path.display())]
     Evict {
-        /// The file.
+        /// Its path.
         path: PathBuf,
-        /// Which call.
+        /// The failed call.
         call: &'static str,
-        /// Why.
+        /// The error of the call.
         source: io::Error,
     },
 }
 
-/// Residency of all the files together; `None` where the kernel does not tell. [`measure`] says why.
+/// Total residency of the files; `None` where the kernel does not report it. [`measure`] also returns the reason.
 #[must_use]
 pub fn of(paths: &[PathBuf]) -> Option<Residency> {
     measure(paths).ok()
 }
 
-/// Residency of all the files together. A file of 0 bytes, or one that is not there (yet), counts 0 pages. Where only mincore
-/// is available, dirty and writeback pages are not known and count 0.
+/// Total residency of the files. Empty and missing files count 0 pages. Where only mincore is available, dirty and write-back pages are
+/// unknown and count 0.
 pub fn measure(paths: &[PathBuf]) -> Result<Residency, ResidencyError> {
     let mut all = Residency::default();
     for path in paths {
@@ -74,18 +74,18 @@ pub fn measure(paths: &[PathBuf]) -> Result<Residency, ResidencyError> {
     Ok(all)
 }
 
-/// Writes a file's dirty pages back, drops its pages from the page cache, and tells what is still there: 0 cached pages is the
-/// proof. Pages that a process has mapped or locked stay.
+/// Writes a file's dirty pages back, drops its pages from the page cache, and returns the remaining residency; 0 cached pages proves the
+/// eviction. Pages that a process has mapped or locked stay.
 pub fn evict(path: &Path) -> Result<Residency, ResidencyError> {
     let file = open(path)?;
     let failed = |call| ResidencyError::Evict { path: path.into(), call, source: io::Error::last_os_error() };
-    // Without this the advice does nothing to dirty pages.
+    // The advice has no effect on dirty pages, so write them first.
     // SAFETY: the descriptor is open for the whole call.
     if unsafe { libc::fdatasync(file.as_raw_fd()) } != 0 {
         return Err(failed("fdatasync"));
     }
     let mut left = Residency::default();
-    // Pages that wait in a CPU's private batch are skipped; the attempt itself empties the batches, so a second one finds them.
+    // Pages in a CPU's private batch are skipped; the attempt itself flushes the batches, so a second one finds them.
     for _ in 0..3 {
         // SAFETY: the descriptor is open; the call takes no pointer.
         let refused = unsafe { libc::posix_fadvise64(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
@@ -111,17 +111,17 @@ fn of_file(path: &Path) -> Result<Residency, ResidencyError> {
     }
 }
 
-/// Opens a regular file. Not with the standard library's call alone: a pipe must not block us.
+/// Opens a regular file. Not by the standard library's call, because opening a pipe must not block.
 fn open(path: &Path) -> Result<File, ResidencyError> {
     let failed = |source| ResidencyError::File { path: path.into(), source };
     let c_path = c_string(path).map_err(failed)?;
     let flags = libc::O_RDONLY | libc::O_CLOEXEC | libc::O_NONBLOCK | libc::O_NOCTTY;
-    // SAFETY: the path is a C string that lives through the call.
+    // SAFETY: a NUL-terminated string that outlives the call.
     let descriptor = unsafe { libc::open(c_path.as_ptr(), flags) };
     if descriptor < 0 {
         return Err(failed(io::Error::last_os_error()));
     }
-    // SAFETY: the descriptor was just opened and belongs to nobody else.
+    // SAFETY: the descriptor was just opened and has no other owner.
     let file = unsafe { File::from_raw_fd(descriptor) };
     if file.metadata().map_err(failed)?.is_file() {
         Ok(file)
@@ -146,7 +146,7 @@ fn of_open(path: &Path, file: &File) -> Result<Residency, ResidencyError> {
         Err(source) => return Err(ResidencyError::NotTold { path: path.into(), source }),
     };
     residency.total_pages = total_pages;
-    // A large folio may reach beyond the end of the file.
+    // A large folio may extend beyond the end of the file.
     residency.cached_pages = residency.cached_pages.min(total_pages);
     residency.dirty_pages = residency.dirty_pages.min(total_pages);
     residency.writeback_pages = residency.writeback_pages.min(total_pages);
@@ -159,10 +159,10 @@ pub(crate) fn page_bytes() -> u64 {
     u64::try_from(size).ok().filter(|&n| n > 0).unwrap_or(4096)
 }
 
-/// The number of the system call, the same on every architecture (calls from 424 on are).
+/// Number of the system call, the same on every architecture (as for all calls from 424 on).
 const SYS_CACHESTAT: libc::c_long = 451;
 
-/// The part of the file that is asked about; a length of 0 means to its end.
+/// The queried part of the file; a length of 0 means up to its end.
 #[repr(C)]
 struct CachestatRange {
     off: u64,
@@ -182,15 +182,14 @@ struct Cachestat {
     nr_recently_evicted: u64,
 }
 
-/// Whether the kernel says that nothing of a part of the file is dirty or being written back. Where it does not tell (on an overlay,
-/// before Linux 6.5), nothing is called clean: what may be data is left alone.
+/// Whether the kernel reports no dirty or write-back pages in a part of the file. If it does not report them (on an overlay, before Linux
+/// 6.5), the answer is false, so that possible data is left alone.
 pub(crate) fn is_clean(file: &File, start: u64, length: u64) -> bool {
     let told = cachestat_of_pages(file, CachestatRange { off: start, len: length });
     told.is_ok_and(|r| r.dirty_pages == 0 && r.writeback_pages == 0)
 }
 
-/// cachestat where the descriptor's own mapping holds the file's pages; on an overlay of the file in the layer below, if that can be
-/// seen.
+/// cachestat of the file whose mapping holds the pages: on an overlay, the layer's file if it is visible.
 fn cachestat_of_pages(file: &File, range: CachestatRange) -> io::Result<Residency> {
     if !on_overlay(file) {
         return cachestat(file, range);
@@ -200,20 +199,19 @@ fn cachestat_of_pages(file: &File, range: CachestatRange) -> io::Result<Residenc
     layer.map_or(Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP)), |layer| cachestat(&layer, range))
 }
 
-/// Whether the kernel tells of these files which of their pages are dirty, as far as the first one that is there shows: mincore does
-/// not.
+/// Whether the kernel reports dirty pages of these files, judged by the first existing one: mincore does not.
 #[must_use]
 pub fn tells_dirty(paths: &[PathBuf]) -> bool {
     let file = paths.iter().find_map(|path| open(path).ok());
     file.is_none_or(|file| cachestat_of_pages(&file, WHOLE).is_ok())
 }
 
-/// The number by which fstatfs names an overlay.
+/// An overlay's type number in statfs.
 const OVERLAYFS_SUPER_MAGIC: u64 = 0x794c_7630;
 
 fn on_overlay(file: &File) -> bool {
     let mut about = MaybeUninit::<libc::statfs64>::uninit();
-    // SAFETY: the descriptor is open, and the structure has room for the answer and lives through the call.
+    // SAFETY: the descriptor is open, and the buffer has the structure's size and outlives the call.
     if unsafe { libc::fstatfs64(file.as_raw_fd(), about.as_mut_ptr()) } != 0 {
         return false;
     }
@@ -225,7 +223,7 @@ fn on_overlay(file: &File) -> bool {
 
 fn cachestat(file: &File, range: CachestatRange) -> io::Result<Residency> {
     let mut answer = Cachestat::default();
-    // SAFETY: the descriptor is open, both structures have the kernel's layout and live through the call, flags are 0.
+    // SAFETY: the descriptor is open, both structures have the kernel's layout and outlive the call, flags are 0.
     let done =
         unsafe { libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), &raw const range, &raw mut answer, 0u32) };
     if done != 0 {
@@ -239,19 +237,19 @@ fn cachestat(file: &File, range: CachestatRange) -> io::Result<Residency> {
     })
 }
 
-/// Whether mincore would tell the truth about this file.
+/// Whether mincore reports the truth about this file.
 fn may_ask_mincore(path: &Path, metadata: &std::fs::Metadata) -> bool {
-    // SAFETY: the call takes nothing and cannot fail.
+    // SAFETY: the call takes no arguments and cannot fail.
     let us = unsafe { libc::geteuid() };
     if us == 0 || metadata.uid() == us {
         return true;
     }
     let Ok(c_path) = c_string(path) else { return false };
-    // SAFETY: the path is a C string that lives through the call.
+    // SAFETY: a NUL-terminated string that outlives the call.
     unsafe { libc::faccessat(libc::AT_FDCWD, c_path.as_ptr(), libc::W_OK, libc::AT_EACCESS) == 0 }
 }
 
-/// Bytes mapped at a time: the answer takes one byte per page, 256 KiB for this much.
+/// Bytes mapped at a time: the result takes one byte per page, 256 KiB for this size.
 const WINDOW_BYTES: u64 = 1 << 30;
 
 /// Cached pages of the first `length` bytes.
@@ -272,17 +270,17 @@ fn mincore_window(file: &File, from: u64, length: u64) -> io::Result<u64> {
     let offset = libc::off64_t::try_from(from).map_err(too_far)?;
     let pages = usize::try_from(length.div_ceil(page_bytes())).map_err(too_far)?;
     let mut answer = vec![0u8; pages];
-    // SAFETY: a new mapping at an address of the kernel's choice; nothing of ours is replaced, and it is never accessed.
+    // SAFETY: a new mapping at an address of the kernel's choice; it replaces none of ours and is never accessed.
     let map = unsafe {
         libc::mmap64(std::ptr::null_mut(), bytes, libc::PROT_NONE, libc::MAP_SHARED, file.as_raw_fd(), offset)
     };
     if map == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the mapping has `bytes` bytes and the answer one byte for each of its pages.
+    // SAFETY: the mapping has `bytes` bytes, and the buffer one byte for each of its pages.
     let done = unsafe { libc::mincore(map, bytes, answer.as_mut_ptr()) };
     let result = if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) };
-    // SAFETY: exactly the mapping made above, which nobody else knows.
+    // SAFETY: exactly the mapping made above, which has no other user.
     unsafe { libc::munmap(map, bytes) };
     result.map(|()| answer.iter().filter(|&&page| page & 1 == 1).count() as u64)
 }
@@ -342,7 +340,7 @@ mod tests {
         let by_mapping = mincore(&file, 64 * 4096).expect("mincore is as old as Linux");
         assert!(by_mapping <= 64);
         match cachestat(&file, WHOLE) {
-            // Reclaim may take pages between the two questions.
+            // Reclaim may evict pages between the two queries.
             Ok(by_call) => assert!(
                 by_call.cached_pages.abs_diff(by_mapping) <= 16,
                 "{} {by_mapping}",
@@ -352,7 +350,7 @@ mod tests {
         }
     }
 
-    /// An overlay over two directories below a test directory, which takes it down.
+    /// An overlay over two directories below a test directory, which unmounts it.
     fn overlay(test: &str) -> Option<(fathom_testkit::TestDir, PathBuf)> {
         let dir = fathom_testkit::TestDir::new();
         let [lower, upper, work, merged] = ["lower", "upper", "work", "merged"].map(|name| dir.subdir(name));
@@ -361,7 +359,7 @@ mod tests {
         let (target, layers) =
             (c_string(&merged).expect("a path"), c_string(Path::new(&layers)).expect("text"));
         let kind = c"overlay".as_ptr();
-        // SAFETY: all strings are terminated and live through the call.
+        // SAFETY: all strings are NUL-terminated and outlive the call.
         let done = unsafe { libc::mount(kind, target.as_ptr(), kind, 0, layers.as_ptr().cast()) };
         if done != 0 {
             let why = format!("an overlay could not be mounted: {}", io::Error::last_os_error());
@@ -381,7 +379,7 @@ mod tests {
         let file = open(&path).expect("opens");
         assert!(on_overlay(&file));
         let found = measure(std::slice::from_ref(&path)).expect("mincore is as old as Linux");
-        // Reclaim may take some; the overlay's own mapping would have none at all.
+        // Reclaim may evict some; the overlay's own mapping would have none at all.
         assert!(found.cached_pages >= found.total_pages / 2, "{found:?}");
         if tells_dirty(std::slice::from_ref(&path)) {
             assert!(found.dirty_pages > 0, "just written: {found:?}");

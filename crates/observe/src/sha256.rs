@@ -1,5 +1,5 @@
-//! SHA-256 (FIPS 180-4), for one purpose: a device's serial number is stored as a hash, so that two records can be known to
-//! come from the same device without the number being published. Used on a few bytes per run; it is not made to be fast.
+//! SHA-256 (FIPS 180-4) for one purpose: storing a device's serial number as a hash, so that two records can be matched to the same
+//! device without publishing the number. Used on a few bytes per run; not optimised.
 
 const ROUND: [u32; 64] = [
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,

@@ -1,6 +1,6 @@
-//! A device held to so many reads a second for this process, by a control group of its own (controller blkio of version 1, io of version 2):
-//! requests then wait as on a slow device, and everybody else's do not. When it is dropped the process is back where it was and the
-//! group is gone. After a SIGKILL an empty group stays, which limits nobody; the next command removes it ([`sweep`]).
+//! Limits this process to a number of reads per second at a device by a dedicated control group (controller blkio of version 1, io of
+//! version 2): its requests then wait as on a slow device, and other programs' do not. On drop the process returns to its old group and
+//! the new one is removed. After a SIGKILL an empty group remains, which limits no process; the next command removes it ([`sweep`]).
 
 use crate::block::cgroup::OwnGroup;
 use crate::files::Live;
@@ -10,14 +10,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long requests that are under way may keep the group.
+/// How long requests in flight may keep the group alive.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What our groups are called: this, and the number of the process.
+/// Prefix of our groups' names; the PID follows.
 const PREFIX: &str = "fathom-";
 
-/// Removes the groups of processes that are gone. One that has processes (in another container, where numbers are others) is in use, and the
-/// kernel refuses.
+/// Removes the groups of dead processes. A group with processes (of another container, with other PIDs) is in use, and the kernel refuses
+/// to remove it.
 pub fn sweep() {
     let Ok(own) = OwnGroup::find(&Live) else { return };
     let (dir, version) = own.place();
@@ -31,20 +31,20 @@ pub fn sweep() {
     }
 }
 
-/// A limit that is in force.
+/// An active limit.
 #[derive(Debug)]
 pub struct Throttle {
     group: PathBuf,
     back: PathBuf,
-    /// Where the controller was switched on for it.
+    /// Where the controller was enabled for it.
     switched_on: Option<PathBuf>,
 }
 
 impl Throttle {
-    /// Holds this process to so many reads a second of a device.
+    /// Limits this process to `reads_per_s` at a device.
     ///
     /// # Errors
-    /// A sentence: no control group limits I/O here, or this user may not make one.
+    /// A sentence: no control group limits I/O here, or this user may not create one.
     pub fn this_process(device: DeviceNumber, reads_per_s: u32) -> Result<Self, String> {
         let own = OwnGroup::find(&Live)?;
         let (dir, version) = own.place();
@@ -68,7 +68,7 @@ impl Throttle {
     }
 }
 
-/// The group a new one is made in: in version 2 a group with processes has no children, so it is a sibling there.
+/// The parent of a new group: in version 2 a group with processes has no children, so the new one becomes a sibling.
 fn above(own: &Path, version: u8, root: bool) -> PathBuf {
     match own.parent() {
         Some(parent) if version == 2 && !root => parent.to_path_buf(),
@@ -76,7 +76,7 @@ fn above(own: &Path, version: u8, root: bool) -> PathBuf {
     }
 }
 
-/// The file of a limit and what it is told.
+/// The file of a limit and its content.
 fn limit(version: u8, device: DeviceNumber, reads_per_s: u32) -> (&'static str, String) {
     let DeviceNumber { major, minor } = device;
     match version {
@@ -87,7 +87,7 @@ fn limit(version: u8, device: DeviceNumber, reads_per_s: u32) -> (&'static str, 
 
 impl Drop for Throttle {
     fn drop(&mut self) {
-        // Nothing of this can be mended here; what stays is empty and limits nobody.
+        // Errors cannot be handled here; a remaining group is empty and limits no process.
         let _ = fs::write(&self.back, std::process::id().to_string());
         let begun = Instant::now();
         while fs::remove_dir(&self.group).is_err() && begun.elapsed() < PATIENCE {

@@ -1,4 +1,4 @@
-//! Figures and lists of phases as words, for sentences about a run. Pure.
+//! Formats figures and lists of phases for sentences about a run. Pure.
 
 use fathom_record::{Phase, Run};
 
@@ -32,12 +32,12 @@ pub(crate) fn time(ns: f64) -> String {
     format!("{value:.digits$} {unit}")
 }
 
-/// "1 request", "1200 requests": of nouns that take an s.
+/// "1 request", "1200 requests": for nouns with a plural in s.
 pub(crate) fn count(n: u64, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
-/// Each name once, in order; how many are left out after `most`.
+/// Each name once, in order, and the number left out after `most`.
 pub(crate) fn names<'r>(phases: &[&'r Phase], most: usize) -> (Vec<&'r str>, usize) {
     let mut names: Vec<&str> = Vec::new();
     for phase in phases {
@@ -66,7 +66,7 @@ pub(crate) fn which(run: &Run, phases: &[&Phase]) -> String {
     }
 }
 
-/// A sentence begins with a capital letter.
+/// Capitalises the first letter.
 pub(crate) fn sentence(text: &str) -> String {
     let mut characters = text.chars();
     characters.next().map(|c| c.to_uppercase().chain(characters).collect()).unwrap_or_default()

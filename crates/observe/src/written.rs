@@ -1,27 +1,27 @@
-//! How much of what was written can have reached the device while the clock ran. Pure: from what was moved and what waited in the page
-//! cache at the two ends of the clock.
+//! How much of the written data can have reached the device during the measured time. Pure: from the moved bytes and the dirty data at
+//! both ends of it.
 
 use crate::residency::page_bytes;
 use fathom_record::{OpKind, Phase, Physical, Repetition, Residency};
 use std::time::Duration;
 
-/// What the two ends of the clock were read as.
+/// Readings at both ends of the measured time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ends {
-    /// What lay in the page cache when the clock started.
+    /// Page cache residency of the files at the start.
     pub before: Option<Residency>,
-    /// The same when it had stopped.
+    /// Page cache residency of the files at the end.
     pub at_stop: Option<Residency>,
-    /// What lay in the page cache of the files that serve as disks below, at the same two moments.
+    /// Residency of the files that back devices below, at the start.
     pub below_before: Option<Residency>,
-    /// See `below_before`.
+    /// Residency of the files that back devices below, at the end.
     pub below_at_stop: Option<Residency>,
-    /// Time from one reading of the device's counters to the other.
+    /// Time between the two readings of the device's counters.
     pub window: Duration,
 }
 
-/// Bytes of ours that the device wrote while the clock ran; `None` without its counters. `measured` is the whole repetition, `in_clock`
-/// what was counted between the ends.
+/// Our bytes that the device wrote during the measured time; `None` without its counters. `measured` is the whole repetition, `in_clock`
+/// the counters between the two ends.
 #[must_use]
 pub fn in_clock(phase: &Phase, measured: &Repetition, in_clock: &Physical, ends: Ends) -> Option<u64> {
     let device = to_storage(in_clock)?.min(past_the_image(in_clock, ends));
@@ -29,8 +29,8 @@ pub fn in_clock(phase: &Phase, measured: &Repetition, in_clock: &Physical, ends:
     Some(if waits_for_nothing(phase, measured) { ours.min(lazily(measured, device, ends)) } else { ours })
 }
 
-/// What waits to be written, without what lies beside it in its folios. The kernel holds a folio (of up to 2 MiB) dirty as a whole, also in
-/// the count of what a process dirtied, which so tells how much of a folio was written.
+/// Dirty data without the clean rest of its folios. The kernel marks a folio (of up to 2 MiB) dirty as a whole, also in the process's
+/// count of dirtied bytes, from which the written share of a folio follows.
 #[must_use]
 pub fn without_rest_of_folios(waits: Residency, measured: &Repetition) -> Residency {
     let written = moved(measured);
@@ -46,44 +46,44 @@ pub fn without_rest_of_folios(waits: Residency, measured: &Repetition) -> Reside
     }
 }
 
-/// File data of all workers, counted or not.
+/// File data moved by all workers, counted or not.
 fn moved(measured: &Repetition) -> u64 {
     measured.workers.iter().map(|w| w.bytes.saturating_add(w.uncounted_bytes)).sum()
 }
 
-/// Whether data was written into the page cache and nothing waited for the device, but for a sync after the clock.
+/// Whether data was only written into the page cache, with no wait for the device except a sync after the measured time.
 fn waits_for_nothing(phase: &Phase, measured: &Repetition) -> bool {
     let syncs = measured.workers.iter().flat_map(|w| &w.stats).filter(|s| s.op == OpKind::Sync);
     let syncs: u64 = syncs.map(|s| s.ops).sum();
     !phase.direct && !phase.sync_in_clock && syncs <= measured.workers.len() as u64
 }
 
-/// Most that can have reached the device by write-back alone. A page that is written again and again is dirtied once, so no more than
-/// what our processes dirtied; and in a clock of microseconds no more than what the device did at its mean rate until the counters
-/// were read, which may be a thousand times later. Otherwise a neighbour's writes would make memory's speed the device's.
+/// Upper bound of what write-back alone can have moved. A page written repeatedly is dirtied once, so at most what our processes dirtied.
+/// In a measured time of microseconds, at most the device's mean rate up to the reading of the counters, which may be a thousand times
+/// later. Otherwise other programs' writes would make memory speed look like device speed.
 fn lazily(measured: &Repetition, device: u64, ends: Ends) -> u64 {
     let waited = ends.before.map_or(0, |b| (b.dirty_pages + b.writeback_pages).saturating_mul(page_bytes()));
     let dirtied = measured.physical.own_write_bytes.map_or(u64::MAX, |own| own.saturating_add(waited));
     let (clock, window) = (measured.elapsed_ns as f64, ends.window.as_nanos() as f64);
-    // Reading takes a moment itself, and a file system that is mounted with `sync` waits for the device in every call.
+    // Reading takes time itself, and on a file system mounted with `sync` every call waits for the device.
     let share = if window > 2.0 * clock { clock / window } else { 1.0 };
     dirtied.min((device as f64 * share) as u64)
 }
 
-/// Most of our data that can have reached the device while the clock ran: what was moved, less what still waited in the cache
-/// when the clock stopped. The device's own counter holds everybody's writes, and a neighbour's must not turn a cache number into
-/// a device number. `u64::MAX` where the kernel did not tell, or nothing waits.
+/// Upper bound of our data that can have reached the device during the measured time: the moved bytes minus those still dirty at the end.
+/// The device's own counter includes other programs' writes, which must not turn a cache figure into a device figure. `u64::MAX` if
+/// unknown, or if nothing is dirty.
 fn ours_at_most(measured: &Repetition, before: Option<Residency>, at_stop: Option<Residency>) -> u64 {
     let (Some(before), Some(at_stop)) = (before, at_stop) else { return u64::MAX };
-    // A page may be dirty and under write-back at once: each sum errs to the side of the device.
+    // A page may be dirty and under write-back at once; each sum errs towards the device.
     let waited = (before.dirty_pages + before.writeback_pages).saturating_mul(page_bytes());
     let waits = at_stop.dirty_pages.max(at_stop.writeback_pages).saturating_mul(page_bytes());
-    // Nothing waits: all of ours was written, and what is more is metadata and journal, which belong to the cost.
+    // Nothing is dirty: all our data was written, and the excess is metadata and journal, which are part of the cost.
     if waits == 0 { u64::MAX } else { moved(measured).saturating_add(waited).saturating_sub(waits) }
 }
 
-/// Most that can have passed through the file of a loop device: what was written into it, less what still waits there. Its disk's own
-/// counter holds everybody's writes.
+/// Upper bound of bytes that passed through a loop device's file: the bytes written to it minus those still dirty. The counter of its
+/// disk includes other programs' writes.
 fn past_the_image(in_clock: &Physical, ends: Ends) -> u64 {
     let waits = |r: Residency| (r.dirty_pages + r.writeback_pages).saturating_mul(page_bytes());
     match (in_clock.devices.first(), ends.below_before, ends.below_at_stop.map(waits)) {
@@ -94,8 +94,8 @@ fn past_the_image(in_clock: &Physical, ends: Ends) -> u64 {
     }
 }
 
-/// What the file system's own device wrote; of a loop device no more than reached the disk below it, because its backing file may
-/// lie in the page cache.
+/// Bytes written by the file system's own device; for a loop device at most those that reached the disk below, because its backing file
+/// may be in the page cache.
 fn to_storage(physical: &Physical) -> Option<u64> {
     let top = physical.devices.first()?;
     let below = physical.level(1);
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(ours_at_most(&wrote(100), dirty(20), dirty(100)), 20 * page_bytes());
     }
 
-    /// A MiB written in a tenth of a millisecond, 17 times as fast as the device; it wrote as much for others until somebody looked.
+    /// A MiB written in a tenth of a millisecond, 17 times as fast as the device, which wrote as much for others before it was read.
     fn rewritten(own_write_bytes: u64) -> (Phase, Repetition, Physical) {
         let counted = Physical {
             devices: vec![device("vda", "disk", 0, 1 << 20)],
@@ -184,7 +184,7 @@ mod tests {
             ..Ends::default()
         };
         assert_eq!(in_clock(&phase, &measured, &counted, ends), Some(10_485));
-        // What waits for the device is there when the clock stops.
+        // Synchronous writes leave nothing dirty at the end.
         for (direct, sync_in_clock) in [(true, false), (false, true)] {
             let phase = Phase { direct, sync_in_clock, ..phase.clone() };
             assert_eq!(in_clock(&phase, &measured, &counted, ends), Some(1 << 20));
@@ -225,12 +225,12 @@ mod tests {
 
     #[test]
     fn what_lies_beside_it_in_its_folio_does_not_wait() {
-        // 1010 pages, each in a folio of 1 MiB; the last ten wait.
+        // 1010 pages, each in a folio of 1 MiB; the last ten are dirty.
         let mut measured = wrote(1010);
         measured.physical.own_write_bytes = Some(1010 << 20);
         let folios = Residency { dirty_pages: 2560, ..dirty(0).unwrap() };
         assert_eq!(without_rest_of_folios(folios, &measured).dirty_pages, 10);
-        // Pages that were written again and again were dirtied once.
+        // Pages written repeatedly were dirtied once.
         measured.physical.own_write_bytes = Some(page_bytes());
         assert_eq!(without_rest_of_folios(folios, &measured), folios);
         measured.physical.own_write_bytes = None;

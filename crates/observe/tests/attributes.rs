@@ -1,4 +1,4 @@
-//! Attributes of files, where a file system has them.
+//! File attributes, on file systems that have them.
 
 use fathom_observe::attributes::{self, Attributes};
 use fathom_testkit::{Kind, LoopFs, TestDir};
@@ -18,7 +18,7 @@ fn attributes_of_ext4_files_are_counted() {
     let (plain, _) = file("plain", IFlags::empty());
     let (sync, done) = file("sync", IFlags::SYNC);
     done.unwrap();
-    // Needs CAP_SYS_RESOURCE, which root of a container may lack.
+    // Needs CAP_SYS_RESOURCE, which root in a container may lack.
     let (journalled, done) = file("journalled", IFlags::JOURNALING);
     let expected = Attributes { files: 3, sync: 1, journalled: u64::from(done.is_ok()) };
     assert_eq!(attributes::of(&[plain, sync, journalled]), expected);

@@ -1,5 +1,5 @@
-//! Block events of a real loop device against what the device itself counts: nothing missing, nothing twice, and the right issuer.
-//! Needs root and tracefs; skipped by name without.
+//! Block events of a real loop device compared with the device's own counters: nothing missing, nothing twice, and the right issuer.
+//! Needs root and tracefs; otherwise skipped by name.
 
 use fathom_observe::block::rows::{Counted, reading};
 use fathom_observe::block::{Detail, Instance, Taken, Watch, WatchError, Watched, Who};
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 const BLOCK: usize = 4096;
 
-/// What happened, in the order it was told.
+/// The events in the order they were delivered.
 type Told = Vec<(BlockEvent, Who)>;
 
 struct Keep(Told);
@@ -31,7 +31,7 @@ impl fathom_observe::block::Sink for Keep {
 #[repr(align(4096))]
 struct Aligned([u8; BLOCK]);
 
-/// A loop device of our own with a file on it, and the instance that watches it.
+/// A private loop device with a file on it, and the instance that watches it.
 pub(crate) struct Bench {
     pub(crate) instance: Instance,
     pub(crate) device: Watched,
@@ -39,7 +39,7 @@ pub(crate) struct Bench {
     pub(crate) fs: LoopFs,
 }
 
-/// An instance, or a skip with the reason.
+/// An instance; or records a skip with the reason.
 fn instance(test: &str) -> Option<Instance> {
     if !need_root(test) {
         return None;
@@ -67,7 +67,7 @@ impl Bench {
         Some(bench)
     }
 
-    /// Everything written, nothing in flight: what mkfs left for later is done, too.
+    /// Waits until everything is written and nothing is in flight, including work that mkfs deferred.
     pub(crate) fn settle(&self) {
         let root = File::open(self.fs.path()).expect("our mount");
         for _ in 0..100 {
@@ -91,14 +91,14 @@ impl Bench {
             .expect("watching")
     }
 
-    /// What `work` caused: events, and the device's own counts.
+    /// Events and device counters while `work` runs.
     fn watched(&self, detail: Detail, work: impl FnOnce()) -> (Taken<Keep>, BlockInterval) {
         let before = self.counted();
         let watch = self.watch(detail);
         work();
         let taken = watch.stop().expect("events");
         assert_eq!(taken.lost, 0, "{:?}", taken.notes);
-        // The test beside this one attaches a loop device, for which losetup looks at all of them and is gone.
+        // A concurrent test attaches a loop device with losetup, which examines all loop devices and exits.
         let of_losetup = |note: &&String| note.contains("had ended before it could be looked at");
         assert_eq!(taken.notes.iter().filter(|note| !of_losetup(note)).collect::<Vec<_>>(), [""; 0]);
         let told = &taken.sink.0;
@@ -117,7 +117,7 @@ impl Bench {
 }
 
 pub(crate) fn read_direct(file: &Path, blocks: impl Iterator<Item = u64>) {
-    // Without a time of access that the journal would have to keep.
+    // Avoids access times, which the journal would have to write.
     let file = File::options()
         .read(true)
         .custom_flags(libc::O_DIRECT | libc::O_NOATIME)
@@ -174,14 +174,14 @@ fn buffered_reads_and_synced_writes_agree_with_the_device() {
         (RequestFlags::READ, device.reads, device.read_bytes),
         (RequestFlags::WRITE, device.writes, device.write_bytes),
     ] {
-        // A write with a flush before it is issued as a write and, when the flush is done, completed once more without data.
+        // A write with a preceding flush is issued as a write and, when the flush completes, completed once more without data.
         let data = |action| {
             of(told, action, direction).into_iter().filter(|(e, _)| e.sectors > 0).collect::<Vec<_>>()
         };
         let (issued, completed) = (data(BlockAction::Issue), data(BlockAction::Complete));
         assert_eq!((bytes(&issued), bytes(&completed)), (moved, moved), "{direction:?}");
         assert_eq!(issued.len(), completed.len(), "{direction:?}");
-        // Whether the device counts such an empty completion as a write depends on how its flushes met.
+        // Whether the device counts such an empty completion as a write depends on how its flushes were combined.
         let empty = of(told, BlockAction::Complete, direction).len() - completed.len();
         let told = issued.len() as u64..=(issued.len() + empty) as u64;
         assert!(told.contains(&requests), "{direction:?}: {requests} by the device, {told:?} by events");
@@ -190,7 +190,7 @@ fn buffered_reads_and_synced_writes_agree_with_the_device() {
         told.iter().filter(|(e, _)| e.action == BlockAction::Issue && e.sectors == 0).count() as u64;
     assert!(flushes >= 40, "each fsync flushes the device's cache");
     assert_eq!(flushes, device.flushes);
-    // Bios that arrived, and what they were cut into, became requests or were merged.
+    // Arriving bios, and the parts of split ones, became requests or were merged.
     let count = |action| of(told, action, RequestFlags::READ).len() as u64;
     let merged = [BlockAction::BackMerge, BlockAction::FrontMerge, BlockAction::RequestMerge]
         .map(count)
@@ -202,7 +202,7 @@ fn buffered_reads_and_synced_writes_agree_with_the_device() {
     assert!(ours.iter().all(|(_, who)| who.kind == IssuerKind::Own), "read-ahead is the reader's");
 }
 
-/// A scheduler that is set back: a loop device keeps it when its file is taken away.
+/// Restores the scheduler on drop: a loop device keeps it when its file is detached.
 pub(crate) struct Scheduler(String, String);
 
 impl Scheduler {
@@ -266,7 +266,7 @@ fn what_the_measured_threads_queue_is_not_told_and_known_all_the_same() {
     let told = &taken.sink.0;
     let issued = of(told, BlockAction::Issue, RequestFlags::READ);
     assert_eq!(issued.len() as u64, device.reads);
-    // dd is a child of ours: whose it is says its name, whoever of the two handed it to the driver.
+    // dd is our child process: its name identifies its requests, whichever of the two issued them to the driver.
     let dd = issued.iter().filter(|(_, who)| who.name() == "dd").count();
     assert_eq!((dd, issued.len() - dd), (300, 700));
     assert!(issued.iter().all(|(_, who)| who.kind == IssuerKind::Own || who.name() == "dd"));
@@ -280,7 +280,7 @@ fn pages_written_back_later_are_the_kernels() {
     let (taken, device) = bench.watched(Detail::Requests, || {
         std::fs::write(bench.fs.path().join("dirty"), vec![5; 2 << 20]).expect("room");
         let root = File::open(bench.fs.path()).expect("our mount");
-        // SAFETY: an open descriptor. The kernel hands the work to its flusher, and waits.
+        // SAFETY: an open descriptor. The kernel passes the work to its flusher and waits.
         assert_eq!(unsafe { libc::syncfs(root.as_raw_fd()) }, 0);
     });
     let written = of(&taken.sink.0, BlockAction::Issue, RequestFlags::WRITE);
@@ -289,7 +289,7 @@ fn pages_written_back_later_are_the_kernels() {
     assert!(bytes(&back) >= 2 << 20, "of {} bytes: {issuers:?}", device.write_bytes);
 }
 
-/// A zram device of our own: the one kind without requests that needs no tools.
+/// A private zram device: the only kind without requests that needs no tools.
 struct Zram(u32);
 
 impl Zram {
@@ -356,13 +356,13 @@ fn a_device_without_requests_tells_its_bios() {
 fn what_finds_no_room_is_counted_to_the_last_event() {
     let test = "what_finds_no_room_is_counted_to_the_last_event";
     let Some(instance) = instance(test) else { return };
-    // Two events per read and never a third, which a request may have that waited for its driver.
+    // Two events per read and never a third, unlike a request that had to wait for its driver.
     let Some(zram) = Zram::new(test) else { return };
     let (begun, begins) = mpsc::channel();
     let (go_on, goes_on) = mpsc::channel::<()>();
     let seen = Arc::new(AtomicU64::new(0));
     let count = seen.clone();
-    // A sink that stands still at the first event: nobody empties the rings meanwhile.
+    // A sink that blocks at the first event, so that the rings are not drained.
     let sink = move |_: &BlockEvent, _: &Who| {
         if count.fetch_add(1, Ordering::Relaxed) == 0 {
             let _ = begun.send(());
@@ -372,7 +372,7 @@ fn what_finds_no_room_is_counted_to_the_last_event() {
     let watch = Watch::start(&instance, &[zram.watched()], Detail::Requests, 0, sink).expect("watching");
     read_direct(&zram.node(), 0..1);
     begins.recv_timeout(Duration::from_secs(30)).expect("an event");
-    // Two events take some 120 bytes, so this is more than the rings hold, on however few CPUs it runs.
+    // Two events take some 120 bytes, so this exceeds the rings on any number of CPUs.
     let reads = room_kib(&instance) * 1024 / 80;
     read_direct(&zram.node(), (0..reads).map(|i| i % 256));
     go_on.send(()).expect("the sink waits");
@@ -383,7 +383,7 @@ fn what_finds_no_room_is_counted_to_the_last_event() {
     assert!(taken.notes[0].contains(&taken.lost.to_string()), "{:?}", taken.notes);
 }
 
-/// Room of all rings together.
+/// Size of all rings together.
 fn room_kib(instance: &Instance) -> u64 {
     let size = std::fs::read_to_string(instance.dir().join("buffer_size_kb")).expect("told");
     let cpus = std::thread::available_parallelism().expect("told").get() as u64;
@@ -395,7 +395,7 @@ fn an_instance_goes_with_its_process_and_strangers_stay() {
     let test = "an_instance_goes_with_its_process_and_strangers_stay";
     let Some(first) = instance(test) else { return };
     let instances = first.dir().parent().expect("a directory above").to_path_buf();
-    // What a killed process left, and what belongs to another program.
+    // One left by a killed process, and one of another program.
     let stale = instances.join("fathom-4194399-1-0");
     let strange = instances.join(format!("other-{}", std::process::id()));
     std::fs::create_dir(&stale).expect("an instance");

@@ -1,5 +1,5 @@
-//! Holes and unwritten extents on every file system that can be had here: the temporary directory's own, ext4, XFS and btrfs on loop
-//! devices, and a tmpfs. What must be found is known, because each file is made for it.
+//! Holes and unwritten extents on every file system available here: the temporary directory's own, ext4, XFS and btrfs on loop devices,
+//! and a tmpfs. Each file is made for its test, so the expected result is known.
 
 use fathom_observe::extents::{self, Gap};
 use fathom_record::Extents;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 const MIB: u64 = 1 << 20;
 const BYTES: u64 = 4 * MIB;
 
-/// A file to be made in a directory, and what is to be found in it.
+/// A file system under test.
 struct Making<'a> {
     directory: &'a Path,
     /// Whether the file system has unwritten extents.
@@ -27,7 +27,7 @@ impl Making<'_> {
         (path, file)
     }
 
-    /// What a look at the whole file finds: (hole bytes, unwritten bytes).
+    /// Asserts the result for the whole file: (hole bytes, unwritten bytes).
     #[track_caller]
     fn expect(&self, path: &Path, hole: u64, unwritten: u64) {
         let found = extents::look(&[(path.into(), 0, u64::MAX)]).unwrap();
@@ -43,7 +43,7 @@ impl Making<'_> {
         assert!(found.gaps.windows(2).all(|g| g[0].start + g[0].length <= g[1].start), "{:?}", found.gaps);
     }
 
-    /// (hole, unwritten) of so many bytes that are allocated and not written.
+    /// Expected (hole, unwritten) bytes of an allocated and unwritten range.
     fn allocated(&self, bytes: u64) -> (u64, u64) {
         if self.unwritten { (0, bytes) } else { (bytes, 0) }
     }
@@ -59,7 +59,7 @@ impl Making<'_> {
     fn written(&self) {
         let (path, file) = self.file("written");
         file.write_all_at(&vec![1; BYTES as usize], 0).unwrap();
-        // Dirty data are data, and stay so when they are on the disk.
+        // Dirty data counts as data, and still does once it is on disk.
         self.expect(&path, 0, 0);
         file.sync_all().unwrap();
         self.expect(&path, 0, 0);
@@ -101,7 +101,7 @@ impl Making<'_> {
         self.expect(&path, hole, unwritten);
     }
 
-    /// Cached pages of an unwritten extent look like data to SEEK_DATA; a direct read of them still moves nothing.
+    /// Cached pages of an unwritten extent look like data to SEEK_DATA, but a direct read of them moves nothing.
     fn read_while_unwritten(&self) {
         if !self.unwritten {
             return;
@@ -201,7 +201,7 @@ fn a_look_at_one_extent_is_cheap() {
     if extents::of(&regions).is_none() {
         return skip("a_look_at_one_extent_is_cheap", "the file system does not tell");
     }
-    // The quickest of many: what others on the machine do does not count.
+    // The fastest of many runs, to exclude other load on the machine.
     let once = || {
         let from = std::time::Instant::now();
         assert!(extents::of(&regions).is_some());

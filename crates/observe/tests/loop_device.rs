@@ -1,5 +1,5 @@
-//! The whole crate against a real file system on a real block device: a small ext4 on a loop device, which only root can make.
-//! Whoever is not root, or lacks losetup or mkfs.ext4, sees by name what was skipped.
+//! The whole crate on a real file system and block device: a small ext4 on a loop device, which needs root, losetup and mkfs.ext4;
+//! otherwise the tests are skipped by name.
 
 use fathom_observe::counters::Counters;
 use fathom_observe::device::{DeviceKind, stack_of};
@@ -9,7 +9,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A mounted file system that is taken apart again when the test ends, also when it fails.
+/// A mounted file system, removed at the end of the test even if it fails.
 struct Mounted {
     dir: tempfile::TempDir,
     device: Option<String>,
@@ -26,7 +26,7 @@ fn command(program: &str, arguments: &[&str]) -> Result<String, String> {
 }
 
 impl Mounted {
-    /// With `direct` the loop device goes past the page cache, so that what it moves its disk moves.
+    /// With `direct` the loop device bypasses the page cache, so that its disk moves the same bytes.
     fn new(bytes: u64, direct: bool) -> Result<Self, String> {
         let dir = tempfile::tempdir().map_err(|e| e.to_string())?;
         let image = dir.path().join("disk image");
@@ -60,9 +60,9 @@ impl Drop for Mounted {
     }
 }
 
-/// A mounted loop device, or a printed line that says why this test was skipped.
+/// A mounted loop device, or a printed reason why the test was skipped.
 fn mounted_or_skipped(test: &str, direct: bool) -> Option<Mounted> {
-    // SAFETY: the call takes nothing and cannot fail.
+    // SAFETY: the call takes no arguments and cannot fail.
     if unsafe { libc::geteuid() } != 0 {
         println!("skipped {test}: only root can make a loop device");
         return None;
@@ -98,7 +98,7 @@ fn read_phase(repetition: Repetition) -> Phase {
     }
 }
 
-/// Reads the file once, as a phase would, and judges it.
+/// Reads the file once like a phase, and judges it.
 fn read_and_judge(path: &Path) -> Phase {
     let stack = stack_of(path);
     let resident_before = residency::of(&[path.to_path_buf()]);
@@ -141,8 +141,8 @@ fn a_cold_file_on_a_cached_image_is_not_read_from_the_device() {
     let Some(mounted) = mounted_or_skipped(name, false) else { return };
     let path = mounted.path().join("file");
     write_file(&path);
-    // The image was just written through the page cache and is still there. What others read from the disk below meanwhile
-    // cannot be told from the image's bytes; they will not do it five times in a row.
+    // The image was just written through the page cache and is still cached. Other programs' reads from the disk below cannot be told
+    // from reads of the image, but they will not happen five times in a row.
     let mut said = Vec::new();
     for _ in 0..5 {
         if let Err(e) = residency::evict(&path) {

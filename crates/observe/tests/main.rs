@@ -1,4 +1,4 @@
-//! What is seen of block devices and files of this machine: one file a subject, one test program.
+//! Observing real block devices and files: one file per subject, one test program.
 
 mod attributes;
 mod block_counts;

@@ -1,5 +1,5 @@
-//! From a path to its devices on stacks that really exist: a partition of a loop device, overlay, btrfs on two devices, zram, bind
-//! mounts, FUSE. Each is made by the test and taken down with it; what this machine cannot make is skipped by name.
+//! Maps paths to devices on real stacks: a partition of a loop device, overlay, btrfs on two devices, zram, bind mounts, FUSE. Each test
+//! creates and removes its stack; what this machine cannot create is skipped by name.
 //!
 //! Device mapper and md need drivers that not every kernel has; they are tested on recorded trees (`device::walk`).
 
@@ -23,7 +23,7 @@ fn command(words: &[&str]) -> Result<String, String> {
     }
 }
 
-/// Commands that take down what a test made, the last first, also while it panics.
+/// Cleanup commands of a test, run in reverse order, also on panic.
 #[derive(Default)]
 struct Undo(Vec<Vec<String>>);
 
@@ -104,7 +104,7 @@ fn a_partition_of_a_loop_device() {
     let mut undo = Undo::default();
     let image = dir.path().join("image");
     let file = sparse(&image, 40 << 20);
-    // A table of the old kind with one Linux partition from sector 2048 on.
+    // A DOS partition table with one Linux partition from sector 2048 on.
     let (first, sectors) = (2048u32, 32u32 << 11);
     let mut entry = [0u8; 16];
     entry[4] = 0x83;
@@ -151,7 +151,7 @@ fn an_overlay_stands_on_the_devices_of_its_layers_and_shows_their_pages() {
     let tops: Vec<&str> = stack.tops().map(|d| d.name.as_str()).collect();
     let wanted = [upper.device(), lower.device()].map(|d| name_of(d.to_str().expect("UTF-8")));
     assert_eq!(tops, wanted, "the upper layer's first");
-    // A file that is only in the lower layer, and a new one in the upper.
+    // A file that exists only in the lower layer, and a new one in the upper.
     let new = at.join("new");
     std::fs::write(&new, vec![7; 1 << 20]).expect("writes");
     for (path, dirty) in [(at.join("below"), false), (new.clone(), true)] {
@@ -191,7 +191,7 @@ fn a_btrfs_on_two_devices_has_both() {
     if mount(test, &["-t", "btrfs", "-o", "compress=zstd:3", &devices[0]], &at, &mut undo).is_none() {
         return;
     }
-    // A subvolume has a device number of its own.
+    // A subvolume has its own device number.
     if need_tool(test, "btrfs") {
         command(&["btrfs", "subvolume", "create", &text(&at.join("sub"))]).expect("a subvolume");
     } else {
@@ -232,7 +232,7 @@ fn files_on_two_file_systems_have_the_devices_of_both() {
     let name = |fs: &LoopFs| name_of(fs.device().to_str().expect("UTF-8")).to_string();
     assert!(tops.contains(&name(&one).as_str()) && tops.contains(&name(&other).as_str()), "{tops:?}");
     assert_eq!(tops.len(), 2);
-    // A part in memory is said; the devices of the rest are still counted.
+    // A part in memory is reported; the devices of the rest are still counted.
     let Some(memory) = TmpFs::mount(test, 1 << 20) else { return };
     let mixed = stack_of_all(&[one.path().to_path_buf(), memory.path().to_path_buf()]);
     assert_eq!(mixed.method, "diskstats");
@@ -301,7 +301,7 @@ fn what_waits_below_a_loop_device_is_told() {
         return skip(test, "needs cachestat (Linux 6.5)");
     }
     let stack = stack_of(fs.path());
-    // Past the page cache above, into that of the image below. Whoever calls sync(2) meanwhile empties that; not five times in a row.
+    // Bypasses the page cache above and uses that of the image below. A concurrent sync(2) empties it, but not five times in a row.
     let most = (0..5).map(|_| {
         let copied = command(&[
             "dd",
@@ -321,7 +321,7 @@ fn what_waits_below_a_loop_device_is_told() {
     assert!(most >= 8 << 20, "{most} bytes wait below");
 }
 
-/// What was seen in the page cache of 32 MiB that dd wrote with O_DIRECT.
+/// The page cache use seen while dd writes 32 MiB with O_DIRECT.
 fn seen_of_direct_writes(path: &Path) -> u64 {
     const BYTES: u64 = 32 << 20;
     let mut passing = Passing::of(&[path.to_path_buf()]);

@@ -1,5 +1,5 @@
-//! What a record and its extensions say of a file: kind, mode, owner, dates, inode number. Rock Ridge is believed before the extended
-//! attribute record, that before the record itself.
+//! A file's attributes from its record and extensions: kind, mode, owner, dates, inode number. Rock Ridge takes precedence over the
+//! extended attribute record, and that over the record itself.
 
 use crate::disc::Disc;
 use crate::error::Place;
@@ -14,10 +14,10 @@ use crate::node::{Data, Kind, Node};
 use crate::source::ReadAt;
 use std::sync::Arc;
 
-/// Numbers made from places on the disc start here where the disc has serial numbers of its own (32 bits), so that they never meet.
+/// If the disc has serial numbers (32 bits), inode numbers derived from positions start here, so that the two never collide.
 const BESIDE_SERIALS: u64 = 1 << 48;
 
-/// The Rock Ridge entries of a record at this byte of the image; `own` for the "." record of a directory.
+/// The Rock Ridge entries of a record at this byte of the image; `own` for a directory's "." record.
 pub(super) fn rock_ridge<S: ReadAt>(
     image: &Image<S>,
     record: &Record<'_>,
@@ -40,7 +40,7 @@ pub(super) fn rock_ridge<S: ReadAt>(
     rr
 }
 
-/// A file as its first record describes it. Regular files get their content later, when all sections are known.
+/// A file according to its first record. Regular files get their content later, when all sections are known.
 pub(super) fn node<S: ReadAt>(
     image: &Image<S>,
     record: &Record<'_>,
@@ -94,7 +94,7 @@ fn kind_of(record: &Record<'_>, rr: Option<&RockRidge>) -> Kind {
     }
     let Some(rr) = rr else { return Kind::File };
     match rr.px.and_then(|px| Kind::of_mode(px.mode)) {
-        // The data of a file that only calls itself a directory are not directory records.
+        // The data of a file that only claims to be a directory is not directory records.
         Some(Kind::Directory) | None if rr.target.is_some() => Kind::Link,
         Some(Kind::Directory) | None => Kind::File,
         Some(kind) => kind,
@@ -159,7 +159,7 @@ fn times(
     times
 }
 
-/// The extended attribute record, where it counts: protection is set and Rock Ridge says nothing.
+/// The extended attribute record, where it applies: protection is set and Rock Ridge has no attributes.
 fn xar_of<S: ReadAt>(
     image: &Image<S>,
     record: &Record<'_>,
@@ -182,7 +182,7 @@ fn xar_of<S: ReadAt>(
     parsed
 }
 
-/// First block of data and bytes of a record.
+/// First data block and length in bytes of a record.
 fn extent_of<S: ReadAt>(disc: &Disc<S>, record: &Record<'_>) -> (u64, u64) {
     let extent = record.extent.choose(|extent| disc.has_block(extent.into()));
     let lbn = u64::from(extent) + u64::from(record.xar_blocks);
@@ -197,13 +197,13 @@ pub(super) fn section<S: ReadAt>(image: &Image<S>, record: &Record<'_>) -> Secti
     Section { lbn, bytes, unit: record.unit, gap: record.gap }
 }
 
-/// Inode number of a directory: its serial number, else from its first block.
+/// Inode number of a directory: its serial number, else derived from its first block.
 pub(crate) fn directory_inode<S>(image: &Image<S>, lbn: u64, serial: Option<u32>) -> u64 {
     by_serial(image, serial).unwrap_or_else(|| made(image, lbn.saturating_mul(2)))
 }
 
-/// Inode number of anything else: its serial number, else from the first block of data that may be those of other names, too, so that hard
-/// links share one, else from the place of its record. Even numbers are blocks, odd ones records.
+/// Inode number of any other file: its serial number; else derived from the first data block, so that hard links share it; else from the
+/// position of its record. Even numbers are blocks, odd ones records.
 pub(super) fn file_inode<S: ReadAt>(image: &Image<S>, node: &Node, first_block: Option<u64>) -> u64 {
     by_serial(image, node.serial).unwrap_or_else(|| {
         let block = u64::from(image.disc.block());

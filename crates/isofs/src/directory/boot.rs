@@ -1,5 +1,5 @@
-//! Boot images as files, where they are asked for: a directory that is not on the disc, ".fathom" in the root, has "boot", and that has a file for
-//! each image that the boot catalogue names. Their data are blocks of the image as any other file's.
+//! Shows boot images as files if requested: a virtual directory ".fathom" in the root contains "boot", with a file for each image in the
+//! boot catalogue. Their data are blocks of the image like any other file's.
 
 use super::{Directory, Entry};
 use crate::error::Place;
@@ -11,22 +11,22 @@ use crate::node::{Data, Kind, Node};
 use crate::source::ReadAt;
 use std::sync::Arc;
 
-/// The directory in the root.
+/// The virtual directory in the root.
 const OWN: &[u8] = b".fathom";
-/// The directory in that one.
+/// Its only entry.
 const BOOT: &[u8] = b"boot";
 
-/// Inode numbers from here on: above those of blocks, records and serial numbers, below those that a mount makes.
+/// First inode number of boot images: above those of blocks, records and serial numbers, below those that a mount assigns.
 const NUMBERS: u64 = 1 << 56;
 
-/// Adds the directory to the root, unless the disc has one of that name.
+/// Adds the directory to the root, unless the disc has one with that name.
 pub(super) fn add<S: ReadAt>(image: &Image<S>, root: &mut Directory) {
     if root.entries.iter().all(|entry| entry.name != OWN) {
         root.entries.push(Entry { name: OWN.to_vec(), node: directory(image, false) });
     }
 }
 
-/// What is in ".fathom", or in its "boot".
+/// Lists ".fathom", or its "boot".
 pub(super) fn list<S: ReadAt>(image: &Image<S>, boot: bool) -> Directory {
     let entries = if boot {
         let files = image.info().boot.iter().enumerate();
@@ -73,7 +73,7 @@ fn node<S: ReadAt>(image: &Image<S>, kind: Kind, inode: u64, record: Place, data
     }
 }
 
-/// "1-bios", "2-efi", "3-bios-floppy": its number, for what machine it is, and what it emulates.
+/// "1-bios", "2-efi", "3-bios-floppy": index, platform and emulated medium.
 fn name_of(index: usize, boot: &BootImage) -> String {
     let platform: String = match boot.platform {
         0 => "bios".into(),

@@ -1,5 +1,5 @@
-//! Records on their way to entries: sections of one file are gathered into one draft, associated files are laid aside for their main
-//! file, stand-ins of moved directories are counted and dropped.
+//! Collects records into entries: sections of a file are gathered into one draft, associated files are set aside for their main file,
+//! placeholders of relocated directories are counted and dropped.
 
 use super::{Directory, attributes};
 use crate::error::Place;
@@ -15,25 +15,25 @@ use std::sync::Arc;
 /// A file whose records are still being read.
 #[derive(Debug)]
 pub(super) struct Draft {
-    /// Name as recorded; sections of one file have the same.
+    /// Name as recorded, the same for all sections of a file.
     recorded: Vec<u8>,
-    /// Name as text, not yet checked.
+    /// Decoded name, not yet validated.
     pub(super) name: Vec<u8>,
     /// Version number of a plain or Joliet name.
     pub(super) version: Option<u32>,
     pub(super) node: Node,
-    /// CL: the block of the directory this stands for.
+    /// CL: block of the directory that this is a placeholder for.
     pub(super) child: Option<u32>,
     extents: Extents,
     packed: Option<zisofs::Claim>,
     sparse: Option<u64>,
-    /// An associated file, which is shown only if asked for, and then under a name that says so.
+    /// An associated file, shown only if requested, under a name that marks it.
     pub(super) associated: bool,
     relocated: bool,
-    /// The last record said that another section follows.
+    /// The last record announced another section.
     open: bool,
     other_volume: bool,
-    /// Rock Ridge says that it has no other name: what else has its data is another file.
+    /// Rock Ridge says it has a single link: any other entry with the same data is a different file.
     alone: bool,
 }
 
@@ -110,8 +110,8 @@ fn compare_halves<S: ReadAt>(image: &Image<S>, record: &Record<'_>, at: u64, fin
     }
 }
 
-/// Drops stand-ins, and hangs each associated file on its main file, which follows it under the same name. In the room that the drafts have:
-/// a second list would be half of what a large directory costs.
+/// Drops placeholders and attaches each associated file to its main file, which follows under the same name. Done in place: a second list
+/// would be half of the cost of a large directory.
 fn lay_aside(show: bool, drafts: Vec<Draft>) -> Vec<Draft> {
     let mut waiting: Option<Draft> = None;
     let shown = drafts.into_iter().filter_map(|mut draft| {
@@ -196,7 +196,7 @@ impl Draft {
         });
     }
 
-    /// Decides what the content of a regular file is, once all its sections are known.
+    /// Determines the content of a regular file once all its sections are known.
     fn finish<S: ReadAt>(&mut self, image: &Image<S>, findings: &mut Findings) {
         if self.node.kind != Kind::File || self.child.is_some() {
             return;
@@ -246,7 +246,7 @@ impl Draft {
     }
 }
 
-/// The size a file decompresses to, if its first bytes say that it is compressed.
+/// The decompressed size of a file whose first bytes mark it as compressed.
 fn packed_size<S: ReadAt>(image: &Image<S>, extents: &Extents) -> Option<u64> {
     let mut first = [0; zisofs::HEADER];
     let n = image.read_stored(extents, 0, &mut first, Place { lbn: 0, offset: 0 }).ok()?;

@@ -1,5 +1,5 @@
-//! Numbers in byte slices: little-endian, big-endian, and both one after the other, as ISO 9660 records most of them. A field that
-//! does not lie inside its slice is `None`, so that a short structure cannot be misread.
+//! Numbers in byte slices: little-endian, big-endian, and both in a row, as ISO 9660 records most of them. A field not fully inside its
+//! slice is `None`, so a short structure cannot be misread.
 
 /// `N` bytes at `at`.
 #[must_use]
@@ -47,26 +47,26 @@ pub struct Both<T> {
 }
 
 impl<T: Copy + PartialEq> Both<T> {
-    /// Whether the halves say the same.
+    /// Whether both halves are equal.
     #[must_use]
     pub fn agree(&self) -> bool {
         self.le == self.be
     }
 
-    /// The little-endian half, or the big-endian one if only that is possible: writers that fill one half fill the first.
+    /// The little-endian half, or the big-endian one if only that is plausible: writers that fill one half fill the first.
     #[must_use]
     pub fn choose(&self, possible: impl Fn(T) -> bool) -> T {
         if !possible(self.le) && possible(self.be) { self.be } else { self.le }
     }
 }
 
-/// 16 bits, both ways.
+/// 16 bits, little-endian then big-endian.
 #[must_use]
 pub fn both16(bytes: &[u8], at: usize) -> Option<Both<u16>> {
     Some(Both { le: le16(bytes, at)?, be: be16(bytes, at.checked_add(2)?)? })
 }
 
-/// 32 bits, both ways.
+/// 32 bits, little-endian then big-endian.
 #[must_use]
 pub fn both32(bytes: &[u8], at: usize) -> Option<Both<u32>> {
     Some(Both { le: le32(bytes, at)?, be: be32(bytes, at.checked_add(4)?)? })

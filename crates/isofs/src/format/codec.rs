@@ -1,5 +1,5 @@
-//! The compressors of zisofs. One block in, one block of known size out: nothing is allocated beyond that size, and a stream that holds
-//! more or less is an error. zlib is always there; xz, LZ4, Zstandard and bzip2 are features of the crate.
+//! The compressors of zisofs. Each block decompresses to a known size: nothing beyond it is allocated, and a stream with more or less
+//! data is an error. zlib is always available; xz, LZ4, Zstandard and bzip2 are features of the crate.
 
 use std::io::Read;
 use std::sync::{Mutex, PoisonError};
@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 /// How the blocks of a file are compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Codec {
-    /// zlib, the only one of version 1.
+    /// zlib, the only codec of version 1.
     Zlib,
     /// xz.
     Xz,
@@ -19,12 +19,12 @@ pub enum Codec {
     Bzip2,
 }
 
-/// Memory an xz block may ask for in KiB: its header names the size of the dictionary, up to 4 GiB.
+/// Memory limit of an xz block in KiB: its header sets the dictionary size, up to 4 GiB.
 #[cfg(feature = "xz")]
 const XZ_KIB: u32 = 64 << 10;
 
 impl Codec {
-    /// By the number in a header of version 2.
+    /// By the number in a version 2 header.
     #[must_use]
     pub fn of_id(id: u8) -> Option<Self> {
         Some(match id {
@@ -37,7 +37,7 @@ impl Codec {
         })
     }
 
-    /// The two letters of a ZF entry.
+    /// The two letters that identify it in a ZF entry.
     #[must_use]
     pub fn letters(self) -> [u8; 2] {
         match self {
@@ -64,7 +64,7 @@ impl Codec {
     /// Decompresses one block to exactly `bytes` bytes.
     ///
     /// # Errors
-    /// A damaged stream, one of another size, or a codec this build has not got.
+    /// A damaged stream, one of another size, or a codec that is not built in.
     pub fn unpack(self, packed: &[u8], bytes: usize) -> Result<Vec<u8>, String> {
         let unpacked = match self {
             Self::Zlib => zlib(packed, bytes),
@@ -87,11 +87,10 @@ impl Codec {
     }
 }
 
-/// Decoders that are not in use: their tables and windows are made once, not for each block nor for each of the threads that
-/// decompress side by side.
+/// Idle decoders, reused across blocks and threads to avoid rebuilding their tables and windows.
 static INFLATE: Mutex<Vec<flate2::Decompress>> = Mutex::new(Vec::new());
 
-/// In one call into a buffer of the right size, so that nothing goes through the decoder's window; one byte more shows that there is more.
+/// One call into a buffer of the final size avoids the decoder's window; one extra byte detects excess data.
 fn zlib(packed: &[u8], bytes: usize) -> Result<Vec<u8>, String> {
     let idle = || INFLATE.lock().unwrap_or_else(PoisonError::into_inner);
     let kept = idle().pop();
@@ -101,14 +100,14 @@ fn zlib(packed: &[u8], bytes: usize) -> Result<Vec<u8>, String> {
     let status = decoder.decompress_vec(packed, &mut unpacked, flate2::FlushDecompress::Finish);
     idle().push(decoder);
     let status = status.map_err(|e| format!("the block does not decompress: {e}"))?;
-    // A stream without its end has no checksum either.
+    // A stream without an end has no checksum either.
     if status != flate2::Status::StreamEnd && unpacked.len() <= bytes {
         return Err("the block does not decompress: its stream has no end".into());
     }
     Ok(unpacked)
 }
 
-/// All a reader gives, and one byte more than expected at most, by which the caller sees that there is more.
+/// Reads everything, up to one byte more than expected, so that the caller detects excess data.
 fn drain(reader: impl Read, bytes: usize) -> Result<Vec<u8>, String> {
     let mut unpacked = Vec::with_capacity(bytes.saturating_add(1));
     let most = u64::try_from(bytes).unwrap_or(u64::MAX).saturating_add(1);
@@ -119,7 +118,7 @@ fn drain(reader: impl Read, bytes: usize) -> Result<Vec<u8>, String> {
     Ok(unpacked)
 }
 
-/// Writers differ: the C tools put bare blocks, others whole frames, which announce themselves.
+/// Writers differ: the C tools write bare blocks, others whole frames, which have a magic number.
 #[cfg(feature = "lz4")]
 fn lz4(packed: &[u8], bytes: usize) -> Result<Vec<u8>, String> {
     if packed.starts_with(&[0x04, 0x22, 0x4D, 0x18]) {
@@ -132,7 +131,7 @@ fn lz4(packed: &[u8], bytes: usize) -> Result<Vec<u8>, String> {
     Ok(unpacked)
 }
 
-/// In one call into a buffer of the right size: a streaming decoder would allocate the window that the frame asks for.
+/// One call into a buffer of the final size: a streaming decoder would allocate the window that the frame requests.
 #[cfg(feature = "zstd")]
 fn zstandard(packed: &[u8], bytes: usize) -> Result<Vec<u8>, String> {
     zstd::bulk::decompress(packed, bytes).map_err(|e| format!("the block does not decompress: {e}"))

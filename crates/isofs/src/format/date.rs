@@ -1,28 +1,28 @@
-//! Dates: 7 bytes in directory records (6 in High Sierra), 17 characters in descriptors. Both become seconds since 1970; a date that
-//! does not exist becomes the nearest that does, because a wrong date is no reason to lose a file.
+//! Dates: 7 bytes in directory records (6 in High Sierra), 17 characters in descriptors. Both become seconds since 1970. An invalid date
+//! becomes the nearest valid one, because a wrong date is no reason to lose a file.
 
-/// A moment: seconds since 1970-01-01 00:00 UTC, and nanoseconds. Between 1970 and the end of 2155.
+/// A point in time between 1970 and the end of 2155: seconds since 1970-01-01 00:00 UTC, and nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Moment {
     /// Whole seconds.
     pub seconds: i64,
-    /// Nanoseconds below one second; hundredths are all that the 17-character form has.
+    /// Nanoseconds below one second; the 17-character form resolves hundredths.
     pub nanos: u32,
 }
 
-/// What a field holds.
+/// Value of a date field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Date {
     /// All zero: not specified.
     Unset,
     /// A date as recorded.
     Exact(Moment),
-    /// A date that had to be moved into the calendar, or into 1970 to 2155.
+    /// An invalid date, moved to the nearest valid one from 1970 to 2155.
     Clamped(Moment),
 }
 
 impl Date {
-    /// The moment, if one is recorded.
+    /// The point in time, if one is recorded.
     #[must_use]
     pub fn moment(self) -> Option<Moment> {
         match self {
@@ -32,7 +32,7 @@ impl Date {
     }
 }
 
-/// Parts of a date as recorded, wide enough for anything the digits or bytes can say.
+/// Parts of a date as recorded, wide enough for any digits or bytes.
 struct Parts {
     year: i64,
     month: i64,
@@ -67,8 +67,8 @@ pub fn short(bytes: &[u8]) -> Date {
     })
 }
 
-/// The 17 bytes of a descriptor: YYYYMMDDhhmmsscc and signed quarter hours (absent in High Sierra's 16). All '0' is unset, and so,
-/// as many writers leave them, are all blanks or all zero bytes.
+/// The 17 bytes of a descriptor: YYYYMMDDhhmmsscc and signed quarter hours (absent in High Sierra's 16). All '0' is unset; so are all
+/// blanks or all zero bytes, which many writers use.
 #[must_use]
 pub fn long(bytes: &[u8]) -> Date {
     let Some(digits) = bytes.get(..16) else { return Date::Unset };
@@ -94,7 +94,7 @@ pub fn long(bytes: &[u8]) -> Date {
     }
 }
 
-/// Brings every part into its range, then the whole between 1970 and 2155.
+/// Clamps every part to its range, then the whole to 1970 to 2155.
 fn clamp(parts: Parts) -> Date {
     let year = parts.year.clamp(1970, 2155);
     let month = parts.month.clamp(1, 12);
@@ -135,7 +135,7 @@ fn days_of(year: i64, month: i64) -> i64 {
     }
 }
 
-/// Days from 1970-01-01; the year counts from March, so that the leap day is its last.
+/// Days from 1970-01-01; the year starts in March, so that the leap day is its last.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let from_march = (month + 9) % 12;

@@ -1,35 +1,35 @@
-//! Volume descriptors: one sector each, from the 16th of a session to the terminator. A sector comes in, a [`Descriptor`] goes out;
-//! whether its numbers make sense on this image is for the volume to decide. ECMA-119 section 8, Joliet 1.0, High Sierra 1986.
+//! Volume descriptors: one sector each, from the 16th of a session to the terminator. Parses a sector into a [`Descriptor`]; the volume
+//! checks whether its numbers fit the image. ECMA-119 section 8, Joliet 1.0, High Sierra 1986.
 
 use super::bytes::{Both, be32, both16, both32, le32};
 use super::date::{self, Date};
 
-/// Bytes of a logical sector, whatever the logical block size.
+/// Size of a logical sector, whatever the logical block size.
 pub const SECTOR: usize = 2048;
 
-/// What a sector of the descriptor area is.
+/// Content of a sector of the descriptor area.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Descriptor {
-    /// Type 0. The block of the boot catalogue if the system identifier is El Torito's.
+    /// Type 0, a boot record.
     Boot {
-        /// Block of the boot catalogue.
+        /// Block of the boot catalogue, if the system identifier is El Torito's.
         catalog: Option<u32>,
     },
-    /// A volume that can be read.
+    /// A readable volume.
     Volume(Box<Volume>),
-    /// Type 3, a partition; nothing to read.
+    /// Type 3, a partition; ignored.
     Partition,
-    /// Type 255.
+    /// Type 255, the end of the descriptors.
     Terminator,
     /// A sector of the recognition area of UDF: NSR02 or NSR03.
     Udf,
     /// BEA01, TEA01, BOOT2, CDW02: recognition without content.
     Recognition,
-    /// Identified as ISO 9660, of a type that no text defines.
+    /// An ISO 9660 descriptor of undefined type.
     Unknown(u8),
 }
 
-/// Which kind of volume a descriptor describes.
+/// Kind of volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flavour {
     /// Type 1.
@@ -38,7 +38,7 @@ pub enum Flavour {
     Joliet(u8),
     /// Type 2, version 2: ISO 9660:1999.
     Enhanced,
-    /// Type 2 in a character set that is not UCS-2; its tree is not offered.
+    /// Type 2 in a character set other than UCS-2; its tree is not offered.
     Supplementary,
     /// High Sierra's standard descriptor.
     HighSierra,
@@ -47,11 +47,11 @@ pub enum Flavour {
 /// The fields of a primary, supplementary or High Sierra descriptor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Volume {
-    /// Which kind.
+    /// Kind of volume.
     pub flavour: Flavour,
-    /// System identifier as recorded, blanks and zeros at the end removed.
+    /// System identifier as recorded, without trailing blanks and zeros.
     pub system_id: Vec<u8>,
-    /// Volume identifier, likewise; UCS-2 big-endian in Joliet.
+    /// Volume identifier without trailing blanks and zeros; UCS-2 big-endian in Joliet.
     pub volume_id: Vec<u8>,
     /// Volume size in logical blocks.
     pub space: Both<u32>,
@@ -67,17 +67,17 @@ pub struct Volume {
     pub path_table_l: u32,
     /// Block of the big-endian path table.
     pub path_table_m: u32,
-    /// The root's directory record, not yet looked into.
+    /// The root's directory record, unparsed.
     pub root: [u8; 34],
-    /// When the volume was made.
+    /// Creation date of the volume.
     pub created: Date,
-    /// When it was last changed.
+    /// Date of the last change.
     pub modified: Date,
-    /// Application identifier (empty in High Sierra, where nobody reads it).
+    /// Application identifier (not read for High Sierra).
     pub application_id: Vec<u8>,
 }
 
-/// Reads a sector; `None` if it is no descriptor at all, which ends the scan. Shorter than a sector is none.
+/// Parses a sector; `None` if it is no descriptor or shorter than a sector, which ends the scan.
 #[must_use]
 pub fn parse(sector: &[u8]) -> Option<Descriptor> {
     if sector.len() < SECTOR {
@@ -111,7 +111,7 @@ fn supplementary(sector: &[u8]) -> Flavour {
     if sector[6] == 2 {
         return Flavour::Enhanced;
     }
-    // The field may list several escape sequences; the level is that of the first known one.
+    // The field may list several escape sequences; the first known one determines the level.
     let level = sector[88..120].windows(3).find_map(|escape| match escape {
         b"%/@" => Some(1),
         b"%/C" => Some(2),
@@ -165,7 +165,7 @@ fn high_sierra(sector: &[u8]) -> Option<Descriptor> {
     })))
 }
 
-/// A text field without the blanks and zeros that fill it.
+/// A text field without its padding of blanks and zeros.
 fn text(field: &[u8]) -> Vec<u8> {
     let end = field.iter().rposition(|&b| b != b' ' && b != 0).map_or(0, |last| last + 1);
     // UCS-2 ends on a whole character: "A" is 00 41, but a character such as U+0100 is 01 00.

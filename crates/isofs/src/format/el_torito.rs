@@ -1,8 +1,8 @@
-//! El Torito: the boot catalogue and the images it names. Listing only; which block the catalogue is at comes from the boot record.
+//! El Torito: the boot catalogue and the images it lists. The boot record says which block the catalogue is in.
 
 use super::bytes::{le16, le32};
 
-/// What a boot image emulates.
+/// Medium that a boot image emulates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Media {
     /// No emulation: the sectors are loaded as they are.
@@ -11,7 +11,7 @@ pub enum Media {
     Floppy(u16),
     /// A hard disk with a partition table.
     Disk,
-    /// A number that the text does not define.
+    /// An undefined number.
     Unknown(u8),
 }
 
@@ -22,7 +22,7 @@ pub struct BootImage {
     pub platform: u8,
     /// Whether it is marked bootable.
     pub bootable: bool,
-    /// What it emulates.
+    /// Emulated medium.
     pub media: Media,
     /// Load segment; 0 means 0x7C0.
     pub segment: u16,
@@ -33,7 +33,7 @@ pub struct BootImage {
 }
 
 impl BootImage {
-    /// Bytes of the image: of a floppy by its kind, else what is loaded. A disk's real size is in its own partition table: see
+    /// Size of the image: by type for a floppy, otherwise the loaded sectors. A disk's real size is in its own partition table: see
     /// [`disk_bytes`].
     #[must_use]
     pub fn bytes(&self) -> u64 {
@@ -44,7 +44,7 @@ impl BootImage {
     }
 }
 
-/// Size of an emulated disk by the partition table in its first sector: the end of the partition that ends last.
+/// Size of an emulated disk according to the partition table in its first sector: the highest end of any partition.
 #[must_use]
 pub fn disk_bytes(first_sector: &[u8]) -> Option<u64> {
     if first_sector.get(510..512)? != [0x55, 0xAA] {
@@ -58,13 +58,13 @@ pub fn disk_bytes(first_sector: &[u8]) -> Option<u64> {
     ends.max()
 }
 
-/// Most entries of a catalogue.
+/// Most entries read from a catalogue.
 const MOST: usize = 2048;
 
-/// Reads a catalogue: validation, default entry, sections with their entries, extensions skipped.
+/// Parses a catalogue: validation entry, default entry, sections with their entries; extensions are skipped.
 ///
 /// # Errors
-/// No validation entry, or one whose sum is not zero.
+/// A missing validation entry, or one whose checksum is not zero.
 pub fn catalog(bytes: &[u8]) -> Result<Vec<BootImage>, &'static str> {
     let (entries, _) = bytes.as_chunks::<32>();
     let validation = entries.first().ok_or("a boot catalogue without a validation entry")?;
@@ -79,7 +79,7 @@ pub fn catalog(bytes: &[u8]) -> Result<Vec<BootImage>, &'static str> {
     let mut images: Vec<BootImage> =
         entries.get(1).and_then(|entry| image(entry, validation[1])).into_iter().collect();
     let mut rest = entries.get(2..).unwrap_or_default().iter().take(MOST);
-    // Sections are headers (0x90, the last 0x91) with a count of entries that follow; 0x44 extends the entry before it.
+    // Sections are headers (0x90, the last 0x91) with the number of entries that follow; 0x44 extends the entry before it.
     while let Some(header) = rest.next() {
         if !matches!(header[0], 0x90 | 0x91) {
             break;

@@ -1,5 +1,5 @@
-//! The structures on the disc, one file each: bytes in, fields out. No file here reads the medium, allocates by a number from the disc
-//! or knows what a tree is; what is impossible is refused, what is odd is left to the caller to report.
+//! The on-disc structures, one file each: bytes in, fields out. Nothing here reads the medium, allocates by a number from the disc or
+//! knows about trees. Impossible values are rejected; odd ones are left for the caller to report.
 
 pub mod bytes;
 pub mod codec;

@@ -1,13 +1,13 @@
-//! Names: from what the disc says to what may stand in a directory. Plain names lose their version and perhaps their capitals, Joliet's
-//! become UTF-8, what no file system can show is escaped, and no two entries of a directory end up with one name.
+//! Converts recorded names into valid directory entries. Plain names lose their version and perhaps their capitals, Joliet names become
+//! UTF-8, characters that no file system can show are escaped, and names are made unique within a directory.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-/// Longest name shown, in bytes: what FUSE takes.
+/// Longest name shown, in bytes: the limit of FUSE.
 pub const LONGEST: usize = 1024;
 
-/// A plain name cut into its parts.
+/// A plain name split into its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Versioned<'a> {
     /// Name without version and without the dot of an empty extension.
@@ -16,7 +16,7 @@ pub struct Versioned<'a> {
     pub version: Option<u32>,
 }
 
-/// Cuts NAME.EXT;version. A semicolon that no number follows belongs to the name.
+/// Splits NAME.EXT;version. A semicolon without a number is part of the name.
 #[must_use]
 pub fn versioned(name: &[u8]) -> Versioned<'_> {
     let Some(semicolon) = name.iter().rposition(|&b| b == b';') else {
@@ -37,8 +37,8 @@ fn without_dot(name: &[u8]) -> &[u8] {
     }
 }
 
-/// UCS-2 big-endian as UTF-8; surrogate pairs are taken as UTF-16, lone ones and a last odd byte become U+FFFD. Whether all was
-/// well is the second value.
+/// UCS-2 big-endian as UTF-8. Surrogate pairs are decoded as UTF-16; lone ones and an odd last byte become U+FFFD. The second value says
+/// whether everything was valid.
 #[must_use]
 pub fn from_ucs2(name: &[u8]) -> (Vec<u8>, bool) {
     let (pairs, odd) = name.as_chunks::<2>();
@@ -68,8 +68,8 @@ pub fn from_joliet(name: &[u8]) -> (Vec<u8>, Option<u32>, bool) {
     }
 }
 
-/// A name that can be shown: borrowed if it already can. "/" and NUL are written %2F and %00, "." and ".." with %2E; an empty name is
-/// "%"; what is longer than [`LONGEST`] is cut.
+/// A displayable name, borrowed if unchanged. "/" and NUL become %2F and %00, the dots of "." and ".." %2E, an empty name "%"; names
+/// longer than [`LONGEST`] are cut.
 #[must_use]
 pub fn escape(name: &[u8]) -> Cow<'_, [u8]> {
     if name.is_empty() {
@@ -96,24 +96,24 @@ pub fn escape(name: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(escaped)
 }
 
-/// Whether plain names may be shown in lower case: none has lower-case letters. Then no two differ in case alone either, so that
-/// lowering cannot make two names one.
+/// Whether plain names may be shown in lower case: only if none has lower-case letters. Then no two names differ only in case, so
+/// lowering cannot make them equal.
 #[must_use]
 pub fn may_lower<'a>(mut names: impl Iterator<Item = &'a [u8]>) -> bool {
     !names.any(|name| name.iter().any(u8::is_ascii_lowercase))
 }
 
-/// Gives each entry of a directory a name of its own.
+/// Makes the names of a directory's entries unique.
 #[derive(Debug, Default)]
 pub struct Unique {
     taken: HashSet<Vec<u8>>,
-    /// How often a name was asked for again, so that a hundred thousand equal names do not cost their square.
+    /// How often a name was repeated, so that a hundred thousand equal names do not take quadratic time.
     again: HashMap<Vec<u8>, u32>,
 }
 
 impl Unique {
-    /// The name itself if it is free, else "name;version", else "name%1", "name%2" and so on. The second value: whether it is
-    /// another than asked for.
+    /// The name itself if it is free, else "name;version", else "name%1", "name%2" and so on. The second value says whether it differs
+    /// from `wanted`.
     pub fn name(&mut self, wanted: &[u8], version: Option<u32>) -> (Vec<u8>, bool) {
         if self.taken.insert(wanted.to_vec()) {
             return (wanted.to_vec(), false);
@@ -136,7 +136,7 @@ impl Unique {
     }
 }
 
-/// `name` and a suffix, in no more than [`LONGEST`] bytes.
+/// `name` plus a suffix, at most [`LONGEST`] bytes.
 fn suffixed(name: &[u8], suffix: &str) -> Vec<u8> {
     let room = LONGEST.saturating_sub(suffix.len()).min(name.len());
     [&name[..room], suffix.as_bytes()].concat()

@@ -1,22 +1,22 @@
-//! Path tables: every directory of a tree in one list, for prefetch and for cross-checking. Directories themselves are the truth: writers
-//! disagree about relocated trees, and parents are numbered in 16 bits. ECMA-119 9.4.
+//! Path tables: every directory of a tree in one list, used for prefetching and cross-checking. The directories themselves are
+//! authoritative: writers disagree about relocated trees, and parents are numbered in 16 bits. ECMA-119 9.4.
 
 use super::bytes::{be16, be32, le16, le32};
 
 /// One directory of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathEntry<'a> {
-    /// Blocks of extended attribute record before the extent.
+    /// Length in blocks of the extended attribute record before the extent.
     pub xar_blocks: u8,
     /// First block of the directory.
     pub extent: u32,
-    /// Number of the parent in the table, from 1.
+    /// Index of the parent in the table, from 1.
     pub parent: u16,
     /// Name as recorded; one byte 0 for the root.
     pub name: &'a [u8],
 }
 
-/// Walks a table; ends at its end or where an entry does not fit.
+/// Iterates over a table; stops at its end or at an entry that does not fit.
 #[derive(Clone, Debug)]
 pub struct PathEntries<'a> {
     table: &'a [u8],
@@ -30,7 +30,7 @@ impl<'a> PathEntries<'a> {
         Self { table, big_endian }
     }
 
-    /// Bytes that were no entries.
+    /// The remaining bytes that are not entries.
     #[must_use]
     pub fn rest(&self) -> &'a [u8] {
         self.table

@@ -1,10 +1,10 @@
-//! Directory records: the one parser and the one validator of them. It walks the bytes of a directory and gives each record, or says
-//! why one is none and goes on at the next sector. ECMA-119 9.1; High Sierra differs in two fields.
+//! Directory records: their only parser and validator. Walks the bytes of a directory and yields each record, or why it is invalid and
+//! then continues at the next sector. ECMA-119 9.1; High Sierra differs in two fields.
 
 use super::bytes::{Both, both16, both32};
 use super::descriptor::SECTOR;
 
-/// Which text a record follows.
+/// The specification that a record follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {
     /// ISO 9660, with all its extensions.
@@ -16,7 +16,7 @@ pub enum Dialect {
 
 /// File flags.
 pub mod flag {
-    /// Not to be shown by default; shown all the same, as every reader outside DOS does.
+    /// Hidden by default in the specification; shown anyway, as by every reader outside DOS.
     pub const HIDDEN: u8 = 1;
     /// A directory.
     pub const DIRECTORY: u8 = 2;
@@ -30,13 +30,13 @@ pub mod flag {
     pub const MORE: u8 = 128;
 }
 
-/// Least bytes of a record with a name of one byte.
+/// Length of a record with a name of one byte.
 const LEAST: usize = 34;
 
 /// One directory record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'a> {
-    /// Blocks of the extended attribute record, which stands before the data.
+    /// Length in blocks of the extended attribute record, which precedes the data.
     pub xar_blocks: u8,
     /// First block of the extent.
     pub extent: Both<u32>,
@@ -46,9 +46,9 @@ pub struct Record<'a> {
     pub date: [u8; 7],
     /// See [`flag`].
     pub flags: u8,
-    /// Interleaving: blocks of data in a row; 0 if not interleaved.
+    /// Interleaving: consecutive data blocks; 0 if not interleaved.
     pub unit: u8,
-    /// Interleaving: blocks left out after each unit.
+    /// Interleaving: blocks skipped after each unit.
     pub gap: u8,
     /// Volume of the set that holds the extent.
     pub volume: Both<u16>,
@@ -56,7 +56,7 @@ pub struct Record<'a> {
     pub name: &'a [u8],
     /// System use area, for SUSP.
     pub system_use: &'a [u8],
-    /// Where in the record the system use area starts.
+    /// Offset of the system use area in the record.
     pub system_use_at: usize,
 }
 
@@ -67,17 +67,17 @@ impl Record<'_> {
         self.flags & flag != 0
     }
 
-    /// "." or "..".
+    /// Whether it is "." or "..".
     #[must_use]
     pub fn is_self_or_parent(&self) -> bool {
         matches!(self.name, [0 | 1])
     }
 }
 
-/// Reads one record whose bytes are `bytes`, to the last one.
+/// Parses one record that takes up all of `bytes`.
 ///
 /// # Errors
-/// What contradicts what in it.
+/// Which fields contradict each other.
 pub fn parse(bytes: &[u8], dialect: Dialect) -> Result<Record<'_>, &'static str> {
     if bytes.len() < LEAST {
         return Err("a record of less than 34 bytes");
@@ -93,7 +93,7 @@ pub fn parse(bytes: &[u8], dialect: Dialect) -> Result<Record<'_>, &'static str>
             bytes[24]
         }
     };
-    // The pad byte keeps the length even; writers that leave it out leave the system use area out too.
+    // The pad byte keeps the length even; writers that omit it omit the system use area, too.
     let system_use_at = (33 + name_bytes + usize::from(name_bytes % 2 == 0)).min(bytes.len());
     Ok(Record {
         xar_blocks: bytes[1],
@@ -110,47 +110,47 @@ pub fn parse(bytes: &[u8], dialect: Dialect) -> Result<Record<'_>, &'static str>
     })
 }
 
-/// What is met on the way through a directory.
+/// An item of a walk through a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Met<'a> {
-    /// A record; `across` if it lies in two sectors, which no text allows and some writers do.
+    /// A valid record.
     Record {
-        /// Byte in the directory.
+        /// Offset in the directory.
         at: usize,
-        /// The record.
+        /// Its parsed fields.
         record: Record<'a>,
-        /// Whether it crosses a sector border.
+        /// Whether it crosses a sector border, which no specification allows and some writers do.
         across: bool,
     },
-    /// Something that is no record; the walk goes on at the next sector.
+    /// An invalid record; the walk continues at the next sector.
     Bad {
-        /// Byte in the directory.
+        /// Offset in the directory.
         at: usize,
-        /// Why it is none.
+        /// Why it is invalid.
         why: &'static str,
     },
 }
 
-/// Walks the bytes of a directory.
+/// Iterates over the bytes of a directory.
 #[derive(Clone, Debug)]
 pub struct Records<'a> {
     area: &'a [u8],
     at: usize,
-    /// Byte of the directory's start within its sector: extents of blocks below 2048 bytes may start inside one.
+    /// Offset of the directory's start in its sector: with blocks below 2048 bytes an extent may start inside one.
     phase: usize,
     block: usize,
     dialect: Dialect,
 }
 
 impl<'a> Records<'a> {
-    /// `area` is the directory's data, which begin at byte `start` of the image; `block` is the logical block size.
+    /// `area` is the directory's data, which begins at byte `start` of the image; `block` is the logical block size.
     #[must_use]
     pub fn new(area: &'a [u8], start: u64, block: u32, dialect: Dialect) -> Self {
         let phase = usize::try_from(start % 2048).unwrap_or(0);
         Self { area, at: 0, phase, block: usize::try_from(block).unwrap_or(SECTOR).max(1), dialect }
     }
 
-    /// Bytes from `at` to the next sector.
+    /// Number of bytes from `at` to the next sector.
     fn to_sector(&self, at: usize) -> usize {
         SECTOR - (self.phase + at) % SECTOR
     }
@@ -164,8 +164,8 @@ impl<'a> Iterator for Records<'a> {
             let at = self.at;
             let length = usize::from(*self.area.get(at)?);
             if length == 0 {
-                // Nothing more in this sector. Going on at the next block finds the same records, and also those of writers
-                // that take their small blocks for sectors.
+                // No more records in this sector. Continuing at the next block finds the same records, and also those of writers that
+                // treat their small blocks as sectors.
                 self.at = at + (self.block - at % self.block);
                 continue;
             }
@@ -191,7 +191,7 @@ impl<'a> Iterator for Records<'a> {
 mod tests {
     use super::*;
 
-    /// A record of a name, of at least the length it needs.
+    /// A record with a name, padded to at least `length`.
     fn record(name: &[u8], length: usize) -> Vec<u8> {
         let mut bytes = vec![0; length];
         bytes[0] = u8::try_from(length).unwrap();

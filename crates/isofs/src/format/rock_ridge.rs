@@ -1,5 +1,5 @@
-//! Rock Ridge: what the entries of a record say about its file. A [`RockRidge`] is fed the entries of the record's area and of its
-//! continuations in order, and holds names, targets, modes, times and devices in the end. RRIP 1.09, 1.10 and 1.12.
+//! Rock Ridge attributes of a record. A [`RockRidge`] is fed the entries of the record's area and its continuations in order, and
+//! collects names, targets, modes, times and devices. RRIP 1.09, 1.10 and 1.12.
 
 use super::bytes::{both32, le32, le64};
 use super::date::{self, Date};
@@ -7,7 +7,7 @@ use super::name;
 use super::susp::Entry;
 use super::zisofs;
 
-/// Longest target of a link in bytes: what a path can be, without the NUL behind it.
+/// Longest link target in bytes: the limit of a path, without the NUL.
 pub const LONGEST_TARGET: usize = 4095;
 
 /// POSIX attributes (PX).
@@ -21,14 +21,14 @@ pub struct Px {
     pub uid: u32,
     /// Group.
     pub gid: u32,
-    /// File serial number (1.12). Writers without one put 0 there.
+    /// File serial number (1.12). Writers without one set it to 0.
     pub serial: Option<u32>,
 }
 
 /// Dates of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
-    /// When it was made.
+    /// Creation.
     pub created: Date,
     /// Last change of content.
     pub modified: Date,
@@ -44,35 +44,35 @@ impl Default for Times {
     }
 }
 
-/// Everything the entries of one record say.
+/// Everything that one record's entries contain.
 #[derive(Clone, Debug, Default)]
 pub struct RockRidge {
     /// Attributes.
     pub px: Option<Px>,
     /// Device number as major and minor.
     pub device: Option<(u32, u32)>,
-    /// Target of a symbolic link; of one that is too long, what there was room for.
+    /// Target of a symbolic link; truncated if it is too long.
     pub target: Option<Vec<u8>>,
     /// Whether the target is longer than [`LONGEST_TARGET`].
     pub target_too_long: bool,
-    /// Name, put together from all NM entries; of one that is longer than [`name::LONGEST`] one byte more than that. Thousands of records may
-    /// lead to the same 64 KiB of entries, so what each keeps of them has an end.
+    /// Name from all NM entries; longer than [`name::LONGEST`] it is truncated to one byte more than that. Bounded, because thousands of
+    /// records may refer to the same 64 KiB of entries.
     pub name: Option<Vec<u8>>,
-    /// CL: this is really the directory at that block.
+    /// CL: a placeholder for the directory at that block.
     pub child: Option<u32>,
-    /// PL: the real parent's block.
+    /// PL: block of the original parent.
     pub parent: Option<u32>,
-    /// RE: stands here only because the tree was too deep; not to be shown.
+    /// RE: relocated here because the tree was too deep; hidden.
     pub relocated: bool,
     /// SF: a sparse file of this size.
     pub sparse: Option<u64>,
     /// Dates.
     pub times: Times,
-    /// Compression.
+    /// Compression, from the ZF entry.
     pub packed: Option<zisofs::Claim>,
-    /// How many entries could not be read.
+    /// Number of unreadable entries.
     pub unreadable: u32,
-    /// Whether the next NM or SL entry continues the last.
+    /// Whether the next NM or SL entry continues the last one.
     link: LinkState,
     in_other_extension: bool,
 }
@@ -84,7 +84,7 @@ struct LinkState {
 }
 
 impl RockRidge {
-    /// Takes one entry. `extension` is the index of Rock Ridge among the volume's ER entries.
+    /// Processes one entry. `extension` is the index of Rock Ridge among the volume's ER entries.
     pub fn take(&mut self, entry: &Entry<'_>, extension: u8) {
         if &entry.signature == b"ES" {
             self.in_other_extension = entry.payload.first().is_some_and(|&index| index != extension);
@@ -131,7 +131,7 @@ impl RockRidge {
         Some(())
     }
 
-    /// Flags, then text; flag 1 says that another NM goes on, which is what concatenating all of them does.
+    /// Flags, then text. Flag 1 announces another NM; all are concatenated anyway.
     fn take_nm(&mut self, payload: &[u8]) -> Option<()> {
         let (&flags, text) = payload.split_first()?;
         let name = self.name.get_or_insert_default();
@@ -154,9 +154,9 @@ impl RockRidge {
         Some(())
     }
 
-    /// Writers may end an SL between two components or inside one; only the component's own flag tells which.
+    /// Writers may split an SL between two components or inside one; only the component's own flag tells which.
     fn component(&mut self, flags: u8, text: &[u8]) {
-        // The root: at the front of an absolute target. In the middle it is how writers record two slashes in a row.
+        // The root: at the front of an absolute target. In the middle it is how writers record a double slash.
         let is_root = flags & 8 != 0;
         let piece: &[u8] = if is_root { b"/" } else { piece(flags, text) };
         let slash: &[u8] = if self.link.slash { b"/" } else { b"" };
@@ -184,14 +184,14 @@ impl RockRidge {
                 1 => self.times.modified = date,
                 2 => self.times.accessed = date,
                 3 => self.times.changed = date,
-                _ => {} // backup, expiration, effective: nothing shows them
+                _ => {} // backup, expiration, effective: not shown anywhere
             }
             stamps = &stamps[bytes..];
         }
         Some(())
     }
 
-    /// 1.12: high and low half and the depth of the table; before: the size alone.
+    /// Since 1.12: high and low half and the depth of the table; before, only the size.
     fn take_sf(&mut self, payload: &[u8]) -> Option<()> {
         let first = both32(payload, 0)?.le;
         self.sparse = Some(match both32(payload, 8) {
@@ -202,7 +202,7 @@ impl RockRidge {
     }
 }
 
-/// The text of a piece of a name or a target: flags stand for "." and "..".
+/// The text of a component of a name or target: flags encode "." and "..".
 fn piece(flags: u8, text: &[u8]) -> &[u8] {
     match flags & 6 {
         2 => b".",
@@ -211,8 +211,8 @@ fn piece(flags: u8, text: &[u8]) -> &[u8] {
     }
 }
 
-/// PN's two halves. The text says high and low 32 bits of a dev_t and leaves open what that is: genisoimage puts a whole Linux
-/// number into the low half, xorriso major and minor into one each.
+/// The two halves of PN. The specification says high and low 32 bits of a dev_t, which it does not define: genisoimage puts a whole Linux
+/// number into the low half, xorriso major and minor into one half each.
 #[must_use]
 pub fn device(high: u32, low: u32) -> (u32, u32) {
     if high != 0 {
@@ -227,7 +227,7 @@ pub fn device(high: u32, low: u32) -> (u32, u32) {
 }
 
 impl zisofs::Claim {
-    /// Reads a ZF or Z2 entry.
+    /// Parses a ZF or Z2 entry.
     #[must_use]
     pub fn parse(entry: &Entry<'_>) -> Option<Self> {
         let payload = entry.payload;
@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(read(b"SL\x0d\x01\0\0\x01b\x08\0\0\x01c").target.unwrap(), b"b//c");
     }
 
-    /// 64 KiB of entries are all that one record can have, and a thousand can have the same.
+    /// A record can have at most 64 KiB of entries, and a thousand records can share them.
     #[test]
     fn names_and_targets_have_an_end() {
         let name = |pieces: usize| read(&b"NM\x0d\x01\x01ABCDEFGH".repeat(pieces)).name.unwrap();

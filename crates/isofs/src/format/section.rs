@@ -1,5 +1,5 @@
-//! File sections: where the bytes of a file lie. A section is an extent, perhaps interleaved; a file is one or more of them in the order
-//! of their records. Pure arithmetic: file offset in, run of image bytes out.
+//! File sections: the location of a file's bytes. A section is an extent, possibly interleaved; a file is one or more of them in record
+//! order. Pure arithmetic from file offsets to runs of image bytes.
 
 use foldhash::quality::FixedState;
 use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
@@ -7,33 +7,33 @@ use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
 /// One section of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Section {
-    /// First logical block of data, behind the extended attribute record.
+    /// First logical block of data, after the extended attribute record.
     pub lbn: u64,
     /// Bytes of data in it.
     pub bytes: u64,
-    /// Interleaving: blocks of data in a row; 0 if not interleaved.
+    /// Interleaving: consecutive data blocks; 0 if not interleaved.
     pub unit: u8,
-    /// Interleaving: blocks left out after each unit.
+    /// Interleaving: blocks skipped after each unit.
     pub gap: u8,
 }
 
-/// Bytes that lie together in the image.
+/// Contiguous bytes of the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// First byte in the image.
     pub byte: u64,
-    /// How many.
+    /// Length in bytes.
     pub length: u64,
 }
 
 impl Section {
-    /// Whether unit and gap go together: both, or neither.
+    /// Whether unit and gap are consistent: both set, or neither.
     #[must_use]
     pub fn is_regular(&self) -> bool {
         (self.unit == 0) == (self.gap == 0)
     }
 
-    /// The run that begins with byte `offset` of the section; `None` at its end or if the image could not hold it.
+    /// The run that begins at byte `offset` of the section; `None` at its end or if no image could hold it.
     ///
     /// Byte b of an interleaved section is at (b div chunk) x stride + (b mod chunk), chunk = unit x block, stride = (unit + gap) x
     /// block.
@@ -52,7 +52,7 @@ impl Section {
         Some(Run { byte, length: left.min(chunk - within) })
     }
 
-    /// The byte after the last one of the section in the image; `None` if no image is that large.
+    /// The end of the section in the image; `None` if no image is that large.
     #[must_use]
     pub fn end(&self, block: u32) -> Option<u64> {
         match self.bytes.checked_sub(1) {
@@ -65,11 +65,11 @@ impl Section {
     }
 }
 
-/// The sections of one file, in order, with where each ends in the file.
+/// The sections of one file in order, with their ends in the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extents {
     sections: Vec<Section>,
-    /// End of each in the file; saturating, because 64 bits hold more than any medium.
+    /// End of each section in the file; saturating, because 64 bits exceed any medium.
     ends: Vec<u64>,
     digest: u64,
 }
@@ -78,7 +78,7 @@ impl Extents {
     /// Adds a section at the end.
     pub fn push(&mut self, section: Section) {
         if self.sections.is_empty() {
-            // Nearly every file has one: no room for three more.
+            // Nearly every file has one section, so do not reserve space for more.
             self.sections.reserve_exact(1);
             self.ends.reserve_exact(1);
         }
@@ -102,7 +102,7 @@ impl Extents {
         self.ends.last().copied().unwrap_or(0)
     }
 
-    /// One number that stands for all sections in their order; kept with them, since there can be a million.
+    /// A hash of all sections in order; cached, because there can be a million.
     #[must_use]
     pub fn digest(&self) -> u64 {
         self.digest
@@ -114,8 +114,8 @@ impl Extents {
         self.sections.iter().find(|section| section.bytes > 0).map(|section| section.lbn)
     }
 
-    /// The run that begins with byte `offset` of the file; `None` at its end. A search, since hostile directories can describe a
-    /// million sections.
+    /// The run that begins at byte `offset` of the file; `None` at its end. Uses a binary search, because hostile directories can
+    /// describe a million sections.
     #[must_use]
     pub fn run(&self, offset: u64, block: u32) -> Option<Run> {
         let index = self.ends.partition_point(|&end| end <= offset);

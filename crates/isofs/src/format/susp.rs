@@ -1,12 +1,12 @@
-//! The System Use Sharing Protocol: entries of two letters, a length, a version and a payload, one after the other. Only the cutting is
-//! here; what the letters mean is for `rock_ridge`, and continuation areas are fetched by the directory reader within the limits below.
+//! The System Use Sharing Protocol: entries of two letters, a length, a version and a payload. This module only splits them; `rock_ridge`
+//! interprets them, and the directory reader fetches continuation areas within the limits below.
 
 use super::bytes::both32;
 
 /// Continuation areas followed for one record.
 pub const MOST_HOPS: usize = 32;
 
-/// Bytes of continuation areas taken for one record.
+/// Bytes of continuation areas read for one record.
 pub const MOST_BYTES: u64 = 64 << 10;
 
 /// One entry.
@@ -14,15 +14,15 @@ pub const MOST_BYTES: u64 = 64 << 10;
 pub struct Entry<'a> {
     /// The two letters.
     pub signature: [u8; 2],
-    /// Version; 1 but for the second version of zisofs.
+    /// Version; 1 except for the second version of zisofs.
     pub version: u8,
-    /// What follows the four bytes of the header.
+    /// The bytes after the header of four bytes.
     pub payload: &'a [u8],
-    /// Byte of the entry in its area.
+    /// Offset of the entry in its area.
     pub at: usize,
 }
 
-/// Walks an area. It ends at the area's end, at a terminator (ST), at a zero byte or at something that is no entry.
+/// Iterates over an area. Stops at its end, at a terminator (ST), at a zero byte or at an invalid entry.
 #[derive(Clone, Debug)]
 pub struct Entries<'a> {
     area: &'a [u8],
@@ -37,7 +37,7 @@ impl<'a> Entries<'a> {
         Self { area, at: 0, broken: false }
     }
 
-    /// Where the walk stopped at something that is no entry.
+    /// Where the iteration stopped at an invalid entry.
     #[must_use]
     pub fn broken_at(&self) -> Option<usize> {
         self.broken.then_some(self.at)
@@ -49,7 +49,7 @@ impl<'a> Iterator for Entries<'a> {
 
     fn next(&mut self) -> Option<Entry<'a>> {
         let rest = self.area.get(self.at..)?;
-        // Up to three bytes may pad an area; a zero is how writers without ST end one.
+        // Up to three bytes may pad an area; writers without ST end one with a zero.
         let &[a, b, length, version, ..] = rest else { return None };
         if a == 0 || self.broken {
             return None;
@@ -69,19 +69,19 @@ impl<'a> Iterator for Entries<'a> {
     }
 }
 
-/// Where entries go on (CE).
+/// Location of further entries (CE).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Continuation {
     /// Logical block.
     pub lbn: u32,
-    /// Byte within it; may be beyond it.
+    /// Offset from the start of the block; may exceed the block size.
     pub offset: u32,
     /// Bytes of the area.
     pub length: u32,
 }
 
 impl Continuation {
-    /// Reads the payload of a CE entry.
+    /// Parses the payload of a CE entry.
     #[must_use]
     pub fn parse(payload: &[u8]) -> Option<Self> {
         Some(Self {
@@ -92,9 +92,8 @@ impl Continuation {
     }
 }
 
-/// Where the entries of a volume start within the system use areas, from the "." record of the root: an SP entry at the front, or 14
-/// bytes in behind the attributes of CD-XA, says how much to skip. Without one, entries that only Rock Ridge has are taken as such.
-/// `None`: the volume has no such entries.
+/// Number of bytes to skip in the system use areas, from the "." record of the root: an SP entry at the front, or 14 bytes in after CD-XA
+/// attributes. Without SP, entries that only Rock Ridge has are accepted. `None`: the volume has no such entries.
 #[must_use]
 pub fn skip_of_root(system_use: &[u8]) -> Option<usize> {
     [0, 14].into_iter().find_map(|at| {
@@ -133,7 +132,7 @@ mod tests {
         let mut broken = Entries::new(b"NM\x07\x01\0abNM\x20\x01\0");
         assert_eq!((&mut broken).count(), 1);
         assert_eq!(broken.broken_at(), Some(7));
-        // A length below 4 would stand still.
+        // A length below 4 would not advance.
         let mut still = Entries::new(b"NM\x00\x01\0\0");
         assert_eq!((still.next(), still.broken_at()), (None, Some(0)));
         assert_eq!(Entries::new(b"NM\x04").count(), 0);

@@ -1,28 +1,28 @@
-//! Extended attribute records: owner, group, permissions and dates of files without Rock Ridge. They stand in the blocks before a file's
+//! Extended attribute records: owner, group, permissions and dates of files without Rock Ridge, stored in the blocks before a file's
 //! data. ECMA-119 9.5.
 
 use super::bytes::{be16, both16};
 use super::date::{self, Date};
 
-/// What is used of one.
+/// The fields of a record that are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Xar {
     /// Owner.
     pub uid: u32,
     /// Group.
     pub gid: u32,
-    /// Permissions as POSIX bits; write permission is never there.
+    /// Permissions as POSIX bits, never including write permission.
     pub mode: u32,
-    /// When the file was made.
+    /// Creation date.
     pub created: Date,
-    /// When it was last changed.
+    /// Date of the last change.
     pub modified: Date,
 }
 
-/// Least bytes of a record.
+/// Minimum size of a record.
 pub const BYTES: usize = 250;
 
-/// Reads one; `None` if it is too short or of another version than 1.
+/// Parses a record; `None` if it is too short or not of version 1.
 #[must_use]
 pub fn parse(bytes: &[u8]) -> Option<Xar> {
     if bytes.len() < BYTES || bytes[180] != 1 {
@@ -38,7 +38,7 @@ pub fn parse(bytes: &[u8]) -> Option<Xar> {
     })
 }
 
-/// A recorded bit of 0 allows: bits 4 and 6 the owner's reading and executing, 8 and 10 the group's, 12 and 14 everyone's.
+/// A recorded 0 bit grants: bits 4 and 6 the owner's read and execute, 8 and 10 the group's, 12 and 14 everyone's.
 fn permissions(recorded: u16) -> u32 {
     let bits = [(4, 0o400), (6, 0o100), (8, 0o040), (10, 0o010), (12, 0o004), (14, 0o001)];
     bits.iter().filter(|(bit, _)| recorded & (1 << bit) == 0).map(|(_, mode)| mode).sum()

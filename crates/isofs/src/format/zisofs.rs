@@ -1,5 +1,5 @@
-//! zisofs, both versions: the header of a compressed file, its table of block pointers, and what the ZF entry of the directory claims
-//! about them. Numbers only; decompressing is `codec`'s.
+//! zisofs, both versions: the header of a compressed file, its table of block pointers, and the ZF entry of the directory. Numbers only;
+//! `codec` decompresses.
 
 use super::bytes::{le32, le64};
 use super::codec::Codec;
@@ -7,10 +7,10 @@ use super::codec::Codec;
 const MAGIC_1: [u8; 8] = [0x37, 0xE4, 0x53, 0x96, 0xC9, 0xDB, 0xD6, 0x07];
 const MAGIC_2: [u8; 8] = [0xEF, 0x22, 0x55, 0xA1, 0xBC, 0x1B, 0x95, 0xA0];
 
-/// Bytes of the longest header that means anything; longer ones only leave room before the pointers.
+/// Length of the longest header with defined content; longer ones only pad before the pointers.
 pub const HEADER: usize = 24;
 
-/// What a ZF or Z2 entry says of its file.
+/// The ZF or Z2 entry of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
     /// Version of the entry: 1 or 2.
@@ -28,9 +28,9 @@ pub struct Claim {
 /// A compressed file's own header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// How blocks are compressed; `None` for a number that no text defines.
+    /// Compressor; `None` for an undefined number.
     pub codec: Option<Codec>,
-    /// Where the pointers begin.
+    /// Start of the pointer table.
     pub header_bytes: u64,
     /// Logarithm of the block size, 15 to 17.
     pub block_log2: u8,
@@ -40,10 +40,10 @@ pub struct Header {
     pub pointer_bytes: u8,
 }
 
-/// Reads the first bytes of a file; `None` if it is not compressed.
+/// Parses the first bytes of a file; `None` if it is not compressed.
 ///
 /// # Errors
-/// A header that begins right and cannot be one.
+/// A header with the right magic and invalid content.
 pub fn header(bytes: &[u8]) -> Option<Result<Header, &'static str>> {
     match *bytes.first_chunk()? {
         MAGIC_1 => Some(first(bytes)),
@@ -99,20 +99,20 @@ impl Header {
         1 << self.block_log2
     }
 
-    /// How many blocks there are.
+    /// Number of blocks.
     #[must_use]
     pub fn blocks(&self) -> u64 {
         self.size.div_ceil(self.block())
     }
 
-    /// Bytes that block `index` decompresses to.
+    /// Decompressed size of block `index`.
     #[must_use]
     pub fn block_bytes(&self, index: u64) -> u64 {
         let start = index.saturating_mul(self.block());
         self.size.saturating_sub(start).min(self.block())
     }
 
-    /// Where pointer `index` is in the compressed file.
+    /// Position of pointer `index` in the compressed file.
     #[must_use]
     pub fn pointer_at(&self, index: u64) -> Option<u64> {
         index.checked_mul(self.pointer_bytes.into())?.checked_add(self.header_bytes)
@@ -128,17 +128,17 @@ impl Header {
         }
     }
 
-    /// First byte behind the table of pointers.
+    /// End of the pointer table.
     #[must_use]
     pub fn data_at(&self) -> Option<u64> {
         self.pointer_at(self.blocks().checked_add(1)?)
     }
 
-    /// Checks two pointers: they rise, lie behind the table and inside a file of `stored` bytes, and are no further apart than a block
-    /// that does not compress can make them.
+    /// Validates two pointers: they are in order, after the table and inside a file of `stored` bytes, and no further apart than an
+    /// incompressible block.
     ///
     /// # Errors
-    /// Which of these does not hold.
+    /// The rule that is violated.
     pub fn check_pointers(&self, (from, to): (u64, u64), stored: u64) -> Result<u64, &'static str> {
         let length = to.checked_sub(from).ok_or("zisofs block pointers that fall")?;
         if to > stored {
@@ -153,8 +153,8 @@ impl Header {
         Ok(length)
     }
 
-    /// Whether the directory's claim and the file's header say the same. The case of the letters is not compared: the text gives
-    /// some of them in capitals and in small letters at once.
+    /// Whether the directory's entry and the file's header agree. Letter case is ignored: the specification gives some of them in both
+    /// cases.
     #[must_use]
     pub fn agrees_with(&self, claim: &Claim) -> bool {
         let version = if self.pointer_bytes == 4 { 1 } else { 2 };

@@ -1,5 +1,5 @@
-//! What is chosen when an image is opened: the session, the trees its descriptors offer, the one of them that is read, the boot images. From
-//! a scan of descriptors to what `Image` keeps.
+//! The choices made when an image is opened: the session, the trees its descriptors offer, the tree to read, the boot images. Turns a
+//! scan of descriptors into the fields of `Image`.
 
 use super::Rock;
 use crate::directory;
@@ -14,7 +14,7 @@ use crate::options::{Namespace, Session};
 use crate::source::ReadAt;
 use crate::volume::{self, Root, Scan};
 
-/// A tree the volume has.
+/// A tree of the volume.
 pub(super) struct Tree<'a> {
     pub(super) namespace: Namespace,
     sector: u64,
@@ -23,7 +23,7 @@ pub(super) struct Tree<'a> {
     pub(super) rock: Option<Rock>,
 }
 
-/// First sector of the session that was asked for.
+/// First sector of the requested session.
 pub(super) fn session_start<S: ReadAt>(disc: &Disc<S>, wanted: Session) -> Result<u64> {
     let number = match wanted {
         Session::First => return Ok(0),
@@ -41,7 +41,7 @@ pub(super) fn session_start<S: ReadAt>(disc: &Disc<S>, wanted: Session) -> Resul
     })
 }
 
-/// Numbers of the descriptor that are recorded twice.
+/// Checks the descriptor's numbers that are recorded twice.
 pub(super) fn compare_halves(
     sector: u64,
     volume: &Volume,
@@ -68,8 +68,8 @@ pub(super) fn compare_halves(
     }
 }
 
-/// Every tree that can be read, in the order of preference. A supplementary tree with a bad root is left out; a primary one is an error
-/// only if nothing else is there.
+/// Every readable tree, in order of preference. A supplementary tree with a bad root is left out; a primary one is an error only if there
+/// is no other.
 pub(super) fn trees<'a, S: ReadAt>(
     disc: &Disc<S>,
     scan: &'a Scan,
@@ -109,7 +109,7 @@ pub(super) fn trees<'a, S: ReadAt>(
     }
 }
 
-/// Whether and how the primary tree has Rock Ridge, by its root's "." record.
+/// Whether and how the primary tree has Rock Ridge, according to its root's "." record.
 fn rock_of<S: ReadAt>(disc: &Disc<S>, tree: &Tree<'_>) -> Result<Option<Rock>> {
     let lbn = u64::from(tree.root.extent) + u64::from(tree.root.xar_blocks);
     let Some(byte) = disc.byte_of(lbn) else { return Ok(None) };
@@ -118,7 +118,7 @@ fn rock_of<S: ReadAt>(disc: &Disc<S>, tree: &Tree<'_>) -> Result<Option<Rock>> {
     let parsed = first.get(..length).and_then(|bytes| record::parse(bytes, Dialect::Iso).ok());
     let Some(dot) = parsed else { return Ok(None) };
     let Some(skip) = susp::skip_of_root(dot.system_use) else { return Ok(None) };
-    // The root's own entries start at SP, whatever it says of the other records.
+    // The root's own entries start at SP, whatever the skip for other records.
     let start = if dot.system_use.starts_with(b"SP") { 0 } else { skip.min(dot.system_use.len()) };
     let mut extension = 0u8;
     let mut count = 0u8;
@@ -133,7 +133,7 @@ fn rock_of<S: ReadAt>(disc: &Disc<S>, tree: &Tree<'_>) -> Result<Option<Rock>> {
     Ok(Some(Rock { skip, extension }))
 }
 
-/// The tree that was asked for, or the first.
+/// The requested tree, or the first.
 pub(super) fn choose<'a, 't>(
     trees: &'t [Tree<'a>],
     wanted: Option<Namespace>,
@@ -156,7 +156,7 @@ pub(super) fn boot_images<S: ReadAt>(disc: &Disc<S>, scan: &Scan, findings: &mut
     let mut images = Vec::new();
     for &catalog in &scan.boot_catalogs {
         let at = Place { lbn: catalog.into(), offset: 0 };
-        // Catalogues of writers fit one sector; a section may run on, so a few more are taken.
+        // Real catalogues fit one sector, but a section may continue, so a few more are read.
         let read = disc.up_to(u64::from(catalog) * 2048, 8 * 2048).map_err(|e| e.to_string());
         match read.and_then(|bytes| el_torito::catalog(&bytes).map_err(String::from)) {
             Ok(found) => images.extend(found),

@@ -1,5 +1,5 @@
-//! Where the directories of a tree lie, and reading them in the order of the disc, in large pieces: the path table names the first block of each,
-//! and the own entry of each says how long it is. Nothing of it is believed beyond what is read; directories themselves are the truth.
+//! Locates a tree's directories and reads them in disc order, in large pieces: the path table gives the first block of each, and each
+//! one's own entry its length. This is only used as a hint; the directories themselves are authoritative.
 
 use crate::error::Result;
 use crate::format::bytes::le32;
@@ -12,16 +12,16 @@ use std::ops::Range;
 /// Largest read.
 const LARGEST: usize = 1 << 20;
 
-/// Directories whose beginnings are no further apart are read in one piece, with what lies between.
+/// Directories that start within this distance are read in one piece, with the bytes between them.
 const NEAR: u64 = 64 << 10;
 
-/// Least that is read of a directory: a sector has its own entry.
+/// Minimum read of a directory: its first sector contains its own entry.
 const SECTOR: u64 = 2048;
 
-/// Reads bytes of the image, from the beginning of a block on.
+/// Reads bytes of the image from the beginning of a block on.
 pub(super) type Read<'r> = &'r dyn Fn(u64, &mut [u8]) -> Result<()>;
 
-/// What was read in advance.
+/// Statistics of reads in advance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Told {
     pub(super) reads: u64,
@@ -29,7 +29,7 @@ pub(super) struct Told {
     pub(super) directories: u64,
 }
 
-/// First bytes of all directories, by the path table; `None` if there is none, or it is longer than `most` bytes.
+/// First bytes of all directories according to the path table; `None` if there is none or it exceeds `most` bytes.
 pub(super) fn starts<S: ReadAt>(
     image: &Image<S>,
     read: Read<'_>,
@@ -56,7 +56,7 @@ pub(super) fn starts<S: ReadAt>(
     Some(starts)
 }
 
-/// What is read of directories of which only the beginnings are known: up to the next one if that is near.
+/// Ranges to read if only the starts of directories are known: up to the next one if it is near.
 pub(super) fn guessed(starts: &[u64]) -> Vec<Range<u64>> {
     let ends = starts.iter().skip(1).map(Some).chain([None]);
     let ranges = starts.iter().zip(ends).map(|(&start, next)| {
@@ -66,7 +66,7 @@ pub(super) fn guessed(starts: &[u64]) -> Vec<Range<u64>> {
     joined(ranges.collect(), 0)
 }
 
-/// What is missing of directories whose beginnings are held: those that are longer than what was guessed, whole.
+/// Ranges still missing for directories whose starts are held: those longer than guessed, as a whole.
 pub(super) fn missing<S: ReadAt>(image: &Image<S>, starts: &[u64]) -> Vec<Range<u64>> {
     let staged = &image.disc.staged;
     let ranges = starts.iter().filter_map(|&start| {
@@ -81,7 +81,7 @@ pub(super) fn missing<S: ReadAt>(image: &Image<S>, starts: &[u64]) -> Vec<Range<
     joined(ranges.collect(), 0)
 }
 
-/// Ranges in their order, those that are no more than `gap` apart as one.
+/// Sorts ranges and joins those at most `gap` apart.
 pub(super) fn joined(mut ranges: Vec<Range<u64>>, gap: u64) -> Vec<Range<u64>> {
     ranges.sort_unstable_by_key(|range| range.start);
     let mut all: Vec<Range<u64>> = Vec::new();
@@ -94,12 +94,12 @@ pub(super) fn joined(mut ranges: Vec<Range<u64>>, gap: u64) -> Vec<Range<u64>> {
     all
 }
 
-/// Bytes of all of them.
+/// Total length.
 pub(super) fn total(ranges: &[Range<u64>]) -> u64 {
     ranges.iter().fold(0, |sum: u64, range| sum.saturating_add(range.end - range.start))
 }
 
-/// Reads ranges in their order; what cannot be read is asked for again by whoever wants it, and told to him.
+/// Reads ranges in order. Unreadable ones are read again on demand, and the error goes to that caller.
 pub(super) fn stage<S: ReadAt>(
     image: &Image<S>,
     ranges: &[Range<u64>],
@@ -116,7 +116,7 @@ pub(super) fn stage<S: ReadAt>(
     }
 }
 
-/// Fills a buffer piece by piece; how far it came.
+/// Fills a buffer piece by piece; returns how far it got.
 fn read_pieces(start: u64, buf: &mut [u8], read: Read<'_>, told: &mut Told) -> u64 {
     let mut done = 0;
     for piece in buf.chunks_mut(LARGEST) {

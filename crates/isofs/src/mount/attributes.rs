@@ -1,4 +1,4 @@
-//! A file's attributes and this crate's errors in the words of the protocol.
+//! Converts file attributes and this crate's errors to those of the FUSE protocol.
 
 use crate::error::Error;
 use crate::format::date::Date;
@@ -20,7 +20,7 @@ pub(super) fn kind_of(node: &Node) -> FileType {
 
 pub(super) fn attributes(number: u64, node: &Node) -> FileAttr {
     let times = node.times();
-    // The kernel takes a larger size for a broken answer, and with it the whole directory.
+    // The kernel rejects larger sizes, and the whole directory with them.
     let size = node.size().min(i64::MAX.unsigned_abs());
     FileAttr {
         ino: INodeNo(number),
@@ -46,7 +46,7 @@ fn device_of((major, minor): (u32, u32)) -> u32 {
     (minor & 0xff) | ((major & 0xfff) << 8) | ((minor & 0xfff00) << 12)
 }
 
-/// A date, or another one where it is unset, or 1970.
+/// A date; if it is unset, another one, or 1970.
 fn time_of(date: Date, otherwise: Date) -> SystemTime {
     let Some(moment) = date.moment().or_else(|| otherwise.moment()) else { return SystemTime::UNIX_EPOCH };
     let seconds = Duration::from_secs(moment.seconds.unsigned_abs());

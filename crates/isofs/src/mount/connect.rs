@@ -1,4 +1,4 @@
-//! The connection to the kernel: root mounts on an open directory, others through fusermount3 on a name.
+//! Connects to the kernel: root mounts on an open directory, other users through fusermount3 on a name.
 
 use super::{Mounting, SOURCE};
 use fuser::{Config, Filesystem, MountOption, Session, SessionACL};
@@ -10,17 +10,17 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::path::Path;
 
-/// A directory to be mounted on.
+/// The mount point.
 #[derive(Clone, Copy, Debug)]
 pub struct On<'a> {
-    /// By which fusermount3 finds it, which looks at it with the rights of the user.
+    /// For fusermount3, which accesses it with the user's rights.
     pub name: &'a Path,
-    /// On which root mounts: the name may lead elsewhere by now.
+    /// For root: the name may lead elsewhere by now.
     pub open: BorrowedFd<'a>,
 }
 
 pub(super) fn session<F: Filesystem>(files: F, on: On<'_>, how: &Mounting) -> io::Result<Session<F>> {
-    // A comma or a backslash would end the name or escape what follows.
+    // A comma or backslash would end the name or escape what follows.
     let source = SOURCE.to_string() + &how.name.replace([',', '\\'], "_");
     let mut config = Config::default();
     config.acl = if how.others { SessionACL::All } else { SessionACL::Owner };
@@ -29,7 +29,7 @@ pub(super) fn session<F: Filesystem>(files: F, on: On<'_>, how: &Mounting) -> io
     if rustix::process::geteuid().is_root() {
         match mounted(on.open, &source, how.others) {
             Ok(connection) => return Session::from_fd(files, connection, config.acl, config),
-            // root of a container, where the helper may be more.
+            // Root in a container, where the helper may have more rights.
             Err(Errno::PERM) => {}
             Err(e) => return Err(e.into()),
         }

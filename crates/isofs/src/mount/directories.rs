@@ -1,5 +1,5 @@
-//! Directories taken apart in advance and kept, within a budget: all of them at the mount, read in the order of the disc, if they fit; otherwise, with
-//! each directory that is looked into, those in it. And the order in which a directory's entries are shown.
+//! Parses directories in advance and caches them within a budget: all of them at mount, read in disc order, if they fit; otherwise the
+//! subdirectories of each directory that is listed. Also the order in which entries are shown.
 
 use super::areas::{self, Read, Told};
 use super::table::Listing;
@@ -15,40 +15,40 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Most that is read of the directories in one.
+/// Most bytes read for the subdirectories of one directory.
 const BELOW: u64 = 1 << 20;
 
-/// Longest path table that is read: there is no writer that makes longer ones.
+/// Longest path table read: no writer makes longer ones.
 const LONGEST_TABLE: u64 = 16 << 20;
 
-/// Directories in one that are no further apart are read in one piece.
+/// Subdirectories within this distance are read in one piece.
 const NEAR: u64 = 32 << 10;
 
-/// In which order a directory shows its entries.
+/// Order of a directory's entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DirOrder {
-    /// By the first block of their content: who reads them one after the other goes over the disc once.
+    /// By first data block: reading the files in this order passes over the disc once.
     Lbn,
-    /// As the directory has them.
+    /// As in the directory.
     #[default]
     Disk,
     /// By name, byte by byte.
     Name,
 }
 
-/// A directory: its first block, and the record that led to it.
+/// A directory's first block, and the record that led to it.
 type Key = (u64, Place);
 
-/// A directory that is kept.
+/// A cached directory.
 #[derive(Debug)]
 struct One {
     listing: Arc<Listing>,
-    /// The way by which it was reached, which hangs on its entries: by another way they are others.
+    /// The path by which it was reached, which is part of its entries: by another path they differ.
     trail: Option<Arc<Trail>>,
     weight: u64,
 }
 
-/// What is kept, oldest first.
+/// The cached directories, oldest first.
 #[derive(Debug, Default)]
 struct Kept {
     listings: HashMap<Key, One, FixedState>,
@@ -56,18 +56,18 @@ struct Kept {
     bytes: u64,
 }
 
-/// All of it.
+/// The cache of parsed directories.
 #[derive(Debug)]
 pub(super) struct Directories {
     order: DirOrder,
     budget: u64,
     kept: Mutex<Kept>,
-    /// Not all fit: they are read as they come near.
+    /// Not all fit: subdirectories are read when their parent is listed.
     near: AtomicBool,
 }
 
 impl Directories {
-    /// A budget of 0 keeps nothing.
+    /// A budget of 0 disables caching.
     pub(super) fn new(order: DirOrder, budget: u64) -> Self {
         Self { order, budget, kept: Mutex::default(), near: AtomicBool::new(false) }
     }
@@ -76,7 +76,7 @@ impl Directories {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Entries as they are to be shown.
+    /// The entries in the order shown.
     pub(super) fn listing(&self, mut entries: Vec<Entry>) -> Listing {
         match self.order {
             DirOrder::Disk => {}
@@ -86,8 +86,7 @@ impl Directories {
         Listing::new(entries)
     }
 
-    /// A directory that was taken apart in advance, if it was reached by the same way: whether a directory contains itself is told by the
-    /// way that leads to it.
+    /// A directory parsed in advance, if it was reached by the same path: loops are detected by the path.
     pub(super) fn get(&self, node: &Node) -> Option<Arc<Listing>> {
         if self.budget == 0 {
             return None;
@@ -97,7 +96,7 @@ impl Directories {
         Trail::same(one.trail.as_ref(), node.trail.as_ref()).then(|| Arc::clone(&one.listing))
     }
 
-    /// Reads all directories, if they fit.
+    /// Reads all directories if they fit.
     pub(super) fn at_mount<S: ReadAt>(&self, image: &Image<S>, read: Read<'_>) -> Told {
         let mut told = Told::default();
         if self.budget > 0 && !self.take_all(image, read, &mut told) {
@@ -106,7 +105,7 @@ impl Directories {
         told
     }
 
-    /// False if not all of them fit, or are known beforehand.
+    /// Returns false if not all fit, or all are known already.
     fn take_all<S: ReadAt>(&self, image: &Image<S>, read: Read<'_>, told: &mut Told) -> bool {
         let Some(starts) = areas::starts(image, read, self.budget.min(LONGEST_TABLE), told) else {
             return false;
@@ -127,7 +126,7 @@ impl Directories {
         while let Some(node) = left.pop_front() {
             let first_time = node.directory_block().is_some_and(|block| seen.insert(block));
             let Some(directory) = first_time.then(|| image.read_dir(&node).ok()).flatten() else { continue };
-            // Kept before what is in it is looked at: that ends with the budget, too.
+            // Cached before its subdirectories are read, which ends with the budget, too.
             let Some(listing) = self.keep(&node, self.listing(directory.entries), false) else {
                 return false;
             };
@@ -138,7 +137,7 @@ impl Directories {
         true
     }
 
-    /// Holds the bytes of a directory that is about to be taken apart, read as directories are.
+    /// Stages the bytes of a directory about to be parsed, read with metadata priority.
     pub(super) fn own_area<'i, S: ReadAt>(
         &self,
         image: &'i Image<S>,
@@ -153,13 +152,13 @@ impl Directories {
         Some(held)
     }
 
-    /// Where not all fit: reads the directories in one that is looked into.
+    /// If not all fit: reads the subdirectories of a listed directory.
     pub(super) fn below<S: ReadAt>(&self, image: &Image<S>, read: Read<'_>, listing: &Listing) -> Told {
         let mut told = Told::default();
         if !self.near.load(Ordering::Acquire) {
             return told;
         }
-        // What has no block on the disc is made when it is asked for.
+        // Virtual directories without blocks are created on demand.
         let area = |node: &Node| {
             let start = image.disc.byte_of(node.directory_block()?)?;
             Some(start..start.saturating_add(node.size()))
@@ -181,7 +180,7 @@ impl Directories {
         let mut held = image.disc.staged.hold();
         areas::stage(image, &areas::joined(ranges, NEAR), read, &mut held, &mut told);
         for (node, _) in inner {
-            // What is wrong with one is told to who looks into it.
+            // Errors are reported when the directory itself is listed.
             let Ok(directory) = image.read_dir(node) else { continue };
             let kept = self.keep(node, self.listing(directory.entries), true);
             told.directories += u64::from(kept.is_some());
@@ -189,7 +188,7 @@ impl Directories {
         told
     }
 
-    /// Keeps a directory if it fits, with `instead` in the place of the oldest.
+    /// Caches a directory if it fits; with `instead`, evicts the oldest ones.
     fn keep(&self, node: &Node, listing: Listing, instead: bool) -> Option<Arc<Listing>> {
         let weight = listing.weight();
         let key = key(node).filter(|_| weight <= self.budget)?;
@@ -214,7 +213,7 @@ fn key(node: &Node) -> Option<Key> {
     Some((node.directory_block()?, node.record()))
 }
 
-/// Where a file's content, or a directory, begins; what has no content goes first.
+/// First block of a file's content or of a directory; files without content sort first.
 fn first_block(node: &Node) -> Option<u64> {
     node.extents().map_or_else(|| node.directory_block(), |extents| extents.first_block())
 }

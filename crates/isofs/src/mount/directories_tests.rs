@@ -1,4 +1,4 @@
-//! Directories in advance: what is kept is what the image says, in few and large reads, and never more than the budget.
+//! Parsing directories in advance: the result equals the image, with few and large reads, and never exceeds the budget.
 
 use super::*;
 use crate::options::Options;
@@ -11,14 +11,14 @@ fn image(directories: usize, files: usize) -> Image<Vec<u8>> {
     for directory in 0..directories {
         builder = builder.dir(&format!("d{directory:03}"), Spec::default());
         for file in 0..files {
-            // Later names lie first in no directory: sizes differ, so that places and names are in different orders.
+            // File sizes differ, so that positions and names are in different orders.
             builder = builder.file(&format!("d{directory:03}/f{file:02}"), &vec![7; 100 + 3000 * (file % 3)]);
         }
     }
     Image::open(builder.build().bytes, &Options::default()).unwrap()
 }
 
-/// Reads straight from the image, and what was read.
+/// Reads straight from the image and records the reads.
 fn with_reads<T>(image: &Image<Vec<u8>>, run: impl FnOnce(Read<'_>) -> T) -> (T, Vec<(u64, usize)>) {
     let reads = RefCell::new(Vec::new());
     let read = |byte: u64, buf: &mut [u8]| {
@@ -29,7 +29,7 @@ fn with_reads<T>(image: &Image<Vec<u8>>, run: impl FnOnce(Read<'_>) -> T) -> (T,
     (result, reads.into_inner())
 }
 
-/// Every directory that a walk finds, with its names.
+/// Every directory of the tree, with its names.
 fn all(image: &Image<Vec<u8>>) -> Vec<(Node, Vec<Vec<u8>>)> {
     let mut found = vec![image.root().clone()];
     let mut walk = Walk::new(image);
@@ -87,7 +87,7 @@ fn a_directory_that_is_not_on_the_disc_takes_nobodys_place() {
     let builder = Builder::new().boot(&[1; 2048]).dir("a", Spec::default()).dir("b", Spec::default());
     let options = Options { boot: true, ..Options::default() };
     let image = Image::open(builder.build().bytes, &options).unwrap();
-    // Room for two of the three directories.
+    // The budget covers two of the three directories.
     let directories = Directories::new(DirOrder::Disk, 4 << 10);
     with_reads(&image, |read| directories.at_mount(&image, read));
     let root = directories.listing(image.read_dir(image.root()).unwrap().entries);
@@ -96,7 +96,7 @@ fn a_directory_that_is_not_on_the_disc_takes_nobodys_place() {
     assert!(!kept(b".fathom") && kept(b"a") && kept(b"b"));
 }
 
-/// What contains what is told by the way that led there: by another way a directory's entries are others.
+/// Loops are detected by the path, so by another path a directory's entries differ.
 #[test]
 fn a_directory_is_kept_for_the_way_it_was_reached_by() {
     let image = image(2, 1);
@@ -119,7 +119,7 @@ fn without_a_budget_nothing_is_read() {
 
 #[test]
 fn entries_are_shown_in_the_order_that_was_asked_for() {
-    // In the directory b stands behind a, on the disc before it.
+    // In the directory b comes after a, on the disc before it.
     let image = {
         let builder = Builder::new().rock_ridge("RRIP_1991A");
         let builder = builder.file("a", &[1; 5000]).file("b", &[2; 10]).file("c", &[3; 3000]);

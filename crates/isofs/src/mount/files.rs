@@ -1,5 +1,5 @@
-//! What the kernel asks of the mounted image. Nothing here blocks on anything but the image: no call reaches back into the mount, so the
-//! process that serves it can never wait for itself.
+//! Serves the kernel's requests for a mounted image. Requests wait only for the image: none of them accesses the mount itself, so the
+//! serving process cannot deadlock.
 
 mod advance;
 
@@ -26,22 +26,22 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long the kernel may believe what it was told: the image does not change.
+/// How long the kernel may cache replies: the image does not change.
 const FOREVER: Duration = Duration::from_secs(10 * 365 * 86_400);
 
-/// Longest name that statfs promises.
+/// Longest name according to statfs.
 const LONGEST_NAME: u32 = 255;
 
 /// An open file.
 struct Open<S: ReadAt + 'static> {
     node: Arc<Node>,
-    /// With a cache of our own; otherwise the kernel caches and the image is read directly.
+    /// With our own cache; otherwise the kernel caches and the image is read directly.
     handle: Option<Handle<S>>,
-    /// Whether a program's call may be answered in part: not where the kernel caches, which takes a short answer for the end of the file.
+    /// Whether reads may be answered partially: not if the kernel caches, because it takes a short reply for the end of the file.
     in_part: bool,
 }
 
-/// The file system.
+/// The mounted file system.
 pub(super) struct Files<S: ReadAt + 'static> {
     reader: Reader<S>,
     own_cache: bool,
@@ -50,14 +50,14 @@ pub(super) struct Files<S: ReadAt + 'static> {
     following: Following,
     open: Mutex<HashMap<u64, Arc<Open<S>>>>,
     next: AtomicU64,
-    /// Whether it is known that the image has all of every file: then nothing need be remembered of an open one.
+    /// Whether the image is known to contain all of every file: then open files need no state.
     whole: Arc<AtomicBool>,
-    /// Whether the kernel can do without being asked to open files.
+    /// Whether the kernel supports files without open requests.
     may_skip_open: bool,
 }
 
 thread_local! {
-    /// Each worker's answer, so that no read allocates.
+    /// A reply buffer per worker, so that reads do not allocate.
     static ANSWER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -72,12 +72,12 @@ impl<S: ReadAt + 'static> Files<S> {
         Self { reader, own_cache, table, directories, following, open, next, whole, may_skip_open: false }
     }
 
-    /// Where it is to be said that the image has all of every file.
+    /// Flag to set once the image is known to contain all of every file.
     pub(super) fn whole(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.whole)
     }
 
-    /// What a read is of: an open file, or one that the kernel opened without asking.
+    /// The file of a read: an open one, or one that the kernel opened without a request.
     fn of_read(&self, file: FileHandle, number: u64) -> std::result::Result<Arc<Open<S>>, Errno> {
         if file.0 == 0 && !self.own_cache {
             let node = self.table.node(number).ok_or(Errno::EBADF)?;
@@ -90,7 +90,7 @@ impl<S: ReadAt + 'static> Files<S> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The entries from `offset` on with the offset of the next, "." and ".." first.
+    /// The entries from `offset` on, each with the next offset; "." and ".." first.
     fn each_entry(
         &self,
         number: u64,
@@ -144,7 +144,7 @@ impl<S: ReadAt + 'static> fuser::Filesystem for Files<S> {
             InitFlags::FUSE_DIRECT_IO_ALLOW_MMAP,
         ];
         for flag in wanted {
-            // Older kernels lack some; everything works without them, only slower.
+            // Older kernels lack some; everything works without them, but slower.
             let _ = config.add_capabilities(flag);
         }
         let _ = config.set_max_background(64);
@@ -186,14 +186,14 @@ impl<S: ReadAt + 'static> fuser::Filesystem for Files<S> {
             return reply.error(Errno::EROFS);
         }
         if self.may_skip_open && !self.own_cache && self.whole.load(Ordering::Acquire) {
-            // From now on the kernel opens and closes by itself: of three calls for a small file one is left.
+            // From now on the kernel opens and closes files by itself: of three requests for a small file one is left.
             return reply.error(Errno::ENOSYS);
         }
         let Some(node) = self.table.node(number.0) else { return reply.error(Errno::ENOENT) };
         if node.kind() != Kind::File {
             return reply.error(Errno::EINVAL);
         }
-        // A file that the image has not all of is read to its last byte only if the kernel does not ask for whole pages.
+        // A truncated file can be read to its last byte only if the kernel does not read whole pages.
         let in_part = self.own_cache || !self.reader.image().holds(&node);
         let handle = self.own_cache.then(|| self.reader.open(&node));
         let file = self.next.fetch_add(1, Ordering::Relaxed);
@@ -225,8 +225,7 @@ impl<S: ReadAt + 'static> fuser::Filesystem for Files<S> {
             if answer.len() < wanted {
                 answer.resize(wanted, 0);
             }
-            // Only a program's own read names who asks. What a mapping needs comes as pages, and the kernel would fill up a short answer with
-            // zeros.
+            // Only a program's own read has a caller. Reads for mappings are in pages, and the kernel would pad a short reply with zeros.
             let in_part = open.in_part && caller.is_some();
             match self.fill(&open, in_part, offset, &mut answer[..wanted]) {
                 Ok(n) => reply.data(&answer[..n]),
@@ -291,7 +290,7 @@ impl<S: ReadAt + 'static> fuser::Filesystem for Files<S> {
             let full =
                 reply.add(INodeNo(entry), next, shown, &FOREVER, &attributes(entry, node), Generation(0));
             if full {
-                self.table.forget(entry, 1); // the kernel was not told
+                self.table.forget(entry, 1); // the reply did not reach the kernel
             }
             full
         });
@@ -306,8 +305,8 @@ impl<S: ReadAt + 'static> fuser::Filesystem for Files<S> {
         reply.statfs(info.blocks.into(), 0, 0, 0, 0, info.block, LONGEST_NAME, info.block);
     }
 
-    // None of these is worth a word in a log for every call: there are no extended attributes, data have no holes, and who may do
-    // what the kernel decides by the modes.
+    // None of these should be logged for every call: there are no extended attributes, data has no holes, and the kernel checks
+    // permissions by the modes.
     fn getxattr(&self, _: &Request, _: INodeNo, _: &OsStr, _: u32, reply: fuser::ReplyXattr) {
         reply.error(Errno::ENOSYS);
     }

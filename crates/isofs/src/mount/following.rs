@@ -1,5 +1,5 @@
-//! Small files in advance: whoever opens the files of a directory one after the other in the order in which it shows them will open the next ones,
-//! too. Read together, while the head is there, they cost one move instead of one each.
+//! Prefetches small files: a program that opens a directory's files in the order listed will open the next ones, too. Reading them
+//! together costs one seek instead of one each.
 
 use super::table::Listing;
 use crate::node::{Kind, Node};
@@ -7,13 +7,13 @@ use foldhash::fast::FixedState;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Directories that are remembered at once.
+/// Most directories tracked at once.
 const MOST_DIRECTORIES: usize = 4096;
 
-/// Files looked at behind an opened one: their bytes are what limits them, but empty ones have none.
+/// Most files considered after an opened one. Their bytes are limited, but empty files have none.
 const MOST_FILES: usize = 64;
 
-/// Which entry of each directory was opened last.
+/// The entry of each directory that was opened last.
 #[derive(Debug)]
 pub(super) struct Following {
     most: u64,
@@ -21,17 +21,17 @@ pub(super) struct Following {
 }
 
 impl Following {
-    /// With 0 bytes nothing is ever read in advance.
+    /// With 0 bytes nothing is prefetched.
     pub(super) fn new(most: u64) -> Self {
         Self { most, last: Mutex::default() }
     }
 
-    /// Most bytes that are read in advance.
+    /// Most bytes prefetched at once.
     pub(super) fn most(&self) -> u64 {
         self.most
     }
 
-    /// The files behind one that is opened, if it was its turn: no file stands between it and the one that was opened last.
+    /// The files after an opened one, if it was in sequence: no file is between it and the last one opened.
     pub(super) fn behind<'l>(&self, parent: u64, listing: &'l Listing, opened: &Node) -> Vec<&'l Node> {
         if self.most == 0 {
             return Vec::new();

@@ -1,14 +1,14 @@
-//! A look through the whole image behind the mount's back: whether it has all of every file. Where it has, the kernel need not ask for each file
-//! that is opened; and the directories are in the page cache before they are asked for.
+//! Checks the whole image in the background: whether it contains all of every file. If so, the kernel can open files without asking; and
+//! the directories are then in the page cache.
 
 use crate::image::Image;
 use crate::source::ReadAt;
 use crate::walk::{Step, Walk};
 
-/// Files beyond which the look is given up: a hostile image has as many as it likes.
+/// The check gives up after this number of files: a hostile image may have any number.
 const MOST_FILES: u64 = 1_000_000;
 
-/// Whether the image has every byte of every file that can be reached. A directory that cannot be listed shows no files.
+/// Whether the image contains every byte of every reachable file. A directory that cannot be listed shows no files.
 pub(super) fn has_all<S: ReadAt>(image: &Image<S>) -> bool {
     let mut walk = Walk::new(image);
     let mut files = 0;

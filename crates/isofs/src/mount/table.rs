@@ -1,7 +1,7 @@
-//! The files that the kernel knows, by inode number. Numbers are those of the image wherever they tell files apart, so that they are the same
-//! on the next mount and hard links share one; what would collide (a hostile image, or a directory that is reached by a second path) gets
-//! a number made from its path, above all others. Which of the files that collide keeps the image's number is told by who is looked up
-//! first; to know beforehand would take a walk through the whole image.
+//! The files known to the kernel, by inode number. The image's numbers are used where they are unique, so that they are the same on the
+//! next mount and hard links share one. On a collision (a hostile image, or a directory reached by a second path) the file gets a number
+//! derived from its path, above all others. The file looked up first keeps the image's number; anything better would take a walk through
+//! the whole image.
 
 use crate::directory::Entry;
 use crate::error::Place;
@@ -12,23 +12,23 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// The root's number, which is the protocol's.
+/// The root's number in the FUSE protocol.
 pub(super) const ROOT: u64 = 1;
 
-/// Numbers from here on are made here.
+/// Numbers from here on are derived from paths.
 const MADE: u64 = 1 << 63;
 
-/// A directory's entries and the way to one of them by name.
+/// A directory's entries, with an index by name.
 #[derive(Debug)]
 pub(super) struct Listing {
     pub(super) entries: Vec<Entry>,
     /// Indices in the order of names.
     by_name: Vec<u32>,
-    /// Indices in the order of records, once somebody wants to know.
+    /// Indices in record order, built on first use.
     by_record: OnceLock<Vec<u32>>,
 }
 
-/// What hangs on an entry besides its name, taken roughly: its sections.
+/// Estimated memory of an entry besides its name: its sections.
 const SECTIONS_BYTES: usize = 128;
 
 impl Listing {
@@ -38,14 +38,14 @@ impl Listing {
         Self { entries, by_name, by_record: OnceLock::new() }
     }
 
-    /// Bytes of memory that it takes, roughly.
+    /// Estimated memory in bytes.
     pub(super) fn weight(&self) -> u64 {
         let names: usize = self.entries.iter().map(|entry| entry.name.len()).sum();
         let targets: usize = self.entries.iter().map(|entry| entry.node.target_bytes()).sum();
         (self.entries.len() * (size_of::<Entry>() + SECTIONS_BYTES) + names + targets) as u64
     }
 
-    /// Where among the entries the one of a record stands.
+    /// Index of the entry with this record.
     pub(super) fn place_of(&self, record: Place) -> Option<usize> {
         let record_of = |&at: &u32| self.entries[at as usize].node.record();
         let by_record = self.by_record.get_or_init(|| {
@@ -63,17 +63,17 @@ impl Listing {
     }
 }
 
-/// A file that the kernel knows.
+/// A file known to the kernel.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     pub(super) node: Arc<Node>,
     pub(super) parent: u64,
-    /// How often the kernel was told of it since it last forgot.
+    /// Lookup count of the FUSE protocol.
     lookups: u64,
     listing: Option<Arc<Listing>>,
 }
 
-/// All of them.
+/// All known files.
 #[derive(Debug)]
 pub(super) struct Table {
     known: Mutex<HashMap<u64, Known, FixedState>>,
@@ -91,7 +91,6 @@ impl Table {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many there are.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.lock().len()
@@ -109,7 +108,7 @@ impl Table {
         self.lock().get(&number)?.listing.clone()
     }
 
-    /// Keeps a listing as long as the kernel knows the directory; of two that were made at once the first stays.
+    /// Caches a listing as long as the kernel knows the directory; if two were made concurrently, the first stays.
     pub(super) fn keep(&self, number: u64, listing: Arc<Listing>) -> Arc<Listing> {
         let mut known = self.lock();
         match known.get_mut(&number) {
@@ -118,7 +117,7 @@ impl Table {
         }
     }
 
-    /// The number of a directory's entry, which the kernel is about to be told.
+    /// The number of a directory's entry about to be passed to the kernel; increments its lookup count.
     pub(super) fn enter(&self, parent: u64, name: &[u8], node: &Node) -> u64 {
         let mut known = self.lock();
         let mut number = node.inode();
@@ -132,7 +131,7 @@ impl Table {
                     there.lookups += 1;
                     return number;
                 }
-                // The image's number is taken by another file; then, numbers made from paths can collide, too.
+                // The image's number is taken by another file. Numbers derived from paths can collide, too.
                 Some(_) if number < MADE => number = made(parent, name),
                 Some(_) => number = MADE | number.wrapping_add(1),
             }
@@ -142,7 +141,7 @@ impl Table {
         number
     }
 
-    /// The kernel forgets `times` tellings of a file; the root stays.
+    /// Lowers a file's lookup count by `times`; the root stays.
     pub(super) fn forget(&self, number: u64, times: u64) {
         let mut known = self.lock();
         let Some(there) = known.get_mut(&number).filter(|_| number != ROOT) else { return };
@@ -153,8 +152,8 @@ impl Table {
     }
 }
 
-/// Whether a known file is the one of an entry: a directory by its place and the directory it is in (the kernel has each directory in one
-/// place only), others by their record or their content.
+/// Whether a known file is the same as an entry's: directories by position and parent (the kernel allows each directory only one parent),
+/// others by record or content.
 fn same(there: &Known, parent: u64, node: &Node) -> bool {
     let other = &there.node;
     if other.kind() != node.kind() {
@@ -166,11 +165,11 @@ fn same(there: &Known, parent: u64, node: &Node) -> bool {
     if other.record() == node.record() {
         return true;
     }
-    // Writers that store equal contents once make no hard links of them: those have everything in common.
+    // Writers that store equal content once do not make hard links: those have all attributes in common.
     other.is_same_file(node)
 }
 
-/// A number from a path: whoever gets one gets the same on every mount.
+/// Derives a number from a path, the same on every mount.
 fn made(parent: u64, name: &[u8]) -> u64 {
     let mut hash = Mixed::default().build_hasher();
     hash.write_u64(parent);

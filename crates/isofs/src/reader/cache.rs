@@ -1,5 +1,5 @@
-//! The reader's page cache: pages of files by number, each made of the pieces that came from the disc. Second chance (CLOCK) decides what
-//! is dropped, and what a sequential reader left behind goes first if that is asked for. Nothing here reads or waits.
+//! The reader's page cache: pages of files, each made of the pieces read from the disc. Evicts by second chance (CLOCK); optionally,
+//! pages that a sequential reader has passed go first. Nothing here reads or waits.
 
 use fathom_iopath::readahead::Mark;
 use foldhash::fast::FixedState;
@@ -16,9 +16,9 @@ pub(super) struct Key {
 /// Bytes of a page that came in one request.
 #[derive(Clone, Debug)]
 pub(super) struct Piece {
-    /// Where in the page they begin.
+    /// Offset in the page.
     pub(super) at: usize,
-    /// Bytes of the buffer before them: requests are of whole sectors.
+    /// Bytes to skip in the buffer: requests are whole sectors.
     pub(super) skip: usize,
     pub(super) length: usize,
     pub(super) buffer: Arc<Vec<u8>>,
@@ -29,28 +29,28 @@ pub(super) struct Piece {
 pub(super) struct Failure {
     /// Byte of the image.
     pub(super) byte: u64,
-    /// What the system said.
+    /// The system's error number.
     pub(super) errno: i32,
 }
 
-/// A page: being read as long as pieces are pending.
+/// A page; still being read while pieces are pending.
 #[derive(Debug)]
 pub(super) struct Page {
     pub(super) key: Key,
-    /// In the order of their place once nothing is pending.
+    /// Sorted by offset once nothing is pending.
     pub(super) pieces: Vec<Piece>,
     pub(super) pending: u32,
     pub(super) failure: Option<Failure>,
-    /// Read in advance, and nobody has wanted it yet.
+    /// Read in advance, and not requested yet.
     pub(super) ahead: bool,
     pub(super) mark: Option<Mark>,
-    /// Readers that stand on it: it cannot be dropped.
+    /// Number of calls that hold it; it cannot be evicted.
     pub(super) pins: u32,
     referenced: bool,
     used: bool,
-    /// Left behind, and nobody has wanted it since.
+    /// Passed by a sequential reader, and not requested since.
     behind: bool,
-    /// Whether it stands in the list of those that were left behind, where it keeps its place.
+    /// Whether it is already in the list of passed pages, where it keeps its position.
     listed: bool,
     generation: u32,
 }
@@ -62,7 +62,7 @@ pub(super) struct Cache {
     by_key: HashMap<Key, usize, FixedState>,
     free: Vec<usize>,
     hand: usize,
-    /// Left behind by sequential readers: (place, generation), dropped first.
+    /// Passed by sequential readers: (index, generation), evicted first.
     behind: VecDeque<(usize, u32)>,
     limit: usize,
 }
@@ -79,7 +79,7 @@ impl Cache {
         }
     }
 
-    /// Pages held, those being read included.
+    /// Number of pages, including those being read.
     pub(super) fn len(&self) -> usize {
         self.by_key.len()
     }
@@ -96,22 +96,22 @@ impl Cache {
         &mut self.pages[at]
     }
 
-    /// Most pages that are held, unless everything is in use.
+    /// Most pages held, unless all are in use.
     pub(super) fn limit(&self) -> usize {
         self.limit
     }
 
-    /// Whether one more page may be entered.
+    /// Whether one more page may be inserted.
     pub(super) fn has_room(&self) -> bool {
         self.by_key.len() < self.limit
     }
 
-    /// Whether there are more than there are to be: everything was in use when one more was wanted.
+    /// Whether the limit is exceeded: everything was in use when another page was needed.
     pub(super) fn is_over(&self) -> bool {
         self.by_key.len() > self.limit
     }
 
-    /// Drops a page; `None` if everything is in use.
+    /// Evicts a page; `None` if everything is in use.
     pub(super) fn evict(&mut self) -> Option<Page> {
         while let Some((at, generation)) = self.behind.pop_front() {
             let page = &mut self.pages[at];
@@ -123,7 +123,7 @@ impl Cache {
                 return self.remove(at);
             }
         }
-        // Twice round: the first may only take second chances away.
+        // Two rounds: the first may only clear the second chances.
         for _ in 0..2 * self.pages.len() {
             let at = self.hand % self.pages.len();
             self.hand = at + 1;
@@ -138,14 +138,14 @@ impl Cache {
         None
     }
 
-    /// Gives the memory of the table itself back, if no page is held.
+    /// Frees the memory of the table itself if it is empty.
     pub(super) fn release(&mut self) {
         if self.by_key.is_empty() {
             *self = Self::new(self.limit);
         }
     }
 
-    /// Enters a page that is about to be read; the caller has made room, or takes one more than the limit.
+    /// Inserts a page about to be read; the caller has made space, or exceeds the limit by one.
     pub(super) fn insert(&mut self, key: Key, ahead: bool) -> usize {
         let fresh = |generation| Page {
             key,
@@ -176,7 +176,7 @@ impl Cache {
         at
     }
 
-    /// Takes a page out.
+    /// Removes a page.
     pub(super) fn remove(&mut self, at: usize) -> Option<Page> {
         let page = &mut self.pages[at];
         if !page.used {
@@ -189,7 +189,7 @@ impl Cache {
         Some(page)
     }
 
-    /// Somebody wanted the page.
+    /// Marks the page as requested.
     pub(super) fn wanted(&mut self, at: usize) {
         let page = &mut self.pages[at];
         page.referenced = true;
@@ -197,7 +197,7 @@ impl Cache {
         page.behind = false;
     }
 
-    /// The reader has gone on and is not expected back.
+    /// Marks the page as passed by its reader.
     pub(super) fn left_behind(&mut self, at: usize) {
         let page = &mut self.pages[at];
         page.referenced = false;
@@ -206,8 +206,8 @@ impl Cache {
             return;
         }
         self.behind.push_back((at, page.generation));
-        // Places that were reused meanwhile are skipped when they come up; the list must not outgrow the cache. Each page stands in it once,
-        // so that half of it goes at least.
+        // Stale entries are skipped when they come up, but the list must not outgrow the cache. Each page is in it once, so at least half
+        // of it is removed.
         if self.behind.len() > 2 * self.limit.max(self.pages.len()) {
             let pages = &self.pages;
             self.behind.retain(|&(at, generation)| pages[at].generation == generation);
@@ -287,7 +287,7 @@ mod tests {
         assert_eq!(enter(&mut cache, 7), None);
     }
 
-    /// Who goes over the same pages again and again makes no list that grows with it.
+    /// Reading the same pages again and again does not grow the list.
     #[test]
     fn a_page_is_left_behind_once_however_often() {
         let mut cache = Cache::new(3);
@@ -298,11 +298,11 @@ mod tests {
             cache.left_behind(at);
         }
         assert_eq!(cache.behind.len(), 3);
-        // Page 0 is wanted again: no longer the first to go, nor the next.
+        // Page 0 is requested again, so it is no longer first to be evicted, nor next.
         cache.wanted(cache.find(key(0)).unwrap());
         assert_eq!(enter(&mut cache, 3), Some(1));
         assert_eq!(enter(&mut cache, 4), Some(2));
-        // And left behind again it goes before the others.
+        // Passed again, it is evicted before the others.
         cache.left_behind(cache.find(key(0)).unwrap());
         assert_eq!(enter(&mut cache, 5), Some(0));
     }
@@ -317,7 +317,7 @@ mod tests {
         cache.wanted(last);
         cache.left_behind(last);
         assert_eq!(enter(&mut cache, 3), Some(2));
-        // The place is used again: the old word about it no longer counts.
+        // The index was reused, so the old entry no longer counts.
         cache.left_behind(cache.find(key(3)).unwrap());
         cache.remove(cache.find(key(3)).unwrap());
         enter(&mut cache, 4);

@@ -1,6 +1,6 @@
-//! The reader without threads, clock and device: told the time and what is wanted, it answers with what to carry out. Whoever waits for a page
-//! asks it for work and does that, be it another's (caller-driven, as in 2007): there is no thread that schedules. So the same code
-//! runs under a mount, in a program's own threads, and in tests whose time is made up.
+//! The reader without threads, clock and device: callers pass the time and the requests, and get the work to carry out. A caller that
+//! waits for a page asks for work and does it, even if it is for another caller (as in 2007); there is no scheduler thread. So the same
+//! code runs under a mount, in a program's own threads, and in tests with simulated time.
 //!
 //! ```text
 //! open ─▶ Stream      begin ─▶ Call ─▶ touch (a page: pinned) ─▶ look: ready, failed, or work ─▶ Job ─▶ complete ─┐
@@ -22,13 +22,13 @@ use fathom_iopath::{Nanos, Queue};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A file that is open or has pages in the cache.
+/// A file that is open or has cached pages.
 #[derive(Debug)]
 struct File {
     extents: Arc<Extents>,
     opens: u32,
     pages: u64,
-    /// Read-ahead of all its readers, where they share it.
+    /// Read-ahead state common to all its readers, if they share it.
     shared: State,
     /// Where the last call of any of them ended, in pages.
     ended: u64,
@@ -43,11 +43,11 @@ struct Open {
     metadata: bool,
 }
 
-/// Name of an opening.
+/// Identifies an opening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Stream(u32);
 
-/// A read call that is going on.
+/// A read call in progress.
 #[derive(Debug)]
 pub struct Call {
     stream: Stream,
@@ -56,12 +56,12 @@ pub struct Call {
     reading: Reading,
     next: u64,
     end: u64,
-    /// Whether it begins where the one before ended and the file is being read ahead.
+    /// Whether it begins where the previous one ended while the file is being read ahead.
     in_order: bool,
     by: Asker,
 }
 
-/// See the module.
+/// The reader's state machine; see the module.
 #[derive(Debug)]
 pub struct Core {
     rules: readahead::Policy,
@@ -78,7 +78,7 @@ impl Core {
     /// For an image of `size` bytes with logical blocks of `block` bytes.
     ///
     /// # Errors
-    /// A policy that names something that is not there.
+    /// An invalid policy.
     pub fn new(policy: &Policy, block: u32, size: u64) -> Result<Self, PolicyError> {
         let queue = Queue::new(policy.elevator()?, policy.rules());
         Ok(Self {
@@ -93,12 +93,12 @@ impl Core {
         })
     }
 
-    /// Opens a file of these sections. Openings of the same sections share their pages.
+    /// Opens a file with these sections. Openings of the same sections share their pages.
     pub fn open(&mut self, extents: &Arc<Extents>) -> Stream {
         self.open_as(extents, false)
     }
 
-    /// Opens an area of directories: what is read of it is metadata to an elevator that knows classes.
+    /// Opens an area of directories: an elevator with classes treats its reads as metadata.
     pub fn open_metadata(&mut self, extents: &Arc<Extents>) -> Stream {
         self.open_as(extents, true)
     }
@@ -129,7 +129,7 @@ impl Core {
         file
     }
 
-    /// Closes an opening. Its pages stay until others need the room; what was to be read ahead for it and is still queued is not read.
+    /// Closes an opening. Its pages stay until they are evicted; its queued read-ahead is cancelled.
     pub fn close(&mut self, stream: Stream) {
         let Some(open) = self.opens.take(stream.0) else { return };
         if self.drop_ahead {
@@ -160,10 +160,10 @@ impl Core {
         }
     }
 
-    /// A read of `bytes` from `offset` on begins; `None` if nothing is open under this name.
+    /// Starts a read of `bytes` from `offset` on; `None` if the stream is not open.
     pub fn begin(&mut self, stream: Stream, offset: u64, bytes: u64) -> Option<Call> {
         if self.drop_ahead && self.opens.get(stream.0)?.ended > offset / PAGE_BYTES + 1 {
-            self.withdraw(stream); // back to where it has been: what lies ahead of there is another story
+            self.withdraw(stream); // back to an earlier position: the old read-ahead no longer applies
         }
         let open = self.opens.get_mut(stream.0)?;
         let entry = self.files.get_mut(open.file)?;
@@ -182,7 +182,7 @@ impl Core {
         Some(Call { stream, file: open.file, extents, reading, next, end, in_order, by })
     }
 
-    /// The call goes on to its next page and stands on it; `None` at its end.
+    /// Advances the call to its next page and pins it; `None` at its end.
     pub fn touch(&mut self, now: Nanos, call: &mut Call) -> Option<Standing> {
         if call.next >= call.end {
             return None;
@@ -199,7 +199,7 @@ impl Core {
         let mark = found.and_then(|page| page.mark);
         self.device.counters.pages_asked += 1;
         self.device.counters.pages_cached += u64::from(presence != Presence::Absent);
-        // Before the policy reads anything else: what it makes room for must not be the page itself.
+        // Pinned before the policy reads anything else, so that making space for that cannot evict this page.
         if let Some(at) = self.device.cache.find(key) {
             self.device.cache.page_mut(at).pins += 1;
             if presence == Presence::InFlight {
@@ -212,7 +212,7 @@ impl Core {
         Some(Standing { at, missed: presence == Presence::Absent })
     }
 
-    /// Tells the policy of a page; afterwards the page is there or on its way.
+    /// Asks the policy about a page; afterwards the page is cached or in flight.
     fn ask(&mut self, now: Nanos, call: &mut Call, touch: Touch) {
         let Some(mut state) = self.state(call) else { return };
         let mut pages = FilePages {
@@ -227,7 +227,7 @@ impl Core {
         };
         self.rules.touch(&mut state, &mut call.reading, touch, &mut pages);
         if pages.full {
-            // No room to read ahead into: it begins anew.
+            // No space to read ahead into: start over.
             state = self.rules.open();
         }
         if touch.presence == Presence::Absent {
@@ -261,13 +261,13 @@ impl Core {
         }
     }
 
-    /// Whether the page that a call stands on is still on its way.
+    /// Whether the call's current page is still in flight.
     #[must_use]
     pub fn is_pending(&self, standing: &Standing) -> bool {
         self.device.cache.page(standing.at).pending > 0
     }
 
-    /// How far the page is that a call stands on.
+    /// State of the call's current page.
     #[must_use]
     pub fn look(&self, standing: &Standing) -> Look {
         let page = self.device.cache.page(standing.at);
@@ -278,7 +278,7 @@ impl Core {
         Look::Ready(page.pieces.iter().map(view).collect(), failure)
     }
 
-    /// The call leaves the page.
+    /// Unpins the call's current page.
     pub fn release(&mut self, call: &Call, standing: Standing) {
         let page = self.device.cache.page_mut(standing.at);
         page.pins -= 1;
@@ -292,7 +292,7 @@ impl Core {
         self.keep_to_budget();
     }
 
-    /// The call is over.
+    /// Ends the call.
     pub fn end(&mut self, call: Call) {
         if let Some(mut state) = self.state(&call) {
             self.rules.end_call(&mut state, call.reading);
@@ -306,12 +306,12 @@ impl Core {
         }
     }
 
-    /// The strategy: something to carry out, for whoever asks.
+    /// The next work for any caller.
     pub fn work(&mut self, now: Nanos) -> Work {
         self.device.next(now)
     }
 
-    /// A job has been carried out: its first `got` bytes are there, and `errno` says why not more.
+    /// Completes a job: its first `got` bytes were read, and `errno` says why not more.
     pub fn complete(&mut self, now: Nanos, job: Job, got: u64, errno: Option<i32>) {
         self.device.complete(now, job, got, errno);
         self.count_dropped();
@@ -325,7 +325,7 @@ impl Core {
         }
     }
 
-    /// Requests that nobody has taken yet, and whether the device has room for one.
+    /// Number of requests not taken yet, and whether the device has a free slot.
     #[must_use]
     pub fn waiting(&self) -> (usize, bool) {
         (self.device.waiting(), self.device.has_room())

@@ -1,77 +1,77 @@
-//! What a reader counts: pages as they are asked for, found and read ahead, and requests as the device gets them, with sizes, distances
-//! and times. Plain numbers; a copy is a snapshot.
+//! Counters of a reader: pages requested, found and read ahead, and requests to the device with sizes, distances and times. Plain
+//! numbers; a copy is a snapshot.
 
 use fathom_iopath::Nanos;
 use std::collections::BTreeMap;
 
-/// Distances are counted by powers of two of sectors of 512 bytes: 0 is none at all, n is 2^(n-1) and up to the next.
+/// Distances are counted in powers of two of 512-byte sectors: bucket 0 is no distance, bucket n starts at 2^(n-1).
 pub const DISTANCES: usize = 42;
 
-/// Counts since the reader was made.
+/// Counts since the reader was created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counters {
-    /// Pages that calls walked over.
+    /// Pages requested by calls.
     pub pages_asked: u64,
-    /// Of these, found in the cache, or being read already.
+    /// Of these, found in the cache or already being read.
     pub pages_cached: u64,
-    /// Pages read because somebody waited.
+    /// Pages read on demand.
     pub pages_read: u64,
     /// Pages read ahead.
     pub pages_ahead: u64,
-    /// Pages read ahead and dropped before anybody wanted them.
+    /// Pages read ahead and evicted before use.
     pub pages_unused: u64,
-    /// Pages that could not be read ahead because every page of the cache was in use.
+    /// Pages not read ahead because every page of the cache was in use.
     pub pages_no_room: u64,
-    /// Pages of which a part could not be read.
+    /// Pages that were partly unreadable.
     pub pages_failed: u64,
-    /// Requests that the device got.
+    /// Requests sent to the device.
     pub requests: u64,
-    /// Bytes of these.
+    /// Bytes of those requests.
     pub bytes: u64,
-    /// Pieces that went to the device together with another one in front of them.
+    /// Pieces merged behind another one into a request.
     pub joined: u64,
-    /// Pieces that were read again after the request that held them had failed.
+    /// Pieces read again after their request failed.
     pub retries: u64,
     /// Requests by their size in bytes, rounded up to 2 KiB.
     pub sizes: BTreeMap<u64, u64>,
-    /// Requests by the distance between the end of the one before and their start.
+    /// Requests by the distance from the end of the previous one.
     pub distances: [u64; DISTANCES],
-    /// Sum of the times that requests waited before the device got them.
+    /// Sum of the times that requests waited for the device.
     pub queued: Nanos,
-    /// Longest of these.
+    /// Longest wait for the device.
     pub queued_longest: Nanos,
-    /// Sum of the times that the device took.
+    /// Sum of the device's service times.
     pub served: Nanos,
-    /// Longest of these.
+    /// Longest service time.
     pub served_longest: Nanos,
-    /// Most requests with the device at once.
+    /// Most requests in flight at the device.
     pub deepest: u32,
-    /// Times that the elevator went to a request because it was overdue.
+    /// Times that the elevator chose a request because its deadline had passed.
     pub expired: u64,
-    /// Pieces that were brought by somebody else's read of the same blocks.
+    /// Pieces delivered by another caller's read of the same blocks.
     pub attached: u64,
-    /// Requests that were read ahead and that somebody came to wait for while they were queued.
+    /// Read-ahead requests that a caller began to wait for while they were queued.
     pub promoted: u64,
-    /// Pages read ahead that were no longer wanted before they went to the device.
+    /// Read-ahead pages cancelled before they went to the device.
     pub pages_withdrawn: u64,
-    /// Holes between two requests that were read along.
+    /// Gaps between two requests that were read, too.
     pub bridged: u64,
-    /// Bytes of these.
+    /// Bytes of those gaps.
     pub bridged_bytes: u64,
-    /// Pages of small files, read because files before them in their directory were opened.
+    /// Pages of small files prefetched after earlier files of their directory.
     pub pages_small_files: u64,
-    /// Reads of directories in advance. Where the kernel keeps contents they are requests of their own; with a cache of our own they go
-    /// through it, and what the device gets of them is among the requests above, too.
+    /// Reads of directories in advance. If the kernel caches content, they are separate requests; with our own cache they go through it,
+    /// and the requests above include them.
     pub directory_reads: u64,
-    /// Bytes of these.
+    /// Bytes of those reads.
     pub directory_bytes: u64,
-    /// Directories that were taken apart in advance.
+    /// Directories parsed in advance.
     pub directories: u64,
-    /// Pages dropped because nobody had read anything for a while.
+    /// Pages freed after a time without reads.
     pub pages_given_back: u64,
-    /// Bytes of the pages that are held now.
+    /// Bytes of the pages held now.
     pub cache_bytes: u64,
-    /// Most bytes that are to be held.
+    /// Most bytes to hold.
     pub cache_limit: u64,
 }
 
@@ -114,7 +114,7 @@ impl Default for Counters {
 }
 
 impl Counters {
-    /// A request goes to the device.
+    /// Counts a request sent to the device.
     pub(super) fn issued(&mut self, bytes: u64, parts: usize, distance_sectors: u64, waited: Nanos) {
         self.requests += 1;
         self.bytes += bytes;
@@ -126,7 +126,7 @@ impl Counters {
         self.queued_longest = self.queued_longest.max(waited);
     }
 
-    /// The device is done with one.
+    /// Counts a completed request.
     pub(super) fn served(&mut self, took: Nanos) {
         self.served += took;
         self.served_longest = self.served_longest.max(took);

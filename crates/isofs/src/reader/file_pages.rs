@@ -13,12 +13,12 @@ pub(super) struct FilePages<'a> {
     pub(super) extents: &'a Extents,
     pub(super) now: Nanos,
     pub(super) by: Asker,
-    /// The page that the call stands on: pinned as it is entered, for what is read ahead next may need room, and a page that lies past
-    /// the end of the image waits for nothing that would keep it.
+    /// The page that the call is at. It is pinned on insertion: subsequent read-ahead may need space, and a page beyond the end of the
+    /// image has no pending pieces that would keep it.
     pub(super) stands_on: u64,
-    /// Pages entered.
+    /// Pages inserted.
     pub(super) entered: u64,
-    /// Whether a page to be read ahead found no room.
+    /// Whether a read-ahead page found no space.
     pub(super) full: bool,
 }
 

@@ -1,6 +1,6 @@
-//! Memory is given back when nothing has been read for a while. A thread waits for that from the moment on at which the last file is closed, or
-//! at which something comes into the cache while none is open: directories, small files in advance, the last of what helpers read. It ends
-//! when that is done, or when a file is opened.
+//! Frees memory after a time without reads. A thread waits for that once the last file is closed, or once something enters the cache
+//! while none is open: directories, prefetched small files, the last reads of helpers. It ends when the memory is freed or a file is
+//! opened.
 
 use super::threads::{Inside, Shared};
 use crate::source::ReadAt;
@@ -8,14 +8,14 @@ use fathom_iopath::Nanos;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long it has been quiet.
+/// Idle time of the reader.
 #[derive(Debug)]
 pub(super) struct Idle {
-    /// After which time memory is given back; none if never.
+    /// Time after which memory is freed; `None` for never.
     after: Option<Nanos>,
     opens: u32,
     last_use: Nanos,
-    /// Whether somebody waits for it.
+    /// Whether a thread waits for it.
     watched: bool,
 }
 
@@ -25,7 +25,7 @@ impl Idle {
         Self { after, opens: 0, last_use: Nanos::ZERO, watched: false }
     }
 
-    /// How much longer it must stay quiet; zero once it has been quiet for long enough.
+    /// Remaining idle time; zero once it has been idle long enough.
     fn left(&self, now: Nanos) -> Option<Nanos> {
         Some((self.last_use + self.after?).since(now))
     }
@@ -37,14 +37,14 @@ impl Inside {
         self.quiet.opens += 1;
     }
 
-    /// Somebody reads.
+    /// Called for each read.
     pub(super) fn used(&mut self, now: Nanos) {
         self.quiet.last_use = now;
     }
 }
 
 impl<S: ReadAt + 'static> Shared<S> {
-    /// A file is closed: if it was the last, somebody waits from now on for it to stay quiet.
+    /// Closes a file; after the last one, a thread waits for the idle time.
     pub(super) fn closed(self: &Arc<Self>, mut guard: MutexGuard<'_, Inside>) {
         let quiet = &mut guard.quiet;
         quiet.opens = quiet.opens.saturating_sub(1);
@@ -52,7 +52,7 @@ impl<S: ReadAt + 'static> Shared<S> {
         self.watch(guard);
     }
 
-    /// If no file is open and there is something to give back, somebody waits from now on for it to stay quiet.
+    /// If no file is open and there is memory to free, a thread waits for the idle time.
     pub(super) fn watch(self: &Arc<Self>, mut guard: MutexGuard<'_, Inside>) {
         let quiet = &guard.quiet;
         let never = quiet.after.is_none() || guard.closing;
@@ -73,7 +73,7 @@ impl<S: ReadAt + 'static> Shared<S> {
         while !guard.closing && guard.quiet.opens == 0 {
             let Some(left) = guard.quiet.left(self.now()) else { break };
             if left == Nanos::ZERO {
-                // What is on its way stays; when it is there, the helper that brought it looks again.
+                // Pages in flight stay; the helper that completes them checks again.
                 let _ = guard.core.give_back();
                 break;
             }

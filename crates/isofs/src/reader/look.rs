@@ -1,9 +1,9 @@
-//! What a reader sees of a page it stands on.
+//! A caller's view of its current page.
 
 use super::cache::Piece;
 use std::sync::Arc;
 
-/// A page that a call stands on.
+/// The page that a call is at.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Standing {
     pub(super) at: usize,
@@ -11,7 +11,7 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// Whether the page was absent, so that the call had to ask for it. Otherwise it is there, or on its way for somebody else.
+    /// Whether the page was absent, so that the call had to request it. Otherwise it is cached or already being read.
     #[must_use]
     pub fn missed(&self) -> bool {
         self.missed
@@ -21,27 +21,26 @@ impl Standing {
 /// A piece of a page: `bytes` of `buffer` from `from` on belong at `at` in the page.
 #[derive(Clone, Debug)]
 pub struct View {
-    /// Where in the page.
+    /// Offset in the page.
     pub at: usize,
-    /// Where in the buffer.
+    /// Offset in the buffer.
     pub from: usize,
-    /// How many.
+    /// Length.
     pub bytes: usize,
-    /// The bytes and perhaps others; shared with the cache.
+    /// The data, possibly with other bytes; shared with the cache.
     pub buffer: Arc<Vec<u8>>,
 }
 
-/// How far a page is.
+/// State of a page.
 #[derive(Debug)]
 pub enum Look {
-    /// All that there is of it: pieces in order, and what is missing between them is missing on the disc, or failed with this
-    /// byte of the image and this errno.
+    /// Complete: the pieces in order. Gaps between them are missing on the disc, or failed with this byte of the image and this errno.
     Ready(Vec<View>, Option<(u64, i32)>),
     /// Not there yet.
     Pending,
 }
 
-/// A piece of the cache as readers see it.
+/// A caller's view of a cached piece.
 pub(super) fn view(piece: &Piece) -> View {
     View { at: piece.at, from: piece.skip, bytes: piece.length, buffer: Arc::clone(&piece.buffer) }
 }

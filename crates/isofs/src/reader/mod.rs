@@ -1,6 +1,6 @@
-//! Reading files through a cache, an elevator and read-ahead of our own, so that the policies of 2007 and of today can be measured beside
-//! one another on the same image. The rules are crate iopath's; [`Core`] puts them together without threads or clock; this file lends it
-//! threads (the caller's own, and a few that read ahead), a clock and the image.
+//! Reads files through our own cache, elevator and read-ahead, so that the policies of 2007 and of today can be compared on the same
+//! image. The rules are those of crate iopath; [`Core`] combines them without threads or clock; this module adds threads (the caller's
+//! own, and a few that read ahead), a clock and the image.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -65,7 +65,7 @@ impl<S: ReadAt + 'static> Reader<S> {
     /// A reader over an image.
     ///
     /// # Errors
-    /// A policy that names something that is not there.
+    /// An invalid policy.
     pub fn new(image: Arc<Image<S>>, policy: &Policy) -> std::result::Result<Self, PolicyError> {
         let core = Core::new(policy, image.disc.block(), image.disc.size())?;
         Ok(Self { owner: Arc::new(Owner(Shared::new(image, core, policy))) })
@@ -77,7 +77,7 @@ impl<S: ReadAt + 'static> Reader<S> {
         &self.owner.0.image
     }
 
-    /// Opens a file: with `Policy::per_open` its read-ahead is this opening's own. What is no regular file is opened, too, and says so
+    /// Opens a file; with `Policy::per_open` it has its own read-ahead state. Anything but a regular file can be opened, too, and fails
     /// when it is read.
     #[must_use]
     pub fn open(&self, node: &Node) -> Handle<S> {
@@ -92,13 +92,13 @@ impl<S: ReadAt + 'static> Reader<S> {
         Handle { owner: Arc::clone(&self.owner), node: node.clone(), stream }
     }
 
-    /// What was counted so far.
+    /// The counters so far.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.owner.0.lock().core.counters()
     }
 
-    /// Reads small files in advance, in their order, until one is too large for what is left of `most` bytes. Nobody waits for them.
+    /// Prefetches small files in order, until one exceeds the rest of `most` bytes. No caller waits for them.
     pub fn prefetch<'n>(&self, files: impl IntoIterator<Item = &'n Node>, most: u64) {
         let shared = &self.owner.0;
         let mut guard = shared.lock();
@@ -112,11 +112,10 @@ impl<S: ReadAt + 'static> Reader<S> {
         shared.watch(shared.lock());
     }
 
-    /// Fills a buffer from a block of the image on, as what a directory is: before what other readers wait for, where the elevator knows of
-    /// classes.
+    /// Reads metadata from block `lbn`; class-aware elevators serve it ahead of file data.
     ///
     /// # Errors
-    /// Not all of it can be read.
+    /// If not all of it can be read.
     pub fn read_metadata(&self, lbn: u64, buf: &mut [u8]) -> Result<()> {
         let shared = &self.owner.0;
         let section = Section { lbn, bytes: buf.len() as u64, unit: 0, gap: 0 };
@@ -133,12 +132,12 @@ impl<S: ReadAt + 'static> Reader<S> {
         }
     }
 
-    /// Directories were read and taken apart in advance, in so many reads.
+    /// Counts directories read and parsed in advance.
     pub fn count_directories(&self, reads: u64, bytes: u64, directories: u64) {
         self.owner.0.lock().core.count_directories(reads, bytes, directories);
     }
 
-    /// Gives back the memory of every page that nobody uses; how many pages that were.
+    /// Frees the memory of every unused page; returns their number.
     pub fn give_back(&self) -> u64 {
         self.owner.0.lock().core.give_back()
     }
@@ -151,7 +150,7 @@ fn shared_extents(node: &Node) -> Option<&Arc<Extents>> {
     }
 }
 
-/// An open file; closed when dropped.
+/// An open file; closed on drop.
 #[derive(Debug)]
 pub struct Handle<S: ReadAt + 'static> {
     owner: Arc<Owner<S>>,
@@ -166,8 +165,7 @@ impl<S: ReadAt + 'static> Handle<S> {
         &self.node
     }
 
-    /// Reads bytes from `offset` on; fewer than asked for only at the end or before a part that cannot be read. Several threads may
-    /// read at once.
+    /// Reads bytes from `offset` on; fewer than requested only at the end or before an unreadable part. Several threads may read at once.
     ///
     /// # Errors
     /// As [`Image::read_at`].
@@ -192,7 +190,7 @@ impl<S: ReadAt + 'static> Fetch for Handle<S> {
     }
 }
 
-/// Reads stored bytes through the cache, as an opening or, without one, past it.
+/// Reads stored bytes through the cache, for an opening, or directly if there is none.
 fn through<S: ReadAt + 'static>(
     shared: &Arc<Shared<S>>,
     stream: Option<Stream>,
@@ -229,7 +227,7 @@ fn through<S: ReadAt + 'static>(
     filling.finish()
 }
 
-/// A buffer being filled page by page.
+/// State of a buffer being filled page by page.
 struct Filling {
     offset: u64,
     /// Size of the file.
@@ -240,7 +238,7 @@ struct Filling {
 }
 
 impl Filling {
-    /// Copies what a page has from where the buffer stands.
+    /// Copies a page's part of the buffer at the current position.
     fn take(&mut self, views: &[View], failure: Option<(u64, i32)>, buf: &mut [u8]) {
         let at = self.offset.saturating_add(self.done as u64);
         let mut within = usize::try_from(at % PAGE_BYTES).unwrap_or(0);
@@ -250,7 +248,7 @@ impl Filling {
         for view in views {
             let (first, last) = (within.max(view.at), end.min(view.at + view.bytes));
             if first != within || first >= last {
-                continue; // behind what is wanted, or behind a hole
+                continue; // before the wanted part, or a gap
             }
             let from = view.from + (first - view.at);
             let length = last - first;

@@ -1,39 +1,39 @@
-//! The pieces of pages on their way, by number: what is asked of the device, what waits for somebody else's read of the same blocks (the table of
-//! extents under way), and what nobody wants any more. Nothing here reads or waits.
+//! The pieces of pages in flight, by number: those requested from the device, those waiting for another caller's read of the same blocks,
+//! and cancelled ones. Nothing here reads or waits.
 
 use foldhash::fast::FixedState;
 use std::collections::{BTreeMap, HashMap};
 
-/// Bytes of a sector as the queue counts.
+/// Sector size of the queue.
 pub(super) const SECTOR: u64 = 512;
 
-/// The page of a piece that nobody wants any more.
+/// The page of a cancelled piece.
 pub(super) const NOWHERE: usize = usize::MAX;
 
-/// How far a piece has come.
+/// State of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// With the elevator.
+    /// Queued in the elevator.
     Queued,
-    /// With the device, or about to be read alone.
+    /// At the device, or about to be read alone.
     Device,
-    /// Another piece brings its bytes.
+    /// Another piece delivers its bytes.
     Attached,
-    /// No piece: the number is free.
+    /// Unused number.
     Free,
 }
 
-/// A part of a page on its way.
+/// A part of a page in flight.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wanted {
-    /// Place of the page in the cache, or [`NOWHERE`].
+    /// Index of the page in the cache, or [`NOWHERE`].
     pub(super) page: usize,
-    /// Where in the page.
+    /// Offset in the page.
     pub(super) at: usize,
     /// First byte in the image.
     pub(super) byte: u64,
     pub(super) length: usize,
-    /// The opening that asked for it.
+    /// The opening that requested it.
     pub(super) owner: u32,
     pub(super) stage: Stage,
 }
@@ -53,17 +53,17 @@ impl Wanted {
     }
 }
 
-/// All of them.
+/// All pieces.
 #[derive(Debug)]
 pub(super) struct Pieces {
     wanted: Vec<Wanted>,
     free: Vec<u32>,
-    /// Those that others may attach to, by their first byte. Empty if `attaches` is off.
+    /// Pieces that others may attach to, by first byte. Empty if `attaches` is off.
     under_way: BTreeMap<u64, u32>,
-    /// Who waits for which.
+    /// Attached pieces by the piece they wait for.
     followers: HashMap<u32, Vec<u32>, FixedState>,
     attaches: bool,
-    /// Pieces that are queued for nobody. Those that are with the device do not count.
+    /// Number of queued pieces that were cancelled; those at the device do not count.
     abandoned: usize,
 }
 
@@ -87,7 +87,7 @@ impl Pieces {
         self.wanted[token as usize].stage = stage;
     }
 
-    /// Enters a piece.
+    /// Adds a piece.
     pub(super) fn put(&mut self, wanted: Wanted) -> u32 {
         if let Some(token) = self.free.pop() {
             self.wanted[token as usize] = wanted;
@@ -97,34 +97,34 @@ impl Pieces {
         u32::try_from(self.wanted.len() - 1).unwrap_or(u32::MAX)
     }
 
-    /// A piece that brings all these bytes and is not there yet.
+    /// A piece in flight that delivers all these bytes.
     pub(super) fn bringing(&self, byte: u64, length: usize) -> Option<u32> {
         let (_, &token) = self.under_way.range(..=byte).next_back()?;
         (self.get(token).end() >= byte + length as u64).then_some(token)
     }
 
-    /// Others may attach to this piece from now on.
+    /// Lets other pieces attach to this one.
     pub(super) fn lead(&mut self, token: u32) {
         if self.attaches {
             self.under_way.entry(self.get(token).byte).or_insert(token);
         }
     }
 
-    /// A piece waits for what another one brings.
+    /// Attaches a piece to another that delivers its bytes.
     pub(super) fn attach(&mut self, to: u32, wanted: Wanted) {
         if self.get(to).stage == Stage::Queued && self.is_abandoned(to) {
-            self.abandoned -= 1; // somebody wants it again
+            self.abandoned -= 1; // wanted again
         }
         let token = self.put(Wanted { stage: Stage::Attached, ..wanted });
         self.followers.entry(to).or_default().push(token);
     }
 
-    /// Whether nobody wants a piece any more.
+    /// Whether a piece was cancelled.
     pub(super) fn is_abandoned(&self, token: u32) -> bool {
         self.get(token).page == NOWHERE && !self.followers.contains_key(&token)
     }
 
-    /// Pieces at the beginning or the end of a request that nobody wants any more need not be read.
+    /// Drops cancelled pieces at the beginning and end of a request.
     pub(super) fn trim(&mut self, parts: &mut Vec<u32>) {
         if self.abandoned == 0 {
             return;
@@ -143,7 +143,7 @@ impl Pieces {
         }
     }
 
-    /// A piece goes to the device.
+    /// Marks a piece as sent to the device.
     pub(super) fn starts(&mut self, token: u32) {
         if self.abandoned > 0 && self.is_abandoned(token) {
             self.abandoned -= 1; // between others: it is read along with them
@@ -151,7 +151,7 @@ impl Pieces {
         self.set_stage(token, Stage::Device);
     }
 
-    /// A piece is over: its number is free. Gives those that waited for it.
+    /// Frees a finished piece's number; returns the pieces attached to it.
     pub(super) fn done(&mut self, token: u32) -> Vec<u32> {
         let byte = self.get(token).byte;
         if self.under_way.get(&byte) == Some(&token) {
@@ -162,7 +162,7 @@ impl Pieces {
         if self.followers.is_empty() { Vec::new() } else { self.followers.remove(&token).unwrap_or_default() }
     }
 
-    /// The queued pieces of an opening with their pages, page by page.
+    /// An opening's queued pieces with their pages, sorted by page.
     pub(super) fn queued_of(&self, owner: u32) -> Vec<(usize, u32)> {
         let mine = |wanted: &Wanted| {
             wanted.stage == Stage::Queued && wanted.owner == owner && wanted.page != NOWHERE
@@ -174,7 +174,7 @@ impl Pieces {
         found
     }
 
-    /// The pieces with the elevator that a page waits for: its own, and those that bring what others of its pieces wait for.
+    /// The queued pieces that a page waits for: its own, and those that its attached pieces wait for.
     pub(super) fn queued_for(&self, page: usize) -> Vec<u32> {
         let is_queued = |token: u32| self.get(token).stage == Stage::Queued;
         let own = self
@@ -189,7 +189,7 @@ impl Pieces {
         own.chain(leaders.map(|(&token, _)| token)).collect()
     }
 
-    /// Whether any of some pieces is still with the elevator. Those at the end that are not are taken off, so that asking again costs little.
+    /// Whether any of these pieces is still queued. Removes others from the end, so that repeated checks are cheap.
     pub(super) fn any_queued(&self, tokens: &mut Vec<u32>) -> bool {
         while let Some(&last) = tokens.last() {
             if self.get(last).stage == Stage::Queued {
@@ -200,7 +200,7 @@ impl Pieces {
         false
     }
 
-    /// A queued piece is no longer wanted for its page.
+    /// Cancels a queued piece for its page.
     pub(super) fn abandon(&mut self, token: u32) {
         self.wanted[token as usize].page = NOWHERE;
         self.abandoned += usize::from(self.is_abandoned(token));
@@ -259,14 +259,14 @@ mod tests {
         assert_eq!(pieces.queued_of(1).len(), 5);
         [0, 1, 2, 4].iter().for_each(|&n| pieces.abandon(tokens[n]));
         assert_eq!(pieces.queued_of(1), [(3, tokens[3])]);
-        // The second is wanted again before it goes.
+        // The second piece is wanted again before it is sent.
         pieces.attach(tokens[1], piece(9, 4096, 4096));
         let mut parts = tokens.clone();
         pieces.trim(&mut parts);
         assert_eq!(parts, tokens[1..4], "what lies between is read along");
         parts.iter().for_each(|&token| pieces.starts(token));
         assert_eq!(pieces.abandoned, 0);
-        // What is read along for nobody may still be wanted before it is there.
+        // A cancelled piece that is read along may become wanted before it completes.
         pieces.attach(tokens[2], piece(9, 8192, 4096));
         assert_eq!((pieces.abandoned, pieces.done(tokens[2]).len()), (0, 1));
     }

@@ -1,6 +1,6 @@
-//! Values by number; numbers of what is gone are used again.
+//! A slab: values by number, with freed numbers reused.
 
-/// Values by number, numbers used again.
+/// Values by number, numbers reused.
 #[derive(Debug)]
 pub(super) struct Places<T> {
     values: Vec<Option<T>>,
@@ -21,7 +21,6 @@ impl<T> Places<T> {
         u32::try_from(self.values.len() - 1).unwrap_or(u32::MAX)
     }
 
-    /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.values.len() - self.free.len()
     }

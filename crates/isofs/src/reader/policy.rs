@@ -1,10 +1,10 @@
-//! How a reader reads: which elevator, which read-ahead, and the switches around them. Three bundles (`baseline`, `seed`, `modern`) and
-//! every part of them settable; names of elevators and read-ahead rules with their tunables are those of crate iopath.
+//! How a reader reads: elevator, read-ahead, and related switches. Three bundles (`baseline`, `seed`, `modern`), with every part
+//! adjustable. Elevators, read-ahead rules and their tunables have the names of crate iopath.
 
 use fathom_iopath::elevator;
 use fathom_iopath::{AnyElevator, Limits, Rules, readahead};
 
-/// The bundles by name, with what they stand for.
+/// The bundles by name, with descriptions.
 pub const BUNDLES: [(&str, &str); 3] = [
     ("baseline", "a request per logical block, first come first served, nothing read ahead"),
     (
@@ -17,33 +17,33 @@ pub const BUNDLES: [(&str, &str); 3] = [
     ),
 ];
 
-/// What an image lies on, as far as that changes how it is best read.
+/// Kind of medium, as far as it affects the best policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Medium {
-    /// A disc in a drive: one head, slow to move, and a drive that serves one command at a time.
+    /// A disc in a drive: one slow head, one command at a time.
     Optical,
     /// Anything else: files, disks.
     Other,
 }
 
-/// The page cache if nothing else is said, in bytes.
+/// Default size of the page cache in bytes.
 pub const CACHE_BYTES: u64 = 64 << 20;
 
-/// Seconds without a read after which it is given back if nothing else is said.
+/// Default time without reads after which it is freed, in seconds.
 pub const IDLE_S: u32 = 30;
 
-/// Largest hole that can be read along, in bytes.
+/// Largest gap that can be read through, in bytes.
 pub const MOST_BRIDGE: u32 = 1 << 20;
 
-/// Longest request that can be asked for, in bytes.
+/// Longest possible request, in bytes.
 pub const MOST_TRANSFER: u32 = 16 << 20;
 
-/// What one device request is made of.
+/// Unit of a device request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chunk {
-    /// One logical block each, as before the rework.
+    /// One logical block, as before the rework.
     Block,
-    /// Whole pages of 4 KiB, as far as they lie together on the disc.
+    /// Whole pages of 4 KiB, as far as they are contiguous on the disc.
     Page,
 }
 
@@ -54,69 +54,69 @@ pub struct Policy {
     pub scheduler: String,
     /// Read-ahead as iopath names it: `hsfs,max=4`, `modern,max=64`, `none`.
     pub read_ahead: String,
-    /// What a request is made of before any joining.
+    /// Unit of a request before merging.
     pub chunk: Chunk,
-    /// Whether adjacent requests are joined.
+    /// Whether adjacent requests are merged.
     pub coalesce: bool,
-    /// Longest joined request in bytes.
+    /// Longest merged request in bytes.
     pub max_transfer: u32,
     /// Whether each open file has its own read-ahead state; otherwise all readers of a file share one.
     pub per_open: bool,
-    /// Whether pages behind a sequential reader are the first to be dropped.
+    /// Whether pages that a sequential reader has passed are evicted first.
     pub free_behind: bool,
-    /// Whether what a failed request held is read again in pieces, down to single blocks.
+    /// Whether failed requests are read again in pieces, down to single blocks.
     pub isolate: bool,
     /// Page cache in bytes.
     pub cache_bytes: u64,
-    /// Seconds without a read after which the cache is given back; 0 keeps it. Looked at while no file is open.
+    /// Seconds without reads after which the cache is freed, while no file is open; 0 keeps it.
     pub idle_s: u32,
-    /// Whether who wants blocks that are on their way for another file waits for that read.
+    /// Whether a request for blocks already being read for another file waits for that read.
     pub attach: bool,
-    /// Whether what is read ahead and queued counts as waited for once somebody waits for it. Only an elevator that knows classes (`sweep`)
-    /// makes a difference between the two.
+    /// Whether queued read-ahead becomes a demand read once a caller waits for it. Has an effect only with an elevator that knows classes
+    /// (`sweep`).
     pub promote: bool,
-    /// Whether queued read-ahead is dropped when its file is closed or its reader goes back.
+    /// Whether queued read-ahead is cancelled when its file is closed or its reader goes back.
     pub drop_ahead: bool,
-    /// Largest hole between two requests that is read along to make them one, in bytes; 0 is none. Only with `coalesce`.
+    /// Largest gap between two requests that is read to merge them, in bytes; 0 disables it. Requires `coalesce`.
     pub bridge: u32,
-    /// Bytes of the files behind an opened one, in the order of their directory, that are read in advance; 0 is none.
+    /// Bytes of following files, in directory order, prefetched after an opened one; 0 disables it.
     pub small_files: u64,
-    /// Most requests with the device at once.
+    /// Most requests in flight at the device.
     pub depth: u32,
-    /// Most threads that read ahead; 0 leaves it to whoever reads next.
+    /// Most threads that read ahead; 0 leaves it to the next caller.
     pub workers: u32,
 }
 
-/// A policy that cannot be had.
+/// An invalid policy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PolicyError {
-    /// No bundle of this name.
+    /// There is no bundle of this name.
     #[error("no policy {0:?}; there are baseline, seed, modern")]
     Unknown(String),
-    /// The elevator.
+    /// An invalid elevator.
     #[error(transparent)]
     Scheduler(#[from] elevator::NameError),
-    /// The read-ahead.
+    /// An invalid read-ahead rule.
     #[error(transparent)]
     ReadAhead(#[from] readahead::NameError),
-    /// A switch that nothing would come of.
+    /// A switch without effect for the elevator.
     #[error("{what} asks for an elevator that knows classes; sweep does, {scheduler:?} does not")]
     Classes {
-        /// Which switch.
+        /// Name of the switch.
         what: &'static str,
-        /// The elevator.
+        /// Name of the elevator.
         scheduler: String,
     },
     /// A number outside its range.
     #[error("{what} of {value} bytes; from {least} to {most} are possible")]
     Range {
-        /// Which number.
+        /// Name of the number.
         what: &'static str,
-        /// What was asked for.
+        /// The requested value.
         value: u64,
-        /// Least possible.
+        /// Smallest valid value.
         least: u64,
-        /// Most possible.
+        /// Largest valid value.
         most: u64,
     },
 }
@@ -160,7 +160,7 @@ impl Policy {
         }
     }
 
-    /// Today's rules.
+    /// Current rules.
     #[must_use]
     pub fn modern() -> Self {
         Self {
@@ -177,10 +177,10 @@ impl Policy {
         }
     }
 
-    /// Today's rules for a medium. A disc gets one request at a time: with several in the drive its own order, which is first come first
-    /// served, takes the place of the elevator's, and the sweep follows one reader while the others starve. Windows are longer there,
-    /// because a move of the head costs as much as half a megabyte; a hole of a block of error correction costs nothing beside one, and
-    /// small files that lie one behind the other are fetched together.
+    /// Current rules for a medium. A disc gets one request at a time: with several, the drive's own order (first come, first served)
+    /// replaces the elevator's, and the sweep follows one reader while the others starve. Windows are longer there, because a seek costs
+    /// as much as half a megabyte; a gap of an error correction block is free in comparison, and adjacent small files are fetched
+    /// together.
     #[must_use]
     pub fn modern_on(medium: Medium) -> Self {
         match medium {
@@ -208,25 +208,25 @@ impl Policy {
         }
     }
 
-    /// Whether everything it names is there.
+    /// Whether everything it names exists.
     ///
     /// # Errors
-    /// What is not.
+    /// The part that does not.
     pub fn check(&self) -> Result<(), PolicyError> {
         self.elevator()?;
         self.ahead()?;
         Ok(())
     }
 
-    /// Whether its elevator tells apart what somebody waits for, what is read ahead, and directories.
+    /// Whether its elevator distinguishes demand reads, read-ahead and directories.
     ///
     /// # Errors
-    /// The elevator is not there.
+    /// The elevator does not exist.
     pub fn knows_classes(&self) -> Result<bool, PolicyError> {
         Ok(knows_classes(&self.elevator()?))
     }
 
-    /// The elevator, with the longest request told to the one that joins by itself.
+    /// The elevator; one that merges by itself also gets the longest request.
     pub(super) fn elevator(&self) -> Result<AnyElevator, PolicyError> {
         let range = |what, value: u64, least, most| {
             if (least..=most).contains(&value) {
@@ -248,11 +248,11 @@ impl Policy {
         Ok(elevator)
     }
 
-    /// The rules of the queue.
+    /// Parameters of the queue.
     pub(super) fn rules(&self) -> Rules {
         let limits = Limits {
             max_sectors: self.max_transfer / 512,
-            // Every piece is one segment of unknown place: with a single one allowed nothing is ever joined.
+            // Every piece is one segment of unknown address: a limit of one segment disables merging.
             max_segments: if self.coalesce { u16::MAX } else { 1 },
             max_segment_sectors: MOST_TRANSFER / 512,
             segment_window: 0,
@@ -261,13 +261,13 @@ impl Policy {
         Rules::bare(limits)
     }
 
-    /// The read-ahead.
+    /// The read-ahead policy.
     pub(super) fn ahead(&self) -> Result<readahead::Policy, PolicyError> {
         Ok(readahead::by_name(&self.read_ahead)?)
     }
 }
 
-/// Whether an elevator tells apart what somebody waits for, what is read ahead, and metadata.
+/// Whether an elevator distinguishes demand reads, read-ahead and metadata.
 pub(super) fn knows_classes(elevator: &AnyElevator) -> bool {
     ["metadata", "sync", "ahead"].iter().all(|name| elevator.get(name).is_some())
 }

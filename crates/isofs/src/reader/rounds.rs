@@ -1,7 +1,7 @@
-//! Several requests of the device at once, for an image that takes them so: whoever carries out one takes more from the elevator, in its order, and
-//! hands them over together. Each is completed as it comes, so that others need not wait for the round. A reader takes what comes before
-//! its own page and no more: what is behind it would only keep it waiting, and a helper takes that. A page that is with the device already
-//! comes no earlier for what else is taken.
+//! Submits several device requests at once, for an image that supports it: the thread that carries out one takes more from the elevator,
+//! in its order, and submits them together. Each completes on its own, so that others need not wait for the round. A waiting caller takes
+//! only the requests ahead of its own page; helpers take those behind it, which would only delay the caller. A page already at the device
+//! does not arrive earlier by taking more.
 
 use super::core::Core;
 use super::device::{Job, Work};
@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use std::sync::{Arc, MutexGuard};
 
 impl Core {
-    /// The pieces of a page that are still with the elevator while a job is carried out.
+    /// The pieces of a page still in the elevator while a job is carried out.
     fn left_by(&self, job: &Job, standing: &Standing) -> Vec<u32> {
         let coming = job.parts().iter().filter(|&&token| self.device.goes_into(token, standing.at));
         if coming.count() as u64 >= u64::from(self.device.cache.page(standing.at).pending) {
@@ -23,8 +23,8 @@ impl Core {
 }
 
 impl<S: ReadAt + 'static> Shared<S> {
-    /// Carries out a job, and those that come next: for who stands on a page up to the last one that brings it, for a helper as many as
-    /// the image takes and leave room for those who wait.
+    /// Carries out a job and the next ones: for a waiting caller up to the last one that its page needs; for a helper as many as the
+    /// image accepts, leaving slots for waiting callers.
     pub(super) fn carry_out_round<'a>(
         self: &'a Arc<Self>,
         mut guard: MutexGuard<'a, Inside>,

@@ -1,5 +1,5 @@
-//! Threads and the clock for the core. A reader's own thread carries out what its page waits for; what is read ahead for nobody in particular
-//! is carried out by helpers, which are started when there is something to do and end when there has been nothing for a while.
+//! Adds threads and a clock to the core. A caller's own thread carries out the work its page waits for; other read-ahead is carried out
+//! by helpers, which start on demand and end after a time without work.
 
 use super::core::Core;
 use super::device::{Job, Work};
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// How long a helper stays without work.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What the lock guards.
+/// State protected by the lock.
 #[derive(Debug)]
 pub(super) struct Inside {
     pub(super) core: Core,
@@ -25,22 +25,22 @@ pub(super) struct Inside {
     pub(super) quiet: Idle,
 }
 
-/// What all readers and helpers share.
+/// State shared by all callers and helpers.
 #[derive(Debug)]
 pub(super) struct Shared<S> {
     pub(super) image: Arc<Image<S>>,
     inside: Mutex<Inside>,
-    /// A job was completed.
+    /// Signalled when a job completes.
     pub(super) arrived: Condvar,
-    /// There is something for a helper.
+    /// Signalled when there is work for a helper.
     called: Condvar,
-    /// The reader goes: who waits for it to be idle waits no longer.
+    /// Signalled when the reader is dropped: the idle thread stops waiting.
     pub(super) over: Condvar,
     most_helpers: u32,
     started: Instant,
 }
 
-/// The side of the users: when the last of them goes, the helpers go.
+/// The users' side: when the last one is dropped, the helpers end.
 #[derive(Debug)]
 pub(super) struct Owner<S>(pub(super) Arc<Shared<S>>);
 
@@ -52,7 +52,7 @@ impl<S> Drop for Owner<S> {
     }
 }
 
-/// What a page has, and what failed.
+/// The pieces of a page, and its failure.
 type Seen = (Vec<View>, Option<(u64, i32)>);
 
 impl<S: ReadAt + 'static> Shared<S> {
@@ -78,12 +78,12 @@ impl<S: ReadAt + 'static> Shared<S> {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Time since the reader was made.
+    /// Time since the reader was created.
     pub(super) fn now(&self) -> Nanos {
         Nanos(u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX))
     }
 
-    /// Until the page is there, carries out whatever is to be carried out, for whomever.
+    /// Carries out any available work until the page is complete.
     pub(super) fn wait<'a>(
         self: &'a Arc<Self>,
         mut guard: MutexGuard<'a, Inside>,
@@ -108,7 +108,7 @@ impl<S: ReadAt + 'static> Shared<S> {
         }
     }
 
-    /// Reads what a job asks for, without the lock; and others with it, of an image that takes several reads at once.
+    /// Reads for a job without holding the lock; together with others if the image supports several reads at once.
     fn carry_out<'a>(
         self: &'a Arc<Self>,
         guard: MutexGuard<'a, Inside>,
@@ -127,7 +127,7 @@ impl<S: ReadAt + 'static> Shared<S> {
         guard
     }
 
-    /// If there is work that nobody has taken and the device has room for it, calls a helper; one that sees more calls the next.
+    /// Wakes or starts a helper if there is untaken work and the device has a free slot; a helper that finds more work calls the next.
     pub(super) fn help(self: &Arc<Self>, mut guard: MutexGuard<'_, Inside>) {
         let (waiting, room) = guard.core.waiting();
         if waiting == 0 || !room || self.most_helpers == 0 {
@@ -147,7 +147,7 @@ impl<S: ReadAt + 'static> Shared<S> {
         let started =
             std::thread::Builder::new().name("read-ahead".into()).spawn(move || shared.run_helper());
         if started.is_err() {
-            self.lock().helpers -= 1; // whoever reads next does the work
+            self.lock().helpers -= 1; // the next caller does the work
         }
     }
 

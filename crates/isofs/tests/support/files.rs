@@ -1,8 +1,8 @@
-//! The files of an image as the image itself reads them: what every reader is held to.
+//! The files of an image as read directly from it, for comparison with every reader.
 
 use fathom_isofs::{Image, Node, ReadAt, Step, Walk};
 
-/// Every regular file of an image that has no directory but its root, with its content as the image itself reads it.
+/// Every regular file in the root of an image with its content as read directly from the image.
 pub fn contents<S: ReadAt>(image: &Image<S>) -> Vec<(Node, Vec<u8>)> {
     let mut found = Vec::new();
     let mut walk = Walk::new(image);

@@ -1,4 +1,4 @@
-//! What the tests of the reader share: a source that counts and refuses reads outside the image, and a tree read to its last byte.
+//! Shared by the reader's tests: a source that counts reads and rejects those outside the image, and a function that reads a whole tree.
 
 pub mod files;
 
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// An image in memory that holds its reader to its limits.
+/// An image in memory that checks the bounds of reads.
 pub struct Watched {
     bytes: Vec<u8>,
     pub reads: AtomicU64,
@@ -24,7 +24,7 @@ impl Watched {
 impl ReadAt for Watched {
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize> {
         let end = offset.checked_add(buf.len() as u64).expect("a read that ends");
-        // Looking for raw sectors is the one thing done before the size counts: it reads short.
+        // Detecting raw sectors is the only step before the size is known: it may read short.
         assert!(
             end <= self.bytes.len() as u64 || buf.len() <= 12,
             "a read outside the image: {offset}+{}",
@@ -71,12 +71,12 @@ fn content<S: ReadAt>(image: &Image<S>, node: &Node) -> String {
     }
 }
 
-/// FNV-1a, enough to tell contents apart.
+/// FNV-1a, sufficient to distinguish contents.
 pub fn sum(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0x811c_9dc5, |sum, &b| (sum ^ u32::from(b)).wrapping_mul(0x0100_0193))
 }
 
-/// Opens with the usual options.
+/// Opens with the default options.
 pub fn open(bytes: Vec<u8>) -> Image<Watched> {
     Image::open(Watched::new(bytes), &Options::default()).expect("an image that can be read")
 }

@@ -1,4 +1,4 @@
-//! A tree on disk, and the same tree as it is read from an image: everything of a file that both can tell.
+//! A tree on disk and the same tree read from an image, with all properties that both have.
 
 use crate::support;
 use fathom_isofs::{FileSource, Image, Kind, Node, Options, Step, Walk};
@@ -8,7 +8,7 @@ use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::Path;
 use std::process::Command;
 
-/// What of a file is compared.
+/// The compared properties of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Seen {
     pub kind: u32,
@@ -16,13 +16,13 @@ pub struct Seen {
     pub owner: (u32, u32),
     pub mtime: i64,
     pub size: u64,
-    /// A sum of a file's content, a link's target, a device's numbers.
+    /// A checksum of a file's content, a link's target, or a device's numbers.
     pub content: String,
-    /// The first path with the same inode: hard links.
+    /// The first path with the same inode, for hard links.
     pub same_as: String,
 }
 
-/// The source as it lies on disk.
+/// The source tree on disk.
 pub fn on_disk(root: &Path) -> BTreeMap<String, Seen> {
     let mut open = vec![root.to_path_buf()];
     let mut paths = Vec::new();
@@ -51,7 +51,7 @@ pub fn on_disk(root: &Path) -> BTreeMap<String, Seen> {
         } else {
             (meta.len(), format!("{:08x}", support::sum(&fs::read(&path).unwrap())))
         };
-        // Of empty files and links no image says which are one.
+        // Images do not record hard links of empty files and links.
         let same_as = if meta.is_file() && size > 0 {
             first.entry(meta.ino()).or_insert_with(|| name.clone()).clone()
         } else {
@@ -87,7 +87,7 @@ fn numbers(major: u32, minor: u32) -> String {
     format!("device {major},{minor}")
 }
 
-/// The image as it is read.
+/// The tree read from the image.
 pub fn in_image(image: &Image<FileSource>) -> BTreeMap<String, Seen> {
     let mut seen = BTreeMap::new();
     let mut inodes = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! What else writers put on a medium: boot images, the tables of a disk, a UDF file system beside the ISO 9660 one, sessions behind the first.
-//! None of it changes the tree that is read.
+//! Other things that writers put on a medium: boot images, partition tables, a UDF file system beside ISO 9660, additional sessions. None
+//! of them changes the tree.
 
 use crate::writers::disk::{assert_same, in_image, on_disk, open, run};
 use fathom_isofs::format::el_torito::Media;
@@ -8,7 +8,7 @@ use fathom_testkit::{TestDir, need_tool};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A small tree with what is booted from: 4 KiB for a BIOS, 64 KiB for EFI, a floppy.
+/// A small tree with boot images: 4 KiB for a BIOS, 64 KiB for EFI, a floppy.
 fn source(dir: &TestDir) -> PathBuf {
     let from = dir.subdir("source");
     fs::create_dir(from.join("boot")).unwrap();
@@ -19,7 +19,7 @@ fn source(dir: &TestDir) -> PathBuf {
     from
 }
 
-/// What a writer makes of it, with these words before the tree.
+/// Its image, made by a writer with extra arguments before the tree.
 fn made(dir: &TestDir, program: &[&str], words: &[&str]) -> (PathBuf, Image<FileSource>) {
     let from = source(dir);
     let to = dir.path().join("image.iso");
@@ -29,7 +29,7 @@ fn made(dir: &TestDir, program: &[&str], words: &[&str]) -> (PathBuf, Image<File
     run(program[0], &all);
     let image = open(&to, &Options::default());
     let mut read = in_image(&image);
-    // The catalogue is a file that only the image has.
+    // The catalogue is a file that exists only in the image.
     read.remove("boot/boot.cat");
     assert_same(&on_disk(&from), &read);
     assert_eq!(check::check(&image).findings.list(), [], "{words:?}");
@@ -39,7 +39,7 @@ fn made(dir: &TestDir, program: &[&str], words: &[&str]) -> (PathBuf, Image<File
 const GENISOIMAGE: &[&str] = &["genisoimage", "-quiet", "-R"];
 const XORRISO: &[&str] = &["xorriso", "-as", "mkisofs", "-quiet", "-R"];
 
-/// Platform, emulation and bytes of each boot image, and that its bytes are there.
+/// Platform, emulation and size of each boot image; asserts that it can be read.
 fn booted(image: &Image<FileSource>) -> Vec<(u8, Media, usize)> {
     let bytes = |boot| image.read_boot_image(boot, 1 << 30).unwrap().len();
     image.info().boot.iter().map(|boot| (boot.platform, boot.media, bytes(boot))).collect()
@@ -80,7 +80,7 @@ fn a_hybrid_for_bios_and_efi_with_both_tables() {
         return;
     }
     let dir = TestDir::new();
-    // The boot record of a disk: no code, and room for the table.
+    // A disk's boot record: no code, and space for the partition table.
     let record = dir.path().join("record");
     fs::write(&record, [0; 432]).unwrap();
     let record = record.to_str().unwrap();
@@ -105,7 +105,7 @@ fn a_hybrid_for_bios_and_efi_with_both_tables() {
     assert_eq!((&first[510..512], &first[512..520]), (&[0x55, 0xAA][..], &b"EFI PART"[..]));
 }
 
-/// Sessions as a burning program appends them: each behind the last, with its own descriptors, while those of the first stay.
+/// Appends a session like a burning program: after the last one, with its own descriptors; earlier sessions stay.
 fn append(to: &Path, add: &Path, scratch: &Path) {
     let bytes = fs::metadata(to).unwrap().len();
     let next = (bytes.div_ceil(2048) + 16).next_multiple_of(16);

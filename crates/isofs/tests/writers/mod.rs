@@ -1,5 +1,4 @@
-//! Images from the writers that people use, xorriso and genisoimage: what is read equals the files they were made from. Skips by name where a
-//! writer is not installed.
+//! Images made by xorriso and genisoimage: the tree read equals the source files. Skipped by name if a writer is not installed.
 
 mod disk;
 mod media;

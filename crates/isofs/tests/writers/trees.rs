@@ -1,5 +1,5 @@
-//! Whole trees by both writers in each name space: names, kinds, sizes, modes, owners, times, targets, device numbers, hard links and content
-//! are those of the files they were made from.
+//! Whole trees by both writers in each name space: names, kinds, sizes, modes, owners, times, targets, device numbers, hard links and
+//! content equal those of the source files.
 
 use crate::writers::disk::{Seen, assert_same, in_image, on_disk, open, run};
 use fathom_isofs::{Namespace, Options, Session, check};
@@ -9,7 +9,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-/// A tree that has something of everything an ordinary user can make.
+/// A tree with every kind of file that an ordinary user can create.
 fn source(dir: &Path) {
     let write = |path: &str, data: &[u8]| {
         let path = dir.join(path);
@@ -51,7 +51,7 @@ fn support_noise(bytes: u64) -> Vec<u8> {
     (0..bytes).map(|n| (n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 37) as u8).collect()
 }
 
-/// A source, and the image a writer makes of it.
+/// A source, and its image made by a writer.
 fn made(program: &str, arguments: &[&str]) -> (TestDir, BTreeMap<String, Seen>, std::path::PathBuf) {
     let dir = TestDir::new();
     let from = dir.subdir("source");
@@ -115,7 +115,7 @@ fn joliet_and_1999_trees_have_the_content_under_their_names() {
     if !need_tool("joliet_and_1999_trees_have_the_content_under_their_names", "genisoimage") {
         return;
     }
-    // Of the two the writer takes UTF-8 for Joliet only.
+    // Only for Joliet does the writer accept UTF-8.
     for (namespace, arguments) in [
         (Namespace::Joliet, &["-quiet", "-J", "-joliet-long", "-input-charset", "utf-8"][..]),
         (Namespace::Enhanced, &["-quiet", "-iso-level", "4"][..]),
@@ -123,14 +123,14 @@ fn joliet_and_1999_trees_have_the_content_under_their_names() {
         let (_dir, wanted, image) = made("genisoimage", arguments);
         let image = open(&image, &Options { namespace: Some(namespace), ..Options::default() });
         let read = in_image(&image);
-        // Without Rock Ridge the writer leaves out what is deeper than eight levels, and cuts long names.
+        // Without Rock Ridge the writer omits levels deeper than eight, and cuts long names.
         let mut compared = 0;
         for (name, seen) in wanted
             .iter()
             .filter(|(name, seen)| seen.kind == 0o100_000 && name.len() < 60 && !name.ends_with("leaf"))
         {
             if namespace == Namespace::Enhanced && !name.is_ascii() {
-                continue; // the writer puts the names of the input character set as it likes
+                continue; // the writer converts names of the input character set in its own way
             }
             let found = read.get(name).unwrap_or_else(|| panic!("{namespace:?} {name}: {:?}", read.keys()));
             assert_eq!((found.size, &found.content), (seen.size, &seen.content), "{namespace:?} {name}");

@@ -1,5 +1,4 @@
-//! Which source of block-layer figures this user may use on this machine, and why the better one is not to be had: one sentence
-//! each.
+//! Which sources of block-layer figures this user can use on this machine, with one sentence for each that is unavailable.
 
 use super::error::WatchError;
 use super::tracefs;
@@ -8,19 +7,19 @@ use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// What can be used.
+/// The sources that are available.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Availability {
-    /// Trace events: every request with its size, place, times and issuer. `Err` holds the sentence why not.
+    /// Trace events: every request with its size, sector, times and issuer. `Err` holds the reason in a sentence.
     pub events: Result<PathBuf, String>,
-    /// The devices' counters: totals and rates, everybody's I/O together.
+    /// The devices' counters: totals and rates that include every program's I/O.
     pub counters: Result<(), String>,
-    /// The counters of our own control group, and of which version.
+    /// The counters of our own control group; `Ok` names their source and version.
     pub cgroup: Result<String, String>,
 }
 
 impl Availability {
-    /// The best that can be used: "tracefs", "counters" or "none".
+    /// The best available source: "tracefs", "counters" or "none".
     #[must_use]
     pub fn best(&self) -> &'static str {
         match (&self.events, &self.counters) {
@@ -30,7 +29,7 @@ impl Availability {
         }
     }
 
-    /// What is lost without the better sources, as one sentence; `None` if nothing is.
+    /// What the missing sources would have shown, in one sentence; `None` if nothing is missing.
     #[must_use]
     pub fn degraded(&self) -> Option<String> {
         let why = self.events.as_ref().err()?;
@@ -43,7 +42,7 @@ impl Availability {
     }
 }
 
-/// Looks, without changing anything.
+/// Probes the machine without changing anything.
 #[must_use]
 pub fn availability() -> Availability {
     let found = tracefs::find(&Live).and_then(|root| allowed(&root).map(|()| root));
@@ -57,7 +56,7 @@ pub fn availability() -> Availability {
 fn allowed(root: &Path) -> Result<(), WatchError> {
     let instances = root.join("instances");
     let reachable = CString::new(instances.as_os_str().as_bytes()).is_ok_and(|path| {
-        // SAFETY: a C string that lives through the call.
+        // SAFETY: a NUL-terminated string that outlives the call.
         unsafe {
             libc::faccessat(libc::AT_FDCWD, path.as_ptr(), libc::W_OK | libc::X_OK, libc::AT_EACCESS) == 0
         }

@@ -1,6 +1,6 @@
-//! What the control group of this process moved, device by device: the share of a device's counters that is ours (and our
-//! neighbours' in the group). Version 2 has `io.stat`; version 1 has `blkio.throttle.*`. Which one, and whether either is there, is
-//! found out. Writeback is charged to the group that dirtied a page in version 2, to the root in version 1.
+//! I/O of this process's control group by device: the part of a device's counters that is ours (and that of other members of the group).
+//! Version 2 has `io.stat`, version 1 `blkio.throttle.*`; which of them exists is detected. Version 2 charges write-back to the group
+//! that dirtied the page, version 1 to the root group.
 
 use crate::device::mount;
 use crate::files::{KernelFiles, Live};
@@ -8,7 +8,7 @@ use fathom_record::block::DeviceNumber;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The group of this process.
+/// The control group of this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnGroup {
     version: u8,
@@ -16,7 +16,7 @@ pub struct OwnGroup {
     name: String,
 }
 
-/// What a group moved on one device.
+/// I/O of a group on one device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct GroupIo {
     /// Bytes read.
@@ -33,7 +33,7 @@ pub struct GroupIo {
 pub type GroupCounters = BTreeMap<DeviceNumber, GroupIo>;
 
 impl OwnGroup {
-    /// Finds it. The error is the sentence why there is none.
+    /// Finds the group. The error is a sentence that says why there is none.
     pub fn find(files: &dyn KernelFiles) -> Result<Self, String> {
         let text =
             |path: &str| files.read(Path::new(path)).map_err(|e| format!("{path} cannot be read: {e}"));
@@ -62,7 +62,7 @@ impl OwnGroup {
         Some(Self { version, dir, name: name.into() })
     }
 
-    /// Its directory, and the version of control groups it is of.
+    /// The group's directory and its cgroup version.
     pub(crate) fn place(&self) -> (&Path, u8) {
         (&self.dir, self.version)
     }
@@ -75,13 +75,13 @@ impl OwnGroup {
         format!("{file} of the control group {} (version {}){all}", self.name, self.version)
     }
 
-    /// Whether it is the root of all groups: then its figures are not ours alone.
+    /// Whether it is the root group, whose figures include every process.
     #[must_use]
     pub fn is_root(&self) -> bool {
         self.name == "/"
     }
 
-    /// The counters now; `None` if they cannot be read.
+    /// The current counters; `None` if they cannot be read.
     #[must_use]
     pub fn read(&self) -> Option<GroupCounters> {
         self.read_with(&Live)
@@ -97,7 +97,7 @@ impl OwnGroup {
     }
 }
 
-/// What a group moved between two readings; devices without I/O are left out.
+/// I/O of a group between two readings, without devices that had none.
 #[must_use]
 pub fn moved(before: &GroupCounters, after: &GroupCounters) -> GroupCounters {
     let step = |number: &DeviceNumber, later: &GroupIo| {
@@ -113,7 +113,7 @@ pub fn moved(before: &GroupCounters, after: &GroupCounters) -> GroupCounters {
     all.filter(|(_, io)| *io != GroupIo::default()).collect()
 }
 
-/// Our group in the hierarchy with these controllers: `4:blkio:/user.slice`, `0::/user.slice`.
+/// Our group in the first hierarchy that `wanted` accepts: `4:blkio:/user.slice`, `0::/user.slice`.
 fn member(groups: &str, wanted: impl Fn(&str) -> bool) -> Option<&str> {
     groups.lines().find_map(|line| {
         let (_, rest) = line.split_once(':')?;

@@ -1,21 +1,21 @@
-//! From a record of the ring to a [`BlockEvent`], by the offsets the kernel describes. Pure.
+//! Decodes a ring record into a [`BlockEvent`], by the field offsets that the kernel describes. Pure.
 
 use super::format::{EventFormat, Field};
 use super::page::Record;
 use fathom_record::block::event::TASK_NAME_BYTES;
 use fathom_record::block::{BlockAction, BlockEvent, DeviceNumber, RequestFlags};
 
-/// Reads the records of all events it was told the formats of.
+/// Decodes the records of all events added to it.
 #[derive(Clone, Debug, Default)]
 pub struct Decoder {
-    /// By the event's number less the lowest one.
+    /// Indexed by event number minus the lowest one.
     events: Vec<Option<Layout>>,
     lowest: u16,
-    /// The word of flags read last, and what it means: most events are like the one before.
+    /// The last flags word read and its decoded value: most events repeat the one before.
     last_rwbs: (u64, RequestFlags),
 }
 
-/// Where the fields of one event lie.
+/// Field offsets of one event.
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     action: BlockAction,
@@ -29,16 +29,16 @@ struct Layout {
     task: Option<Field>,
 }
 
-/// What an event's `sectors` comes from.
+/// Where an event's `sectors` comes from.
 #[derive(Clone, Copy, Debug)]
 enum Count {
     Field(usize),
-    /// The second sector of a split less the first.
+    /// A split's second sector minus its first.
     Difference(usize),
     None,
 }
 
-/// An event before anything is known of it.
+/// An event with no field decoded yet.
 pub(super) const BLANK: BlockEvent = BlockEvent {
     time_ns: 0,
     device: DeviceNumber { major: 0, minor: 0 },
@@ -72,7 +72,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// The event of a record; `None` for events it does not know, and for records too short for theirs. Plugs have no device.
+    /// Decodes a record; `None` for unknown events and truncated records. Plugs have no device.
     #[must_use]
     pub fn decode(&mut self, record: &Record<'_>, cpu: u16) -> Option<BlockEvent> {
         let mut event = BLANK;
@@ -80,8 +80,8 @@ impl Decoder {
         Some(event)
     }
 
-    /// The same, written where it is to stay: an event that is copied just after it was written waits for the processor to finish
-    /// writing it, which takes longer than decoding. On `None` what is in `event` means nothing.
+    /// Decodes in place: copying an event right after it was written stalls on store forwarding, which takes longer than decoding. If it
+    /// returns `None`, the content of `event` is meaningless.
     #[inline]
     pub(super) fn decode_into(
         &mut self,
@@ -155,7 +155,7 @@ impl Layout {
             _ => Count::Field(at("nr_sector", 4)?),
         };
         let completion = matches!(action, BlockAction::Complete | BlockAction::BioComplete);
-        // Kernels before 4.12 call a request's result `errors`, and count them.
+        // Kernels before 4.12 call a request's result `errors` and store a count in it.
         let error = format.field("error").filter(|f| f.size == 4).map(|f| f.offset);
         let named = |name: &str| format.field(name).filter(|f| f.size <= 64);
         Ok(Self {
@@ -182,16 +182,16 @@ fn long(data: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_ne_bytes(data.get(at..)?.get(..8)?.try_into().ok()?))
 }
 
-/// Eight letters up to the first zero, the first one lowest; what lies behind becomes zero. `None` if there is no zero.
+/// Eight letters up to the first NUL, lowest byte first; the bytes behind it become zero. `None` if there is no NUL.
 #[inline]
 fn up_to_zero(letters: u64) -> Option<u64> {
     const ONES: u64 = u64::MAX / 255;
-    // The lowest zero byte sets its highest bit; higher bytes may do so wrongly, which does not matter.
+    // The lowest zero byte sets its highest bit. Higher bytes may set theirs wrongly, which does not matter.
     let zeros = letters.wrapping_sub(ONES) & !letters & (ONES << 7);
     (zeros != 0).then(|| letters & ((1 << (zeros.trailing_zeros() & !7)) - 1))
 }
 
-/// The name up to its zero: the kernel does not clear what lies behind.
+/// The name up to its NUL: the kernel does not clear the bytes behind it.
 #[inline]
 fn task(data: &[u8], field: Field) -> [u8; TASK_NAME_BYTES] {
     let mut task = [0; TASK_NAME_BYTES];

@@ -1,4 +1,4 @@
-//! Which devices of a stack are watched, and whether the kernel tells of requests on them or only of bios.
+//! Which devices of a stack are watched, and whether each has request events or only bio events.
 
 use crate::device::{Device, DeviceKind, DeviceStack};
 use crate::files::{KernelFiles, Live};
@@ -8,23 +8,24 @@ use std::path::Path;
 /// A device that is watched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Watched {
-    /// Its number, which its events carry.
+    /// The number its events carry.
     pub number: DeviceNumber,
     /// Kernel name: "vda", "loop0".
     pub name: String,
-    /// Its place in the stack, see [`Device::level`].
+    /// Its level in the stack, see [`Device::level`].
     pub level: u32,
-    /// Whether it has no requests (most of device mapper, md, zram, brd, the heads of NVMe multipath): bios are told instead.
+    /// Whether it has no requests (most of device mapper, md, zram, brd, NVMe multipath heads): bio events are used instead.
     pub bio_based: bool,
-    /// Whether its requests wait in an I/O scheduler, which tells of every one that is put there (flushes, and what is written with
-    /// one, go past it): those of the threads that this process measures need not be told then.
+    /// Whether its requests wait in an I/O scheduler, which has an event for each one queued (flushes and writes with a flush bypass it).
+    /// Insertions by this process's measured threads can then be filtered out.
     pub scheduled: bool,
-    /// Numbers of its partitions: some kernels let a bio keep its partition's. Events are told under the disk's number.
+    /// Numbers of its partitions: on some kernels a bio's event carries its partition's number. Events are reported under the disk's
+    /// number.
     pub partitions: Vec<DeviceNumber>,
 }
 
-/// The devices of a stack that have events of their own. Partitions have none: their requests are those of their disk, which is
-/// watched in their place (and shows what the other partitions get, too).
+/// The devices of a stack that have their own events. A partition has none: its disk is watched instead, which also shows the I/O of the
+/// other partitions.
 #[must_use]
 pub fn watched(stack: &DeviceStack) -> Vec<Watched> {
     watched_with(&Live, stack)
@@ -50,8 +51,8 @@ fn one(files: &dyn KernelFiles, device: &Device) -> Watched {
     }
 }
 
-/// The kernel makes the directory `mq` for every disk with request queues and for no other. Before Linux 5.0 there were queues of
-/// an older kind without it; those had an I/O scheduler to choose, where a device without requests has "none" or nothing.
+/// The kernel makes the directory `mq` for every disk with request queues and for no other. Before Linux 5.0 there was an older kind of
+/// queue without it; those offered a choice of I/O schedulers, where a device without requests shows "none" or nothing.
 fn is_bio_based(files: &dyn KernelFiles, sys: &Path) -> bool {
     if files.list(&sys.join("mq")).is_ok() {
         return false;
@@ -60,21 +61,21 @@ fn is_bio_based(files: &dyn KernelFiles, sys: &Path) -> bool {
     scheduler.is_none_or(|choice| choice == "none")
 }
 
-/// The file names what there is to choose from, "none mq-deadline [bfq]".
+/// The file lists the choices with the current one in brackets: "none mq-deadline [bfq]".
 fn is_scheduled(files: &dyn KernelFiles, sys: &Path) -> bool {
     let choice = files.trimmed(&sys.join("queue/scheduler"));
     choice.is_some_and(|choice| choice.contains('[') && !choice.contains("[none]"))
 }
 
 impl Watched {
-    /// For a process that watches and measures nothing itself: all that is put into the device's queue is told, and nothing that was
-    /// put there by nobody known is taken for ours.
+    /// For a process that only watches and measures nothing itself: all insertions are reported, and requests without a known origin are
+    /// not attributed to it.
     #[must_use]
     pub fn for_a_bystander(self) -> Self {
         Self { scheduled: false, ..self }
     }
 
-    /// A device known by its number only.
+    /// A device of which only the number is known.
     #[must_use]
     pub fn of_number(number: DeviceNumber, bio_based: bool) -> Self {
         Self {
@@ -87,7 +88,7 @@ impl Watched {
         }
     }
 
-    /// A whole device of this machine by its kernel name ("vda", "loop0"); `None` if there is none.
+    /// A whole device of this machine by its kernel name ("vda", "loop0"); `None` if it does not exist.
     #[must_use]
     pub fn of_name(name: &str) -> Option<Self> {
         let sys = Path::new("/sys/block").join(name).canonicalize().ok()?;

@@ -1,27 +1,27 @@
-//! Reads the kernel's descriptions of its binary trace data: `events/*/*/format` (where each field of an event lies) and
-//! `events/header_page` (how a page of the ring is laid out). Offsets are never assumed: they differ between kernels.
+//! Parses the kernel's descriptions of its binary trace data: `events/*/*/format` (the field offsets of each event) and
+//! `events/header_page` (the layout of a ring page). Offsets are never hard-coded, because they differ between kernels.
 
 use std::collections::BTreeMap;
 
-/// Where a field lies in a record.
+/// Position of a field in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Bytes from the beginning.
+    /// Bytes from the beginning of the record.
     pub offset: usize,
-    /// Its length in bytes.
+    /// Length in bytes.
     pub size: usize,
 }
 
 /// The description of one event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventFormat {
-    /// The number that begins each of its records.
+    /// The number at the start of each of its records.
     pub id: u16,
     fields: BTreeMap<String, Field>,
 }
 
 impl EventFormat {
-    /// Reads a `format` file. The error says what is wrong with it.
+    /// Parses a `format` file. The error says what is wrong with it.
     pub fn parse(text: &str) -> Result<Self, String> {
         let id = text.lines().find_map(|l| l.strip_prefix("ID:"));
         let id = id.ok_or("it has no line `ID:`")?.trim();
@@ -32,13 +32,13 @@ impl EventFormat {
         Ok(format)
     }
 
-    /// A field by name.
+    /// The field of this name, if there is one.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<Field> {
         self.fields.get(name).copied()
     }
 
-    /// A number that has to be there, of exactly this many bytes.
+    /// A required number of exactly this many bytes.
     pub fn wanted(&self, name: &str, size: usize) -> Result<Field, String> {
         let field = self.field(name).ok_or_else(|| format!("it has no field `{name}`"))?;
         if field.size != size {
@@ -47,32 +47,32 @@ impl EventFormat {
         Ok(field)
     }
 
-    /// Bytes from the beginning of a record to the end of its last field.
+    /// Offset of the end of the last field.
     #[must_use]
     pub fn end(&self) -> usize {
         self.fields.values().map(|f| f.offset + f.size).max().unwrap_or(0)
     }
 }
 
-/// How a page (the kernel says sub-buffer) of the ring is laid out.
+/// Layout of a ring page (the kernel calls it a sub-buffer).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageFormat {
-    /// The time its first record counts from; 8 bytes.
+    /// Offset of the page's base timestamp (8 bytes), to which its first record is relative.
     pub timestamp: usize,
-    /// How many bytes of data are in use, with flags in the upper bits: as long as a `long` of the kernel.
+    /// Number of data bytes in use, with flags in the upper bits; as long as the kernel's `long`.
     pub commit: Field,
-    /// Where the data begins.
+    /// Offset of the data.
     pub data: usize,
-    /// Length of a page.
+    /// Length of a page in bytes.
     pub bytes: usize,
 }
 
 impl PageFormat {
-    /// A page of the kernels of today on a machine of 64 bits with pages of 4 KiB.
+    /// The page of current kernels on 64-bit machines with pages of 4 KiB.
     pub const USUAL: Self =
         Self { timestamp: 0, commit: Field { offset: 8, size: 8 }, data: 16, bytes: 4096 };
 
-    /// Reads `events/header_page`. The error says what is wrong with it.
+    /// Parses `events/header_page`. The error says what is wrong with it.
     pub fn parse(text: &str) -> Result<Self, String> {
         let fields = fields(text)?;
         let field = |name: &str| fields.get(name).copied().ok_or_else(|| format!("it has no field `{name}`"));
@@ -92,7 +92,7 @@ impl PageFormat {
     }
 }
 
-/// Nothing in a trace record or page lies farther in: a bound for sums of offsets.
+/// Upper bound of any offset in a trace record or page, so that sums of offsets cannot overflow.
 const FARTHEST: usize = 1 << 26;
 
 fn fields(text: &str) -> Result<BTreeMap<String, Field>, String> {
@@ -105,7 +105,7 @@ fn fields(text: &str) -> Result<BTreeMap<String, Field>, String> {
     Ok(found)
 }
 
-/// What follows `field:` in a line like `char rwbs[10]; offset:34; size:10; signed:0;`, parted by tabs.
+/// Parses a tab-separated line such as `char rwbs[10]; offset:34; size:10; signed:0;`, without its `field:`.
 fn field(line: &str) -> Option<(String, Field)> {
     let mut parts = line.split(';').map(str::trim);
     let declared = parts.next()?;

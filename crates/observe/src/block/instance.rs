@@ -1,6 +1,6 @@
-//! A private tracefs instance: rings of our own, with our clock and filters, that nobody else's tracing disturbs. Making one takes
-//! about 25 ms and removing one 30 to 40 (the kernel waits for all its CPUs), so it is made once per process, in the background
-//! while files are prepared ([`Instance::coming_for`]), and used for every phase ([`super::Watch::start`], below 1 ms).
+//! A private tracefs instance: separate rings with our own clock and filters, unaffected by other tracing. Creating one takes about 25 ms
+//! and removing it 30 to 40 (the kernel waits for all its CPUs). So it is created once per process, in the background while files are
+//! prepared ([`Instance::coming_for`]), and used for every phase ([`super::Watch::start`], below 1 ms).
 
 use super::decode::Decoder;
 use super::devices::Watched;
@@ -18,20 +18,20 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Room per CPU when nothing is known of the load.
+/// Ring size per CPU when the load is unknown.
 const LEAST_KIB: u64 = 1024;
-/// No ring becomes larger than this, whatever rate is expected.
+/// Upper bound of the ring size, whatever rate is expected.
 const MOST_KIB: u64 = 32 * 1024;
-/// Pages of a ring (the kernel says sub-buffers) are this long where that can be chosen, KiB.
+/// Size in KiB of ring pages (the kernel calls them sub-buffers) where it can be set.
 const SUB_BUFFER_KIB: &str = "32";
 
-/// The instance. Clones are the same one; it is removed when the last of them is dropped.
+/// A tracefs instance. Clones share it; it is removed when the last of them is dropped.
 #[derive(Clone, Debug)]
 pub struct Instance {
     pub(super) inner: Arc<Inner>,
 }
 
-/// An instance that is being made on a thread of its own.
+/// An instance being created on a separate thread.
 #[derive(Debug)]
 pub struct Coming(std::thread::JoinHandle<Result<Instance, WatchError>>);
 
@@ -45,18 +45,18 @@ pub(super) struct Inner {
     state: Mutex<State>,
 }
 
-/// What has been set.
+/// The settings already written.
 #[derive(Debug, Default)]
 struct State {
     kib: u64,
-    /// Filters of the events that are enabled, by name.
+    /// Filters of the enabled events, by name.
     enabled: BTreeMap<&'static str, String>,
     watching: bool,
-    /// Somebody else removes it.
+    /// Another process removes it.
     handed_over: bool,
 }
 
-/// A ring that is read: one CPU's.
+/// The ring of one CPU.
 #[derive(Debug)]
 pub(super) struct Ring {
     pub cpu: u16,
@@ -65,13 +65,13 @@ pub(super) struct Ring {
 }
 
 impl Instance {
-    /// Makes one, and sweeps away those of processes that were killed.
+    /// Creates an instance and removes those left by killed processes.
     pub fn new() -> Result<Self, WatchError> {
         let root = tracefs::find(&Live)?;
         let instances = root.join("instances");
         tracefs::sweep(&instances);
         let dir = make_dir(&root, &instances)?;
-        // From here on the directory is ours: whatever fails, dropping removes it.
+        // From here on the directory is ours: if anything fails, the drop removes it.
         let mut inner = Inner {
             dir,
             page: PageFormat::USUAL,
@@ -83,12 +83,12 @@ impl Instance {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// Makes one in the background.
+    /// Creates an instance in the background.
     pub fn coming() -> Result<Coming, WatchError> {
         Self::in_background(Self::new)
     }
 
-    /// Makes one in the background, ready for watches of these devices.
+    /// Creates an instance in the background, ready to watch these devices.
     pub fn coming_for(
         devices: Vec<Watched>,
         detail: Detail,
@@ -112,8 +112,8 @@ impl Instance {
         thread.map(Coming).map_err(|e| WatchError::Thread(format!("could not be started: {e}")))
     }
 
-    /// Does what a watch of these devices would do first: room in the rings, filters, trace points. Takes some 10 ms; the watch then
-    /// starts in well below one.
+    /// Does in advance what the first watch of these devices would do: ring sizes, filters, trace points. Takes some 10 ms; the watch
+    /// then starts in well below 1 ms.
     pub fn get_ready(
         &self,
         devices: &[Watched],
@@ -125,8 +125,8 @@ impl Instance {
         Ok(())
     }
 
-    /// Has it removed by a process of its own, which the caller need not wait for: the kernel takes some 30 ms to let go of one. Where
-    /// that process cannot be started, dropping removes it as ever.
+    /// Has a separate process remove the instance, so that the caller need not wait the 30 ms the kernel takes. If that process cannot be
+    /// started, the drop removes it as usual.
     pub fn remove_meanwhile(self) {
         let mut remove = Command::new("rmdir");
         remove
@@ -135,20 +135,20 @@ impl Instance {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        // Ctrl-C, pressed meanwhile, is not meant for it.
+        // A Ctrl-C pressed while it runs is not meant for it.
         let Ok(mut child) = remove.process_group(0).spawn() else { return };
         self.inner.state().handed_over = true;
         let _ = std::thread::Builder::new().spawn(move || child.wait());
     }
 
-    /// Its directory.
+    /// The instance's directory in tracefs.
     #[must_use]
     pub fn dir(&self) -> &Path {
         &self.inner.dir
     }
 
-    /// Turns the trace points off that a watch left on for the next one. Until then every request of the watched devices costs some
-    /// tens of ns for nothing.
+    /// Disables the trace points that a watch left enabled for the next one. Until then they cost some tens of ns for every request of
+    /// the watched devices.
     pub fn rest(&self) -> Result<(), WatchError> {
         let mut state = self.inner.state();
         if state.watching {
@@ -159,7 +159,7 @@ impl Instance {
 }
 
 impl Coming {
-    /// Waits for it.
+    /// Waits until the instance exists.
     pub fn wait(self) -> Result<Instance, WatchError> {
         self.0.join().unwrap_or_else(|_| Err(WatchError::Thread("failed".into())))
     }
@@ -189,11 +189,11 @@ impl Inner {
             return Err(WatchError::NoClock(clocks.trim().to_string()));
         }
         self.write("tracing_on", "0")?;
-        // While the rings are still small: changing the clock empties them.
+        // Set while the rings are still small: changing the clock empties them.
         self.write("trace_clock", "mono")?;
-        // A full ring keeps what it has: what is lost is then in one place, at the end, and counted.
+        // A full ring keeps its content: events are then lost in one place, at the end, and counted.
         self.write("options/overwrite", "0")?;
-        // Fewer and larger pages take fewer calls to read; kernels before 6.8 have pages of one size only.
+        // Fewer and larger pages take fewer calls to read. Kernels before 6.8 have a fixed page size.
         let _ = self.write("buffer_subbuf_size_kb", SUB_BUFFER_KIB);
         let header = self.dir.join("events/header_page");
         let text = self.read("events/header_page")?;
@@ -206,7 +206,7 @@ impl Inner {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Opens the rings and sets filters, sizes and trace points for these devices; what is set already stays. Tracing is off.
+    /// Opens the rings and sets filters, sizes and trace points for these devices, except where already set. Tracing stays off.
     pub fn arrange(
         &self,
         devices: &[Watched],
@@ -236,7 +236,7 @@ impl Inner {
         Ok((rings, decoder))
     }
 
-    /// Adds the event to the decoder; false if this kernel does not have it and can do without.
+    /// Adds the event to the decoder; false if this kernel lacks it and it is optional.
     fn describe(&self, event: &KernelEvent, decoder: &mut Decoder) -> Result<bool, WatchError> {
         let file = format!("events/block/{}/format", event.name);
         let text = match self.read(&file) {
@@ -271,7 +271,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Rings only grow: a smaller one would cost another wait for all CPUs.
+    /// Rings only grow: shrinking one would mean another wait for all CPUs.
     fn make_room(&self, state: &mut State, kib: u64) -> Result<(), WatchError> {
         if kib > state.kib {
             self.write("buffer_size_kb", &kib.to_string())?;
@@ -294,22 +294,22 @@ impl Inner {
         self.cpus.iter().map(open).collect()
     }
 
-    /// Lets events into the rings, or not. The trace points stay enabled: that costs little, enabling again 6 ms.
+    /// Turns recording on or off. The trace points stay enabled: that costs little, and enabling them again takes 6 ms.
     pub fn record(&self, on: bool) -> Result<(), WatchError> {
         self.write("tracing_on", if on { "1" } else { "0" })
     }
 
-    /// The watch is over.
+    /// Marks the end of a watch.
     pub fn free(&self) {
         self.state().watching = false;
     }
 
-    /// KiB of ring per CPU.
+    /// Ring size per CPU in KiB.
     pub fn ring_kib(&self) -> u64 {
         self.state().kib
     }
 
-    /// With reads of a good length: `header_page` answers only the first one, however short that is.
+    /// Reads in large pieces: `header_page` answers only the first read, however short that is.
     fn read(&self, name: &str) -> Result<String, WatchError> {
         let path = self.dir.join(name);
         let whole = || {
@@ -335,20 +335,20 @@ impl Inner {
 impl Drop for Inner {
     fn drop(&mut self) {
         if std::process::id() == self.maker && !self.state().handed_over {
-            // The kernel turns the trace points off with it. Should somebody still read in it, the next start sweeps it away.
+            // The kernel disables its trace points as well. If a process still has a file open in it, the next start removes it.
             let _ = tracefs::remove(&self.dir);
         }
     }
 }
 
-/// Room for what comes in three drain periods, within bounds and a 64th of the machine's memory over all CPUs.
+/// Ring size for the events of three drain periods, within the bounds and, over all CPUs, a 64th of main memory.
 fn ring_kib(expected_iops: u64, bytes_per_io: u64) -> u64 {
     let per_second = expected_iops.saturating_mul(bytes_per_io);
     let needed = per_second / 1000 * (3 * reader::PERIOD_MS) / 1024;
     needed.clamp(LEAST_KIB, MOST_KIB)
 }
 
-/// CPUs that are online and have a ring. (A ring of a CPU that is not there answers every poll with an error.)
+/// Online CPUs that have a ring. (The ring of an absent CPU answers every poll with an error.)
 fn cpus(dir: &Path) -> Vec<u16> {
     let online = Live.trimmed(Path::new("/sys/devices/system/cpu/online"));
     let names = Live.list(&dir.join("per_cpu")).unwrap_or_default();
@@ -368,7 +368,7 @@ fn in_list(list: &str, cpu: u16) -> bool {
 }
 
 impl Ring {
-    /// A page into `page`; false if there is none.
+    /// Reads a page into `page`; false if there is none.
     pub fn read_page(&mut self, page: &mut [u8]) -> io::Result<bool> {
         loop {
             match self.pages.read(page) {

@@ -1,5 +1,5 @@
-//! The kernel's block trace points that are used: what each becomes, at which level of detail it is wanted, for which devices, and
-//! the filter that keeps it to those.
+//! The kernel's block trace points in use: the action each maps to, the level of detail and the devices for which it is needed, and the
+//! filter that limits it to those devices.
 
 use super::devices::Watched;
 use fathom_record::block::{BlockAction, DeviceNumber, measured_threads_name};
@@ -8,11 +8,11 @@ use fathom_record::block::{BlockAction, DeviceNumber, measured_threads_name};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Detail {
-    /// What the device is asked for: requests issued, completed, given back, failed; and who put them into the scheduler's queue.
-    /// On devices without requests bios that arrived and were completed.
+    /// Requests as the device sees them: issued, completed, requeued, failed; and who inserted them into the scheduler's queue. On
+    /// devices without requests, bios that arrived and completed.
     #[default]
     Requests,
-    /// The way there, too: bios that arrived, merges, splits, plugging.
+    /// Also the path to the device: arriving bios, merges, splits, plugging.
     Full,
 }
 
@@ -21,32 +21,31 @@ pub enum Detail {
 pub(super) struct KernelEvent {
     /// Its directory below events/block.
     pub name: &'static str,
-    /// What it becomes.
+    /// The action it maps to.
     pub action: BlockAction,
-    /// Bytes one of them takes in the ring.
+    /// Bytes that one event takes in the ring.
     pub bytes: u64,
     wanted: Wanted,
 }
 
-/// Where an event is wanted.
+/// The devices and levels of detail for which an event is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wanted {
     /// On devices with requests.
     Requests,
-    /// On devices with requests when everything is to be seen.
+    /// On devices with requests, at full detail.
     RequestsFull,
-    /// On devices with a scheduler, where a request is known by its first sector, and on all with requests when everything is to be
-    /// seen.
+    /// On devices with a scheduler, where a request is identified by its first sector; at full detail on all devices with requests.
     Moves,
-    /// On devices without.
+    /// On devices without requests.
     Bios,
-    /// On devices without, and on all when everything is to be seen.
+    /// On devices without requests; at full detail on all devices.
     BiosFull,
-    /// It names no device; only when everything is to be seen.
+    /// Names no device; only at full detail.
     NoDevice,
 }
 
-/// All of them. A kernel that lacks one of the first two cannot be watched; the others came and went with time.
+/// All trace points in use. Watching requires the first two; the others exist only in some kernel versions.
 pub(super) const EVENTS: [KernelEvent; 13] = [
     event("block_rq_issue", BlockAction::Issue, 72, Wanted::Requests),
     event("block_rq_complete", BlockAction::Complete, 56, Wanted::Requests),
@@ -68,12 +67,12 @@ const fn event(name: &'static str, action: BlockAction, bytes: u64, wanted: Want
 }
 
 impl KernelEvent {
-    /// Whether nothing can be watched without it.
+    /// Whether watching is impossible without it.
     pub fn needed(&self) -> bool {
         matches!(self.action, BlockAction::Issue | BlockAction::Complete)
     }
 
-    /// The text of its filter for these devices; `None` if it is not wanted for any, "0" where there is nothing to filter by.
+    /// Its filter for these devices; `None` if it is not needed for any, "0" where there is nothing to filter by.
     pub fn filter(&self, devices: &[Watched], detail: Detail) -> Option<String> {
         let full = detail == Detail::Full;
         let wants = |d: &&Watched| match self.wanted {
@@ -100,17 +99,17 @@ impl KernelEvent {
         if self.action != BlockAction::Insert || full {
             return [numbers(false), numbers(true)].into_iter().flatten().reduce(either);
         }
-        // Who puts a request into a scheduler's queue is told to know whose it is when somebody else issues it. If all others are told,
-        // what nobody was told of is ours: a third of the events is saved.
+        // Insertions show whose request it is when another task issues it. If those of all other tasks are recorded, an unrecorded one
+        // must be ours, which saves a third of the events.
         let others = |devices| format!("({devices}) && ({NO_DATA} || {})", not_ours());
         [numbers(false), numbers(true).map(others)].into_iter().flatten().reduce(either)
     }
 }
 
-/// A request that moves nothing: flushes do not go through the scheduler.
+/// A request without data: flushes bypass the scheduler.
 const NO_DATA: &str = "nr_sector == 0";
 
-/// Of no thread whose I/O this process measures.
+/// Matches threads other than those whose I/O this process measures.
 fn not_ours() -> String {
     format!("comm != \"{}\"", measured_threads_name(std::process::id()))
 }
@@ -119,16 +118,16 @@ fn either(one: String, other: String) -> String {
     format!("{one} || ({other})")
 }
 
-/// `dev == 7340032 || dev == 7340033`, each once; `None` if there are none.
+/// `dev == 7340032 || dev == 7340033`, each number once; `None` if there are none.
 fn filter_text(numbers: Vec<DeviceNumber>) -> Option<String> {
     let numbers: std::collections::BTreeSet<u32> = numbers.into_iter().map(DeviceNumber::to_kernel).collect();
     numbers.iter().map(|n| format!("dev == {n}")).reduce(|all, one| format!("{all} || {one}"))
 }
 
-/// Bytes of ring one I/O takes, at most: every event of the level once, plugs shared.
+/// Upper bound of the ring bytes that one I/O takes: every event of the level once, with plugs shared.
 pub(super) fn bytes_per_io(devices: &[Watched], detail: Detail) -> u64 {
     let wanted = EVENTS.iter().filter(|e| e.filter(devices, detail).is_some());
-    // A bio is merged only once, and requeued or split rarely.
+    // A bio is merged only once, and rarely requeued or split.
     let rare = [BlockAction::FrontMerge, BlockAction::RequestMerge, BlockAction::Requeue, BlockAction::Split];
     wanted.filter(|e| !rare.contains(&e.action)).map(|e| e.bytes).sum()
 }
@@ -165,7 +164,7 @@ mod tests {
         let wanted =
             format!("dev == 7340032 || ((dev == 7340033) && (nr_sector == 0 || comm != \"{ours}\"))");
         assert_eq!(both, Some(wanted));
-        // Whoever wants to see everything gets everything.
+        // At full detail nothing is filtered out.
         let full = insert.filter(&[disk(0), scheduled], Detail::Full);
         assert_eq!(full.as_deref(), Some("dev == 7340032 || (dev == 7340033)"));
     }

@@ -1,30 +1,30 @@
-//! Brings the events of all CPUs into the order of time. An event may go on only when no CPU can still deliver an older one: a
-//! CPU's own events come in order, so what it gave last is a bound; a CPU whose ring was found empty can only have events in the
-//! making, begun a moment ago. Pure: the times are passed in.
+//! Sorts the events of all CPUs by time. An event is passed on only when no CPU can still deliver an older one. A CPU's own events are in
+//! order, so its last one is a bound; a CPU whose ring was found empty can only have events that were just begun. Pure: the times are
+//! passed in.
 
 use super::decode::BLANK;
 use fathom_record::block::BlockEvent;
 
-/// How long the kernel may take between an event's time and its being there to read. Measured in ns; but a virtual CPU can be
-/// taken away in between, for some ms.
+/// Longest expected delay between an event's timestamp and its being readable. It is some ns when measured, but a virtual CPU can be
+/// descheduled for some ms in between.
 pub(super) const MARGIN_NS: u64 = 20_000_000;
 
-/// Events that wait for their turn.
+/// Events waiting to be passed on in order.
 #[derive(Debug)]
 pub(super) struct Merge {
     rings: Vec<Waiting>,
-    /// Time of the newest event that went on.
+    /// Time of the newest event passed on.
     gone_ns: u64,
     late: u64,
 }
 
-/// Those of one ring, in the order they were written.
+/// Events of one ring, in the order they were written.
 #[derive(Debug, Default)]
 struct Waiting {
     events: Vec<BlockEvent>,
-    /// How many of them have gone on.
+    /// Number of them already passed on.
     gone: usize,
-    /// Up to when the ring has told everything.
+    /// The ring delivers no more events older than this.
     told_ns: u64,
 }
 
@@ -33,7 +33,7 @@ impl Merge {
         Self { rings: (0..rings).map(|_| Waiting::default()).collect(), gone_ns: 0, late: 0 }
     }
 
-    /// Takes an event of a ring, which `write` writes to its place; if it gives `None` there is none.
+    /// Adds an event of a ring, which `write` decodes in place; `None` from `write` means there is none.
     #[inline]
     pub fn take(&mut self, ring: usize, write: impl FnOnce(&mut BlockEvent) -> Option<()>) {
         let ring = &mut self.rings[ring];
@@ -46,24 +46,24 @@ impl Merge {
         }
     }
 
-    /// The ring was found empty in a search that began at `now_ns`.
+    /// Notes that the ring was found empty by a read that began at `now_ns`.
     pub fn empty(&mut self, ring: usize, now_ns: u64) {
         let told_ns = &mut self.rings[ring].told_ns;
         *told_ns = (*told_ns).max(now_ns.saturating_sub(MARGIN_NS));
     }
 
-    /// Gives what may go.
+    /// Passes on the events that no older one can precede any more.
     pub fn ready(&mut self, give: &mut impl FnMut(&mut BlockEvent)) {
         let limit_ns = self.rings.iter().map(|r| r.told_ns).min().unwrap_or(0);
         self.give(limit_ns, give);
     }
 
-    /// Gives everything: nothing more will come.
+    /// Passes on everything at the end.
     pub fn rest(&mut self, give: &mut impl FnMut(&mut BlockEvent)) {
         self.give(u64::MAX, give);
     }
 
-    /// Events that came after younger ones had gone on.
+    /// Number of events that arrived after newer ones had been passed on.
     pub fn late(&self) -> u64 {
         self.late
     }
@@ -88,8 +88,8 @@ impl Merge {
         self.rings.iter_mut().for_each(Waiting::forget);
     }
 
-    /// The ring whose next event is the oldest of all, and up to when it goes before the others: tasks stay on a CPU for a while, so
-    /// there are many events between two looks at all rings.
+    /// The ring with the oldest event, and the time up to which it precedes the other rings. Tasks stay on a CPU for a while, so there
+    /// are many events between two scans of all rings.
     fn oldest(&self) -> Option<(usize, u64)> {
         let mut oldest: Option<(usize, u64)> = None;
         let mut until_ns = u64::MAX;
@@ -108,7 +108,7 @@ impl Merge {
 }
 
 impl Waiting {
-    /// Lets go of what went on.
+    /// Frees the events already passed on.
     fn forget(&mut self) {
         self.events.drain(..self.gone);
         self.gone = 0;

@@ -1,26 +1,24 @@
-//! The live source of block-layer events: what each request did, when, and for whom, told by the kernel's own trace points while
-//! a phase runs; and, for users the kernel tells less, rows of the devices' counters.
+//! Live block-layer events: the kernel's trace points report what each request did, when, and for which task while a phase runs. Users
+//! who may not read trace points get rows of the devices' counters instead.
 //!
-//! * [`Instance`]: a private tracefs instance of this process, made once, removed on drop.
-//! * [`Watch`]: one phase's watching: events in the order of time to a [`Sink`], lost ones counted.
-//! * [`bpf`]: requests counted in the kernel, without events, where it takes the programs.
-//! * [`Watched`]: which devices, and whether they have requests or only bios.
-//! * [`own`]: who issued a request: this process, writeback, a journal, the kernel, others.
+//! * [`Instance`]: a private tracefs instance of this process, created once, removed on drop.
+//! * [`Watch`]: watches one phase; passes events in time order to a [`Sink`] and counts lost ones.
+//! * [`bpf`]: counts requests in the kernel, without events, where the kernel accepts the programs.
+//! * [`Watched`]: the devices to watch, and whether they have requests or only bios.
+//! * [`own`]: who issued a request: this process, write-back, a journal, the kernel, or others.
 //! * [`rows`]: iostat-style rows of counters, without root; [`cgroup`]: the counters of our control group.
-//! * [`availability()`]: which of these this user may use, and why not the better.
+//! * [`availability()`]: which of these this user may use, and why the better ones are unavailable.
 //! * [`mod@format`], [`page`], [`decode`]: the kernel's descriptions, its ring pages and its records. Pure.
 //!
-//! Limits. Events carry what the kernel traces: a bio-based device has no issue events, its bios are told in their place. Where the
-//! rings are full events are lost and counted, never hidden. What the kernel itself spends per event is in the observed program's
-//! account, not in the observer's.
+//! Limits: a bio-based device has no issue events, so its bios are reported instead. When the rings are full, events are lost and
+//! counted, never hidden. The kernel's own cost per event is charged to the observed program, not to the observer.
 //!
-//! Measured on two CPUs that twenty other tasks wanted, too: the observer's thread takes 0.2 to 0.3 us of CPU per event (two events
-//! per request, six when everything is watched); 110 000 I/O per second on zram (220 000 events) and 59 000 on a loop device in
-//! memory lost none with the rings sized for 300 000. Above that nothing was measured: that machine does not get there.
+//! Measured on two CPUs that were contended by twenty other tasks: the observer's thread takes 0.2 to 0.3 us of CPU per event (two events
+//! per request, six at full detail). 110 000 I/O per second on zram (220 000 events) and 59 000 on a loop device in memory lost none with
+//! the rings sized for 300 000. Higher rates were not measured: that machine does not reach them.
 //!
-//! To compare with counts of others: the kernel completes an empty flush twice, once as a flush and once as a write of no sectors,
-//! and counts the second among a device's writes, too. A request's error is told with its completion, so `block_rq_error` is not
-//! watched.
+//! When comparing with other tools' counts: the kernel completes an empty flush twice, once as a flush and once as a write of no sectors,
+//! and counts the second among a device's writes, too. A request's error is part of its completion, so `block_rq_error` is not watched.
 //!
 //! Timestamps are those of CLOCK_MONOTONIC.
 

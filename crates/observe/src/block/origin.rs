@@ -1,16 +1,16 @@
-//! For whom a request is issued. The task that hands a request to the driver is often not the one that wanted it: requests that
-//! waited in a scheduler or a plug are issued by the kernel's block workers, flushes by its flush machinery. So whoever had the
-//! request made, or put it into the queue, is remembered until it is issued.
+//! The task a request belongs to. The task that hands a request to the driver is often not the one that caused it: requests that waited
+//! in a scheduler or a plug are issued by the kernel's block workers, and flushes by its flush machinery. So the task that allocated the
+//! request or inserted it into the queue is remembered until it is issued.
 //!
-//! On a device with a scheduler the kernel is not asked to tell of requests that the measured threads put into its queue
-//! ([`super::kernel_events`]). It tells of all others: what was put there by nobody we were told of is ours. That does not hold for
-//! flushes and writes with one, which go past the scheduler: those are the issuer's. What others had in the queue when the watch
-//! began is taken for ours, too, and so is what they put there by an event that was lost: a few requests at most, and the number of
-//! lost events is told. A process that measures nothing itself has all told ([`Watched::for_a_bystander`]).
+//! On a device with a scheduler, insertions by the measured threads are filtered out in the kernel ([`super::kernel_events`]). All other
+//! insertions are recorded, so a request without a recorded insertion is ours. This does not hold for flushes and writes with a flush,
+//! which bypass the scheduler: those belong to their issuer. Requests that others queued before the watch began, or whose insertion event
+//! was lost, are also attributed to us: a few at most, and the number of lost events is reported. A process that measures nothing itself
+//! records all insertions ([`Watched::for_a_bystander`]).
 //!
-//! A request is known by its device and first sector; merging in front moves that.
+//! A request is identified by its device and first sector, which a front merge changes.
 //!
-//! Plugging names no device: a task's plugs belong to the device it last had a request made for.
+//! Plugging names no device: a task's plugs belong to the device for which it last allocated a request.
 
 use super::devices::Watched;
 use super::kernel_events::Detail;
@@ -22,25 +22,25 @@ use fathom_record::block::{
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 
-/// The task an event is due to.
+/// The task that caused an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Who {
-    /// What kind it is. Of completions nothing is known: `Other`.
+    /// Kind of issuer. Unknown for completions: `Other`.
     pub kind: IssuerKind,
-    /// Its PID; 0 of completions.
+    /// Its PID; 0 for completions.
     pub pid: u32,
-    /// Its name, filled up with zeros; empty of completions.
+    /// Its name, padded with zeros; empty for completions.
     pub task: [u8; TASK_NAME_BYTES],
 }
 
 impl Who {
-    /// The event as if the task it is due to had been running: for analyses that know one task per event.
+    /// The event as if this task had been running, for analyses that know one task per event.
     #[must_use]
     pub fn put_into(&self, event: &BlockEvent) -> BlockEvent {
         if self.task[0] == 0 { *event } else { BlockEvent { pid: self.pid, task: self.task, ..*event } }
     }
 
-    /// The name, without the zeros.
+    /// The name without the padding.
     #[must_use]
     pub fn name(&self) -> std::borrow::Cow<'_, str> {
         let end = self.task.iter().position(|&b| b == 0).unwrap_or(self.task.len());
@@ -48,24 +48,24 @@ impl Who {
     }
 }
 
-/// Requests that are remembered; beyond this, more than all queues of a machine hold, all are forgotten.
+/// Most requests remembered. More than this exceeds all queues of a machine, so all are forgotten.
 const MOST_REQUESTS: usize = 1 << 17;
 
-/// Requests with one of these flags do not wait in a scheduler's queue.
+/// Requests with one of these flags bypass a scheduler's queue.
 const PAST_THE_QUEUE: RequestFlags =
     RequestFlags(RequestFlags::PREFLUSH.0 | RequestFlags::FUA.0 | RequestFlags::OTHER.0);
 
-/// Finds out for whom.
+/// Attributes requests to tasks.
 pub(super) struct Origins {
     tasks: OwnTasks,
-    /// Who had a request made, by device and first sector.
+    /// The task that allocated each request, by device and first sector.
     waiting: HashMap<(DeviceNumber, u64), Who, RandomState>,
-    /// The device a task last had a request made for.
+    /// The device for which a task last allocated a request.
     plugging: HashMap<u32, DeviceNumber, RandomState>,
     partitions: Vec<(DeviceNumber, DeviceNumber)>,
-    /// Devices on which our own requests are put into the queue unseen.
+    /// Devices on which our own insertions are filtered out.
     unseen: Vec<DeviceNumber>,
-    /// Us, where nothing more is known.
+    /// The measured process, as the default.
     measured: Who,
     detail: Detail,
 }
@@ -104,21 +104,20 @@ impl Origins {
         self.tasks.by_name()
     }
 
-    /// For whom the event is, which becomes the whole device's; `None` for plugs of tasks that do nothing for our devices, and for what is
-    /// only to be known here. Called in
-    /// the order of time.
+    /// The task an event belongs to; also maps the event's device to the whole disk. `None` for plugs of tasks without I/O on the watched
+    /// devices, and for events that are used only here. Must be called in time order.
     #[inline]
     pub fn of(&mut self, event: &mut BlockEvent) -> Option<Who> {
         if let Some((_, disk)) = self.partitions.iter().find(|(part, _)| *part == event.device) {
             event.device = *disk;
         }
-        // A flush has no place; one at a time is under way.
+        // A flush has no sector; at most one is in flight.
         let key = (event.device, if event.sectors == 0 { u64::MAX } else { event.sector });
         let who = match event.action {
             BlockAction::Complete | BlockAction::BioComplete => Who::default(),
             BlockAction::Requeue => {
                 let who = self.running(event);
-                // It is issued again, by a worker.
+                // A worker issues it again.
                 self.waiting.entry(key).or_insert(who);
                 who
             }
@@ -146,7 +145,7 @@ impl Origins {
                     }
                 }
             }
-            // Without a scheduler nothing waits: no need to look.
+            // Without a scheduler nothing waits, so there is nothing to look up.
             BlockAction::Issue if self.waiting.is_empty() => self.unseen(event),
             BlockAction::Issue => match self.waiting.remove(&key) {
                 Some(who) => who,
@@ -168,7 +167,7 @@ impl Origins {
         Some(who)
     }
 
-    /// Merges without those at the back are looked at here and told to nobody: what was merged is not known then.
+    /// Merges other than back merges are used here and not passed on: at that point the merged request is unknown.
     fn told(&mut self, event: &BlockEvent) -> Option<Who> {
         (self.detail == Detail::Full).then(|| self.running(event))
     }
@@ -179,7 +178,7 @@ impl Origins {
         Who { kind, pid: event.pid, task: event.task }
     }
 
-    /// Who had a request made that nobody was seen to put into the queue.
+    /// The owner of a request whose insertion was not recorded.
     #[inline]
     fn unseen(&mut self, event: &BlockEvent) -> Who {
         let running = self.running(event);
@@ -204,7 +203,7 @@ mod tests {
 
     const DISK: DeviceNumber = DeviceNumber { major: 7, minor: 1 };
     const PART: DeviceNumber = DeviceNumber { major: 259, minor: 0 };
-    /// No process has these PIDs: tasks are judged by their names.
+    /// PIDs that no process has: tasks are judged by their names.
     const NOBODY: u32 = u32::MAX - 1;
     const WORKER: u32 = u32::MAX - 2;
 
@@ -257,7 +256,7 @@ mod tests {
         assert_eq!(who(&mut asked, &issue(64)), (IssuerKind::Other, "dd".into()));
         let ours = (IssuerKind::Own, format!("fathom-{}", std::process::id()));
         assert_eq!(who(&mut asked, &issue(72)), ours);
-        // A task of somebody else may dispatch it, too.
+        // Another process's task may dispatch it, too.
         assert_eq!(who(&mut asked, &event(BlockAction::Issue, 80, NOBODY, "dd")), ours);
         for past in [RequestFlags::PREFLUSH, RequestFlags::FUA, RequestFlags::OTHER] {
             let mut issued = issue(72);
@@ -276,7 +275,7 @@ mod tests {
         assert_eq!(origins.of(&mut { merge }), None, "not told on: those at the back are not known");
         let issued = who(&mut origins, &event(BlockAction::Issue, 56, WORKER, "kworker/0:1H"));
         assert_eq!(issued, (IssuerKind::Other, "dd".into()));
-        // One that went into another request is forgotten: the next one there is another.
+        // A request merged into another is forgotten: the next one at that sector is different.
         who(&mut origins, &event(BlockAction::Insert, 200, NOBODY, "dd"));
         assert_eq!(origins.of(&mut event(BlockAction::RequestMerge, 200, NOBODY, "dd")), None);
         assert_eq!(

@@ -1,13 +1,11 @@
-//! Who issued a request: this process and what it started, the kernel writing back, a journal, other threads of the kernel, or
-//! other programs.
+//! Who issued a request: this process and its children, kernel write-back, a journal, other kernel threads, or other programs.
 //!
-//! A trace event names a thread by its PID and a name of 15 bytes. Whether that thread is ours is asked of /proc once, while it is
-//! alive: threads of this process and child processes (engine workers are either), and io_uring's helpers, which are threads of
-//! who uses the ring. A thread that was gone when first seen is judged by its name.
+//! A trace event identifies a thread by its PID and a name of 15 bytes. /proc is read once per thread, while it is alive, to find out
+//! whether it is ours: a thread of this process or of a child (engine workers are either), or an io_uring helper, which is a thread of
+//! the ring's user. A thread that was gone when first seen is judged by its name.
 //!
-//! Kernel workers (`kworker/u8:1`) are lent to one job after another; what a worker is doing stands only in /proc/PID/comm
-//! (`kworker/u8:1-flush-8:0`), for the moment it is read, which is up to a drain period later. So what it says is weighed against
-//! the request itself: see [`kernel_kind`].
+//! Kernel workers (`kworker/u8:1`) serve one job after another. The current job appears only in /proc/PID/comm (`kworker/u8:1-flush-8:0`)
+//! at the time it is read, up to a drain period later. So it is checked against the request itself: see [`kernel_kind`].
 
 use crate::files::{KernelFiles, Live};
 use fathom_record::block::event::TASK_NAME_BYTES;
@@ -20,32 +18,32 @@ use std::path::Path;
 /// A task's name as events carry it.
 type Name = [u8; TASK_NAME_BYTES];
 
-/// What the kernel calls the PID namespace it starts with: the number is fixed (PROC_PID_INIT_INO).
+/// Name of the initial PID namespace; the number is fixed (PROC_PID_INIT_INO).
 const FIRST_PID_NAMESPACE: &str = "pid:[4026531836]";
-/// Parents are followed so far.
+/// How many generations of parents are followed.
 const GENERATIONS: usize = 16;
-/// PIDs are forgotten beyond this many: a machine that starts that many tasks during one phase has other worries.
+/// Limit of the PID cache, which is then cleared.
 const MOST_TASKS: usize = 1 << 16;
 
-/// Tells whose tasks are.
+/// Classifies tasks as ours, the kernel's or others'.
 #[derive(Debug)]
 pub struct OwnTasks<F = Live> {
     files: F,
     me: u32,
-    /// Whether /proc has the numbers that events have, which are those of the first PID namespace: in a container it does not, and
-    /// equal numbers are different tasks.
+    /// Whether /proc uses the PIDs that events carry, those of the initial PID namespace. In a container it does not, and equal numbers
+    /// are different tasks.
     same_numbers: bool,
     tasks: HashMap<u32, Task, RandomState>,
-    /// Names that tasks of ours have: by these the dead are known.
+    /// Names of our tasks, by which exited ones are recognised.
     names: HashSet<Name>,
-    /// What the engine calls its workers in this process.
+    /// Name of the engine's workers in this process.
     workers: Name,
     by_name: u64,
-    /// The task that was found last, and its kind where that does not depend on the request: mostly the next event's too.
+    /// The last task looked up, and its kind if that does not depend on the request: often the next event's task, too.
     last: Option<(u32, Name, IssuerKind)>,
-    /// The device that the worker of a loop device writes to past the page cache, by the loop device's minor number.
+    /// The device that a loop device's worker writes to, bypassing the page cache; by the loop device's minor number.
     loops: HashMap<u32, Option<DeviceNumber>>,
-    /// Devices below others (device-mapper, md, a btrfs), which have requests of their own for them.
+    /// Devices below others (device-mapper, md, btrfs) whose drivers issue their own requests to them.
     below_others: RefCell<HashMap<DeviceNumber, bool>>,
 }
 
@@ -53,9 +51,9 @@ pub struct OwnTasks<F = Live> {
 struct Task {
     name: Name,
     whose: Whose,
-    /// Of kernel workers: the full name, as it was last read.
+    /// Kernel workers only: the full name as last read.
     work: Option<String>,
-    /// Whether that is to be read again.
+    /// Whether the name must be read again.
     stale: bool,
 }
 
@@ -64,12 +62,12 @@ enum Whose {
     Ours,
     Kernels,
     Others,
-    /// It was gone when it was first seen.
+    /// It was gone when first seen.
     Unknown,
 }
 
 impl OwnTasks {
-    /// For this process.
+    /// For this process, with the live /proc.
     #[must_use]
     pub fn new() -> Self {
         let space = std::fs::read_link("/proc/self/ns/pid").ok();
@@ -85,7 +83,7 @@ impl Default for OwnTasks {
 }
 
 impl<F: KernelFiles> OwnTasks<F> {
-    /// For the process `me` of any machine.
+    /// For the process `me` of the machine that `files` shows.
     pub fn with(files: F, me: u32) -> Self {
         let own = files.trimmed(Path::new(&format!("/proc/{me}/comm")));
         let names = own.iter().map(|name| BlockEvent::task_of(name)).collect();
@@ -103,7 +101,7 @@ impl<F: KernelFiles> OwnTasks<F> {
         }
     }
 
-    /// Looks at a task while it is likely to be alive. Cheap for those that are known.
+    /// Looks up a task while it is likely to be alive. Cheap if it is known.
     #[inline]
     pub fn look(&mut self, pid: u32, name: &Name) {
         if !self.last.is_some_and(|(p, n, _)| p == pid && n == *name) {
@@ -114,7 +112,7 @@ impl<F: KernelFiles> OwnTasks<F> {
     fn look_closer(&mut self, pid: u32, name: &Name) {
         let known = self.tasks.get(&pid);
         let changed = |task: &Task| name[0] != 0 && task.name != *name;
-        // Another name: the task gave itself one, or the PID has come again.
+        // The name differs: the task renamed itself, or the PID was reused.
         if known.is_none_or(changed) {
             self.meet(pid, name);
         } else if known.is_some_and(|task| task.stale) {
@@ -126,7 +124,7 @@ impl<F: KernelFiles> OwnTasks<F> {
         }
     }
 
-    /// What kernel workers do is to be read anew at their next event.
+    /// The jobs of kernel workers will be read again at their next event.
     pub fn next_round(&mut self) {
         for task in self.tasks.values_mut() {
             task.stale = task.work.is_some();
@@ -169,7 +167,7 @@ impl<F: KernelFiles> OwnTasks<F> {
         }
     }
 
-    /// Tasks that were gone when they were first seen and were taken for ours by their name.
+    /// Number of tasks that were gone when first seen and were attributed to us by their name.
     #[must_use]
     pub fn by_name(&self) -> u64 {
         self.by_name
@@ -179,7 +177,7 @@ impl<F: KernelFiles> OwnTasks<F> {
         if self.tasks.len() >= MOST_TASKS {
             self.tasks.clear();
         }
-        // Nobody else has that name.
+        // No other program uses that name.
         let mut whose = if *name == self.workers { Whose::Ours } else { self.whose(pid) };
         if whose == Whose::Ours {
             self.names.insert(*name);
@@ -233,7 +231,7 @@ impl<F: KernelFiles> OwnTasks<F> {
         Some(work)
     }
 
-    /// The disk below a loop device that goes past the page cache; one that does not leaves writing to the flushers.
+    /// The disk below a loop device that bypasses the page cache; others leave writing to the flushers.
     fn loop_target(&self, minor: u32) -> Option<DeviceNumber> {
         let sys = self.files.canonical(Path::new(&format!("/sys/dev/block/7:{minor}"))).ok()?.join("loop");
         if self.files.trimmed(&sys.join("dio"))? != "1" {
@@ -247,14 +245,14 @@ impl<F: KernelFiles> OwnTasks<F> {
         DeviceNumber::parse(&self.files.trimmed(&disk.join("dev"))?)
     }
 
-    /// Whether a driver or file system that issues requests by workers of its own stands on a device. Looked up once.
+    /// Whether a driver or file system that issues requests from its own workers is on top of a device. Looked up once.
     fn is_below_others(&self, device: DeviceNumber) -> bool {
         *self.below_others.borrow_mut().entry(device).or_insert_with(|| self.look_above(device))
     }
 
     fn look_above(&self, DeviceNumber { major, minor }: DeviceNumber) -> bool {
         let Ok(disk) = self.files.canonical(Path::new(&format!("/sys/dev/block/{major}:{minor}"))) else {
-            // A device that nothing is known of may have anything on it.
+            // An unknown device may have anything on top of it.
             return true;
         };
         let list = |path: &Path| self.files.list(path).unwrap_or_default();
@@ -279,7 +277,7 @@ impl<F: KernelFiles> OwnTasks<F> {
     }
 }
 
-/// What /proc/PID/status says of a thread.
+/// Fields of /proc/PID/status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Status {
     process: u32,
@@ -294,20 +292,20 @@ impl Status {
             line.and_then(|v| v.trim().parse::<u32>().ok())
         };
         let (process, parent) = (field("Tgid")?, field("PPid")?);
-        // The line Kthread exists since Linux 6.8; before, threads of the kernel are known by their parent, kthreadd.
+        // The line Kthread exists since Linux 6.8; before, kernel threads are recognised by their parent, kthreadd.
         let kernel = field("Kthread").map_or(parent == 2 || process == 2, |k| k == 1);
         Some(Self { process, parent, kernel })
     }
 }
 
-/// Whether only threads of the kernel are named so.
+/// Whether only kernel threads have such a name.
 fn looks_like_kernel(name: &str) -> bool {
     const NAMES: [&str; 8] =
         ["kworker/", "jbd2/", "xfsaild/", "kswapd", "ksoftirqd/", "swapper/", "btrfs-transacti", "kthreadd"];
     NAMES.iter().any(|n| name.starts_with(n))
 }
 
-/// Names of threads, and of work queues, that write a journal or a log.
+/// Names of threads and work queues that write a journal or a log.
 const JOURNALS: [&str; 14] = [
     "jbd2/",
     "kjournald",
@@ -325,15 +323,15 @@ const JOURNALS: [&str; 14] = [
     "reiserfs",
 ];
 
-/// Names of the threads that wrote back before there were workers (Linux 2.6).
+/// Names of the write-back threads of kernels without workers (Linux 2.6).
 const FLUSHERS: [&str; 3] = ["flush-", "pdflush", "bdi-default"];
 
-/// What kind of issuer a thread of the kernel is: by its name; of workers by the job one was seen at, and whether that job is one
-/// that has requests of its own for the device; and by the request.
+/// Classifies a kernel thread by its name; a worker also by the job it was seen at, by whether that job issues its own requests to the
+/// device, and by the request.
 ///
-/// Dirty pages are written back by workers of no particular CPU (`kworker/u`), which also serve loop devices, encryption and
-/// others. A worker's job is read late, so it can be a later one. Therefore: a write of such a worker is writeback unless the
-/// job it was seen at could have issued it.
+/// Dirty pages are written back by unbound workers (`kworker/u`), which also serve loop devices, encryption and others. A worker's job is
+/// read late and may already be a later one. Therefore a write of such a worker counts as write-back unless the job it was seen at could
+/// have issued it.
 #[must_use]
 pub fn kernel_kind(name: &str, job: Option<&str>, serves_device: bool, flags: RequestFlags) -> IssuerKind {
     let begins = |names: &[&str], text: &str| names.iter().any(|n| text.starts_with(n));
@@ -356,7 +354,7 @@ pub fn kernel_kind(name: &str, job: Option<&str>, serves_device: bool, flags: Re
     }
 }
 
-/// The job of a worker's full name: "kworker/u8:1+flush-8:0". The sign says whether it is at it (+) or was (-).
+/// The job in a worker's full name: "kworker/u8:1+flush-8:0". The sign says whether the job runs now (+) or was the last one (-).
 fn job_of(work: &str) -> Option<&str> {
     work.split_once(':')?.1.split_once(['+', '-']).map(|(_, job)| job)
 }
@@ -366,7 +364,7 @@ fn loop_of(job: &str) -> Option<u32> {
     job.strip_prefix("loop")?.parse().ok()
 }
 
-/// Jobs of drivers that issue requests to devices below theirs.
+/// Whether a job belongs to a driver that issues requests to lower devices.
 fn serves_others(job: &str) -> bool {
     const JOBS: [&str; 9] = ["kcryptd", "kverityd", "dm", "btrfs-", "md", "raid", "nvme", "zfs", "bcache"];
     JOBS.iter().any(|j| job.starts_with(j))

@@ -1,13 +1,12 @@
-//! Fetches this program's own pages before its reads are watched. What of the program lies on the watched disk and in no memory yet
-//! would be fetched by the measured threads and the one that reads events, just when they need it: reads that nobody asked for, counted
-//! as ours, and a wait in the middle of a measured call. Seen after somebody had dropped the machine's caches: up to 550 KiB in a
-//! second. Pages that are mapped stay, whatever is dropped.
+//! Faults in this program's own pages before its reads are watched. Otherwise the measured threads and the event reader would fetch
+//! uncached program pages from the watched disk on demand: unwanted reads counted as ours, and a delay inside a measured call. Seen after
+//! another process had dropped the machine's caches: up to 550 KiB in a second. Mapped pages stay, whatever is dropped.
 
 use crate::files::KernelFiles;
 use rustix::mm::{Advice, madvise};
 use std::path::Path;
 
-/// Brings all of it into memory; whether the kernel did. Kernels before 5.14 cannot, and nothing depends on it.
+/// Reads in all of the program; returns whether the kernel did. Kernels before 5.14 cannot, and nothing depends on it.
 pub(super) fn fetch(files: &impl KernelFiles) -> bool {
     let myself = Path::new("/proc/self");
     let (Ok(program), Ok(maps)) = (files.read_link(&myself.join("exe")), files.read(&myself.join("maps")))
@@ -15,12 +14,12 @@ pub(super) fn fetch(files: &impl KernelFiles) -> bool {
         return false;
     };
     of_program(&maps, &program).into_iter().all(|(start, end)| {
-        // SAFETY: the pages are only read in, as touching them would; ranges that are gone are refused by the kernel.
+        // SAFETY: the pages are only read in, as touching them would do; the kernel refuses ranges that are gone.
         unsafe { madvise(start as *mut _, end - start, Advice::LinuxPopulateRead) }.is_ok()
     })
 }
 
-/// The readable ranges of the program's file, addresses of [start, end).
+/// The readable mappings of the program's file, as [start, end).
 fn of_program(maps: &str, program: &Path) -> Vec<(usize, usize)> {
     let range = |line: &str| {
         // 55d0c0a00000-55d0c0b00000 r-xp 00001000 fe:00 1234      /usr/bin/fathom

@@ -1,24 +1,24 @@
-//! One page of the kernel's trace ring taken apart: a time, the length of what is in use, then records, each with the time since
-//! the one before. Pure; any bytes are borne, and what makes no sense ends the page.
+//! Parses one page of the kernel's trace ring: a timestamp, the length of the data in use, then records, each with the time since the one
+//! before. Pure; arbitrary bytes are accepted, and invalid data ends the page.
 //!
-//! A record begins with a word of 32 bits: its kind (5 bits) and the time since the record before (27 bits). Kind 0: the next
-//! word holds the length; 1 to 28: the length in words; 29: nothing (a record that was taken back, or the rest of the page);
-//! 30: more bits of the time since; 31: the time itself.
+//! A record begins with a word of 32 bits: its kind (5 bits) and the time since the record before (27 bits). Kind 0: the next word holds
+//! the length; 1 to 28: the length in words; 29: padding (a discarded record, or the rest of the page); 30: more bits of the time since;
+//! 31: the absolute time.
 
 use super::format::PageFormat;
 
-/// Of `commit`: records were lost before this page.
+/// Flag in `commit`: records were lost before this page.
 const MISSED: u64 = 1 << 31;
-/// Of `commit`: how many stands behind the data.
+/// Flag in `commit`: the number of lost records follows the data.
 const MISSED_STORED: u64 = 1 << 30;
 
 const PADDING: u32 = 29;
 const TIME_EXTEND: u32 = 30;
 const TIME_STAMP: u32 = 31;
-/// A time stamp has 59 bits; those above are taken from the time before.
+/// A timestamp has 59 bits; the upper ones are taken from the time before.
 const STAMP_BITS: u32 = 59;
 
-/// A page that was read.
+/// A ring page as read.
 #[derive(Clone, Copy, Debug)]
 pub struct Page<'a> {
     data: &'a [u8],
@@ -26,17 +26,17 @@ pub struct Page<'a> {
     missed: bool,
 }
 
-/// What one record says.
+/// One record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'a> {
-    /// When it was written, in the clock of the ring.
+    /// Its timestamp, in the clock of the ring.
     pub time_ns: u64,
-    /// The event, from its `common_type` on; up to three bytes of filling at its end.
+    /// The event from its `common_type` on, with up to three bytes of padding.
     pub data: &'a [u8],
 }
 
 impl<'a> Page<'a> {
-    /// Takes the head of a page off. `None` if it is shorter than its head.
+    /// Parses the page header. `None` if the page is shorter than its header.
     #[must_use]
     pub fn new(bytes: &'a [u8], format: PageFormat) -> Option<Self> {
         let start_ns = u64::from_ne_bytes(bytes.get(format.timestamp..)?.get(..8)?.try_into().ok()?);
@@ -50,20 +50,20 @@ impl<'a> Page<'a> {
         Some(Self { data: &data[..used], start_ns, missed: commit & MISSED != 0 })
     }
 
-    /// Whether records were lost between the page before and this one.
+    /// Whether records were lost between the previous page and this one.
     #[must_use]
     pub fn missed(&self) -> bool {
         self.missed
     }
 
-    /// Its records in their order.
+    /// The records in the order they were written.
     #[must_use]
     pub fn records(&self) -> Records<'a> {
         Records { rest: self.data, time_ns: self.start_ns }
     }
 }
 
-/// The records of a page.
+/// Iterator over a page's records.
 #[derive(Clone, Debug)]
 pub struct Records<'a> {
     rest: &'a [u8],
@@ -75,14 +75,14 @@ impl<'a> Records<'a> {
         Some(u32::from_ne_bytes(self.rest.get(at..at + 4)?.try_into().ok()?))
     }
 
-    /// Goes past `bytes` of the page and gives what lies between `from` and there.
+    /// Advances by `bytes` and returns the bytes between `from` and there.
     fn take(&mut self, from: usize, bytes: usize) -> Option<&'a [u8]> {
         let taken = self.rest.get(from..bytes)?;
         self.rest = &self.rest[bytes..];
         Some(taken)
     }
 
-    /// One record; inner `None` for those that only move the time.
+    /// One record; the inner `None` is one that only advances the time.
     #[inline]
     fn step(&mut self) -> Option<Option<Record<'a>>> {
         let (kind, delta) = parts(self.word(0)?);
@@ -103,7 +103,7 @@ impl<'a> Records<'a> {
             }
             0 => {
                 let length = self.word(4)? as usize;
-                // The length counts its own word.
+                // The length includes its own word.
                 Some(self.take(8, length.checked_add(4)?.max(8))?)
             }
             words => Some(self.take(4, 4 + 4 * words as usize)?),
@@ -131,16 +131,16 @@ impl<'a> Iterator for Records<'a> {
     }
 }
 
-/// Kind and time of a record's first word: bit fields, which begin at the other end on big-endian machines.
+/// Kind and time of a record's first word: bit fields, which start at the other end on big-endian machines.
 fn parts(word: u32) -> (u32, u32) {
     if cfg!(target_endian = "little") { (word & 31, word >> 5) } else { (word >> 27, word & 0x7ff_ffff) }
 }
 
-/// The full time of a stamp of 59 bits that follows `before`.
+/// The full time of a 59-bit timestamp that follows `before`.
 fn stamp(before: u64, low: u64) -> u64 {
     let round = 1_u64 << STAMP_BITS;
     let time = before & !(round - 1) | low & (round - 1);
-    // Behind by more than half a round: the lower bits have gone round since.
+    // More than half the range behind: the lower bits have wrapped around.
     if before > time && before - time > round / 2 { time.wrapping_add(round) } else { time }
 }
 

@@ -1,5 +1,5 @@
-//! The observer's thread: sleeps until a ring is half full or a drain period is over, reads what is there, hands on what is in
-//! order. It reads raw pages: text would cost twenty times the CPU.
+//! The observer's thread: sleeps until a ring is half full or a drain period has passed, reads all events, and passes on those that are
+//! in order. It reads raw pages: text would cost twenty times the CPU.
 
 use super::decode::Decoder;
 use super::error::WatchError;
@@ -15,27 +15,27 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
-/// Rings are emptied at least this often.
+/// Longest time between two drains.
 pub(super) const PERIOD_MS: u64 = 20;
-/// After the last drain, records that are being written on other CPUs get this long.
+/// After the last drain, records still being written on other CPUs get this long.
 const SETTLE: Duration = Duration::from_millis(1);
-/// Pages read from one ring before the others get their turn.
+/// Pages read from one ring before the next ring's turn.
 const TURN: usize = 4096;
 
-/// Everything the thread works with.
+/// State of the thread.
 pub(super) struct Reader<S> {
     pub rings: Vec<Ring>,
     pub page: PageFormat,
     pub decoder: Decoder,
     pub origins: Origins,
     pub sink: S,
-    /// Read when the watch is to end: its other end was dropped.
+    /// Becomes readable when the watch is to end and its other end is dropped.
     pub stop: PipeReader,
     /// The rings' counters at the start.
     pub before: Vec<RingCounters>,
 }
 
-/// What the thread comes back with.
+/// Result of the thread.
 pub(super) struct Ended<S> {
     pub sink: S,
     pub events: u64,
@@ -44,12 +44,12 @@ pub(super) struct Ended<S> {
     pub notes: Vec<String>,
 }
 
-/// What the kernel counts per ring.
+/// The kernel's counters of a ring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct RingCounters {
-    /// No room.
+    /// Events lost because the ring was full.
     lost: u64,
-    /// Taken out.
+    /// Events read.
     read: u64,
 }
 
@@ -76,17 +76,17 @@ impl RingCounters {
     }
 }
 
-/// What was read so far.
+/// Counts so far.
 #[derive(Default)]
 struct Counts {
-    /// Records in the rings' pages.
+    /// Records in the pages read.
     records: u64,
-    /// Handed on.
+    /// Events passed on.
     events: u64,
 }
 
 impl<S: Sink> Reader<S> {
-    /// Works until the watch ends.
+    /// Runs until the watch ends.
     pub fn run(mut self) -> Result<Ended<S>, WatchError> {
         let mut merge = Merge::new(self.rings.len());
         let mut counts = Counts::default();
@@ -99,7 +99,7 @@ impl<S: Sink> Reader<S> {
             }
             self.hand_on(&mut merge, &mut counts, false);
             if read == 0 && !stopped {
-                // A ring that claims to be ready and has nothing must not make us spin.
+                // A ring that claims to be ready but is empty must not cause a busy loop.
                 std::thread::sleep(SETTLE);
             }
         }
@@ -109,12 +109,12 @@ impl<S: Sink> Reader<S> {
         self.end(&merge, &counts)
     }
 
-    /// True once the watch is to end.
+    /// Returns true once the watch is to end.
     fn sleep(&self) -> Result<bool, WatchError> {
         let wait = |fd: &dyn AsRawFd| libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         let mut fds: Vec<libc::pollfd> = self.rings.iter().map(|r| wait(&r.pages)).collect();
         fds.push(wait(&self.stop));
-        // SAFETY: the array lives through the call and its length is told.
+        // SAFETY: the array outlives the call, and its length is passed.
         let ready =
             unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, PERIOD_MS as libc::c_int) };
         if ready < 0 {
@@ -126,7 +126,7 @@ impl<S: Sink> Reader<S> {
         Ok(ready > 0 && fds.last().is_some_and(|stop| stop.revents != 0))
     }
 
-    /// Reads every ring until it is empty. Returns how many records there were.
+    /// Reads every ring until it is empty. Returns the number of records.
     fn drain(&mut self, merge: &mut Merge, counts: &mut Counts, page: &mut [u8]) -> Result<u64, WatchError> {
         let before = counts.records;
         let now_ns = monotonic_ns();
@@ -178,7 +178,7 @@ impl<S: Sink> Reader<S> {
     }
 }
 
-/// What makes the events doubtful, in sentences; `read` says how many the kernel handed out, and how many were understood.
+/// Sentences on what makes the events doubtful; `read` is how many the kernel delivered and how many were decoded.
 fn notes(lost: u64, read: (u64, u64), late: u64, by_name: u64) -> Vec<String> {
     let mut notes = Vec::new();
     if lost > 0 {
@@ -207,19 +207,19 @@ fn notes(lost: u64, read: (u64, u64), late: u64, by_name: u64) -> Vec<String> {
     notes
 }
 
-/// CLOCK_MONOTONIC, which the ring's clock `mono` is, too.
+/// CLOCK_MONOTONIC, the same as the ring's clock `mono`.
 pub(super) fn monotonic_ns() -> u64 {
     clock_ns(libc::CLOCK_MONOTONIC)
 }
 
-/// CPU time of the thread that asks.
+/// CPU time of the calling thread.
 pub(super) fn thread_cpu_ns() -> u64 {
     clock_ns(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
 fn clock_ns(clock: libc::clockid_t) -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the structure lives through the call; both clocks exist on every Linux.
+    // SAFETY: the structure outlives the call; both clocks exist on every Linux.
     unsafe { libc::clock_gettime(clock, &raw mut now) };
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }

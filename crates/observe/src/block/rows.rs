@@ -1,5 +1,5 @@
-//! iostat-style rows without root: the devices' counters, read ten times a second on a thread of their own. They hold everybody's
-//! I/O, and times in whole milliseconds.
+//! iostat-style rows without root: a separate thread reads the devices' counters ten times a second. They include every program's I/O,
+//! and times in whole milliseconds.
 //!
 //! A reading costs about 15 us per device, which is 0.015 % of one CPU's time at ten readings per second; nothing is allocated.
 
@@ -16,29 +16,29 @@ use std::time::{Duration, Instant};
 
 /// Time between readings.
 pub const PERIOD: Duration = Duration::from_millis(100);
-/// More rows than this of one device are no use to anybody: pairs are joined, and the period is doubled.
+/// Above this number of rows per device, pairs are joined and the period is doubled.
 const MOST_ROWS: usize = 4096;
 
-/// Rows that were taken.
+/// The finished rows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CountedRows {
-    /// By device, in the order of time.
+    /// By device, in time order.
     pub rows: Vec<BlockInterval>,
-    /// CPU time it took to read them, ns.
+    /// CPU time spent reading them, ns.
     pub observer_cpu_ns: u64,
 }
 
-/// Rows being taken.
+/// Rows being recorded.
 #[derive(Debug)]
 pub struct CounterRows {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<CountedRows>>,
-    /// Devices whose counters cannot be read, in sentences.
+    /// Sentences on devices whose counters cannot be read.
     notes: Vec<String>,
 }
 
 impl CounterRows {
-    /// Begins. Rows carry the position of their device in `devices`; time counts from now.
+    /// Starts recording. A row's device is its index in `devices`; time counts from now.
     pub fn start(devices: &[DeviceNumber], period: Duration) -> std::io::Result<Self> {
         let mut notes = Vec::new();
         let mut counted = Vec::new();
@@ -66,13 +66,13 @@ impl CounterRows {
         Ok(Self { stop: Some(stop), thread: Some(thread), notes })
     }
 
-    /// What cannot be had, in sentences.
+    /// Sentences on what is unavailable.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Ends with a last, shorter row.
+    /// Stops; the last row is shorter.
     #[must_use]
     pub fn stop(mut self) -> CountedRows {
         drop(self.stop.take());
@@ -93,7 +93,7 @@ fn stat_path(number: DeviceNumber) -> PathBuf {
     Path::new("/sys/dev/block").join(format!("{}:{}/stat", number.major, number.minor))
 }
 
-/// A device's counters now; `None` where they cannot be read.
+/// A device's current counters; `None` where they cannot be read.
 #[must_use]
 pub fn reading(number: DeviceNumber) -> Option<Counted> {
     Counted::parse(&Live.read(&stat_path(number)).ok()?)
@@ -122,7 +122,7 @@ impl Sampler {
 
     fn sample(&mut self) {
         self.take();
-        // A late reading makes one long row, not several empty ones.
+        // A late reading makes one long row rather than several empty ones.
         while self.next <= self.began.elapsed() {
             self.next += self.period;
         }
@@ -156,7 +156,7 @@ fn read(file: &File) -> Option<Counted> {
     Counted::parse(std::str::from_utf8(&text[..length]).ok()?)
 }
 
-/// Every two rows of a device as one.
+/// Joins every two rows of a device into one.
 fn joined(rows: &[BlockInterval]) -> Vec<BlockInterval> {
     let mut out: Vec<BlockInterval> = Vec::with_capacity(rows.len() / 2 + 1);
     let mut open: std::collections::BTreeMap<u32, usize> = std::collections::BTreeMap::new();
@@ -194,12 +194,12 @@ fn join(into: &mut BlockInterval, row: &BlockInterval) {
     }
 }
 
-/// A `stat` file of sysfs.
+/// A parsed sysfs `stat` file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counted([u64; 17]);
 
 impl Counted {
-    /// Eleven fields since Linux 2.6, discards since 4.18, flushes since 5.5; what is missing is 0.
+    /// Eleven fields since Linux 2.6, discards since 4.18, flushes since 5.5; missing ones are 0.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut fields = [0; 17];
@@ -211,7 +211,7 @@ impl Counted {
         (count >= 11).then_some(Self(fields))
     }
 
-    /// What happened until a later reading. Times are from the beginning.
+    /// The difference to a later reading. Times are relative to the start.
     #[must_use]
     pub fn row(&self, later: &Self, device: u32, from_ns: u64, to_ns: u64) -> BlockInterval {
         let step = |i: usize| crate::counters::advance(self.0[i], later.0[i]);

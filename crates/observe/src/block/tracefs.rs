@@ -1,4 +1,4 @@
-//! Finds the tracefs of this machine, and sweeps away instances that processes of this program left when they were killed.
+//! Finds this machine's tracefs and removes instances left behind by killed processes of this program.
 
 use super::error::WatchError;
 use crate::device::mount;
@@ -6,10 +6,10 @@ use crate::files::{KernelFiles, Live};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Names of our instances begin so: `fathom-PID-START-N`. The process's start time is in it because PIDs come again.
+/// Prefix of our instances' names: `fathom-PID-START-N`. The process's start time is included because PIDs are reused.
 pub(super) const PREFIX: &str = "fathom-";
 
-/// Where tracefs is mounted. It is never mounted unasked; debugfs brings one along in its directory `tracing`.
+/// Where tracefs is mounted. It is never mounted implicitly; debugfs mounts it at its `tracing` directory.
 pub(super) fn find(files: &dyn KernelFiles) -> Result<PathBuf, WatchError> {
     let table =
         files.read(Path::new("/proc/self/mountinfo")).map_err(WatchError::io("/proc/self/mountinfo"))?;
@@ -22,15 +22,15 @@ pub(super) fn find(files: &dyn KernelFiles) -> Result<PathBuf, WatchError> {
     below.filter(|dir| files.list(dir).is_ok_and(|names| !names.is_empty())).ok_or(WatchError::NotMounted)
 }
 
-/// The start of a process in clock ticks after boot: with the PID it names a process for as long as the machine is up.
+/// Start time of a process in clock ticks after boot: together with the PID it is unique until the next boot.
 pub(super) fn start_ticks(pid: u32) -> Option<u64> {
     let stat = Live.read(Path::new(&format!("/proc/{pid}/stat"))).ok()?;
-    // The name in parentheses may hold anything; what follows the last one is fields 3 and on.
+    // The name in parentheses may contain anything; fields 3 and on follow the last parenthesis.
     stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(19)?.parse().ok()
 }
 
-/// Removes the instances of processes that are gone. One that is in use (by a process whose PID we cannot see, in another
-/// namespace) has open files, and the kernel refuses.
+/// Removes the instances of processes that are gone. One in use (by a process in another PID namespace, which we cannot see) has open
+/// files, and the kernel refuses to remove it.
 pub(super) fn sweep(instances: &Path) {
     let Ok(names) = Live.list(instances) else { return };
     for name in names {
@@ -40,7 +40,7 @@ pub(super) fn sweep(instances: &Path) {
     }
 }
 
-/// The same, wherever tracefs is; nothing where it is not.
+/// Sweeps this machine's tracefs, if it is mounted.
 pub fn sweep_left_behind() {
     if let Ok(root) = find(&Live) {
         sweep(&root.join("instances"));
@@ -53,7 +53,7 @@ fn owner(name: &str) -> Option<(u32, u64)> {
     (parts.next()?.parse::<u32>().is_ok() && parts.next().is_none()).then_some(owner)
 }
 
-/// rmdir with patience: while a reader closes, or a child process still holds our files, the kernel answers EBUSY.
+/// rmdir with retries: the kernel returns EBUSY while a reader closes or a child process still holds our files.
 pub(super) fn remove(instance: &Path) -> io::Result<()> {
     let mut pause = std::time::Duration::from_millis(2);
     loop {

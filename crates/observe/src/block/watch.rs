@@ -1,5 +1,5 @@
-//! One phase's watching. Started, it costs the caller nothing until it is stopped; then all that happened before the call is handed
-//! on, and what it cost and lost is told.
+//! Watches one phase. A running watch costs the caller nothing until it is stopped. Stopping delivers all events up to the call, and
+//! reports the cost and the losses.
 
 use super::devices::Watched;
 use super::error::WatchError;
@@ -13,9 +13,9 @@ use std::io::PipeWriter;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-/// Where events go. Called on the observer's own thread, in the order of time.
+/// Receives the events in time order, on the observer's thread.
 pub trait Sink: Send + 'static {
-    /// An event, as the kernel told it, and for whom it was.
+    /// An event as the kernel reported it, and the task it belongs to.
     fn event(&mut self, event: &BlockEvent, who: &Who);
 }
 
@@ -25,7 +25,7 @@ impl<F: FnMut(&BlockEvent, &Who) + Send + 'static> Sink for F {
     }
 }
 
-/// A watch that runs. Dropped without [`Watch::stop`] it ends, too, and what it saw is lost.
+/// A running watch. Dropping it without [`Watch::stop`] ends it and discards its events.
 pub struct Watch<S: Sink> {
     instance: Arc<Inner>,
     thread: Option<JoinHandle<Result<Ended<S>, WatchError>>>,
@@ -34,30 +34,30 @@ pub struct Watch<S: Sink> {
     started_ns: u64,
 }
 
-/// What a watch comes to.
+/// Result of a watch.
 #[derive(Debug)]
 pub struct Taken<S> {
-    /// The sink, with what it made of the events.
+    /// The sink with the state it built from the events.
     pub sink: S,
-    /// Events that were handed on.
+    /// Events passed on.
     pub events: u64,
-    /// Events that the rings had no room for. Above 0 no count is a total.
+    /// Events lost to full rings. If above 0, no count is a total.
     pub lost: u64,
-    /// CPU time of the observer's thread, the sink's included, ns.
+    /// CPU time of the observer's thread including the sink, ns.
     pub observer_cpu_ns: u64,
-    /// CLOCK_MONOTONIC when events began to be kept, ns.
+    /// CLOCK_MONOTONIC at the start of recording, ns.
     pub started_ns: u64,
-    /// And when that ended.
+    /// CLOCK_MONOTONIC at the end of recording, ns.
     pub stopped_ns: u64,
-    /// Room of the ring of each CPU, KiB.
+    /// Ring size per CPU, KiB.
     pub ring_kib: u64,
-    /// What limits the figures, in sentences.
+    /// Sentences on what limits the figures.
     pub notes: Vec<String>,
 }
 
 impl<S: Sink> Watch<S> {
-    /// Begins to watch. `expected_iops` sizes the rings: 0 if nothing is known. With the devices and the detail of the watch before,
-    /// this takes well below 1 ms; else some ms.
+    /// Starts a watch. `expected_iops` sizes the rings; 0 if unknown. With the devices and detail of the previous watch this takes well
+    /// below 1 ms, otherwise some ms.
     ///
     /// A process forked while a watch runs holds the rings open; the instance can be removed only when it has ended.
     pub fn start(
@@ -69,7 +69,7 @@ impl<S: Sink> Watch<S> {
     ) -> Result<Self, WatchError> {
         let inner = instance.inner.clone();
         let (rings, decoder) = inner.arrange(devices, detail, expected_iops)?;
-        // From here on the rings are taken; whatever fails, dropping gives them back.
+        // From here on the rings are taken; if anything fails, the drop releases them.
         let mut watch = Self { instance: inner, thread: None, stop: None, started_ns: 0 };
         let before = rings.iter().map(RingCounters::of).collect::<Result<_, _>>()?;
         let (stopped, stop) = std::io::pipe().map_err(WatchError::io("a pipe"))?;
@@ -84,14 +84,14 @@ impl<S: Sink> Watch<S> {
         Ok(watch)
     }
 
-    /// CLOCK_MONOTONIC when events began to be kept, ns.
+    /// CLOCK_MONOTONIC at the start of recording, ns.
     #[must_use]
     pub fn started_ns(&self) -> u64 {
         self.started_ns
     }
 
-    /// Ends it. All that happened before the call has been handed to the sink when this returns, 2 or 3 ms later. The trace points
-    /// stay on for the next watch, see [`Instance::rest`].
+    /// Stops the watch. Every event before the call has reached the sink when this returns, 2 or 3 ms later. The trace points stay
+    /// enabled for the next watch, see [`Instance::rest`].
     pub fn stop(mut self) -> Result<Taken<S>, WatchError> {
         let silenced = self.instance.record(false);
         let stopped_ns = monotonic_ns();

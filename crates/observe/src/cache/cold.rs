@@ -1,13 +1,13 @@
-//! Making files cold before a phase, with proof: file by file, and the whole machine's cache only on the user's word.
+//! Evicts files from the page cache before a phase and verifies it: file by file, or the whole machine's cache if the user asked for it.
 //!
-//! 1. Each file is written back and dropped with posix_fadvise, and cachestat (or mincore) counts what is left. That touches nobody
-//!    else's files, and is all that an ordinary user may do.
-//! 2. Where the files lie on a loop device that goes through the page cache, its backing file is dropped in the same way: otherwise the
-//!    "cold" read would come from there.
-//! 3. Only if pages are left, or nobody tells, and only if the user asked for the machine: sync, and 1 into /proc/sys/vm/drop_caches.
-//!    It empties the cache of every program of the machine, so it is never done unasked.
+//! 1. Each file is written back and dropped with posix_fadvise, and cachestat (or mincore) counts the pages left. No other files are
+//!   touched, and an ordinary user may do no more than this.
+//! 2. If the files lie on a loop device that uses the page cache, its backing file is dropped in the same way: otherwise "cold" reads
+//!   would be served from there.
+//! 3. If pages are left or cannot be counted, and only if the user asked for the whole machine: sync, then 1 into
+//!   /proc/sys/vm/drop_caches. That empties the cache of every program on the machine.
 //!
-//! Pages that are mapped or locked stay in every case; in memory file systems the cache is the file. Both are said.
+//! Mapped or locked pages always stay, and in memory file systems the cache is the file. Both are reported.
 
 use super::backing_files;
 use crate::device::DeviceStack;
@@ -16,17 +16,17 @@ use fathom_record::{Cold, ColdStep, Residency};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How far making cold may go.
+/// How much may be evicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// The files that the phase reads, and what serves them as a disk.
+    /// The files that the phase reads, and the files that back their devices.
     Files,
-    /// The whole machine's cache, if the files alone did not do.
+    /// The whole machine's cache, if dropping the files was not enough.
     Machine,
 }
 
 impl Reach {
-    /// The word for it in records.
+    /// Its name in records.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -36,10 +36,10 @@ impl Reach {
     }
 }
 
-/// Pages that are being written back once more, or that somebody looks at, stay the first time.
+/// Delay before a retry: pages under write-back or in use survive the first attempt.
 const MOMENT: Duration = Duration::from_millis(100);
 
-/// Makes the files cold, and tells what was done and what it came to. Files that are not there (yet) have nothing to drop.
+/// Evicts the files; reports the steps taken and their result. Files that do not exist (yet) have nothing to evict.
 #[must_use]
 pub fn make(paths: &[PathBuf], stack: &DeviceStack, reach: Reach) -> Cold {
     let there: Vec<PathBuf> = paths.iter().filter(|p| p.exists()).cloned().collect();
@@ -61,7 +61,7 @@ pub fn make(paths: &[PathBuf], stack: &DeviceStack, reach: Reach) -> Cold {
         let kept = left.as_ref().map_or(0, |r| r.cached_pages);
         let failed =
             failed.or_else(|| (kept > 0).then(|| format!("{kept} pages of the file below stay cached")));
-        // The proof is of the measured files; what is left below is told beside it.
+        // Only the measured files are verified; what is left below is reported separately.
         cold.steps.push(ColdStep { how: "fadvise below".into(), failed, ..ours });
     }
     if !cold.proved() && !there.is_empty() && reach == Reach::Machine {
@@ -82,17 +82,17 @@ fn step(how: &str, left: &Result<Residency, ResidencyError>, failed: Option<Stri
     }
 }
 
-/// Drops each file; what is left of all, and the first failure.
+/// Drops each file; returns the residency of all of them and the first failure.
 fn drop_each(paths: &[PathBuf]) -> (Result<Residency, ResidencyError>, Option<String>) {
     let failures = paths.iter().filter_map(|p| residency::evict(p).err());
     let first = failures.map(|e| e.to_string()).next();
     (residency::measure(paths), first)
 }
 
-/// Drops the clean pages of the whole machine; dirty ones are written back before, because they would stay.
+/// Drops the clean pages of the whole machine. Dirty ones would stay, so they are written back first.
 fn drop_caches() -> std::io::Result<()> {
     const PAGES: &str = "1";
-    // SAFETY: the call takes nothing and cannot fail.
+    // SAFETY: the call takes no arguments and cannot fail.
     unsafe { libc::sync() };
     std::fs::write(Path::new("/proc/sys/vm/drop_caches"), PAGES)
 }
@@ -196,7 +196,7 @@ mod tests {
         let cold = make(&[path], &stack, Reach::Files);
         assert!(cold.proved() && cold.steps.iter().any(|s| s.how == "fadvise below"), "{cold:?}");
         let left = residency::of(&image).and_then(|r| r.cached_share()).expect("told");
-        // The mounted file system itself may have a block or two of it in use.
+        // The mounted file system itself may hold a block or two of it.
         assert!(left < 0.2, "{left} of the image is still cached");
     }
 

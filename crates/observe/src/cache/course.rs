@@ -1,10 +1,9 @@
-//! How much dirty data waits in memory over the time of a phase, about ten times a second. No thread is started: whoever waits for
-//! the workers calls [`Sampler::look`] each time it wakes anyway (every 50 ms), and most calls only look at the clock (30 ns).
+//! Samples the amount of dirty data about ten times a second during a phase. There is no sampling thread: the thread that waits for the
+//! workers calls [`Sampler::look`] each time it wakes anyway (every 50 ms), and most calls only read the clock (30 ns).
 //!
-//! A sample reads /proc/meminfo, 15 us on a small virtual machine, and one more small file for the device's own share: the statistics
-//! of its bdi where debugfs is mounted and readable (root), else those of the control group that fathom runs in. That file is dropped
-//! when reading it takes longer than a millisecond. The cost is summed up and stored with the series. A phase shorter than a period
-//! has no series.
+//! A sample reads /proc/meminfo, 15 us on a small virtual machine, and one more small file for the device's own share: its bdi statistics
+//! where debugfs is mounted and readable (root), else those of the control group that fathom runs in. That file is dropped when reading
+//! it takes longer than a millisecond. The cost is summed up and stored with the series. A phase shorter than a period has no series.
 
 use crate::counters::meminfo_kib;
 use crate::device::DeviceStack;
@@ -14,9 +13,9 @@ use fathom_record::{CacheCourse, CacheSample};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// A little less than a tenth of a second: the caller's wake-ups at 50 ms are never early, and every second one is to count.
+/// Slightly less than a tenth of a second: the caller wakes every 50 ms, never early, and every second wake-up must take a sample.
 const PERIOD: Duration = Duration::from_millis(95);
-/// More samples than this are thinned out: half of them go, and the period doubles.
+/// Above this number every second sample is dropped and the period doubles.
 const MOST: usize = 2048;
 /// A source that takes longer is not read again.
 const DEAR: Duration = Duration::from_millis(1);
@@ -33,7 +32,7 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// A sampler for a phase on these devices; nothing is sampled before [`start`](Self::start).
+    /// A sampler for a phase on these devices. Sampling begins with [`start`](Self::start).
     #[must_use]
     pub fn new(stack: &DeviceStack) -> Self {
         let now = Instant::now();
@@ -41,7 +40,7 @@ impl Sampler {
         Self { own, started: now, last: now, period: PERIOD, periodic: 0, course: CacheCourse::default() }
     }
 
-    /// The clocks start (again): what was sampled before is forgotten.
+    /// (Re)starts the series and discards earlier samples.
     pub fn start(&mut self) {
         self.course = CacheCourse::default();
         self.periodic = 0;
@@ -49,7 +48,7 @@ impl Sampler {
         self.sample(self.started);
     }
 
-    /// Takes a sample if it is time.
+    /// Takes a sample if the period has passed.
     pub fn look(&mut self) {
         let now = Instant::now();
         if now.duration_since(self.last) >= self.period && !self.course.samples.is_empty() {
@@ -62,7 +61,7 @@ impl Sampler {
         }
     }
 
-    /// The phase is over: takes the last sample and gives the series, if it was long enough to be one.
+    /// Takes the last sample and returns the series if it is long enough.
     #[must_use]
     pub fn finish(mut self) -> Option<CacheCourse> {
         if self.periodic == 0 {
@@ -96,7 +95,7 @@ fn nanos(d: Duration) -> u64 {
     u64::try_from(d.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Every other sample, the first among them.
+/// Every other sample, beginning with the first.
 fn thin(samples: &mut Vec<CacheSample>) {
     let mut keep = false;
     samples.retain(|_| {
@@ -115,12 +114,12 @@ fn of_machine(meminfo: &str) -> Option<CacheSample> {
     })
 }
 
-/// A file that tells of less than the whole machine.
+/// A source narrower than the whole machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Own {
     name: String,
     file: PathBuf,
-    /// Names of the two figures and the bytes that one of their units has.
+    /// Names of the two figures, and their unit in bytes.
     dirty: &'static str,
     writeback: &'static str,
     unit_bytes: u64,
@@ -131,10 +130,10 @@ impl Own {
         Self::of_device(files, stack).or_else(|| Self::of_control_group(files))
     }
 
-    /// Debugfs is never mounted for this: it is there or it is not.
+    /// Debugfs is used if mounted, never mounted for this.
     fn of_device(files: &dyn KernelFiles, stack: &DeviceStack) -> Option<Self> {
         let number = match stack.mount.as_ref()?.device {
-            // A file system that hides its devices (btrfs) has a bdi of its own under its anonymous number.
+            // A file system that hides its devices (btrfs) has a separate bdi under its anonymous number.
             (0, minor) => (0, minor),
             _ => stack.tops().next()?.number,
         };
@@ -172,7 +171,7 @@ impl Own {
         })
     }
 
-    /// Itself if its file can be read and has the figures.
+    /// Returns itself if its file is readable and has the figures.
     fn works(self, files: &dyn KernelFiles) -> Option<Self> {
         let text = files.read(&self.file).ok()?;
         (self.figures(&text).0.is_some()).then_some(self)
@@ -255,7 +254,7 @@ mod tests {
         long.look();
         assert!(long.course.samples.is_empty(), "nothing before the start");
         long.start();
-        // Time passes without anybody sleeping.
+        // Lets time pass without sleeping.
         long.last = long.last.checked_sub(Duration::from_secs(1)).expect("a clock that has run for a second");
         long.look();
         long.look();

@@ -1,7 +1,6 @@
-//! The page cache around a phase, as far as it is not the measured files' own residency: how dirty data goes over time ([`course`]),
-//! what waits to be written at the moments that matter, whether what is written with O_DIRECT passes through it ([`passing`]), which
-//! file behind an overlay holds the pages ([`overlay`]), whether the file system compresses, and making files cold with proof
-//! ([`cold`]).
+//! The page cache around a phase, beyond the measured files' own residency: the course of dirty data ([`course`]), data waiting for
+//! write-back at the start and the stop, whether O_DIRECT writes pass through the cache ([`passing`]), which file behind an overlay holds
+//! the pages ([`overlay`]), whether the file system compresses, and verified eviction of files ([`cold`]).
 
 pub mod cold;
 pub mod course;
@@ -13,8 +12,8 @@ use crate::residency::{self, page_bytes};
 use fathom_record::{Residency, Waiting};
 use std::path::PathBuf;
 
-/// What of the files' data waited in memory at three moments; `None` where the kernel does not tell of dirty pages. `at_stop` is not
-/// known for phases that write nothing: those have nothing to wait for. `meanwhile_bytes` is what [`passing`] saw.
+/// Dirty data of the files at three points in time; `None` where the kernel does not report dirty pages. `at_stop` is unknown for phases
+/// that write nothing. `meanwhile_bytes` comes from [`passing`].
 #[must_use]
 pub fn waiting(
     paths: &[PathBuf],
@@ -38,19 +37,19 @@ pub fn waiting(
     })
 }
 
-/// What waits in the files that serve as disks below; `None` where there is none, or nobody tells.
+/// Dirty data of the files that back the devices below; `None` if there are none or the kernel does not report it.
 #[must_use]
 pub fn waiting_below(stack: &DeviceStack) -> Option<Residency> {
     let files = backing_files(stack);
     if files.is_empty() { None } else { residency::of(&files) }
 }
 
-/// A page that is written while it is made dirty again is counted twice: it does wait twice.
+/// A page dirtied again during write-back is counted twice, because it will be written twice.
 fn bytes(r: Residency) -> u64 {
     r.dirty_pages.saturating_add(r.writeback_pages).saturating_mul(page_bytes())
 }
 
-/// The files that serve as disks in a stack, as far as they can be opened.
+/// The files that back devices of a stack, where they can be opened.
 fn backing_files(stack: &DeviceStack) -> Vec<PathBuf> {
     let loops = stack.devices.iter().filter(|d| d.kind == DeviceKind::Loop);
     let named = loops.filter_map(|d| std::fs::read_to_string(d.sys.join("loop/backing_file")).ok());

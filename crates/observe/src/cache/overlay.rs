@@ -1,5 +1,5 @@
-//! From a file on an overlay to the file of a layer that holds its pages. The overlay's own file has none: reads and writes are passed
-//! on. A candidate must be the same file by inode number, size and time, so a layer that was renamed or redirected is never taken for it.
+//! Maps a file on an overlay to the file of a layer that holds its pages. The overlay's own file has none: reads and writes are passed
+//! on. A candidate must match in inode number, size and time, so a renamed or redirected layer is never mistaken for it.
 
 use crate::device::mount::{self, Mount};
 use crate::files::{KernelFiles, Live};
@@ -7,7 +7,7 @@ use std::fs::File;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-/// The file of a layer, opened for reading; `None` where the layers cannot be seen (in a container, say).
+/// The layer's file, opened for reading; `None` where the layers are not visible (for example in a container).
 pub(crate) fn layer_file(path: &Path) -> Option<File> {
     let path = path.canonicalize().ok()?;
     let wanted = path.metadata().ok()?;
@@ -27,10 +27,10 @@ pub(crate) fn layer_file(path: &Path) -> Option<File> {
     })
 }
 
-/// Where the file would be in each layer, the upper one first.
+/// The possible path of the file in each layer, upper layer first.
 fn candidates(mount: &Mount, path: &Path) -> Vec<PathBuf> {
     let Ok(below) = path.strip_prefix(&mount.mount_point) else { return Vec::new() };
-    // A bind mount of a directory of the overlay shows only what is below that.
+    // A bind mount of an overlay's directory shows only the tree below it.
     let inside = Path::new(mount.root.trim_start_matches('/')).join(below);
     mount::layers(mount).iter().map(Path::new).filter(|l| l.is_absolute()).map(|l| l.join(&inside)).collect()
 }

@@ -1,24 +1,24 @@
-//! Whether what is written with O_DIRECT passes through the page cache. A file system may write like that (btrfs does for its checksums,
-//! on newer kernels), wait for the device and drop the pages before a call returns: when the clock has stopped nothing is left to see.
-//! So the process that waits for the workers looks, each time it wakes anyway, whether pages of the files are dirty or being written:
-//! with O_DIRECT none ever are. What others do to the files would look the same, so the kernel must have dirtied about as much on the
-//! whole machine as was written, too.
+//! Detects O_DIRECT writes that pass through the page cache. A file system may do this (btrfs for its checksums, on newer kernels), wait
+//! for the device and drop the pages before the call returns, so nothing is left to see when the phase ends. So the process that waits
+//! for the workers checks, each time it wakes anyway, whether pages of the files are dirty or under write-back: with true O_DIRECT none
+//! ever are. Another process's writes to the files would look the same, so the machine must also have dirtied about as much as was
+//! written.
 
 use crate::files::{KernelFiles, Live};
 use crate::residency::{self, page_bytes};
 use fathom_record::{OpKind, Repetition, Residency};
 use std::path::{Path, PathBuf};
 
-/// A look opens each file; more would disturb the workers.
+/// A check opens each file; more would disturb the workers.
 const MOST_FILES: usize = 16;
 
-/// Looks at the files of one phase.
+/// Checks the files of one phase.
 #[derive(Debug, Default)]
 pub struct Passing {
     paths: Vec<PathBuf>,
-    /// Pages that the machine had dirtied when the clocks started.
+    /// Pages dirtied on the whole machine up to the start of the phase.
     dirtied: Option<u64>,
-    /// Pages.
+    /// Largest number seen, in pages.
     most: u64,
 }
 
@@ -29,7 +29,7 @@ impl Passing {
         Self { paths: paths.iter().take(MOST_FILES).cloned().collect(), ..Self::default() }
     }
 
-    /// The clocks start. What was dirty before is none of this phase.
+    /// Starts a phase. Pages that were dirty before do not count.
     pub fn start(&mut self, before: Option<Residency>) {
         if before.is_none_or(|r| waits(r) > 0) {
             self.paths.clear();
@@ -37,20 +37,20 @@ impl Passing {
         self.restart();
     }
 
-    /// A warm-up is over.
+    /// Restarts after a warm-up.
     pub fn restart(&mut self) {
         self.most = 0;
         self.dirtied = dirtied_pages(&Live);
     }
 
-    /// Looks, unless it has been seen.
+    /// Checks, unless pages were seen already.
     pub fn look(&mut self) {
         if self.most == 0 && !self.paths.is_empty() {
             self.most = residency::of(&self.paths).map_or(0, waits);
         }
     }
 
-    /// What was seen, bytes; 0 where the machine did not dirty as much as half of what was written. Asked when the clocks have stopped.
+    /// The dirty data seen, in bytes; 0 if the machine dirtied less than half of what was written. Call it after the phase.
     #[must_use]
     pub fn finish(&self, measured: &Repetition) -> u64 {
         let dirtied = self.dirtied.and_then(|before| dirtied_pages(&Live)?.checked_sub(before));

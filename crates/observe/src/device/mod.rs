@@ -1,7 +1,7 @@
-//! From a path to the block devices below it: mount, then device number, then sysfs through partitions, loop files, device
-//! mapper, md, and the file systems that hide their devices (btrfs, overlay). Where there is no block device, the sentence why.
+//! Maps a path to the block devices below it: mount, then device number, then sysfs through partitions, loop files, device mapper, md,
+//! and the file systems that hide their devices (btrfs, overlay). Without a block device the result is a sentence that says why.
 //!
-//! Nothing is opened or changed; everything comes from statx, /proc/self/mountinfo and /sys.
+//! Nothing is opened or changed; all data comes from statx, /proc/self/mountinfo and /sys.
 
 pub mod mount;
 pub(crate) mod server;
@@ -11,26 +11,26 @@ use crate::files::{KernelFiles, Live};
 use mount::Mount;
 use std::path::{Path, PathBuf};
 
-/// What kind of block device it is.
+/// Kind of a block device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeviceKind {
     /// A whole disk, or what the kernel presents as one.
     Disk,
-    /// A part of a disk.
+    /// A partition of a disk.
     Partition,
     /// A device-mapper device: LVM, dm-crypt, multipath.
     DeviceMapper,
     /// A software RAID.
     Md,
-    /// A file that serves as a disk.
+    /// A loop device, backed by a file.
     Loop,
-    /// Main memory that serves as a disk: zram, brd, a loop device whose file lies on a file system in memory.
+    /// A disk in main memory: zram, brd, a loop device whose file is on a memory file system.
     Ram,
 }
 
 impl DeviceKind {
-    /// The word a record keeps.
+    /// Its name in records.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -48,11 +48,11 @@ impl DeviceKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// File data (and what else the file system keeps with it).
+    /// File data, and any metadata stored with it.
     Data,
     /// Only the journal.
     Log,
-    /// It carries a device above it.
+    /// Backs a device above it.
     Below,
 }
 
@@ -63,29 +63,29 @@ pub struct Device {
     pub name: String,
     /// Major and minor number.
     pub number: (u32, u32),
-    /// Its kind.
+    /// What kind of device the kernel says it is.
     pub kind: DeviceKind,
-    /// What it is used for.
+    /// What the file system uses it for.
     pub role: Role,
-    /// 0 for the devices the file system itself uses, 1 for what they are made of, and so on.
+    /// 0 for the devices that the file system uses directly, 1 for those they are made of, and so on.
     pub level: u32,
-    /// Name of the device above it, if it is not the file system.
+    /// Name of the device above it; `None` directly below the file system.
     pub above: Option<String>,
     /// Its directory in /sys/devices.
     pub sys: PathBuf,
 }
 
-/// What lies below a path.
+/// The devices below a path.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct DeviceStack {
     /// The mount that holds the path.
     pub mount: Option<Mount>,
-    /// Every device once; those the file system itself uses come first.
+    /// Every device once; those that the file system uses directly come first.
     pub devices: Vec<Device>,
-    /// How the bytes that reach storage can be counted: "diskstats", "memory" (there is no storage), "mountstats" (of
-    /// the server of a network file system), or "none".
+    /// How bytes that reach storage are counted: "diskstats", "memory" (there is no storage), "mountstats" (by the server of a network
+    /// file system), or "none".
     pub method: String,
-    /// Why there is no device, or what is not known about those there are.
+    /// Why there is no device, or what is unknown about the devices.
     pub note: Option<String>,
 }
 
@@ -95,7 +95,7 @@ impl DeviceStack {
         self.devices.iter().filter(|d| d.level == 0 && d.role == Role::Data)
     }
 
-    /// Whether a device carries the file system's journal and none of its files.
+    /// Whether a device holds the file system's journal and none of its files.
     #[must_use]
     pub fn is_for_journal(&self, device: &Device) -> bool {
         let mut all = std::iter::successors(Some(device), |d| {
@@ -105,7 +105,7 @@ impl DeviceStack {
         all.any(|d| d.role == Role::Log)
     }
 
-    /// How the file system compresses what is written, as its mount says ("zstd:3"); `None` if it does not, or nobody tells.
+    /// The file system's compression according to its mount options ("zstd:3"); `None` if it does not compress or does not say.
     #[must_use]
     pub fn compression(&self) -> Option<String> {
         let mount = self.mount.as_ref()?;
@@ -117,36 +117,36 @@ impl DeviceStack {
         option.filter(|o| !matches!(*o, "no" | "none")).map(String::from)
     }
 
-    /// Type of the file system, "unknown" if not even that could be found out.
+    /// Type of the file system, or "unknown".
     #[must_use]
     pub fn file_system(&self) -> &str {
         self.mount.as_ref().map_or("unknown", |m| m.kind.as_str())
     }
 }
 
-/// The devices below a path of this machine. Never fails: what could not be found out is said in `note`.
+/// The devices below a path of this machine. Never fails: `note` says what is unknown.
 #[must_use]
 pub fn stack_of(path: &Path) -> DeviceStack {
     stack_with(&Live, path)
 }
 
-/// The same on any machine.
+/// The devices below a path, read through `files`.
 #[must_use]
 pub fn stack_with(files: &dyn KernelFiles, path: &Path) -> DeviceStack {
     stack_of_all_with(files, &[path.to_path_buf()])
 }
 
-/// The devices below several paths, each once. Files of one workload may lie on several file systems; the mount is that of the first.
+/// The devices below several paths, each once. The paths may lie on several file systems; the mount is that of the first.
 #[must_use]
 pub fn stack_of_all(paths: &[PathBuf]) -> DeviceStack {
     stack_of_all_with(&Live, paths)
 }
 
-/// The same on any machine.
+/// The devices below several paths, read through `files`.
 #[must_use]
 pub fn stack_of_all_with(files: &dyn KernelFiles, paths: &[PathBuf]) -> DeviceStack {
-    // The mount table shows absolute paths; without the mount id they are what a path is found by. With it no name is asked for: it may lead
-    // elsewhere by now.
+    // The mount table shows absolute paths, which are needed where the kernel gives no mount id. With an id no path is resolved: it may
+    // lead elsewhere by now.
     let has_id = |p: &Path| files.mount_of(p).is_ok_and(|key| key.mount_id.is_some());
     let absolute = paths.iter().map(|p| {
         let canonical = (!has_id(p)).then(|| files.canonical(p).ok()).flatten();

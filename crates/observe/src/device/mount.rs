@@ -1,4 +1,4 @@
-//! One line of /proc/self/mountinfo, and which line a path belongs to.
+//! Parses /proc/self/mountinfo and finds the mount that a path belongs to.
 
 use crate::files::MountKey;
 use std::path::Path;
@@ -16,7 +16,7 @@ pub struct Mount {
     pub mount_point: String,
     /// Type: "ext4", "btrfs", "overlay".
     pub kind: String,
-    /// What was mounted: a device, a server's directory, or any word.
+    /// The mounted source: a device, a server's directory, or an arbitrary word.
     pub source: String,
     /// Options of the mount and of the file system, each once, in the kernel's order.
     pub options: Vec<String>,
@@ -29,7 +29,7 @@ impl Mount {
         self.options.iter().find_map(|o| o.strip_prefix(name)?.strip_prefix('='))
     }
 
-    /// The mount point as the kernel writes it in tables of its own, blanks and the like in octal.
+    /// The mount point as the kernel writes it in its tables, with blanks and the like in octal.
     pub(crate) fn escaped_mount_point(&self) -> String {
         let code = |c: char| match c {
             ' ' | '\t' | '\n' | '\\' => format!("\\{:03o}", c as u32),
@@ -45,8 +45,8 @@ impl Mount {
     }
 }
 
-/// The directories an overlay is made of, the upper one first. Kernels since 6.8 show each lower one as an option of its own
-/// (`lowerdir+`, `datadir+`) if it was mounted that way.
+/// The directories of an overlay, upper one first. Kernels since 6.8 may show each lower one as a separate option (`lowerdir+`,
+/// `datadir+`).
 #[must_use]
 pub(crate) fn layers(mount: &Mount) -> Vec<String> {
     let upper = mount.option("upperdir").map(String::from);
@@ -58,7 +58,7 @@ pub(crate) fn layers(mount: &Mount) -> Vec<String> {
     upper.into_iter().chain(together).chain(single).collect()
 }
 
-/// The layers of a `lowerdir` option: separated by colons; a colon inside a name is written with a backslash.
+/// The layers of a `lowerdir` option, separated by colons; a colon in a name is escaped with a backslash.
 fn split_layers(text: &str) -> Vec<String> {
     let mut layers = vec![String::new()];
     let mut characters = text.chars();
@@ -76,7 +76,7 @@ fn split_layers(text: &str) -> Vec<String> {
     layers
 }
 
-/// All mounts of a mountinfo text; lines that are not understood are skipped.
+/// All mounts of a mountinfo text; unparsable lines are skipped.
 #[must_use]
 pub fn parse(mountinfo: &str) -> Vec<Mount> {
     mountinfo.lines().filter_map(line).collect()
@@ -132,8 +132,8 @@ fn unescape(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The mount a path belongs to: by id, because bind mounts and mounts over mounts make the longest path lie; on kernels that do
-/// not tell the id by device number and longest path, of equals the last one.
+/// The mount of a path. By mount id if known, because bind mounts and mounts over mounts make the longest path wrong; otherwise by device
+/// number and longest path, the last of equals.
 #[must_use]
 pub fn find<'a>(mounts: &'a [Mount], key: &MountKey, path: &Path) -> Option<&'a Mount> {
     if let Some(id) = key.mount_id {
@@ -141,7 +141,7 @@ pub fn find<'a>(mounts: &'a [Mount], key: &MountKey, path: &Path) -> Option<&'a 
     }
     let above = |m: &&Mount| path.starts_with(&m.mount_point);
     let same = mounts.iter().filter(above).filter(|m| m.device == key.device);
-    // A btrfs subvolume has a device number of its own, which no line shows: then the path alone decides.
+    // A btrfs subvolume has its own device number, which no line shows: then the path alone decides.
     same.max_by_key(|m| m.mount_point.len())
         .or_else(|| mounts.iter().filter(above).max_by_key(|m| m.mount_point.len()))
 }
@@ -200,7 +200,7 @@ garbage
         assert_eq!(unescape("\\303\\244"), "ä");
     }
 
-    /// What the kernel does to a name.
+    /// Escapes a name like the kernel.
     fn escape(name: &str) -> String {
         let code = |c: char| match c {
             ' ' | '\t' | '\n' | '\\' => format!("\\{:03o}", c as u32),

@@ -1,6 +1,6 @@
-//! What a network file system's server sent and took, from /proc/self/mountstats: the nearest thing to a device's counters that a client
-//! has. Only NFS is in it. The counters are of the mount, so other programs' traffic on it is included; the server's own cache may have
-//! answered, of which no client knows.
+//! What a network file system's server sent and received, from /proc/self/mountstats: the closest a client has to device counters. Only
+//! NFS is in it. The counters are per mount, so they include other programs' traffic. Whether the server answered from its own cache is
+//! unknown to clients.
 
 /// Counters of one mount.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -11,13 +11,13 @@ pub(crate) struct Served {
     pub read_bytes: u64,
     /// WRITE calls.
     pub write_calls: u64,
-    /// Bytes the server took.
+    /// Bytes the server received.
     pub write_bytes: u64,
-    /// COMMIT calls: the server was asked to have it on its storage.
+    /// COMMIT calls: requests to the server to make data durable.
     pub commits: u64,
 }
 
-/// The counters of the mount at a mount point; `None` if it is not there or tells no bytes. Of mounts over one another the last counts.
+/// The counters of a mount; `None` if it is missing or reports no bytes. Of mounts over one another the last counts.
 pub(crate) fn served(mountstats: &str, mount_point: &str) -> Option<Served> {
     let mut found = None;
     let mut lines = mountstats.lines().peekable();
@@ -45,7 +45,7 @@ fn take(line: &str, served: &mut Option<Served>) {
     let Some(name) = words.next() else { return };
     let figures: Vec<u64> = words.map_while(|w| w.parse().ok()).collect();
     match (name, served.as_mut()) {
-        // Read and written by normal and by direct calls, then what the server sent and took.
+        // Read and written by normal and by direct calls, then sent and received by the server.
         ("bytes:", None) if figures.len() >= 6 => {
             *served = Some(Served { read_bytes: figures[4], write_bytes: figures[5], ..Served::default() });
         }

@@ -1,4 +1,4 @@
-//! The walk itself: from file system to devices, and from each device to what it is made of.
+//! Walks from a file system to its devices, and from each device to its components.
 
 use super::mount::{self, Mount};
 use super::server;
@@ -6,7 +6,7 @@ use super::{Device, DeviceKind, DeviceStack, Role};
 use crate::files::KernelFiles;
 use std::path::{Path, PathBuf};
 
-/// Deeper than any sane stack: a loop device whose file lies on itself would otherwise never end.
+/// Deeper than any sane stack; stops a loop device whose file lies on itself.
 const DEEPEST: u32 = 16;
 
 /// State of one walk.
@@ -15,14 +15,14 @@ pub(super) struct Walk<'a> {
     mounts: Vec<Mount>,
     devices: Vec<Device>,
     notes: Vec<String>,
-    /// Overlays that are being followed, by mount: in a container the name of a layer may lead back into the overlay itself.
+    /// Mounts of the overlays being followed: in a container a layer's name may lead back into the overlay itself.
     overlays: Vec<u64>,
 }
 
-/// What is left of "jbd2/NAME" behind the slash where names of threads have 15 letters.
+/// Length left for NAME in "jbd2/NAME" where thread names have 15 letters.
 const CUT_SHORT: usize = 10;
 
-/// Where a device hangs.
+/// Position of a device in the stack.
 #[derive(Clone)]
 struct Place {
     level: u32,
@@ -47,13 +47,13 @@ impl<'a> Walk<'a> {
         Self { files, mounts, devices: Vec::new(), notes: Vec::new(), overlays: Vec::new() }
     }
 
-    /// The stack below one path or several; the mount is the first one's.
+    /// The stack below one or several paths; the mount is the first one's.
     pub(super) fn stack_at(mut self, paths: &[PathBuf]) -> DeviceStack {
         let mut mount = None;
         let (mut in_memory, mut elsewhere) = (Vec::new(), false);
         let mut keys = Vec::new();
         for path in paths {
-            // A device that is worked on as it is: the file system of its name (devtmpfs) holds none of its data.
+            // A raw device as the target: the file system that holds its node (devtmpfs) has none of its data.
             if let Some(number) = self.files.block_device_at(path) {
                 self.number(number, &Place::top(Role::Data));
                 elsewhere = true;
@@ -71,7 +71,7 @@ impl<'a> Walk<'a> {
             }
             mount = mount.or(found);
         }
-        // Stable: the file system's own devices first, its data before its log, otherwise in the order of discovery.
+        // Stable sort: the file system's own devices first, its data before its log, otherwise in the order of discovery.
         self.devices.sort_by_key(|d| (d.level, d.role == Role::Log));
         let memory = !in_memory.is_empty() && !elsewhere;
         let served = |m: &Mount| {
@@ -88,7 +88,7 @@ impl<'a> Walk<'a> {
         DeviceStack { mount, devices: self.devices, method: method.into(), note }
     }
 
-    /// Adds what lies below a path and tells its mount.
+    /// Adds the devices below a path and returns its mount.
     fn path(&mut self, path: &Path, place: &Place) -> Option<Mount> {
         let key = match self.files.mount_of(path) {
             Ok(key) => key,
@@ -119,12 +119,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// xfs may keep its log, and files' data, on other devices than the one that was mounted; ext4 its journal.
+    /// xfs may keep its log and file data on other devices than the mounted one, ext4 its journal.
     fn further_devices(&mut self, mount: &Mount, place: &Place) {
         if matches!(mount.kind.as_str(), "ext3" | "ext4")
             && let Some(name) = self.journal_device(mount.device)
         {
-            // With data=journal all that is written goes there first, and is safe there.
+            // With data=journal all data is written there first, and is durable there.
             let role = if mount.option("data") == Some("journal") { place.role } else { Role::Log };
             self.name(&name, &Place { role, ..place.clone() });
         }
@@ -135,8 +135,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The device that an ext4 keeps its journal on, if that is another. No mount option names it, but the thread of the journal has its
-    /// name: "jbd2/sdb" where it is a device, "jbd2/sda1-8" where it is a file (inode 8) of the file system itself.
+    /// The separate journal device of an ext4, if it has one. No mount option names it, but the journal thread's name does: "jbd2/sdb"
+    /// for a device, "jbd2/sda1-8" for a file (inode 8) of the file system itself.
     fn journal_device(&self, (major, minor): (u32, u32)) -> Option<String> {
         let sys = self.files.canonical(&PathBuf::from(format!("/sys/dev/block/{major}:{minor}"))).ok()?;
         let own = format!("{}-", sys.file_name()?.to_string_lossy());
@@ -146,7 +146,7 @@ impl<'a> Walk<'a> {
         let thread: u64 = task.parse().ok()?;
         let name = self.files.trimmed(Path::new(&format!("/proc/{thread}/comm")))?;
         let name = name.strip_prefix("jbd2/")?;
-        // Kernels before 5.17 cut the names of threads short.
+        // Kernels before 5.17 truncate thread names.
         if name.starts_with(&own) || own.starts_with(name) {
             return None;
         }
@@ -159,7 +159,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A btrfs knows all its devices; the mount names one of them.
+    /// A btrfs lists all its devices in sysfs; the mount names one of them.
     fn btrfs(&mut self, mount: &Mount, place: &Place) {
         let named = self.device_name(&mount.source);
         let root = Path::new("/sys/fs/btrfs");
@@ -204,7 +204,7 @@ impl<'a> Walk<'a> {
     fn layer(&mut self, which: &str, directory: &str, place: &Place) {
         let path = Path::new(directory);
         if path.is_relative() {
-            // The kernel shows the name as it was typed, relative to a directory it does not show.
+            // The kernel shows the name as given to mount, relative to an unknown directory.
             self.notes.push(format!(
                 "the {which} layer {directory:?} of the overlay is a relative name and cannot be followed"
             ));
@@ -305,7 +305,7 @@ impl<'a> Walk<'a> {
             if is_memory(&mount.kind)
                 && let Some(device) = self.devices.iter_mut().find(|d| d.name == name)
             {
-                // A file in memory makes a disk in memory.
+                // A disk backed by a file in memory is a disk in memory.
                 device.kind = DeviceKind::Ram;
             }
             self.notes.push(format!("{name} is the file {backing} on {}", mount.kind));

@@ -1,25 +1,25 @@
-//! What the doctor says: one sentence with the figures it rests on, how bad it is, what to do, and the file it was read from.
+//! A finding of the doctor: a sentence with its figures, the severity, a remedy, and the file it was read from.
 
 use serde::Serialize;
 
-/// How bad it is, worst first.
+/// Severity, worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// A measurement here fails, or measures something else than storage.
+    /// A measurement here fails, or measures something other than storage.
     Error,
     /// A measurement here would be biased or scattered.
     Warning,
-    /// It changes results without spoiling them: keep it the same in everything that is compared.
+    /// Changes results without invalidating them: keep it the same in all runs that are compared.
     Notice,
-    /// It could not be seen.
+    /// The state could not be determined.
     Unknown,
-    /// It was looked at and is as it should be.
+    /// Examined and in order.
     Good,
 }
 
 impl Severity {
-    /// The word for it.
+    /// Its name in reports.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -31,14 +31,14 @@ impl Severity {
         }
     }
 
-    /// Whether a measurement would be spoilt.
+    /// Whether it would invalidate a measurement.
     #[must_use]
     pub fn spoils(self) -> bool {
         matches!(self, Self::Error | Self::Warning)
     }
 }
 
-/// What a finding is about, in the order of a report.
+/// Subject of a finding, in report order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Subject {
@@ -46,20 +46,20 @@ pub enum Subject {
     Place,
     /// The block devices below it.
     Device,
-    /// What else the machine is doing.
+    /// Other activity on the machine.
     Load,
     /// Processors: power, heat, clock, hypervisor.
     Processor,
     /// Main memory and write-back.
     Memory,
-    /// What this process may use.
+    /// Resource limits of this process.
     Limits,
-    /// What of a run can be observed.
+    /// Which means of observation are available.
     Observation,
 }
 
 impl Subject {
-    /// The word for it.
+    /// Its name in reports.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -74,42 +74,42 @@ impl Subject {
     }
 }
 
-/// A figure that a finding rests on.
+/// A figure in a finding's sentence.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figure {
-    /// What it is: "used", "steal".
+    /// Name: "used", "steal".
     pub name: &'static str,
-    /// The figure.
+    /// In `unit`.
     pub value: f64,
-    /// Its unit: "bytes", "ratio", "%", "ms".
+    /// "bytes", "ratio", "%" or "ms".
     pub unit: &'static str,
 }
 
-/// One thing that was looked at.
+/// The result of examining one thing.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
-    /// Stable word: "space-fill". docs/doctor.md has the list.
+    /// Stable code such as "space-fill", listed in docs/doctor.md.
     pub code: &'static str,
-    /// What it is about.
+    /// The area it belongs to.
     pub subject: Subject,
-    /// How bad it is.
+    /// How much it affects a measurement.
     pub severity: Severity,
-    /// For a person: what was found, with its figures.
+    /// For people: the observation, with its figures.
     pub sentence: String,
-    /// What to do about it; empty where there is nothing to be done.
+    /// What to do about it; empty if there is nothing to do.
     pub remedy: String,
-    /// A command that does it, or the first step of it; empty where there is none.
+    /// A command for the remedy or its first step; empty if there is none.
     pub command: String,
     /// The file it was read from.
     pub source: String,
-    /// Whether the user's rights are what hides it (only with [`Severity::Unknown`]).
+    /// Whether missing rights hide the state (only with [`Severity::Unknown`]).
     pub forbidden: bool,
     /// The figures of the sentence.
     pub figures: Vec<Figure>,
 }
 
 impl Finding {
-    /// The subject is its check's and is set where the check is called.
+    /// The subject is that of the check, set by the caller.
     fn new(severity: Severity, code: &'static str, source: &str, sentence: impl Into<String>) -> Self {
         Self {
             code,
@@ -140,7 +140,7 @@ impl Finding {
         Self::new(Severity::Good, code, source, sentence)
     }
 
-    /// This machine does not tell. `what` completes "not told here: ".
+    /// The machine does not show it. `what` completes "not told here: ".
     pub(super) fn untold(code: &'static str, source: &str, what: impl Into<String>) -> Self {
         Self::new(Severity::Unknown, code, source, what)
     }

@@ -1,14 +1,14 @@
-//! The machine's counters at one moment, and what two looks less than a second apart say about other work: processor time, the
-//! disks' traffic and who causes it, swapping, throttling. Time is the kernel's own uptime, so that a test can make it.
+//! Snapshots of the machine's counters. Two of them, less than a second apart, show other activity: processor time, disk I/O and its
+//! processes, swapping, throttling. Time is the kernel's uptime, so that tests can set it.
 
 use crate::files::KernelFiles;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Bytes of a sector in /proc/diskstats, on every device.
+/// Sector size in /proc/diskstats, for every device.
 const SECTOR_BYTES: u64 = 512;
 
-/// Counters at one moment. What cannot be read is `None`.
+/// Counters at one point in time. Unreadable ones are `None`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Look {
     uptime_s: Option<f64>,
@@ -40,21 +40,21 @@ struct Process {
     bytes: u64,
 }
 
-/// What happened between two looks.
+/// The difference between two snapshots.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sample {
     before: Look,
     after: Look,
 }
 
-/// A disk's traffic during a sample.
+/// I/O of a disk during a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Traffic {
     /// Requests per second.
     pub rate_iops: f64,
     /// Bytes per second.
     pub rate_bytes: f64,
-    /// Share of the time during which at least one request was with the device, 0..=1.
+    /// Share of the time with at least one request in flight at the device, 0..=1.
     pub busy: f64,
 }
 
@@ -71,20 +71,19 @@ impl Look {
         }
     }
 
-    /// Total ticks and stolen ones since boot.
+    /// Stolen ticks as a share of all ticks since boot.
     pub(super) fn stolen_since_boot(&self) -> Option<f64> {
         self.ticks.filter(|t| t.all > 0).map(|t| t.steal as f64 / t.all as f64)
     }
 
-    /// How often processors were slowed down for their temperature since boot.
+    /// Number of thermal throttling events since boot.
     pub(super) fn throttled(&self) -> Option<u64> {
         self.throttled
     }
 }
 
 impl Ticks {
-    /// First line of /proc/stat: user nice system idle iowait irq softirq steal. The guests' time that follows is contained in
-    /// user and nice.
+    /// First line of /proc/stat: user nice system idle iowait irq softirq steal. The guest time that follows is part of user and nice.
     fn parse(text: &str) -> Option<Self> {
         let fields = text.lines().next()?.strip_prefix("cpu ")?;
         let ticks: Vec<u64> =
@@ -105,7 +104,7 @@ fn disk(line: &str) -> Option<((u32, u32), Disk)> {
     Some((number, Disk { ios, bytes: sectors.saturating_mul(SECTOR_BYTES), busy_ms: at(9)? }))
 }
 
-/// What each process that we may look at has read from and written to storage; kernel threads have no such figures.
+/// Storage I/O of each process that this user may inspect; kernel threads have no such figures.
 fn processes(files: &dyn KernelFiles) -> BTreeMap<u32, Process> {
     let own = files.read_link(Path::new("/proc/self")).ok();
     let pids = files.list(Path::new("/proc")).unwrap_or_default();
@@ -123,13 +122,13 @@ fn processes(files: &dyn KernelFiles) -> BTreeMap<u32, Process> {
     known.collect()
 }
 
-/// Pages that went to or came from swap.
+/// Pages swapped in or out.
 fn swapped_pages(vmstat: &str) -> Option<u64> {
     let field = |name: &str| vmstat.lines().find_map(|l| l.strip_prefix(name)?.trim().parse::<u64>().ok());
     Some(field("pswpin ")?.saturating_add(field("pswpout ")?))
 }
 
-/// The counters of all processors; a package's counter shows at each of its processors, so of those the largest counts.
+/// Sum over all processors; a package's counter appears at each of its processors, so the largest of them counts.
 fn throttled(files: &dyn KernelFiles) -> Option<u64> {
     let root = Path::new("/sys/devices/system/cpu");
     let names = files.list(root).ok()?;
@@ -150,17 +149,17 @@ impl Sample {
         &self.after
     }
 
-    /// Its length; `None` if the machine's time cannot be read or has not moved.
+    /// Length of the sample; `None` if the uptime cannot be read or has not advanced.
     pub(super) fn seconds(&self) -> Option<f64> {
         Some(self.after.uptime_s? - self.before.uptime_s?).filter(|s| *s > 0.0)
     }
 
-    /// Share of the processors' time that somebody used, 0..=1.
+    /// Share of processor time in use, 0..=1.
     pub(super) fn cpu_busy(&self) -> Option<f64> {
         self.ticks(|t| t.busy).map(|(n, all)| n as f64 / all as f64)
     }
 
-    /// Ticks that the hypervisor gave to others, and all.
+    /// Ticks stolen by the hypervisor, and all ticks.
     pub(super) fn stolen(&self) -> Option<(u64, u64)> {
         self.ticks(|t| t.steal)
     }
@@ -171,7 +170,7 @@ impl Sample {
         Some((figure(&after).saturating_sub(figure(&before)), all))
     }
 
-    /// What a disk did. We ourselves read and write nothing during a sample, so it is all others'.
+    /// A disk's I/O. We do no I/O during a sample, so all of it is by others.
     pub(super) fn traffic(&self, number: (u32, u32)) -> Option<Traffic> {
         let (before, after) = (self.before.disks.get(&number)?, self.after.disks.get(&number)?);
         let seconds = self.seconds()?;
@@ -182,7 +181,7 @@ impl Sample {
         })
     }
 
-    /// Processes that read or wrote, by bytes per second, most first.
+    /// Processes that read or wrote, by bytes per second, highest first.
     pub(super) fn issuers(&self) -> Vec<(&str, f64)> {
         let Some(seconds) = self.seconds() else { return Vec::new() };
         let moved = |(pid, process): (&u32, &'_ Process)| {
@@ -205,7 +204,7 @@ impl Sample {
         Some(self.after.swapped_pages?.saturating_sub(self.before.swapped_pages?))
     }
 
-    /// How often processors were slowed down for their temperature meanwhile.
+    /// Number of thermal throttling events during the sample.
     pub(super) fn throttled(&self) -> Option<u64> {
         Some(self.after.throttled?.saturating_sub(self.before.throttled?))
     }

@@ -1,8 +1,8 @@
-//! What on this machine would spoil a measurement at a path, and how to mend it. Each check is a file of `checks` and looks at one
-//! subject: it reads the kernel's files through [`KernelFiles`], so that a test brings a machine of its own, and answers with
-//! findings. Nothing is opened for writing and nothing is changed.
+//! What on this machine would spoil a measurement at a path, and how to fix it. Each check is a file of `checks` and covers one subject:
+//! it reads the kernel's files through [`KernelFiles`], which tests replace, and returns findings. Nothing is opened for writing and
+//! nothing is changed.
 //!
-//! Where a threshold is chosen, the comment beside it says by what reasoning.
+//! A comment beside each threshold gives the reason for its value.
 
 mod checks;
 mod finding;
@@ -22,39 +22,39 @@ use serde::Serialize;
 use std::path::Path;
 use std::time::Duration;
 
-/// Time between the two looks at the machine's counters. The kernel counts processor time in ticks of 10 ms, so a shorter sample
-/// could not tell one percent of two processors.
+/// Time between the two snapshots of the machine's counters. The kernel counts processor time in ticks of 10 ms, so a shorter sample
+/// could not resolve one percent of two processors.
 const SAMPLE: Duration = Duration::from_millis(700);
 
-/// What was found at a path.
+/// Result of examining a path.
 #[derive(Clone, Debug, Serialize)]
 pub struct Examination {
     /// The path, without symbolic links.
     pub path: String,
     /// Type of its file system.
     pub file_system: String,
-    /// Where that is mounted.
+    /// Mount point of that file system.
     pub mount_point: String,
-    /// The block devices below, nearest first; empty where there is none.
+    /// The block devices below, nearest first; may be empty.
     pub devices: Vec<String>,
-    /// What is not known about the devices, or why there is none.
+    /// What is unknown about the devices, or why there is none.
     pub devices_note: Option<String>,
-    /// Effective user id; `None` if the kernel does not tell.
+    /// Effective user id; `None` if the kernel does not report it.
     pub uid: Option<u32>,
-    /// Length of the sample, s.
+    /// Length of the sample in seconds.
     pub sample_s: Option<f64>,
-    /// Everything that was looked at, worst first, then by subject.
+    /// All findings, worst first, then by subject.
     pub findings: Vec<Finding>,
 }
 
 impl Examination {
-    /// Whether a measurement here would be spoilt.
+    /// Whether a measurement here would be invalid.
     #[must_use]
     pub fn spoilt(&self) -> bool {
         self.findings.iter().any(|f| f.severity.spoils())
     }
 
-    /// How many findings there are of a severity.
+    /// Number of findings of a severity.
     #[must_use]
     pub fn count(&self, severity: Severity) -> usize {
         self.findings.iter().filter(|f| f.severity == severity).count()
@@ -98,7 +98,7 @@ fn run(scene: &Scene) -> Examination {
             findings.push(finding);
         }
     }
-    // Stable: within a subject in the order of the table.
+    // Stable sort: within a subject in the order of the table.
     findings.sort_by_key(|f| (f.severity, f.subject));
     Examination {
         path: scene.path.display().to_string(),
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn every_complaint_says_what_to_do() {
-        // Everything that is bad on the fakes of the checks' own tests is looked at there; this one is the running machine.
+        // The checks' own tests cover every bad case on fakes; this one examines the running machine.
         let dir = tempfile::tempdir().expect("a directory");
         let found = examine(dir.path());
         assert!(found.sample_s.is_some_and(|s| s > 0.3), "{:?}", found.sample_s);

@@ -1,5 +1,5 @@
-//! What every check sees: the machine's files, the stack of devices below the path, the environment document of a run, and a short
-//! sample of the machine's counters. It reads on demand and changes nothing.
+//! Input of every check: the machine's files, the stack of devices below the path, the environment document of a run, and a short sample
+//! of the machine's counters. Files are read on demand; nothing is changed.
 
 use super::look::Sample;
 use crate::device::{Device, DeviceKind, DeviceStack};
@@ -8,31 +8,31 @@ use serde_json::Value;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// See the file's head.
+/// Input of a check.
 pub(super) struct Scene<'a> {
     pub files: &'a dyn KernelFiles,
-    /// Without any symbolic link.
+    /// Without symbolic links.
     pub path: PathBuf,
     pub stack: DeviceStack,
-    /// What `fathom` stores with every run, see docs/formats/environment.md.
+    /// The document stored with every run, see docs/formats/environment.md.
     pub environment: Value,
     pub sample: Sample,
-    /// Effective user id; `None` if the kernel does not tell.
+    /// Effective user id; `None` if the kernel does not report it.
     pub uid: Option<u32>,
 }
 
-/// What reading a file came to.
+/// Result of reading a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// Its text, trimmed; it may be empty.
+    /// Its trimmed text, possibly empty.
     Text(String),
-    /// It is not there, or has no answer.
+    /// The file does not exist, or reading it fails.
     Absent,
-    /// This user may not.
+    /// This user may not read it.
     Forbidden,
 }
 
-/// A device that has a queue of its own: everything but a partition.
+/// A device with its own queue: everything but a partition.
 pub(super) struct Queue<'a> {
     pub device: &'a Device,
     /// Its entry in the environment document.
@@ -45,7 +45,7 @@ impl Scene<'_> {
         self.files.trimmed(path.as_ref())
     }
 
-    /// A file's number.
+    /// A file's content as a number.
     pub fn number(&self, path: impl AsRef<Path>) -> Option<f64> {
         self.text(path)?.parse().ok()
     }
@@ -64,7 +64,7 @@ impl Scene<'_> {
         self.files.list(path.as_ref()).unwrap_or_default()
     }
 
-    /// A figure of the environment document by its dotted name.
+    /// A value of the environment document by its dotted name.
     pub fn known(&self, name: &str) -> Option<&Value> {
         name.split('.').try_fold(&self.environment, |value, part| value.get(part)).filter(|v| !v.is_null())
     }
@@ -87,7 +87,7 @@ impl Scene<'_> {
         self.stack.mount.as_ref().is_some_and(|m| m.has_option(option))
     }
 
-    /// Where it is mounted.
+    /// The mount point of the path.
     pub fn mount_point(&self) -> &str {
         self.stack.mount.as_ref().map_or("/", |m| m.mount_point.as_str())
     }
@@ -102,7 +102,7 @@ impl Scene<'_> {
             .collect()
     }
 
-    /// Names of running programs and kernel threads, with their process numbers.
+    /// Names of running programs and kernel threads, with their PIDs.
     pub fn programs(&self) -> Vec<(u32, String)> {
         let pids = self.list("/proc").into_iter().filter_map(|name| name.parse::<u32>().ok());
         pids.filter_map(|pid| Some((pid, self.text(format!("/proc/{pid}/comm"))?))).collect()
@@ -123,7 +123,7 @@ impl Queue<'_> {
         &self.device.name
     }
 
-    /// A figure of its entry.
+    /// A string of its environment entry.
     pub fn word(&self, name: &str) -> Option<&str> {
         self.entry.get(name)?.as_str()
     }
@@ -141,12 +141,12 @@ impl Queue<'_> {
         self.device.sys.join(below)
     }
 
-    /// The short name of such a file, for a person.
+    /// Short name of such a file, for messages.
     pub fn short(&self, below: &str) -> String {
         format!("/sys/block/{}/{below}", self.device.name)
     }
 
-    /// Whether it is made of software: loop, device mapper, md, memory.
+    /// Whether it is implemented in software: loop, device mapper, md, memory.
     pub fn is_virtual(&self) -> bool {
         self.device.kind != DeviceKind::Disk
     }

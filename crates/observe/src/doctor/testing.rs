@@ -1,4 +1,4 @@
-//! For the tests of the checks: a machine on which everything is in order, to be spoilt in one place, and ways to call a check on it.
+//! For the tests of the checks: a healthy machine, to be changed in one aspect, and functions that call a check on it.
 
 use super::checks::ALL;
 use super::finding::{Finding, Severity};
@@ -39,7 +39,7 @@ pub(super) fn machine() -> Fake {
     fake
 }
 
-/// A file system of so many GiB, used and free, with a million inodes of which half are free.
+/// A file system with these sizes in GiB and a million inodes, half of them free.
 pub(super) fn space(total_gib: u64, used_gib: u64, free_gib: u64) -> Space {
     Space {
         block_bytes: 4096,
@@ -154,24 +154,24 @@ pub(super) fn scene(fake: &Fake) -> Scene<'_> {
     scene_after(fake, before)
 }
 
-/// The scene at /data after an earlier look; the caller changes the machine in between.
+/// The scene at /data after an earlier snapshot; the caller changes the machine in between.
 pub(super) fn scene_after(fake: &Fake, before: Look) -> Scene<'_> {
     super::scene_of(fake, Path::new("/data"), Sample::between(before, Look::take(fake)), None)
 }
 
-/// What the check that owns `code` says under it.
+/// The findings with this code, from the check that owns it.
 pub(super) fn told(scene: &Scene, code: &str) -> Vec<Finding> {
     let check = ALL.iter().find(|c| c.codes.contains(&code)).expect("a check of that code");
     (check.find)(scene).into_iter().filter(|f| f.code == code).collect()
 }
 
-/// The only thing that is said under a code at /data, of the severity expected; its sentence must hold every one of the words.
+/// The only finding with this code at /data; it must have the expected severity, and its sentence must contain every word.
 #[track_caller]
 pub(super) fn says(fake: &Fake, code: &str, severity: Severity, words: &[&str]) -> Finding {
     one(&told(&scene(fake), code), severity, words)
 }
 
-/// As `says`, of findings at hand.
+/// As `says`, for given findings.
 #[track_caller]
 pub(super) fn one(found: &[Finding], severity: Severity, words: &[&str]) -> Finding {
     let [finding] = found else { panic!("not one finding: {found:#?}") };
@@ -185,7 +185,7 @@ pub(super) fn one(found: &[Finding], severity: Severity, words: &[&str]) -> Find
     finding.clone()
 }
 
-/// Nothing at all is said under a code at /data.
+/// Asserts that there is no finding with this code at /data.
 #[track_caller]
 pub(super) fn silent(fake: &Fake, code: &str) {
     let found = told(&scene(fake), code);

@@ -1,5 +1,5 @@
-//! Doubts about the conditions that a measurement was to have: a cold or a warm cache, files with data in them, a rate that is kept, a
-//! steady state, repetitions that agree, a machine that does not interrupt.
+//! Doubts about the conditions of a measurement: a cold or warm cache, files with data in them, a rate that is kept, a steady state,
+//! repetitions that agree, an undisturbed machine.
 
 use super::{grouped, phases_where};
 use crate::trust::{SPREAD, last_asked, missed, paced, spread, unbacked};
@@ -14,9 +14,9 @@ pub(super) fn of(run: &Run) -> Vec<Doubt> {
         .collect()
 }
 
-/// Cached share before the worst repetition of this intent.
+/// Cached share before the worst repetition with this intent.
 fn missed_by(phase: &Phase, intent: CacheIntent) -> Option<f64> {
-    // What lives in memory cannot be cold; that it is memory is said at once and for all.
+    // Files in memory cannot be cold; a separate doubt says that they are in memory.
     let of_it = phase.repetitions.iter().filter(|r| r.cache == intent && !r.physical.is_memory());
     of_it.filter_map(missed).max_by(|a, b| a.1.total_cmp(&b.1)).map(|(share, _)| share)
 }
@@ -138,7 +138,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// A clean read with something changed in its only repetition.
+    /// A run without doubts, with one change to its only repetition.
     fn with(change: impl FnOnce(&mut Repetition)) -> Run {
         let mut phase = phase("read", 100 * MIB, 100 * MIB);
         change(&mut phase.repetitions[0]);

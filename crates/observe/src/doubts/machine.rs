@@ -7,7 +7,7 @@ use fathom_record::origin::bytes_words;
 use fathom_record::{Doubt, Origin, Phase, Regime, Run};
 use serde_json::Value;
 
-/// Below this share of free space file systems place new files badly.
+/// Below this share of free space, file systems fragment new files.
 const LITTLE_SPACE: f64 = 0.1;
 
 pub(super) fn of(run: &Run, environment: &Value, seen: &Seen) -> Vec<Doubt> {
@@ -24,7 +24,7 @@ pub(super) fn of(run: &Run, environment: &Value, seen: &Seen) -> Vec<Doubt> {
     .collect()
 }
 
-/// A figure of the environment by its dotted name.
+/// A value of the environment by its dotted name.
 fn at<'a>(environment: &'a Value, name: &str) -> Option<&'a Value> {
     let found = name.split('.').try_fold(environment, |value, part| value.get(part));
     found.filter(|v| !v.is_null())
@@ -38,19 +38,19 @@ fn word<'a>(environment: &'a Value, name: &str) -> Option<&'a str> {
     at(environment, name)?.as_str()
 }
 
-/// Bytes of all files of a phase together, as it was planned: a file for each worker.
+/// Total size of a phase's files as planned, one file per worker.
 fn file_set_bytes(phase: &Phase) -> Option<u64> {
     Some(phase.axes.file_bytes?.saturating_mul(phase.axes.streams.unwrap_or(1).max(1)))
 }
 
-/// Bytes of all files that a phase was found to work on. Workers that share a set, and flows, have no file of their own.
+/// Total size of the files that a phase actually used. Workers that share a set, and flows, have no file of their own.
 fn touched_bytes(phase: &Phase) -> Option<u64> {
     let looked_at = phase.repetitions.iter().filter_map(|r| r.extents).map(|e| e.bytes);
     file_set_bytes(phase).into_iter().chain(looked_at).max().filter(|&bytes| bytes > 0)
 }
 
-/// Buffered I/O on files that fit into free memory can be served from there, even if the counters of this time do not tell. Where
-/// they prove that the device did it all, and where there is none, there is nothing to doubt.
+/// Buffered I/O on files that fit into free memory can be served from there, even if the counters do not show it. There is no doubt if
+/// the counters prove that the device did all of it, or if there is no device.
 fn fits_memory(run: &Run, environment: &Value) -> Option<Doubt> {
     let available = number(environment, "memory.available_bytes")?;
     let proven = |p: &Phase| {
@@ -180,7 +180,7 @@ mod tests {
         run_of(vec![phase("read", 100 * MIB, 100 * MIB)])
     }
 
-    /// Of one phase of which the kernel did not tell who served it.
+    /// A run of one phase without counters that show where its data came from.
     fn of_size(file_bytes: u64, streams: u64) -> Run {
         let mut run = run();
         run.phases[0].repetitions[0].physical = Physical::default();
@@ -223,7 +223,7 @@ mod tests {
         let mut run = run();
         run.phases[0].axes.file_bytes = Some(100 * MIB);
         none_in(&run, &environment, &Seen::default());
-        // A second repetition that nobody proved, and a phase of a smaller file: that one is named.
+        // A second repetition without counters, and a phase with a smaller file: the doubt names that phase.
         let mut other = run.phases[0].clone();
         other.axes.file_bytes = Some(64 * MIB);
         other.seq = 1;

@@ -1,9 +1,8 @@
-//! What makes a run doubtful, as sentences with figures and advice. Pure: from the run, its environment and what was seen
-//! beside it to a list; no number of the run is changed by it.
+//! Reasons to doubt a run, as sentences with figures and advice. A pure function of the run, its environment and further observations; it
+//! changes no number of the run.
 //!
-//! Phases with the same trouble share one sentence. Whether a check fails is decided in [`trust`](crate::trust), which tells of every
-//! check, passed or not; here is said what follows. The codes are stable words for machines; docs/formats/record-json.md
-//! lists them.
+//! Phases with the same problem share one sentence. [`trust`](crate::trust) decides whether a check fails and reports every check, passed
+//! or not; here the consequences are described. The codes are stable; docs/formats/record-json.md lists them.
 
 mod conditions;
 mod impossible;
@@ -15,27 +14,24 @@ use crate::words::sentence;
 use fathom_record::{Doubt, Phase, Run};
 use serde_json::Value;
 
-/// Figures that a run does not hold and a doubt needs. Everything may be left empty.
+/// Figures for doubts that are not part of a run. All are optional.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Seen {
-    /// Per phase, by its `seq`: the share of the CPU time that the hypervisor took, 0..=1
+    /// CPU time stolen by the hypervisor as a share, 0..=1, by the `seq` of the phase
     /// ([`Snapshot::steal_share`](crate::counters::Snapshot::steal_share)).
     pub steal: Vec<(u32, f64)>,
-    /// Per phase, by its `seq`: how other programs used the processors
-    /// ([`Snapshot::crowd`](crate::counters::Snapshot::crowd)).
+    /// Processor use by other programs, by the `seq` of the phase ([`Snapshot::crowd`](crate::counters::Snapshot::crowd)).
     pub crowds: Vec<(u32, Crowd)>,
-    /// What compression leaves of the data that is written by the rule it is made by, 0..=1 (1 = nothing to gain); `None` if
-    /// nobody knows.
+    /// Expected compressed share of the written data according to its generation rule, 0..=1 (1 = incompressible); `None` if unknown.
     pub compressed_share: Option<f64>,
-    /// What zstd leaves of a sample of that data ([`share_left`](crate::compressible::share_left)).
+    /// Measured compressed share of a sample of that data ([`share_left`](crate::compressible::share_left)).
     pub sampled_share: Option<f64>,
-    /// What compression leaves of the data that files were laid out with before they were read, by its rule or of a sample, whichever
-    /// is less; `None` if nothing that was laid out is read.
+    /// Compressed share of the data that files were laid out with before they were read, by rule or by sample, whichever is less; `None`
+    /// if no laid-out data is read.
     pub laid_out_share: Option<f64>,
 }
 
-/// The reasons for doubt about a run, or about the part of it that is there so far. The environment is the one captured for
-/// this run.
+/// The doubts about a run, complete or still in progress. The environment must be the one captured for this run.
 #[must_use]
 pub fn of(run: &Run, environment: &Value, seen: &Seen) -> Vec<Doubt> {
     let mut all = phases::of(run, seen);
@@ -50,7 +46,7 @@ fn about_run(code: &str, sentence: String) -> Doubt {
     Doubt { code: code.into(), phase: None, sentence }
 }
 
-/// A doubt shared by phases: about the one if it is one, else about the run.
+/// A doubt shared by phases: about the phase if it is only one, else about the run.
 fn grouped(code: &str, phases: &[&Phase], text: &str) -> Doubt {
     let phase = if let [only] = phases { Some(only.seq) } else { None };
     Doubt { code: code.into(), phase, sentence: sentence(text) }

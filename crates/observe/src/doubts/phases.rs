@@ -1,4 +1,4 @@
-//! Doubts that follow from what happened in the phases.
+//! Doubts that follow from events in the phases.
 
 use super::{Seen, grouped, phases_where};
 use crate::foreign::{self, Foreign};
@@ -8,7 +8,7 @@ use fathom_record::doubt::STOOD_STILL;
 use fathom_record::origin::bytes_words;
 use fathom_record::{Doubt, Ending, Phase, Regime, Run, Status};
 
-/// Below this a phase is as long as a scheduler's tick or a timer's slack.
+/// A shorter phase is no longer than a scheduler tick or timer slack.
 pub(crate) const SHORT_NS: u64 = 10_000_000;
 
 pub(super) fn of(run: &Run, seen: &Seen) -> Vec<Doubt> {
@@ -73,7 +73,7 @@ fn no_counters(run: &Run) -> Option<Doubt> {
         p.repetitions.last().is_some_and(|r| r.bytes() > 0) && p.origin().regime == Regime::Unknown
     });
     let why = blind.first()?.origin().evidence;
-    // What a server does with O_DIRECT is not known either.
+    // What a server does with O_DIRECT is unknown, too.
     let counted = blind.iter().flat_map(|p| &p.repetitions).all(|r| !r.physical.devices.is_empty());
     let text = format!(
         "for {} it is not known whether the data came from memory or from a device: {why}.{}",
@@ -160,7 +160,7 @@ fn crowded(run: &Run, seen: &Seen) -> Option<Doubt> {
     Some(grouped("busy-processors", &phases, &text))
 }
 
-/// The first of all: whatever else is told of the phase, this may be why.
+/// Comes first: it may explain all other doubts about the phase.
 fn stood_still(run: &Run) -> Option<Doubt> {
     let still = phases_where(run, |p| p.stood_still_ns().is_some());
     let longest = still.iter().filter_map(|p| p.stood_still_ns()).max()?;
@@ -180,7 +180,7 @@ fn interrupted(run: &Run) -> Option<Doubt> {
     let failed = phases_where(run, Phase::failed);
     let text = match run.status {
         Status::Interrupted => {
-            // A phase that was cut short or broke off was not measured.
+            // A phase that was cut short or failed was not measured.
             let whole = phases_where(run, |p| !p.failed() && !was_cut(p)).len();
             let phases = if whole == 1 { "phase" } else { "phases" };
             format!("a signal ended the run after {whole} {phases}; what was measured until then is kept.")

@@ -1,11 +1,11 @@
-//! Runs for the tests of the rules: clean ones, to which a test adds the one thing its rule looks for.
+//! Runs for the tests of the rules: clean ones, to which a test adds what its rule looks for.
 
 use super::{Seen, of};
 use fathom_record::{Axes, Clock, DeviceDelta, Doubt, Phase, Physical, Repetition, Run, Status, Worker};
 use serde_json::Value;
 
-/// A phase of 100 ms with one worker that asked for so many bytes, of which the device moved `moved`. It reads, unless its name
-/// says that it writes.
+/// A phase of 100 ms with one worker that requested `asked` bytes, of which the device moved `moved`. It reads, unless its name says that
+/// it writes.
 pub(crate) fn phase(name: &str, asked: u64, moved: u64) -> Phase {
     let writes = name.contains("write");
     let (read, written) = if writes { (0, moved) } else { (moved, 0) };
@@ -42,17 +42,17 @@ pub(crate) fn run_of(phases: Vec<Phase>) -> Run {
     Run { status: Status::Completed, phases: numbered.collect(), clock, ..Run::default() }
 }
 
-/// The doubts on a machine of which nothing is known.
+/// The doubts on an unknown machine.
 pub(crate) fn doubts(run: &Run, seen: &Seen) -> Vec<Doubt> {
     of(run, &Value::Null, seen)
 }
 
-/// The one doubt there is, which must have this code.
+/// The only doubt, which must have this code.
 pub(crate) fn code(run: &Run, seen: &Seen, code: &str) -> Doubt {
     code_in(run, &Value::Null, seen, code)
 }
 
-/// The same in an environment.
+/// As `code`, in an environment.
 pub(crate) fn code_in(run: &Run, environment: &Value, seen: &Seen, code: &str) -> Doubt {
     let mut found = of(run, environment, seen);
     assert_eq!(found.iter().map(|d| d.code.as_str()).collect::<Vec<_>>(), [code], "{found:?}");
@@ -66,12 +66,12 @@ pub(crate) fn code_in(run: &Run, environment: &Value, seen: &Seen, code: &str) -
     doubt
 }
 
-/// There must be none.
+/// Asserts that there is no doubt.
 pub(crate) fn none(run: &Run, seen: &Seen) {
     none_in(run, &Value::Null, seen);
 }
 
-/// The same in an environment.
+/// As `none`, in an environment.
 pub(crate) fn none_in(run: &Run, environment: &Value, seen: &Seen) {
     assert_eq!(of(run, environment, seen), []);
 }

@@ -6,20 +6,20 @@ use crate::sha256;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
-/// Bytes of a sector in sysfs sizes, on every device.
+/// Sector size in sysfs, for every device.
 const SECTOR_BYTES: u64 = 512;
 
 pub(super) fn capture(doc: &mut Document, stack: &DeviceStack) {
     let all: Vec<Value> = stack.devices.iter().map(|d| describe(doc, d)).collect();
     let why = stack.note.clone().unwrap_or_else(|| "no block device was found".into());
     doc.set("devices", (!all.is_empty()).then_some(all), &why);
-    // No remark is the normal case, nothing that is missing.
+    // Having no note is normal; the key is not listed as missing.
     doc.root.insert("devices_note".into(), stack.note.clone().into());
 }
 
 fn describe(doc: &Document, device: &Device) -> Value {
     let text = |path: PathBuf| doc.files.trimmed(&path);
-    // A partition has neither queue nor model: they are its disk's.
+    // A partition has no queue or model; those of its disk are used.
     let disk: &Path = match device.kind {
         DeviceKind::Partition => device.sys.parent().unwrap_or(&device.sys),
         _ => &device.sys,
@@ -78,7 +78,7 @@ fn describe(doc: &Document, device: &Device) -> Value {
     Value::Object(entry)
 }
 
-/// The scheduler's own knobs, which vanish with it.
+/// The scheduler's tunables, which exist only while it is active.
 fn tunables(doc: &Document, dir: &Path) -> Value {
     let names = doc.files.list(dir).unwrap_or_default();
     names
@@ -88,7 +88,7 @@ fn tunables(doc: &Document, dir: &Path) -> Value {
         .into()
 }
 
-/// How the disk is attached, as its place in the device tree tells.
+/// How the disk is attached, from its position in the device tree.
 fn transport(disk: &Path) -> Option<&'static str> {
     let path = disk.to_string_lossy();
     let known = [
@@ -109,8 +109,7 @@ fn transport(disk: &Path) -> Option<&'static str> {
     known.iter().find(|(part, _)| path.contains(part)).map(|&(_, name)| name)
 }
 
-/// The serial number: NVMe and virtio have a file for it, SCSI and ATA a page of vital product data whose first four bytes are
-/// its head.
+/// The serial number: a file for NVMe and virtio, a page of vital product data with a header of four bytes for SCSI and ATA.
 fn serial(doc: &Document, disk: &Path) -> Option<String> {
     let plain = ["device/serial", "serial"].iter().find_map(|n| doc.files.trimmed(&disk.join(n)));
     plain.or_else(|| {

@@ -1,4 +1,4 @@
-//! Processors: model, number, caches, frequency control, NUMA, and whether they are a hypervisor's.
+//! Processors: model, number, caches, frequency control, NUMA, and whether they are virtual.
 
 use super::{Document, unreadable};
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ pub(super) fn capture(doc: &mut Document, signature: Option<String>) {
     doc.set("cpu.numa_nodes", nodes, &unreadable("/sys/devices/system/node/online"));
 }
 
-/// A line "name : value" of /proc/cpuinfo; the first processor's.
+/// The first processor's value of a line "name : value" in /proc/cpuinfo.
 fn field(info: &str, name: &str) -> Option<String> {
     info.lines().find_map(|line| {
         let (key, value) = line.split_once(':')?;
@@ -42,7 +42,7 @@ fn field(info: &str, name: &str) -> Option<String> {
     })
 }
 
-/// How many numbers a list like "0-3,8" has.
+/// How many CPUs a list like "0-3,8" has.
 fn cpus_in(list: &str) -> Option<u64> {
     let count = |part: &str| -> Option<u64> {
         let (from, to) = part.split_once('-').unwrap_or((part, part));
@@ -52,7 +52,7 @@ fn cpus_in(list: &str) -> Option<u64> {
     list.split(',').map(count).sum()
 }
 
-/// The caches of the first processor, which on nearly every machine stand for all.
+/// The caches of the first processor, taken as typical of all.
 fn caches(doc: &Document) -> Option<Value> {
     let root = Path::new(ROOT).join("cpu0/cache");
     let mut all = Vec::new();
@@ -82,7 +82,7 @@ fn size_bytes(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// The values of a cpufreq file over all processors: normally one, else all of them with commas.
+/// The values of a cpufreq file over all processors: normally one, otherwise several separated by commas.
 fn distinct(doc: &Document, name: &str) -> Option<String> {
     let is_cpu = |n: &&String| {
         n.strip_prefix("cpu").is_some_and(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()))
@@ -94,7 +94,7 @@ fn distinct(doc: &Document, name: &str) -> Option<String> {
     (!values.is_empty()).then(|| values.into_iter().collect::<Vec<_>>().join(","))
 }
 
-/// Whether the processors may run faster than their nominal frequency. Intel's own driver tells the opposite.
+/// Whether the processors may exceed their nominal frequency. The file of Intel's driver has the opposite meaning.
 fn boost(doc: &mut Document) {
     let flag = |path: &str| doc.files.trimmed(Path::new(path)).map(|t| t == "1");
     let general = flag("/sys/devices/system/cpu/cpufreq/boost");
@@ -102,7 +102,7 @@ fn boost(doc: &mut Document) {
     doc.set("cpu.boost", general.or(intel), "the frequency driver does not tell");
 }
 
-/// "none" on a machine of its own, otherwise the hypervisor's name as far as it is told.
+/// "none" on a physical machine, otherwise the hypervisor's name if known.
 fn hypervisor(doc: &mut Document, flag: Option<bool>, signature: Option<String>) {
     let text = |path: &str| doc.files.trimmed(Path::new(path));
     let xen = text("/sys/hypervisor/type");
@@ -135,26 +135,26 @@ fn hypervisor(doc: &mut Document, flag: Option<bool>, signature: Option<String>)
     );
 }
 
-/// The name a hypervisor gives in the CPUID leaf reserved for it: "KVMKVMKVM".
+/// The hypervisor's signature in its reserved CPUID leaf: "KVMKVMKVM".
 #[cfg(target_arch = "x86_64")]
 pub(super) fn hypervisor_signature() -> Option<String> {
     use std::arch::x86_64::__cpuid;
-    // On older compilers the call counts as unsafe, on newer ones it does not.
+    // Older compilers require unsafe for this call, newer ones do not.
     #[allow(unused_unsafe)]
-    // SAFETY: every x86-64 processor has CPUID, and leaf 1 is always there.
+    // SAFETY: every x86-64 processor has CPUID with leaf 1.
     let features = unsafe { __cpuid(1) };
     if features.ecx & (1 << 31) == 0 {
         return None;
     }
     #[allow(unused_unsafe)]
-    // SAFETY: as above; bit 31 of leaf 1 says that this leaf is there.
+    // SAFETY: as above; bit 31 of leaf 1 guarantees this leaf.
     let leaf = unsafe { __cpuid(0x4000_0000) };
     let bytes: Vec<u8> = [leaf.ebx, leaf.ecx, leaf.edx].iter().flat_map(|r| r.to_le_bytes()).collect();
     let name: String = bytes.iter().filter(|b| b.is_ascii_graphic()).map(|&b| char::from(b)).collect();
     Some(if name.is_empty() { "unknown".into() } else { name })
 }
 
-/// Other processors have no such leaf.
+/// Other architectures have no such leaf.
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) fn hypervisor_signature() -> Option<String> {
     None

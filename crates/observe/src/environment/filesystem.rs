@@ -1,4 +1,4 @@
-//! The file system under test: what it is, how it is mounted, how full it is.
+//! The file system under test: its type, mount options and fill level.
 
 use super::Document;
 use crate::device::DeviceStack;
@@ -27,7 +27,7 @@ pub(super) fn capture(doc: &mut Document, dir: &Path, stack: &DeviceStack) {
     of_mount(doc, stack);
 }
 
-/// The link in /dev/disk/by-uuid that leads to a device.
+/// The name in /dev/disk/by-uuid that links to a device.
 fn uuid_of(doc: &Document, device: &str) -> Option<Value> {
     let dir = Path::new("/dev/disk/by-uuid");
     let leads = |uuid: &&String| {
@@ -38,8 +38,8 @@ fn uuid_of(doc: &Document, device: &str) -> Option<Value> {
     doc.files.list(dir).ok()?.iter().find(leads).map(|u| u.clone().into())
 }
 
-/// Read-ahead and the cap of dirty memory belong to the mount, not to the disk, where the file system hides its devices (btrfs, NFS,
-/// FUSE).
+/// Where the file system hides its devices (btrfs, NFS, FUSE), read-ahead and the limit of dirty memory belong to the mount, not to the
+/// disk.
 fn of_mount(doc: &mut Document, stack: &DeviceStack) {
     let Some(mount) = &stack.mount else {
         for name in ["read_ahead_kb", "dirty_limit_strict", "dirty_limit_bytes"] {

@@ -1,4 +1,4 @@
-//! What this process may use at most: control groups of both versions, and the classic limits.
+//! Resource limits of this process: control groups of both versions, and the classic limits.
 
 use super::{Document, unreadable};
 use crate::device::mount::{self, Mount};
@@ -23,10 +23,10 @@ pub(super) fn capture(doc: &mut Document) {
     doc.set("limits.capabilities", capabilities, &unreadable("/proc/self/status"));
 }
 
-/// Where this process's control groups are: one directory for version 2, one per controller for version 1.
+/// Location of this process's control groups: one directory for version 2, one per controller for version 1.
 struct Groups {
     mounts: Vec<Mount>,
-    /// (controllers, path) of /proc/self/cgroup; version 2 has no controllers there.
+    /// (controllers, path) of /proc/self/cgroup; for version 2 the controllers are empty.
     memberships: Vec<(String, String)>,
 }
 
@@ -41,7 +41,7 @@ impl Groups {
         Self { mounts, memberships: text.lines().filter_map(line).collect() }
     }
 
-    /// The directories of a controller, innermost first up to the mount: a limit anywhere on the way holds.
+    /// The directories of a controller, from the innermost up to the mount: a limit on any level applies.
     fn directories(&self, controller: Option<&str>) -> Vec<PathBuf> {
         let of_controller =
             |list: &str| controller.map_or(list.is_empty(), |c| list.split(',').any(|w| w == c));
@@ -60,14 +60,14 @@ impl Groups {
         inside.ancestors().map(|a| top.join(a)).collect()
     }
 
-    /// A file in our own group, by its name in version 2 or in version 1.
+    /// A file of our own group, by its name in version 2 or in version 1.
     fn own(&self, controller: &str, v2: &str, v1: &str, doc: &Document) -> Option<String> {
         let first = |dirs: Vec<PathBuf>, name: &str| doc.files.trimmed(&dirs.first()?.join(name));
         first(self.directories(None), v2).or_else(|| first(self.directories(Some(controller)), v1))
     }
 
     fn memory_max_bytes(&self, doc: &Document) -> Option<u64> {
-        // Version 1 says "no limit" with a number close to 2^63.
+        // Version 1 represents "no limit" by a number close to 2^63.
         let number = |path: PathBuf| doc.files.trimmed(&path)?.parse::<u64>().ok().filter(|&n| n < 1 << 62);
         let v2 = self.directories(None).into_iter().filter_map(|d| number(d.join("memory.max")));
         let v1 = self
@@ -85,13 +85,13 @@ impl Groups {
         });
         let v1 = self.directories(Some("cpu")).into_iter().filter_map(|d| {
             let read = |name: &str| doc.files.trimmed(&d.join(name))?.parse::<f64>().ok();
-            // -1 is "no limit".
+            // -1 means no limit.
             Some(read("cpu.cfs_quota_us").filter(|&q| q > 0.0)? / read("cpu.cfs_period_us")?)
         });
         v2.chain(v1).filter(|c| c.is_finite()).min_by(f64::total_cmp)
     }
 
-    /// The lines of io.max, or of version 1's throttle files under their names.
+    /// The lines of io.max, or of version 1's throttle files, prefixed by their names.
     fn io_max(&self, doc: &Document) -> Option<Value> {
         let mut found = Map::new();
         let mut look = |dirs: Vec<PathBuf>, names: &[&str]| {
@@ -109,7 +109,7 @@ impl Groups {
     }
 }
 
-/// /proc/self/limits: a table whose columns are at fixed places, because the names hold spaces.
+/// /proc/self/limits: a table with fixed column positions, because the names contain spaces.
 fn ulimits(doc: &mut Document) {
     let text = doc.files.trimmed(Path::new("/proc/self/limits")).unwrap_or_default();
     let mut all = Map::new();

@@ -1,4 +1,4 @@
-//! Main memory and the knobs of write-back.
+//! Main memory and the write-back settings.
 
 use super::{Document, unreadable};
 use crate::counters::meminfo_kib;
@@ -38,7 +38,7 @@ pub(super) fn capture(doc: &mut Document) {
     ] {
         doc.number(&format!("vm.{name}"), &format!("/proc/sys/vm/{name}"));
     }
-    // Proactive reclaim takes idle pages out of the cache behind a measurement's back.
+    // Proactive reclaim evicts idle pages from the cache during a measurement.
     let path = "/sys/module/damon_reclaim/parameters/enabled";
     let damon = doc.files.trimmed(Path::new(path)).map(|t| t == "Y");
     doc.set("vm.damon_reclaim", damon, &unreadable(path));

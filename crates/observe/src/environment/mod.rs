@@ -1,8 +1,8 @@
-//! The environment document: the machine, its kernel, memory, file system, devices and limits at one moment, as JSON. The keys
-//! are described in docs/formats/environment.md.
+//! The environment document: the machine, its kernel, memory, file system, devices and limits at one point in time, as JSON.
+//! docs/formats/environment.md describes the keys.
 //!
-//! A figure that could not be had is `null`, and the reason stands under its dotted name in `missing`. Nothing here fails, and
-//! nothing on the machine is changed. Serial numbers are stored as hashes.
+//! An unavailable figure is `null`, with the reason in `missing` under its dotted name. Nothing here fails, and nothing on the machine is
+//! changed. Serial numbers are stored as hashes.
 
 mod block;
 mod cpu;
@@ -24,12 +24,12 @@ pub fn capture(dir: &Path) -> Value {
     capture_with(&Live, dir, &stack, &now, hypervisor_signature())
 }
 
-/// What the processor itself says about running under a hypervisor.
+/// The hypervisor signature according to the processor.
 pub(crate) fn hypervisor_signature() -> Option<String> {
     cpu::hypervisor_signature()
 }
 
-/// The same on any machine. `hypervisor` is what the processor itself says about running under one.
+/// The document for any machine. `hypervisor` is the signature according to the processor.
 pub(crate) fn capture_with(
     files: &dyn KernelFiles,
     dir: &Path,
@@ -60,7 +60,7 @@ impl<'a> Document<'a> {
         Self { files, root: Map::new(), missing: Map::new() }
     }
 
-    /// Sets the figure at a dotted name; without a value it is null, and the reason is kept.
+    /// Sets the value at a dotted name; without a value it becomes null with the reason.
     fn set(&mut self, name: &str, value: Option<impl Into<Value>>, reason: &str) {
         let value = value.map_or(Value::Null, Into::into);
         if value.is_null() {
@@ -76,19 +76,19 @@ impl<'a> Document<'a> {
         place.insert(leaf.to_string(), value);
     }
 
-    /// Sets a figure to the text of a file.
+    /// Sets a value to the text of a file.
     fn text(&mut self, name: &str, path: &str) {
         let value = self.files.trimmed(Path::new(path));
         self.set(name, value, &unreadable(path));
     }
 
-    /// Sets a figure to the number in a file.
+    /// Sets a value to the number in a file.
     fn number(&mut self, name: &str, path: &str) {
         let value = self.files.trimmed(Path::new(path)).and_then(|t| t.parse::<i64>().ok());
         self.set(name, value, &unreadable(path));
     }
 
-    /// Sets a figure to the word in brackets of a file such as `always [madvise] never`.
+    /// Sets a value to the word in brackets of a file such as `always [madvise] never`.
     fn choice(&mut self, name: &str, path: &str) {
         let value = self.files.trimmed(Path::new(path)).map(|t| chosen(&t));
         self.set(name, value, &unreadable(path));
@@ -100,7 +100,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// The reason for a file that gives nothing.
+/// The reason why a file yields no value.
 fn unreadable(path: &str) -> String {
     format!("{path} is not there, not readable, or not a figure")
 }

@@ -31,8 +31,8 @@ fn pretty_name(text: &str) -> Option<String> {
     Some(value.trim_matches(['"', '\'']).to_string()).filter(|v| !v.is_empty())
 }
 
-/// Parameters of the kernel's command line that change how storage, memory or processors behave. Only these are kept: the rest of
-/// the line may hold what nobody wants in a published record, and what follows " -- " is not for the kernel at all.
+/// Kernel command line parameters that affect storage, memory or processors. Only these are kept: the others may be private, and what
+/// follows " -- " is not for the kernel.
 fn parameters(line: &str) -> Vec<String> {
     const KEPT: [&str; 36] = [
         "mitigations",
@@ -83,7 +83,7 @@ fn first_numbers(doc: &Document, path: &str, n: usize) -> Option<Vec<f64>> {
     (numbers.len() == n).then_some(numbers)
 }
 
-/// What the kernel does against faults of the processor; some of it makes every system call dearer.
+/// Mitigations of processor vulnerabilities; some make every system call slower.
 fn mitigations(doc: &mut Document) {
     let dir = Path::new("/sys/devices/system/cpu/vulnerabilities");
     let mut all = Map::new();

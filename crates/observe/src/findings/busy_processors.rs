@@ -1,27 +1,28 @@
-//! Workers that are ready to run while others have the processors.
+//! Workers that are runnable while others occupy the processors.
 
 use super::facts::Facts;
 use super::{THREADS, cpu_quota, evidence, finding};
 use crate::words::percent;
 use fathom_record::Finding;
 
-/// Share of their time that workers wait for a processor from which on it holds them back.
+/// Workers are slowed down if they wait for a processor for this share of their time.
 const NOTABLE: f64 = 0.3;
-/// With more workers than processors they wait for each other. Others have the processors where ours use less than this share of them.
+/// If there are more workers than processors, they wait for each other. Others count only if ours use less than this share of the
+/// processors.
 const OURS: f64 = 0.6;
-/// Of the processors that ours waited for, others used this share at least.
+/// Minimum share of the processors our workers waited for that others used.
 const THEIRS: f64 = 0.5;
-/// In a shorter time a single turn of somebody else's would count for much.
+/// In a shorter time, a single time slice of another program would weigh too much.
 const LEAST_NS: u64 = 300_000_000;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let waited = facts.processor_wait_share()?;
     let used = facts.processors_used();
-    // They may be bound to too few processors, and wait for each other.
+    // They may be bound to too few processors and wait for each other.
     if facts.asked.bound || cpu_quota::find(facts).is_some() {
         return None;
     }
-    // At most this much of it was on processors that this program may not use.
+    // Others may have used processors that this program may not use: the lower bound.
     let by_others = (facts.processors_used_by_others()? - facts.processors_forbidden()).max(0.0);
     let wanted = facts.processors_wanted();
     let theirs = by_others >= THEIRS * waited * wanted;
@@ -29,7 +30,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         return None;
     }
     let workers = facts.repetition.workers.len();
-    // More workers than processors wait for each other as well.
+    // More workers than processors also wait for each other.
     let what = if workers as f64 <= wanted {
         "had them".to_owned()
     } else {

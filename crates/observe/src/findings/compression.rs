@@ -1,16 +1,16 @@
-//! A file system that compresses what is written, and a device that waits for it.
+//! A file system that compresses written data while the device waits for it.
 
 use super::facts::Facts;
 use super::{EVENTS, evidence, finding};
 use crate::words::percent;
 use fathom_record::{Finding, OpKind};
 
-/// More idle time than this while syncs waited, and it was not the device that they waited for.
+/// If the device was idle for more than this share while syncs waited, they did not wait for the device.
 const NOTABLE: f64 = 0.25;
-/// The processors that others used, as a share of all, from which on they computed for most of the time.
+/// If others used more than this share of all processors, they computed most of the time.
 const COMPUTING: f64 = 0.5;
 const ENOUGH_BYTES: u64 = 1 << 20;
-/// With less to write at a time a sync waits for the log, not for compression.
+/// With less data per sync, a sync waits for the log, not for compression.
 const LEAST_EACH: u64 = 128 << 10;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
@@ -20,11 +20,11 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let (device, repetition) = (facts.device()?, facts.repetition);
     let (syncs, written) = (facts.calls(OpKind::Sync).0, facts.calls(OpKind::Write).1);
     let syncs = syncs + u64::from(facts.phase.sync_in_clock) * repetition.workers.len() as u64;
-    // Who waits for no sync waits for no compression either, and what goes past the page cache is not compressed.
+    // Without syncs nothing waits for compression, and direct writes are not compressed.
     if syncs == 0 || facts.phase.direct || written < ENOUGH_BYTES.max(LEAST_EACH.saturating_mul(syncs)) {
         return None;
     }
-    // While data are copied into the page cache there is nothing to do for the device yet.
+    // While data is copied into the page cache, the device has nothing to do yet.
     let copying = repetition.latency(OpKind::Write).sum_ns() as f64 / repetition.workers.len().max(1) as f64;
     let waited_ns = (repetition.elapsed_ns as f64 - copying).max(1.0);
     let idle = 1.0 - (device.busy_ns as f64 / waited_ns).min(1.0);

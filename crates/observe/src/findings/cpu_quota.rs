@@ -5,15 +5,15 @@ use super::{THREADS, evidence, finding};
 use crate::words::percent;
 use fathom_record::Finding;
 
-/// Share of their time that the workers waited for a processor.
+/// Minimum share of their time that the workers waited for a processor.
 const NOTABLE: f64 = 0.2;
-/// Share of the quota that the workers used: the program's other threads use some of it, too.
+/// Minimum share of the quota used by the workers; the program's other threads use some of it, too.
 const MOST_OF_IT: f64 = 0.5;
-/// Likewise where it is not known how long they waited.
+/// The same, if their waiting time is unknown.
 const USED_UP: f64 = 0.8;
-/// A device that is busy for a larger share of the time may be what the workers waited for.
+/// If the device is busy for a larger share of the time, the workers may have waited for it instead.
 const BUSY: f64 = 0.5;
-/// A quota is given out in periods of a tenth of a second.
+/// A quota is granted in periods of a tenth of a second.
 const LEAST_NS: u64 = 300_000_000;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {

@@ -1,11 +1,11 @@
-//! A file system that writes data twice: into its journal, and then where they belong.
+//! A file system that writes data twice: into its journal, and then in place.
 
 use super::facts::{Facts, size, times};
 use super::{EVENTS, evidence, finding};
 use fathom_record::block::RequestClass;
 use fathom_record::{Finding, OpKind};
 
-/// Bytes the device writes for each byte of the calls: journal and data are 2, and the last data may come later.
+/// Device bytes per byte written by calls. Journal plus data is 2, but the last data may be written later.
 const NOTABLE: f64 = 1.5;
 const ENOUGH_BYTES: u64 = 1 << 20;
 
@@ -33,7 +33,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     ))
 }
 
-/// Why data go into the journal, if they do, and what would change that.
+/// Why data goes into the journal, if it does, and how to change that.
 fn reason(facts: &Facts<'_>) -> Option<(&'static str, &'static str)> {
     let text = |at| facts.environment.pointer(at).and_then(|o| o.as_str());
     if text("/filesystem/options")?.split(',').any(|o| o == "data=journal") {

@@ -1,16 +1,16 @@
-//! How many requests the device really had at once, beside how many were asked for.
+//! Compares the device's actual queue depth with the requested one.
 
 use super::facts::{Facts, mean};
 use super::{EVENTS, evidence, finding};
 use fathom_record::Finding;
 use fathom_record::block::DeviceActivity;
 
-/// The device must have had less than this share of what was asked for.
+/// Reported if the actual depth is below this share of the requested one.
 const NOTABLE: f64 = 0.6;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     if !facts.phase.direct {
-        // What is in flight at the page cache is the kernel's affair.
+        // For buffered I/O the kernel decides what is in flight.
         return None;
     }
     let asked = facts.kept_in_flight();

@@ -1,20 +1,20 @@
-//! Writers that the kernel holds back because the mount's share of dirty memory is capped.
+//! Writers throttled by the kernel because the mount's share of dirty memory is capped.
 
 use super::facts::{Facts, size};
 use super::{evidence, finding};
 use fathom_record::block::RequestClass;
 use fathom_record::{Finding, OpKind};
 
-/// A cap that is larger than this share of what was written held nobody back for long.
+/// A cap above this share of the written data did not throttle for long.
 const SMALL: f64 = 0.5;
-/// Share of what is above the cap that the device wrote meanwhile.
+/// Minimum share of the data above the cap that the device wrote during the phase.
 const STORED: f64 = 0.5;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let device = facts.device_at_least()?;
     let (most, whose) = limit(facts)?;
     let (_, written) = facts.calls(OpKind::Write);
-    // What is written again before the device has it is dirty once.
+    // Data overwritten before write-back is dirty only once.
     let files = facts.files_bytes().unwrap_or(u64::MAX);
     let dirty = written.min(files);
     let too_much = dirty.saturating_sub(most);
@@ -39,7 +39,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     ))
 }
 
-/// The kernel's own `vm.dirty_ratio`: who writes more than that waits for the device, on any machine.
+/// The kernel's own `vm.dirty_ratio`: larger writes wait for the device on any machine.
 const DEFAULT_RATIO: u64 = 20;
 
 /// Where a cap was set.
@@ -64,14 +64,14 @@ const BYTES: Whose = Whose {
 };
 const RATIO: Whose = Whose { settings: "vm.dirty_ratio", ..BYTES };
 
-/// The least cap, and where it was set.
+/// The lowest cap, and where it was set.
 fn limit(facts: &Facts<'_>) -> Option<(u64, &'static Whose)> {
     let number = |at: &str| facts.environment.pointer(at).and_then(|n| n.as_u64());
     let strict = facts.environment.pointer("/filesystem/dirty_limit_strict").and_then(|s| s.as_bool());
     let mount = number("/filesystem/dirty_limit_bytes").filter(|_| strict == Some(true));
     let bytes = number("/vm/dirty_bytes").filter(|bytes| *bytes > 0);
     let by_default = number("/memory/available_bytes").map(|available| available / 100 * DEFAULT_RATIO);
-    // A share of what is free or easily freed. The other way of setting it counts while it is not 0.
+    // A share of available memory. The setting in bytes takes precedence if it is not 0.
     let ratio = number("/vm/dirty_ratio")
         .zip(number("/memory/available_bytes"))
         .filter(|(percent, _)| bytes.is_none() && *percent < DEFAULT_RATIO)

@@ -1,4 +1,4 @@
-//! A file system that gives blocks back to the device while files are deleted.
+//! A file system that discards blocks while files are deleted.
 
 use super::facts::Facts;
 use super::{CALLS, EVENTS, evidence, finding};
@@ -6,7 +6,7 @@ use crate::words::{count, percent};
 use fathom_record::block::RequestClass;
 use fathom_record::{Finding, OpKind};
 
-/// Share of the time that discards were in the device.
+/// Minimum share of the time with discards in the device.
 const NOTABLE: f64 = 0.2;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
@@ -15,7 +15,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let device = facts.device()?;
     let discards = facts.class(RequestClass::Discard)?;
     let (deletes, _) = facts.calls(OpKind::Delete);
-    // Several at once take the time of one.
+    // Concurrent discards cannot take longer than the device was busy.
     let taken_ns = discards.d2c.sum_ns().min(u128::from(device.busy_ns)) as f64;
     let share = taken_ns / facts.repetition.elapsed_ns.max(1) as f64;
     if deletes == 0 || share < NOTABLE {

@@ -1,4 +1,4 @@
-//! Another program that gives blocks back to the device meanwhile, as fstrim does.
+//! Another program that discards blocks during the phase, as fstrim does.
 
 use super::facts::Facts;
 use super::{EVENTS, evidence, finding};
@@ -6,9 +6,9 @@ use crate::words::{count, percent};
 use fathom_record::block::{IssuerKind, RequestClass};
 use fathom_record::{Finding, OpKind};
 
-/// Share of the time that discards were in the device.
+/// Minimum share of the time with discards in the device.
 const NOTABLE: f64 = 0.2;
-/// Share of the discards that a program made at least, so that they are called its.
+/// Minimum share of the discards by one program for it to be named.
 const THEIRS: f64 = 0.5;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
@@ -16,10 +16,11 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let discards = facts.class(RequestClass::Discard)?;
     let flushes = device.class(RequestClass::Flush).map_or(0, |c| c.issued);
     let theirs = device.issuers.iter().filter(|i| i.kind == IssuerKind::Other).max_by_key(|i| i.others)?;
-    // What is neither read nor write is counted together: if all flushes were its own, this many were discards. fstrim has none.
+    // Requests other than reads and writes are counted together: if all flushes were by this program, this many were discards. fstrim
+    // sends no flushes.
     let flushes = if theirs.name == "fstrim" { 0 } else { flushes };
     let at_least = theirs.others.saturating_sub(flushes) as f64;
-    // Several at once take the time of one.
+    // Concurrent discards cannot take longer than the device was busy.
     let taken_ns = discards.d2c.sum_ns().min(u128::from(device.busy_ns)) as f64;
     let share = taken_ns / facts.repetition.elapsed_ns.max(1) as f64;
     let own = facts.calls(OpKind::Delete).0 > 0 || facts.calls(OpKind::Trim).0 > 0;

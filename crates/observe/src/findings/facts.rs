@@ -1,4 +1,4 @@
-//! What the rules may look at, with the questions that several of them ask.
+//! Input of the rules, with helpers that several of them share.
 
 use crate::attributes::Attributes;
 use crate::join::Joined;
@@ -7,58 +7,58 @@ use fathom_record::block::{DeviceActivity, Issuer, IssuerKind, RequestClass, Req
 use fathom_record::{BlockLayer, OpKind, Phase, Repetition, Worker};
 use serde_json::Value;
 
-/// With a larger share of other programs the requests at a device tell of them as much as of us.
+/// With a larger share by other programs, the requests at a device say as much about them as about us.
 const MOST_OTHERS: f64 = 0.05;
 
-/// What a workload says of a phase, as far as rules ask.
+/// The properties of a phase's workload that rules use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
-    /// Every stream works through its file in order.
+    /// Every stream reads or writes its file sequentially.
     pub in_order: bool,
-    /// A stream has a rate, or pauses: it does less than it could.
+    /// A stream has a rate or pauses, so it does less than it could.
     pub paced: bool,
-    /// Every stream works on one and the same file.
+    /// All streams share one file.
     pub one_file: bool,
-    /// The workload says which processors its workers may use.
+    /// The workload restricts its workers to certain processors.
     pub bound: bool,
-    /// How many processors it lets all of its workers use together, where it names them.
+    /// Number of processors for all workers together; `None` if not restricted.
     pub bound_to: Option<u64>,
     /// Every stream uses libaio.
     pub aio: bool,
-    /// A stream opens its files so that each write waits for the device (O_SYNC, O_DSYNC).
+    /// A stream opens its files with O_SYNC or O_DSYNC.
     pub synced: bool,
 }
 
-/// Everything known about one repetition.
+/// All known facts about one repetition.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'a> {
-    /// Its phase.
+    /// The phase it belongs to.
     pub phase: &'a Phase,
-    /// What was measured.
+    /// The measurement.
     pub repetition: &'a Repetition,
-    /// What the workload says of it.
+    /// Properties of the workload.
     pub asked: Asked,
-    /// The environment that the run was begun in.
+    /// The environment document of the run.
     pub environment: &'a Value,
-    /// Attributes of its files.
+    /// Attributes of the phase's files.
     pub attributes: Attributes,
-    /// Calls and requests joined, where calls were noted.
+    /// Calls joined with requests, if calls were recorded.
     pub joined: Option<&'a Joined>,
 }
 
 impl<'a> Facts<'a> {
-    /// What the block layer told, if all of it was told.
+    /// The block-layer events, if none were lost.
     pub(super) fn block(&self) -> Option<&'a BlockLayer> {
         self.repetition.block.as_ref().filter(|b| b.lost == 0)
     }
 
-    /// The device that the file system lies on, if it is a single one.
+    /// The device of the file system, if it is a single one.
     pub(super) fn device(&self) -> Option<&'a DeviceActivity> {
         self.block()?;
         self.device_at_least()
     }
 
-    /// The same where events were lost, too: its counts, bytes and times are then lower bounds.
+    /// As `device`, but also if events were lost: its counts, bytes and times are then lower bounds.
     pub(super) fn device_at_least(&self) -> Option<&'a DeviceActivity> {
         let physical = &self.repetition.physical;
         let devices = &self.repetition.block.as_ref()?.devices;
@@ -72,12 +72,12 @@ impl<'a> Facts<'a> {
         self.device()?.class(class).filter(|c| c.issued > 0)
     }
 
-    /// The same where events were lost, too: its counts and bytes are then lower bounds.
+    /// As `class`, but also if events were lost: its counts and bytes are then lower bounds.
     pub(super) fn class_at_least(&self, class: RequestClass) -> Option<&'a RequestStats> {
         self.device_at_least()?.class(class).filter(|c| c.issued > 0)
     }
 
-    /// What a sentence puts before a figure that is a lower bound if events were lost.
+    /// Prefix of a figure in a sentence: marks a lower bound if events were lost.
     pub(super) fn at_least(&self) -> &'static str {
         match &self.repetition.block {
             Some(block) if block.lost > 0 => "at least ",
@@ -85,7 +85,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Whether the phase asks for requests of a class at all.
+    /// Whether the phase causes requests of a class at all.
     pub(super) fn asks_for(&self, class: RequestClass) -> bool {
         match class {
             RequestClass::Read => self.phase.reads,
@@ -94,8 +94,8 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Whether what the device did was done for this phase: there were requests of the kind it asks for, and at most a few of other
-    /// programs, in number and in bytes. A device of which no issuers are known is believed.
+    /// Whether the device's requests were for this phase: it had requests of the kind the phase causes, and at most a few by other
+    /// programs, in number and in bytes. A device without known issuers is accepted.
     pub(super) fn requests_are_ours(&self) -> bool {
         let Some(device) = self.device().filter(|d| !d.issuers.is_empty()) else { return true };
         let [reads, writes] = match (self.phase.reads, self.phase.writes) {
@@ -111,32 +111,32 @@ impl<'a> Facts<'a> {
                 (theirs.map(of).sum::<u64>(), device.issuers.iter().map(of).sum::<u64>());
             theirs as f64 <= MOST_OTHERS * everybody as f64
         };
-        // What the kernel wrote back may be others', too.
+        // Write-back may include other programs' data.
         let written_back = crate::foreign::of(self.repetition).is_none_or(|f| f.share() <= MOST_OTHERS);
         let some = device.issuers.iter().filter(|i| i.kind != IssuerKind::Other).any(|i| asked(i) > 0);
         some && others(all) && others(bytes) && written_back
     }
 
-    /// Counted calls of a kind, and the bytes they moved.
+    /// Number of counted calls of a kind, and the bytes they moved.
     pub(super) fn calls(&self, op: OpKind) -> (u64, u64) {
         let stats = self.repetition.workers.iter().flat_map(|w| &w.stats).filter(|s| s.op == op);
         stats.fold((0, 0), |sum, s| (sum.0 + s.ops, sum.1 + s.bytes))
     }
 
-    /// Processors that the workers used, on average over the phase.
+    /// Mean number of processors used by the workers.
     pub(super) fn processors_used(&self) -> f64 {
         let used = |w: &Worker| w.cpu_user_ns.saturating_add(w.cpu_system_ns) as f64;
         self.repetition.workers.iter().map(used).sum::<f64>() / self.repetition.elapsed_ns.max(1) as f64
     }
 
-    /// Processors that the kernel's threads and other programs used, on average over the phase.
+    /// Mean number of processors used by kernel threads and other programs.
     pub(super) fn processors_used_by_others(&self) -> Option<f64> {
         let machine = self.repetition.physical.machine_cpu_ns? as f64;
         let elapsed = self.repetition.elapsed_ns.max(1) as f64;
         Some((machine / elapsed - self.processors_used()).max(0.0))
     }
 
-    /// Processors that the workers could use: one each, as far as this program may use them.
+    /// Processors the workers could use: one each, limited to those this program may use.
     pub(super) fn processors_wanted(&self) -> f64 {
         let workers = self.repetition.workers.len() as f64;
         let usable = self.processors_allowed().or(self.processors_online());
@@ -159,7 +159,7 @@ impl<'a> Facts<'a> {
         both.map_or(0.0, |(online, allowed)| (online - allowed).max(0.0))
     }
 
-    /// Share of their time that the workers were ready to run without a processor; `None` where the kernel does not tell.
+    /// Share of their time that the workers were runnable without a processor; `None` if the kernel does not report it.
     pub(super) fn processor_wait_share(&self) -> Option<f64> {
         let waited = |w: &Worker| w.thread_counts?.processor_wait_ns;
         let all: u64 = self.repetition.workers.iter().map(waited).sum::<Option<u64>>()?;
@@ -167,7 +167,7 @@ impl<'a> Facts<'a> {
         (elapsed > 0).then(|| (all as f64 / elapsed as f64).min(1.0))
     }
 
-    /// Size of the files that the phase works on; `None` where nobody looked.
+    /// Total size of the phase's files; `None` if it was not determined.
     pub(super) fn files_bytes(&self) -> Option<u64> {
         let of_axes =
             self.phase.axes.file_bytes.map(|b| b.saturating_mul(self.phase.axes.streams.unwrap_or(1)));
@@ -187,18 +187,18 @@ impl<'a> Facts<'a> {
         self.asked.paced && !self.repetition.workers.iter().any(late)
     }
 
-    /// Whether the workload itself waits for the device again and again, with O_SYNC or a sync for every second write or more.
+    /// Whether the workload frequently waits for the device itself: O_SYNC, or a sync for at least every second write.
     pub(super) fn syncs_often(&self) -> bool {
         self.asked.synced || self.calls(OpKind::Sync).0.saturating_mul(2) >= self.calls(OpKind::Write).0
     }
 
-    /// What the environment says of a device.
+    /// The environment's entry of a device.
     pub(super) fn described(&self, name: &str) -> Option<&'a Value> {
         let devices = self.environment.get("devices")?.as_array()?;
         devices.iter().find(|d| d.get("name").and_then(Value::as_str) == Some(name))
     }
 
-    /// Bytes per call of a kind, if all were of one size.
+    /// Bytes per call of a kind, if all calls had the same size.
     pub(super) fn record_bytes(&self, op: OpKind) -> Option<u64> {
         let (ops, bytes) = self.calls(op);
         let size = bytes.checked_div(ops)?;
@@ -224,7 +224,7 @@ pub(super) fn times(ratio: f64) -> String {
     if ratio < 9.95 { format!("{ratio:.1} x") } else { format!("{ratio:.0} x") }
 }
 
-/// An advice of several pieces is one sentence each; a mean with two digits.
+/// A mean with two digits, for use in sentences.
 pub(super) fn mean(value: f64) -> String {
     if (value - value.round()).abs() < 0.005 { format!("{value:.0}") } else { format!("{value:.2}") }
 }

@@ -1,16 +1,16 @@
-//! More workers that want a processor than there are processors they may use, on a machine that has more.
+//! More workers than processors they may use, on a machine that has more.
 
 use super::facts::Facts;
 use super::{THREADS, cpu_quota, evidence, finding};
 use fathom_record::Finding;
 
-/// Share of their time that the workers waited for a processor.
+/// Minimum share of their time that the workers waited for a processor.
 const NOTABLE: f64 = 0.2;
-/// The workers would have used this many times the processors that they may use.
+/// The workers would have used at least this many times the available processors.
 const MORE: f64 = 1.25;
-/// They had this share of them: with less, it was others that they waited for.
+/// The workers used at least this share of them; with less, they waited for other programs.
 const OURS: f64 = 0.25;
-/// In a shorter time a turn or two of somebody else would count for much.
+/// In a shorter time, a few time slices of another program would weigh too much.
 const LEAST_NS: u64 = 100_000_000;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
@@ -23,7 +23,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             "The workload lets its workers use",
             "Let it name more processors, or take no more workers than it names.",
         ),
-        // Each worker may have its own.
+        // Each worker may have its own processor.
         _ if facts.asked.bound && facts.asked.bound_to.is_none() => return None,
         _ => (
             allowed,

@@ -1,18 +1,18 @@
-//! A queue with fewer requests than there are operations in flight.
+//! A request queue smaller than the number of operations in flight.
 
 use super::facts::Facts;
 use super::{EVENTS, evidence, finding};
 use crate::words::percent;
 use fathom_record::Finding;
 
-/// Share of the busy time that the device had all the requests there are, or all but one.
+/// Minimum share of the busy time in which at most one request of the queue was free.
 const NOTABLE: f64 = 0.5;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let device = facts.device()?;
     let about = facts.described(&device.name)?;
     let most = about.get("nr_requests")?.as_u64()?;
-    // Without a scheduler that is what the driver takes, and cannot be raised.
+    // Without a scheduler this is the driver's limit and cannot be raised.
     about.get("scheduler")?.as_str().filter(|scheduler| *scheduler != "none")?;
     let asked = facts.kept_in_flight();
     let deepest = device.in_device.iter().map(|d| u64::from(d.depth)).max()?;

@@ -1,11 +1,11 @@
-//! How much of a sync is the device emptying its cache.
+//! How much of a sync's time the device spends flushing its cache.
 
 use super::facts::{Facts, mean};
 use super::{CALLS, JOIN, evidence, finding};
 use crate::words::{count, percent, time};
 use fathom_record::Finding;
 
-/// Share of the syncs' time.
+/// Minimum share of the syncs' time.
 const NOTABLE: f64 = 0.3;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
@@ -15,7 +15,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     if syncs.calls == 0 || syncs.flushes.0 == 0 || share < NOTABLE {
         return None;
     }
-    // Of several syncs at once each waits for the same flush: more than all is all.
+    // Concurrent syncs wait for the same flush, so the sum can exceed the whole.
     let share = share.min(1.0);
     Some(finding(
         format!(

@@ -1,4 +1,4 @@
-//! Files that lie in many small pieces: what is in order for the program is random for the device.
+//! Files in many small fragments: sequential access by the program is random access at the device.
 
 use super::facts::{Facts, size};
 use super::{EVENTS, evidence, finding};
@@ -9,13 +9,13 @@ use serde_json::Value;
 
 const ENOUGH_CUTS: u64 = 50;
 const ENOUGH_REQUESTS: u64 = 50;
-/// Requests that follow the one before make the device no work.
+/// Requests that continue the previous one are cheap for the device.
 const MOST_IN_ORDER: f64 = 0.5;
-/// With less space than this new files are put wherever there is some.
+/// With less free space than this, new files are fragmented.
 const FULL: f64 = 0.05;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
-    // A file in one piece is whole, however small it is.
+    // A file in one piece is not fragmented, however small it is.
     let joined = facts.joined.filter(|j| j.pieces.saturating_sub(j.placed_files) >= ENOUGH_CUTS)?;
     let (kind, class) = match facts.phase.writes {
         true => (OpKind::Write, RequestClass::Write),
@@ -28,7 +28,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let seeks = &stats.seeks;
     let in_order =
         seeks.sequential as f64 / (seeks.sequential + seeks.forward + seeks.backward).max(1) as f64;
-    // Requests of twice the size are not what the pieces made.
+    // Requests of twice the size were not cut by the fragments.
     if !facts.asked.in_order || piece > record as f64 || request > 2.0 * piece || in_order > MOST_IN_ORDER {
         return None;
     }

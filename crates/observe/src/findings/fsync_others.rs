@@ -1,11 +1,11 @@
-//! What an fsync really waited for: "fsync waited on 12 other files' data".
+//! Data of other files that an fsync waited for: "fsync waited on 12 other files' data".
 
 use super::facts::{Facts, mean, size};
 use super::{CALLS, JOIN, evidence, finding};
 use crate::words::count;
 use fathom_record::Finding;
 
-/// Share of what was written during the syncs that was not the synced file's own.
+/// Minimum share of other files' data in the data written during the syncs.
 const NOTABLE: f64 = 0.1;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {

@@ -1,11 +1,11 @@
-//! Requests that wait above a device that has nothing to do.
+//! Requests that wait above an idle device.
 
 use super::facts::Facts;
 use super::{EVENTS, evidence, finding};
 use crate::words::percent;
 use fathom_record::Finding;
 
-/// Share of the time that requests waited while the device was idle, at the very least.
+/// Minimum share of the time in which requests waited while the device was idle (a lower bound).
 const NOTABLE: f64 = 0.2;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
@@ -13,7 +13,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let scheduler = facts.described(&device.name)?.get("scheduler")?.as_str().filter(|s| *s != "none")?;
     let watched = facts.block()?.watched_ns.max(1) as f64;
     let waiting: u64 = device.in_queue.iter().filter(|d| d.depth > 0).map(|d| d.ns).sum();
-    // Whatever of it does not fit into the busy time lies outside of it.
+    // Waiting time that does not fit into the busy time must lie outside of it.
     let held = waiting.saturating_sub(device.busy_ns) as f64 / watched;
     if held < NOTABLE {
         return None;

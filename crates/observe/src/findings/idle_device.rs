@@ -1,14 +1,14 @@
-//! A phase that the device should bound, and a device that waits for us.
+//! A phase that the device should limit, but in which the device is often idle.
 
 use super::facts::Facts;
 use super::{EVENTS, evidence, finding, stood_still};
 use crate::words::percent;
 use fathom_record::{Finding, Regime};
 
-/// More idle time than this is worth a word.
+/// Minimum idle share of the time.
 const NOTABLE: f64 = 0.25;
 const ENOUGH_REQUESTS: u64 = 50;
-/// Share of the idle time that workers waited for a processor: then more operations would not help.
+/// If the workers waited for a processor for this share of the idle time, more operations would not help.
 const WAITED: f64 = 0.5;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
@@ -17,22 +17,22 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let requests: u64 = device.requests.iter().map(|r| r.issued).sum();
     let origin = fathom_record::Origin::of(facts.phase, facts.repetition);
     let bound = facts.phase.direct || origin.regime == Regime::Device;
-    // Buffered writes wait in memory until somebody wants them written: the device rests meanwhile, as it should.
+    // Buffered writes wait in memory until write-back; the device may be idle until then.
     let waiting = facts.phase.writes && !facts.phase.direct;
     if !bound || facts.asked.paced || waiting || requests < ENOUGH_REQUESTS || block.watched_ns == 0 {
         return None;
     }
-    // The watch begins before the clock and ends after it.
+    // The device is watched from before the measured interval until after it.
     let (time_ns, whose) = match facts.repetition.elapsed_ns {
         0 => (block.watched_ns, "watched time"),
         elapsed => (elapsed.min(block.watched_ns), "time of the phase"),
     };
     let idle = 1.0 - (device.busy_ns as f64 / time_ns as f64).min(1.0);
-    // More operations would stand still, too.
+    // More operations would stall, too.
     if idle < NOTABLE || stood_still::find(facts).is_some() {
         return None;
     }
-    // Who waits for a processor gives the device nothing to do.
+    // A worker that waits for a processor submits nothing.
     let waited = facts.processor_wait_share().filter(|waited| *waited >= WAITED * idle);
     let used = facts.processors_used();
     let workers = match (facts.repetition.workers.len(), waited) {

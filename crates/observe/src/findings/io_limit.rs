@@ -1,29 +1,29 @@
-//! A control group that limits what the device may do for us, and a rate that stands at that limit.
+//! A control group that limits our I/O at the device, and a rate at that limit.
 
 use super::facts::{Facts, size};
 use super::{EVENTS, evidence, finding};
 use fathom_record::Finding;
 use fathom_record::block::{DeviceActivity, DeviceNumber, Issuer, IssuerKind, RequestClass};
 
-/// A rate this close to a limit is the limit's. In a short time it may lie farther below: less comes through in the last slice of time.
+/// A rate this close to a limit is attributed to it. In a short time it may be lower: the last time slice is incomplete.
 const NEAR: f64 = 0.9;
 const NEAR_IN_SHORT: f64 = 0.85;
 const SHORT_NS: u64 = 1_000_000_000;
-/// It may lie this far above, and as much again as comes through in a slice of time that the kernel gives in advance.
+/// The rate may exceed the limit by this much, plus the slice that the kernel grants in advance.
 const ABOVE: f64 = 1.05;
 const SLICE_NS: f64 = 1e8;
 const MOST_ABOVE: f64 = 1.15;
-/// In a shorter time the kernel's slices are too few to tell a limit from chance.
+/// In a shorter time there are too few of the kernel's slices to tell a limit from chance.
 const LEAST_NS: u64 = 200_000_000;
-/// With a larger share of other programs the rate at the device is not ours.
+/// With a larger share of other programs, the device's rate is not ours.
 const MOST_OTHERS: f64 = 0.05;
 
-/// One limit: where it was read, what it holds, and how much of it a second.
+/// One limit: its source, what it restricts, and the amount per second.
 struct Limit {
     file: String,
     device: DeviceNumber,
     class: RequestClass,
-    /// Operations, not bytes.
+    /// Whether it limits operations rather than bytes.
     operations: bool,
     per_s: f64,
     version_1: bool,
@@ -38,7 +38,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let least = if elapsed_ns < SHORT_NS { NEAR_IN_SHORT } else { NEAR };
     let near = least..=(ABOVE + SLICE_NS / elapsed_ns as f64).min(MOST_ABOVE);
     let (limit, name, rate) = limits(facts).into_iter().find_map(|limit| {
-        // In version 1 what the page cache writes is charged to the root group.
+        // Version 1 charges page cache write-back to the root group.
         if limit.version_1 && limit.class == RequestClass::Write && !facts.phase.direct {
             return None;
         }
@@ -70,14 +70,14 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     ))
 }
 
-/// Share of the bytes at a device that other programs' requests moved.
+/// Other programs' share of the bytes moved at a device.
 fn others(device: &DeviceActivity) -> f64 {
     let bytes = |i: &Issuer| i.read_bytes as f64 + i.write_bytes as f64;
     let theirs: f64 = device.issuers.iter().filter(|i| i.kind == IssuerKind::Other).map(bytes).sum();
     theirs / device.issuers.iter().map(bytes).sum::<f64>().max(1.0)
 }
 
-/// All limits of the control groups above this process, of version 1 and 2, the tightest first.
+/// All limits of the control groups above this process, of versions 1 and 2, tightest first.
 fn limits(facts: &Facts<'_>) -> Vec<Limit> {
     let files = facts.environment.pointer("/limits/cgroup/io_max").and_then(|f| f.as_object());
     let of = |(file, text): (&String, &serde_json::Value)| of_file(file, text.as_str().unwrap_or(""));

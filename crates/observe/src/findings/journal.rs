@@ -1,11 +1,11 @@
-//! What the file system writes for itself beside the data.
+//! The file system's own writes beside the data.
 
 use super::facts::{Facts, size};
 use super::{CALLS, EVENTS, evidence, finding};
 use fathom_record::block::{IssuerKind, RequestClass};
 use fathom_record::{Finding, OpKind};
 
-/// Of the data written; less is bookkeeping that nobody feels.
+/// Minimum share of the written data; less has no noticeable effect.
 const NOTABLE: f64 = 0.2;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {

@@ -1,13 +1,13 @@
-//! A control group that leaves the page cache less memory than the files of a phase need.
+//! A control group whose memory limit leaves less page cache than a phase's files need.
 
 use super::facts::{Facts, size};
 use super::{EVENTS, evidence, finding};
 use fathom_record::block::RequestClass;
 use fathom_record::{Finding, OpKind};
 
-/// Share of what calls asked for that the device moved: a cache that holds the files would have spared it.
+/// Minimum share of the requested bytes that the device moved: a cache that holds the files would have avoided it.
 const NOTABLE: f64 = 0.5;
-/// If the device read this many times the files' size, parts of them were read again.
+/// If the device read this many times the files' size, parts were read again.
 const AGAIN: f64 = 1.25;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
@@ -18,7 +18,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let (fetched, stored) = (moved(RequestClass::Read), moved(RequestClass::Write));
     let (read, written) = (facts.calls(OpKind::Read).1, facts.calls(OpKind::Write).1);
     let reads = fetched >= AGAIN * files as f64 && fetched >= NOTABLE * read as f64;
-    // More than the machine has is cached nowhere.
+    // Files larger than main memory are not cached on any setting.
     let machine = facts.environment.pointer("/memory/total_bytes").and_then(|b| b.as_u64());
     if machine.is_some_and(|bytes| files >= bytes) {
         return None;

@@ -6,9 +6,9 @@ use crate::words::count;
 use fathom_record::Finding;
 use fathom_record::block::RequestClass;
 
-/// Share of arriving bios that were merged from which on it is told.
+/// Minimum share of arriving bios that were merged.
 const NOTABLE: f64 = 0.25;
-/// Where more bios than this share were cut, what is merged are pieces, of which nobody knows the number.
+/// If more than this share of bios was split, an unknown number of the merged ones are fragments.
 const MOST_CUT: f64 = 0.05;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {

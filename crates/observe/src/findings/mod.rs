@@ -1,8 +1,8 @@
-//! Why a phase's figures are what they are: a list of rules, one file each, that look at what was measured and say a sentence only
-//! when the figures prove it. docs/findings.md has the list for users; a test holds both together.
+//! Explains a phase's figures: a list of rules, one file each, that yield a sentence only if the measured figures prove it.
+//! docs/findings.md lists them for users; a test keeps both in step.
 //!
-//! Pure: facts in, findings out. A rule whose figures are incomplete (events were lost, the device was not watched) says nothing;
-//! where counts that are too low prove it all the same, it speaks, and says "at least".
+//! A pure function from facts to findings. A rule with incomplete figures (events were lost, the device was not watched) yields nothing,
+//! unless a lower bound is proof enough; the sentence then says "at least".
 
 mod busy_processors;
 mod compression;
@@ -46,10 +46,11 @@ mod tests;
 pub use facts::{Asked, Facts};
 use fathom_record::{Evidence, Finding};
 
-/// A rule: its word, and what it says of the facts.
+/// A rule's stable code, and its function.
 type Rule = (&'static str, fn(&Facts<'_>) -> Option<Finding>);
 
-/// Known settings and limits, and what the workload itself asks for. If one of them explains the figures, the symptoms are left out: nearly all of them follow from it.
+/// Settings and limits, including those of the workload itself. If one of them explains the figures, the symptoms are left out: nearly
+/// all follow from it.
 const CAUSES: [Rule; 20] = [
     ("io-limit", io_limit::find),
     ("cpu-quota", cpu_quota::find),
@@ -73,7 +74,7 @@ const CAUSES: [Rule; 20] = [
     ("busy-processors", busy_processors::find),
 ];
 
-/// What the device saw, in the order in which it is shown: others, what syncs cost, what calls became, then waiting.
+/// Observations at the device in the order shown: others, the cost of syncs, what calls became, then waiting.
 const SYMPTOMS: [Rule; 15] = [
     ("others", others::find),
     ("discards-of-others", discards_of_others::find),
@@ -92,26 +93,26 @@ const SYMPTOMS: [Rule; 15] = [
     ("merges", merges::find),
 ];
 
-/// Symptoms that have other causes: they are shown even beside a cause.
+/// Symptoms with independent causes, shown even beside a cause.
 const BESIDE_A_CAUSE: [&str; 3] = ["others", "discards-of-others", "fsync-others"];
-/// Symptoms that are told from all of a device's requests: nothing of ours is known where others' are among them.
+/// Symptoms based on all of a device's requests, so not applicable if other programs' requests are among them.
 const OF_ALL_REQUESTS: [&str; 7] =
     ["journal", "splits", "scattered", "depth", "queue-wait", "idle-device", "merges"];
-/// More are not read.
+/// Most findings shown: readers skip longer lists.
 const MOST: usize = 3;
 
-/// The words of all rules.
+/// The codes of all rules.
 pub fn rules() -> impl Iterator<Item = &'static str> {
     CAUSES.iter().chain(&SYMPTOMS).map(|r| r.0)
 }
 
-/// Whether a rule finds a setting or limit, and not only what it leads to.
+/// Whether a rule finds a setting or limit rather than a consequence.
 #[must_use]
 pub fn is_cause(rule: &str) -> bool {
     CAUSES.iter().any(|(word, _)| *word == rule)
 }
 
-/// The setting that a rule speaks of, with values that `fathom sweep --vary` can try beside the present one.
+/// The setting behind a rule, with values that `fathom sweep --vary` can try beside the present one.
 #[must_use]
 pub fn setting_of(rule: &str) -> Option<&'static str> {
     match rule {
@@ -124,7 +125,7 @@ pub fn setting_of(rule: &str) -> Option<&'static str> {
     }
 }
 
-/// What the facts prove: causes before symptoms, and no more than are read.
+/// The proven findings, causes before symptoms, at most as many as are shown.
 #[must_use]
 pub fn of(facts: &Facts<'_>) -> Vec<Finding> {
     let found = |(rule, find): &Rule| {
@@ -132,7 +133,7 @@ pub fn of(facts: &Facts<'_>) -> Vec<Finding> {
         finding.rule = (*rule).into();
         Some(finding)
     };
-    // Nothing holds back who does less than it could on purpose.
+    // A paced workload does less than it could on purpose, so nothing slows it down.
     let causes = if facts.keeps_its_pace() { [].iter() } else { CAUSES.iter() };
     let mut all: Vec<Finding> = causes.filter_map(found).collect();
     let explained = !all.is_empty();
@@ -145,7 +146,7 @@ pub fn of(facts: &Facts<'_>) -> Vec<Finding> {
     all
 }
 
-/// A finding without its word, which the list gives it.
+/// A finding whose code is set later by the caller.
 fn finding(sentence: String, advice: &str, evidence: Vec<Evidence>) -> Finding {
     Finding { rule: String::new(), sentence, advice: advice.into(), evidence }
 }
@@ -155,7 +156,7 @@ fn evidence(name: &str, value: f64, unit: &str, source: &str) -> Evidence {
     Evidence { name: name.into(), value, unit: unit.into(), source: source.into() }
 }
 
-/// Where figures come from, in the words of the evidence.
+/// Sources of figures as named in the evidence.
 const EVENTS: &str = "block events";
 const CALLS: &str = "our own calls";
 const THREADS: &str = "our own threads";

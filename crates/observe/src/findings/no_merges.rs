@@ -1,4 +1,4 @@
-//! A device whose queue was told not to join requests that lie side by side.
+//! A device queue whose merging of adjacent requests is disabled.
 
 use super::facts::{Facts, size};
 use super::{EVENTS, evidence, finding};
@@ -6,9 +6,9 @@ use crate::words::{count, percent};
 use fathom_record::Finding;
 use fathom_record::block::RequestClass;
 
-/// Share of the requests that begin where the one before ended.
+/// Minimum share of requests that begin where the previous one ended.
 const NOTABLE: f64 = 0.5;
-/// Larger requests gain little from being joined.
+/// Larger requests gain little from merging.
 const SMALL: u64 = 64 << 10;
 const ENOUGH_REQUESTS: u64 = 50;
 
@@ -21,7 +21,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         .max_by_key(|class| class.issued)?;
     let adjoining = class.seeks.sequential as f64 / class.issued as f64;
     let each = class.issued_bytes / class.issued;
-    // Calls that wait one for the other leave nothing to join. (1 leaves out the search for what to join, and joins what lies at hand.)
+    // Sequentially dependent calls leave nothing to merge. (The value 1 only disables the more expensive merge lookups.)
     let alone = facts.phase.direct && facts.phase.axes.queue_depth.unwrap_or(1) <= 1;
     let synced = class.class == RequestClass::Write && facts.syncs_often();
     if merges != 2 || alone || synced || class.issued < ENOUGH_REQUESTS || adjoining < NOTABLE || each > SMALL

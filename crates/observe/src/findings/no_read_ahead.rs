@@ -1,4 +1,4 @@
-//! A device whose read-ahead is turned off or made small, and reads that the kernel therefore fetches page by page.
+//! A device with read-ahead disabled or very small, so that the kernel reads page by page.
 
 use super::facts::{Facts, size};
 use super::{EVENTS, evidence, finding};
@@ -16,11 +16,11 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let reads = facts.class(RequestClass::Read).filter(|r| r.issued >= ENOUGH_REQUESTS)?;
     let record = facts.record_bytes(OpKind::Read)?;
     let each = reads.issued_bytes / reads.issued;
-    // The mount's counts; it is the device's unless the file system hides its devices, as btrfs does.
+    // The mount's read-ahead; the same as the device's unless the file system hides its devices, as btrfs does.
     let kb = |of: Option<&Value>| of?.get("read_ahead_kb")?.as_u64();
     let devices = kb(facts.described(&device.name));
     let set = kb(facts.environment.get("filesystem")).or(devices)?;
-    // A request as large as the record is what O_DIRECT would make, too. A small window costs who reads in order.
+    // Requests as large as the record are no worse than with O_DIRECT. A small window mainly affects sequential reads.
     let cut = each * 2 <= record;
     let held = set <= SMALL_KB && facts.asked.in_order && each <= (set * 1024).max(record);
     if facts.phase.direct || !(set == 0 && cut || set > 0 && held) {

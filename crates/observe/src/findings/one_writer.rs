@@ -1,13 +1,13 @@
-//! Several workers that write one file, into which the file system lets one at a time.
+//! Several workers that write one file, for which the file system serialises writes.
 
 use super::facts::Facts;
 use super::{CALLS, EVENTS, THREADS, evidence, finding};
 use crate::words::percent;
 use fathom_record::{Finding, OpKind};
 
-/// Share of their time that the workers are in calls and wait for nothing else that is known.
+/// Minimum share of their time that the workers spend in calls without any other known wait.
 const NOTABLE: f64 = 0.4;
-/// A device that is busy for a larger share of the time may be what they wait for.
+/// If the device is busy for a larger share of the time, they may wait for it instead.
 const BUSY: f64 = 0.5;
 const LEAST_NS: u64 = 300_000_000;
 
@@ -17,7 +17,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let workers = facts.repetition.workers.len();
     let elapsed_ns = facts.repetition.elapsed_ns;
     let several = facts.asked.one_file && workers > 1 && elapsed_ns >= LEAST_NS;
-    // Of several in flight nobody knows which of them waits.
+    // With several operations in flight it is unknown which of them waits.
     let queued = facts.phase.axes.queue_depth.is_some_and(|depth| depth > 1);
     if !several || queued || !facts.phase.writes || facts.phase.direct || facts.syncs_often() {
         return None;

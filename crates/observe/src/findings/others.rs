@@ -1,5 +1,4 @@
-//! Who else used the device while we measured: other programs, by the bytes they were issued for, and the kernel writing back what they
-//! wrote.
+//! Other users of the device during the measurement: programs, by the bytes of their requests, and the kernel's write-back of their data.
 
 use super::facts::{Facts, size};
 use super::{EVENTS, evidence, finding};
@@ -8,9 +7,9 @@ use crate::words::percent;
 use fathom_record::Finding;
 use fathom_record::block::{DeviceActivity, Issuer, IssuerKind, RequestClass};
 
-/// Share of the bytes.
+/// Minimum share of the bytes.
 const NOTABLE: f64 = 0.05;
-/// Likewise of a device below, which has other users by its nature.
+/// The same for a lower device, which normally has other users.
 const NOTABLE_BELOW: f64 = 0.25;
 const MOST_NAMES: usize = 3;
 
@@ -27,8 +26,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     })
 }
 
-/// Whether the file system's device got a request of a kind that the phase asks for. Else memory served the phase, and nobody at a
-/// device below could hold it back.
+/// Whether the file system's device got a request of a kind that the phase causes. Otherwise memory served the phase, and traffic at a
+/// lower device cannot have slowed it down.
 fn reached_the_device(facts: &Facts<'_>) -> bool {
     let Some(top) = facts.device() else { return true };
     let some = |class| top.class(class).is_some_and(|c| c.issued > 0);
@@ -41,7 +40,8 @@ fn of_device(device: &DeviceActivity, counted: Option<&Foreign>, notable: f64) -
     let seen: u64 = device.issuers.iter().map(bytes).sum();
     let mut others: Vec<&Issuer> = device.issuers.iter().filter(|i| i.kind == IssuerKind::Other).collect();
     let issued: u64 = others.iter().map(|i| bytes(i)).sum();
-    // What the kernel wrote back for them is in no program's name. Where there are counters, too, every part of a report says the same.
+    // Write-back of others' data carries no program's name. If there are counters, too, use their figures so that all parts of a report
+    // agree.
     let (theirs, all) = counted.map_or((issued, seen), |f| (f.bytes(), f.device_bytes));
     if theirs < foreign::LEAST_BYTES || (theirs as f64) < notable * all as f64 {
         return None;

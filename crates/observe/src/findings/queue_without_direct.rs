@@ -1,4 +1,4 @@
-//! libaio without O_DIRECT: the kernel does the operation inside of io_submit, so that one is in flight and not many.
+//! libaio without O_DIRECT: the kernel executes the operation inside io_submit, so only one is in flight.
 
 use super::facts::Facts;
 use super::{evidence, finding};
@@ -10,7 +10,7 @@ const ENOUGH_REQUESTS: u64 = 50;
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let depth = facts.phase.axes.queue_depth.filter(|depth| *depth > 1)?;
     let reads = facts.class_at_least(RequestClass::Read)?.issued;
-    // Writes into the page cache wait for nothing, nor do reads that it answers or that read-ahead has fetched.
+    // Writes into the page cache do not wait, nor do reads served by the cache or by read-ahead.
     let waits = !facts.phase.writes && !facts.asked.in_order && reads >= facts.calls(OpKind::Read).0 / 4;
     if !facts.asked.aio || facts.phase.direct || !waits || reads < ENOUGH_REQUESTS {
         return None;

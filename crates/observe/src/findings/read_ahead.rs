@@ -1,18 +1,18 @@
-//! What was fetched and never asked for: "read-ahead fetched 3.1 x what was asked".
+//! Data that was read from the device and never requested: "read-ahead fetched 3.1 x what was asked".
 
 use super::facts::{Facts, size, times};
 use super::{EVENTS, JOIN, evidence, finding};
 use fathom_record::Finding;
 
-/// Below this a little more than asked is the last window of a sequential read.
+/// A smaller excess is the last window of a sequential read.
 const NOTABLE: f64 = 1.25;
-/// And it must be worth the words.
+/// Smaller amounts are not worth reporting.
 const LEAST_BYTES: u64 = 1 << 20;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let joined = facts.joined?;
     facts.block()?;
-    // Past the page cache the device is asked for exactly what the calls ask for, as often as they ask.
+    // With O_DIRECT the device gets exactly the requests of the calls, repeated ones included.
     if facts.phase.direct {
         return None;
     }
@@ -21,7 +21,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     if asked == 0 || ratio < NOTABLE || fetched - asked.min(fetched) < LEAST_BYTES {
         return None;
     }
-    // Fetched beyond what was asked: by read-ahead, or again because it had been dropped in the meantime.
+    // Excess reads: read-ahead, or repeated reads of data evicted in between.
     let again = fetched.saturating_sub(joined.fetched_distinct_bytes);
     let never = joined.never_asked_bytes;
     let (who, advice) = if never >= again {

@@ -1,4 +1,4 @@
-//! Reads in a phase that only writes: parts of blocks are written, so the rest must be fetched first.
+//! Reads in a write-only phase: partial blocks are written, so the rest must be read first.
 
 use super::facts::{Facts, size};
 use super::{CALLS, EVENTS, JOIN, evidence, finding};
@@ -6,7 +6,7 @@ use crate::words::count;
 use fathom_record::block::{IssuerKind, RequestClass};
 use fathom_record::{Finding, OpKind};
 
-/// Of what is written; less is the file system looking up its maps.
+/// Minimum share of the written bytes; less is file system metadata.
 const NOTABLE: f64 = 0.1;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {

@@ -1,13 +1,13 @@
-//! What one call became: "each 16 KiB read became four 4 KiB requests".
+//! How calls were split into requests: "each 16 KiB read became four 4 KiB requests".
 
 use super::facts::{Facts, mean, size};
 use super::{CALLS, JOIN, evidence, finding};
 use crate::join::PerCall;
 use fathom_record::Finding;
 
-/// Fewer calls that reached the device prove nothing about the others.
+/// With fewer calls that reached the device, the sample is too small.
 const ENOUGH_CALLS: u64 = 20;
-/// Share of requests that must have one size for it to be named.
+/// Minimum share of requests with the same size for the size to be named.
 const MOSTLY: f64 = 0.75;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
@@ -17,7 +17,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
 }
 
 fn told(word: &str, per: &PerCall) -> Option<Finding> {
-    // Calls that the cache answered say nothing of what calls become.
+    // Calls served by the cache are no evidence of how calls are split.
     let reached = per.calls_with_requests();
     if reached < ENOUGH_CALLS || reached * 2 < per.calls {
         return None;

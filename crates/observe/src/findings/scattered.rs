@@ -1,4 +1,4 @@
-//! A phase that reads or writes in order, and a device that sees jumps: several streams side by side, fragments, or a page order.
+//! A sequential phase whose requests jump at the device: several parallel streams, fragments, or the order of pages.
 
 use super::facts::{Facts, size};
 use super::{EVENTS, evidence, finding};
@@ -6,10 +6,10 @@ use crate::words::count;
 use fathom_record::block::{RequestClass, RequestStats};
 use fathom_record::{Finding, OpKind};
 
-/// Below this share of requests that begin where the one before ended, what was sequential no longer is.
+/// Below this share of requests that begin where the previous one ended, the access is no longer sequential.
 const STILL_SEQUENTIAL: f64 = 0.5;
 const ENOUGH_REQUESTS: u64 = 50;
-/// With more syncs for each request the journal and the inodes are written between the data, as they must be.
+/// With more syncs per request, journal and inodes are necessarily written between the data.
 const FEW_SYNCS: f64 = 0.05;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {

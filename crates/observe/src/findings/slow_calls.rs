@@ -1,11 +1,11 @@
-//! What went on while the slowest reads lasted.
+//! Device activity during the slowest reads.
 
 use super::facts::Facts;
 use super::{JOIN, evidence, finding};
 use crate::words::{count, percent, time};
 use fathom_record::Finding;
 
-/// The slowest must meet it at least so much more often than all do, and at least in half of the cases.
+/// The slowest reads must coincide with it this many times more often than all reads do, and in at least half of the cases.
 const MORE_OFTEN: f64 = 3.0;
 const AT_LEAST: f64 = 0.5;
 

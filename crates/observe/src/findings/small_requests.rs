@@ -1,4 +1,4 @@
-//! A device whose largest request was made small.
+//! A device whose maximum request size was lowered.
 
 use super::facts::{Facts, size};
 use super::{EVENTS, evidence, finding};
@@ -6,9 +6,9 @@ use crate::words::count;
 use fathom_record::block::{RequestClass, RequestStats};
 use fathom_record::{Finding, OpKind};
 
-/// The device could take at least this many times as much.
+/// The hardware limit must be at least this many times the setting.
 const NOTABLE: i64 = 4;
-/// No device gains much from requests that are larger.
+/// Larger requests gain little on any device.
 const LARGE_KB: i64 = 128;
 const ENOUGH_REQUESTS: u64 = 50;
 
@@ -25,7 +25,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         .into_iter()
         .filter_map(|(class, op)| Some((facts.class(class)?, facts.record_bytes(op)?)))
         .max_by_key(|(class, _)| class.issued)?;
-    // Half of them are as large as they may be, and calls ask for more, or for what lies side by side.
+    // Half of the requests have the maximum size, and calls are larger than it or adjacent to each other.
     let full = class.sizes.iter().filter(|s| s.bytes == bytes).map(|s| s.count).sum::<u64>();
     let more_wanted = record > bytes || !facts.phase.direct && adjoining(class);
     if class.issued < ENOUGH_REQUESTS || full * 2 < class.issued || !more_wanted {
@@ -52,7 +52,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     ))
 }
 
-/// Whether most requests begin where the one before ended.
+/// Whether most requests begin where the previous one ended.
 fn adjoining(class: &RequestStats) -> bool {
     class.seeks.sequential * 2 >= class.issued
 }

@@ -1,4 +1,4 @@
-//! Calls that are larger than the device takes at once.
+//! Calls larger than the device's maximum request.
 
 use super::facts::{Facts, size};
 use super::{CALLS, EVENTS, evidence, finding};
@@ -8,7 +8,7 @@ use fathom_record::{Finding, OpKind};
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     if !facts.phase.direct {
-        // Buffered I/O is cut by the page cache first; requests-per-call tells of that.
+        // Buffered I/O is split by the page cache first; requests-per-call covers that.
         return None;
     }
     let device = facts.device()?;
@@ -21,7 +21,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let largest = stats.sizes.iter().map(|s| s.bytes).max().filter(|&b| b > 0)?;
     let (calls, _) = facts.calls(op);
     let ratio = stats.issued as f64 / calls.max(1) as f64;
-    // Of what was cut, every piece but the last has the largest size.
+    // All pieces of a split request but the last have the maximum size.
     let cut =
         stats.sizes.iter().filter(|s| s.bytes == largest).map(|s| s.count).sum::<u64>() * 2 >= stats.issued;
     if largest >= record || ratio < 1.5 || !cut {

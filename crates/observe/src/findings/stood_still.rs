@@ -1,15 +1,15 @@
-//! Calls that do not return while the device has nothing to do: what holds them is above it.
+//! Calls that do not return while the device is idle: the delay is above the device.
 
 use super::facts::Facts;
 use super::{JOIN, evidence, finding};
 use crate::words::{percent, time};
 use fathom_record::Finding;
 
-/// Share of the phase.
+/// Minimum share of the phase.
 const NOTABLE: f64 = 0.1;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
-    // What a journal on a device of its own had to do is not part of it.
+    // I/O of a journal on a separate device is not part of this device's activity.
     if facts.block()?.devices.iter().any(|d| facts.repetition.physical.is_journal(&d.name)) {
         return None;
     }
@@ -17,11 +17,11 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let repetition = facts.repetition;
     let waits_for_processor = facts.processor_wait_share()?;
     let whole = repetition.elapsed_ns as f64 * repetition.workers.len() as f64;
-    // All that they computed, and waited to compute, may have been in these stretches.
+    // At most all of the workers' CPU time and processor waiting time may have been in these stretches.
     let awake =
         (facts.processors_used() / repetition.workers.len().max(1) as f64 + waits_for_processor) * whole;
     let asleep = still.in_calls_ns as f64 - awake;
-    // Then it was this process, or the machine, that stood still.
+    // In that case this process or the whole machine stalled.
     if repetition.stood_still_ns().is_some() || whole <= 0.0 || asleep < NOTABLE * whole {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Files with an attribute by which every write waits for the device.
+//! Files whose attribute makes every write wait for the device.
 
 use super::facts::Facts;
 use super::{ATTRIBUTES, evidence, finding, sync_mount};

@@ -1,4 +1,4 @@
-//! A file system that is mounted so that every write waits for the device.
+//! A mount option that makes every write wait for the device.
 
 use super::facts::Facts;
 use super::{EVENTS, evidence, finding};
@@ -6,7 +6,7 @@ use crate::words::count;
 use fathom_record::block::RequestClass;
 use fathom_record::{Evidence, Finding, OpKind};
 
-/// Requests for each write: without the option many writes become one.
+/// Minimum number of requests per write: without the option many writes become one request.
 const NOTABLE: f64 = 0.5;
 const ENOUGH_WRITES: u64 = 20;
 
@@ -28,7 +28,7 @@ pub(super) fn mounted(facts: &Facts<'_>) -> bool {
     options.is_some_and(|options| options.split(',').any(|o| o == "sync"))
 }
 
-/// What is said where buffered writes waited for the device one by one, and the workload did not ask for that.
+/// The sentence for buffered writes that waited for the device one by one although the workload did not request it.
 pub(super) fn each_write_waits(facts: &Facts<'_>) -> Option<(String, Vec<Evidence>)> {
     let (writes, _) = facts.calls(OpKind::Write);
     let requests = facts.class_at_least(RequestClass::Write)?.issued;

@@ -1,4 +1,4 @@
-//! Each rule speaks when the figures prove it, and is silent one step before; and the list for users has every rule.
+//! Each rule fires when the figures prove it and not one step earlier, and the list for users is complete.
 
 use super::*;
 use crate::attributes::Attributes;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 const MIB: u64 = 1 << 20;
 
-/// A phase of calls of one kind on one watched device.
+/// A phase with calls of one kind on one watched device.
 struct World {
     phase: Phase,
     repetition: Repetition,
@@ -205,7 +205,7 @@ fn streams_in_order_that_make_the_device_jump() {
     assert_eq!(world.says("scattered"), None, "it was asked to jump, whatever it is called");
 }
 
-/// In a quiet survey 31 of 55 findings were of other programs' requests, 16 of them about reads from the page cache.
+/// Regression: in a quiet survey 31 of 55 findings were about other programs' requests, 16 of them about reads from the page cache.
 #[test]
 fn other_programs_requests_are_not_taken_for_ours() {
     let of = |issuers: &[(IssuerKind, u64)]| {
@@ -238,11 +238,11 @@ fn other_programs_requests_are_not_taken_for_ours() {
     assert_eq!(ours.found().len(), MOST);
     let theirs = of(&[(IssuerKind::Own, 1000), (IssuerKind::Other, 500)]);
     assert_eq!(theirs.found().iter().map(|f| f.rule.as_str()).collect::<Vec<_>>(), ["others"]);
-    // All of it came from memory: no request is ours.
+    // All of it came from memory, so no request is ours.
     let mut cached = of(&[(IssuerKind::Other, 1000)]);
     cached.device().issuers[0].read_bytes = 0;
     assert_eq!(cached.found(), []);
-    // The kernel writes something meanwhile.
+    // The kernel writes back during the phase.
     let mut written = of(&[]);
     written.device().issuers =
         vec![Issuer { read_bytes: 0, reads: 0, writes: 100, ..issuer(IssuerKind::Writeback, 0) }];
@@ -348,7 +348,7 @@ fn the_journal_and_other_programs_are_counted_by_their_bytes() {
     world.device().issuers[2].write_bytes = MIB - 1;
     assert_eq!(world.says("others"), None, "too little to matter");
 
-    // What others wrote into the page cache is written by the kernel.
+    // Data that others wrote into the page cache is written by the kernel.
     world.device().issuers[2].write_bytes = 0;
     world.device().issuers.push(issuer(IssuerKind::Writeback, "kworker", 100, 50 * MIB));
     assert_eq!(world.says("others"), None, "it may be ours");
@@ -510,12 +510,12 @@ fn a_limit_that_the_rate_stands_at_is_the_cause_and_the_only_one() {
     }
 }
 
-/// So many syncs.
+/// A number of syncs.
 fn syncs(ops: u64) -> OpStat {
     OpStat { op: OpKind::Sync, ops, bytes: 0, latency: Histogram::default() }
 }
 
-/// Somebody who had so much read.
+/// An issuer with this many bytes read.
 fn issuer(kind: IssuerKind, read_bytes: u64) -> Issuer {
     Issuer { kind, name: "dd".into(), read_bytes, reads: read_bytes / 4096, ..Issuer::default() }
 }
@@ -725,7 +725,7 @@ fn compression_is_told_where_syncs_wait_for_it_and_the_device_does_not() {
     );
     world.device().busy_ns = 900_000_000;
     assert_eq!(world.says("compression"), None);
-    // On few processors the device waits for one, too, and seems busy.
+    // With few processors the device also waits for one, and appears busy.
     world.environment["cpu"] = serde_json::json!({ "online": 2 });
     world.repetition.physical.machine_cpu_ns = Some(1_700_000_000);
     assert!(
@@ -807,7 +807,7 @@ fn workers_that_wait_for_a_processor() {
     world.environment = serde_json::json!({ "cpu": { "online": 8, "allowed": 1 } });
     assert_eq!(world.says("busy-processors"), None, "they have most of the one they may use");
 
-    // Eight workers in a cpuset of one of two processors: what others use of the other one holds nobody back.
+    // Eight workers in a cpuset of one of two processors: use of the other one does not slow them down.
     world.environment = serde_json::json!({ "cpu": { "online": 2, "allowed": 1 } });
     world.repetition.workers.iter_mut().for_each(|w| w.cpu_system_ns = 70_000_000);
     world.repetition.physical.machine_cpu_ns = Some(1_560_000_000);
@@ -1039,7 +1039,7 @@ fn deletes_that_wait_for_discards() {
     assert_eq!(world.says("discard"), None, "nobody waits for them");
 }
 
-/// With some events lost there were as many requests at least.
+/// If events were lost, the number of requests is a lower bound.
 #[test]
 fn settings_are_named_although_events_were_lost() {
     let mut world = World::new(OpKind::Write, 1000, 16_384);

@@ -1,4 +1,4 @@
-//! The join itself: calls and requests of one phase, by file, offset and time.
+//! Joins the calls and requests of one phase by file, offset and time.
 
 use super::keep::Kept;
 use super::layout::Layout;
@@ -9,46 +9,46 @@ use fathom_record::OpKind;
 use fathom_record::block::RequestFlags;
 use std::collections::{BTreeMap, HashMap};
 
-/// One of our own calls.
+/// A system call of one of our workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// When it began, ns of CLOCK_MONOTONIC.
+    /// Start time, ns of CLOCK_MONOTONIC.
     pub start_ns: u64,
-    /// How long it took.
+    /// Duration in ns.
     pub latency_ns: u64,
     /// Read, write or sync.
     pub op: OpKind,
-    /// Number of the file in the layout.
+    /// Index of the file in the layout.
     pub file: u32,
     /// First byte in the file.
     pub offset: u64,
-    /// Bytes asked for.
+    /// Bytes requested.
     pub bytes: u64,
 }
 
 impl Call {
-    /// When it ended.
+    /// End time, ns of CLOCK_MONOTONIC.
     #[must_use]
     pub fn end_ns(&self) -> u64 {
         self.start_ns.saturating_add(self.latency_ns)
     }
 }
 
-/// What the calls of one kind became.
+/// The requests caused by the calls of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PerCall {
-    /// Calls.
+    /// Number of calls.
     pub calls: u64,
-    /// Bytes they asked for.
+    /// Bytes requested by the calls.
     pub bytes: u64,
-    /// How many of them had so many requests issued for their own bytes while they lasted: requests -> calls.
+    /// Histogram of the number of requests issued for a call's own bytes while it lasted: requests -> calls.
     pub requests: BTreeMap<u32, u64>,
-    /// Sizes of those requests: bytes -> how many.
+    /// Histogram of the sizes of those requests: bytes -> requests.
     pub sizes: BTreeMap<u64, u64>,
 }
 
 impl PerCall {
-    /// Requests per call, the one in the middle.
+    /// Median number of requests per call.
     #[must_use]
     pub fn median_requests(&self) -> Option<u32> {
         let mut left = self.calls.div_ceil(2);
@@ -61,7 +61,7 @@ impl PerCall {
         None
     }
 
-    /// The most frequent size of a request, and what share of them had it.
+    /// The most frequent request size, and its share of the requests.
     #[must_use]
     pub fn usual_size(&self) -> Option<(u64, f64)> {
         let all: u64 = self.sizes.values().sum();
@@ -69,71 +69,71 @@ impl PerCall {
         Some((size, count as f64 / all as f64))
     }
 
-    /// All requests.
+    /// Total number of requests.
     #[must_use]
     pub fn all_requests(&self) -> u64 {
         self.sizes.values().sum()
     }
 
-    /// Calls during which the device was asked for something of theirs.
+    /// Number of calls with at least one request for their own bytes.
     #[must_use]
     pub fn calls_with_requests(&self) -> u64 {
         self.requests.iter().filter(|r| *r.0 > 0).map(|r| r.1).sum()
     }
 }
 
-/// What calls and requests have to do with each other.
+/// Result of joining calls and requests.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Joined {
-    /// Reads and what they became.
+    /// Reads and their requests.
     pub reads: PerCall,
-    /// Writes and what they became while they lasted (O_DIRECT and O_SYNC; others are written later).
+    /// Writes and the requests issued while they lasted (O_DIRECT and O_SYNC; other data is written later).
     pub writes: PerCall,
-    /// Distinct bytes of our files that the calls asked to read.
+    /// Distinct bytes of our files that calls requested to read.
     pub asked_bytes: u64,
-    /// Bytes of our files that the device was asked for, each time counted.
+    /// Bytes of our files read from the device, repeated reads included.
     pub fetched_bytes: u64,
-    /// Distinct ones of them.
+    /// Distinct bytes of our files read from the device.
     pub fetched_distinct_bytes: u64,
-    /// Distinct ones that no call asked for.
+    /// Distinct bytes of our files read from the device that no call requested.
     pub never_asked_bytes: u64,
     /// Requests that read our files and were marked as read-ahead.
     pub ahead_requests: u64,
-    /// Requests that read, and bytes of those, that lie outside our files: the file system's own, and other programs' files.
+    /// Read requests and their bytes outside our files: the file system's metadata and other programs' files.
     pub reads_elsewhere: (u64, u64),
-    /// Likewise for writes.
+    /// Write requests and their bytes outside our files.
     pub writes_elsewhere: (u64, u64),
-    /// Bytes of our files that were written to the device, each time counted.
+    /// Bytes of our files written to the device, repeated writes included.
     pub stored_bytes: u64,
-    /// What the syncs waited for.
+    /// The writes and flushes that syncs waited for.
     pub syncs: SyncWaits,
-    /// The slowest hundredth of the reads and what went on meanwhile; see [`Slow`].
+    /// The slowest hundredth of the reads and concurrent device activity; see [`Slow`].
     pub slow_reads: Slow,
-    /// When calls were under way and nothing went on.
+    /// Stretches with calls in flight and no progress.
     pub still: Still,
-    /// Pieces that our files lie in on the device.
+    /// Number of fragments of our files on the device.
     pub pieces: u64,
-    /// Bytes of those.
+    /// Total bytes of those fragments.
     pub piece_bytes: u64,
-    /// Files that have a piece.
+    /// Files with at least one fragment.
     pub placed_files: u64,
 }
 
-/// The slowest hundredth of the calls: how many, and during how many of them the device was flushing or writing for others; beside it
-/// the same share of all calls.
+/// The slowest hundredth of the calls: how many, and during which share of them the device was flushing or writing for others, compared
+/// with all calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Slow {
-    /// Calls among the slowest hundredth.
+    /// Number of calls in the slowest hundredth.
     pub calls: u64,
     /// Latency of the fastest of them, ns.
     pub from_ns: u64,
-    /// Share of them during which a flush was under way; and of all calls.
+    /// Share of the slow calls during which a flush was in flight, and of all calls.
     pub flushing: (f64, f64),
-    /// Share of them during which a write was under way; and of all calls.
+    /// Share of the slow calls during which a write was in flight, and of all calls.
     pub writing: (f64, f64),
 }
 
-/// Joins calls (any order) and requests (in order of issue).
+/// Joins calls (in any order) and requests (in order of issue).
 #[must_use]
 pub fn join(calls: &[Call], requests: &[Kept], layout: &Layout) -> Joined {
     let placed = Placed::of(requests, layout);
@@ -165,17 +165,17 @@ pub fn join(calls: &[Call], requests: &[Kept], layout: &Layout) -> Joined {
     joined
 }
 
-/// A part of a request that lies in a file of ours.
+/// The part of a request that lies in one of our files.
 struct Part {
     issued_ns: u64,
-    /// Which request.
+    /// Index of the request.
     request: u32,
     request_bytes: u64,
     file: u32,
     span: Span,
 }
 
-/// Requests found again in our files.
+/// Requests mapped to our files.
 struct Placed {
     reads: Vec<Part>,
     writes: Vec<Part>,
@@ -231,7 +231,7 @@ fn per_call<'a>(calls: impl Iterator<Item = &'a Call>, parts: &[Part]) -> PerCal
         let during = parts[from..].iter().take_while(|p| p.issued_ns <= call.end_ns());
         seen.clear();
         for part in during.filter(|p| p.file == call.file && p.span.0 < last && first < p.span.1) {
-            // A file in pieces: one request is one, however many pieces of the call lie in it.
+            // In a fragmented file, a request counts once even if it covers several fragments of the call.
             if seen.last() != Some(&part.request) {
                 seen.push(part.request);
                 *per.sizes.entry(part.request_bytes).or_default() += 1;
@@ -242,7 +242,7 @@ fn per_call<'a>(calls: impl Iterator<Item = &'a Call>, parts: &[Part]) -> PerCal
     per
 }
 
-/// Fewer calls than this have no slowest hundredth worth looking at.
+/// With fewer calls the slowest hundredth is too small.
 const FEW_CALLS: usize = 1000;
 
 fn slow(calls: &[Call], requests: &[Kept]) -> Slow {
@@ -299,7 +299,7 @@ mod tests {
     #[test]
     fn what_was_fetched_and_never_asked_for() {
         let calls = [call(OpKind::Read, 0, 1000, 0, 4096), call(OpKind::Read, 5000, 1000, 65_536, 4096)];
-        // 128 KiB each time, of which 4 KiB were asked for; the second one overlaps the first, and one is the file system's own.
+        // Each reads 128 KiB, of which 4 KiB were requested; the second overlaps the first, and one is the file system's own.
         let requests =
             [kept(10, 400, 0, 256, "RA"), kept(5010, 400, 128, 256, "RA"), kept(5020, 100, 1 << 20, 8, "RM")];
         let joined = join(&calls, &requests, &one_file(1 << 20));
@@ -320,7 +320,7 @@ mod tests {
 
     #[test]
     fn the_slowest_are_held_against_all() {
-        // Every hundredth read is slow, and exactly then a flush is under way.
+        // Every hundredth read is slow, and only then a flush is in flight.
         let calls: Vec<Call> = (0..2000u64)
             .map(|i| call(OpKind::Read, i * 1000, if i % 100 == 0 { 900 } else { 100 }, 0, 4096))
             .collect();

@@ -1,29 +1,29 @@
-//! Keeping single requests for the join: what was issued when, where and for whom, and when it was done. Bounded: a phase of
-//! millions of requests is judged by its first ones, and that is said.
+//! Keeps individual requests for the join: times, sector and issuer. Bounded: of a phase with millions of requests only the first ones
+//! are kept, and the number of others is reported.
 
 use fathom_record::block::IssuerKind;
 use fathom_record::block::event::{BlockAction, BlockEvent, DeviceNumber, RequestFlags};
 use std::collections::HashMap;
 
-/// One request of the device nearest to the file system.
+/// A request at the device nearest to the file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept {
-    /// When it was given to the driver, ns of CLOCK_MONOTONIC.
+    /// Time of issue to the driver, ns of CLOCK_MONOTONIC.
     pub issued_ns: u64,
-    /// When it was done; 0 if that was not seen.
+    /// Completion time, ns of CLOCK_MONOTONIC; 0 if not seen.
     pub completed_ns: u64,
     /// First sector.
     pub sector: u64,
-    /// How many.
+    /// Number of sectors.
     pub sectors: u32,
-    /// What it asked for.
+    /// Kind and modifiers of the request.
     pub flags: RequestFlags,
-    /// Who issued it.
+    /// Kind of issuer.
     pub issuer: IssuerKind,
 }
 
 impl Kept {
-    /// Bytes it moved.
+    /// Length in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         u64::from(self.sectors) * fathom_record::block::event::SECTOR_BYTES
@@ -36,11 +36,11 @@ impl Kept {
     }
 }
 
-/// Collects them from events.
+/// Collects requests from events.
 #[derive(Debug)]
 pub struct Keeper {
     device: DeviceNumber,
-    /// Of a device without requests its bios are kept.
+    /// For a device without requests, its bios are kept.
     bio_based: bool,
     most: usize,
     kept: Vec<Kept>,
@@ -49,13 +49,13 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// For one device, so many at most (32 bytes each).
+    /// For one device; keeps at most `most` requests (32 bytes each).
     #[must_use]
     pub fn new(device: DeviceNumber, bio_based: bool, most: usize) -> Self {
         Self { device, bio_based, most, kept: Vec::new(), open: HashMap::new(), passed_over: 0 }
     }
 
-    /// Takes an event, in order of time.
+    /// Takes an event, in time order.
     pub fn event(&mut self, event: &BlockEvent, issuer: IssuerKind) {
         if event.device != self.device {
             return;
@@ -87,7 +87,7 @@ impl Keeper {
         }
     }
 
-    /// Forgets what came before counting began, but for what is under way.
+    /// Drops all requests from before `from_ns` except those in flight.
     pub fn restart(&mut self, from_ns: u64) {
         self.kept.retain(|k| k.issued_ns >= from_ns || k.completed_ns == 0);
         self.open = self
@@ -100,7 +100,7 @@ impl Keeper {
         self.passed_over = 0;
     }
 
-    /// What was kept, in order of issue, and how many had no room.
+    /// The kept requests in order of issue, and the number of those dropped for lack of space.
     #[must_use]
     pub fn finish(self) -> (Vec<Kept>, u64) {
         (self.kept, self.passed_over)

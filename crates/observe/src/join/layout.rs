@@ -1,4 +1,4 @@
-//! Where our files lie on a device: from a sector back to a file and an offset in it.
+//! Maps device sectors back to our files and offsets.
 
 use crate::extents::{self, Placed};
 use fathom_record::block::event::SECTOR_BYTES;
@@ -14,21 +14,21 @@ struct Part {
     offset: u64,
 }
 
-/// The map of all files.
+/// The extents of all files on one device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
     /// Sorted by sector.
     parts: Vec<Part>,
-    /// Files whose place is not known.
+    /// Files without known extents.
     unknown: u32,
 }
 
-/// Most files whose extents are asked for: a tree of millions would take longer than the phase.
+/// Most files whose extents are queried: a tree of millions would take longer than the phase.
 pub const MOST_FILES: usize = 20_000;
 
 impl Layout {
-    /// Asks the file system. `first_sector` is where its device begins on the one that was watched: the start of a partition, else 0.
-    /// Of file systems that tell addresses of their own (btrfs) nothing can be known: do not ask for those.
+    /// Queries the file system. `first_sector` is the start of its device on the watched one: the start of a partition, else 0. Do not
+    /// use it for file systems with their own address space (btrfs), whose positions mean nothing to the device.
     #[must_use]
     pub fn of(paths: &[PathBuf], first_sector: u64) -> Self {
         let mut layout = Self::default();
@@ -42,7 +42,7 @@ impl Layout {
         layout
     }
 
-    /// A map that a test draws: (file, parts).
+    /// A layout for tests, given as (file, parts).
     #[must_use]
     pub fn drawn(files: &[(u32, Vec<Placed>)]) -> Self {
         let mut layout = Self::default();
@@ -60,13 +60,14 @@ impl Layout {
         }));
     }
 
-    /// Whether nothing is known.
+    /// Whether no file has a known extent.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
 
-    /// Pieces on the device, and bytes of those: what lies behind the part before it, in the file and on the device, is one piece with it.
+    /// Number of fragments on the device, and their bytes. A part that directly follows the previous one in the file and on the device
+    /// belongs to the same fragment.
     #[must_use]
     pub fn pieces(&self) -> (u64, u64) {
         let follows = |a: &Part, b: &Part| {
@@ -79,19 +80,19 @@ impl Layout {
         ((self.parts.len() - joined) as u64, bytes)
     }
 
-    /// Files that lie somewhere on the device.
+    /// Number of files with known extents.
     #[must_use]
     pub fn placed_files(&self) -> u64 {
         self.parts.iter().map(|part| part.file).collect::<std::collections::HashSet<_>>().len() as u64
     }
 
-    /// Files whose place could not be found out.
+    /// Number of files without known extents.
     #[must_use]
     pub fn unknown(&self) -> u32 {
         self.unknown
     }
 
-    /// The parts of our files in a range of sectors: (file, first byte in it, bytes), in order of the sectors.
+    /// The parts of our files in a range of sectors: (file, first byte in it, bytes), in sector order.
     pub fn within(&self, sector: u64, sectors: u64) -> impl Iterator<Item = (u32, u64, u64)> {
         let end = sector.saturating_add(sectors);
         let from = self.parts.partition_point(|p| p.sector.saturating_add(p.sectors) <= sector);
@@ -102,7 +103,7 @@ impl Layout {
     }
 }
 
-/// Where the partition of a device directory in sysfs begins on its disk, in sectors; 0 for a whole disk.
+/// Start of a partition on its disk, from its sysfs directory, in sectors; 0 for a whole disk.
 #[must_use]
 pub fn partition_start(files: &dyn crate::files::KernelFiles, sys: &Path) -> u64 {
     let start = files.read(&sys.join("start")).ok();
@@ -170,7 +171,7 @@ mod tests {
         }
         let layout = Layout::of(&paths, 0);
         if layout.is_empty() {
-            // tmpfs and overlay do not tell.
+            // tmpfs and overlay do not report extents.
             assert_eq!(layout.unknown(), 3);
             return;
         }

@@ -1,8 +1,8 @@
-//! Our own calls beside what reached the device. Each request is found again in our files by where it lies ([`layout`]), each call
-//! in the requests by file, offset and time ([`calls`]): so a report can say what one call became, what was fetched and never
-//! asked for, and for what an fsync really waited.
+//! Relates our own calls to the requests at the device. Each request is mapped to our files by its sectors ([`layout`]), and each call to
+//! its requests by file, offset and time ([`calls`]). So a report can say what a call became, what was read but never requested, and what
+//! an fsync really waited for.
 //!
-//! Pure but for [`layout::Layout::of`], which asks the file system where the files lie.
+//! Pure except for [`layout::Layout::of`], which queries the file system.
 
 pub mod calls;
 pub mod keep;
@@ -19,7 +19,7 @@ pub use syncs::SyncWaits;
 
 #[cfg(test)]
 mod tests {
-    //! Calls, requests and layouts for the tests of this room.
+    //! Calls, requests and layouts for the tests of this module.
 
     use super::*;
     use crate::extents::Placed;
@@ -31,7 +31,7 @@ mod tests {
         Call { start_ns, latency_ns, op, file: 0, offset, bytes }
     }
 
-    /// A request that took so long.
+    /// A request that takes `ns`.
     pub fn kept(issued_ns: u64, ns: u64, sector: u64, sectors: u32, word: &str) -> Kept {
         let flags = RequestFlags::parse(word);
         Kept { issued_ns, completed_ns: issued_ns + ns, sector, sectors, flags, issuer: IssuerKind::Own }

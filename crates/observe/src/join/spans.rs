@@ -1,9 +1,9 @@
-//! Sets of bytes as sorted, disjoint spans: how much two kinds of ranges have in common, each byte counted once.
+//! Sets of bytes as sorted, disjoint spans; used to count the bytes common to two sets of ranges, each byte once.
 
 /// First byte, byte after the last.
 pub(super) type Span = (u64, u64);
 
-/// Sorts spans and joins those that touch.
+/// Sorts spans and merges those that touch.
 pub(super) fn union(mut spans: Vec<Span>) -> Vec<Span> {
     spans.retain(|s| s.0 < s.1);
     spans.sort_unstable();
@@ -17,12 +17,12 @@ pub(super) fn union(mut spans: Vec<Span>) -> Vec<Span> {
     joined
 }
 
-/// Bytes of spans that do not overlap.
+/// Total bytes of disjoint spans.
 pub(super) fn bytes(spans: &[Span]) -> u64 {
     spans.iter().map(|s| s.1 - s.0).sum()
 }
 
-/// Bytes that two unions share.
+/// Bytes common to two unions.
 pub(super) fn common(a: &[Span], b: &[Span]) -> u64 {
     let (mut i, mut j, mut sum) = (0, 0, 0);
     while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {

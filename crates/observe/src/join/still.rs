@@ -1,27 +1,27 @@
-//! When nothing went on: calls under way of which none returned, none that began, and no request in the device.
+//! Stretches without progress: calls were in flight, but none began or returned, and no request was in the device.
 
 use super::calls::Call;
 use super::keep::Kept;
 
-/// A shorter stretch may be a long copy, or the kernel's own work.
+/// A shorter stretch may be a long copy, or other work in the kernel.
 const LEAST_NS: u64 = 50_000_000;
 
-/// Such stretches of 50 ms or more.
+/// Stretches of at least 50 ms without progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Still {
-    /// How many.
+    /// Number of stretches.
     pub times: u64,
-    /// Their sum, ns.
+    /// Total length, ns.
     pub total_ns: u64,
     /// The longest, ns.
     pub longest_ns: u64,
-    /// The same sum with each stretch as often as calls were under way, ns.
+    /// Total length, each stretch multiplied by the number of calls in flight, ns.
     pub in_calls_ns: u64,
 }
 
-/// A request whose end was not seen is taken to last.
+/// A request without a known completion is assumed to stay in flight.
 pub(super) fn still(calls: &[Call], requests: &[Kept]) -> Still {
-    // When, how many calls more, and how many requests more there were from then on.
+    // Time, change in the number of calls, change in the number of requests.
     let mut steps: Vec<(u64, i64, i64)> = Vec::with_capacity(2 * (calls.len() + requests.len()));
     for call in calls {
         steps.extend([(call.start_ns, 1, 0), (call.end_ns(), -1, 0)]);
@@ -64,7 +64,7 @@ mod tests {
         let requests = [kept(205 * MS, 5 * MS, 0, 8, "W"), kept(500 * MS, 100 * MS, 8, 8, "W")];
         let expected = Still { times: 1, total_ns: 195 * MS, longest_ns: 195 * MS, in_calls_ns: 195 * MS };
         assert_eq!(still(&calls, &requests), expected);
-        // A second call that returns in the middle: two stretches, the first with two calls.
+        // A second call returns in the middle: two stretches, the first with two calls.
         let both = [calls[0], call(OpKind::Write, 12 * MS, 98 * MS, 8192, 4096)];
         let expected =
             Still { times: 2, total_ns: 193 * MS, longest_ns: 98 * MS, in_calls_ns: (98 * 2 + 95) * MS };

@@ -1,4 +1,4 @@
-//! For what an fsync waited: the writes that reached the device while it lasted, by whose they were.
+//! What an fsync waited for: the writes completed while it lasted, by owner.
 
 use super::calls::Call;
 use super::keep::Kept;
@@ -10,27 +10,27 @@ use std::ops::Range;
 /// Sums over all syncs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SyncWaits {
-    /// Syncs.
+    /// Number of syncs.
     pub calls: u64,
-    /// Their time together, ns.
+    /// Total duration, ns.
     pub total_ns: u64,
-    /// Writes completed while a sync lasted, and bytes of those, that belong to the file it was for.
+    /// Writes, and their bytes, completed during a sync and belonging to the synced file.
     pub own: (u64, u64),
-    /// Likewise for other files of ours.
+    /// The same for our other files.
     pub others: (u64, u64),
-    /// Likewise for what lies in no file of ours: journal, inodes, allocation maps, other programs' files.
+    /// The same for data in none of our files: journal, inodes, allocation maps, other programs' files.
     pub elsewhere: (u64, u64),
-    /// Of `elsewhere` what the journal's own thread issued.
+    /// The part of `elsewhere` that the journal thread issued.
     pub journal: (u64, u64),
-    /// Flushes of the device's cache, alone or before a write, and their time, ns.
+    /// Number of flushes of the device's cache, alone or before a write, and their time in ns.
     pub flushes: (u64, u64),
-    /// Writes past the device's cache.
+    /// Writes that bypass the device's cache.
     pub fua: u64,
-    /// Syncs during which data of other files of ours were written, and the most such files in one.
+    /// Syncs during which data of our other files was written.
     pub with_others: u64,
-    /// See `with_others`.
+    /// The most such files in one sync.
     pub most_others: u32,
-    /// Other files of ours met during the syncs, all together.
+    /// Total number of other files over all syncs.
     pub files_met: u64,
 }
 
@@ -40,7 +40,7 @@ pub(super) fn waits<'a>(
     layout: &Layout,
 ) -> SyncWaits {
     let mut all = SyncWaits::default();
-    // By completion: what was issued before the sync and completed in it was waited for, too.
+    // By completion: a sync also waits for requests issued before it and completed during it.
     let mut done: Vec<&Kept> = requests.iter().filter(|r| r.completed_ns > 0).collect();
     done.sort_by_key(|r| r.completed_ns);
     let syncs: Vec<(&Call, Range<usize>)> = syncs
@@ -51,7 +51,7 @@ pub(super) fn waits<'a>(
         })
         .collect();
     let parts: Vec<Vec<(u32, u64)>> = done.iter().map(|request| parts_of(request, layout)).collect();
-    // Of syncs side by side each writes its own file: what one of them wanted is no other file's data to the rest.
+    // Concurrent syncs each write their own file; data that one of them synced does not count as another file's for the rest.
     let mut wanted = HashSet::new();
     for (sync, within) in &syncs {
         wanted.extend(
@@ -64,7 +64,7 @@ pub(super) fn waits<'a>(
         all.total_ns += sync.latency_ns;
         let mut others = BTreeSet::new();
         for r in within {
-            // A request is counted once, however many syncs it fell into.
+            // A request is counted once, however many syncs it overlaps.
             let first = !std::mem::replace(&mut met[r], true);
             if first {
                 all.look_at(done[r], sync);
@@ -94,7 +94,7 @@ pub(super) fn waits<'a>(
 }
 
 impl SyncWaits {
-    /// What a request did to the device's cache.
+    /// Counts flushes and FUA writes.
     fn look_at(&mut self, request: &Kept, sync: &Call) {
         if request.flags.has(RequestFlags::PREFLUSH) {
             let begun = request.issued_ns.max(sync.start_ns);
@@ -109,7 +109,7 @@ fn writes(request: &Kept) -> bool {
     request.flags.has(RequestFlags::WRITE) && request.sectors > 0
 }
 
-/// The files of ours that a write belongs to, and the bytes of each.
+/// Our files that a write belongs to, with the bytes of each.
 fn parts_of(request: &Kept, layout: &Layout) -> Vec<(u32, u64)> {
     if !writes(request) {
         return Vec::new();
@@ -147,7 +147,7 @@ mod tests {
         journal.issuer = IssuerKind::Journal;
         let requests = [
             kept(100, 100, 0, 8, "W"),     // done before the sync began
-            kept(900, 300, 8, 8, "W"),     // under way when it began
+            kept(900, 300, 8, 8, "W"),     // in flight when it began
             kept(1100, 100, 128, 16, "W"), // another file's
             kept(1200, 100, 256, 8, "W"),  // a third one's
             journal,
@@ -171,7 +171,7 @@ mod tests {
         let requests = [
             kept(1100, 100, 0, 8, "W"),
             kept(1200, 100, 128, 8, "W"),
-            kept(1300, 100, 256, 8, "W"), // a file that nobody synced
+            kept(1300, 100, 256, 8, "W"), // a file that was not synced
             kept(1400, 100, 1 << 21, 8, "FWFS"),
         ];
         let waits = waits(syncs.iter(), &requests, &layout);

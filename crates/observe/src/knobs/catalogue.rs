@@ -1,53 +1,53 @@
-//! Every knob as data. The table's order is the order of turning and of putting back: the scheduler first, because a change of it
-//! sets nr_requests and brings tunables of its own; then what belongs to the queue; then the machine's.
+//! Every knob as data. The table's order is the order of setting and of restoring: the scheduler first, because changing it resets
+//! nr_requests and its tunables; then the other queue settings; then the machine's.
 
 use super::error::KnobError;
 use super::files::KnobFiles;
 use std::path::Path;
 
-/// Where a knob lives.
+/// Location of a knob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Home {
     /// The request queue of the devices that make the requests: `/sys/block/DEVICE/queue`.
     Queue,
-    /// The read-ahead of the file system: its disk's queue, or the bdi of a file system without one disk.
+    /// The read-ahead of the file system: its disk's queue, or the bdi of a file system without a single disk.
     ReadAhead,
     /// The machine's memory: `/proc/sys/vm`.
     Vm,
 }
 
-/// What a knob may be set to.
+/// Valid values of a knob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Values {
-    /// One of those the kernel lists in the file itself, the present one in brackets.
+    /// One of those the kernel lists in the file, the current one in brackets.
     Listed,
     /// A whole number.
     Number {
-        /// Smallest.
+        /// Smallest value.
         min: i64,
-        /// Largest.
+        /// Largest value.
         max: i64,
-        /// What one of it is.
+        /// Unit of the value.
         unit: &'static str,
     },
     /// One of a few numbers.
     OneOf(&'static [&'static str]),
-    /// A number of KiB, at most what the hardware takes (`max_hw_sectors_kb`).
+    /// KiB, at most the hardware limit (`max_hw_sectors_kb`).
     RequestKib,
-    /// Whatever the scheduler of the moment takes.
+    /// Validated only by the current scheduler.
     Tunable,
 }
 
 /// A row of the table.
 #[derive(Debug)]
 pub struct Entry {
-    /// Its name in commands and reports; `iosched/*` stands for all tunables of a scheduler.
+    /// Its name in commands and reports; `iosched/*` means all tunables of a scheduler.
     pub name: &'static str,
-    /// Where it lives.
+    /// Its location.
     pub home: Home,
-    /// What it may be set to.
+    /// Its valid values.
     pub values: Values,
-    /// What it does, for lists.
+    /// Its effect, for lists.
     pub about: &'static str,
 }
 
@@ -55,10 +55,10 @@ const fn number(min: i64, max: i64, unit: &'static str) -> Values {
     Values::Number { min, max, unit }
 }
 
-/// Largest number a knob of 32 bits takes.
+/// Largest value of a 32-bit knob.
 const U32: i64 = u32::MAX as i64;
 
-/// All knobs, in the order of turning.
+/// All knobs, in the order of setting.
 pub static ENTRIES: &[Entry] = &[
     Entry {
         name: "scheduler",
@@ -163,7 +163,7 @@ pub static ENTRIES: &[Entry] = &[
 pub struct Knob {
     /// "read_ahead_kb", "iosched/low_latency".
     pub name: String,
-    /// Its row.
+    /// Its row in the table.
     pub entry: &'static Entry,
 }
 
@@ -174,7 +174,7 @@ impl PartialEq for Knob {
 }
 
 impl Knob {
-    /// Finds it; `None` if there is none of this name.
+    /// The knob of this name; `None` if there is none.
     #[must_use]
     pub fn find(name: &str) -> Option<Self> {
         let tunable = name.strip_prefix("iosched/").is_some_and(is_file_name);
@@ -183,7 +183,7 @@ impl Knob {
         ENTRIES.iter().find(row).map(|entry| Self { name: name.to_string(), entry })
     }
 
-    /// The same, as an error that lists all.
+    /// The knob of this name, or an error that lists all names.
     ///
     /// # Errors
     /// If there is none.
@@ -191,13 +191,13 @@ impl Knob {
         Self::find(name).ok_or_else(|| KnobError::Unknown { name: name.into(), known: names().join(", ") })
     }
 
-    /// Its place in the order of turning.
+    /// Its position in the order of setting.
     #[must_use]
     pub fn rank(&self) -> usize {
         rank_of(&self.name)
     }
 
-    /// What it may be set to, as a clause. `file` is the knob's own file, for those where the kernel knows.
+    /// Its valid values as a clause. `file` is the knob's own file, for values that the kernel lists.
     #[must_use]
     pub fn allowed(&self, files: &dyn KnobFiles, file: &Path) -> String {
         match self.entry.values {
@@ -226,10 +226,10 @@ impl Knob {
         }
     }
 
-    /// Looks at a value before anything is turned.
+    /// Validates a value before anything is set.
     ///
     /// # Errors
-    /// If it cannot be one of this knob's, with what can.
+    /// If the value is invalid; lists the valid ones.
     pub fn check(&self, files: &dyn KnobFiles, file: &Path, value: &str) -> Result<(), KnobError> {
         let parsed = value.parse::<i64>().ok();
         let good = match self.entry.values {
@@ -250,7 +250,7 @@ impl Knob {
     }
 }
 
-/// Place of a name in the order of turning; unknown ones last.
+/// Position of a name in the order of setting; unknown ones last.
 #[must_use]
 pub fn rank_of(name: &str) -> usize {
     let row = if name.starts_with("iosched/") { "iosched/*" } else { name };
@@ -263,7 +263,7 @@ pub fn names() -> Vec<&'static str> {
     ENTRIES.iter().map(|e| e.name).collect()
 }
 
-/// What a knob's file says, as the value that could be written: of a list the one in brackets.
+/// The current value in a knob's file, in the form that can be written back: the word in brackets of a list.
 #[must_use]
 pub fn value_in(text: &str) -> String {
     let chosen = text.split_whitespace().find_map(|w| w.strip_prefix('[')?.strip_suffix(']'));

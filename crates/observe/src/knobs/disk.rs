@@ -1,6 +1,6 @@
-//! A file system of a chosen kind on a loop device, made for a measurement: a directory `.fathom-sweep-PID-N` with an image and a mount
-//! point in it. The journal knows the directory before anything is in it; everything else follows from it, so that it can be
-//! taken down after any end: what is mounted at its mount point, the loop devices over its image, the image.
+//! A temporary file system on a loop device: a directory `.fathom-sweep-PID-N` with an image and a mount point in it. The journal records
+//! the directory before anything is created in it, and everything else can be found from it. So it can be removed after any kind of exit:
+//! the mounts on its mount point, the loop devices over its image, the image.
 
 use super::error::KnobError;
 use super::journal::{Fact, Journal};
@@ -21,7 +21,7 @@ use std::time::Duration;
 pub(crate) const IMAGE: &str = "image";
 const MOUNT_POINT: &str = "mnt";
 
-/// What is wanted.
+/// Location and size of the image.
 #[derive(Clone, Debug)]
 pub struct DiskPlan {
     /// Directory for the image.
@@ -30,28 +30,28 @@ pub struct DiskPlan {
     pub bytes: u64,
 }
 
-/// A loop device with or without a file system on it.
+/// A loop device, with or without a file system on it.
 #[derive(Debug)]
 pub struct Disk {
     directory: Arc<OwnDirectory>,
     device: PathBuf,
-    /// Whether what it moves passes the page cache of the file system its image lies on.
+    /// Whether it bypasses the page cache of the file system that holds its image.
     past_the_cache: bool,
 }
 
-/// What is put on it.
+/// The file system to create.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileSystem {
-    /// "ext4", "xfs", "btrfs", or whatever there is a mkfs for.
+    /// "ext4", "xfs", "btrfs", or any other with a mkfs.
     pub kind: String,
-    /// Further words for mkfs.
+    /// Extra arguments of mkfs.
     pub mkfs: Vec<String>,
     /// Mount options, separated by commas; may be empty.
     pub mount: String,
 }
 
 impl Disk {
-    /// Its directory is `held` as soon as the journal knows it, whatever becomes of the rest.
+    /// Its directory is in `held` as soon as the journal records it, whatever happens next.
     pub(crate) fn attach(
         plan: &DiskPlan,
         journal: &mut Journal,
@@ -69,7 +69,7 @@ impl Disk {
             }
         };
         if let Err(e) = journal.note(&[Fact::Disk(path.clone(), identity)]) {
-            // Still empty, and nobody would know of it.
+            // Still empty, and not yet in the journal.
             let _ = directory.remove();
             return Err(e);
         }
@@ -95,22 +95,22 @@ impl Disk {
         &self.device
     }
 
-    /// A path to where its file system is mounted: it leads there as long as this value is here, and for this process alone.
+    /// A path to the mount point, valid as long as this value lives, and only in this process.
     #[must_use]
     pub fn mount_point(&self) -> PathBuf {
         self.directory.path_to(MOUNT_POINT)
     }
 
-    /// Whether the loop device goes past the page cache of the file system below.
+    /// Whether the loop device bypasses the page cache of the file system below.
     #[must_use]
     pub fn goes_past_the_cache(&self) -> bool {
         self.past_the_cache
     }
 
-    /// Makes a new file system on it and mounts it; one that was there before goes.
+    /// Creates a new file system, replacing an earlier one, and mounts it.
     ///
     /// # Errors
-    /// If mkfs is missing or not content, or the kernel does not mount it.
+    /// If mkfs is missing or fails, or the mount fails.
     pub fn make(&self, wanted: &FileSystem) -> Result<(), KnobError> {
         self.unmount()?;
         let program = mkfs_of(&wanted.kind).ok_or_else(|| KnobError::Tool {
@@ -144,7 +144,7 @@ impl Disk {
             let point = self.directory.look(MOUNT_POINT).ok_or_else(gone)?;
             let (source, target) = (text(&self.device)?, text(&way(point.as_fd()))?);
             let (kind, data) = (text(Path::new(&wanted.kind))?, text(Path::new(&data))?);
-            // SAFETY: four terminated strings that outlive the call.
+            // SAFETY: four NUL-terminated strings that outlive the call.
             let done = unsafe {
                 libc::mount(source.as_ptr(), target.as_ptr(), kind.as_ptr(), flags, data.as_ptr().cast())
             };
@@ -161,10 +161,10 @@ impl Disk {
         })
     }
 
-    /// Unmounts what is mounted.
+    /// Unmounts the file system.
     ///
     /// # Errors
-    /// If something still uses it.
+    /// If it is still in use.
     pub fn unmount(&self) -> Result<(), KnobError> {
         unmount_all(&self.directory).map_err(|e| trouble(&self.device, "could not be unmounted", e))
     }
@@ -176,8 +176,7 @@ pub fn can_make(kind: &str) -> bool {
     mkfs_of(kind).is_some()
 }
 
-/// Takes a disk down by its directory: whatever is mounted there, the loop devices over the image, the files. What is not there is no
-/// error.
+/// Removes a disk by its directory: mounts, loop devices over the image, files. Missing parts are no error.
 pub(crate) fn take_down(directory: &OwnDirectory) -> io::Result<()> {
     unmount_all(directory)?;
     let (image, name) = (directory.look(IMAGE), directory.name());
@@ -185,7 +184,7 @@ pub(crate) fn take_down(directory: &OwnDirectory) -> io::Result<()> {
         let Some(device) = Standing::open(device)? else { continue };
         let is_its = match &image {
             Some(image) => device.is_on(image.as_fd()),
-            // Somebody has removed the image from below it: then its name has to do.
+            // The image was removed underneath it: only its name is left to compare.
             None => device.file()?.is_some_and(|(file, _)| file.parent() == name.as_deref().ok()),
         };
         if is_its {
@@ -205,7 +204,7 @@ fn trouble(path: &Path, what: &str, error: io::Error) -> KnobError {
     KnobError::Disk { what: format!("{} {what}", path.display()), error }
 }
 
-/// A new directory that only we can enter: what is in it is ours. With its name, which may be another in the next moment.
+/// A new directory that only we can enter, so its content is ours; with its current name, which may change at any time.
 fn own_directory(above: &Path) -> Result<(OwnDirectory, PathBuf), KnobError> {
     let how = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let unusable = |e: io::Error| trouble(above, "cannot be used for the image", e);
@@ -222,14 +221,14 @@ fn own_directory(above: &Path) -> Result<(OwnDirectory, PathBuf), KnobError> {
     }
 }
 
-/// The mount point, and the image, which is returned.
+/// Creates the mount point and the image; returns the image.
 fn filled(directory: &OwnDirectory) -> io::Result<File> {
     rustix::fs::mkdirat(directory, MOUNT_POINT, Mode::RWXU)?;
     let how = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     Ok(rustix::fs::openat(directory, IMAGE, how, Mode::RUSR | Mode::WUSR)?.into())
 }
 
-/// Reserved where the file system can, so that it does not run full in the middle; else sparse.
+/// Allocates the blocks if the file system can, so that it does not run full later; else sparse.
 fn allocate(file: &File, bytes: u64) -> io::Result<()> {
     let length = libc::off_t::try_from(bytes).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
     // SAFETY: plain integers and an open descriptor.
@@ -242,13 +241,12 @@ fn allocate(file: &File, bytes: u64) -> io::Result<()> {
     }
 }
 
-/// Unmounts everything at the mount point. Who still has a file open there is waited for a second; then the mount leaves the tree, and the
-/// kernel finishes when the last one is gone.
+/// Unmounts everything on the mount point. Waits up to a second for open files, then detaches lazily.
 fn unmount_all(directory: &OwnDirectory) -> io::Result<()> {
     let target = c_string(&directory.path_to(MOUNT_POINT))?;
     while is_mounted(directory) {
         let unmount = |flags| {
-            // SAFETY: a terminated string that outlives the call.
+            // SAFETY: a NUL-terminated string that outlives the call.
             if unsafe { libc::umount2(target.as_ptr(), flags | libc::UMOUNT_NOFOLLOW) } == 0 {
                 Ok(())
             } else {
@@ -269,7 +267,7 @@ fn unmount_all(directory: &OwnDirectory) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether the mount point is of another mount than the directory that it lies in.
+/// Whether something is mounted on the mount point.
 fn is_mounted(directory: &OwnDirectory) -> bool {
     match Live.mount_of(&directory.path_to(MOUNT_POINT)) {
         Ok(point) => Live.mount_of(&directory.path_to(".")).is_ok_and(|own| own != point),
@@ -283,12 +281,12 @@ fn mkfs_of(kind: &str) -> Option<PathBuf> {
     }
     let name = format!("mkfs.{kind}");
     let path = std::env::var_os("PATH").unwrap_or_default();
-    // Ordinary users' paths lack where these programs are.
+    // Ordinary users' PATH lacks the directories of these programs.
     let more = ["/sbin", "/usr/sbin"].map(PathBuf::from);
     std::env::split_paths(&path).chain(more).map(|d| d.join(&name)).find(|p| p.is_file())
 }
 
-/// The device holds the file system of the cell before: without these mkfs asks or refuses.
+/// The device still holds the previous cell's file system: without these options mkfs asks or refuses.
 fn forced(kind: &str) -> &'static [&'static str] {
     match kind {
         "ext2" | "ext3" | "ext4" => &["-q", "-F"],
@@ -298,7 +296,7 @@ fn forced(kind: &str) -> &'static [&'static str] {
     }
 }
 
-/// Options that are flags of the system call, and the rest for the file system.
+/// Splits mount options into flags of the system call and data for the file system.
 fn flags_and_data(options: &str) -> (libc::c_ulong, String) {
     let (mut flags, mut data) = (0, Vec::new());
     for option in options.split(',').filter(|o| !o.is_empty()) {

@@ -1,110 +1,110 @@
-//! Why a knob could not be turned, in sentences for the person who asked for it.
+//! Errors of setting knobs, as sentences for the user.
 
 use std::path::PathBuf;
 
-/// An error of this module.
+/// Why a knob or a temporary disk could not be set up.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KnobError {
     /// There is no knob of this name.
     #[error("{name} is no knob that fathom knows; these are: {known}")]
     Unknown {
-        /// What was typed.
+        /// The name as given.
         name: String,
         /// All names.
         known: String,
     },
-    /// The knob does not exist for what is measured.
+    /// The measured devices do not have this knob.
     #[error("{knob} cannot be turned here: {why}")]
     NotHere {
-        /// The knob.
+        /// Name of the knob.
         knob: String,
         /// What is missing.
         why: String,
     },
-    /// The value cannot be one of this knob's.
+    /// The value is invalid for the knob.
     #[error("{value:?} is no value for {knob}: {allowed}")]
     BadValue {
-        /// The knob.
+        /// Name of the knob.
         knob: String,
-        /// What was typed.
+        /// The value as given.
         value: String,
-        /// What it may be.
+        /// The valid values.
         allowed: String,
     },
-    /// The kernel did not take the value.
+    /// The kernel rejected the value.
     #[error("the kernel refused {value:?} for {knob} of {device} ({error}); {allowed}")]
     Refused {
-        /// The knob.
+        /// Name of the knob.
         knob: String,
-        /// Whose.
+        /// The device that has it.
         device: String,
-        /// What was written.
+        /// The value written.
         value: String,
-        /// What it may be.
+        /// The valid values.
         allowed: String,
-        /// Its answer.
+        /// The kernel's error.
         error: std::io::Error,
     },
-    /// This user may not turn it.
+    /// This user may not write the knob.
     #[error("{knob} of {device} cannot be turned by this user ({path}: {error}); it needs root and a /sys and /proc that can be written to. Nothing was turned, nothing was run", path = path.display())]
     NoPermission {
-        /// The knob.
+        /// Name of the knob.
         knob: String,
-        /// Whose.
+        /// The device that has it.
         device: String,
         /// Its file.
         path: PathBuf,
-        /// The kernel's answer.
+        /// The kernel's error.
         error: std::io::Error,
     },
-    /// Somebody else is turning the device's knobs.
+    /// Another process holds the device's lock.
     #[error(
         "another sweep is turning the knobs of {device}; two at once would measure each other. Wait for it, or sweep another device"
     )]
     Busy {
-        /// The device.
+        /// The locked device.
         device: String,
     },
     /// A knob's file could not be read.
     #[error("{knob} of {device} could not be read ({path}: {error})", path = path.display())]
     Unreadable {
-        /// The knob.
+        /// Name of the knob.
         knob: String,
-        /// Whose.
+        /// The device that has it.
         device: String,
         /// Its file.
         path: PathBuf,
-        /// The kernel's answer.
+        /// The kernel's error.
         error: std::io::Error,
     },
-    /// Without a journal nothing may be turned.
+    /// The journal could not be written, so nothing may be set.
     #[error("the journal of what is changed could not be written below {directory} ({error}); without it nothing is changed. XDG_STATE_HOME names another place for it", directory = directory.display())]
     Journal {
         /// The state directory.
         directory: PathBuf,
-        /// What went wrong.
+        /// The underlying error.
         error: std::io::Error,
     },
-    /// Without a guardian nothing may be turned.
+    /// The guardian could not be started, so nothing may be set.
     #[error(
         "the process that puts everything back if this one is killed could not be started ({0}); without it nothing is changed"
     )]
     Guardian(std::io::Error),
-    /// A file system on a loop device could not be made.
+    /// A file system on a loop device could not be created.
     #[error("{what} ({error})")]
     Disk {
-        /// What was being done, as a clause.
+        /// The failed step, as a clause.
         what: String,
-        /// What went wrong.
+        /// The underlying error.
         error: std::io::Error,
     },
-    /// A tool that makes file systems was not content.
+    /// A file system tool failed.
     #[error("{command} failed: {said}")]
     Tool {
         /// The command line.
         command: String,
-        /// What it said.
+        /// Its output.
         said: String,
     },
 }

@@ -1,5 +1,5 @@
-//! A kernel for tests whose knobs behave as the real ones do: a list refuses what it does not offer, numbers are clamped, a switch of the
-//! scheduler changes nr_requests and brings tunables of its own, and of vm.dirty_bytes and vm.dirty_ratio one makes the other 0.
+//! A fake kernel whose knobs behave like the real ones: a list rejects values it does not offer, numbers are clamped, changing the
+//! scheduler changes nr_requests and the tunables, and setting vm.dirty_bytes or vm.dirty_ratio sets the other to 0.
 
 use super::catalogue::listed;
 use super::files::{KnobFiles, lock};
@@ -17,7 +17,7 @@ pub(crate) struct FakeKernel {
     pub(crate) written: RefCell<Vec<(String, String)>>,
     /// Whether this user may write.
     pub(crate) allowed: Cell<bool>,
-    /// Copies of every lock, as a child has them that was forked and does not execute its program yet.
+    /// Copies of every lock, like those of a forked child that has not yet called exec.
     forked: RefCell<Vec<File>>,
 }
 
@@ -49,7 +49,7 @@ impl FakeKernel {
         self.machine.trimmed(Path::new(path)).unwrap_or_else(|| "(nothing)".into())
     }
 
-    /// As somebody else sets it.
+    /// Sets a value as another process would.
     pub(crate) fn set(&self, path: &str, value: &str) {
         self.apply(Path::new(path), value).expect("a good value");
     }

@@ -1,7 +1,7 @@
-//! The guardian: the program once more, as `fathom __guard FD JOURNAL`, in a session of its own and deaf to the signals that end
-//! programs. It holds the read end of a pipe whose write end its parent never closes; when the parent dies by any cause the kernel closes
-//! it, and the guardian puts back what the journal owes. It shares the locks of the journal and of the devices, so nobody can step in
-//! between.
+//! The guardian: a second instance of the program, run as `fathom __guard FD JOURNAL` in its own session, ignoring the usual termination
+//! signals. It holds the read end of a pipe whose write end its parent never closes. When the parent dies for any reason, the kernel
+//! closes the pipe, and the guardian restores the settings in the journal. It shares the locks of the journal and the devices, so no
+//! other process can interfere.
 
 use super::error::KnobError;
 use super::files::KnobFiles;
@@ -16,10 +16,10 @@ use std::process::{Child, Command, Stdio};
 
 /// The hidden command.
 pub const COMMAND: &str = "__guard";
-/// What tells the guardian that nothing is owed.
+/// The byte that tells the guardian that nothing is left to restore.
 const DISMISSED: u8 = b'd';
 
-/// A guardian on watch.
+/// A running guardian.
 #[derive(Debug)]
 pub struct Guardian {
     child: Child,
@@ -27,10 +27,10 @@ pub struct Guardian {
 }
 
 impl Guardian {
-    /// Starts one for a journal. `program` is this program's own file; `shared` are the locks it is to hold too.
+    /// Starts the guardian of a journal. `program` is this program's own file; `shared` are the locks for it to hold, too.
     ///
     /// # Errors
-    /// If it could not be started.
+    /// If it cannot be started.
     pub fn start(program: &Path, journal: &Path, shared: &[&File]) -> Result<Self, KnobError> {
         Self::spawn(program, journal, shared).map_err(KnobError::Guardian)
     }
@@ -52,13 +52,13 @@ impl Guardian {
         Ok(Self { child: command.spawn()?, pipe })
     }
 
-    /// Its process number.
+    /// The guardian's PID.
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Lets it go: everything has been put back.
+    /// Dismisses it once everything is restored.
     pub fn dismiss(mut self) {
         let _ = self.pipe.write_all(&[DISMISSED]);
         drop(self.pipe);
@@ -66,9 +66,9 @@ impl Guardian {
     }
 }
 
-/// A session of its own, and no signal that a terminal or a shutdown sends. Ignored signals stay ignored over exec.
+/// Starts a new session and ignores the signals that a terminal or a shutdown sends. Ignored signals stay ignored over exec.
 fn deafen() -> io::Result<()> {
-    // SAFETY: setsid and signal take no pointers; the child is no group leader, having just been forked.
+    // SAFETY: setsid and signal take no pointers; the child was just forked, so it is no group leader.
     unsafe {
         libc::setsid();
         for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGPIPE] {
@@ -79,24 +79,24 @@ fn deafen() -> io::Result<()> {
 }
 
 fn survive_exec(fd: RawFd) -> io::Result<()> {
-    // SAFETY: plain integers; the descriptor is open, the caller holds it.
+    // SAFETY: plain integers; the caller keeps the descriptor open.
     if unsafe { libc::fcntl(fd, libc::F_SETFD, 0) } == -1 {
         return Err(io::Error::last_os_error());
     }
     Ok(())
 }
 
-/// What the guardian does: waits for its parent's end, and puts back what is owed. `fd` is the number it was given.
+/// Main function of the guardian: waits for its parent's end, then restores what the journal lists. `fd` is the inherited descriptor.
 ///
 /// # Errors
-/// If the descriptor is no pipe of ours.
+/// If the descriptor is not our pipe.
 pub fn watch(
     files: &dyn KnobFiles,
     fd: RawFd,
     journal: &Path,
     first: impl FnOnce(),
 ) -> io::Result<Vec<Outcome>> {
-    // SAFETY: fstat fills a structure of integers for which zeros are a value; a bad number gives an error.
+    // SAFETY: fstat fills a structure of integers for which all zeros is valid; a bad descriptor gives an error.
     let is_pipe = unsafe {
         let mut about: libc::stat = std::mem::zeroed();
         libc::fstat(fd, &raw mut about) == 0 && about.st_mode & libc::S_IFMT == libc::S_IFIFO
@@ -104,7 +104,7 @@ pub fn watch(
     if !is_pipe {
         return Err(io::Error::other(format!("descriptor {fd} is no pipe; fathom itself starts {COMMAND}")));
     }
-    // SAFETY: the descriptor is open, was passed to this process for this, and nothing else here uses it.
+    // SAFETY: the descriptor is open, was passed to this process for this purpose, and has no other user here.
     let mut pipe = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
     let mut word = [0u8; 1];
     let dismissed = pipe.read(&mut word).is_ok_and(|n| n == 1 && word[0] == DISMISSED);

@@ -1,8 +1,8 @@
-//! The journal of what is changed on the machine: a text file `knobs-PID-START-TIME` in the state directory ([`fathom_state`]). It is there,
-//! with the old values in it, before anything is changed, and locked as long as its process or the guardian lives. Its facts:
+//! The journal of changes to the machine: a text file `knobs-PID-START-TIME` in the state directory ([`fathom_state`]). It holds the old
+//! values before anything is changed, and stays locked as long as its process or the guardian lives. Its facts:
 //!
-//! `boot ID HOST`, `save PATH DEVICE KNOB VALUE`, `turn PATH VALUE` (before it is written), `now PATH VALUE` (what was read back),
-//! `disk DIRECTORY DEV INODE PROOF`, `file PATH DEV INODE PROOF`.
+//! `boot ID HOST`, `save PATH DEVICE KNOB VALUE`, `turn PATH VALUE` (before the write), `now PATH VALUE` (as read back), `disk DIRECTORY
+//! DEV INODE PROOF`, `file PATH DEV INODE PROOF`.
 
 use super::error::KnobError;
 use super::files::KnobFiles;
@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 
 /// First line of every journal.
 const FIRST: &str = "fathom-knobs 2";
-/// Names of journals begin with it.
+/// Prefix of journal names.
 pub(crate) const PREFIX: &str = "knobs-";
-/// Names of journals that are still being written.
+/// Prefix of journals still being created.
 const NEW: &str = "new-knobs-";
 
 /// The journal of this process.
@@ -27,7 +27,7 @@ pub struct Journal {
     file: File,
 }
 
-/// A journal's place.
+/// Location of a journal.
 #[derive(Debug)]
 pub(crate) struct At {
     directory: Directory,
@@ -35,7 +35,7 @@ pub(crate) struct At {
 }
 
 impl At {
-    /// That of a path.
+    /// From the path of a journal.
     pub(crate) fn of(journal: &Path) -> Option<Self> {
         let directory = Directory::open(journal.parent()?).ok()??;
         Some(Self { directory, name: journal.file_name()?.to_str()?.into() })
@@ -46,25 +46,25 @@ impl At {
         self.directory.path().join(&self.name)
     }
 
-    /// What it says.
+    /// Its facts.
     ///
     /// # Errors
-    /// Why it cannot be believed.
+    /// Why it cannot be trusted.
     pub(crate) fn facts(&self) -> Result<Facts, String> {
         let text = self.directory.text(&self.name).map_err(|e| e.to_string())?.unwrap_or_default();
         let other = || format!("{} was not written by this version of fathom", self.path().display());
         Facts::parse(&text).ok_or_else(other)
     }
 
-    /// Removes it: nothing is owed any more.
+    /// Removes it, because nothing is left to restore.
     pub(crate) fn remove(&self) {
         self.directory.remove(&self.name);
     }
 }
 
 impl Journal {
-    /// Makes a journal that owes nothing yet: written beside its place, forced to the disk, renamed, and the directory forced, so
-    /// that there is a whole one or none.
+    /// Creates an empty journal: written under another name, synced, renamed, and the directory synced, so that it exists completely or
+    /// not at all.
     ///
     /// # Errors
     /// If the directory cannot be written to.
@@ -75,7 +75,7 @@ impl Journal {
         let owner = owner::own_name();
         let (new, name) = (format!("{NEW}{owner}"), format!("{PREFIX}{owner}"));
         let mut file = state.create(&new).map_err(untold)?;
-        // Where locks are not to be had, the process number in the name has to do.
+        // Where locks are unavailable, the PID in the name must suffice.
         let _ = rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive);
         let text = format!("{FIRST}\n{}", lines::sealed(&boot.fact()));
         let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
@@ -89,7 +89,7 @@ impl Journal {
         Ok(Self { at: At { directory: state, name }, file })
     }
 
-    /// Where it is.
+    /// Its path; for messages.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.at.path()
@@ -105,7 +105,7 @@ impl Journal {
         &self.file
     }
 
-    /// Adds facts, on the disk when this returns.
+    /// Appends facts; they are on disk when this returns.
     ///
     /// # Errors
     /// If they could not be written.
@@ -113,7 +113,7 @@ impl Journal {
         if facts.is_empty() {
             return Ok(());
         }
-        // One write: a killed process leaves whole lines, and a line cut short by a power cut is not understood and passed over.
+        // A single write: a killed process leaves whole lines, and a line truncated by a power failure is invalid and skipped.
         let text: String = facts.iter().map(|fact| lines::sealed(&fact.text())).collect();
         self.file
             .write_all(text.as_bytes())
@@ -121,14 +121,15 @@ impl Journal {
             .map_err(|error| KnobError::Journal { directory: self.at.directory.path().into(), error })
     }
 
-    /// What it says so far.
+    /// The facts so far.
     #[must_use]
     pub fn facts(&self) -> Facts {
         self.at.facts().unwrap_or_default()
     }
 }
 
-/// Which boot of which machine: a reboot resets all knobs, and another machine's (homes are shared over networks) are not ours.
+/// Identifies a boot of a machine: a reboot resets all knobs, and other machines' journals (in a shared home directory) do not concern
+/// this one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Boot {
     /// The kernel's boot id.
@@ -138,7 +139,7 @@ pub struct Boot {
 }
 
 impl Boot {
-    /// This one.
+    /// The current boot.
     #[must_use]
     pub fn now(files: &dyn KnobFiles) -> Self {
         let read = |name: &str| files.trimmed(&Path::new("/proc/sys/kernel").join(name)).unwrap_or_default();
@@ -150,27 +151,27 @@ impl Boot {
     }
 }
 
-/// A line.
+/// A line of the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fact {
-    /// The value that was there; `None` if there was no such file (a tunable of another scheduler).
+    /// The old value; `None` if the file did not exist (a tunable of another scheduler).
     Save {
         /// The kernel's file.
         path: PathBuf,
-        /// Whose it is.
+        /// The device that has it.
         device: String,
-        /// Its name.
+        /// Name of the knob.
         knob: String,
-        /// Its value.
+        /// The value before the change.
         value: Option<String>,
     },
-    /// It is about to be written.
+    /// The value is about to be written.
     Turn(PathBuf, String),
-    /// It was read back.
+    /// The value as read back.
     Now(PathBuf, String),
-    /// A directory with an image and a mount point, about to be filled.
+    /// A directory for an image and a mount point, about to be filled.
     Disk(PathBuf, Identity),
-    /// A file that goes at the end.
+    /// A file to remove at the end.
     File(PathBuf, Identity),
 }
 
@@ -190,33 +191,33 @@ impl Fact {
     }
 }
 
-/// A knob as it was, and as we left it.
+/// A knob with its old value and ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Saved {
     /// The kernel's file.
     pub path: PathBuf,
-    /// Whose it is.
+    /// The device that has it.
     pub device: String,
-    /// Its name.
+    /// Name of the knob.
     pub knob: String,
-    /// What it was before; `None` if it was not there.
+    /// The value before the change; `None` if the file did not exist.
     pub old: Option<String>,
-    /// What it was when it was last read back.
+    /// The value last read back after our change.
     pub ours: Option<String>,
-    /// It was about to be written, and what came of it was not noted any more.
+    /// A write was announced, but its result was not recorded.
     pub in_the_middle: bool,
 }
 
-/// What a journal says is owed.
+/// Everything that a journal lists for restoring.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     /// The boot it belongs to.
     pub boot: Boot,
-    /// Knobs, each once.
+    /// Changed knobs, each once.
     pub saved: Vec<Saved>,
     /// Directories of loop devices.
     pub disks: Vec<(PathBuf, Identity)>,
-    /// Files.
+    /// Files to remove.
     pub files: Vec<(PathBuf, Identity)>,
 }
 
@@ -252,7 +253,7 @@ impl Facts {
                         if kind == "disk" { facts.disks.push(entry) } else { facts.files.push(entry) }
                     }
                 }
-                // Of a later version.
+                // From a later version.
                 _ => {}
             }
         }
@@ -260,7 +261,7 @@ impl Facts {
     }
 }
 
-/// Journals in a state directory whose processes and guardians are dead, with the lock taken; or why what lies there is none.
+/// Journals in a state directory whose processes and guardians are dead, with their locks taken; or why an entry is not a valid journal.
 pub(crate) fn orphans(directory: &Path) -> Vec<(At, Result<File, Untrusted>)> {
     let mut found = Vec::new();
     let Ok(Some(state)) = Directory::open(directory) else { return found };
@@ -271,13 +272,13 @@ pub(crate) fn orphans(directory: &Path) -> Vec<(At, Result<File, Untrusted>)> {
             continue;
         }
         let locked = match state.try_lock(&name) {
-            // Whoever held the lock before may have settled it meanwhile.
+            // The previous lock holder may have restored it in the meantime.
             Ok(Some(Locked::Ours(journal))) if state.still_is(&name, &journal) => Ok(journal),
             Ok(_) => continue,
             Err(error) => Err(error),
         };
         if unfinished && locked.is_ok() {
-            // It was never a journal: nothing had been changed.
+            // It never became a journal, so nothing was changed.
             state.remove(&name);
         } else if let Ok(directory) = state.again() {
             found.push((At { directory, name }, locked));

@@ -1,17 +1,16 @@
-//! Knobs of the kernel: what can be turned, where each one lives for a given path, and turning them so that they are put back after
-//! any end.
+//! Kernel knobs: the available ones, their location for a given path, and setting them so that they are restored after any kind of exit.
 //!
-//! * [`catalogue`]: every knob as data: name, home, values, the order of turning.
-//! * [`target`]: from a knob and a path to the kernel file that holds it.
-//! * [`files`]: reading, writing and locking those files, behind a trait, so that tests bring a kernel of their own.
-//! * [`journal`]: what was there before, on disk before anything is turned.
-//! * [`turner`]: turns, reads back, puts back.
-//! * [`guardian`]: a process that puts back when its parent dies.
-//! * [`undo`]: putting back, whoever does it: the turner, the guardian, or the next start of the program.
-//! * [`disk`]: a file system on a loop device made for a measurement; it is in the same journal.
-//! * [`own_directory`]: the directory that it is made in, held open, wherever it lies by now.
+//! * [`catalogue`]: every knob as data: name, location, values, the order of setting.
+//! * [`target`]: maps a knob and a path to the kernel file that holds it.
+//! * [`files`]: reading, writing and locking those files, behind a trait that tests can replace.
+//! * [`journal`]: the old values, on disk before anything is set.
+//! * [`turner`]: sets, reads back, restores.
+//! * [`guardian`]: a process that restores when its parent dies.
+//! * [`undo`]: restoring, by the turner, the guardian, or the next start of the program.
+//! * [`disk`]: a temporary file system on a loop device, recorded in the same journal.
+//! * [`own_directory`]: the directory it is created in, held open, even if it is renamed.
 //!
-//! Nothing is turned without a journal. docs/sweep.md explains it for users.
+//! Nothing is set without a journal. docs/sweep.md explains it for users.
 
 pub mod catalogue;
 pub mod disk;

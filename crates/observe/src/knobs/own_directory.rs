@@ -1,5 +1,5 @@
-//! A directory of ours, held open. Whoever owns the directory above it can rename it, and put something else in its place, at any moment;
-//! into it only we can come. So what is in it is reached from here, and where it lies by now is asked only to remove it.
+//! A private directory, held open. The owner of its parent can rename or replace it at any time, but only we can enter it. So its content
+//! is reached through the descriptor, and its current location is looked up only to remove it.
 
 use crate::loop_device::Standing;
 use fathom_state::{Identity, here, trust};
@@ -12,12 +12,12 @@ use std::path::{Path, PathBuf};
 
 const LOOK: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 const READ: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-/// Somebody who renames again and again is seldom met as often at the wrong moment.
+/// Retries against a process that keeps renaming it; losing every race is very unlikely.
 const TRIES: u32 = 1000;
-/// Others may change what is in it.
+/// Permission bits that let others change its content.
 const WRITABLE: u32 = 0o022;
 
-/// It.
+/// An open directory of ours.
 #[derive(Debug)]
 pub(crate) struct OwnDirectory(OwnedFd);
 
@@ -28,10 +28,10 @@ impl AsFd for OwnDirectory {
 }
 
 impl OwnDirectory {
-    /// Makes one in an open directory, for this user alone.
+    /// Creates it in an open directory, for this user alone.
     ///
     /// # Errors
-    /// If it cannot be made, or something else lies there the moment after.
+    /// If it cannot be created, or was replaced right afterwards.
     pub(crate) fn make(above: BorrowedFd<'_>, name: &str) -> io::Result<Self> {
         rustix::fs::mkdirat(above, name, Mode::RWXU)?;
         let made = Self(rustix::fs::openat(above, name, READ, Mode::empty())?);
@@ -41,25 +41,25 @@ impl OwnDirectory {
         Err(io::Error::other("somebody has put another directory in its place; ours is empty, remove it"))
     }
 
-    /// Whether it can be what was just made. An empty one of ours would do as well.
+    /// Whether it can be the directory just created. Another empty one of ours would do as well.
     fn is_fresh(&self, above: BorrowedFd<'_>) -> io::Result<bool> {
         let (about, above) = (rustix::fs::fstat(&self.0)?, rustix::fs::fstat(above)?);
         let is_ours = about.st_uid == trust::user() && about.st_mode & WRITABLE == 0;
-        // What is mounted there may be somebody's who says of its directories what he likes.
+        // Something mounted there may report false owners (FUSE).
         Ok(is_ours && about.st_dev == above.st_dev && entries(&self.0)?.next().is_none())
     }
 
-    /// Opens what lies at a path, if it is the one with this identity.
+    /// Opens the directory at a path if it has this identity.
     fn at_path(path: &Path, identity: &Identity) -> Option<Self> {
         let found = Self(rustix::fs::openat(CWD, here(path), LOOK, Mode::empty()).ok()?);
         found.is(identity).then_some(found)
     }
 
-    /// Looks for the one that was made at a path: there, beside it, and where the loop devices on files of this name in it are. `None` if
-    /// it has gone, or lies where nothing leads to it: then no loop device is left of it.
+    /// Searches for the directory created at a path: there, beside it, and below the loop devices on files of this name. `None` if it is
+    /// gone or cannot be reached; then no loop device of it is left.
     ///
     /// # Errors
-    /// If there is a loop device that may be its.
+    /// If a loop device exists that may belong to it.
     pub(crate) fn find(path: &Path, identity: &Identity, image: &str) -> io::Result<Option<Self>> {
         let found = Self::at_path(path, identity).or_else(|| Self::beside(path, identity));
         if found.is_some() {
@@ -74,7 +74,7 @@ impl OwnDirectory {
         Ok(None)
     }
 
-    /// Renamed, it still is in the same directory: to move it to another takes the right to write in it.
+    /// If renamed, it is still in the same parent: moving it elsewhere needs write permission on it.
     fn beside(path: &Path, identity: &Identity) -> Option<Self> {
         let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let above = rustix::fs::openat(CWD, here(path.parent()?), how, Mode::empty()).ok()?;
@@ -85,13 +85,13 @@ impl OwnDirectory {
         })
     }
 
-    /// The directory of what a loop device stands on, if it is the one.
+    /// The directory of a loop device's file, if it has this identity.
     fn below(standing: &Standing, identity: &Identity, image: &str) -> io::Result<Option<Self>> {
         if standing.device() != identity.device() {
             return Ok(None);
         }
         for _ in 0..TRIES {
-            // It is asked anew each time: the directories above may just be renamed.
+            // Looked up each time: the directories above may be renamed at any time.
             let Some((file, is_there)) = standing.file()? else { return Ok(None) };
             let above = file.parent().unwrap_or(Path::new("/"));
             let found = rustix::fs::openat(CWD, above, LOOK, Mode::empty()).map(Self);
@@ -107,31 +107,31 @@ impl OwnDirectory {
         Err(io::Error::other(what))
     }
 
-    /// Whether it is the one with this identity.
+    /// Whether it has this identity.
     pub(crate) fn is(&self, identity: &Identity) -> bool {
         identity.is(self.0.as_fd())
     }
 
-    /// A file or directory in it, to look at; `None` if there is none.
+    /// A file or directory in it, opened without access to its data; `None` if there is none.
     pub(crate) fn look(&self, name: &str) -> Option<OwnedFd> {
         let how = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         rustix::fs::openat(&self.0, name, how, Mode::empty()).ok()
     }
 
-    /// A path to something in it that leads there whatever the directory is called; for this process.
+    /// A path to an entry that stays valid when the directory is renamed; only in this process.
     pub(crate) fn path_to(&self, name: &str) -> PathBuf {
         way(self.0.as_fd()).join(name)
     }
 
-    /// What it is called now; for messages.
+    /// Its current name; for messages.
     pub(crate) fn name(&self) -> io::Result<PathBuf> {
         name_of(self.0.as_fd())
     }
 
-    /// Removes it, empty as it is, by the name that it has now. One that has gone is no error.
+    /// Removes the empty directory by its current name. A missing one is no error.
     ///
     /// # Errors
-    /// If the kernel refuses each time.
+    /// If the kernel refuses on every attempt.
     pub(crate) fn remove(&self) -> io::Result<()> {
         let how = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let above = rustix::fs::openat(&self.0, "..", how, Mode::empty())?;
@@ -141,7 +141,7 @@ impl OwnDirectory {
             let name = path.file_name().unwrap_or(OsStr::new(""));
             match rustix::fs::openat(&above, name, LOOK, Mode::empty()) {
                 Ok(there) if Identity::is_held(&self.0, there.as_fd()) => {
-                    // Whatever the error, it may be that of another which has just taken the name.
+                    // The error may concern another directory that has just taken the name.
                     last = rustix::fs::unlinkat(&above, name, AtFlags::REMOVEDIR).err().unwrap_or(last);
                 }
                 Err(Errno::NOENT) if name.as_encoded_bytes().ends_with(b" (deleted)") => return Ok(()),
@@ -153,12 +153,12 @@ impl OwnDirectory {
     }
 }
 
-/// A path that leads to an open file whatever it is called; for this process.
+/// A path to an open file that stays valid when it is renamed; only in this process.
 pub(crate) fn way(file: BorrowedFd<'_>) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 
-/// What an open file is called now; for messages.
+/// The current name of an open file; for messages.
 pub(crate) fn name_of(file: BorrowedFd<'_>) -> io::Result<PathBuf> {
     std::fs::read_link(way(file))
 }
@@ -167,7 +167,7 @@ fn may_be_directory(entry: &DirEntry) -> bool {
     matches!(entry.file_type(), FileType::Directory | FileType::Unknown)
 }
 
-/// What is in a directory.
+/// The entries of a directory.
 fn entries(directory: &OwnedFd) -> io::Result<impl Iterator<Item = Result<DirEntry, Errno>>> {
     let is_dots = |e: &DirEntry| matches!(e.file_name().to_bytes(), b"." | b"..");
     Ok(Dir::read_from(directory)?.filter(move |e| !e.as_ref().is_ok_and(is_dots)))

@@ -1,7 +1,7 @@
-//! Where a knob is for a given path: which device's queue, which bdi, or the machine's.
+//! The location of a knob for a given path: a device's queue, a bdi, or machine-wide.
 //!
-//! Requests are made by real disks (and loop devices): what belongs to requests is turned at those below a device-mapper or md
-//! device. Read-ahead belongs to what the file system sits on directly; btrfs, NFS and FUSE keep it in a bdi of their own.
+//! Requests are made for real disks and loop devices, so request settings apply to those below a device-mapper or md device. Read-ahead
+//! belongs to the device directly below the file system; btrfs, NFS and FUSE keep it in their own bdi.
 
 use super::catalogue::{Home, Knob};
 use super::error::KnobError;
@@ -9,22 +9,22 @@ use super::files::KnobFiles;
 use crate::device::{Device, DeviceKind, DeviceStack};
 use std::path::{Path, PathBuf};
 
-/// Where the knobs of the machine's memory are.
+/// Directory of the machine's memory settings.
 const VM: &str = "/proc/sys/vm";
 
 /// A knob at a device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Place {
-    /// Which knob.
+    /// The knob.
     pub knob: Knob,
-    /// Whose: "loop0", "btrfs-1", "memory".
+    /// Its owner: "loop0", "btrfs-1", "memory".
     pub device: String,
     /// The kernel's file.
     pub path: PathBuf,
 }
 
 impl Place {
-    /// The directory that is locked while it is turned.
+    /// The directory that is locked while it is changed.
     #[must_use]
     pub fn home(&self) -> PathBuf {
         let directory = self.path.parent().unwrap_or(Path::new("/"));
@@ -35,10 +35,10 @@ impl Place {
     }
 }
 
-/// All places of a knob for what lies on these devices: one for each device concerned.
+/// All places of a knob for a device stack: one for each device concerned.
 ///
 /// # Errors
-/// If there is no such device, or it has no such knob.
+/// If there is no such device, or it lacks the knob.
 pub fn places(files: &dyn KnobFiles, knob: &Knob, on: &DeviceStack) -> Result<Vec<Place>, KnobError> {
     let not_here = |why: String| KnobError::NotHere { knob: knob.name.clone(), why };
     let homes: Vec<(String, PathBuf)> = match knob.entry.home {
@@ -60,7 +60,7 @@ pub fn places(files: &dyn KnobFiles, knob: &Knob, on: &DeviceStack) -> Result<Ve
             found.push(Place { knob: knob.clone(), device, path });
         }
     }
-    // A tunable comes and goes with its scheduler; whether one of those that are asked for has it is seen when they are tried.
+    // A tunable comes and goes with its scheduler; whether one of the requested schedulers has it is seen when they are tried.
     let comes_and_goes = knob.name.starts_with("iosched/");
     if let Some(missing) = found.iter().find(|p| !comes_and_goes && files.read(&p.path).is_err()) {
         return Err(not_here(format!("{} is not there or cannot be read", missing.path.display())));
@@ -68,7 +68,7 @@ pub fn places(files: &dyn KnobFiles, knob: &Knob, on: &DeviceStack) -> Result<Ve
     Ok(found)
 }
 
-/// The stack of a block device that is named itself ("/dev/loop0", or through a link).
+/// The stack of a block device given by name ("/dev/loop0", or a link to it).
 #[must_use]
 pub fn stack_of_device(files: &dyn KnobFiles, path: &Path) -> Option<DeviceStack> {
     let node = files.canonical(path).ok()?;
@@ -109,7 +109,8 @@ pub fn stack_of_device(files: &dyn KnobFiles, path: &Path) -> Option<DeviceStack
     Some(DeviceStack { mount: None, devices, method: "diskstats".into(), note: None })
 }
 
-/// Whether a path is where a device has a knob: one that [`places`] can have found. What a journal says is held to this before it is done.
+/// Whether a path is a valid place of a device's knob, one that [`places`] can have found. A journal's entries are checked against this
+/// before they are used.
 #[must_use]
 pub fn is_place_of(files: &dyn KnobFiles, knob: &str, device: &str, path: &Path) -> bool {
     let Some(knob) = Knob::find(knob) else { return false };
@@ -127,7 +128,7 @@ pub fn is_place_of(files: &dyn KnobFiles, knob: &str, device: &str, path: &Path)
     homes.into_iter().flatten().any(|home| home.join(file_of(&knob)) == path)
 }
 
-/// The knob's file in its home.
+/// The knob's file below its location.
 fn file_of(knob: &Knob) -> &str {
     knob.name.strip_prefix("vm.").unwrap_or(&knob.name)
 }
@@ -146,7 +147,7 @@ fn request_makers(on: &DeviceStack) -> Vec<&Device> {
     makers
 }
 
-/// The queue of a device and the name of the disk it belongs to; partitions share their disk's.
+/// The queue of a device and the name of its disk; partitions share their disk's.
 fn queue(files: &dyn KnobFiles, device: &Device) -> Option<(String, PathBuf)> {
     let has_queue = |sys: &Path| files.list(&sys.join("queue")).is_ok();
     let disk =
@@ -154,7 +155,7 @@ fn queue(files: &dyn KnobFiles, device: &Device) -> Option<(String, PathBuf)> {
     Some((disk.file_name()?.to_str()?.to_string(), disk.join("queue")))
 }
 
-/// The bdi of a file system that does not sit on one disk.
+/// The bdi of a file system that is not on a single disk.
 fn own_bdi(files: &dyn KnobFiles, on: &DeviceStack) -> Option<(String, PathBuf)> {
     let mount = on.mount.as_ref()?;
     let directory = if mount.kind == "btrfs" {

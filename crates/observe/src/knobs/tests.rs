@@ -1,4 +1,4 @@
-//! Turning and putting back against a kernel of the tests' own; against the real one in the program's tests.
+//! Setting and restoring against a fake kernel; the program's tests use the real one.
 
 use super::fake_kernel::{FakeKernel, QUEUE};
 use super::*;
@@ -16,7 +16,7 @@ fn queue(name: &str) -> String {
     format!("{QUEUE}/{name}")
 }
 
-/// All knobs of the fake, to see that nothing is left changed.
+/// All knobs of the fake, to check that nothing stays changed.
 fn all(kernel: &FakeKernel) -> Vec<String> {
     let mut values: Vec<String> = [
         "scheduler",
@@ -49,11 +49,11 @@ fn journals(state: &Path) -> Vec<PathBuf> {
     fs::read_dir(state).map(|d| d.flatten().map(|e| e.path()).collect()).unwrap_or_default()
 }
 
-/// What a SIGKILL of program and guardian leaves: the journal under the name of a process that is gone.
+/// The state after a SIGKILL of program and guardian: the journal under the name of a dead process.
 fn killed(turner: Turner<'_>, state: &Path) {
     let journal = journals(state).remove(0);
     fs::copy(&journal, state.join("copy")).expect("a copy");
-    // Nothing of the turner runs: its locks die with the process, here with the descriptors.
+    // The turner's drop does not run: its locks end with the process, here with the descriptors.
     std::mem::forget(turner);
     fs::rename(state.join("copy"), state.join("knobs-1-1-1")).expect("renamed");
     fs::remove_file(journal).expect("removed");
@@ -179,7 +179,7 @@ fn who_may_not_turn_is_told_before() {
 fn two_sweeps_do_not_meet() {
     let (kernel, state) = (FakeKernel::new(), tempfile::tempdir().expect("a directory"));
     let (turner, places) = begun(&kernel, state.path(), &["scheduler"]);
-    // Another state directory, the same device: tunables are in the same home as the scheduler.
+    // Another state directory, the same device: tunables share their location with the scheduler.
     let other = tempfile::tempdir().expect("a directory");
     let mut second = Turner::begin(&kernel, other.path()).expect("a journal");
     let told = second.lock(&[place(&kernel, "iosched/low_latency")]).expect_err("busy").to_string();

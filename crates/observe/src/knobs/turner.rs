@@ -1,5 +1,5 @@
-//! Turns knobs and puts them back. The order of steps is what makes it safe: journal, locks, guardian, old values on disk, and only
-//! then the first write. Everything written is read back, because the kernel clamps numbers without a word.
+//! Sets knobs and restores them. The order of steps makes it safe: journal, locks, guardian, old values on disk, and only then the first
+//! write. Every write is read back, because the kernel clamps numbers silently.
 
 use super::catalogue::{Knob, value_in};
 use super::disk::{Disk, DiskPlan};
@@ -15,28 +15,28 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A knob after it was turned.
+/// A knob after it was set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// Which.
+    /// Name of the knob.
     pub knob: String,
-    /// Whose.
+    /// The device that has it.
     pub device: String,
-    /// What was written.
+    /// The value written.
     pub asked: String,
-    /// What is there.
+    /// The value read back.
     pub found: String,
 }
 
 impl Reading {
-    /// Whether the kernel made something else of it.
+    /// Whether the kernel changed the value.
     #[must_use]
     pub fn is_clamped(&self) -> bool {
         self.asked != self.found
     }
 }
 
-/// Those of the readings that are no longer true: somebody else has turned them since.
+/// The readings that another process has changed since.
 #[must_use]
 pub fn disturbed(files: &dyn KnobFiles, places: &[Place], readings: &[Reading]) -> Vec<Reading> {
     let mut found = Vec::new();
@@ -50,7 +50,7 @@ pub fn disturbed(files: &dyn KnobFiles, places: &[Place], readings: &[Reading]) 
     found
 }
 
-/// Holds what was changed until it is put back, at the latest when it is dropped.
+/// Holds the changes until they are restored, at the latest on drop.
 pub struct Turner<'f> {
     files: &'f dyn KnobFiles,
     journal: Option<Journal>,
@@ -60,7 +60,7 @@ pub struct Turner<'f> {
 }
 
 impl<'f> Turner<'f> {
-    /// Makes the journal. Nothing else is done yet.
+    /// Creates the journal and nothing else.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -69,10 +69,10 @@ impl<'f> Turner<'f> {
         Ok(Self { files, journal: Some(journal), locks: Vec::new(), guardian: None, disks: Vec::new() })
     }
 
-    /// Locks the homes of these places: no other sweep may turn anything there.
+    /// Locks the directories of these places against other sweeps.
     ///
     /// # Errors
-    /// If another holds one.
+    /// If another process holds one.
     pub fn lock(&mut self, places: &[Place]) -> Result<(), KnobError> {
         for place in places {
             let home = place.home();
@@ -88,7 +88,7 @@ impl<'f> Turner<'f> {
         Ok(())
     }
 
-    /// Starts the guardian; it shares the locks that are held now.
+    /// Starts the guardian, which shares the locks held now.
     ///
     /// # Errors
     /// If it cannot be started.
@@ -101,16 +101,16 @@ impl<'f> Turner<'f> {
         Ok(())
     }
 
-    /// The guardian's process number.
+    /// The guardian's PID, once started.
     #[must_use]
     pub fn guardian_pid(&self) -> Option<u32> {
         self.guardian.as_ref().map(Guardian::pid)
     }
 
-    /// Enters the present values in the journal, with those that the kernel changes along with them.
+    /// Records the current values in the journal, including those of knobs that the kernel changes along with them.
     ///
     /// # Errors
-    /// If one cannot be read, may not be written, or the journal cannot be.
+    /// If one cannot be read or may not be written, or the journal cannot be written.
     pub fn save(&mut self, places: &[Place]) -> Result<(), KnobError> {
         let known: Vec<PathBuf> = self.journal()?.facts().saved.into_iter().map(|s| s.path).collect();
         let mut facts: Vec<Fact> = Vec::new();
@@ -133,23 +133,23 @@ impl<'f> Turner<'f> {
         self.journal_mut()?.note(&facts)
     }
 
-    /// What a knob was before.
+    /// The value of a knob before the change.
     #[must_use]
     pub fn old(&self, place: &Place) -> Option<String> {
         self.saved().into_iter().find(|s| s.path == place.path)?.old
     }
 
-    /// Turns knobs, in the table's order whatever theirs is, and reads them back.
+    /// Sets knobs, in the table's order whatever order is given, and reads them back.
     ///
     /// # Errors
-    /// If the kernel refuses a value; those turned before it stay turned until they are put back.
+    /// If the kernel refuses a value; those set before it stay set until they are restored.
     pub fn turn(&mut self, wanted: &[(Place, String)]) -> Result<Vec<Reading>, KnobError> {
         let mut wanted: Vec<&(Place, String)> = wanted.iter().collect();
         wanted.sort_by_key(|w| w.0.knob.rank());
         for (place, value) in &wanted {
             self.journal_mut()?.note(&[Fact::Turn(place.path.clone(), value.clone())])?;
             let written = self.files.write(&place.path, value);
-            // Refused or not, what is there now is ours: writing may have changed others along.
+            // Even after a refusal the current values are ours: a write may have changed other knobs.
             self.note_all()?;
             if let Err(error) = written {
                 return Err(self.refused(place, value, error));
@@ -164,15 +164,15 @@ impl<'f> Turner<'f> {
         Ok(readings)
     }
 
-    /// Makes a loop device over an image in a directory of its own below the plan's.
+    /// Creates a loop device over an image in a new directory below the plan's.
     ///
     /// # Errors
-    /// If it cannot be made; what was made of it goes with everything else.
+    /// If it cannot be created; its parts are removed with everything else.
     pub fn disk(&mut self, plan: &DiskPlan) -> Result<Disk, KnobError> {
         Disk::attach(plan, self.journal.as_mut().ok_or_else(closed)?, &mut self.disks)
     }
 
-    /// Notes files that go when everything is put back.
+    /// Records files to be removed when everything is restored.
     ///
     /// # Errors
     /// If the journal cannot be written.
@@ -183,7 +183,7 @@ impl<'f> Turner<'f> {
         self.journal_mut()?.note(&facts)
     }
 
-    /// Puts everything back and lets the guardian go. What could not be put back stays in the journal.
+    /// Restores everything and dismisses the guardian. Failures stay in the journal.
     #[must_use]
     pub fn put_back(mut self) -> Vec<Outcome> {
         self.finish()
@@ -193,13 +193,13 @@ impl<'f> Turner<'f> {
         let Some(journal) = self.journal.take() else { return Vec::new() };
         let outcomes = match journal.at().facts() {
             Ok(facts) => settle(self.files, journal.at(), &facts, &self.disks),
-            // It stays, and the next command reads it again.
+            // The journal stays, and the next command reads it.
             Err(error) => vec![Outcome::Failed { what: "what was changed".into(), error }],
         };
         if let Some(guardian) = self.guardian.take() {
             guardian.dismiss();
         }
-        // A child that somebody has just forked holds copies of the descriptors until it executes its program.
+        // A child that another thread has just forked holds copies of the descriptors until it calls exec.
         for (_, lock) in self.locks.drain(..) {
             let _ = rustix::fs::flock(&lock, rustix::fs::FlockOperation::Unlock);
         }
@@ -210,7 +210,7 @@ impl<'f> Turner<'f> {
         self.journal.as_ref().map(|j| j.facts().saved).unwrap_or_default()
     }
 
-    /// Notes what every saved knob is now.
+    /// Records the current values of all saved knobs.
     fn note_all(&mut self) -> Result<(), KnobError> {
         let mut facts = Vec::new();
         for s in self.saved() {
@@ -239,7 +239,7 @@ impl<'f> Turner<'f> {
 
 impl Drop for Turner<'_> {
     fn drop(&mut self) {
-        // An error or a panic came here: what fails now stays in the journal and is said at the next start.
+        // Reached after an error or a panic: failures stay in the journal and are reported at the next start.
         let _ = self.finish();
     }
 }
@@ -256,13 +256,13 @@ fn unreadable(place: &Place, error: std::io::Error) -> KnobError {
     KnobError::Unreadable { knob, device, path: place.path.clone(), error }
 }
 
-/// Whether this user may turn it, asked without turning.
+/// Whether this user may set it, checked without setting.
 ///
 /// # Errors
 /// If not, with the kernel's reason.
 pub fn may_turn(files: &dyn KnobFiles, place: &Place) -> Result<(), KnobError> {
     match files.may_write(&place.path) {
-        // A tunable of a scheduler that is not there yet.
+        // A tunable of a scheduler that is not active yet.
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             let (knob, device) = (place.knob.name.clone(), place.device.clone());
             Err(KnobError::NoPermission { knob, device, path: place.path.clone(), error })
@@ -271,14 +271,14 @@ pub fn may_turn(files: &dyn KnobFiles, place: &Place) -> Result<(), KnobError> {
     }
 }
 
-/// The knobs that the kernel changes when this one is turned.
+/// The knobs that the kernel changes along with this one.
 fn companions(files: &dyn KnobFiles, place: &Place) -> Vec<Place> {
     let beside = |name: &str, file: &Path| {
         Knob::find(name).map(|knob| Place { knob, device: place.device.clone(), path: file.to_path_buf() })
     };
     let name = place.knob.name.as_str();
     if name == "scheduler" {
-        // A switch sets nr_requests, bfq turns writeback throttling off, and the old scheduler's tunables are lost.
+        // Changing the scheduler sets nr_requests, bfq disables write-back throttling, and the old scheduler's tunables are lost.
         let tunables = files.list(&place.path.with_file_name("iosched")).unwrap_or_default();
         let tunables = tunables.into_iter().map(|t| format!("iosched/{t}"));
         let names = ["nr_requests".to_string(), "wbt_lat_usec".to_string()].into_iter().chain(tunables);

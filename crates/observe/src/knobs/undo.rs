@@ -1,5 +1,5 @@
-//! Putting back what a journal owes: by the sweep itself, by its guardian, or by the next start of the program. A knob is put back only
-//! if it still is what we left it at; a value that somebody else has set since is left alone, and said.
+//! Restores what a journal lists: run by the sweep itself, by its guardian, or by the next start of the program. A knob is restored only
+//! if it still has the value we set; a value set by others since is kept and reported.
 
 use super::catalogue::{rank_of, value_in};
 use super::disk;
@@ -12,48 +12,48 @@ use fathom_state::Identity;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What came of one thing that was owed.
+/// Result of restoring one item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// A knob is what it was.
+    /// The knob has its old value again.
     PutBack {
-        /// Which.
+        /// Name of the knob.
         knob: String,
-        /// Whose.
+        /// The device that has it.
         device: String,
-        /// Its value.
+        /// The restored value.
         value: String,
     },
-    /// Somebody else has set it since; it was left alone.
+    /// Another process has set it since; it was left alone.
     Foreign {
-        /// Which.
+        /// Name of the knob.
         knob: String,
-        /// Whose.
+        /// The device that has it.
         device: String,
-        /// What it is.
+        /// Its current value.
         found: String,
-        /// What it was before everything.
+        /// Its value before the sweep.
         old: String,
     },
-    /// A file system, its loop device and its image are gone; or a file.
+    /// A file, or a file system with its loop device and image, was removed.
     Removed(PathBuf),
-    /// Nothing tells it from what somebody else may have put there; it was left alone.
+    /// It may belong to another user, so it was left alone.
     Unproven(PathBuf),
-    /// A directory with a file system's image is not where it was made, and no loop device leads to it.
+    /// The directory of an image was moved, and no loop device leads to it.
     Lost(PathBuf),
-    /// What lies where journals are cannot be believed, and nothing it says is done; why, as a clause that names it.
+    /// An invalid or untrusted journal, which was ignored; the clause names it and the reason.
     NoJournal(String),
-    /// Something is still owed.
+    /// The item is still to be restored.
     Failed {
-        /// What, as a clause.
+        /// The item, as a clause.
         what: String,
-        /// Why.
+        /// The reason.
         error: String,
     },
 }
 
 impl Outcome {
-    /// The outcome in words. `whose` says whose work it was: "left behind by a measurement that was killed", or nothing.
+    /// The result as a sentence. `whose` says who left the item: "left behind by a measurement that was killed", or nothing.
     #[must_use]
     pub fn words(&self, whose: &str) -> String {
         let whose = if whose.is_empty() { String::new() } else { format!(", {whose}") };
@@ -81,20 +81,20 @@ impl Outcome {
         }
     }
 
-    /// Whether it is what was wanted.
+    /// Whether the old state is restored.
     #[must_use]
     pub fn is_good(&self) -> bool {
         matches!(self, Self::PutBack { .. } | Self::Removed(_))
     }
 
-    /// Whether something that was made or turned may still be there.
+    /// Whether a change may still be in effect.
     #[must_use]
     pub fn is_owed(&self) -> bool {
         matches!(self, Self::Failed { .. } | Self::Lost(_))
     }
 }
 
-/// What is said of something that lies where journals are. `why` names it.
+/// The sentence for an untrusted journal. `why` names it.
 #[must_use]
 pub fn no_journal(why: &str) -> String {
     format!(
@@ -107,10 +107,10 @@ pub(crate) fn of(knob: &str, device: &str) -> String {
     if knob.starts_with("vm.") { knob.to_string() } else { format!("{knob} of {device}") }
 }
 
-/// Puts everything back. `held` are directories of disks that are still open.
+/// Restores everything. `held` are directories of disks that are still open.
 fn undo(files: &dyn KnobFiles, facts: &Facts, held: &[Arc<OwnDirectory>]) -> Vec<Outcome> {
     let mut outcomes = Vec::new();
-    // A reboot has reset the knobs; what they are now, somebody set or the kernel chose.
+    // A reboot has reset the knobs; their current values were set by others.
     if facts.boot == Boot::now(files) {
         outcomes.extend(knobs(files, &facts.saved));
     }
@@ -123,7 +123,7 @@ fn undo(files: &dyn KnobFiles, facts: &Facts, held: &[Arc<OwnDirectory>]) -> Vec
     outcomes
 }
 
-/// What becomes of a disk. One that is still held is found whatever has become of its name.
+/// Removes a disk. One that is still held is found even if it was renamed.
 fn taken_down(path: &Path, identity: &Identity, held: &[Arc<OwnDirectory>]) -> Option<Outcome> {
     let failed = |what: &Path, error: String| Outcome::Failed { what: what.display().to_string(), error };
     let take_down = |directory: &OwnDirectory| {
@@ -146,7 +146,7 @@ fn taken_down(path: &Path, identity: &Identity, held: &[Arc<OwnDirectory>]) -> O
     })
 }
 
-/// What becomes of a file: it goes if it is proved to be still the same.
+/// Removes a file if it is provably still the same.
 fn removed(path: &Path, identity: &Identity) -> Option<Outcome> {
     if let Some(untouched) = untouched(path, identity) {
         return untouched;
@@ -157,7 +157,7 @@ fn removed(path: &Path, identity: &Identity) -> Option<Outcome> {
     })
 }
 
-/// What is said of something that is left alone, whatever lies there.
+/// The result for an item that is not touched, whatever is there now.
 fn untouched(path: &Path, identity: &Identity) -> Option<Option<Outcome>> {
     if !answers(path) {
         let error = "its file system does not answer".to_string();
@@ -166,17 +166,17 @@ fn untouched(path: &Path, identity: &Identity) -> Option<Option<Outcome>> {
     identity.is_unproven().then(|| path.symlink_metadata().ok().map(|_| Outcome::Unproven(path.into())))
 }
 
-/// What a knob is now; `None` if it is not there (a tunable of another scheduler, a device that has gone).
+/// The current value; `None` if the file does not exist (a tunable of another scheduler, a device that is gone).
 fn now(files: &dyn KnobFiles, path: &Path) -> Option<String> {
     files.read(path).ok().map(|text| value_in(&text))
 }
 
 fn knobs(files: &dyn KnobFiles, saved: &[Saved]) -> Vec<Outcome> {
-    // Whoever wrote a journal, nothing but a knob of ours at its own place is ever written.
+    // Whatever the journal contains, only known knobs at their proper place are ever written.
     let is_known = |s: &&Saved| is_place_of(files, &s.knob, &s.device, &s.path);
     let (mut saved, other): (Vec<&Saved>, Vec<&Saved>) = saved.iter().partition(is_known);
     saved.sort_by_key(|s| rank_of(&s.knob));
-    // All are looked at before any is written: putting a scheduler back changes others.
+    // Read all before writing any: restoring a scheduler changes others.
     let found: Vec<(&Saved, Option<String>)> = saved.into_iter().map(|s| (s, now(files, &s.path))).collect();
     let foreign: Vec<&Saved> =
         found.iter().filter(|(s, value)| is_foreign(s, value.as_deref())).map(|f| f.0).collect();
@@ -185,7 +185,7 @@ fn knobs(files: &dyn KnobFiles, saved: &[Saved]) -> Vec<Outcome> {
             s.knob == "nr_requests" || s.knob == "wbt_lat_usec" || s.knob.starts_with("iosched/");
         comes_with_it && foreign.iter().any(|f| f.knob == "scheduler" && f.device == s.device)
     };
-    // Theirs is what came with their scheduler.
+    // Tunables of a scheduler that others chose belong to them, too.
     let theirs = |s: &Saved| foreign.contains(&s) || follows_a_foreign_scheduler(s);
     let errors: Vec<Option<std::io::Error>> =
         found.iter().map(|(s, _)| if theirs(s) { None } else { put_back(files, s) }).collect();
@@ -210,14 +210,14 @@ fn knobs(files: &dyn KnobFiles, saved: &[Saved]) -> Vec<Outcome> {
                     error.map_or_else(|| format!("it is {value} and should be {old}"), |e| e.to_string());
                 outcomes.push(Outcome::Failed { what: of(&knob, &device), error });
             }
-            // As it was, or gone with its device.
+            // Unchanged, or gone with its device.
             _ => {}
         }
     }
     outcomes
 }
 
-/// What is said of a knob that is not where its device has it. A device that has gone took its knobs along.
+/// The result for a knob that is not at its device's proper place. A removed device took its knobs with it.
 fn unknown(files: &dyn KnobFiles, s: &Saved) -> Option<Outcome> {
     let error = "it is no knob of a device that is here".to_string();
     now(files, &s.path).map(|_| Outcome::Failed { what: s.path.display().to_string(), error })
@@ -228,10 +228,10 @@ fn is_foreign(s: &Saved, found: Option<&str>) -> bool {
     !s.in_the_middle && s.old.is_some() && found.is_some() && !known.contains(&found)
 }
 
-/// Writes the old value where there is another now. The answer is the error, if there was one.
+/// Writes the old value if the current one differs; returns the error, if any.
 fn put_back(files: &dyn KnobFiles, s: &Saved) -> Option<std::io::Error> {
     let (old, found) = (s.old.as_deref()?, now(files, &s.path)?);
-    // Of vm.dirty_bytes and vm.dirty_ratio one is 0 because the other counts; writing the other is what makes it 0.
+    // One of vm.dirty_bytes and vm.dirty_ratio is 0 because the other is set; it becomes 0 by writing the other.
     let counterpart = old == "0" && s.knob.starts_with("vm.dirty_") && !s.knob.ends_with("centisecs");
     if found == old || counterpart {
         return None;
@@ -239,8 +239,8 @@ fn put_back(files: &dyn KnobFiles, s: &Saved) -> Option<std::io::Error> {
     files.write(&s.path, old).err()
 }
 
-/// Puts back what dead sweeps left in a state directory. `first` is called once before anything is touched if there is something: files
-/// of the dead that lie on a file system which is about to go are removed there. Costs one directory listing where there is nothing.
+/// Restores what dead sweeps left in a state directory. If there is anything, `first` is called once beforehand: it removes dead
+/// processes' files on file systems that are about to go. Costs one directory listing if there is nothing.
 #[must_use]
 pub fn put_back_left_behind(
     files: &dyn KnobFiles,
@@ -265,7 +265,7 @@ pub fn put_back_left_behind(
     outcomes
 }
 
-/// Undoes a journal and removes it if nothing is owed any more.
+/// Restores a journal's changes and removes it if nothing is left.
 pub(crate) fn settle(
     files: &dyn KnobFiles,
     journal: &At,

@@ -1,11 +1,11 @@
-//! What the page cache was meant to hold of the files, and what it held before and after.
+//! The intended and the actual cache state of the files before and after a repetition.
 
 use super::{Found, told};
 use crate::words::percent;
 use fathom_record::{CacheIntent, Phase, Physical, Repetition, Residency, Run, Trust, Verdict};
 
-/// Above this share of cached pages nothing is called cold, and below one minus this share nothing is called warm: one page in a
-/// hundred already doubles the mean of a random read that costs a hundred times more at the device.
+/// With a larger cached share files are not cold, with less than one minus this share not warm: one page in a hundred can double the mean
+/// of random reads where the other kind costs a hundred times as much.
 const MISSED: f64 = 0.01;
 
 pub(super) fn check(run: &Run) -> Trust {
@@ -13,15 +13,15 @@ pub(super) fn check(run: &Run) -> Trust {
     told(run, "cache", found, (Verdict::Unknown, "no file data was moved"))
 }
 
-/// How far a repetition's cache was from what was intended, if that is too far: (cached share before, the distance).
+/// How far a repetition's cache was from the intended state, if too far: (cached share before, the distance).
 pub(crate) fn missed(repetition: &Repetition) -> Option<(f64, f64)> {
     let share = repetition.resident_before.as_ref().and_then(Residency::cached_share)?;
     let distance = distance(repetition.cache, share);
-    // A share of exactly 99 % is warm, whatever its last binary digit.
+    // Tolerance for rounding: exactly 99 % is warm.
     (distance > MISSED + 1e-9).then_some((share, distance))
 }
 
-/// Whether no device of this machine is known that the files lie on.
+/// Whether the files lie on no known device of this machine.
 fn has_unseen(physical: &Physical) -> bool {
     physical.method == "mountstats" || (physical.method == "none" && physical.devices.is_empty())
 }
@@ -52,7 +52,7 @@ fn found(phase: &Phase) -> Option<Found<'_>> {
     let none = |r: &Option<Residency>| r.is_some_and(|r| r.total_pages == 0);
     let absent = none(&worst.resident_before);
     let words = match (before, after) {
-        // As of the back-end that does nothing.
+        // The null back-end, for example.
         (None, None) if absent && none(&worst.resident_after) => "no files".to_string(),
         (None, None) => "the kernel did not tell what lay in the page cache".to_string(),
         (Some(before), Some(after)) => {
@@ -64,7 +64,7 @@ fn found(phase: &Phase) -> Option<Found<'_>> {
         }
         (None, Some(after)) => format!("{intent}: {} cached after, not known {when}", percent(after)),
     };
-    // Cold is the cache of this machine; a program or a server that the files come from has one, too.
+    // "Cold" concerns this machine's cache; a FUSE program or server behind the files has its own.
     let unseen = before.is_some() && worst.cache == CacheIntent::Cold && has_unseen(&worst.physical);
     let unknown = if unseen { "; what lies below is not known, and may have them in memory" } else { "" };
     let words = words + unknown;

@@ -1,10 +1,10 @@
-//! The clock that latencies were taken with.
+//! The clock used for latencies.
 
 use super::one;
 use crate::words::time;
 use fathom_record::{Run, Trust, Verdict};
 
-/// Above this a clock does not keep the kernel's time.
+/// Above this drift a clock disagrees with the kernel's.
 pub(crate) const DRIFT_PPM: f64 = 100.0;
 
 pub(super) fn check(run: &Run) -> Trust {
@@ -13,7 +13,7 @@ pub(super) fn check(run: &Run) -> Trust {
         return one("clock", Verdict::Unknown, "The clock was not described");
     }
     let drift = match clock.drift_ppm {
-        // Without a sign before what is rounded to nothing.
+        // Avoids "-0.0".
         Some(ppm) => format!("drift {:.1} ppm", if ppm.abs() < 0.05 { 0.0 } else { ppm }),
         None => "drift not known".into(),
     };

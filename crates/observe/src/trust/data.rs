@@ -1,5 +1,5 @@
-//! What compression leaves of the data that is written, and of that with which files were laid out that are read: by the rule it is
-//! made by, and measured on a sample of it.
+//! How compressible the written data is, and the data that files were laid out with before reading: by its generation rule, and measured
+//! on a sample.
 
 use super::one;
 use crate::doubts::Seen;
@@ -7,21 +7,21 @@ use crate::words::percent;
 use fathom_record::{Run, Trust, Verdict};
 use serde_json::Value;
 
-/// Below this what compression leaves decides the result on storage that compresses.
+/// Below this compressed share, compression decides the result on storage that compresses.
 const COMPRESSIBLE: f64 = 0.9;
 
-/// What is left of it by the rule or in the sample, whichever is less, if that is little; `None` in it if nobody knows.
+/// The compressed share by rule or sample, whichever is less, if it is low; an inner `None` if unknown.
 pub(crate) fn shrinks_to(seen: &Seen) -> Option<Option<f64>> {
     let known = [seen.compressed_share, seen.sampled_share].into_iter().flatten().reduce(f64::min);
     (!known.is_some_and(|share| share >= COMPRESSIBLE)).then_some(known)
 }
 
-/// What is left of the data that files which are read were laid out with, if that is little.
+/// The compressed share of data that files were laid out with before reading, if it is low.
 pub(crate) fn laid_out_compressible(seen: &Seen) -> Option<f64> {
     seen.laid_out_share.filter(|share| *share < COMPRESSIBLE)
 }
 
-/// Whether the file system compresses, and the mount option that says so: "btrfs (compress=zstd:3)".
+/// Whether the file system compresses, with the mount option: "btrfs (compress=zstd:3)".
 pub(crate) fn compresses(environment: &Value) -> Option<String> {
     let filesystem = environment.get("filesystem")?;
     let kind = filesystem.get("type")?.as_str()?;
@@ -38,7 +38,7 @@ pub(crate) fn compresses(environment: &Value) -> Option<String> {
 pub(super) fn check(run: &Run, environment: &Value, seen: &Seen) -> Trust {
     let written = written(run, environment, seen);
     let Some(share) = laid_out_compressible(seen) else { return written };
-    // Reading it back moves less at a device that compresses, and nothing at one that knows zeros.
+    // Reading it back moves less at a device that compresses, and nothing at one that detects zeros.
     let words = format!("What is read was laid out compressible: it shrinks to {}", percent(share));
     let all = match run.phases.iter().any(|p| p.writes) {
         true => format!("{words}; {}", uncapitalised(written.sentence.trim_end_matches('.'))),
@@ -71,7 +71,7 @@ fn written(run: &Run, environment: &Value, seen: &Seen) -> Trust {
     }
 }
 
-/// For the middle of a sentence.
+/// Lower-cases the first letter, for the middle of a sentence.
 fn uncapitalised(text: &str) -> String {
     let mut characters = text.chars();
     characters.next().map(|c| c.to_lowercase().chain(characters).collect()).unwrap_or_default()

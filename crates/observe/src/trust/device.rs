@@ -1,11 +1,11 @@
-//! What was asked for, and what of it reached the device.
+//! How much of the requested I/O reached the device.
 
 use super::{Found, told};
 use crate::words::{count, percent};
 use fathom_record::origin::bytes_words;
 use fathom_record::{DeviceDelta, Phase, Physical, Regime, Repetition, Run, Trust, Verdict};
 
-/// Below this share a device's I/Os are others'.
+/// Below this share the device's I/Os belong to other programs.
 const OURS: f64 = 0.05;
 
 pub(super) fn check(run: &Run) -> Trust {
@@ -33,7 +33,7 @@ fn found(phase: &Phase) -> Option<Found<'_>> {
     Some(Found { phase, verdict, weight, words })
 }
 
-/// The devices whose share is told: the file system's own; of a loop device, which is a file, what it lies on in the end.
+/// The devices whose share is reported: the file system's own; for a loop device, the lowest ones below its file.
 fn counted(physical: &Physical) -> Vec<&DeviceDelta> {
     let top = physical.level(0);
     if physical.level(1).is_empty() || top.iter().any(|d| d.kind != "loop") {
@@ -55,18 +55,18 @@ fn figures(phase: &Phase, repetition: &Repetition, share: f64, devices: &[&Devic
     };
     let (moved, ios) = (sum(|d| d.read_bytes, |d| d.write_bytes), sum(|d| d.read_ios, |d| d.write_ios));
     let names = devices.iter().map(|d| d.name.as_str()).collect::<Vec<_>>().join("+");
-    // A write may reach it after the clock has stopped, which the share does not count; its I/Os are counted all the same.
+    // The share leaves out writes that reach the device after the measured interval, but their I/Os are counted.
     let written = devices.iter().fold(0u64, |sum, d| sum.saturating_add(d.write_bytes));
     let in_clock = repetition.physical.written_in_clock_bytes.filter(|_| phase.writes);
     let later = in_clock.map_or(0, |timed| written.saturating_sub(timed));
     let beginning = format!("{} of {} asked reached {names}", bytes_words(reached), bytes_words(asked));
-    // Of what is compressed fewer bytes move than were asked for.
+    // Compression moves fewer bytes than requested.
     let beginning = match &repetition.physical.compression {
         Some(_) if reached > 0 => format!("{beginning} compressed, as {}", bytes_words(moved)),
         _ => beginning,
     };
     let asked_in = count(repetition.ops(), "operation");
-    // The I/Os of a device are everybody's: where next to nothing of ours reached it, they are not ours.
+    // A device's I/O count includes all programs: if almost none of our bytes reached it, its I/Os are not ours.
     let work = if share < OURS { asked_in } else { format!("{ios} I/Os for {asked_in}") };
     if later > asked / 20 {
         let later = bytes_words(later);

@@ -1,12 +1,12 @@
-//! What the files are made of: reading a hole or an extent that was never written moves nothing at a device, and a first write costs
-//! more than a rewrite. Of phases that only write it is told where somebody looked.
+//! The files' extents: reading a hole or an unwritten extent moves nothing at a device, and a first write costs more than a rewrite.
+//! Write-only phases are covered only if their extents were examined.
 
 use super::{Found, told};
 use crate::words::percent;
 use fathom_record::origin::bytes_words;
 use fathom_record::{Extents, Phase, Run, Trust, Verdict};
 
-/// Above this share of what is read, holes and unwritten extents matter.
+/// Above this share of the read bytes, holes and unwritten extents matter.
 const UNBACKED: f64 = 0.01;
 
 pub(super) fn check(run: &Run) -> Trust {
@@ -14,7 +14,7 @@ pub(super) fn check(run: &Run) -> Trust {
     told(run, "extents", found, (Verdict::Good, "nothing was read"))
 }
 
-/// The extents of a phase that reads where nothing was written, the worst of its repetitions.
+/// The extents of a phase that reads unwritten parts: the worst of its repetitions.
 pub(crate) fn unbacked(phase: &Phase) -> Option<Extents> {
     let worst = worst(phase).filter(|_| phase.reads)?;
     (share(&worst) > UNBACKED).then_some(worst)

@@ -1,10 +1,10 @@
-//! What a latency is: from when an operation was issued (service), or from when it was due (response).
+//! The meaning of the latencies: measured from the issue of an operation (service) or from its scheduled time (response).
 
 use super::{Found, told};
 use crate::words::time;
 use fathom_record::{Histogram, OpKind, Phase, Run, Trust, Verdict};
 
-/// What is timed where no file data is moved.
+/// Timed operations that move no file data.
 const METADATA: [OpKind; 5] = [OpKind::Open, OpKind::Close, OpKind::Stat, OpKind::Delete, OpKind::Sync];
 
 pub(super) fn check(run: &Run) -> Trust {
@@ -12,7 +12,7 @@ pub(super) fn check(run: &Run) -> Trust {
     told(run, "latency", found, (Verdict::Unknown, "no latencies were taken"))
 }
 
-/// Latencies of some kinds of operation over all repetitions.
+/// Latencies of some kinds of operations over all repetitions.
 fn merged(phase: &Phase, kinds: &[OpKind]) -> Histogram {
     let mut all = Histogram::default();
     for repetition in &phase.repetitions {

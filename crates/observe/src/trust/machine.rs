@@ -1,39 +1,36 @@
-//! What the machine does to any program, beside what was measured: a tail that is no longer than the machine's own stalls says
-//! nothing about the storage.
+//! The machine's own influence on any program: a latency tail no longer than the machine's stalls says nothing about the storage.
 
 use super::{Found, told};
 use crate::doubts::Seen;
 use crate::words::{percent, time};
 use fathom_record::{Phase, Run, Tail, Trust, Verdict, Watched};
 
-/// Above this share of the CPU time the hypervisor matters.
+/// Above this share of the CPU time, steal matters.
 pub(crate) const STEAL: f64 = 0.01;
 
-/// How the processors were used beside our workers.
+/// Processor use beside our workers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Crowd {
     /// Share of all processors on which other programs ran their own code, 0..=1.
     pub others: f64,
-    /// Share that was idle.
+    /// Idle share of all processors, 0..=1.
     pub idle: f64,
 }
 
 impl Crowd {
-    /// Whether our workers, and the kernel's threads that work for them, had to wait for other programs. With processors idle they
-    /// had not.
+    /// Whether our workers, and the kernel threads that work for them, had to wait for other programs: not while processors were idle.
     pub(crate) fn matters(&self) -> bool {
         self.others >= 0.2 && self.idle < 0.2
     }
 
-    /// The worst of what was seen during a phase, where it matters.
+    /// The worst case during a phase, if it matters.
     pub(crate) fn during(phase: &Phase, seen: &Seen) -> Option<Self> {
         let those = seen.crowds.iter().filter(|(seq, crowd)| *seq == phase.seq && crowd.matters());
         those.map(|&(_, crowd)| crowd).max_by(|a, b| a.others.total_cmp(&b.others))
     }
 }
 
-/// Weights above any nearness, so that a robbed phase stands before one beside busy programs, that before one whose tail is the
-/// machine's, and that before one that is only doubtful for less.
+/// Weights above any `nearness`, to order phases: steal, then busy programs, then a tail caused by the machine, then lesser doubts.
 const ROBBED: f64 = 1e12;
 const CROWDED: f64 = 1e10;
 const OWNED: f64 = 1e9;
@@ -57,7 +54,7 @@ fn found<'r>(phase: &'r Phase, seen: &Seen) -> Found<'r> {
             time(t.machine_max_ns as f64)
         ),
         None => match Watched::of(phase) {
-            // Late wakes alone are not a span that was watched.
+            // Late wake-ups without a watched period.
             Some(w) if w.watched_ns == 0 => format!(
                 "too few operations or stalls to compare; the longest stall seen was {}",
                 time(w.longest_ns as f64)
@@ -73,14 +70,13 @@ fn found<'r>(phase: &'r Phase, seen: &Seen) -> Found<'r> {
     let crowd = Crowd::during(phase, seen);
     let bad =
         steal.is_some_and(|s| s > STEAL) || crowd.is_some() || tail.is_some_and(|t| t.is_the_machines());
-    // Steal alone says nothing about what this machine itself does to a tail.
+    // Steal alone says nothing about this machine's own stalls.
     let verdict = match (bad, tail.is_some()) {
         (true, _) => Verdict::Doubtful,
         (false, true) => Verdict::Good,
         (false, false) => Verdict::Unknown,
     };
-    // What is told first is what the reasons for doubt tell first: the most steal, else the most used by others, else the nearest
-    // tail.
+    // The same order as the doubts: the most steal, else the most use by others, else the nearest tail.
     let nearness = tail.map_or(0.0, |t| t.machine_p999_ns as f64 / t.p999_ns.max(1) as f64);
     let robbed = steal.filter(|s| *s > STEAL).map_or(0.0, |s| ROBBED + s);
     let owned = tail.filter(Tail::is_the_machines).map_or(0.0, |_| OWNED);

@@ -1,10 +1,9 @@
-//! Whether a run can be trusted: every check that is made of every run, with its figures, in one short list. Pure: from the run, its
-//! environment and what was seen beside it to sentences; no number of the run is changed by it.
+//! Whether a run can be trusted: every check of a run with its figures, in one short list. A pure function of the run, its environment
+//! and further observations; it changes no number of the run.
 //!
-//! One file per check. Each judges the phases it concerns; phases of which the same is to be said share their words, and of many
-//! phases the worst is told for all. The rules that make a check fail are here, too; [`doubts`](crate::doubts) asks them and adds
-//! what to do. A sentence begins with what matters most: its parts are divided by "; ", and where there is little room only the
-//! first of them are shown.
+//! One file per check. Each judges the phases it concerns. Phases with the same result share a sentence, and of many phases only the
+//! worst is named. The rules that make a check fail are here, too; [`doubts`](crate::doubts) uses them and adds advice. A sentence begins
+//! with its most important part: parts are separated by "; ", and where space is short only the first ones are shown.
 
 mod cache;
 mod clock;
@@ -39,8 +38,8 @@ use crate::words::{names, sentence, which};
 use fathom_record::{Phase, Run, Trust, Verdict};
 use serde_json::Value;
 
-/// Every check of a run, or of the part of it that is there so far, in a fixed order; none before something was measured. The
-/// environment is the one captured for this run.
+/// Every check of a run, complete or in progress, in a fixed order; empty before anything was measured. The environment must be the one
+/// captured for this run.
 #[must_use]
 pub fn of(run: &Run, environment: &Value, seen: &Seen) -> Vec<Trust> {
     if run.phases.iter().all(|p| p.repetitions.is_empty()) {
@@ -63,16 +62,16 @@ pub fn of(run: &Run, environment: &Value, seen: &Seen) -> Vec<Trust> {
     ]
 }
 
-/// What one check found in one phase.
+/// Result of one check for one phase.
 struct Found<'r> {
     phase: &'r Phase,
     verdict: Verdict,
-    /// Among findings of one verdict the heaviest is told; 0 where none is worse than another.
+    /// Among results of one verdict the heaviest is shown; 0 if all are equal.
     weight: f64,
     words: String,
 }
 
-/// Phases of which the same is to be said.
+/// Phases with the same result.
 struct Group<'r> {
     verdict: Verdict,
     weight: f64,
@@ -80,10 +79,10 @@ struct Group<'r> {
     phases: Vec<&'r Phase>,
 }
 
-/// More groups than this are told by their worst.
+/// With more groups than this, only the worst are shown.
 const MOST_GROUPS: usize = 3;
 
-/// One check over the phases it concerns; `nothing` if it concerns none.
+/// Combines one check over its phases; `nothing` if it concerns none.
 fn told(run: &Run, code: &str, found: Vec<Found<'_>>, nothing: (Verdict, &str)) -> Trust {
     let groups = grouped(found);
     let verdict = groups.first().map_or(nothing.0, |g| g.verdict);
@@ -99,12 +98,12 @@ fn told(run: &Run, code: &str, found: Vec<Found<'_>>, nothing: (Verdict, &str)) 
     one(code, verdict, &text)
 }
 
-/// Names of phases and the like stay as they are written; all other text begins with a capital letter.
+/// Phase names keep their case; all other text begins with a capital letter.
 fn one(code: &str, verdict: Verdict, text: &str) -> Trust {
     Trust { code: code.into(), verdict, sentence: format!("{}.", text.trim_end_matches('.')) }
 }
 
-/// The worst first.
+/// Groups the results, worst first.
 fn grouped(found: Vec<Found<'_>>) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     let mut places = std::collections::HashMap::new();
@@ -127,13 +126,13 @@ fn rank(verdict: Verdict) -> u8 {
     }
 }
 
-/// Whether names tell the groups apart, and are few.
+/// Whether the groups are few and distinguishable by phase names.
 fn told_by_name(groups: &[Group<'_>]) -> bool {
     let all: Vec<&str> = groups.iter().flat_map(|g| names(&g.phases, usize::MAX).0).collect();
     all.len() <= 4 && all.iter().enumerate().all(|(i, name)| !all[..i].contains(name))
 }
 
-/// "2 of 40 phases (write, read): 12 % ...; the other 38: 0.0 % ...": of each verdict the worst.
+/// "2 of 40 phases (write, read): 12 % ...; the other 38: 0.0 % ...": the worst of each verdict.
 fn by_their_worst(run: &Run, groups: &[Group<'_>]) -> String {
     let mut parts = Vec::new();
     for (at, group) in groups.iter().enumerate() {

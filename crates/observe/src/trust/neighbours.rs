@@ -1,4 +1,4 @@
-//! What other programs moved at the same device meanwhile.
+//! I/O of other programs at the same device during a phase.
 
 use super::{Found, told};
 use crate::foreign;
@@ -12,7 +12,7 @@ pub(super) fn check(run: &Run) -> Trust {
             Some(f) => {
                 let moved = f.bytes();
                 let verdict = if f.matters() { Verdict::Doubtful } else { Verdict::Good };
-                // A large share of a few metadata blocks would sound like much.
+                // A large share of a few metadata blocks would look like much.
                 let share = if moved < foreign::LEAST_BYTES && moved > 0 {
                     "too little to matter".into()
                 } else {
@@ -23,7 +23,7 @@ pub(super) fn check(run: &Run) -> Trust {
                     bytes_words(moved),
                     bytes_words(f.device_bytes)
                 );
-                // As the reason for doubt has it, the share decides which is worst; below that it would be chance.
+                // As in the doubt, the share decides which is worst; below the threshold the share is noise, so bytes decide.
                 let weight = if f.matters() { f.share() } else { moved as f64 };
                 (verdict, weight, words)
             }

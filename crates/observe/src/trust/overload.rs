@@ -1,34 +1,34 @@
-//! Whether streams with a rate kept it: how long operation after operation was late, and how many operations came of those that were
-//! asked for. The rate is not in the record's figures but in the workload it holds as text.
+//! Whether streams with a rate kept it: how long operations were continuously late, and the achieved share of the requested operations.
+//! The rate comes from the workload text in the record, not from its figures.
 
 use super::{Found, told};
 use crate::words::time;
 use fathom_record::{Histogram, OpKind, Phase, Repetition, Run, Trust, Verdict, Worker};
 use fathom_workload::{Arrivals, Program, Rate, Workload};
 
-/// Late for longer than this without a break is no hiccup: more was asked than could be done.
+/// Continuous lateness above this is no hiccup: the requested rate was too high.
 const BEHIND_NS: u64 = 1_000_000_000;
-/// Nor is a larger share of the counted time than this.
+/// The same as a share of the counted time.
 const BEHIND_SHARE: f64 = 0.1;
-/// Fewer of the operations that were asked for are a lower rate.
+/// With a smaller share of the requested operations, the rate was not kept.
 const LEAST: f64 = 0.99;
-/// Arrivals at random scatter: so many standard deviations below what was asked are no chance.
+/// Random arrivals scatter: this many standard deviations below the requested number are no chance.
 const DEVIATIONS: f64 = 3.0;
 
 pub(super) fn check(run: &Run) -> Trust {
     told(run, "overload", paced(run).iter().map(found).collect(), (Verdict::Good, "no rate was asked for"))
 }
 
-/// A phase with a rate, by its worst repetition.
+/// The worst repetition of a phase with a rate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Paced<'r> {
     /// The phase.
     pub(crate) phase: &'r Phase,
-    /// Longest time without a break during which operations were late.
+    /// Longest continuous time with late operations.
     pub(crate) behind_ns: u64,
-    /// Operations per second that were asked for and that came, of all workers with a rate; `None` if the workload does not tell.
+    /// Requested and achieved operations per second of all workers with a rate; `None` if the workload does not give it.
     pub(crate) rates: Option<(f64, f64)>,
-    /// Bytes that count as one of them, where all workers have their rate in bytes; else 0.
+    /// Bytes per operation if all workers have their rate in bytes; else 0.
     per: u64,
     /// Whether the rate was kept.
     pub(crate) kept: bool,
@@ -53,19 +53,19 @@ impl Paced<'_> {
         }
     }
 
-    /// How bad it is: the longest time behind, and where two were equally long the share that is missing.
+    /// Severity: the longest time behind, then the missing share.
     pub(crate) fn weight(&self) -> f64 {
         let missing = self.rates.map_or(0.0, |(asked, got)| (1.0 - got / asked).max(0.0));
         self.behind_ns as f64 + missing
     }
 }
 
-/// "99.5", "4000": tells 1 % apart.
+/// Enough digits to resolve 1 %: "99.5", "4000".
 fn per_s(rate: f64) -> String {
     if rate < 999.95 { format!("{rate:.1}") } else { format!("{rate:.0}") }
 }
 
-/// Every phase with a rate: the check and the doubt both ask here.
+/// Every phase with a rate, for both the check and the doubt.
 pub(crate) fn paced(run: &Run) -> Vec<Paced<'_>> {
     let concerned: Vec<&Phase> =
         run.phases.iter().filter(|p| p.repetitions.iter().flat_map(|r| &r.workers).any(is_paced)).collect();
@@ -84,8 +84,8 @@ pub(crate) fn paced(run: &Run) -> Vec<Paced<'_>> {
         .collect()
 }
 
-/// The workload, if it has a rate: the text of a long survey takes a while to read, and that of a long trace, whose operations have times
-/// of their own, takes much memory too.
+/// Parses the workload only if it has a rate: the text of a long survey takes a while to parse, and a long trace with timed operations
+/// much memory, too.
 fn with_rates(text: &str) -> Option<Workload> {
     if !text.contains("operations_per_s") {
         return None;
@@ -97,7 +97,7 @@ fn is_paced(worker: &Worker) -> bool {
     worker.behind_ns > 0 || worker.stats.iter().any(|s| s.op == OpKind::Response)
 }
 
-/// The rate of each worker, by its number: groups, their processes, the threads of each, as the engine numbers them.
+/// The rate of each worker by index: groups, their processes, the threads of each, in the engine's order.
 fn rates_of(phase: &fathom_workload::Phase) -> Vec<Option<Rate>> {
     let mut rates = Vec::new();
     for group in &phase.groups {
@@ -126,9 +126,9 @@ fn judged<'r>(phase: &'r Phase, repetition: &'r Repetition, rates: &[Option<Rate
         let rate = rates.get(worker.index as usize).copied().flatten();
         let seconds = counted_s(worker);
         let Some(rate) = rate.filter(|r| r.operations_per_s > 0.0 && seconds > 0.0) else { continue };
-        // What is still under way at the end was issued in time; and of operations at even distances one more or less fits.
+        // Operations still in flight at the end were issued in time; with fixed intervals the count may differ by one.
         expected += rate.operations_per_s * (seconds - service_s(worker)).max(0.0) - 1.0;
-        // A rate in bytes counts these.
+        // Counted for a rate in bytes.
         let came_here =
             if rate.per.0 > 0 { worker.bytes as f64 / rate.per.0 as f64 } else { worker.ops as f64 };
         came += came_here;
@@ -142,13 +142,13 @@ fn judged<'r>(phase: &'r Phase, repetition: &'r Repetition, rates: &[Option<Rate
     Paced { phase, behind_ns, rates: (asked > 0.0).then_some((asked, got)), per, kept }
 }
 
-/// The time in which operations were issued: without a sync or close that the clock includes.
+/// The time in which operations were issued, without a final sync or close that is part of the measured time.
 fn counted_s(worker: &Worker) -> f64 {
     let last = if worker.marks.last_op_ns == 0 { u64::MAX } else { worker.marks.last_op_ns };
     worker.elapsed_ns.min(last) as f64 / 1e9
 }
 
-/// How long one of its operations takes from when it is issued.
+/// Mean service time of one of its operations.
 fn service_s(worker: &Worker) -> f64 {
     let mut service = Histogram::default();
     for stat in worker.stats.iter().filter(|s| matches!(s.op, OpKind::Read | OpKind::Write)) {
@@ -174,7 +174,7 @@ mod tests {
     use crate::doubts::test_runs;
     use fathom_record::OpStat;
 
-    /// One worker of ten seconds for which 100 operations a second were asked, and so many came.
+    /// One worker of ten seconds with a requested rate of 100 operations a second, which did `ops`.
     fn run(arrivals: &str, ops: u64, behind_ns: u64) -> Run {
         let mut phase = test_runs::phase("read", 1 << 20, 1 << 20);
         let worker = &mut phase.repetitions[0].workers[0];

@@ -1,11 +1,11 @@
-//! How often a phase was done, and how far its figures lie apart.
+//! The number of repetitions of a phase, and the spread of their figures.
 
 use super::{Found, told};
 use crate::doubts::phases::{SHORT_NS, shortest_ns};
 use crate::words::percent;
 use fathom_record::{Phase, Repetition, Run, Trust, Verdict};
 
-/// Above this share of the median, repetitions are not of one thing.
+/// Above this share of the median, repetitions differ too much.
 pub(crate) const SPREAD: f64 = 0.2;
 
 pub(super) fn check(run: &Run) -> Trust {
@@ -13,8 +13,8 @@ pub(super) fn check(run: &Run) -> Trust {
     told(run, "repeats", found, (Verdict::Unknown, "nothing was timed"))
 }
 
-/// Largest minus least rate, as a share of the median; `None` of fewer than two repetitions, and of such short ones that a tick of the
-/// scheduler decides.
+/// Largest minus least rate as a share of the median; `None` for fewer than two repetitions, or if they are so short that a scheduler
+/// tick decides.
 pub(crate) fn spread(phase: &Phase) -> Option<f64> {
     if is_short(phase) {
         return None;
@@ -23,7 +23,7 @@ pub(crate) fn spread(phase: &Phase) -> Option<f64> {
         phase.repetitions.iter().filter_map(figure).filter(|r| r.is_finite() && *r > 0.0).collect()
     };
     let (bytes, operations) = (rates(Repetition::bytes_per_s), rates(Repetition::ops_per_s));
-    // Operations that move nothing (an fsync, a stat) have a rate, too.
+    // Operations that move no data (an fsync, a stat) have a rate, too.
     let (rates, median) = if bytes.len() >= operations.len() {
         (bytes, phase.bytes_per_s())
     } else {

@@ -4,7 +4,7 @@ use super::{Found, told};
 use crate::words::{percent, time};
 use fathom_record::{Phase, Repetition, Run, Trust, Verdict};
 
-/// Above this share of the phase the workers did not start together.
+/// Above this share of the phase, the workers did not start together.
 pub(crate) const SKEW: f64 = 0.01;
 
 pub(super) fn check(run: &Run) -> Trust {

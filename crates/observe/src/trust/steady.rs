@@ -1,4 +1,4 @@
-//! Whether the figures came to a steady state, by the two criteria of [`fathom_record::steady`]: asked for as a stop rule, or judged
+//! Whether the figures reached a steady state, by the two criteria of [`fathom_record::steady`]: as a requested stop rule, or judged
 //! afterwards from the intervals.
 
 use super::{Found, told};
@@ -6,13 +6,13 @@ use crate::words::{percent, time};
 use fathom_record::steady::Steadiness;
 use fathom_record::{Interval, OpKind, Phase, Repetition, Run, SteadyState, Trust, Verdict};
 
-/// Rounds of the window, and the criteria of SNIA's specification.
+/// Rounds of the window, as in SNIA's specification.
 const WINDOW: usize = 5;
 const RANGE_PERCENT: f64 = 20.0;
 const SLOPE_PERCENT: f64 = 10.0;
-/// Fewer operations in a round are too coarse: by chance alone they scatter by a tenth of their number.
+/// With fewer operations in a round, chance alone scatters them by a tenth.
 const FEWEST_OPERATIONS: f64 = 100.0;
-/// Intervals are as wide as their neighbours, within this share: the one that the end cut short is not.
+/// Tolerance for the width of an interval; excludes the last one, which is usually shorter.
 const UNEQUAL: f64 = 0.1;
 
 pub(super) fn check(run: &Run) -> Trust {
@@ -20,9 +20,9 @@ pub(super) fn check(run: &Run) -> Trust {
     told(run, "steady", found, (Verdict::Unknown, "nothing was measured"))
 }
 
-/// Judges a repetition for which no steady state was asked: all of its full intervals after the warm-up, in five rounds, because
-/// its figures are of all of them. `None` if there are fewer than five, fewer than a hundred operations in a round, or a rate decides
-/// how many they are.
+/// Judges a repetition without a requested steady state: all full intervals after the warm-up, in five rounds, because its figures cover
+/// all of them. `None` with fewer than five intervals or fewer than a hundred operations in a round, or if a rate determines their
+/// number.
 #[must_use]
 pub fn judge(repetition: &Repetition) -> Option<SteadyState> {
     if is_paced(repetition) {
@@ -58,7 +58,7 @@ pub fn judge(repetition: &Repetition) -> Option<SteadyState> {
     })
 }
 
-/// Streams with a rate do as many operations as are asked of them: that these are steady says nothing.
+/// Streams with a rate do the requested number of operations, so their steadiness says nothing.
 fn is_paced(repetition: &Repetition) -> bool {
     let mut stats = repetition.workers.iter().flat_map(|w| &w.stats);
     stats.any(|s| s.op == OpKind::Response)
@@ -75,7 +75,7 @@ fn full_intervals(repetition: &Repetition) -> Vec<&Interval> {
     after.into_iter().filter(equal).collect()
 }
 
-/// The steady state that a phase was to reach and did not.
+/// The requested steady state that a phase did not reach.
 pub(crate) fn last_asked(phase: &Phase) -> Option<&SteadyState> {
     phase.repetitions.iter().filter_map(|r| r.steady.as_ref()).find(|s| s.asked && !s.reached)
 }
@@ -88,7 +88,7 @@ fn found(phase: &Phase) -> Option<Found<'_>> {
     Some(Found { phase, verdict, weight, words })
 }
 
-/// (how bad, range, words).
+/// (severity, range, words).
 fn finding(repetition: &Repetition) -> (u8, f64, String) {
     if let Some(ns) = repetition.stood_still_ns() {
         return (2, f64::MAX, format!("not judged: it stood still for {}", time(ns as f64)));
@@ -112,7 +112,7 @@ fn finding(repetition: &Repetition) -> (u8, f64, String) {
         };
         return (1, 0.0, format!("not judged: {why}{ramp}"));
     };
-    // Limits that were asked for are in the workload.
+    // The limits of a requested steady state are in the workload.
     let limit = |percent| (!state.asked).then_some(percent);
     let spread = format!(
         "range {}, trend {}; {} over {} rounds of {}",
@@ -132,7 +132,7 @@ fn finding(repetition: &Repetition) -> (u8, f64, String) {
     (rank, state.range_percent, words)
 }
 
-/// "12 % (limit 10 %)": the limit only where it was passed.
+/// "12 % (limit 10 %)": the limit only if it was exceeded.
 fn beside_limit(found: f64, limit: Option<f64>) -> String {
     let passed = limit.filter(|l| found.abs() > *l);
     let limit = passed.map_or(String::new(), |l| format!(" (limit {})", percent(l / 100.0)));
@@ -165,7 +165,7 @@ mod tests {
         let state = judge(&of(&[100, 110, 100, 110, 100, 110, 100, 110, 100, 110])).expect("judged");
         assert!(state.reached && !state.asked, "{state:?}");
         assert_eq!((state.rounds.as_slice(), state.round_ns), ([105.0; 5].as_slice(), 2_000_000_000));
-        // Steady at the end, and not as a whole.
+        // Steady at the end, but not as a whole.
         let late = judge(&of(&[900, 900, 100, 100, 100, 100, 100, 100, 100, 100])).expect("judged");
         assert!(!late.reached, "{late:?}");
     }

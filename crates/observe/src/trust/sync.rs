@@ -1,4 +1,4 @@
-//! Whether what was written was safe when the clock stopped.
+//! Whether the written data was durable at the end of the measured time.
 
 use super::{Found, told};
 use fathom_record::origin::bytes_words;
@@ -41,7 +41,7 @@ fn found(phase: &Phase) -> Option<Found<'_>> {
     Some(Found { phase, verdict, weight, words })
 }
 
-/// Where O_DIRECT left what was written.
+/// Where O_DIRECT writes ended up.
 fn direct(last: &Repetition, regime: Regime) -> String {
     let waiting = last.physical.waiting.unwrap_or_default();
     if waiting.below_bytes > 0 {
@@ -65,14 +65,14 @@ fn direct(last: &Repetition, regime: Regime) -> String {
     }
 }
 
-/// Those between the operations, as flows and series of them do; not those at the end, which have marks of their own.
+/// Syncs between operations, as in flows and series; final syncs have their own marks.
 fn syncs(repetition: &Repetition) -> u64 {
     let stats = repetition.workers.iter().flat_map(|w| &w.stats);
     stats.filter(|s| s.op == OpKind::Sync).fold(0, |sum, s| sum.saturating_add(s.ops))
 }
 
-/// Whether the device took as many bytes as were written while the clock ran. Other programs' bytes count, too; what they moved is
-/// told by a check of its own.
+/// Whether the device wrote as many bytes as the phase during the measured time. Other programs' bytes count, too; a separate check
+/// reports them.
 fn had_it_all(repetition: &Repetition) -> bool {
     let stats = repetition.workers.iter().flat_map(|w| &w.stats);
     let written = stats.filter(|s| s.op == OpKind::Write).fold(0u64, |sum, s| sum.saturating_add(s.bytes));

@@ -1,4 +1,4 @@
-//! The whole trust list, of made-up runs: each check good, doubtful and unknown.
+//! The whole trust list for artificial runs: each check good, doubtful and unknown.
 
 use super::{Crowd, of};
 use crate::doubts::{self, Seen, test_runs};
@@ -25,7 +25,7 @@ const CODES: [&str; 13] = [
     "start",
 ];
 
-/// A read and a write about which everything is known and good.
+/// A read and a write with all figures known and good.
 fn good() -> Run {
     let mut run = test_runs::run_of(vec![
         test_runs::phase("read", 100 * MIB, 100 * MIB),
@@ -486,7 +486,7 @@ fn repeats_overload_and_start_are_told() {
     let mut apart = good();
     apart.phases[0].repetitions[1].workers[0].elapsed_ns *= 2;
     expect(&apart, "repeats", Verdict::Doubtful, "read: 2 repetitions, least to most 67 % of the median");
-    // A tick of the scheduler is as long: "least to most 936 % of the median".
+    // As short as a scheduler tick: "least to most 936 % of the median".
     apart.phases.truncate(1);
     apart.phases[0].repetitions[0].elapsed_ns = 9_000_000;
     expect(&apart, "repeats", Verdict::Unknown, "2 repetitions, too short to judge their spread");
@@ -505,7 +505,7 @@ fn repeats_overload_and_start_are_told() {
     expect(&several(2_000_000), "start", Verdict::Doubtful, "(2.0 % of the time)");
 }
 
-/// What fails has a reason for doubt that says what to do.
+/// Each failed check has a doubt with advice.
 #[test]
 fn every_doubtful_check_has_a_doubt() {
     let robbed = Seen { steal: vec![(0, 0.1)], ..seen() };
@@ -562,7 +562,7 @@ fn every_doubtful_check_has_a_doubt() {
     assert_eq!(doubts::of(&good(), &Value::Null, &seen()), []);
 }
 
-/// Neither a program on one of many processors nor a few ticks are an excuse.
+/// A program on one of many processors, or a few ticks, is no excuse.
 #[test]
 fn others_that_leave_processors_idle_do_not_matter() {
     for crowd in [Crowd { others: 0.5, idle: 0.3 }, Crowd { others: 0.1, idle: 0.0 }] {
@@ -574,7 +574,7 @@ fn others_that_leave_processors_idle_do_not_matter() {
 
 #[test]
 fn check_and_doubt_name_the_same_worst() {
-    // Five phases alike but for what others moved and what the hypervisor took: too many to be told by name.
+    // Five phases that differ only in others' I/O and steal: too many to be named.
     let mut run = test_runs::run_of((0..5).map(|_| test_runs::phase("read", 100 * MIB, 100 * MIB)).collect());
     for (phase, (asked, others)) in
         run.phases.iter_mut().zip([(100, 3), (100, 9), (1000, 40), (100, 4), (100, 0)])

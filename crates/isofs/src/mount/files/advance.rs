@@ -1,4 +1,5 @@
-//! What a mount reads of directories, when it is asked and before, and small files behind one that is opened. And who keeps what is read.
+//! Reads of a mount for directories, on demand and in advance, and for small files after an opened one; and whether we or the kernel
+//! cache content.
 
 use super::super::areas::{Read, Told};
 use super::super::attributes::errno_of;
@@ -11,14 +12,14 @@ use fuser::{Errno, FopenFlags};
 use std::sync::Arc;
 
 impl<S: ReadAt + 'static> Files<S> {
-    /// All directories in advance, if that is asked for.
+    /// Reads all directories in advance, if enabled.
     pub(in crate::mount) fn read_directories(&self) {
         let told =
             self.directories.at_mount(self.reader.image(), &|byte: u64, buf: &mut [u8]| self.area(byte, buf));
         self.count(told);
     }
 
-    /// A directory's entries, read once as long as the kernel knows it.
+    /// A directory's entries, read once while the kernel knows it.
     pub(super) fn listing(&self, number: u64) -> std::result::Result<Arc<Listing>, Errno> {
         if let Some(listing) = self.table.listing(number) {
             return Ok(listing);
@@ -32,7 +33,7 @@ impl<S: ReadAt + 'static> Files<S> {
         let listing = match self.directories.get(&node) {
             Some(listing) => listing,
             None => {
-                // Directories are a class of their own for our elevator only.
+                // Only our elevator has a class for directories.
                 let _held = self.own_cache.then(|| self.directories.own_area(image, read, &node));
                 let directory = image.read_dir(&node).map_err(|error| errno_of(&error))?;
                 Arc::new(self.directories.listing(directory.entries))
@@ -43,7 +44,7 @@ impl<S: ReadAt + 'static> Files<S> {
         Ok(listing)
     }
 
-    /// Bytes of directories: in their class among what others read, where the reader decides who is next.
+    /// Reads directory bytes with metadata priority, where the reader schedules requests.
     pub(super) fn area(&self, byte: u64, buf: &mut [u8]) -> Result<()> {
         let disc = &self.reader.image().disc;
         if self.own_cache {
@@ -59,7 +60,7 @@ impl<S: ReadAt + 'static> Files<S> {
         }
     }
 
-    /// A file is opened: perhaps the next ones are read in advance.
+    /// Called when a file is opened; may read the next ones in advance.
     pub(super) fn read_following(&self, number: u64, node: &Node) {
         if self.following.most() == 0 {
             return;
@@ -73,7 +74,7 @@ impl<S: ReadAt + 'static> Files<S> {
     }
 }
 
-/// Who keeps a file's content: never both. Where our cache does, and where a file is read in part, the kernel is told to pass every read on.
+/// Who caches a file's content, never both. With our cache, or for partial reads, the kernel must pass on every read.
 pub(super) fn kept_by(own_cache: bool, in_part: bool) -> FopenFlags {
     if own_cache || in_part { FopenFlags::FOPEN_DIRECT_IO } else { FopenFlags::FOPEN_KEEP_CACHE }
 }
@@ -88,7 +89,7 @@ mod tests {
     use crate::reader::{Policy, Reader};
     use fathom_testkit::iso::{Builder, Spec};
 
-    /// What a mount would serve, without a kernel that asks.
+    /// The file system without a kernel.
     fn files(bytes: Vec<u8>, cache: Cache, metadata: u64) -> Files<Vec<u8>> {
         let image = Image::open(bytes, &Options::default()).unwrap();
         let how = Mounting {
@@ -106,14 +107,14 @@ mod tests {
         files
     }
 
-    /// Looks one name up, as the kernel does, and opens the directory that it is.
+    /// Looks up a name like the kernel, and opens it as a directory.
     fn into_directory(files: &Files<Vec<u8>>, parent: u64, name: &[u8]) -> Option<u64> {
         let listing = files.listing(parent).ok()?;
         let number = files.table.enter(parent, name, listing.find(name)?);
         files.listing(number).ok().map(|_| number)
     }
 
-    /// Goes down by these names; how many levels deep that came.
+    /// Descends along these names; returns the number of levels reached.
     fn way_down(files: &Files<Vec<u8>>, names: impl IntoIterator<Item = &'static str>) -> usize {
         let mut at = ROOT;
         let enter = |name: &str| {
@@ -137,10 +138,10 @@ mod tests {
         built.bytes
     }
 
-    /// A directory is in itself whichever way led to it, and however much of it was kept on another.
+    /// Directory cycles are detected whatever the path, and whatever was cached on another path.
     #[test]
     fn no_ring_is_gone_round_twice() {
-        // Too little for all, so that what is near is read and kept.
+        // Too small for all directories, so that subdirectories are read and cached by level.
         for metadata in [0, 12 << 10, 64 << 20] {
             let files = files(ring(), Cache::Own, metadata);
             assert_eq!(way_down(&files, ["u", "a", "b", "c", "d"]), 5);
@@ -153,7 +154,7 @@ mod tests {
         }
     }
 
-    /// Where not all fit: each directory that is looked into brings those in it, also where it was brought itself.
+    /// If not all fit, listing a directory reads its subdirectories, even if it was itself read that way.
     #[test]
     fn directories_are_read_level_by_level() {
         let mut builder = Builder::new();
@@ -173,7 +174,7 @@ mod tests {
         }
     }
 
-    /// M8: who has a cache of his own reads every directory in its class, whatever is kept of them.
+    /// M8: with our own cache, every directory is read with metadata priority, whatever is cached.
     #[test]
     fn directories_are_read_through_a_cache_of_our_own() {
         let bytes = || Builder::new().file("d/f", b"1").build().bytes;
@@ -185,7 +186,7 @@ mod tests {
         }
     }
 
-    /// M11: contents are kept once.
+    /// M11: content is cached only once.
     #[test]
     fn a_file_is_kept_by_the_kernel_or_by_us() {
         for (own_cache, in_part) in [(true, true), (true, false), (false, true), (false, false)] {

@@ -1,4 +1,4 @@
-//! What surrounds the calls of readers: files read in advance for nobody in particular, memory given back, and what was counted.
+//! Functions beside read calls: prefetching files without a reader, freeing memory, and counters.
 
 use super::super::counters::Counters;
 use super::super::device::Asker;
@@ -9,12 +9,12 @@ use fathom_iopath::readahead::{Kind, PAGE_BYTES, Pages as _};
 use fathom_iopath::{Elevator as _, Nanos};
 use std::sync::Arc;
 
-/// Who asks for what is read in advance without a reader.
+/// Owner of prefetches without a reader.
 const NOBODY: u32 = u32::MAX;
 
 impl Core {
-    /// The pages of a file that are not there are read in advance, if they are `most` bytes at most; for nobody in particular, so that no
-    /// opening takes it back. Gives the file's size, or `None` if it is larger.
+    /// Prefetches the missing pages of a file of at most `most` bytes, without an owner, so that closing a file does not cancel it.
+    /// Returns the file's size, or `None` if it is larger.
     pub fn prefetch(&mut self, now: Nanos, extents: &Arc<Extents>, most: u64) -> Option<u64> {
         let bytes = Some(extents.bytes()).filter(|&bytes| bytes <= most)?;
         let file = self.file(extents);
@@ -37,14 +37,14 @@ impl Core {
         Some(bytes)
     }
 
-    /// Drops every page that nobody uses, and the memory of the tables with them; how many pages that were.
+    /// Evicts every unused page and frees the tables' memory; returns the number of pages.
     pub fn give_back(&mut self) -> u64 {
         let given = self.device.give_back();
         self.count_dropped();
         given
     }
 
-    /// Directories were read and taken apart in advance.
+    /// Counts directories read and parsed in advance.
     pub fn count_directories(&mut self, reads: u64, bytes: u64, directories: u64) {
         let counters = &mut self.device.counters;
         counters.directory_reads += reads;
@@ -58,13 +58,13 @@ impl Core {
         self.device.cache.len()
     }
 
-    /// Files that are open or have pages in the cache.
+    /// Files that are open or have cached pages.
     #[must_use]
     pub fn files(&self) -> usize {
         self.files.len()
     }
 
-    /// What was counted so far.
+    /// The counters so far.
     #[must_use]
     pub fn counters(&self) -> Counters {
         let mut counters = self.device.counters.clone();

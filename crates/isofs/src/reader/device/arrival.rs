@@ -1,4 +1,4 @@
-//! What came of a job: bytes go into the pages that wait for them, and what failed is read again in smaller parts or noted.
+//! Completion of jobs: bytes go into the pages that wait for them; failed parts are read again in smaller pieces or recorded as errors.
 
 use super::super::cache::{Failure, Piece};
 use super::super::pieces::{NOWHERE, SECTOR, Wanted};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 const EIO: i32 = 5;
 
 impl Device {
-    /// A job has been carried out: its first `got` bytes are there, and `errno` says why not more.
+    /// Completes a job: its first `got` bytes were read, and `errno` says why not more.
     pub(in crate::reader) fn complete(&mut self, now: Nanos, job: Job, got: u64, errno: Option<i32>) {
         self.in_flight -= 1;
         self.counters.served(now - job.issued_at);
@@ -23,7 +23,7 @@ impl Device {
         for (token, buffer) in job.parts.into_iter().zip(job.buffers) {
             let end = start + buffer.len() as u64;
             if token == HOLE {
-                // Nobody asked for it.
+                // No caller wants it any more.
             } else if end <= got {
                 self.arrived(token, buffer, None);
             } else {
@@ -34,7 +34,7 @@ impl Device {
         }
     }
 
-    /// A piece came, or as much of it as there is, for its page and for those that waited for it.
+    /// Delivers a piece, or its readable part, to its page and to others waiting for it.
     fn arrived(&mut self, token: u32, buffer: Vec<u8>, whole: Option<(usize, i32)>) {
         let wanted = self.pieces.get(token);
         let followers = self.pieces.done(token);
@@ -43,7 +43,7 @@ impl Device {
         for follower in followers {
             let other = self.pieces.get(follower);
             if whole.is_some() && !self.cache.page(other.page).ahead {
-                // It was another's read that failed.
+                // The failed read belonged to another piece.
                 self.counters.retries += 1;
                 self.alone(follower);
                 continue;
@@ -53,7 +53,7 @@ impl Device {
         }
     }
 
-    /// Bytes from `start` of the image on for a page; how many of them are whole, and why not all.
+    /// Delivers bytes from `start` of the image on to a page, with the number of valid bytes and the error.
     fn deliver(&mut self, wanted: Wanted, start: u64, buffer: &Arc<Vec<u8>>, whole: Option<(usize, i32)>) {
         if wanted.page == NOWHERE {
             return;
@@ -74,7 +74,7 @@ impl Device {
         }
     }
 
-    /// Everything that was to come for a page has come. What failed is kept for those who wait for it, and for nobody else.
+    /// All pieces of a page are complete. An error is kept only for callers that wait for the page.
     fn settle(&mut self, at: usize) {
         let page = self.cache.page(at);
         if page.failure.is_some() {
@@ -85,14 +85,14 @@ impl Device {
         }
     }
 
-    /// Drops a page.
+    /// Removes a page.
     pub(in crate::reader) fn forget(&mut self, at: usize) {
         if let Some(page) = self.cache.remove(at) {
             self.dropped.push(page.key.file);
         }
     }
 
-    /// A piece did not come whole. Somebody who waits gets a second try: pieces alone, then blocks alone.
+    /// A piece is incomplete. If a caller waits for it, it is retried: pieces alone, then blocks alone.
     fn failed(&mut self, token: u32, buffer: Vec<u8>, whole: usize, alone: bool, errno: i32) {
         let wanted = self.pieces.get(token);
         let block = usize::try_from(self.block).unwrap_or(2048);

@@ -1,18 +1,17 @@
-//! Requests as jobs: the strategy that picks the next one, leaves out what nobody wants any more, and takes along what lies behind a small hole.
+//! Turns requests into jobs: picks the next one, leaves out cancelled pieces, and includes requests behind small gaps.
 
 use super::super::pieces::SECTOR;
 use super::Device;
 use fathom_iopath::{Bio, Nanos, Next, RequestId};
 
-/// In the parts of a job: bytes that are read because they lie between two others, and dropped.
+/// Marks a part of a job that fills a gap between two others and is discarded.
 pub(super) const HOLE: u32 = u32::MAX;
 
-/// One read of the device, to be carried out by whoever was given it: fill [`Job::buffers`] from [`Job::byte`] on, then hand it back to
-/// `Core::complete`.
+/// One read of the device for a caller to carry out: fill [`Job::buffers`] from [`Job::byte`] on, then pass it back to `Core::complete`.
 #[derive(Debug)]
 pub struct Job {
     pub(super) request: Option<RequestId>,
-    /// Further ones, behind small holes.
+    /// Further requests, behind small gaps.
     pub(super) bridged: Vec<RequestId>,
     pub(super) byte: u64,
     pub(super) parts: Vec<u32>,
@@ -21,29 +20,29 @@ pub struct Job {
 }
 
 impl Job {
-    /// First byte of the image to be read.
+    /// First byte of the image to read.
     #[must_use]
     pub fn byte(&self) -> u64 {
         self.byte
     }
 
-    /// How many bytes.
+    /// Length in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.buffers.iter().map(|buffer| buffer.len() as u64).sum()
     }
 
-    /// Where they go, one after the other.
+    /// Consecutive destination buffers.
     pub fn buffers(&mut self) -> &mut [Vec<u8>] {
         &mut self.buffers
     }
 
-    /// The pieces, by number.
+    /// The numbers of the pieces.
     pub(in crate::reader) fn parts(&self) -> &[u32] {
         &self.parts
     }
 
-    /// Gives up the room for the data, for those who only play through when it comes. Place and length are to be asked for before.
+    /// Frees the data buffers, for simulations of the timing only. Query position and length before.
     pub fn discard(&mut self) {
         self.buffers.iter_mut().for_each(|buffer| *buffer = Vec::new());
     }
@@ -52,21 +51,21 @@ impl Job {
 /// What to do next.
 #[derive(Debug)]
 pub enum Work {
-    /// Carry this out.
+    /// Carry out this job.
     Job(Job),
-    /// Nothing before something completes or is asked for.
+    /// Nothing until a completion or a new request.
     Nothing,
-    /// Nothing before this moment, unless something completes or is asked for.
+    /// Nothing before this time, unless there is a completion or a new request.
     NotBefore(Nanos),
 }
 
 impl Device {
-    /// Whether a part of a job goes into this page itself. What waits for it in other pages does not count.
+    /// Whether a part of a job goes into this page itself. Pieces of other pages attached to it do not count.
     pub(in crate::reader) fn goes_into(&self, token: u32, page: usize) -> bool {
         token != HOLE && self.pieces.get(token).page == page
     }
 
-    /// The strategy: the next job, for whoever asks.
+    /// The next job.
     pub(in crate::reader) fn next(&mut self, now: Nanos) -> Work {
         if !self.has_room() {
             return Work::Nothing;
@@ -88,8 +87,8 @@ impl Device {
         }
     }
 
-    /// Bios that the queue had no place for take the places that have become free; how many were tried. The first one that finds none ends it:
-    /// a file in a hundred thousand pieces would else be gone through for each request.
+    /// Moves backlogged bios into freed queue slots; returns how many were tried. Stops at the first one that does not fit: otherwise a
+    /// file in a hundred thousand pieces would be scanned for each request.
     fn refill(&mut self, now: Nanos) -> usize {
         let mut tried = 0;
         while let Some(bio) = self.backlog.pop_front() {
@@ -104,7 +103,7 @@ impl Device {
         tried
     }
 
-    /// A request as a job, with what lies behind small holes; `None` if nobody wants any of it any more.
+    /// Makes a job from a request and those behind small gaps; `None` if all of it was cancelled.
     fn take(&mut self, now: Nanos, id: RequestId) -> Option<Job> {
         let queued_at = self.queue.request(id).map_or(now, |request| request.queued_at());
         let mut parts = self.parts(now, id)?;
@@ -118,7 +117,7 @@ impl Device {
         Some(job)
     }
 
-    /// The pieces of a request that somebody wants. If there are none, the request is over.
+    /// The pieces of a request that are still wanted. If there are none, the request is finished.
     fn parts(&mut self, now: Nanos, id: RequestId) -> Option<Vec<u32>> {
         let mut parts: Vec<u32> = self.queue.bios(id).map(Bio::tag).collect();
         self.pieces.trim(&mut parts);
@@ -129,7 +128,7 @@ impl Device {
         Some(parts)
     }
 
-    /// The next request with its pieces if no more than a small hole lies between it and the last of `parts`.
+    /// The next request with its pieces, if it starts within a small gap after the last of `parts`.
     fn behind_a_hole(&mut self, now: Nanos, parts: &[u32]) -> Option<(RequestId, Vec<u32>)> {
         if self.bridge == 0 {
             return None;
@@ -196,7 +195,7 @@ mod tests {
 
     #[test]
     fn who_found_no_place_tries_again_only_as_places_become_free() {
-        // A piece of one byte in every other block: more of them than there are places.
+        // A piece of one byte in every other block: more pieces than queue slots.
         let section = |n: u64| Section { lbn: 2 * n, bytes: 1, unit: 0, gap: 0 };
         let extents: Extents = (0..20_480).map(section).collect();
         let (mut device, now) = (device(&Policy::modern()), Nanos::ZERO);

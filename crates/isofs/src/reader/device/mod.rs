@@ -1,5 +1,5 @@
-//! The device's side of the core: pages become pieces on the disc, and pieces become bios of the queue. Requests come back out as jobs that
-//! somebody has to carry out ([`job`]); what came of a job goes into the pages ([`arrival`]).
+//! The device's side of the core: pages are split into pieces on the disc, and pieces become bios of the queue. Requests leave as jobs
+//! for callers to carry out ([`job`]); their results go into the pages ([`arrival`]).
 
 mod arrival;
 mod job;
@@ -16,16 +16,16 @@ use fathom_iopath::{Bio, IoClass, Nanos, Op, Queue, Submitted, TaskId, TaskInfo}
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Whose pages are asked for.
+/// The requester of pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Asker {
     /// The opening.
     pub(super) owner: u32,
-    /// Whether what it waits for are directories.
+    /// Whether it reads directories.
     pub(super) metadata: bool,
 }
 
-/// The tasks that stand for the classes, where the elevator knows classes; without them all is one task's.
+/// Task ids that represent the classes, if the elevator has classes; otherwise all bios belong to one task.
 const SYNC: TaskId = TaskId(0);
 const METADATA: TaskId = TaskId(1);
 const AHEAD: TaskId = TaskId(2);
@@ -38,16 +38,16 @@ fn class_of(task: TaskId) -> IoClass {
     }
 }
 
-/// Queue, cache and what is under way between them.
+/// Queue, cache and the pieces in between.
 #[derive(Debug)]
 pub(super) struct Device {
     pub(super) cache: Cache,
     pub(super) counters: Counters,
     queue: Queue,
     pieces: Pieces,
-    /// Bios that the queue had no place for.
+    /// Bios that did not fit into the queue.
     backlog: VecDeque<Bio>,
-    /// Pieces to be read once more, alone.
+    /// Pieces to read again, alone.
     again: VecDeque<u32>,
     in_flight: u32,
     /// End of the last request, in sectors.
@@ -55,15 +55,15 @@ pub(super) struct Device {
     depth: u32,
     chunk: Chunk,
     isolate: bool,
-    /// Whether the elevator tells classes apart.
+    /// Whether the elevator has classes.
     classes: bool,
     promotes: bool,
-    /// Largest hole that is read along, and longest request, in sectors.
+    /// Largest gap to read through, and longest request, in sectors.
     bridge: u64,
     longest: u64,
     block: u64,
     size: u64,
-    /// Files whose pages were dropped, for the core to forget.
+    /// Files with evicted pages, for the core to forget.
     pub(super) dropped: Vec<u32>,
 }
 
@@ -102,32 +102,32 @@ impl Device {
         &self.queue
     }
 
-    /// Requests that nobody has taken yet.
+    /// Requests not taken yet.
     pub(super) fn waiting(&self) -> usize {
         self.queue.waiting() + self.backlog.len() + self.again.len()
     }
 
-    /// Whether one more may go to the device.
+    /// Whether one more request may go to the device.
     pub(super) fn has_room(&self) -> bool {
         self.in_flight < self.depth
     }
 
-    /// Whether a helper that has a request may take one more with it: a quarter of the places is left to those who wait for a page.
+    /// Whether a helper may take one more request: a quarter of the slots is reserved for callers that wait for a page.
     pub(super) fn has_room_for_helpers(&self) -> bool {
         self.in_flight < self.depth - self.depth / 4
     }
 
-    /// The pieces that a page waits for and that nobody has taken yet.
+    /// The pieces of a page that are still queued.
     pub(super) fn queued_for(&self, page: usize) -> Vec<u32> {
         self.pieces.queued_for(page)
     }
 
-    /// Whether any of these is still there to be taken.
+    /// Whether any of these is still queued.
     pub(super) fn any_queued(&self, tokens: &mut Vec<u32>) -> bool {
         self.pieces.any_queued(tokens)
     }
 
-    /// Makes room for one more page. False if everything is in use.
+    /// Makes space for one more page; false if everything is in use.
     fn make_room(&mut self) -> bool {
         while !self.cache.has_room() {
             let Some(gone) = self.cache.evict() else { return false };
@@ -137,7 +137,7 @@ impl Device {
         true
     }
 
-    /// Drops what was entered beyond the budget, as soon as it is no longer in use.
+    /// Evicts pages beyond the budget once they are no longer in use.
     pub(super) fn keep_to_budget(&mut self) {
         while self.cache.is_over() {
             let Some(gone) = self.cache.evict() else { return };
@@ -146,7 +146,7 @@ impl Device {
         }
     }
 
-    /// Drops every page that nobody stands on or waits for; how many that were.
+    /// Evicts every page not in use; returns their number.
     pub(super) fn give_back(&mut self) -> u64 {
         let mut given = 0;
         while let Some(gone) = self.cache.evict() {
@@ -159,7 +159,7 @@ impl Device {
         given
     }
 
-    /// Enters a page and asks for its pieces. False if there is no room and nobody waits for it.
+    /// Inserts a page and requests its pieces; false if there is no space and no caller waits for it.
     pub(super) fn ask(&mut self, now: Nanos, key: Key, extents: &Extents, kind: Kind, by: Asker) -> bool {
         let ahead = kind == Kind::Async;
         if !self.make_room() && ahead {
@@ -202,7 +202,7 @@ impl Device {
         true
     }
 
-    /// Asks for a piece. False if it is on its way already.
+    /// Requests a piece; false if it is already on its way.
     fn want(&mut self, now: Nanos, wanted: Wanted, task: TaskId) -> bool {
         self.cache.page_mut(wanted.page).pending += 1;
         if let Some(other) = self.pieces.bringing(wanted.byte, wanted.length) {
@@ -217,7 +217,7 @@ impl Device {
         true
     }
 
-    /// Somebody waits for a page that is being read ahead: what of it is still queued counts from now on as waited for.
+    /// A caller waits for a page being read ahead: its queued pieces get the class of demand reads.
     pub(super) fn promote(&mut self, now: Nanos, at: usize, extents: &Extents, by: Asker) {
         let page = self.cache.page(at);
         if !self.promotes || !page.ahead {
@@ -237,8 +237,8 @@ impl Device {
         self.hurry(now, runs, class);
     }
 
-    /// What is queued of some runs of sectors counts from now on as one of a class. The queue is looked through once for all of them: a page
-    /// may lie in thousands.
+    /// Changes the class of queued bios in some runs of sectors. Scans the queue once for all of them: a page may be in thousands of
+    /// runs.
     fn hurry(&mut self, now: Nanos, mut runs: Vec<Range<u64>>, class: IoClass) {
         if runs.is_empty() {
             return;
@@ -255,7 +255,7 @@ impl Device {
         }
     }
 
-    /// What an opening has asked for in advance and nobody has wanted yet is not read if it has not gone to the device.
+    /// Cancels an opening's read-ahead that is still queued and not wanted by any caller.
     pub(super) fn withdraw(&mut self, owner: u32) {
         let queued = self.pieces.queued_of(owner);
         for pieces in queued.chunk_by(|one, other| one.0 == other.0) {
@@ -280,12 +280,12 @@ impl Device {
                 }
             }
             Submitted::Full => self.backlog.push_back(bio),
-            // Longer than the longest request, which no page is but by its cut sectors: alone, then.
+            // Only the cut-off sectors of a page can exceed the longest request: read it alone.
             Submitted::TooLarge => self.alone(bio.tag()),
         }
     }
 
-    /// A piece is to be read by itself, before anything else.
+    /// Reads a piece by itself, before anything else.
     fn alone(&mut self, token: u32) {
         self.pieces.starts(token);
         self.again.push_back(token);

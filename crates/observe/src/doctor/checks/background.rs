@@ -6,8 +6,8 @@ use super::super::scene::Scene;
 const CODE: &str = "background";
 const SOURCE: &str = "/proc/*/comm";
 
-/// (beginning of the name, which the kernel cuts at 15 characters; what it does). Services that mostly sleep are not listed: only what
-/// does I/O as long as it runs.
+/// (beginning of the name, which the kernel cuts at 15 characters; what it does). Services that mostly sleep are not listed, only those
+/// that do I/O as long as they run.
 const SPOILERS: [(&str, &str); 40] = [
     ("updatedb", "indexes every file name"),
     ("plocate-build", "indexes every file name"),

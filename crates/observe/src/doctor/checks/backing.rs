@@ -1,5 +1,5 @@
-//! What a device is really made of, where it can be seen: main memory, a sparse image, a file on another file system, or the host's
-//! secret. What is not allocated yet is allocated by the first write, and a hole is read without any device.
+//! What really backs a device, where it can be seen: main memory, a sparse image, a file on another file system, or an unknown medium of
+//! the host. The first write to an unallocated block must allocate it, and reading a hole does not reach any device.
 
 use super::super::finding::Finding;
 use super::super::scene::{Queue, Scene};
@@ -10,7 +10,7 @@ use std::path::Path;
 
 const CODE: &str = "backing";
 
-/// Metadata blocks of the file system that holds an image make up a little of its allocation; below this share there are holes.
+/// Metadata blocks of the file system that holds an image are a small part of its allocation; below this share the image has holes.
 const ALLOCATED: f64 = 0.99;
 
 pub(super) fn check(scene: &Scene) -> Vec<Finding> {
@@ -43,7 +43,7 @@ fn backing(scene: &Scene, queue: &Queue) -> Option<Finding> {
     }
 }
 
-/// A loop device's file.
+/// The file of a loop device.
 fn image(scene: &Scene, queue: &Queue) -> Option<Finding> {
     let name = queue.name();
     let source = queue.short("loop/backing_file");
@@ -93,7 +93,7 @@ fn image(scene: &Scene, queue: &Queue) -> Option<Finding> {
     )
 }
 
-/// A virtual machine is not told what its disk is.
+/// A virtual machine cannot see what its disk really is.
 fn host(scene: &Scene, queue: &Queue) -> Option<Finding> {
     let hypervisor = scene.word("cpu.hypervisor").filter(|&h| h != "none")?;
     let passed_through = queue.word("transport") == Some("nvme");

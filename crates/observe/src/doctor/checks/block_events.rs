@@ -1,4 +1,4 @@
-//! Whether the requests that reach the device can be seen one by one: tracefs, mounted and readable by this user.
+//! Whether individual requests at the device can be observed: tracefs, mounted and readable by this user.
 
 use super::super::finding::Finding;
 use super::super::scene::{Reading, Scene};
@@ -9,7 +9,7 @@ const PLACES: [&str; 2] =
 
 pub(super) fn check(scene: &Scene) -> Vec<Finding> {
     if scene.stack.method != "diskstats" {
-        // No device, no requests.
+        // Without a device there are no requests.
         return Vec::new();
     }
     let readings = PLACES.map(|place| (place, scene.reading(place)));

@@ -1,4 +1,4 @@
-//! What the control groups above this process allow, of version 1 and 2: processor time, memory (and with it page cache), I/O, and which
+//! Limits of the control groups above this process, of versions 1 and 2: processor time, memory (which includes page cache), I/O, and
 //! processors.
 
 use super::super::finding::Finding;
@@ -8,8 +8,8 @@ use serde_json::Value;
 
 const SOURCE: &str = "/proc/self/cgroup";
 
-/// Page cache is charged to the group that reads. With less than this share of the machine's memory the cache is smaller than the
-/// machine looks.
+/// Page cache is charged to the group that reads. With less than this share of the machine's memory the cache is smaller than the machine
+/// suggests.
 const SMALL: f64 = 0.9;
 
 pub(super) fn check(scene: &Scene) -> Vec<Finding> {
@@ -59,7 +59,7 @@ fn io(scene: &Scene) -> Option<Finding> {
             .map(move |line| (file.clone(), line.to_string()))
             .collect::<Vec<_>>()
     });
-    // A group's line counts if it is about one of our devices; "max" everywhere is no limit.
+    // A group's line counts if it names one of our devices; "max" everywhere means no limit.
     let ours = limits.into_iter().find(|(_, line)| {
         let mut words = line.split_whitespace();
         let device = words.next().unwrap_or("");

@@ -1,4 +1,4 @@
-//! The kernel's clock and the time stamp counter that fathom times operations with.
+//! The kernel's clock source and the time stamp counter that fathom uses to time operations.
 
 use super::super::finding::Finding;
 use super::super::scene::Scene;
@@ -7,7 +7,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
     source(scene).into_iter().chain(counter(scene)).collect()
 }
 
-/// tsc, and the virtual clocks that read it without leaving user space, cost some 20 ns; hpet and acpi_pm cost a microsecond or more.
+/// tsc, and the virtual clocks that read it in user space, cost some 20 ns; hpet and acpi_pm cost a microsecond or more.
 fn source(scene: &Scene) -> Option<Finding> {
     let path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     let name = scene.word("clocksource")?;

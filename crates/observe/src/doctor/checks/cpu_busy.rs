@@ -1,4 +1,4 @@
-//! Processor time that others use, over the sample.
+//! Processor time that other programs use during the sample.
 
 use super::super::finding::Finding;
 use super::super::scene::Scene;
@@ -7,7 +7,7 @@ use crate::words::percent;
 const CODE: &str = "cpu-busy";
 const SOURCE: &str = "/proc/stat";
 
-/// One processor of ten busy leaves the others to the measurement, more than that meets its threads.
+/// With one processor of ten busy, the others are left to the measurement; above that its threads are affected.
 const BUSY: f64 = 0.10;
 
 pub(super) fn check(scene: &Scene) -> Vec<Finding> {

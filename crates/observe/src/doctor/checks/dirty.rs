@@ -1,10 +1,10 @@
-//! Write-back: how much may wait in memory, how much does just now, and laptop mode, which lets it wait on purpose.
+//! Write-back: how much dirty data is allowed, how much there is now, and laptop mode, which delays write-back on purpose.
 
 use super::super::finding::Finding;
 use super::super::scene::Scene;
 use fathom_record::origin::bytes_words;
 
-/// What Linux sets: name and value.
+/// Linux defaults: name and value.
 const USUAL: [(&str, u64); 6] = [
     ("dirty_ratio", 20),
     ("dirty_bytes", 0),
@@ -14,9 +14,9 @@ const USUAL: [(&str, u64); 6] = [
     ("dirty_writeback_centisecs", 500),
 ];
 
-/// More takes a disk of 200 MB/s over a second, which is long beside a measurement of ten.
+/// A disk of 200 MB/s takes over a second to write more, which is long compared with a measurement of ten.
 const MUCH_BYTES: u64 = 256 << 20;
-/// Less is what any system has lying about.
+/// Any system has up to this much dirty data.
 const SOME_BYTES: u64 = 32 << 20;
 
 pub(super) fn check(scene: &Scene) -> Vec<Finding> {
@@ -27,7 +27,7 @@ fn limits(scene: &Scene) -> Option<Finding> {
     let source = "/proc/sys/vm/dirty_*";
     let value = |name: &str| scene.count(&format!("vm.{name}"));
     let available = scene.count("memory.available_bytes")?;
-    // Of bytes and ratio the one that is not 0 counts; the ratio is of what memory is available.
+    // Of bytes and ratio the one that is not 0 counts; the ratio applies to available memory.
     let bound = |bytes: &str, ratio: &str| match value(bytes)? {
         0 => Some(available / 100 * value(ratio)?),
         n => Some(n),
@@ -42,7 +42,7 @@ fn limits(scene: &Scene) -> Option<Finding> {
     let other: Vec<String> = USUAL
         .iter()
         .filter_map(|(name, usual)| Some((name, usual, value(name)?)))
-        // Setting the one of a pair makes the kernel set the other to 0.
+        // Setting one of a pair makes the kernel set the other to 0.
         .filter(|(name, usual, now)| now != *usual && !(*now == 0 && name.ends_with("ratio")))
         .map(|(name, usual, now)| format!("vm.{name} is {now}, the default {usual}"))
         .collect();
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn limits_are_told_in_bytes() {
-        // 12 GiB are available on the machine in order.
+        // The healthy test machine has 12 GiB available.
         let _ = says(&machine(), "dirty-limits", Severity::Good, &["begins at 1.2 GiB", "held at 2.4 GiB"]);
         let fake =
             machine().file("/proc/sys/vm/dirty_bytes", "1048576\n").file("/proc/sys/vm/dirty_ratio", "0\n");

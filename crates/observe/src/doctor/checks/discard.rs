@@ -1,4 +1,4 @@
-//! Discard: whether freed blocks are handed back at once, later, or never.
+//! Discard: whether freed blocks are returned to the device at once, later, or never.
 
 use super::super::finding::Finding;
 use super::super::scene::Scene;

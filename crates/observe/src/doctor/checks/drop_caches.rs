@@ -1,4 +1,4 @@
-//! Whether this user may empty the kernel's caches, which a cold measurement of files that others hold needs.
+//! Whether this user may drop the kernel's caches, which a cold measurement of files in use by others requires.
 
 use super::super::finding::Finding;
 use super::super::scene::Scene;
@@ -14,7 +14,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
     if uid != 0 {
         return vec![Finding::forbidden(CODE, SOURCE, lost).remedy("Run as root")];
     }
-    // The file is root's and can only be written, so its rights tell nothing; a container mounts /proc/sys read-only.
+    // The file belongs to root and is write-only, so its mode says nothing; a container mounts /proc/sys read-only.
     let mounts =
         scene.files.read(Path::new("/proc/self/mountinfo")).map(|t| mount::parse(&t)).unwrap_or_default();
     let holder = mounts

@@ -1,5 +1,5 @@
-//! What kind of file system holds the path: one in memory, on another machine, served by a program, or stacked on others measures
-//! something else than the storage of this machine.
+//! Type of the file system that holds the path: one in memory, on another machine, implemented by a program, or stacked on others
+//! measures something other than this machine's storage.
 
 use super::super::finding::Finding;
 use super::super::scene::Scene;

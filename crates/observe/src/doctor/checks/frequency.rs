@@ -1,4 +1,4 @@
-//! How fast the processors run: the governor that chooses the frequency, boost above the nominal one, and whether they all run alike.
+//! Processor frequency: the governor, boost above the nominal frequency, and whether all processors run at the same one.
 
 use super::super::finding::Finding;
 use super::super::scene::Scene;
@@ -6,7 +6,7 @@ use crate::words::percent;
 
 const DIR: &str = "/sys/devices/system/cpu/cpu*/cpufreq";
 
-/// Processors that differ by more than this make the same operation cost different time by where it runs.
+/// If processors differ by more than this, the same operation takes longer on some than on others.
 const SPREAD: f64 = 0.10;
 
 pub(super) fn check(scene: &Scene) -> Vec<Finding> {

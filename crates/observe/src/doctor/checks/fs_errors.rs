@@ -1,4 +1,4 @@
-//! Errors that the file system has counted: ext4 keeps them in its superblock, btrfs by device.
+//! Errors counted by the file system: ext4 keeps them in its superblock, btrfs per device.
 
 use super::super::finding::Finding;
 use super::super::scene::Scene;

@@ -1,5 +1,5 @@
-//! A device's state and wear as far as sysfs tells without tools: state of SCSI and NVMe devices, requests that failed, the end of life
-//! that eMMC announces. What only SMART knows is said to be unknown.
+//! A device's state and wear as far as sysfs shows it without tools: state of SCSI and NVMe devices, failed requests, the end of life
+//! that eMMC reports. What only SMART knows is reported as unknown.
 
 use super::super::finding::Finding;
 use super::super::scene::{Queue, Scene};
@@ -28,7 +28,7 @@ fn state(scene: &Scene, queue: &Queue) -> Option<Finding> {
         );
         return Some(finding.remedy("Read what happened to it").command(format!("dmesg | grep -w {name}")));
     }
-    // Hexadecimal. A device that answers "unknown command" while it is probed is counted, too, so a few mean nothing.
+    // Hexadecimal. A device that answers "unknown command" during probing is counted, too, so a few errors mean nothing.
     const FEW: u64 = 16;
     let failed = scene.text(queue.file("device/ioerr_cnt"));
     let failed = failed.and_then(|t| u64::from_str_radix(t.trim_start_matches("0x"), 16).ok()).unwrap_or(0);
@@ -64,7 +64,7 @@ fn wear(scene: &Scene, queue: &Queue) -> Option<Finding> {
     Some(finding.remedy("Measure on another device, and save what is on this one"))
 }
 
-/// Only a real disk has it.
+/// Only a real disk has SMART.
 fn smart(queue: &Queue) -> Option<Finding> {
     let real = matches!(queue.word("transport"), Some("nvme" | "ata" | "sas" | "usb"));
     real.then(|| {

@@ -1,12 +1,12 @@
-//! A hypervisor below the kernel: what it takes away (steal) and what it hides.
+//! A hypervisor below the kernel: the CPU time it takes away (steal) and what it hides.
 
 use super::super::finding::Finding;
 use super::super::scene::Scene;
 use crate::words::percent;
 
-/// One percent of processor time that is taken away in pieces of milliseconds is in the worst of a hundred operations.
+/// One percent of processor time, taken away in slices of milliseconds, affects the slowest of a hundred operations.
 const STOLEN: f64 = 0.01;
-/// The kernel counts in ticks of 10 ms; fewer than these in a sample are chance.
+/// The kernel counts in ticks of 10 ms; fewer than these in a sample are noise.
 const LEAST_TICKS: u64 = 2;
 
 pub(super) fn check(scene: &Scene) -> Vec<Finding> {

@@ -1,11 +1,11 @@
-//! Sleep states of idle processors: the deepest that is allowed, and how long waking up from it takes.
+//! Sleep states of idle processors: the deepest one allowed, and its exit latency.
 
 use super::super::finding::Finding;
 use super::super::scene::Scene;
 
 const CODE: &str = "idle-states";
 
-/// A read from a fast NVMe drive takes about 80 us; a state that takes as long to leave doubles it at queue depth 1.
+/// A read from a fast NVMe drive takes about 80 us; a state with that exit latency doubles it at queue depth 1.
 const DEEP_US: f64 = 80.0;
 
 pub(super) fn check(scene: &Scene) -> Vec<Finding> {
@@ -24,7 +24,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
     let allowed = states.filter(|s| scene.text(s.join("disable")).as_deref() != Some("1"));
     let wake = allowed.filter_map(|s| Some((scene.number(s.join("latency"))?, scene.text(s.join("name"))?)));
     let Some((latency_us, state)) = wake.max_by(|a, b| a.0.total_cmp(&b.0)) else { return Vec::new() };
-    // 0 is "no limit", "n/a" is "no latency at all".
+    // In this file 0 means no limit, "n/a" no latency allowed.
     let limit = scene.text(first.join("power/pm_qos_resume_latency_us"));
     let held = limit.as_deref() == Some("n/a")
         || limit.and_then(|t| t.parse::<f64>().ok()).is_some_and(|l| l > 0.0 && l < DEEP_US);

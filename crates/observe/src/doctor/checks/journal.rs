@@ -1,4 +1,4 @@
-//! The journal of an ext4, and its lazy initialisation: a new ext4 goes on writing its inode tables for minutes after mkfs.
+//! The journal of an ext4, and its lazy initialisation: a new ext4 keeps writing its inode tables for minutes after mkfs.
 
 use super::super::finding::Finding;
 use super::super::scene::Scene;
@@ -8,7 +8,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
     journal(scene).into_iter().chain(lazy_init(scene)).collect()
 }
 
-/// The kernel shows the journal's thread, or "<none>" where the file system has no journal.
+/// The kernel shows the journal's thread, or "<none>" if the file system has no journal.
 fn journal(scene: &Scene) -> Option<Finding> {
     if let Some(log) = scene.stack.devices.iter().find(|d| d.role == Role::Log) {
         let source = match scene.kind() {

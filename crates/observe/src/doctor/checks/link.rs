@@ -1,9 +1,9 @@
-//! The way to the drive: link power management of SATA, power states of NVMe, and a PCIe link that runs below what it can.
+//! The link to the drive: SATA link power management, NVMe power states, and a PCIe link that runs below its maximum speed.
 
 use super::super::finding::Finding;
 use super::super::scene::{Queue, Scene};
 
-/// The states a drive enters below this cost less than a tenth of a read from flash (about 80 us), which no figure shows.
+/// Power states entered below this latency cost less than a tenth of a flash read (about 80 us), which no figure shows.
 const HARMLESS_US: f64 = 8.0;
 
 pub(super) fn check(scene: &Scene) -> Vec<Finding> {
@@ -33,7 +33,7 @@ fn link_power(scene: &Scene, queue: &Queue) -> Option<Finding> {
     })
 }
 
-/// Autonomous power state transitions of NVMe: the drive sleeps by itself as deep as this latency allows.
+/// Autonomous power state transitions of NVMe: the drive enters power states by itself, down to this latency.
 fn apst(scene: &Scene, queue: &Queue) -> Option<Finding> {
     if queue.word("transport") != Some("nvme") {
         return None;
@@ -61,7 +61,7 @@ fn apst(scene: &Scene, queue: &Queue) -> Option<Finding> {
     })
 }
 
-/// NVMe's controller is a PCIe function, two directories up from the disk.
+/// The NVMe controller is a PCIe function, two directories above the disk.
 fn link_speed(scene: &Scene, queue: &Queue) -> Option<Finding> {
     let read = |name: &str| scene.text(queue.file("device/device").join(name));
     let (now, most) = (read("current_link_speed")?, read("max_link_speed")?);

@@ -6,7 +6,7 @@ use super::super::scene::Scene;
 const CODE: &str = "load-average";
 const SOURCE: &str = "/proc/loadavg";
 
-/// From half a task per processor on, a new thread often finds a processor taken.
+/// From half a task per processor on, a new thread often finds its processor busy.
 const PER_PROCESSOR: f64 = 0.5;
 
 pub(super) fn check(scene: &Scene) -> Vec<Finding> {

@@ -1,4 +1,4 @@
-//! Kernel lockdown, as after a secure boot: what of observing it forbids, also to root.
+//! Kernel lockdown, as after a secure boot: which means of observation it forbids, even to root.
 
 use super::super::finding::Finding;
 use super::super::scene::{Reading, Scene};
@@ -12,7 +12,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
         Reading::Forbidden => {
             return vec![Finding::forbidden(CODE, SOURCE, "whether the kernel is locked down")];
         }
-        // Without the file the module is not there; with securityfs unmounted nothing is locked that fathom uses by default.
+        // No file means no lockdown module; if securityfs is not mounted, nothing is locked that fathom uses by default.
         Reading::Absent => return Vec::new(),
     };
     let mode =

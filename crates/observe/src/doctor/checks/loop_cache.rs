@@ -1,5 +1,5 @@
-//! Loop devices that go through the page cache of the file system below: data is cached twice, and what the loop device calls
-//! written is in memory.
+//! Loop devices that use the page cache of the file system below: data is cached twice, and data the loop device reports as written may
+//! still be in memory.
 
 use super::super::finding::Finding;
 use super::super::scene::Scene;

@@ -1,5 +1,5 @@
-//! Device mapper: what sysfs tells of a mapping is its name and its uuid, whose beginning or end names who made it: LUKS, a thin pool, a
-//! snapshot of LVM. The table itself needs root and an ioctl; where the uuid is silent that is said.
+//! Device mapper: sysfs shows only the name and uuid of a mapping. The beginning or end of the uuid identifies its creator: LUKS, a thin
+//! pool, an LVM snapshot. The table itself needs root and an ioctl; if the uuid is not recognised, the finding says so.
 
 use super::super::finding::Finding;
 use super::super::scene::{Queue, Scene};

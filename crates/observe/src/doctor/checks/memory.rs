@@ -1,5 +1,5 @@
-//! Main memory: nearly full it forces reclaim into a measurement; and how much of it is page cache to be, which is the size that files
-//! must exceed.
+//! Main memory: when nearly full it causes reclaim during a measurement. The size of the potential page cache is the size that files must
+//! exceed.
 
 use super::super::finding::Finding;
 use super::super::scene::Scene;
@@ -9,7 +9,7 @@ use fathom_record::origin::bytes_words;
 const CODE: &str = "memory";
 const SOURCE: &str = "/proc/meminfo";
 
-/// Reclaim in the background begins when a few percent are free (vm.watermark_scale_factor); a tenth leaves it alone.
+/// Background reclaim begins when a few percent are free (vm.watermark_scale_factor); at a tenth it stays inactive.
 const LITTLE: f64 = 0.10;
 
 pub(super) fn check(scene: &Scene) -> Vec<Finding> {

@@ -1,5 +1,5 @@
-//! What the kernel does against faults of the processor: some of it makes every system call dearer, and two machines that differ in it
-//! differ in every small operation.
+//! The kernel's mitigations of processor vulnerabilities: some make every system call slower, and two machines that differ in them differ
+//! in every small operation.
 
 use super::super::finding::Finding;
 use super::super::scene::Scene;
@@ -7,8 +7,8 @@ use super::super::scene::Scene;
 const CODE: &str = "mitigations";
 const SOURCE: &str = "/sys/devices/system/cpu/vulnerabilities";
 
-/// Words of the kernel's descriptions for what happens at each entry to or exit from the kernel, at each indirect branch inside it,
-/// or at each switch of the task. "IBRS_FW" is not among them: it is written only around calls of the firmware.
+/// Words in the kernel's descriptions for work at each entry to or exit from the kernel, at each indirect branch inside it, or at each
+/// task switch. "IBRS_FW" is not among them: it is written only around firmware calls.
 const COSTLY: [&str; 7] = [
     "PTI",
     "Retpolines",

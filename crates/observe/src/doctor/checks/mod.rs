@@ -1,5 +1,5 @@
-//! The checks, one file each, and the table of them. A check looks at one subject and answers with findings: what is wrong, what is
-//! as it should be, and what could not be seen. It says nothing about what the machine does not have.
+//! The checks, one file each, and the table of them. A check examines one subject and returns findings: what is wrong, what is in order,
+//! and what could not be seen. It says nothing about features the machine does not have.
 
 use super::finding::{Finding, Subject};
 use super::scene::Scene;
@@ -48,7 +48,7 @@ mod ulimits;
 mod uptime;
 mod write_cache;
 
-/// A check: what it is about, the codes it may use, and what it does.
+/// A check: its subject, the codes it may use, and its function.
 pub(super) struct Check {
     pub subject: Subject,
     pub codes: &'static [&'static str],
@@ -59,7 +59,7 @@ const fn check(subject: Subject, codes: &'static [&'static str], find: fn(&Scene
     Check { subject, codes, find }
 }
 
-/// Every check, in the order of a report within a subject.
+/// Every check, in report order within a subject.
 pub(super) const ALL: [Check; 43] = [
     check(Subject::Place, &["file-system"], file_system::check),
     check(Subject::Place, &["read-only"], read_only::check),

@@ -1,12 +1,12 @@
-//! Options of the mount that change what a call costs or whether it reaches the device. A table: option, how bad, what it does.
+//! Mount options that change the cost of a call or whether it reaches the device.
 
 use super::super::finding::{Finding, Severity};
 use super::super::scene::Scene;
 
 const SOURCE: &str = "/proc/self/mountinfo";
 
-/// (option as the kernel shows it, with its value where only that counts; severity; what it does). Warnings are those that change a
-/// write's or a sync's meaning, so that figures cannot stand beside those of a default mount.
+/// (option as the kernel shows it, with its value where only that counts; severity; effect). Warnings are options that change the meaning
+/// of a write or a sync, so that figures are not comparable with those of a default mount.
 const KNOWN: [(&str, Severity, &str); 22] = [
     (
         "sync",
@@ -51,7 +51,7 @@ const KNOWN: [(&str, Severity, &str); 22] = [
 /// Options that make a file system compress.
 const COMPRESSING: [&str; 3] = ["compress", "compress-force", "compress_algorithm"];
 
-/// ext4's default, and XFS's and btrfs's behaviour without the option: 5 s and 30 s.
+/// Default commit intervals: 5 s for ext4, 30 s for XFS and btrfs.
 const USUAL_COMMITS: [&str; 2] = ["5", "30"];
 
 pub(super) fn check(scene: &Scene) -> Vec<Finding> {

@@ -1,4 +1,4 @@
-//! Others' traffic at the disks below the path, over the sample, and which processes cause it as far as this user may see.
+//! I/O by others at the disks below the path during the sample, and the processes that cause it where this user may see them.
 
 use super::super::finding::Finding;
 use super::super::look::Traffic;
@@ -9,10 +9,10 @@ use fathom_record::origin::bytes_words;
 const CODE: &str = "disk-traffic";
 const SOURCE: &str = "/proc/diskstats";
 
-/// A share of the device's time that is lost to others shows one to one in throughput; below 5 % it drowns in the scatter that
-/// repetitions on a quiet machine have anyhow.
+/// Device time taken by others is lost to throughput one to one; below 5 % the loss is hidden in the scatter between repetitions on a
+/// quiet machine.
 const BUSY: f64 = 0.05;
-/// Or so much data: a commit of an idle system's logs stays below.
+/// Or this much data; a commit of an idle system's logs stays below.
 const RATE_BYTES: f64 = 1_048_576.0;
 
 pub(super) fn check(scene: &Scene) -> Vec<Finding> {

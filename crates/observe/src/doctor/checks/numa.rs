@@ -1,4 +1,4 @@
-//! Several memory nodes: where a thread and its buffers lie, and a kernel that moves them in the middle of a run.
+//! Several memory nodes: placement of threads and buffers, and page migration by the kernel during a run.
 
 use super::super::finding::Finding;
 use super::super::scene::Scene;

@@ -1,4 +1,4 @@
-//! perf_event_paranoid: whether this user may read the processor's counters and trace points of the kernel.
+//! perf_event_paranoid: whether this user may read the processor's counters and the kernel's trace points.
 
 use super::super::finding::Finding;
 use super::super::scene::Scene;

@@ -1,11 +1,11 @@
-//! Pressure stall information: the share of the last ten seconds in which something waited for the disk, a processor or memory.
+//! Pressure stall information: the share of the last ten seconds in which some task waited for the disk, a processor or memory.
 
 use super::super::finding::Finding;
 use super::super::scene::{Reading, Scene};
 
-/// (resource, code, share in percent from which it matters, what to do). Above 5 % of waiting for the disk somebody else's I/O is in every
-/// figure; processors are shared for a moment on any machine, so only a tenth counts; memory stalls mean reclaim, and of those
-/// none belongs into a measurement.
+/// (resource, code, share in percent from which it matters, remedy). Above 5 % of waiting for the disk, other programs' I/O is in every
+/// figure. Processors are briefly shared on any machine, so only a tenth counts. Memory stalls mean reclaim, which should not happen
+/// during a measurement.
 const RESOURCES: [(&str, &str, f64, &str); 3] = [
     ("io", "pressure-io", 5.0, "Find who does I/O (`fathom watch`, `iotop -o`), and end it or wait"),
     ("cpu", "pressure-cpu", 10.0, "Find who computes (`top`), and end it or wait"),
@@ -18,7 +18,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
 
 fn of(scene: &Scene, name: &str, code: &'static str, limit: f64, remedy: &str) -> Finding {
     let source = format!("/proc/pressure/{name}");
-    // Where PSI is compiled in but switched off, the file is there and reading it fails.
+    // If PSI is compiled in but switched off, the file exists and reading it fails.
     let Reading::Text(text) = scene.reading(&source) else {
         let untold = Finding::untold(code, &source, format!("how long others wait for {name}"));
         return untold.remedy("Boot with psi=1");

@@ -1,16 +1,16 @@
-//! Knobs of the request queue that are not as the kernel sets them: read-ahead, number of requests, merging, write-back throttling, and
-//! the counters themselves.
+//! Request queue settings that differ from the kernel's defaults: read-ahead, number of requests, merging, write-back throttling, and the
+//! counters themselves.
 
 use super::super::finding::Finding;
 use super::super::scene::{Queue, Scene};
 
-/// What Linux reads ahead unless it is told otherwise (VM_READAHEAD_PAGES).
+/// The Linux default for read-ahead (VM_READAHEAD_PAGES).
 const READ_AHEAD_KIB: u64 = 128;
-/// What btrfs sets for itself when it is mounted.
+/// The read-ahead that btrfs sets at mount.
 const BTRFS_READ_AHEAD_KIB: u64 = 4096;
-/// From this factor on sequential rates of two machines are no longer of one kind.
+/// From this factor on, sequential rates of two machines are not comparable.
 const FAR_OFF: u64 = 4;
-/// A SATA disk takes 32 commands at once; with fewer requests than that the device is never full.
+/// A SATA disk takes 32 commands at once; with fewer requests the device is never full.
 const FEW_REQUESTS: u64 = 32;
 
 pub(super) fn check(scene: &Scene) -> Vec<Finding> {
@@ -20,9 +20,9 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
     read_ahead(scene, &queues).into_iter().chain(knobs).collect()
 }
 
-/// What the kernel would set, and why if it is not the plain default. A device that tells an optimal request gets twice that. Linux
-/// 6.18 sets twice max_sectors_kb for a device that is rotational and tells none, which virtual disks and loop devices often
-/// say of themselves: seen as 8192 KiB on virtio and 2560 KiB on loop.
+/// The kernel's default and, if it is not the plain one, the reason. A device that reports an optimal request size gets twice that. Linux
+/// 6.18 sets twice max_sectors_kb for a rotational device that reports none, as virtual disks and loop devices often do: seen as 8192 KiB
+/// on virtio and 2560 KiB on loop.
 fn usual_read_ahead(scene: &Scene, queues: &[Queue], now: u64) -> (u64, &'static str) {
     if scene.kind() == "btrfs" {
         return (BTRFS_READ_AHEAD_KIB, "");
@@ -36,7 +36,7 @@ fn usual_read_ahead(scene: &Scene, queues: &[Queue], now: u64) -> (u64, &'static
     (READ_AHEAD_KIB.max(2 * optimal / 1024), "")
 }
 
-/// Read-ahead belongs to the mount: that of the disk only counts because the mount takes it over.
+/// Read-ahead belongs to the mount: the disk's value only counts because the mount inherits it.
 fn read_ahead(scene: &Scene, queues: &[Queue]) -> Option<Finding> {
     let mount = scene.stack.mount.as_ref()?;
     let (major, minor) = mount.device;

@@ -1,4 +1,4 @@
-//! Quotas: each allocation is booked, and a run may end at somebody's limit rather than at the disk's end.
+//! Quotas: each allocation is accounted, and a run may end at a user's limit rather than at the end of the disk.
 
 use super::super::finding::Finding;
 use super::super::scene::Scene;
@@ -6,7 +6,7 @@ use super::super::scene::Scene;
 const CODE: &str = "quota";
 const SOURCE: &str = "/proc/self/mountinfo";
 
-/// What ext4, XFS and f2fs show while quotas are kept.
+/// Options that ext4, XFS and f2fs show while quotas are enabled.
 const OPTIONS: [&str; 11] = [
     "quota",
     "usrquota",

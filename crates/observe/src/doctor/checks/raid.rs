@@ -1,4 +1,4 @@
-//! Software RAID: a missing member changes what a read costs, and a resync, recovery or check shares the disks with the measurement.
+//! Software RAID: a missing member makes reads more expensive, and a resync, recovery or check competes for the disks.
 
 use super::super::finding::Finding;
 use super::super::scene::{Queue, Scene};

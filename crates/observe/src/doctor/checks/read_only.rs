@@ -1,4 +1,4 @@
-//! A file system that cannot be written: mounted so, or made so by the kernel after an error.
+//! A read-only file system: mounted so, or made so by the kernel after an error.
 
 use super::super::finding::Finding;
 use super::super::scene::Scene;

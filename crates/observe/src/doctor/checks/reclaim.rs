@@ -1,5 +1,5 @@
-//! Kernel threads that work on memory behind a measurement: DAMON, which takes idle pages out of the page cache, and KSM, which
-//! searches for equal pages.
+//! Kernel threads that work on memory during a measurement: DAMON, which evicts idle pages from the page cache, and KSM, which searches
+//! for identical pages.
 
 use super::super::finding::Finding;
 use super::super::scene::Scene;
@@ -8,7 +8,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
     damon(scene).into_iter().chain(ksm(scene)).collect()
 }
 
-/// Its parameter says whether DAMON_RECLAIM is on; any other use of DAMON shows by its thread.
+/// The parameter shows whether DAMON_RECLAIM is on; other uses of DAMON are visible as its thread.
 fn damon(scene: &Scene) -> Option<Finding> {
     let parameter = "/sys/module/damon_reclaim/parameters/enabled";
     let programs = scene.programs();

@@ -1,4 +1,4 @@
-//! A virtual disk that the kernel takes for a spinning one: schedulers, write-back throttling and btrfs then act as if seeks were dear.
+//! A virtual disk that the kernel considers rotational: schedulers, write-back throttling and btrfs then act as if seeks were expensive.
 
 use super::super::finding::Finding;
 use super::super::scene::Scene;

@@ -1,4 +1,4 @@
-//! The I/O scheduler, where it is not the one the kernel would have taken for this device.
+//! The I/O scheduler, if it is not the kernel's default for this device.
 
 use super::super::finding::Finding;
 use super::super::scene::{Queue, Scene};
@@ -39,8 +39,8 @@ fn of(scene: &Scene, queue: &Queue) -> Option<Finding> {
     })
 }
 
-/// The kernel takes mq-deadline for a device with a single hardware queue and none for one with several; a loop device asks for
-/// none (block/elevator.c and drivers/block/loop.c of Linux 6).
+/// The kernel's default is mq-deadline for a device with one hardware queue and none for one with several; a loop device requests none
+/// (block/elevator.c and drivers/block/loop.c of Linux 6).
 fn usual(scene: &Scene, queue: &Queue) -> &'static str {
     let queues = scene.list(queue.file("mq")).len();
     if queue.device.kind == DeviceKind::Loop || queues > 1 { "none" } else { "mq-deadline" }

@@ -1,5 +1,5 @@
-//! Free space, fill level and inodes. A nearly full file system finds no long runs of free blocks, so new files lie in pieces, and
-//! flash below it has little room to move data.
+//! Free space, fill level and inodes. A nearly full file system has no long runs of free blocks, so new files are fragmented, and the
+//! flash below it has little space for garbage collection.
 
 use super::super::finding::Finding;
 use super::super::scene::Scene;
@@ -9,18 +9,18 @@ use fathom_record::origin::bytes_words;
 
 const SOURCE: &str = "statvfs";
 
-/// From here on nothing can be laid out that is worth measuring.
+/// At this level no useful file can be laid out.
 const FULL: f64 = 0.99;
-/// Allocators of ext4, XFS and btrfs look for runs of free blocks in the neighbourhood; in the last tenth they begin to find only
-/// pieces, which is why ext4 keeps 5 % back by default. At this level files of the same size differ from each other.
+/// Allocators of ext4, XFS and btrfs look for runs of free blocks nearby; in the last tenth they find mostly fragments, which is why ext4
+/// reserves 5 % by default. At this level files of the same size differ in layout.
 const NEARLY_FULL: f64 = 0.90;
-/// Below that the effect shows only after long use, which a tool cannot see from here: it is said, not blamed.
+/// Below that the effect appears only after long use, which cannot be seen here: reported as a notice, not a warning.
 const FILLING: f64 = 0.80;
-/// Less than this is too little for files that exceed caches of devices and controllers.
+/// Too little for files that exceed the caches of devices and controllers.
 const LITTLE_BYTES: u64 = 1 << 30;
-/// Reserved for root, ext4 keeps 5 %; much more is somebody's setting and surprises who looks at the size.
+/// ext4 reserves 5 % for root; much more was set by an administrator and is easily overlooked.
 const MUCH_RESERVED: f64 = 0.20;
-/// Inodes run out at once, there is nothing gradual about it; a tenth is a margin for filesets of many small files.
+/// Running out of inodes is abrupt; a tenth is a margin for filesets of many small files.
 const FEW_INODES: f64 = 0.10;
 
 pub(super) fn check(scene: &Scene) -> Vec<Finding> {
@@ -32,7 +32,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
     }
 }
 
-/// Share of what an ordinary user may use that is taken: what `df` shows.
+/// Used share of the space available to ordinary users, as `df` shows it.
 fn fill(scene: &Scene, space: &Space) -> Finding {
     let usable = space.used_bytes.saturating_add(space.free_bytes).max(1);
     let level = space.used_bytes as f64 / usable as f64;

@@ -1,4 +1,4 @@
-//! Swap: space that is in use, and pages that move just now.
+//! Swap: space in use, and pages being swapped now.
 
 use super::super::finding::Finding;
 use super::super::scene::Scene;
@@ -7,7 +7,7 @@ use fathom_record::origin::bytes_words;
 
 const CODE: &str = "swap";
 
-/// Pages of programs that nobody uses go out on any machine in time; a tenth of the swap means memory was short.
+/// Unused pages are swapped out on any machine in time; a tenth of the swap means that memory was short.
 const MUCH: f64 = 0.10;
 
 pub(super) fn check(scene: &Scene) -> Vec<Finding> {

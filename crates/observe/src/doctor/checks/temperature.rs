@@ -1,4 +1,4 @@
-//! Temperature of drives through hwmon (NVMe, and SATA with drivetemp): above its limit a drive slows itself down.
+//! Drive temperature through hwmon (NVMe, and SATA with drivetemp): above its limit a drive throttles itself.
 
 use super::super::finding::Finding;
 use super::super::scene::{Queue, Scene};
@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 const CODE: &str = "temperature";
 
-/// Where a drive tells no limit of its own: many NVMe drives begin to slow down here.
+/// For drives that report no limit: many NVMe drives begin to throttle here.
 const USUAL_LIMIT_C: f64 = 70.0;
-/// A drive under load warms by more than this within a minute, so one this close to its limit will reach it.
+/// A drive under load can warm by this much within a minute, so one this close to its limit will reach it.
 const CLOSE_C: f64 = 10.0;
 
 pub(super) fn check(scene: &Scene) -> Vec<Finding> {
@@ -34,7 +34,7 @@ fn of(scene: &Scene, queue: &Queue) -> Option<Finding> {
     Some(finding.figure("temperature", now, "degrees C"))
 }
 
-/// The directory of the drive's hwmon: below `device` or below `device/hwmon`, by kernel.
+/// The drive's hwmon directory: below `device` or `device/hwmon`, depending on the kernel.
 fn sensor(scene: &Scene, queue: &Queue) -> Option<PathBuf> {
     let places = [queue.file("device"), queue.file("device/hwmon")];
     places.into_iter().find_map(|place| {

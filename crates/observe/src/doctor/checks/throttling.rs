@@ -1,4 +1,4 @@
-//! Processors slowed down for their temperature: the counters of x86, and cooling devices that are at work.
+//! Thermal throttling of processors: x86 counters and active cooling devices.
 
 use super::super::finding::Finding;
 use super::super::scene::Scene;
@@ -12,7 +12,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
         return vec![cooling];
     }
     let (Some(now), Some(ever)) = (scene.sample.throttled(), scene.sample.last().throttled()) else {
-        // A virtual machine has no such counters: its host's heat is said under "hypervisor".
+        // A virtual machine has no such counters; the hypervisor check mentions the host's temperature.
         return Vec::new();
     };
     let sentence = format!(
@@ -28,7 +28,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
     vec![found.figure("throttled", now as f64, "times").figure("throttled since start", ever as f64, "times")]
 }
 
-/// A cooling device of kind "Processor" slows a processor down as long as its state is not 0.
+/// A cooling device of type "Processor" throttles a processor as long as its state is not 0.
 fn cooling(scene: &Scene) -> Option<Finding> {
     let root = Path::new("/sys/class/thermal");
     let devices =

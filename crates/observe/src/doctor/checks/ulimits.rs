@@ -1,4 +1,4 @@
-//! The classic limits of this process: open files, locked memory, size of a file.
+//! The classic limits of this process: open files, locked memory, file size.
 
 use super::super::finding::Finding;
 use super::super::scene::Scene;
@@ -6,16 +6,16 @@ use fathom_record::origin::bytes_words;
 
 const SOURCE: &str = "/proc/self/limits";
 
-/// The default of most systems is 1024, which filesets of some thousand files that are kept open exceed.
+/// The default of most systems is 1024, which filesets of some thousand open files exceed.
 const FEW_FILES: u64 = 1024;
-/// Registered buffers of io_uring and locked ones count against it: 256 requests of 64 KiB.
+/// Registered io_uring buffers and locked ones count against it: 256 requests of 64 KiB.
 const LITTLE_LOCKED_BYTES: u64 = 16 << 20;
 
 pub(super) fn check(scene: &Scene) -> Vec<Finding> {
     [files(scene), locked(scene), size(scene)].into_iter().flatten().collect()
 }
 
-/// The soft limit; `None` in the inner place is "unlimited".
+/// The soft limit; an inner `None` means unlimited.
 fn soft(scene: &Scene, name: &str) -> Option<Option<u64>> {
     Some(scene.known(&format!("limits.ulimits.{name}.soft"))?.as_u64())
 }
@@ -35,7 +35,7 @@ fn files(scene: &Scene) -> Option<Finding> {
     })
 }
 
-/// Root's locked memory is not limited, whatever the limit says.
+/// The limit of locked memory does not apply to root.
 fn locked(scene: &Scene) -> Option<Finding> {
     let limit = soft(scene, "max_locked_memory")?;
     Some(match limit {

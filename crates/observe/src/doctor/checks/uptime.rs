@@ -1,4 +1,4 @@
-//! A machine that has just been started still runs what is put off until after the start.
+//! A recently booted machine still runs jobs deferred until after the boot.
 
 use super::super::finding::Finding;
 use super::super::scene::Scene;
@@ -6,8 +6,8 @@ use super::super::scene::Scene;
 const CODE: &str = "uptime";
 const SOURCE: &str = "/proc/uptime";
 
-/// systemd-tmpfiles-clean.timer fires 15 minutes after the start, the last of the timers that distributions ship with
-/// OnBootSec; a few minutes for what they start.
+/// systemd-tmpfiles-clean.timer fires 15 minutes after boot, the last of the timers that distributions ship with OnBootSec; plus a few
+/// minutes for the jobs it starts.
 const SETTLED_S: f64 = 20.0 * 60.0;
 
 pub(super) fn check(scene: &Scene) -> Vec<Finding> {

@@ -1,4 +1,4 @@
-//! The device's volatile write cache: whether fsync sends a flush, and whether the kernel was told something else than the drive says.
+//! The device's volatile write cache: whether fsync sends a flush, and whether the kernel's setting disagrees with the drive.
 
 use super::super::finding::Finding;
 use super::super::scene::{Queue, Scene};
@@ -25,7 +25,7 @@ fn of(scene: &Scene, queue: &Queue) -> Option<Finding> {
             format!("{name} has a volatile write cache, and fsync flushes it ({forced})."),
         ));
     }
-    // "write back", "write back, no read (daft)": what the drive itself says.
+    // "write back", "write back, no read (daft)": the drive's own report.
     let drive = drive_says(scene, queue);
     if drive.is_some_and(|d| d.starts_with("write back")) {
         let sentence = format!(

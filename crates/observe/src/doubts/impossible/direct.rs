@@ -1,5 +1,5 @@
-//! More went through O_DIRECT than the device moved: the file system served it from its cache after all (btrfs does for files with
-//! checksums, and others where a request is not aligned), or something below did.
+//! O_DIRECT moved more bytes than the device did: the file system served them from its cache after all (btrfs does for files with
+//! checksums, others if a request is not aligned), or a layer below did.
 
 use super::{device, exceeds, found};
 use crate::doubts::grouped;
@@ -7,7 +7,7 @@ use crate::words::which;
 use fathom_record::origin::bytes_words;
 use fathom_record::{Doubt, OpKind, Phase, Repetition, Run};
 
-/// What was asked for one way, and what the device moved.
+/// Bytes requested in one direction, and bytes moved by the device.
 struct More {
     verb: &'static str,
     asked: u64,
@@ -51,8 +51,8 @@ fn more(phase: &Phase, r: &Repetition) -> Option<More> {
     })
 }
 
-/// After a warm-up the workers begin to count by themselves, and the device's counters are read when the parent has a CPU: what was done
-/// until then at the same rate is missing from them.
+/// After a warm-up the workers start counting on their own, and the device's counters are read when the parent gets a CPU. Bytes moved
+/// before that, at the same rate, are missing from the counters.
 fn missed(asked: u64, r: &Repetition) -> u64 {
     const LATE_NS: u64 = 1_000_000_000;
     if r.ramp_ns == 0 {
@@ -61,7 +61,7 @@ fn missed(asked: u64, r: &Repetition) -> u64 {
     (u128::from(asked) * u128::from(LATE_NS) / u128::from(r.elapsed_ns.max(LATE_NS))) as u64
 }
 
-/// No device is asked for holes and for extents that were never written.
+/// Holes and unwritten extents need no device I/O.
 fn without_holes(asked: u64, r: &Repetition) -> u64 {
     let Some(e) = r.extents.filter(|e| e.bytes > 0) else { return asked };
     let backed = e.bytes.saturating_sub(e.hole_bytes.saturating_add(e.unwritten_bytes));

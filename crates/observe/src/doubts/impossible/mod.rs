@@ -1,7 +1,7 @@
-//! Numbers that the device cannot have delivered: the kernel's own counters of it contradict them. Something between the program and
-//! the device answered instead, or the device that was found is not the one that was used. One file a rule; each names both figures.
+//! Figures that the device cannot have delivered, because they contradict the kernel's counters for it. Something between the program and
+//! the device answered instead, or the device found is not the one used. One file per rule; each doubt names both figures.
 //!
-//! Where fewer bytes at the device are in order, nothing is said: in memory, on a file system that compresses, in holes.
+//! There is no doubt where fewer bytes at the device are expected: in memory, on a compressing file system, in holes.
 
 mod direct;
 mod other_device;
@@ -10,9 +10,9 @@ mod sync_rate;
 
 use fathom_record::{Doubt, Phase, Physical, Repetition, Run};
 
-/// Counters are read at slightly different moments, and a page more or less is nobody's lie.
+/// Counters are read at slightly different times, and may differ by a few pages.
 const TOLERANCE: f64 = 0.05;
-/// Below this nothing is worth a doubt.
+/// Smaller amounts never raise a doubt.
 const LEAST_BYTES: u64 = 1 << 20;
 
 pub(super) fn of(run: &Run) -> Vec<Doubt> {
@@ -22,18 +22,18 @@ pub(super) fn of(run: &Run) -> Vec<Doubt> {
         .collect()
 }
 
-/// Whether there are counters that could contradict anything.
+/// Whether there are counters to compare with.
 fn counted(physical: &Physical) -> bool {
     !physical.is_memory() && !physical.devices.is_empty() && physical.compression.is_none()
 }
 
-/// Whether one figure exceeds another by more than counting can explain.
+/// Whether a figure exceeds another by more than counting can explain.
 fn exceeds(claimed: u64, counted: u64) -> bool {
     let over = claimed.saturating_sub(counted);
     over >= LEAST_BYTES && over as f64 > claimed as f64 * TOLERANCE
 }
 
-/// The phases a rule finds something in, each with its worst repetition.
+/// The phases in which a rule finds something, each with its worst repetition.
 fn found<T>(run: &Run, rule: impl Fn(&Phase, &Repetition) -> Option<T>) -> Vec<(&Phase, T)> {
     run.phases
         .iter()
@@ -44,7 +44,7 @@ fn found<T>(run: &Run, rule: impl Fn(&Phase, &Repetition) -> Option<T>) -> Vec<(
         .collect()
 }
 
-/// What the file system's own device is called.
+/// Name of the file system's own device.
 fn device(repetition: &Repetition) -> String {
     repetition.physical.devices.first().map_or_else(String::new, |d| d.name.clone())
 }

@@ -1,10 +1,10 @@
-//! The program got more from storage than the device that was found moved at all: the data came from another device, so the counters
-//! that everything else rests on are of the wrong one.
+//! The program got more from storage than the device moved at all: the data came from another device, so the counters used everywhere
+//! else are of the wrong one.
 //!
-//! Reads are charged when they are asked for, and a device counts them when they are done. What is read ahead and still on its way when
-//! a phase ends is charged and not counted, and it may be any amount. So only reads that must be done are compared: direct ones, and
-//! those of files that were not in memory where the device read nothing at all. Writes are charged when pages become dirty, long before
-//! a device has them: they prove nothing.
+//! Reads are charged to the process at submission, and a device counts them at completion. Read-ahead still in flight at the end of a
+//! phase is charged and not counted, and may be any amount. So only reads that must complete are compared: direct ones, and those of
+//! uncached files when the device read nothing at all. Writes are charged when pages become dirty, long before a device has them: they
+//! prove nothing.
 
 use super::{device, exceeds, found};
 use crate::doubts::grouped;
@@ -26,15 +26,15 @@ pub(super) fn check(run: &Run) -> Option<Doubt> {
 }
 
 fn charged(phase: &Phase, r: &Repetition) -> Option<(u64, u64, String)> {
-    // What workers were charged with is read when they have ended: their warm-up is in it, and not in the device's counters. Reads
-    // beside writes may be of what was just written, and no device is asked for holes.
+    // The workers' charges are read when they have ended, so they include the warm-up, unlike the device's counters. Reads beside writes
+    // may be of data just written, and holes need no device.
     let holes = r.extents.is_some_and(|e| e.hole_bytes.saturating_add(e.unwritten_bytes) > 0);
     if r.ramp_ns > 0 || phase.writes || holes {
         return None;
     }
     let empty = |cached: Option<Residency>| cached.is_some_and(|c| c.cached_pages == 0);
     let moved = r.physical.devices.first()?.read_bytes;
-    // O_DIRECT that fell back to the page cache reads ahead, too, and leaves its pages there.
+    // O_DIRECT that fell back to the page cache reads ahead, too, and leaves pages there.
     let must = empty(r.resident_before) && if phase.direct { empty(r.resident_after) } else { moved == 0 };
     let own = r.physical.own_read_bytes?.min(r.bytes());
     (must && exceeds(own, moved)).then(|| (own, moved, device(r)))
@@ -49,7 +49,7 @@ mod tests {
     const MIB: u64 = 1 << 20;
     const CODE: &str = "impossible-device";
 
-    /// Reads of files that are not in memory, before and (with O_DIRECT) after.
+    /// Reads of files that are not cached before and (with O_DIRECT) after.
     fn reads(direct: bool, asked: u64, own: u64, moved: u64) -> Phase {
         let mut p = phase("read", asked, moved);
         p.direct = direct;
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn read_ahead_on_its_way_is_no_other_device() {
-        // As seen of cold reads on ext4 with 8 MiB of read-ahead: asked for, charged, counted.
+        // Observed for cold reads on ext4 with 8 MiB of read-ahead: requested, charged, counted.
         for [asked, own, moved] in [[20, 32, 24], [30, 32, 32], [14, 22, 14], [13, 20, 15], [2, 6, 2]] {
             assert_eq!(said(reads(false, asked * MIB, own * MIB, moved * MIB)), None, "{asked}");
         }

@@ -1,5 +1,5 @@
-//! Syncs came back and the device saw next to nothing of them: what was acknowledged is not on it. Data that is written and synced has
-//! to be written, and to be flushed where the device has a cache of its own; one commit may serve all workers that wait, and no more.
+//! Syncs returned but the device saw too few writes or flushes for them: the acknowledged data is not durable. Synced data must be
+//! written, and flushed if the device has a volatile cache. One commit may serve at most all waiting workers.
 
 use super::{device, found};
 use crate::doubts::grouped;
@@ -33,9 +33,9 @@ fn silent(_: &Phase, r: &Repetition) -> Option<Silent> {
         let stats = r.workers.iter().flat_map(|w| &w.stats).filter(|s| kinds.contains(&s.op));
         stats.fold(0u64, |sum, s| sum.saturating_add(s.ops))
     };
-    // A sync of what nobody wrote has nothing to do.
+    // A sync with nothing written before has nothing to do.
     let syncs = count(&[OpKind::Sync, OpKind::FinalSync]).min(count(&[OpKind::Write]));
-    // What an external journal took is safe, too.
+    // Data in an external journal is durable, too.
     let all = || r.physical.devices.first().into_iter().chain(r.physical.journal());
     let sum = |figure: fn(&DeviceDelta) -> u64| all().map(figure).fold(0, u64::saturating_add);
     let (writes, flushes) = (sum(|d| d.write_ios), sum(|d| d.flush_ios));
@@ -76,12 +76,12 @@ mod tests {
             "{}",
             doubt.sentence
         );
-        // Sixteen that wait for one commit each time are no wonder.
+        // Sixteen workers may share each commit.
         p.repetitions[0].physical.devices[0].flush_ios = 10_000 / 16;
         p.repetitions[0].workers.extend(vec![fathom_record::Worker::default(); 15]);
         let found = doubts(&run_of(vec![p.clone()]), &Seen::default());
         assert!(found.iter().all(|d| d.code != "impossible-sync"), "{found:?}");
-        // Nobody wrote anything.
+        // Nothing was written.
         p.repetitions[0].workers[0].stats = vec![stat(OpKind::Sync, 10_000)];
         p.repetitions[0].physical.devices[0].flush_ios = 0;
         let found = doubts(&run_of(vec![p]), &Seen::default());

@@ -1,5 +1,5 @@
-//! A rate of synchronous writes above the rate at which the device took them: not all that was written had reached it when the clock
-//! stopped, although each write, or the sync at the end, was to wait for that.
+//! A rate of synchronous writes above the device's own: not all data had reached it when the phase ended, although each write, or the
+//! final sync, should have waited for that.
 
 use super::{device, exceeds, found};
 use crate::doubts::grouped;
@@ -29,14 +29,14 @@ pub(super) fn check(run: &Run) -> Option<Doubt> {
 }
 
 fn too_fast(phase: &Phase, r: &Repetition) -> Option<TooFast> {
-    /// A page of every machine that this is likely to run on, or a part of one: the file is then thought smaller, and nothing is said.
+    /// At most the page size of any likely machine. If pages are larger, the file is taken for smaller, and no doubt is raised.
     const PAGE_BYTES: u64 = 4096;
     if !phase.sync_in_clock || phase.reads || r.elapsed_ns == 0 {
         return None;
     }
     let written = r.bytes();
     let in_clock = r.physical.written_in_clock_bytes?;
-    // What is overwritten before a sync at the end needs to be written once.
+    // Data overwritten before a final sync needs to be written only once.
     let file_bytes = r.resident_after?.total_pages.saturating_mul(PAGE_BYTES);
     let seconds = r.elapsed_ns as f64 / 1e9;
     (exceeds(written.min(file_bytes), in_clock)).then(|| TooFast {
