@@ -1,5 +1,5 @@
-//! The directory an image is mounted on: looked at before, named in the kernel's table, and freed again. Looking at a directory that a dead
-//! mount stands on does not hang, it fails; only the kernel's table is asked while ours is up.
+//! The mount point: checked before mounting, looked up in the kernel's mount table, and freed again. Accessing the
+//! mount point of a dead mount fails rather than hangs; while ours is up, only the mount table is read.
 
 use crate::exit::Usage;
 use crate::output;
@@ -15,13 +15,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{fs, io};
 
-/// The type of our mounts in the kernel's table: root's own, and those that fusermount3 makes.
+/// Types of our mounts in the mount table: root's own, and fusermount3's.
 const KINDS: [&str; 2] = ["fuse", "fuse.fathom"];
 
-/// The programs that unmount for an ordinary user, newest first.
+/// Unmount helpers for ordinary users, newest first.
 const HELPERS: [&str; 2] = ["fusermount3", "fusermount"];
 
-/// That an ordinary user has the program that mounts for him: it is asked for before there is anything to take down again.
+/// Checks that an ordinary user has a mount helper, before there is anything to undo.
 pub fn helper_there() -> Result<(), Usage> {
     if rustix::process::geteuid().is_root() || std::env::var_os("FUSERMOUNT_PATH").is_some() {
         return Ok(());
@@ -39,15 +39,15 @@ fn find_helper(path: &OsStr) -> Option<PathBuf> {
         .find_map(|helper| std::env::split_paths(path).map(|dir| dir.join(helper)).find(|at| at.is_file()))
 }
 
-/// A directory that is free to be mounted on. It stays the same one whatever its name leads to by now.
+/// A free directory to mount on. Held by descriptor, so renames do not matter.
 pub struct Point {
     open: OwnedFd,
 }
 
 impl Point {
-    /// The directory by that name. A link is followed if it leads where this user or root has it lead.
+    /// Opens the directory of that name. A link is followed if this user or root owns it.
     pub fn ready(on: &Path) -> Result<Self, Usage> {
-        // A slash behind the name of a link would follow it.
+        // A trailing slash would follow a link.
         let name: PathBuf = on.components().collect();
         let how = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let open = match rustix::fs::open(&name, how | OFlags::NOFOLLOW, Mode::empty()) {
@@ -71,19 +71,19 @@ impl Point {
         if point.mount().is_some_and(|mount| mount.source.starts_with(SOURCE)) {
             return Err(Usage(format!("{}: an image is mounted here; unmount it first", on.display())));
         }
-        // It could not be found again in the kernel's table, which is read as text.
+        // It could not be found in the mount table, which is text.
         if point.name().to_str().is_none() {
             return Err(Usage(format!("{}: a directory whose full name is UTF-8 is expected", on.display())));
         }
         Ok(point)
     }
 
-    /// What the library mounts on.
+    /// The mount target for the library.
     pub fn on<'a>(&'a self, name: &'a Path) -> On<'a> {
         On { name, open: self.open.as_fd() }
     }
 
-    /// Its full name, as it is now.
+    /// Its current full name.
     pub fn name(&self) -> PathBuf {
         rustix::fs::readlink(in_proc(&self.open), Vec::new())
             .map(|name| PathBuf::from(OsString::from_vec(name.into_bytes())))

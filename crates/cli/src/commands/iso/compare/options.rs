@@ -1,5 +1,3 @@
-//! The options of `fathom iso compare`, one definition each.
-
 use crate::commands::iso::options::Source;
 use crate::commands::iso::reading::Bundle;
 use clap::{Args, ValueEnum};
