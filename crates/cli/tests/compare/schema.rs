@@ -1,4 +1,4 @@
-//! What is printed as JSON is as the published schema says, and the schema knows every field.
+//! JSON output matches the published schema, which knows every field.
 
 use crate::compare::json_schema::check;
 use crate::compare::{SAME, SLOWER, runs, with};

@@ -22,7 +22,7 @@ const LINES: [&str; 9] = [
     "-t 2 -a",
 ];
 
-/// The release's number and its nine or more lines of names are its own.
+/// Drops the release number and the nine or more lines of names.
 fn comparable(output: &str) -> String {
     let mut text = String::new();
     let mut lines = output.split_inclusive('\n');

@@ -1,5 +1,5 @@
-//! What stays of IOzone's output when the figures are taken out, and readers for the parts the tests look at. Everything that two
-//! runs of one command line have in common stays as it is, blank for blank: splash lines, sizes, titles, zeros of a report.
+//! IOzone's output without the figures, and parsers for the parts that the tests check. Everything that two runs of one
+//! command line share stays literally: splash lines, sizes, titles, zeros of a report.
 
 use fathom_testkit::{Fathom, Outcome};
 
@@ -51,7 +51,7 @@ pub fn layout(output: &str) -> String {
     masked
 }
 
-/// The warning depends on the machine's speed; where it stands, it stands whole and with its size.
+/// The warning depends on the machine's speed; if present, it is complete and with its size.
 fn without_warning(output: &str) -> String {
     let Some((before, after)) = output.split_once(WARNING) else { return output.into() };
     assert!(before.ends_with("iozone test complete.\n"), "the warning follows the table:\n{output}");
@@ -79,7 +79,7 @@ fn mask(line: &str) -> String {
     line.into()
 }
 
-/// Figures by the places of their columns: one that fills its column touches its neighbour.
+/// Masks figures by column position: one that fills its column touches its neighbour.
 fn mask_row(line: &str) -> String {
     let body = line.trim_end_matches('\n');
     let mut masked = body[..SIZES_WIDTH].to_owned();

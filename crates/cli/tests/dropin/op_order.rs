@@ -1,6 +1,6 @@
-//! What the kernel is asked, seen with strace: offsets in order, and what lies inside the clock. Line 20 of the specification's
-//! acceptance list. The random order is computed here a second time, from the generator's published definition, so that a
-//! mistake in the program's own generator shows.
+//! System calls seen with strace: offsets in order, and what lies inside the clock. Line 20 of the specification's
+//! acceptance list. The random order is computed here again from the generator's published definition, to catch errors
+//! in the program's own generator.
 
 use crate::dropin::layout::rows;
 use fathom_testkit::{Fathom, FileCall, TestDir, need_tool, skip};
@@ -242,11 +242,11 @@ fn seeks_are_timed_where_iozone_seeks() {
     assert!((99..=100).contains(&seeks(&passes[4])), "record rewrite: back to the start after each");
 }
 
-/// How long the calls are held up.
+/// Delay of the calls.
 const DELAY_MS: u64 = 500;
-/// 400 kB in that time, in kB/s: a figure above cannot hold the slow call, one below may.
+/// 400 kB in that time, in kB/s: a higher figure cannot include the slow call, a lower one may.
 const SLOWEST: u64 = 400_000 / DELAY_MS;
-/// Something else may take as long on a busy machine, and makes a figure as low. It does not do so every time; the slow call would.
+/// On a busy machine something else may be as slow, but not every time; the slow call would be.
 const TRIES: usize = 3;
 
 /// The write figure of a run in which every such call on the test file takes `DELAY_MS` longer.
@@ -268,7 +268,7 @@ fn rate_with_slow(test: &str, dir: &Path, call: &str, options: &str) -> Option<u
     Some(rows(&text)[0].values[0])
 }
 
-/// Whether the figure holds the slow call: it is never above what that leaves.
+/// Whether the figure includes the slow call: then it never exceeds `SLOWEST`.
 fn is_timed(test: &str, dir: &Path, call: &str, options: &str) -> Option<bool> {
     for _ in 0..TRIES {
         if rate_with_slow(test, dir, call, options)? > SLOWEST {
@@ -284,7 +284,7 @@ fn fsync_and_close_are_timed_exactly_if_asked_for() {
     if !need_tool(test, "strace") {
         return;
     }
-    // In memory where that can be: there a real fsync takes no time, however busy the disk is.
+    // In memory if possible: there a real fsync takes no time, however busy the disk is.
     let memory = Path::new("/dev/shm");
     let dir = if memory.is_dir() { TestDir::new_in(memory) } else { TestDir::new() };
     for (call, options, inside) in [

@@ -1,4 +1,4 @@
-//! The workloads that come with Filebench, unchanged. They are the user's, so where they are is told by the environment:
+//! The workloads shipped with Filebench, unchanged. The user supplies them, so an environment variable locates them:
 //! `FATHOM_FILEBENCH_WORKLOADS=/usr/share/filebench/workloads cargo test -p fathom --test dropin_filebench shipped`.
 
 use crate::dropin_filebench::script::{rows, summary};

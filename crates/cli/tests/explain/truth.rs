@@ -23,7 +23,8 @@ fn disk(test: &str) -> Option<LoopFs> {
     LoopFs::ext4(test).mebibytes(96).direct_io().mount()
 }
 
-/// Regime of every phase of the newest run, as the CSV (made from the record, not from the store's columns) tells it.
+/// Regime of every phase of the newest run, from the CSV, which is made from the record rather than the store's
+/// columns.
 fn regimes(fathom: &Fathom) -> BTreeMap<String, String> {
     let csv = fathom.run(["export", "last", "--format", "csv"]).expect_code(0).stdout;
     let mut lines = csv.lines();
@@ -68,7 +69,7 @@ fn physical(phase: &Value) -> &Value {
 fn iozone_buffered_writes_are_the_page_caches_and_with_e_the_devices() {
     let Some(fs) = disk("iozone_buffered_writes_are_the_page_caches_and_with_e_the_devices") else { return };
     let fathom = Fathom::new().working_in(fs.path());
-    // Whoever calls sync(2) on this machine meanwhile makes a part of it the device's in truth; not five times in a row.
+    // A sync(2) by another process makes part of it the device's in truth; not five times in a row.
     let once = || {
         let outcome = fathom.run_line("iozone -s 16m -r 256k -i 0 -i 1").expect_code(0);
         let found = regimes(&fathom);
@@ -110,7 +111,7 @@ fn direct_io_on_a_loop_device_whose_image_is_cached_is_the_page_caches() {
     }
     let Some(fs) = LoopFs::ext4(name).mebibytes(96).mount() else { return };
     let fathom = Fathom::new().working_in(fs.path());
-    // What others read from the disk below meanwhile cannot be told from the image's bytes; not five times in a row.
+    // Reads of other programs from the disk below cannot be told from the image's; not five times in a row.
     let once = || {
         let outcome = fathom.run_line("iozone -I -s 16m -r 256k -i 0 -i 1").expect_code(0);
         let found = regimes(&fathom);
@@ -198,12 +199,13 @@ fn a_neighbours_writes_do_not_turn_a_cache_number_into_a_device_number() {
         "record = { fixed = \"64KiB\" }\nopen = { create = true }\npace = { rate = { operations_per_s = 40.0 } }",
     );
     let workload = text.save(&fathom);
-    // Whoever calls sync(2) on this machine meanwhile makes it the device's in truth; not five times in a row.
+    // A sync(2) by another process makes it the device's in truth; not five times in a row.
     let verdicts: Vec<String> = (0..5).map(|_| beside_a_neighbour(&fathom, &fs, &workload)).collect();
     assert!(verdicts.iter().any(|v| v == PAGE_CACHE), "{verdicts:?}");
 }
 
-/// Held by who must not have the whole machine synced meanwhile, and by who does that again and again, as IOzone before each test.
+/// Held by tests that must not see the whole machine synced, and by those that do it repeatedly, as IOzone does before
+/// each test.
 static SYNCS: Mutex<()> = Mutex::new(());
 
 /// Ends the neighbour, also while the test panics.

@@ -8,7 +8,7 @@ mod seeds;
 
 use fathom_testkit::Fathom;
 
-/// A mail with two outputs, prose, and a line of figures that nobody knows.
+/// A mail with two outputs, prose, and an unrecognised line of figures.
 pub const MAIL: &str = "Hello list,
 
 my disk does this, and I do not know why:

@@ -6,16 +6,13 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-/// Who the first and who the second of two results belongs to.
+/// Names of the two results, in order.
 pub const WHO: [&str; 2] = ["ours", "fio"];
 
-/// What a program wrote and how it ended.
+/// Output and exit code of a program.
 pub struct End {
-    /// Exit code.
     pub code: Option<i32>,
-    /// Standard output.
     pub stdout: String,
-    /// Standard error.
     pub stderr: String,
 }
 
@@ -46,12 +43,10 @@ impl Both {
         Some(Self { test, fathom, dirs })
     }
 
-    /// The directories they work in.
     pub fn directories(&self) -> [&Path; 2] {
         [self.dirs[0].path(), self.dirs[1].path()]
     }
 
-    /// Ours.
     pub fn fathom(&self) -> &Fathom {
         &self.fathom
     }

@@ -1,4 +1,4 @@
-//! How it ends before its time: by a signal, or by a mistake.
+//! Early ends: by a signal, or by an error.
 
 use super::both::{Both, WHO, jobs, number};
 use crate::fio::support::FIO;
