@@ -481,7 +481,7 @@ impl Moments for Readings<'_> {
     fn counting(&mut self) {
         self.watch.counting();
         // The warm-up's transfers do not count, and what it left in the cache is the initial state. The workers already
-        // count, so the counters are read late either way; inspecting the cache first would not make that worse.
+        // count, so the counters are read before the cache is inspected, to miss as little as possible.
         let counters = Counters::read(self.stack);
         self.began = Instant::now();
         self.start = Some((counters, residency::of(self.paths)));

@@ -100,7 +100,7 @@ fn what_it_says_of_a_directory_is_what_others_say() {
     };
     assert_eq!(document["file_system"], asked("FSTYPE"));
     assert_eq!(document["mount_point"], asked("TARGET"));
-    // Findings about the whole machine are there whatever the place.
+    // Findings about the whole machine do not depend on the place.
     for code in ["memory", "dirty-limits", "cpu-busy", "load-average", "uptime", "open-files"] {
         assert_eq!(under(&document, code).len(), 1, "{code}");
     }
@@ -218,7 +218,7 @@ fn an_ordinary_user_is_told_once_what_is_hidden() {
     let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(document["uid"], 65_534);
     says(&document, "drop-caches", "unknown", "a cold cache");
-    // Root sees at least as much as that user.
+    // Root sees at least as much.
     let (roots, _) = examined(Path::new("/"));
     let hidden = |d: &Value| {
         d["findings"].as_array().map_or(0, |a| a.iter().filter(|f| f["forbidden"] == true).count())

@@ -21,7 +21,7 @@ pub const SLOWER: [(&str, [f64; 4]); 5] = [
     ("BBAA", [496.9, 494.2, 510.5, 507.6]),
     ("BABA", [500.3, 514.1, 497.7, 511.9]),
 ];
-/// The same without a change.
+/// Throughput without a change.
 pub const SAME: [(&str, [f64; 4]); 5] = [
     ("ABBA", [512.4, 509.1, 513.0, 508.9]),
     ("BAAB", [511.9, 515.2, 511.0, 508.4]),
@@ -89,7 +89,6 @@ pub fn runs(quads: &[(&str, [f64; 4])], of_sweep: bool) -> Vec<Run> {
     made.collect()
 }
 
-/// The program with these runs in its store.
 pub fn with(runs: &[Run]) -> Fathom {
     let fathom = Fathom::new();
     let mut store = Store::open(fathom.store()).expect("a store");
@@ -100,7 +99,7 @@ pub fn with(runs: &[Run]) -> Fathom {
     fathom
 }
 
-/// The runs of one label as a file of exported documents.
+/// The runs of a label as a file of exported documents.
 pub fn file(fathom: &Fathom, name: &str, runs: &[Run], label: &str) {
     let text: String = runs.iter().filter(|r| r.label == label).map(export::json).collect();
     std::fs::write(fathom.work().join(name), text).expect("a file");

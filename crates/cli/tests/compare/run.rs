@@ -109,7 +109,7 @@ fn the_plan_tells_all_and_does_nothing() {
 fn ctrl_c_keeps_whole_quads_and_says_what_they_say() {
     let fathom = Fathom::new();
     let file = workload(&fathom, "paced", "");
-    // Longer runs than elsewhere: the fifth quad would end it, two seconds and more after the fourth began.
+    // Longer runs than elsewhere: the fifth quad ends the comparison, two seconds and more after the fourth began.
     let text = fs::read_to_string(&file).expect("the workload");
     fs::write(&file, text.replace("50ms", "300ms")).expect("the workload");
     // B is faster, so that a gate would pass if the comparison had finished.
@@ -183,7 +183,7 @@ fn the_noise_alone_says_what_this_machine_can_see() {
     assert!(told.contains("<error type=\"not-enough-data\""), "{told}");
 }
 
-/// As many reads as are asked for, executed several times in one run.
+/// N reads, executed several times in one run.
 #[test]
 fn a_percentile_may_stand_on_the_operations_of_all_repetitions() {
     let fathom = Fathom::new();
@@ -281,7 +281,7 @@ fn a_budget_bounds_what_runs_before_anybody_knows_how_long_a_run_takes() {
     let _ = with(&["--budget", "0s", "--warm-up", "0"], 3, spent);
     let warmed = with(&["--budget", "0s", "--warm-up", "3"], 3, spent);
     assert!(!warmed.stdout.contains("A  "), "{}", warmed.stdout);
-    // A run takes 50 ms and more: the first shows that four do not fit.
+    // A run takes at least 50 ms: the first shows that four do not fit.
     let first = "the time of --budget does not hold the first quad";
     let _ = with(&["--budget", "150ms", "--warm-up", "0", "--calibrate"], 3, first);
 }

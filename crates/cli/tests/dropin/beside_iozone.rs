@@ -1,5 +1,5 @@
-//! Our layout beside IOzone's own, where IOzone is installed. The golden files hold the specification (release 3.471); this test
-//! holds them to the program itself, in whatever release there is.
+//! Our layout compared with IOzone's own, where IOzone is installed. The golden files follow the specification (release
+//! 3.471); this test compares with the installed release.
 
 use crate::dropin::layout::layout;
 use fathom_testkit::{Fathom, skip};

@@ -1,4 +1,4 @@
-//! Which files a run takes, makes, leaves and never touches.
+//! Which files a run uses, makes, leaves and never touches.
 
 use crate::dropin::layout::{iozone, rows};
 use fathom_testkit::Fathom;
@@ -18,7 +18,8 @@ fn a_kept_file_is_read_by_the_next_run() {
     assert_eq!(fs::read(&file).unwrap(), written, "-w leaves it as it is");
 }
 
-/// As IOzone does (seen with 3.489): a read test without -w ends by removing the file, which an earlier run of ours made.
+/// As IOzone does (seen with 3.489): a read test without -w finally removes the file, which an earlier run of ours
+/// made.
 #[test]
 fn a_kept_file_goes_with_the_first_run_that_does_not_keep_it() {
     let (fathom, outcome) = iozone("-s 64k -i 0 -w");

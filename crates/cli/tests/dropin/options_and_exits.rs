@@ -1,4 +1,4 @@
-//! Command lines that end before or instead of a run: exit codes and texts, refused options, places that cannot be written. Lines
+//! Command lines that end before or instead of a run: exit codes and texts, rejected options, unwritable places. Lines
 //! 2, 3 and 19 of the specification's acceptance list.
 
 use crate::dropin::layout::{golden, golden_run, iozone, line_starting};

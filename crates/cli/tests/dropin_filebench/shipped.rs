@@ -57,7 +57,7 @@ fn each_runs_and_prints_rows() {
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();
         let stem = file.file_stem().unwrap().to_string_lossy().into_owned();
-        // Its thirty files have their sizes written in: 150 GB.
+        // Its thirty files have fixed sizes: 150 GB.
         if matches!(stem.as_str(), "tpcso" | "videoserver") {
             continue;
         }

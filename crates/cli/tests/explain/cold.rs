@@ -52,7 +52,7 @@ fn the_option_makes_reads_cold_and_proves_it() {
     }
     assert!(statement(&found[2]).starts_with("This is a page-cache number"), "warm stays warm: {}", found[2]);
     assert!(found[2]["repetitions"][0]["cold"].is_null());
-    // Without the option nothing is touched.
+    // Without the option nothing is evicted.
     let outcome = fathom.run(["run", &workload]).expect_code(0);
     assert!(!outcome.stderr.contains("cold"), "{}", outcome.stderr);
     assert!(phases(&fathom).iter().all(|p| statement(p).starts_with("This is a page-cache number")));

@@ -109,7 +109,7 @@ fn the_page_cache_holds_what_was_wanted() {
         ["as-found", "cold", "as-found", "warm"].map(Value::from)
     );
     let Some(cold) = share("cold") else { return skip(name, "the kernel does not tell what is cached") };
-    // Reclaim may take some pages of a warm file at any time.
+    // Reclaim may evict some pages of a warm file at any time.
     assert!(cold <= 0.01, "{cold} of the file was still cached");
     assert!(share("warm").is_some_and(|s| s > 0.9), "{:?}", share("warm"));
 }

@@ -20,7 +20,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-/// Reads of a file that was read for that right before, and past the cache.
+/// Reads of a file that was just read to warm it, and with O_DIRECT.
 fn reads(dir: &Path) -> Text {
     let before = "before = [{ prepare = \"data\" }, { warm = \"data\" }]";
     let record = "record = { fixed = \"64KiB\" }";

@@ -1,4 +1,4 @@
-//! Disk number or cache number? On an ext4 of our own, where what must happen is known beforehand.
+//! Disk or cache? On our own ext4, where the right answer is known.
 
 use crate::measure::workloads::{Text, last_run};
 use fathom_testkit::{Fathom, LoopFs, TestDir, TmpFs, sqlite3};
@@ -13,8 +13,8 @@ use std::sync::{Mutex, PoisonError};
 const PAGE_CACHE: &str = "page cache";
 const DEVICE: &str = "device";
 
-/// An ext4 whose image lies on a disk and is read and written past the page cache: anything else would be memory's speed, whatever
-/// the loop device says.
+/// An ext4 whose image is on a disk and accessed with O_DIRECT: otherwise everything would run at memory speed,
+/// whatever the loop device says.
 fn disk(test: &str) -> Option<LoopFs> {
     if TestDir::new().in_memory() {
         fathom_testkit::skip(test, "needs a directory on a real file system");
@@ -38,7 +38,7 @@ fn regimes(fathom: &Fathom) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The view `result` must say the same as the record.
+/// The view `result` must agree with the record.
 fn regimes_of_the_store(fathom: &Fathom) -> Option<BTreeMap<String, String>> {
     let query = "SELECT DISTINCT phase, regime FROM result WHERE run_id = (SELECT max(id) FROM run)";
     let rows = sqlite3(&fathom.store(), query)?;
@@ -190,7 +190,7 @@ fn a_neighbours_writes_do_not_turn_a_cache_number_into_a_device_number() {
     let Some(fs) = disk(name) else { return };
     let _alone = SYNCS.lock().unwrap_or_else(PoisonError::into_inner);
     let fathom = Fathom::new();
-    // A tenth of a second at least, so that the neighbour gets its megabytes down meanwhile.
+    // At least a tenth of a second, so that the neighbour's megabytes are written meanwhile.
     let text = Text::new("two tenants").file("data", &fs.path().join("data"), "1MiB", "").phase(
         "buffered write",
         "data",
@@ -208,7 +208,7 @@ fn a_neighbours_writes_do_not_turn_a_cache_number_into_a_device_number() {
 /// each test.
 static SYNCS: Mutex<()> = Mutex::new(());
 
-/// Ends the neighbour, also while the test panics.
+/// Stops the neighbour, even if the test panics.
 struct Ends<'a>(&'a AtomicBool);
 
 impl Drop for Ends<'_> {
@@ -217,8 +217,8 @@ impl Drop for Ends<'_> {
     }
 }
 
-/// One record rewritten again and again is in memory all the time, at a speed that no device has. Small files took a neighbour's writes
-/// for theirs: "writes 1.51 GiB/s to 17.4 GiB/s" were called the device's own.
+/// A record rewritten again and again stays in memory, faster than any device. Small files once took a neighbour's
+/// writes for their own: "writes 1.51 GiB/s to 17.4 GiB/s" were called the device's own.
 #[test]
 fn a_neighbours_writes_do_not_make_rewrites_in_memory_the_devices() {
     let name = "a_neighbours_writes_do_not_make_rewrites_in_memory_the_devices";

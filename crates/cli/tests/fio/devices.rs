@@ -212,7 +212,7 @@ fn a_device_that_is_mounted_is_not_written() {
     run(&fathom, &line).expect_code(1).expect_stderr("for itself alone");
 }
 
-/// The job has to say so, and whoever runs it.
+/// Both the job and the user must allow it.
 #[test]
 fn a_device_that_is_mounted_is_written_where_both_permit_it() {
     let test = "a_device_that_is_mounted_is_written_where_both_permit_it";

@@ -20,7 +20,7 @@ fn left(directory: &Path) -> Vec<(String, u64, u64)> {
     found
 }
 
-/// The same files are left by both, whichever line comes after which.
+/// Both programs leave the same files, in any order of the lines.
 #[track_caller]
 fn leave_the_same(lines: &[&str]) {
     let (ours, other) = (TestDir::new(), TestDir::new());

@@ -1,4 +1,5 @@
-//! What jobs do beside each other and to their files: errors that end one of them, windows of each, patterns, pauses, names.
+//! Interactions of jobs with each other and with files: errors that end one of them, their windows, patterns, pauses,
+//! names.
 
 use crate::fio::support::{fio_is_here, json, run, theirs};
 use fathom_testkit::{Fathom, TestDir};

@@ -188,7 +188,7 @@ fn files_laid_out_by_another_home_are_written_until_somebody_changes_them() {
     run(&second, "--name=a --size=64k --rw=randwrite --unlink=1").expect_code(0);
     assert!(file.exists(), "it is the first one's");
     std::fs::write(&file, [7; 65536]).unwrap();
-    // It still belongs to the first, which may read it or not: that makes it nobody else's.
+    // It still belongs to the first home's user, readable or not, and to no one else.
     run(&first, "--name=a --size=64k --rw=randread").expect_code(0);
     run(&second, "--name=a --size=64k --rw=randwrite").expect_code(1).expect_stderr("--allow-write=a.0.0");
     assert_eq!(std::fs::read(&file).unwrap(), [7; 65536]);
@@ -228,7 +228,7 @@ fn a_mix_that_writes_nothing_needs_no_permission() {
     assert_eq!(std::fs::read(dir.path().join("f")).unwrap(), [7; 8192]);
 }
 
-/// They look empty, and to write one turns a knob.
+/// They look empty, and writing one changes a setting.
 #[test]
 fn a_file_of_the_kernel_is_not_taken_for_an_empty_one() {
     let fathom = Fathom::new();

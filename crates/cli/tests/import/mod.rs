@@ -1,5 +1,5 @@
-//! Importing, as a user meets it: what `fathom import` says of a file, what the other commands do with the runs it makes, and how it
-//! ends where there is nothing to import.
+//! Importing as a user sees it: what `fathom import` says about a file, what other commands do with its runs, and how
+//! it ends if there is nothing to import.
 
 mod ends;
 mod figures;

@@ -68,7 +68,7 @@ pub struct Live<'a> {
     /// Last time it was written, and last time one was left on the screen.
     written: Option<Instant>,
     stood: Instant,
-    /// Last time the results so far were printed, if requested at intervals.
+    /// When the results so far are next printed, if requested at intervals.
     told_at: Option<Instant>,
     /// Finished phases, for reports in the middle of a run.
     over: Vec<fathom_record::Phase>,

@@ -34,8 +34,8 @@ impl Backend {
         }
     }
 
-    /// Adapts a policy to the back-end: with a ring, the device's queue depth is limited as in the current policy.
-    /// Older policies set no limit, since their reading threads did.
+    /// Adapts a policy to the back-end: with a ring, the queue depth is limited to that of the modern policy. Older
+    /// policies set no limit, since their reading threads did.
     pub fn held(self, policy: Policy, medium: Medium) -> Policy {
         match self {
             Self::Pread => policy,

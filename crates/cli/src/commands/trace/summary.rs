@@ -182,8 +182,7 @@ impl Reading {
     }
 }
 
-/// Kinds of events per device, from a look at the beginning: a device with bios but never requests has no request
-/// queue.
+/// Kinds of events per device, from a look at the beginning: a device with bios but never requests is bio-based.
 struct Kinds {
     bios: Vec<DeviceNumber>,
     requests: Vec<DeviceNumber>,

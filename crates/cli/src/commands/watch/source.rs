@@ -59,7 +59,7 @@ impl Source {
             });
             let shared = Arc::new(Mutex::new(analysis));
             let detail = if queue { Detail::Full } else { Detail::Requests };
-            // The load is unknown; events lost in one interval make the next one size its rings.
+            // The load is unknown; if this is too small, the rows report the lost events.
             let watch = Watch::start(&instance, &devices, detail, 100_000, Feed(shared.clone()))?;
             From::Events { watch: Some(watch), shared, instance: Some(instance) }
         } else {

@@ -1,4 +1,4 @@
-//! A job run by both programs, each in a directory of its own, and what is asked of what they did.
+//! A job run by both programs, each in its own directory, and questions about what they did.
 
 use crate::fio::support::{DEBIANS, FIO, fio_is_here, json, run, their_json, theirs};
 use fathom_testkit::{Fathom, TestDir, strace_command};
@@ -82,7 +82,7 @@ impl Both {
         [json(&self.fathom, line), their_json(self.dirs[1].path(), line)]
     }
 
-    /// What both did to a file of their directory, in order; `None`, with the skip recorded, where strace may not trace.
+    /// Both programs' reads and writes of a file, in order; `None`, with the skip recorded, where strace may not trace.
     #[track_caller]
     pub fn moves(&self, line: &str, file: &str) -> Option<[Vec<Move>; 2]> {
         let ours = self.fathom.command(std::iter::once("fio").chain(line.split_whitespace()));

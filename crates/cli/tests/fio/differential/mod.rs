@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Concurrent jobs: most of the time they sleep.
 const AT_ONCE: usize = 4;
 
-/// What a number in the environment says.
+/// A number from an environment variable.
 fn asked(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
