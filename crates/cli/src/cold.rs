@@ -73,7 +73,7 @@ pub fn say(run: &Run, asked: bool) {
         };
         console::warning_unless_hushed(&format!("{name}{more}: {}", worst.sentence));
     } else if !asked {
-        // The workload's own `cache = "cold"` is told by the checks of trust.
+        // The trust checks report the workload's own `cache = "cold"`.
     } else if let Some((name, last)) = all.iter().rfind(|(_, c)| c.files > 0) {
         let times = if all.len() == 1 { "once".into() } else { format!("{} times", all.len()) };
         console::note(&format!(

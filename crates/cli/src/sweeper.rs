@@ -140,7 +140,7 @@ fn hear(line: &str, says: bool) -> Doing {
     Doing::Nothing
 }
 
-/// Its lines, as they come.
+/// Its output lines as they arrive.
 fn lines(child: &mut Child) -> Receiver<String> {
     let (send, lines) = channel();
     if let Some(output) = child.stdout.take() {
@@ -151,7 +151,7 @@ fn lines(child: &mut Child) -> Receiver<String> {
     lines
 }
 
-/// What became of something, and whether it is what was wanted.
+/// The outcome in words, and whether it is the wanted one.
 fn words_of(Swept { path, fate }: &Swept) -> (bool, String) {
     let path = path.display();
     let text = match fate {
