@@ -1,5 +1,5 @@
-//! A file that is written in several goes. Between two of them whoever owns its directory can put another in its place, root's own too: only
-//! what this run began is gone on with.
+//! A file that is appended to in several steps. Between steps, the owner of its directory (or root) can replace it, so
+//! a step continues only on the file that this run began.
 
 use fathom_state::Identity;
 use rustix::fd::{AsFd as _, OwnedFd};
@@ -8,22 +8,21 @@ use std::io::{Error, Result, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-/// What was made or taken over with the first go.
+/// Proof of which file the first step created or adopted.
 pub struct Begun {
     identity: Identity,
-    /// Open for as long as this run goes on with it, where the file system keeps no proof.
+    /// Kept open during the run if the file system offers no lasting proof.
     held: Option<OwnedFd>,
 }
 
 impl Begun {
-    /// Of the file that the first go is written to.
     pub fn of(file: &File) -> Result<Self> {
         let identity = Identity::of_new(file.as_fd())?;
         let held = if identity.is_unproven() { Some(file.as_fd().try_clone_to_owned()?) } else { None };
         Ok(Self { identity, held })
     }
 
-    /// Opens it again by its name, for what comes behind; another file there is an error.
+    /// Reopens the file by name to append; fails if the name leads to another file.
     fn again(&self, path: &Path) -> Result<File> {
         let file =
             File::options().append(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?;
@@ -34,12 +33,11 @@ impl Begun {
         if is_it { Ok(file) } else { Err(Error::other("something else lies there now")) }
     }
 
-    /// Looks whether it still has its name.
+    /// Checks that the name still leads to this file.
     pub fn check(&self, path: &Path) -> Result<()> {
         self.again(path).map(drop)
     }
 
-    /// Puts a text behind it.
     pub fn append(&self, path: &Path, text: &[u8]) -> Result<File> {
         let mut file = self.again(path)?;
         file.write_all(text)?;

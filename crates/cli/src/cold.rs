@@ -1,6 +1,6 @@
-//! `--cold`, and `FATHOM_COLD` for drop-ins whose command line belongs to another program: before every phase the files that it reads
-//! are dropped from memory. What is done and how it is proved is in `fathom_observe::cache::cold`; here is whether it is wanted, of
-//! which files, and what is said about it in the end.
+//! `--cold`, and `FATHOM_COLD` for drop-ins, whose command line belongs to another program: evicts the files that a
+//! phase reads from memory before the phase. `fathom_observe::cache::cold` does and verifies it; this module decides
+//! when and for which files, and reports the result.
 
 use crate::console;
 use crate::flows;
@@ -13,10 +13,10 @@ use fathom_record::{Cold, Run};
 use fathom_workload::{Action, CacheState, Phase, Workload};
 use std::path::PathBuf;
 
-/// The variable that asks for it.
 const VARIABLE: &str = "FATHOM_COLD";
 
-/// How far it is to go, if it is wanted: the option, else the variable. An empty variable, "0" or "no" is none.
+/// How far to go, if requested: by the option, else by the variable. An empty variable, "0" or "no" means not
+/// requested.
 pub fn wanted(common: &Common) -> Result<Option<Reach>, String> {
     if let Some(reach) = common.cold {
         return Ok(Some(match reach {
@@ -27,7 +27,7 @@ pub fn wanted(common: &Common) -> Result<Option<Reach>, String> {
     of_variable(std::env::var_os(VARIABLE).map(|v| v.to_string_lossy().into_owned()).as_deref())
 }
 
-/// Whether the variable makes sense: asked before anything is printed or made.
+/// Validates the variable before anything is printed or created.
 pub fn check_variable() -> Result<(), String> {
     of_variable(std::env::var_os(VARIABLE).map(|v| v.to_string_lossy().into_owned()).as_deref()).map(drop)
 }
@@ -43,7 +43,7 @@ fn of_variable(value: Option<&str>) -> Result<Option<Reach>, String> {
     }
 }
 
-/// Whether the option concerns a phase: it reads, and the workload does not ask in so many words for a warm cache.
+/// Whether the option applies to a phase: it reads, and the workload does not explicitly ask for a warm cache.
 pub fn may_be(phase: &Phase) -> bool {
     let mut streams = run_loop::streams(std::iter::once(phase));
     let reads = streams.any(|s| s.direction.reads()) || flows::read(phase);
@@ -51,14 +51,13 @@ pub fn may_be(phase: &Phase) -> bool {
     reads && !warmed && phase.cache != CacheState::Warm
 }
 
-/// Makes the files of a phase cold.
 pub fn make(engine: &Engine, workload: &Workload, phase: &Phase, reach: Reach) -> Cold {
     let paths = engine.paths(workload, phase);
     let first: Vec<PathBuf> = paths.iter().find(|p| p.exists()).cloned().into_iter().collect();
     cold::make(&paths, &device::stack_of_all(&first), reach)
 }
 
-/// Says what it came to, once for the whole run: the worst if it did not work, else the proof if the user asked for it.
+/// Reports the outcome once per run: the worst failure, else the proof if the user asked for it.
 pub fn say(run: &Run, asked: bool) {
     let all: Vec<(&str, &Cold)> = run
         .phases
@@ -74,7 +73,7 @@ pub fn say(run: &Run, asked: bool) {
         };
         console::warning_unless_hushed(&format!("{name}{more}: {}", worst.sentence));
     } else if !asked {
-        // The workload's own `cache = "cold"` is told by the checks of trust.
+        // The trust checks report the workload's own `cache = "cold"`.
     } else if let Some((name, last)) = all.iter().rfind(|(_, c)| c.files > 0) {
         let times = if all.len() == 1 { "once".into() } else { format!("{} times", all.len()) };
         console::note(&format!(
@@ -86,7 +85,7 @@ pub fn say(run: &Run, asked: bool) {
     }
 }
 
-/// The engine's form of an error of the command line.
+/// Wraps a command-line error as an engine error.
 pub fn refused(message: String) -> fathom_engine::EngineError {
     fathom_engine::EngineError::Unsupported { place: "making files cold".into(), message }
 }

@@ -1,4 +1,5 @@
-//! What may be written although fathom did not make it and no option names it: what the environment names, and disks without a signature.
+//! What may be written although fathom did not make it and no option names it: paths in the environment variable, and
+//! blank disks.
 
 use glob::{MatchOptions, Pattern};
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -6,20 +7,20 @@ use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _}
 use std::path::{Component, Path};
 use std::process::{Command, Stdio};
 
-/// `PATH[:PATH...]`; each may be a pattern, as `/dev/loop*`.
+/// `PATH[:PATH...]`; each may be a pattern such as `/dev/loop*`.
 const VARIABLE: &str = "FATHOM_ALLOW_WRITE";
-/// A star stands for a part of one name.
+/// A star matches part of one path component.
 const MATCH: MatchOptions = MatchOptions {
     case_sensitive: true,
     require_literal_separator: true,
     require_literal_leading_dot: false,
 };
 
-/// Whether the environment names a path as one that may be written.
+/// Whether the environment allows writing a path.
 pub fn is_in_the_environment(path: &Path) -> bool {
     let Some(allowed) = std::env::var_os(VARIABLE) else { return false };
     let path = fathom_state::absolute(path);
-    // It leads out of what a pattern names.
+    // It would lead out of the pattern's directory.
     if path.components().any(|part| part == Component::ParentDir) {
         return false;
     }
@@ -31,21 +32,21 @@ pub fn is_in_the_environment(path: &Path) -> bool {
     })
 }
 
-/// Where distributions install blkid. By its name alone another program could be found.
+/// Where distributions install blkid; a look-up by name could find another program.
 const PROBES: [&str; 4] = ["/usr/sbin/blkid", "/sbin/blkid", "/usr/bin/blkid", "/bin/blkid"];
-/// What blkid ends with where it finds nothing that it knows.
+/// blkid's exit code if it finds nothing it knows.
 const NOTHING_KNOWN: i32 = 2;
-/// Signatures lie in the first and the last bytes of a device.
+/// Signatures lie in the first and last bytes of a device.
 const EDGE: u64 = 2 << 20;
 
-/// Whether a block device is a disk that bears no signature which libblkid knows: neither a partition table nor a file system nor a part of a
-/// RAID, an LVM or a swap area; it is no partition and no logical volume itself, and not in use. Data without a signature are not seen. Where
-/// libblkid cannot be asked, nothing is said to be blank.
+/// Whether a block device is a disk without a signature that libblkid knows (partition table, file system, part of a
+/// RAID or LVM, swap), is neither a partition nor a logical volume, and is not in use. Data without a signature is not
+/// detected. If blkid is unavailable, nothing counts as blank.
 pub fn is_blank_device(path: &Path) -> bool {
     is_a_disk(path) && can_be_read(path).is_ok() && has_no_signature(path)
 }
 
-/// Logical volumes and what dm-crypt has opened often hold data without a signature.
+/// Excludes logical volumes and opened dm-crypt devices, which often hold data without a signature.
 fn is_a_disk(path: &Path) -> bool {
     let about = path.symlink_metadata().ok().filter(|about| about.file_type().is_block_device());
     about.is_some_and(|about| {
@@ -56,7 +57,8 @@ fn is_a_disk(path: &Path) -> bool {
     })
 }
 
-/// Neither mounted nor swapped on nor below another device, and readable at both ends: blkid says of what it cannot read that it finds nothing.
+/// Checks that the device is not mounted, used as swap or below another device, and is readable at both ends: blkid
+/// finds nothing on what it cannot read.
 fn can_be_read(path: &Path) -> std::io::Result<()> {
     let flags = libc::O_EXCL | libc::O_NOFOLLOW | libc::O_NONBLOCK;
     let mut device = std::fs::File::options().read(true).custom_flags(flags).open(path)?;

@@ -1,5 +1,5 @@
-//! The terminal: data goes to stdout, everything else to stderr. Colour and the progress line only where they are wanted; the
-//! decision is anstream's (terminal, NO_COLOR, CLICOLOR_FORCE) and is taken nowhere else.
+//! The terminal: data goes to stdout, everything else to stderr. Colour and the progress line appear only where wanted;
+//! anstream alone decides (terminal, NO_COLOR, CLICOLOR_FORCE).
 
 use crate::printing;
 use anstream::{AutoStream, ColorChoice};
@@ -14,47 +14,47 @@ const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 const NOTE: Style = AnsiColor::Cyan.on_default();
 
-/// The words of the command line for the record; what is no UTF-8 in the name of a file is shown as such.
+/// The command line for the record; file names that are not UTF-8 are shown escaped.
 pub fn argv() -> Vec<String> {
     let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     crate::secrets::masked(&words)
 }
 
-/// Whether something that should have been kept or printed was not.
+/// Set if anything that should have been stored or printed was not.
 static INCOMPLETE: AtomicBool = AtomicBool::new(false);
 
-/// Whether [`incomplete`] was said: the command was no success, whatever else became of it.
+/// Whether [`incomplete`] was called: the command was no success, whatever else happened.
 pub fn is_incomplete() -> bool {
     INCOMPLETE.load(Ordering::Relaxed)
 }
 
-/// A result is not where it should be. The command goes on, and does not end as a success.
+/// A result is missing where it should be. The command continues, but does not succeed.
 pub fn incomplete(text: &str) {
     INCOMPLETE.store(true, Ordering::Relaxed);
     error(text);
 }
 
-/// Writes data to stdout and flushes it. A reader that has gone (`| head`) ends nothing.
+/// Writes data to stdout and flushes it. A closed pipe (`| head`) is no error.
 pub fn out(text: &str) {
     heed(line(text));
 }
 
-/// The same; what becomes of an error is the caller's business.
+/// The same; the caller handles errors.
 pub fn line(text: &str) -> std::io::Result<()> {
     let stdout = std::io::stdout().lock();
     let choice = AutoStream::choice(&stdout);
     printing::write(&stdout, &adapted(choice, &shown_coloured(text)))
 }
 
-/// A text for stdout that is made piece by piece: whole lines of it are written whenever there are some.
+/// Buffered text for stdout; writes whole lines.
 #[derive(Default)]
 pub struct Lines(Vec<u8>);
 
 impl Lines {
-    /// Bytes that are written at once.
+    /// Bytes written at once.
     const AT_ONCE: usize = 64 << 10;
 
-    /// The whole lines, if there is enough of them.
+    /// The whole lines, if there are enough of them.
     fn ready(&mut self) -> Option<Vec<u8>> {
         let end = self.0.iter().rposition(|byte| *byte == b'\n').filter(|end| *end + 1 >= Self::AT_ONCE)?;
         let rest = self.0.split_off(end + 1);
@@ -80,7 +80,7 @@ impl Write for Lines {
     }
 }
 
-/// Writes what another program would print to stdout, without our colours.
+/// Writes another program's output to stdout, without our colours.
 pub fn out_raw(text: &str) {
     heed(printing::write(std::io::stdout().lock(), harmless(text).as_bytes()));
 }
@@ -90,13 +90,13 @@ pub fn error_raw(text: &str) {
     let _ = printing::write(std::io::stderr().lock(), harmless(text).as_bytes());
 }
 
-/// Takes away what a status line has written on a terminal.
+/// Erases a status line from a terminal.
 pub fn erase_line() {
     let _ = printing::write(std::io::stderr().lock(), b"\r\x1b[K");
 }
 
-/// Names in it may be anything. None of the programs whose outputs these are writes a control character but line breaks, tabulators, and the
-/// carriage return of a line that is written over itself.
+/// Escapes control characters, since names may contain anything. The imitated programs print none but line breaks,
+/// tabs, and the carriage return of a line that overwrites itself.
 fn harmless(text: &str) -> Cow<'_, str> {
     if !text.contains('\r') {
         return shown_lines(text);
@@ -104,7 +104,7 @@ fn harmless(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.split('\r').map(shown_lines).collect::<Vec<_>>().join("\r"))
 }
 
-/// A full disk behind stdout is a loss; that nobody reads any more is not.
+/// A full disk behind stdout is a loss; a closed pipe is not.
 fn heed(written: std::io::Result<()>) {
     if let Err(error) = written
         && error.kind() != ErrorKind::BrokenPipe
@@ -114,12 +114,12 @@ fn heed(written: std::io::Result<()>) {
     }
 }
 
-/// What went wrong and ends the command.
+/// Prints an error that ends the command.
 pub fn error(text: &str) {
     say(ERROR, "error", text);
 }
 
-/// What the library that reads command lines says: an error to stderr, help to stdout. Words of the command line are in it.
+/// Prints clap's message: an error to stderr, help to stdout. It contains words of the command line.
 pub fn of_clap(said: &clap::Error) {
     let text = said.render().ansi().to_string();
     if said.use_stderr() {
@@ -129,20 +129,21 @@ pub fn of_clap(said: &clap::Error) {
     }
 }
 
-/// What makes a result doubtful, or was not done.
+/// Warns about a doubtful result, or a step that was skipped.
 pub fn warning(text: &str) {
     say(WARNING, "warning", text);
 }
 
-/// Whether notes are not wanted.
+/// Whether notes are suppressed.
 static HUSHED: AtomicBool = AtomicBool::new(false);
 
-/// From now on notes are told only if `FATHOM_QUIET=0` asks for them: the program that is imitated writes none.
+/// From now on prints notes only if `FATHOM_QUIET=0` asks for them: the imitated program prints none.
 pub fn hush() {
     HUSHED.store(true, Ordering::Relaxed);
 }
 
-/// What the user may want to know. `FATHOM_QUIET=1` keeps it from those who take any word on stderr for a failure.
+/// Prints information for the user. `FATHOM_QUIET=1` suppresses it for callers who treat any stderr output as a
+/// failure.
 pub fn note(text: &str) {
     let asked = std::env::var_os("FATHOM_QUIET").filter(|value| !value.is_empty());
     if asked.map_or(!HUSHED.load(Ordering::Relaxed), |value| value == "0") {
@@ -150,7 +151,7 @@ pub fn note(text: &str) {
     }
 }
 
-/// A warning that a program which is imitated in a pipeline does not have.
+/// A warning that the imitated program does not print in a pipeline.
 pub fn warning_unless_hushed(text: &str) {
     if HUSHED.load(Ordering::Relaxed) { note(text) } else { warning(text) }
 }
@@ -165,10 +166,10 @@ fn say_coloured(text: &str) {
     let _ = printing::write(&stderr, &adapted(choice, &shown_coloured(text)));
 }
 
-/// A text with its colours, or without.
+/// The text with or without its colours.
 fn adapted(choice: ColorChoice, text: &str) -> Vec<u8> {
     let mut bytes = AutoStream::new(Vec::new(), choice);
-    // Memory takes all.
+    // Writing to memory cannot fail.
     let _ = bytes.write_all(text.as_bytes());
     bytes.into_inner()
 }
@@ -178,17 +179,17 @@ pub fn colour() -> bool {
     AutoStream::choice(&std::io::stdout()) != ColorChoice::Never
 }
 
-/// Columns of the terminal, at most 120, so that text is easy to read; 80 where there is none.
+/// Columns of the terminal, at most 120 for readable text; 80 without a terminal.
 pub fn width() -> usize {
     columns().clamp(40, 120)
 }
 
-/// All columns of the terminal, for tables; 80 where there is none.
+/// All columns of the terminal, for tables; 80 without a terminal.
 pub fn columns() -> usize {
     terminal_size::terminal_size().map_or(80, |(w, _)| usize::from(w.0))
 }
 
-/// A progress line on stderr: what is running now and how much time is left. Nothing where stderr is no terminal.
+/// A progress line on stderr: current step and remaining time. Nothing if stderr is no terminal.
 pub fn progress(phases: u64) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
@@ -201,7 +202,7 @@ pub fn progress(phases: u64) -> ProgressBar {
     bar
 }
 
-/// A progress line for what has no end that is known. Nothing where stderr is no terminal.
+/// A progress line without a known end. Nothing if stderr is no terminal.
 pub fn spinner() -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
@@ -213,7 +214,7 @@ pub fn spinner() -> ProgressBar {
     line
 }
 
-/// Says on a progress line what is running.
+/// Sets the text of a progress line.
 pub fn tell(bar: &ProgressBar, text: &str) {
     bar.set_message(shown(text).into_owned());
 }

@@ -1,5 +1,5 @@
-//! What drop-ins add on stderr after the other program's own output: the percentiles it does not know, which figures are the disk's
-//! and which are memory's, and where the record is.
+//! What drop-ins add on stderr after the imitated output: percentiles, which figures are the disk's and which are
+//! memory's, and where the record is.
 
 use crate::console;
 use crate::run_loop::Finished;
@@ -9,8 +9,8 @@ use fathom_record::{Histogram, OpKind, Phase, Regime, Row, Run};
 use fathom_report::units;
 use std::collections::BTreeMap;
 
-/// What served the figures, and where the run is kept. `remedy` is what keeps memory out of the figures, in the words of the
-/// program that is stood in for.
+/// What served the figures, and where the run is stored. `remedy`: how to keep memory out of the figures, in the
+/// imitated program's terms.
 pub fn say(finished: &Finished, remedy: &str) {
     let mut counts = BTreeMap::new();
     for phase in &finished.run.phases {
@@ -43,7 +43,7 @@ pub fn say(finished: &Finished, remedy: &str) {
     }
 }
 
-/// Percentiles of the latency of every operation of flows, and of every kind of operation of streams, on stderr.
+/// Prints latency percentiles of every flow operation, and of every kind of stream operation, on stderr.
 pub fn latencies(run: &Run) {
     for phase in &run.phases {
         let table = table(&operations(phase));

@@ -1,8 +1,9 @@
-//! What a phase made of flows does to files, in the words of a record: streams say it by their direction, flows by their operations.
+//! What a phase made of flows does to files, in the terms of a record: streams state it by direction, flows by their
+//! operations.
 
 use fathom_workload::{Act, Data, FileSet, FlowOp, Phase, Program, Workload};
 
-/// Every operation of the phase's flows, those inside sequences too.
+/// Every operation of the phase's flows, including those inside sequences.
 pub fn operations(phase: &Phase) -> Vec<&FlowOp> {
     let mut all = Vec::new();
     for thread in phase.groups.iter().flat_map(|g| &g.threads) {
@@ -35,14 +36,14 @@ pub fn write_synchronously(phase: &Phase) -> bool {
     write(phase) && opened_with(phase, writes, |op| op.sync)
 }
 
-/// Whether flows move data, all of it past the page cache: their writes, and where there is none, their reads.
+/// Whether flows move data, all of it past the page cache: judged by their writes, or without any by their reads.
 pub fn go_direct(phase: &Phase) -> bool {
     let direct = |op: &FlowOp| op.direct;
     if write(phase) { opened_with(phase, writes, direct) } else { opened_with(phase, reads, direct) }
 }
 
-/// Whether there are such operations, and all of them find their files opened in such a way. An operation opens a file itself only
-/// if nothing did before: of several that share a slot it may be any.
+/// Whether there are such operations, and all of them find their files opened this way. An operation opens a file only
+/// if none did before: any of those that share a slot may be the one.
 fn opened_with(phase: &Phase, concerned: fn(&FlowOp) -> bool, way: impl Fn(&FlowOp) -> bool) -> bool {
     let mut any = false;
     for thread in phase.groups.iter().flat_map(|g| &g.threads) {
@@ -52,7 +53,7 @@ fn opened_with(phase: &Phase, concerned: fn(&FlowOp) -> bool, way: impl Fn(&Flow
         }
         for op in all.iter().filter(|op| concerned(op)) {
             any = true;
-            // Without a number it is the set's own slot.
+            // Without a number it uses the set's own slot.
             let shares = |o: &&&FlowOp| o.slot == op.slot && (op.slot.is_some() || o.fileset == op.fileset);
             let mut said =
                 all.iter().filter(shares).filter(|o| matches!(o.act, Act::Open | Act::Create)).peekable();
@@ -68,8 +69,8 @@ fn opened_with(phase: &Phase, concerned: fn(&FlowOp) -> bool, way: impl Fn(&Flow
     any
 }
 
-/// The rules of the data that flows write, as far as there are any: that of the sets, or, where a thread has memory of its own, the
-/// zeros that it begins with. What was read into such memory is written from there, too: then it is known only if it is zeros as well.
+/// The rules of the data that flows write, as far as known: the set's, or if a thread has its own memory, that memory's
+/// initial zeros. Data read into such memory is written from there too; then it is known only if it is zeros as well.
 pub fn written_data(workload: &Workload) -> Vec<&Data> {
     let mut found: Vec<&Data> = Vec::new();
     let threads = workload.phases.iter().flat_map(|p| &p.groups).flat_map(|g| &g.threads);

@@ -1,5 +1,5 @@
-//! Files that a command reads because they were named. Nobody else can make it wait for ever: a pipe of another user is not read, and
-//! a lease of another program is waited for a short while.
+//! Input files named on the command line. No other user can block us for ever: another user's pipe is not read, and a
+//! lease of another program is waited for only briefly.
 
 use crate::output::is_our_link;
 use fathom_state::trust::user;
@@ -13,13 +13,14 @@ use std::time::{Duration, Instant};
 
 /// f_type of procfs.
 const PROC: i64 = 0x9fa0;
-/// Where a file can be without end, and reading it can take something away: also of sysfs, tracefs and debugfs.
+/// File systems whose files may be endless, or change when read: also sysfs, tracefs and debugfs.
 const OF_THE_KERNEL: [i64; 4] = [PROC, 0x6265_6572, 0x7472_6163, 0x6462_6720];
 
-/// How long a program may take to give its lease back. A file server needs milliseconds.
+/// How long another program may take to release its lease; a file server needs milliseconds.
 const LEASE: Duration = Duration::from_secs(2);
 
-/// Opens a file, a pipe of this user or root, or a block device. A link that others can change leads to nothing but plain files.
+/// Opens a file, a pipe of this user or root, or a block device. A link that other users can change is followed only to
+/// plain files.
 pub fn open(path: impl AsRef<Path>) -> Result<File> {
     let path = path.as_ref();
     let (file, is_bent) = match at_once(path, false, libc::O_NOFOLLOW) {
@@ -35,7 +36,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<File> {
         ));
     }
     if kind.is_file() || kind.is_dir() {
-        // What is read there may come from the kernel, for as long as it lives.
+        // The kernel may provide such data without end.
         if of != PROC {
             fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
         }
@@ -52,11 +53,11 @@ pub fn open(path: impl AsRef<Path>) -> Result<File> {
     if kind.is_char_device() && !is_stdin(&about) && !is_null(&about) {
         return Err(Error::other("it is a device, and a file or a pipe is expected"));
     }
-    // As anybody opens it: a drive waits for its disc.
+    // Opened without O_NONBLOCK, so that a drive waits for its disc.
     File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 
-/// A pipe without a writer would be at its end.
+/// Without a writer, reading a pipe gives end-of-file.
 fn wait_for_writer(pipe: &File) -> Result<()> {
     let mut asked = libc::pollfd { fd: pipe.as_raw_fd(), events: libc::POLLIN, revents: 0 };
     // SAFETY: one open descriptor, in a structure that lives through the call.
@@ -88,19 +89,17 @@ fn at_once(path: &Path, write: bool, flags: i32) -> Result<File> {
     }
 }
 
-/// Opens it, and closes it again: whether it can be, and what it is.
+/// Opens and closes a file to check access and type.
 pub fn look(path: &Path, write: bool) -> Result<Metadata> {
     at_once(path, write, 0)?.metadata()
 }
 
-/// What a file holds.
 pub fn read(path: impl AsRef<Path>) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Likewise, as text.
 pub fn read_to_string(path: impl AsRef<Path>) -> Result<String> {
     let mut text = String::new();
     open(path)?.read_to_string(&mut text).map_err(|e| match e.kind() {

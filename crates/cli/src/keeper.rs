@@ -1,4 +1,4 @@
-//! What keeps a run while it is measured: phase by phase in the store, and at the end what could not be stored in time.
+//! Stores a run while it is measured: phase by phase, and at the end what could not be stored in time.
 
 use crate::line::Common;
 use crate::{console, state};
@@ -6,22 +6,22 @@ use fathom_record::store::new_run_id;
 use fathom_record::{Phase, Run, Store, StoreError};
 use std::time::Duration;
 
-/// Keeps the run in the store, as far as that is wanted and possible. The measurement goes on where a store fails, and what is missing is stored at
-/// its end if that can be done then; a run that is not kept where it was to be is no success.
+/// Stores the run as far as wanted and possible. The measurement continues if the store fails, and what is missing is
+/// stored at the end if possible; a run that is not stored where it should be is no success.
 pub struct Keeper {
     store: Option<Store>,
-    /// A phase could not be stored. No other is tried before the end: a store that is locked would be waited for every time.
+    /// A phase could not be stored. No further attempt is made before the end: each one would wait for the store's
+    /// lock.
     behind: bool,
 }
 
 impl Keeper {
-    /// Begins the run in the store. Another may have got the same id, which is not drawn from many where they begin in the same moment: then
-    /// this one gets a new one.
+    /// Begins the run in the store. Runs that begin at the same time may get the same id; then this one gets a new one.
     pub fn open(common: &Common, run: &mut Run) -> Self {
         Self::begin(reach(common), common, run)
     }
 
-    /// The same in a store that was reached, or not.
+    /// The same in a store that was opened, or failed to open.
     pub fn begin(store: Option<anyhow::Result<Store>>, common: &Common, run: &mut Run) -> Self {
         let Some(store) = store else { return Self { store: None, behind: false } };
         let opened = store.and_then(|mut store| {
@@ -33,7 +33,7 @@ impl Keeper {
             Err(e) => {
                 let told =
                     format!("this run will not be kept, and its figures are only in what is printed: {e:#}");
-                // Where no store was named, and there is none, none may be expected.
+                // If no store was named and there is none, none is expected.
                 if state::store_is_named(common.store.as_deref()) {
                     console::incomplete(&told);
                 } else {
@@ -56,10 +56,10 @@ impl Keeper {
         }
     }
 
-    /// Whether the run is in the store.
+    /// Returns whether the run is in the store.
     pub fn close(self, run: &Run) -> bool {
         let Some(mut store) = self.store else { return false };
-        // Of a phase that is there already only what is new is written.
+        // Of a phase already stored, only what is new is written.
         let missing = if self.behind { run.phases.as_slice() } else { &[] };
         let done = missing
             .iter()
@@ -79,7 +79,7 @@ impl Keeper {
     }
 }
 
-/// The store that runs are kept in, if they are to be.
+/// Opens the store if runs are to be stored.
 pub fn reach(common: &Common) -> Option<anyhow::Result<Store>> {
     (!common.no_store).then(|| state::store(common.store.as_deref()))
 }
@@ -89,7 +89,7 @@ fn begin(store: &mut Store, run: &mut Run) -> Result<(), StoreError> {
     for _ in 1..MOST_TRIES {
         match store.begin(run) {
             Err(StoreError::Exists { .. }) => {
-                // Ids differ from one 4096th of a second to the next.
+                // Ids have a resolution of 1/4096 second.
                 std::thread::sleep(Duration::from_micros(250));
                 run.id = new_run_id(jiff::Timestamp::now(), std::process::id());
             }
@@ -135,7 +135,7 @@ mod tests {
             ..Run::default()
         };
         let mut keeper = Keeper::open(&common, &mut run);
-        // One that began in the same moment.
+        // One that began at the same time.
         let mut other = run.clone();
         let other_keeper = Keeper::open(&common, &mut other);
         assert!(other_keeper.store.is_some() && other.id != run.id, "{}", other.id);
@@ -143,7 +143,7 @@ mod tests {
         run.phases.push(phase(0));
         keeper.phase(&run.id, &run.phases[0]);
         run.phases.push(phase(1));
-        // The store refuses it; then it would take the next one, which is not tried.
+        // The store refuses it; the next one is then not tried.
         keeper.phase("20990101T000000-000000", &run.phases[1]);
         assert!(keeper.behind);
         run.phases.push(phase(2));

@@ -1,9 +1,10 @@
-//! The programs `fathom` and `fathom-mpi`: read the command line, run the command, set the exit code. Composition and nothing else: this
-//! is the only place where executors, dialects, the store and reports meet. A library only so that `fathom-mpi`, which is built apart
-//! because it needs MPI, can use it: [`main`] is `fathom`, [`ranks`] is what many hosts do together.
+//! The programs `fathom` and `fathom-mpi`: read the command line, run the command, set the exit code. This is the only
+//! place where executors, dialects, the store and reports meet. A library only because `fathom-mpi`, which needs MPI,
+//! is built separately: [`main`] is `fathom`, [`ranks`] is what several hosts do together.
 //!
-//! Exit codes: 0 done, 1 a check failed or the answer is "worse", 2 usage or bad input, 3 the run could not be completed (what
-//! was measured is kept), 128 + signal after a signal. Drop-ins use the exit codes of the program they stand in for.
+//! Exit codes: 0 done, 1 a check failed or the answer is "worse", 2 usage or bad input, 3 the run could not be
+//! completed (what was measured is stored), 128 + signal after a signal. Drop-ins use the exit codes of the program
+//! they imitate.
 
 mod begun;
 mod cold;
@@ -34,11 +35,11 @@ mod sweeper;
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
-/// The program `fathom`.
+/// The program `fathom`; returns its exit code.
 #[must_use]
 pub fn main() -> ExitCode {
     let code = command();
-    // What a gate or a signal says goes first.
+    // The exit code of a gate or a signal takes precedence.
     let is_lost = code == ExitCode::SUCCESS && console::is_incomplete();
     if is_lost { ExitCode::from(exit::FAILED) } else { code }
 }
@@ -82,7 +83,7 @@ fn command() -> ExitCode {
     }
 }
 
-/// An error and what caused it; a cause that stands in the words above it is not told again.
+/// An error and its causes; skips a cause already contained in the text above it.
 fn told(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {
@@ -95,8 +96,8 @@ fn told(error: &anyhow::Error) -> String {
     text
 }
 
-/// Runs a drop-in that is called by the name of its program, through a link, or as a command without options of ours. Building our whole
-/// command line would take longer than a short job of fio.
+/// Runs a drop-in invoked by its program's name, through a link, or as a command without our options. Building our
+/// whole command line would take longer than a short fio job.
 fn drop_in(words: &[OsString]) -> Option<ExitCode> {
     let name = |word: &OsString| std::path::Path::new(word).file_name().map(|name| name.to_owned());
     let ours = |word: &OsString| {
@@ -117,7 +118,7 @@ fn drop_in(words: &[OsString]) -> Option<ExitCode> {
     };
     run(&linked, "", &words[1..]).or_else(|| {
         let (program, args) = words.get(1..)?.split_first()?;
-        // Two dashes at the beginning end our own options.
+        // A leading `--` ends our own options.
         let is_ended = args.first().is_some_and(|word| word == "--");
         if is_ended || args.iter().any(ours) { None } else { run(program, "fathom ", args) }
     })

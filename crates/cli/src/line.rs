@@ -1,4 +1,4 @@
-//! The command line, one definition an option: parsing and help come from it.
+//! The command line, one definition per option for parsing and help.
 
 mod shown;
 
@@ -73,7 +73,7 @@ pub struct Common {
 }
 
 impl Common {
-    /// With the conditions of one command.
+    /// Adds the conditions of one command.
     pub fn under(&self, conditions: &Conditions) -> Self {
         Self { cold: conditions.cold, ..self.clone() }
     }

@@ -1,4 +1,4 @@
-//! The program `fathom`; all of it is in the library beside this file.
+//! The program `fathom`; the code is in the library beside this file.
 
 use std::process::ExitCode;
 

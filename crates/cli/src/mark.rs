@@ -1,22 +1,20 @@
-//! What a sweep or a comparison writes on the runs it makes, so that lists and reports can tell them: a label, and in the environment
-//! under which settings they ran and what place they have in the order.
+//! The mark of a sweep or a comparison on its runs, for lists and reports: a label, and an entry in the environment
+//! with the settings and the position in the order.
 
 use fathom_record::{Doubt, Run, Status};
 use std::sync::Arc;
 
-/// The code of the doubt that stands on a run that was spoiled.
+/// Doubt code of a spoiled run.
 const SPOILED: &str = "disturbed";
 
-/// The mark.
 #[derive(Clone, Default)]
 pub struct Mark {
-    /// Takes the place of the run's label.
+    /// Replaces the run's label.
     pub label: String,
-    /// Under which name it stands in the environment: "sweep", "comparison".
+    /// Key in the environment: "sweep", "comparison".
     pub key: &'static str,
-    /// What stands there.
     pub value: serde_json::Value,
-    /// Asked when the run is over and before its end is stored: what makes it worthless, if anything does.
+    /// Called when the run is over and before its end is stored; returns what invalidates it, if anything does.
     pub spoils: Option<Arc<dyn Fn() -> Option<String> + Send + Sync>>,
 }
 
@@ -27,7 +25,7 @@ impl std::fmt::Debug for Mark {
 }
 
 impl Mark {
-    /// Puts it on a run that begins.
+    /// Marks a run that begins.
     pub fn put_on(&self, run: &mut Run) {
         run.label.clone_from(&self.label);
         if let Some(environment) = run.environment.as_object_mut() {
@@ -40,7 +38,7 @@ impl Mark {
         run.doubts.iter().find(|d| d.code == SPOILED).map(|d| d.sentence.as_str())
     }
 
-    /// A run that was spoiled says so itself: whoever reads it from the store later must not count it either.
+    /// Marks a spoiled run, so that later readers of the store do not count it either.
     pub fn close(&self, run: &mut Run) {
         let Some(why) = self.spoils.as_ref().and_then(|spoils| spoils()) else { return };
         run.doubts.push(Doubt { code: SPOILED.into(), phase: None, sentence: why.clone() });

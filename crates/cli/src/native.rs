@@ -1,11 +1,11 @@
-//! Reads a workload file of the native format; its errors name the word that was probably meant. Where the text comes from
-//! and what becomes of the workload is the commands' matter.
+//! Parses a native workload file; errors suggest the word that was probably meant. The commands supply the text and use
+//! the workload.
 
 use crate::exit::Usage;
 use fathom_dialects::filebench::nearest;
 use fathom_workload::{Diagnostic, Workload};
 
-/// Reads the text of the file `name`.
+/// Parses the text of the file `name`.
 pub fn read(name: &str, text: &str) -> Result<Workload, Usage> {
     if text.trim().is_empty() {
         return Err(Usage(format!(
@@ -15,13 +15,13 @@ pub fn read(name: &str, text: &str) -> Result<Workload, Usage> {
     Workload::from_toml(text).map_err(|wrong| Usage(with_hint(wrong).render(name, text)))
 }
 
-/// What the reader of TOML says where `[a.b]` stands and `[[a]]`, which begins each element of a list, does not.
+/// The TOML parser's error if `[a.b]` is used without `[[a]]`, which begins each element of a list.
 const NO_ELEMENT: &str = "invalid type: map, expected a sequence";
 
-/// What it says of a key that is there twice, and of `[[a]]` after `[a.b]` under a misspelt `[[a]]`.
+/// Its error for a duplicate key, and for `[[a]]` after `[a.b]` under a misspelt `[[a]]`.
 const TWICE: &str = "duplicate key";
 
-/// The reader of TOML names the word it does not know first and those that may stand there after it, each between backticks.
+/// The TOML parser names the unknown word first and then the valid ones, each between backticks.
 fn with_hint(mut wrong: Diagnostic) -> Diagnostic {
     let mut words = wrong.message.split('`').skip(1).step_by(2);
     if wrong.message.starts_with("unknown ")

@@ -1,5 +1,5 @@
-//! Watching the block layer beside a run: the best source that this user may use, started when a phase's clock starts and stopped
-//! when all it did is done. Observe watches, record analyses, the engine knows its own calls; here they meet.
+//! Observes the block layer during a run: uses the best source available to this user, started with a phase's clock and
+//! stopped when all its work is done. Observe watches, record analyses, the engine knows its own calls; they meet here.
 
 use crate::console;
 use crate::exit::Usage;
@@ -45,11 +45,11 @@ pub enum Observe {
 
 /// Names of [`Observe`], for messages.
 const WORDS: &str = "auto, events, bpf, tracefs, full, counters or none";
-/// Where drop-ins, whose command line is another program's, are told how closely to watch.
+/// Sets the level of observation for drop-ins, whose command line is another program's.
 const VARIABLE: &str = "FATHOM_OBSERVE";
 
 impl Observe {
-    /// What was asked for: by the option, else by the environment.
+    /// The requested level: by the option, else by the environment.
     pub fn wished(option: Option<Self>) -> Result<Self, Usage> {
         let Some(text) = std::env::var_os(VARIABLE).filter(|t| option.is_none() && !t.is_empty()) else {
             return Ok(option.unwrap_or_default());
@@ -59,41 +59,40 @@ impl Observe {
     }
 }
 
-/// Calls noted of each worker, and requests kept of a phase, for the join: 2.6 MB of memory a worker, and 48 MB.
+/// Calls per worker and requests per phase kept for the join: 2.6 MB of memory per worker, and 48 MB.
 const CALLS_PER_WORKER: usize = 1 << 16;
 const MOST_KEPT: usize = 1 << 20;
-/// iostat-style rows are of this length; of long phases several are joined.
+/// Length of an iostat-style row; long phases merge several.
 const ROW_NS: u64 = 100_000_000;
 
-/// Watches the phases of one run.
 pub struct Observer {
     wish: Observe,
     source: Source,
-    /// Requests a second that the last phase had: rings are made to hold them.
+    /// Requests per second in the last phase; sizes the rings.
     rate: u64,
 }
 
 enum Source {
-    /// Counted in the kernel; the programs are loaded for the devices of a phase.
+    /// Counted in the kernel by BPF programs loaded for the devices of a phase.
     Kernel(Kernel),
-    /// Made in the background while files are prepared.
+    /// Set up in the background while files are prepared.
     Coming(Coming),
     Events(Instance),
     Counters,
     Nothing,
 }
 
-/// How far the programs are that count in the kernel.
+/// State of the BPF programs that count.
 enum Kernel {
     NotAsked,
-    /// In the background, while files are prepared.
+    /// In the background while files are prepared.
     Loading(JoinHandle<Result<Programs, WatchError>>),
     Loaded(Box<Programs>),
 }
 
 impl Observer {
-    /// Begins to prepare for what was asked. Says once what is missing. `device`: whether there is anything to watch; `small`: whether
-    /// it is over before all of it could be watched.
+    /// Starts to prepare what was requested. Reports once what is missing. `device`: whether there is anything to
+    /// observe; `small`: whether the run is over before full observation could start.
     pub fn new(
         option: Option<Observe>,
         engine: &mut Engine,
@@ -143,7 +142,7 @@ impl Observer {
         Ok(Self { wish, source, rate: 0 })
     }
 
-    /// A phase on these devices comes up. Nothing is watched where nothing lies on a device.
+    /// Prepares a phase on these devices. Nothing is observed if the files are on no device.
     pub fn phase(&mut self, stack: &DeviceStack) -> PhaseWatch<'_> {
         let devices = watched(stack);
         if devices.is_empty() {
@@ -168,7 +167,7 @@ impl Observer {
         {
             self.source = kernel.made_for(&devices);
         }
-        // Requests are told for the whole disk; the file system counts from where its partition begins.
+        // Requests have positions on the whole disk; the file system counts from its partition's start.
         let top = stack.tops().next();
         let start = top
             .filter(|d| d.kind == DeviceKind::Partition)
@@ -176,7 +175,7 @@ impl Observer {
         PhaseWatch { observer: self, devices, start, restart: Arc::default(), running: Running::Nothing }
     }
 
-    /// Has what was set up taken down; that is not waited for.
+    /// Tears down in the background.
     pub fn leave(self) {
         match self.source {
             Source::Events(instance) => instance.remove_meanwhile(),
@@ -191,7 +190,7 @@ impl Observer {
 }
 
 impl Kernel {
-    /// Programs for these devices, or what is used where they cannot count.
+    /// Programs for these devices, or the fallback if they cannot count.
     fn made_for(self, devices: &[Watched]) -> Source {
         if !Programs::can_count(devices) {
             return by_events();
@@ -210,7 +209,7 @@ impl Kernel {
         }
     }
 
-    /// They begin to count. The kernel may not take them: then there are the events.
+    /// Starts counting. If the kernel rejects the programs, events are used.
     fn start(self) -> Result<Counting, WatchError> {
         let failed = || WatchError::Thread("failed".into());
         let programs = match self {
@@ -236,13 +235,12 @@ fn give_up(why: &WatchError) {
     console::note(&format!("{why}. The devices' counters are used instead"));
 }
 
-/// One phase's watching.
 pub struct PhaseWatch<'a> {
     observer: &'a mut Observer,
     devices: Vec<Watched>,
-    /// First sector of the file system on the device that is watched.
+    /// First sector of the file system on the observed device.
     start: u64,
-    /// When counting began anew after a warm-up, ns of CLOCK_MONOTONIC; 0 if it did not.
+    /// When counting restarted after a warm-up, CLOCK_MONOTONIC in ns; 0 if it did not.
     restart: Arc<AtomicU64>,
     running: Running,
 }
@@ -254,7 +252,6 @@ enum Running {
     Counters(CounterRows, Option<(OwnGroup, GroupCounters)>),
 }
 
-/// What was seen.
 #[derive(Default)]
 pub struct Seen {
     pub layer: Option<BlockLayer>,
@@ -263,7 +260,7 @@ pub struct Seen {
     first_sector: u64,
 }
 
-/// Takes the events, on the observer's thread.
+/// Processes the events on the observer thread.
 pub struct Analyst {
     analysis: Analysis,
     keeper: Option<Keeper>,
@@ -281,7 +278,8 @@ impl Sink for Analyst {
                 keeper.restart(from);
             }
         }
-        // Who put a request into the scheduler's queue has been remembered by now, and without queueing that is all it is for.
+        // The submitter of an inserted request has been recorded by now; without queueing an insert event has no other
+        // use.
         if event.action == BlockAction::Insert && self.keeper.is_none() {
             return;
         }
@@ -367,7 +365,7 @@ impl PhaseWatch<'_> {
             .map_or(Running::Nothing, |rows| Running::Counters(rows, group))
     }
 
-    /// The warm-up is over: what counts begins now.
+    /// The warm-up is over; counting begins.
     pub fn counting(&mut self) {
         self.restart.store(monotonic_ns(), Ordering::Relaxed);
         match &self.running {
@@ -377,7 +375,6 @@ impl PhaseWatch<'_> {
         }
     }
 
-    /// All is done.
     pub fn end(mut self) -> Seen {
         match std::mem::replace(&mut self.running, Running::Nothing) {
             Running::Nothing => Seen::default(),
@@ -437,7 +434,7 @@ fn of_counters(rows: CounterRows) -> BlockLayer {
     }
 }
 
-/// What our own control group moved of it on the devices: the rest of their counters is other programs'.
+/// What our own control group moved on the devices; the rest of the counters belongs to other programs.
 fn of_group((group, before): &(OwnGroup, GroupCounters), devices: &[Watched]) -> Option<String> {
     let moved = cgroup::moved(before, &group.read()?);
     let sum = |figure: fn(&GroupIo) -> u64| -> u64 {
@@ -454,7 +451,7 @@ fn of_group((group, before): &(OwnGroup, GroupCounters), devices: &[Watched]) ->
 }
 
 impl Seen {
-    /// CPU time that watching took.
+    /// CPU time of the observer.
     pub fn observer_cpu_ns(&self) -> u64 {
         self.layer.as_ref().map_or(0, |layer| layer.observer_cpu_ns)
     }
@@ -485,9 +482,9 @@ impl Seen {
             findings::of(&Facts { phase, repetition, asked, environment, attributes, joined });
     }
 
-    /// Calls and requests joined, where the file system tells where its files lie.
+    /// Joins calls and requests, if the file system reports where its files lie.
     fn joined(&self, calls: Calls, stack: &DeviceStack) -> Option<Joined> {
-        // One file system on one device; btrfs has addresses of its own, and of a pool nobody knows which device it was.
+        // One file system on one device; btrfs has its own addresses, and in a pool the device is unknown.
         let single =
             stack.tops().count() == 1 && !["btrfs", "zfs", "bcachefs"].contains(&stack.file_system());
         if !single || calls.calls.is_empty() {
@@ -498,7 +495,8 @@ impl Seen {
         if layout.is_empty() || layout.unknown() > 0 {
             return None;
         }
-        // Calls after the last kept request, or requests after the last noted call, have no counterpart: only what both saw counts.
+        // Calls after the last kept request, or requests after the last noted call, have no counterpart: only what both
+        // cover counts.
         let last_call = calls.calls.last().map_or(0, |c| c.start_ns.saturating_add(c.latency_ns));
         let last_request = self.kept.last().map_or(0, |k| k.issued_ns);
         let end = match (calls.dropped > 0, self.passed_over > 0) {

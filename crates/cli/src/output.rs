@@ -1,6 +1,6 @@
-//! Files that a command writes because they were named: whole or not at all. What is written lies beside its place, under a name that nobody
-//! can foresee, until it is complete; then it is renamed. A link is not written through, and a file that came into being meanwhile is not
-//! overwritten unless that was asked for.
+//! Output files named on the command line: complete or not at all. Data goes to a file with an unpredictable name
+//! beside the target, which is renamed when complete. Links are not written through, and a file that appears meanwhile
+//! is overwritten only if requested.
 
 use crate::state;
 use anyhow::{Context as _, bail};
@@ -15,17 +15,17 @@ use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _}
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Permissions before the umask takes its share, as for any new file.
+/// Permissions before the umask, as for any new file.
 const MODE: u32 = 0o666;
 
-/// Writes a file; one that is there is replaced only if `replace` says so.
+/// Writes a file; replaces an existing one only if `replace` is set.
 pub fn put(path: &Path, contents: impl AsRef<[u8]>, replace: bool) -> anyhow::Result<()> {
     let mut whole = Whole::begin(path, replace)?;
     whole.file().write_all(contents.as_ref()).with_context(|| unwritten(path))?;
     whole.finish()
 }
 
-/// A file that has its name when it is finished. Dropped before, it is gone.
+/// A file that gets its name when finished, and is removed if dropped before.
 pub struct Whole<'p> {
     place: Place,
     path: &'p Path,
@@ -34,12 +34,12 @@ pub struct Whole<'p> {
 
 enum Place {
     Beside(Box<Beside>),
-    /// A pipe or a device: there is nothing to replace, and its name must stay what it is.
+    /// A pipe or a device: nothing to replace, and its name must stay.
     Stream(File),
 }
 
 impl<'p> Whole<'p> {
-    /// One that will replace what is there only if `replace` says so.
+    /// Will replace an existing file only if `replace` is set.
     pub fn begin(path: &'p Path, replace: bool) -> anyhow::Result<Self> {
         let found = path.symlink_metadata().map(|about| about.file_type()).ok();
         let place = match found.filter(|found| replace && !found.is_file()) {
@@ -52,7 +52,6 @@ impl<'p> Whole<'p> {
         Ok(Self { place, path, replace })
     }
 
-    /// What is written to.
     pub fn file(&mut self) -> &mut File {
         match &mut self.place {
             Place::Beside(beside) => &mut beside.file,
@@ -63,7 +62,7 @@ impl<'p> Whole<'p> {
     /// Gives it its name.
     pub fn finish(self) -> anyhow::Result<()> {
         let Place::Beside(mut beside) = self.place else { return Ok(()) };
-        // A network file system may find only now that there is no room.
+        // A network file system may report a full disk only now.
         let done = beside.file.sync_all().and_then(|()| beside.take_the_name(self.path, self.replace));
         done.with_context(|| unwritten(self.path))
     }
@@ -73,12 +72,12 @@ fn unwritten(path: &Path) -> String {
     format!("cannot write {}", path.display())
 }
 
-/// A file under a name that nobody can foresee, in the directory that the other is to be in; gone if it does not get that name. The next run
-/// removes what a killed one left.
+/// A file with an unpredictable name in the target's directory; removed unless renamed. The next run removes what a
+/// killed one left.
 struct Beside {
     file: File,
     path: PathBuf,
-    /// Removes it if it still has that name when this is dropped.
+    /// Removes it on drop if it still has that name.
     _ledger: Ledger,
 }
 
@@ -92,7 +91,7 @@ impl Beside {
                 Ok(file) => return Ok(Self { file, path: beside, _ledger: ledger }),
                 Err(EngineError::File { error, .. }) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(EngineError::File { error, .. }) => return Err(error),
-                // A home that cannot be written: nothing is noted for the next run.
+                // The home directory is not writable: nothing is recorded for the next run.
                 Err(EngineError::Journal { .. }) => ledger = Ledger::nowhere(),
                 Err(e) => return Err(Error::other(e)),
             }
@@ -105,7 +104,7 @@ impl Beside {
             std::fs::rename(from, to)?;
         } else {
             match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-                // The file system does not know of it; a second name it may.
+                // The file system does not support the flag; it may support hard links.
                 Err(Errno::INVAL | Errno::NOSYS) => {
                     std::fs::hard_link(from, to)?;
                     std::fs::remove_file(from)?;
@@ -113,7 +112,7 @@ impl Beside {
                 renamed => renamed?,
             }
         }
-        // Whoever owns the directory may have exchanged it before it moved.
+        // The directory's owner may have replaced it before the rename.
         let numbers = |about: std::fs::Metadata| (about.dev(), about.ino());
         if here(path).symlink_metadata().map(numbers)? != self.file.metadata().map(numbers)? {
             return Err(Error::other("something else lies there now"));
@@ -122,14 +121,15 @@ impl Beside {
     }
 }
 
-/// Whether it is a symbolic link that leads where this user or root has it lead.
+/// Whether a symbolic link is controlled by this user or root.
 pub fn is_our_link(path: &Path) -> bool {
     let is_ours = |uid: u32| uid == 0 || uid == trust::user();
     path.symlink_metadata().is_ok_and(|about| about.is_symlink() && is_ours(about.uid()))
         && trust::is_in_our_directory(path)
 }
 
-/// Opens a file that grows while a command goes on, and is there from the beginning. One that exists is overwritten only if `replace` says so.
+/// Opens a file that exists from the start and grows during a command. Overwrites an existing one only if `replace` is
+/// set.
 pub fn begin_now(path: &Path, replace: bool) -> std::io::Result<Patient> {
     if replace { open_now(path) } else { create(path).map(Patient) }
 }
@@ -138,17 +138,16 @@ fn create(path: &Path) -> std::io::Result<File> {
     File::options().write(true).create_new(true).mode(MODE).open(path)
 }
 
-/// A file that is written while a command goes on. A pipe waits for its reader, as it should, but not against a signal that asks for the end.
+/// A file written during a command. A write to a pipe waits for its reader, but not after a signal asks for the end.
 #[derive(Debug)]
 pub struct Patient(File);
 
 impl Patient {
-    /// It.
     pub fn file(&self) -> &File {
         &self.0
     }
 
-    /// Whether its name still leads to it. Of pipes and devices nothing stays under a name.
+    /// Whether its name still leads to it. Pipes and devices leave nothing under a name.
     pub fn is_at(&self, path: &Path) -> bool {
         let numbers = |about: std::fs::Metadata| (about.dev(), about.ino());
         let Ok(ours) = self.0.metadata() else { return false };
@@ -176,8 +175,9 @@ impl Write for Patient {
     }
 }
 
-/// Opens a file that is written while a command goes on, as another program would: made if it is not there, cut if it is. A link is followed if
-/// this user or root put it there (`/dev/stdout` is one): the directory, too, is theirs, for others move links and give them second names.
+/// Opens a file that is written during a command as other programs do: created if missing, else truncated. A link is
+/// followed if this user or root made it (`/dev/stdout` is one) and owns its directory, since other users can move and
+/// hard-link links.
 pub fn open_now(path: &Path) -> std::io::Result<Patient> {
     let Ok(about) = path.symlink_metadata() else { return create(path).map(Patient) };
     if about.is_file() {
@@ -201,12 +201,12 @@ pub fn open_now(path: &Path) -> std::io::Result<Patient> {
     }
     match path.metadata() {
         Ok(about) if !about.is_file() => open_as_it_is(path, 0).map(Patient),
-        // Where it leads, as it is there now.
+        // Its current target.
         _ => open_now(&path.canonicalize()?),
     }
 }
 
-/// Opens a pipe with a reader, or a character device; writing waits for the reader, as it should.
+/// Opens a pipe that has a reader, or a character device; writes wait for the reader.
 fn open_stream(path: &Path) -> std::io::Result<File> {
     let file = open_as_it_is(path, libc::O_NOFOLLOW)?;
     let flags = rustix::fs::fcntl_getfl(&file)?;
@@ -214,7 +214,7 @@ fn open_stream(path: &Path) -> std::io::Result<File> {
     Ok(file)
 }
 
-/// Likewise; nothing is waited for.
+/// The same without waiting.
 fn open_as_it_is(path: &Path, flags: i32) -> std::io::Result<File> {
     let file = File::options().write(true).custom_flags(flags | libc::O_NONBLOCK).open(path);
     let file = file.map_err(|e| match e.raw_os_error() {

@@ -1,5 +1,5 @@
-//! Bytes for stdout and stderr. A pipe that is full waits for its reader, as it should, but not against a signal that asks for the end: whoever
-//! reads it may be another user, and never go on.
+//! Output to stdout and stderr. A full pipe waits for its reader, but not after a signal asks for the end: the reader
+//! may be another user's program and never continue.
 
 use fathom_engine::interrupted_by;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -9,17 +9,16 @@ use std::io::{Error, Result};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// What a pipe takes without waiting when it says that it takes something.
+/// Bytes a pipe takes without blocking when poll reports it writable.
 const AT_ONCE: usize = 4096;
-/// How often is looked whether a signal came, ns.
+/// Polling interval for signals, ns.
 const LOOK: i64 = 100_000_000;
-/// How long after a signal a reader is waited for.
+/// How long to wait for a reader after a signal.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// When it was first seen that a signal came.
+/// When a signal was first noticed.
 static SIGNALLED: OnceLock<Instant> = OnceLock::new();
 
-/// Writes all of it.
 pub fn write(to: impl AsFd, mut bytes: &[u8]) -> Result<()> {
     let to = to.as_fd();
     while !bytes.is_empty() {
@@ -39,7 +38,7 @@ fn wait_for_room(to: BorrowedFd<'_>) -> Result<()> {
         let least = Timespec { tv_sec: 0, tv_nsec: LOOK };
         match poll(&mut asked, Some(&least)) {
             Ok(0) | Err(Errno::INTR) => {}
-            // An error is told by the write.
+            // The write reports the error.
             _ => return Ok(()),
         }
         if interrupted_by().is_some() && SIGNALLED.get_or_init(Instant::now).elapsed() > PATIENCE {

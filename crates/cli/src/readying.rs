@@ -1,6 +1,6 @@
-//! What a phase finds when it begins, after the steps before it: files without holes where it reads, and a page cache as the workload
-//! wants it. Observe looks, the engine acts; here they meet. What was found and intended goes into the record; what the page cache
-//! really holds is measured at the start itself (`run_loop`).
+//! State of files when a phase begins, after the steps before it: no holes where it reads, and the page cache as the
+//! workload wants it. Observe looks, the engine acts; they meet here. The record gets what was found and intended; the
+//! actual content of the page cache is measured at the start itself (`run_loop`).
 
 use crate::{cold, run_loop};
 use fathom_engine::{Engine, EngineError, interrupted_by};
@@ -18,7 +18,6 @@ pub struct Ready {
 }
 
 impl Ready {
-    /// Enters it in the record.
     pub fn note_in(self, repetition: &mut Repetition) {
         repetition.extents = self.extents;
         repetition.cache = self.cache;
@@ -26,7 +25,7 @@ impl Ready {
     }
 }
 
-/// Makes everything ready for a phase; `reach` is how far the user wants files made cold that the workload leaves as they are found. A
+/// Prepares everything for a phase; `reach` is how far to make files cold if the workload leaves the cache as found. A
 /// signal ends it early.
 pub fn ready(
     engine: &mut Engine,
@@ -38,7 +37,7 @@ pub fn ready(
     let extents = without_holes(engine, workload, phase)?;
     let wanted = reach.is_some() && cold::may_be(phase);
     let (cache, cold) = match phase.cache {
-        // A step before it read the files for that: whether they stayed is to be judged.
+        // A previous step read the files to warm them: check that they stayed cached.
         CacheState::AsFound if !wanted && warmed(phase) => (CacheIntent::Warm, None),
         CacheState::AsFound if !wanted => (CacheIntent::AsFound, None),
         CacheState::Warm => {
@@ -53,7 +52,7 @@ pub fn ready(
     Ok(Ready { extents, cache, cold })
 }
 
-/// Whether the phase only reads through the page cache, and all that it reads was read for that right before.
+/// Whether the phase only reads through the page cache, and a step just before read all of those files.
 fn warmed(phase: &Phase) -> bool {
     let streams = || run_loop::streams(std::iter::once(phase));
     let of_it = |set: &str| {
@@ -63,8 +62,8 @@ fn warmed(phase: &Phase) -> bool {
     matches!(phase.before.last(), Some(Action::Warm(set)) if of_it(set))
 }
 
-/// Looks at what will be read, and fills what is no data if that is wanted and the files are ours. `None` where nothing is read or the
-/// file system does not tell. Files without a hole, the ordinary ones, cost a microsecond or two each.
+/// Inspects the files to be read, and fills their holes if wanted and the files are ours. `None` if nothing is read or
+/// the file system does not report extents. A file without holes, the usual case, costs a microsecond or two.
 fn without_holes(
     engine: &mut Engine,
     workload: &Workload,
@@ -86,8 +85,8 @@ fn without_holes(
     Ok(Some(found.extents))
 }
 
-/// What a phase that only writes finds: nothing (a first write), holes, extents never written, or data (a rewrite). It costs
-/// differently.
+/// What a phase that only writes finds: nothing (a first write), holes, unwritten extents, or data (a rewrite). Their
+/// costs differ.
 fn before_writing(engine: &Engine, workload: &Workload, phase: &Phase) -> Option<Extents> {
     let written = engine.regions_written(workload, phase);
     if written.is_empty() {

@@ -1,5 +1,5 @@
-//! The run loop: executes a workload phase by phase and makes the record of it. Around each phase it reads what the kernel
-//! counted and what lay in the page cache, and stores the phase before the next one starts, so that nothing measured is lost.
+//! The run loop: executes a workload phase by phase and records it. Reads kernel counters and page cache residency
+//! around each phase, and stores the phase before the next one starts, so that no measurement is lost.
 
 mod described;
 mod left;
@@ -30,7 +30,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// What a run is called and where it happens.
+/// Name and place of a run.
 pub struct Head {
     pub label: String,
     pub dialect: String,
@@ -40,49 +40,50 @@ pub struct Head {
     pub started: jiff::Zoned,
 }
 
-/// Hears of every phase as it begins and ends.
+/// Follows every phase as it begins and ends.
 pub trait Listener {
-    /// A phase begins (outside its clock).
+    /// A phase begins, before its clock starts.
     fn begins(&mut self, _phase: &fathom_workload::Phase, _repetition: u32) {}
-    /// All workers of the phase are prepared: it starts now.
+    /// All workers are prepared; the phase starts now.
     fn starts(&mut self) {}
-    /// When it is to start, if ranks on other hosts start with it: ns of CLOCK_MONOTONIC.
+    /// The start time if ranks on other hosts start together: CLOCK_MONOTONIC, ns.
     fn release_at(&mut self) -> Option<u64> {
         None
     }
-    /// The phase runs, and somebody looks after it.
+    /// Called regularly while the phase runs.
     fn looks(&mut self) {}
-    /// How often that should be at least, ns.
+    /// Maximum interval between these calls, ns.
     fn look_every_ns(&self) -> u64 {
         u64::MAX
     }
-    /// Whether another rank's worker has ended the counting of all; `here`: one of ours has.
+    /// Whether another rank's worker has ended counting for all; `here`: one of ours has.
     fn first_done(&mut self, _here: bool) -> bool {
         false
     }
     /// The last worker's clock has stopped.
     fn stopped(&mut self) {}
-    /// Whether [`Listener::state`] is to be told now.
+    /// Whether [`Listener::state`] should be called now.
     fn wants_state(&mut self) -> bool {
         false
     }
-    /// What the phase that runs has counted so far.
+    /// What the running phase has counted so far.
     fn state(&mut self, _so_far: Phase) {}
-    /// An interval of the phase is over.
+    /// An interval of the phase has ended.
     fn interval(&mut self, _interval: &fathom_record::Interval) {}
-    /// Whether [`Listener::rows`] is to be told.
+    /// Whether [`Listener::rows`] should be called.
     fn wants_rows(&self) -> bool {
         false
     }
-    /// What every operation of every flow did until the end of an interval, so long after counting began.
+    /// What every operation of every flow did until the end of an interval; `counted_ns` is the time since counting
+    /// began.
     fn rows(&mut self, _counted_ns: u64, _rows: Vec<fathom_record::Row>) {}
-    /// A flow says something to the user.
+    /// A flow prints a message.
     fn said(&mut self, _said: &fathom_engine::Said<'_>) {}
     /// A phase has ended; the record holds the repetitions done so far.
     fn ends(&mut self, _phase: &Phase) {}
 }
 
-/// A run that is over, and the run's place in the store if it was kept.
+/// A finished run, and its location in the store if it was stored.
 pub struct Finished {
     pub run: Run,
     pub stored: bool,
@@ -93,7 +94,7 @@ pub struct Finished {
 
 /// What ended a run early.
 pub enum Failure {
-    /// An operation failed; the record holds it.
+    /// An operation failed; it is in the record.
     Operation(Box<fathom_record::OpError>),
     /// The engine could not go on.
     Engine(EngineError),
@@ -126,7 +127,7 @@ pub fn execute(
     execute_script(engine, &mut InOrder::of(workload), head, common, listener)
 }
 
-/// Executes what a script says, one phase after the other, and returns its record, complete or not.
+/// Executes the phases that a script selects, and returns the record, complete or not.
 pub fn execute_script(
     engine: &mut Engine,
     script: &mut dyn Script,
@@ -141,7 +142,7 @@ pub fn execute_script(
     let mut observer = Observer::new(common.observe, engine, device, small::is_small(workload))
         .map_err(|e| EngineError::Unsupported { place: "--observe".into(), message: e.to_string() })?;
     let planned = workload.phases.len();
-    // Both take a while, and neither needs the other.
+    // Both are slow and independent.
     let (environment, store) = std::thread::scope(|scope| {
         let captured = scope.spawn(|| environment::capture(&head.directory));
         let store = keeper::reach(common);
@@ -173,12 +174,12 @@ pub fn execute_script(
         let (at, outcome) = one_phase(engine, workload, turn, &mut run, (&mut seen, &mut observer), listener);
         let outcome = outcome.and_then(|()| place.still_there());
         if let Some(at) = at {
-            // Stored before it is told: what stands on the screen is in the store, whatever happens next.
+            // Stored before it is printed: what the screen shows is in the store, whatever happens next.
             keeper.phase(&run.id, &run.phases[at]);
             listener.ends(&run.phases[at]);
         }
         if let Err(f) = outcome {
-            // What a script bears is told by the phase's record; the rest is measured all the same.
+            // A failure that the script tolerates is in the phase's record; the rest is still measured.
             if matches!(&f, Failure::Operation(error) if script.bears(error)) {
                 continue;
             }
@@ -226,7 +227,7 @@ pub fn first_seen(workload: &Workload) -> Seen {
     Seen { compressed_share: compressed_share(workload), ..Seen::default() }
 }
 
-/// Enters in a run that is over what makes it doubtful.
+/// Adds the doubts to a finished run.
 pub fn judge(workload: &Workload, run: &mut Run, mut seen: Seen) {
     let by_flows: Vec<Stream> = flows::written_data(workload).into_iter().map(writer_of).collect();
     let written = streams(workload.phases.iter()).chain(&by_flows);
@@ -264,15 +265,15 @@ pub fn rfc3339(time: &jiff::Zoned) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
 }
 
-/// Which phase, which time, and how far its files are to be made cold.
+/// A phase, its repetition, and how far to make its files cold.
 pub struct Turn {
     pub number: usize,
     pub repetition: u32,
     pub reach: Option<Reach>,
 }
 
-/// One repetition of one phase with everything around it. Gives the position of the phase in the record, if something of it was
-/// measured, and how it went.
+/// One repetition of one phase with everything around it. Returns the phase's index in the record, if anything was
+/// measured, and the outcome.
 pub fn one_phase(
     engine: &mut Engine,
     workload: &Workload,
@@ -297,7 +298,7 @@ pub fn one_phase(
         Ok(ready) => ready,
         Err(e) => return (None, Err(Failure::Engine(e))),
     };
-    // A drop-in fails as its program does. Files that were not there when the run began can be asked now.
+    // A drop-in fails as its program does. Files that did not exist when the run began can be examined now.
     if run.dialect == "native"
         && let Err(e) = engine.check_direct(workload, phase)
     {
@@ -327,12 +328,12 @@ pub fn one_phase(
     (Some(at), failed(error))
 }
 
-/// What becomes of the first operation that failed in a phase.
+/// Converts the first failed operation of a phase to a failure.
 fn failed(error: Option<fathom_record::OpError>) -> Result<(), Failure> {
     error.map_or(Ok(()), |e| Err(Failure::Operation(Box::new(e))))
 }
 
-/// Whether the phases after one whose operation failed are executed all the same.
+/// Whether later phases run although an operation of this one failed.
 fn goes_on(phase: &fathom_workload::Phase) -> bool {
     phase.stop.failed != fathom_workload::Failed::Run
 }
@@ -353,7 +354,7 @@ fn measure(
     let writes =
         streams(std::iter::once(phase)).any(|s| s.direction != Direction::Read) || flows::write(phase);
     let course = Sampler::new(&stack);
-    // Of a server's files looking would be work for the server.
+    // On a network file system, looking would be work for the server.
     let passing = (writes && described(phase, number).direct && stack.method == "diskstats")
         .then(|| Passing::of(&paths));
     let watch = observer.phase(&stack);
@@ -379,7 +380,7 @@ fn measure(
     let Some((counters, before)) = readings.start else { return Ok(measured) };
     measured.physical = counters.until(&later);
     measured.physical.machine_cpu_ns = readings.stop.as_ref().and_then(|(now, _)| counters.busy_ns(now));
-    // The observer's threads are ours, too; a part of their time is the kernel's, and so taken off once too much.
+    // The observer threads belong to this process; part of their time is system time, and so subtracted once too often.
     let own_user_ns =
         measured.workers.iter().map(|w| w.cpu_user_ns).fold(watched.observer_cpu_ns(), u64::saturating_add);
     let crowd = readings.stop.as_ref().and_then(|(now, _)| counters.crowd(now, own_user_ns));
@@ -415,20 +416,20 @@ fn measure(
     Ok(measured)
 }
 
-/// What is read at the two ends of the clock: right before the first worker starts, when earlier dirty pages have been written back,
-/// and right after the last one's clock has stopped, before an fsync outside the clock moves anything.
+/// Readings at both ends of the clock: just before the first worker starts, when earlier dirty pages have been written
+/// back, and just after the last worker's clock has stopped, before an fsync outside the clock moves anything.
 struct Readings<'a> {
     stack: &'a DeviceStack,
     paths: &'a [PathBuf],
     writes: bool,
     start: Option<(Snapshot, Option<Residency>)>,
     stop: Option<(Snapshot, Option<Residency>)>,
-    /// When the counters of the start were read, and how long after that those of the stop.
+    /// When the start counters were read, and the time from then to the stop counters.
     began: Instant,
     window: Duration,
     course: Sampler,
     passing: Option<Passing>,
-    /// What lay in the page cache of the files that serve as disks, where something is written.
+    /// Page cache residency of files that back disks, if anything is written.
     below: (Option<Residency>, Option<Residency>),
     listener: &'a mut dyn Listener,
     watch: PhaseWatch<'a>,
@@ -479,8 +480,8 @@ impl Moments for Readings<'_> {
 
     fn counting(&mut self) {
         self.watch.counting();
-        // What the warm-up moved belongs to nothing that is counted, and what it left in the cache is what counting begins with. The
-        // workers count already: what reading the counters late would miss is not made more by looking at the cache first.
+        // The warm-up's transfers do not count, and what it left in the cache is the initial state. The workers already
+        // count, so the counters are read before the cache is inspected, to miss as little as possible.
         let counters = Counters::read(self.stack);
         self.began = Instant::now();
         self.start = Some((counters, residency::of(self.paths)));
@@ -526,7 +527,7 @@ impl Moments for Readings<'_> {
     }
 }
 
-/// The streams of phases; flows are no streams.
+/// The streams of the phases; flows are skipped.
 pub fn streams<'a>(
     phases: impl Iterator<Item = &'a fathom_workload::Phase>,
 ) -> impl Iterator<Item = &'a Stream> {
@@ -536,14 +537,14 @@ pub fn streams<'a>(
     })
 }
 
-/// Whether an operation of a flow waits for time to pass, or for the tokens of a limit.
+/// Whether a flow operation waits for time to pass, or for a rate limit.
 fn pauses(ops: &[FlowOp]) -> bool {
     use Act::{Delay, LimitBandwidth, LimitEvents, LimitIops, LimitOps};
     let waits = |act| matches!(act, Delay | LimitBandwidth | LimitEvents | LimitIops | LimitOps);
     ops.iter().any(|op| waits(op.act) || pauses(&op.ops))
 }
 
-/// What findings ask of the workload.
+/// What findings need to know about the workload.
 fn asked(phase: &fathom_workload::Phase) -> Asked {
     let threads = || phase.groups.iter().flat_map(|g| &g.threads);
     let all = |is: fn(&Stream) -> bool| {
@@ -566,7 +567,7 @@ fn asked(phase: &fathom_workload::Phase) -> Asked {
     }
 }
 
-/// How many processors all workers of a phase may use together, where it names them.
+/// Number of processors that a phase's workers may use together, if restricted.
 fn bound_to(phase: &fathom_workload::Phase) -> Option<u64> {
     let mut all: BTreeSet<u32> = BTreeSet::new();
     for group in &phase.groups {
@@ -576,7 +577,7 @@ fn bound_to(phase: &fathom_workload::Phase) -> Option<u64> {
     (!all.is_empty()).then_some(all.len() as u64)
 }
 
-/// Whether all streams of a phase work on one and the same file.
+/// Whether all streams of a phase use the same file.
 fn one_file(phase: &fathom_workload::Phase) -> bool {
     let threads = || phase.groups.iter().flat_map(|g| &g.threads);
     let file = |thread: &fathom_workload::Thread| match &thread.program {

@@ -1,13 +1,13 @@
-//! How far what a run wrote can be compressed, measured: a sample of each kind of data, made again by the rule that made it, and given
-//! to a compressor. It is asked for when the run is over, so that it costs no measurement anything.
+//! Measured compressibility of what a run wrote: a sample of each kind of data is generated again and compressed. Done
+//! after the run, so that it does not disturb the measurement.
 
 use fathom_observe::compressible::share_left;
 use fathom_workload::{Data, Stream, Workload};
 
-/// Enough for the compressor to find what repeats inside 1 MiB; random bytes of this length keep it busy for 1 to 2 ms.
+/// Enough for the compressor to find repeats within 1 MiB; random bytes of this length take it 1 to 2 ms.
 const SAMPLE_BYTES: usize = 1 << 20;
 
-/// What is left of the data that compresses best; `None` if nothing is written.
+/// Share left of the most compressible data; `None` if nothing is written.
 pub fn share<'a>(workload: &'a Workload, streams: impl Iterator<Item = &'a Stream>) -> Option<f64> {
     let mut rules: Vec<&Data> = Vec::new();
     streams

@@ -1,23 +1,23 @@
-//! What a run executes next. A workload is executed in its order, as often as it says; a survey decides by what was measured so far.
+//! What a run executes next. A workload runs in its order and repetitions; a survey decides by the results so far.
 
 use fathom_record::{OpError, Run};
 use fathom_workload::Workload;
 
-/// Says what comes next.
 pub trait Script {
-    /// The workload as it is now. Phases and file sets that are there stay as they are and where they are.
+    /// The current workload. Existing phases and file sets keep their content and index.
     fn workload(&self) -> &Workload;
 
-    /// The phase to execute next and its repetition, by what was measured so far; `None` ends the run. It may add phases first.
+    /// The phase to execute next and its repetition, given the results so far; `None` ends the run. May add phases
+    /// first.
     fn next(&mut self, run: &Run) -> Option<(usize, u32)>;
 
-    /// Whether an operation that failed is no failure of the run.
+    /// Whether a failed operation is tolerated rather than failing the run.
     fn bears(&self, _error: &OpError) -> bool {
         false
     }
 }
 
-/// All phases in order, and all of it as often as the workload has repetitions.
+/// All phases in order, repeated as the workload says.
 pub struct InOrder<'w> {
     workload: &'w Workload,
     done: u64,

@@ -1,11 +1,10 @@
-//! Command lines are kept with a run and shown on its page; what is said of passwords in them is not.
+//! Command lines are stored with a run and shown on its page; passwords in them are masked.
 
-/// Parts of names of options whose value is nobody's affair (fio has `http_pass` and `http_s3_key`).
+/// Parts of option names with secret values (fio has `http_pass` and `http_s3_key`).
 const SECRET: [&str; 7] = ["password", "passwd", "_pass", "secret", "token", "api-key", "s3_key"];
-/// What stands in place of it.
 const MASK: &str = "***";
 
-/// The words with the values of such options hidden: `--mysql-password=x`, and `--mysql-password x`.
+/// The words with the values of such options masked: `--mysql-password=x`, and `--mysql-password x`.
 pub fn masked(words: &[String]) -> Vec<String> {
     let mut words = words.to_vec();
     for (at, begin) in places(&words) {
@@ -14,13 +13,13 @@ pub fn masked(words: &[String]) -> Vec<String> {
     words
 }
 
-/// A text in which the words of a command line may stand, without the values of such options.
+/// The text with such values masked, in case it quotes a command line.
 pub fn masked_in(text: String, words: &[String]) -> String {
     let values = places(words).into_iter().map(|(at, begin)| words[at][begin..].to_string());
     values.filter(|value| !value.is_empty()).fold(text, |text, value| text.replace(&value, MASK))
 }
 
-/// Where such values are: which word, and from which byte on.
+/// Positions of such values: word index and byte offset.
 fn places(words: &[String]) -> Vec<(usize, usize)> {
     let is_secret = |name: &str| SECRET.iter().any(|part| name.to_ascii_lowercase().contains(part));
     let mut places = Vec::new();

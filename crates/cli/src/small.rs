@@ -1,14 +1,14 @@
-//! Whether a workload is over before watching every request of it could be set up: the kernel takes some 30 ms to make room for
-//! events and as long to take it down. Such a run has the devices' counters, unless events were asked for by name.
+//! Detects workloads that end before full observation could be set up: the kernel takes some 30 ms to allocate event
+//! buffers and as long to free them. Such a run gets the device counters, unless events were requested by name.
 
 use fathom_workload::{Amount, Bytes, FileSet, Phase, Program, Sizing, Stream, Workload};
 
-/// A workload that moves no more than this, in all phases and repetitions together, is small: a few ms even on a slow disk.
+/// A workload that moves at most this much in all phases and repetitions is small: a few ms even on a slow disk.
 const SMALL_BYTES: u64 = 1 << 20;
-/// The same of operations, each of which may be a seek.
+/// The same for operations, each of which may be a seek.
 const SMALL_OPERATIONS: u64 = 16;
 
-/// Whether the workload is small. One that ends by time or whose amount is not known is not.
+/// Whether the workload is small. One limited by time or of unknown amount is not.
 pub fn is_small(workload: &Workload) -> bool {
     let threads = workload.phases.iter().flat_map(|phase| {
         let groups = phase.groups.iter();
@@ -26,7 +26,7 @@ pub fn is_small(workload: &Workload) -> bool {
     sum.0 <= SMALL_OPERATIONS && sum.1 <= SMALL_BYTES
 }
 
-/// Operations and bytes of one thread, at most.
+/// Most operations and bytes of one thread.
 fn amount_of(workload: &Workload, phase: &Phase, program: &Program) -> Option<(u64, u64)> {
     let Program::Stream(stream) = program else { return None };
     if phase.ramp.0 > 0 {

@@ -1,5 +1,5 @@
-//! Where fathom keeps its own files: the journals of what it made and turned, and the store. Nothing of them is used that anybody else than
-//! this user and root can change.
+//! fathom's own files: the journals of what it made and changed, and the store. None is used that any user other than
+//! this one and root can change.
 
 use crate::exit::Usage;
 use crate::{console, sweeper};
@@ -10,7 +10,7 @@ use fathom_state::{Directory, Untrusted, place, trust};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// The state directory, if there is one that can be used, and why the configured one cannot.
+/// The state directory if usable, and why the configured one is not.
 struct Found {
     directory: Option<PathBuf>,
     refused: Option<String>,
@@ -23,7 +23,7 @@ fn found() -> &'static Found {
         let mut refused = None;
         for path in configured.into_iter().chain(place::instead(trust::user())) {
             match Directory::open(&path) {
-                // What is only in the way or cannot be read is said when something is to be written there.
+                // A path that is blocked or unreadable is reported on the first write.
                 Ok(_) | Err(Untrusted::Kind { .. } | Untrusted::Io { .. }) => {
                     return Found { directory: Some(path), refused };
                 }
@@ -34,12 +34,12 @@ fn found() -> &'static Found {
     })
 }
 
-/// The state directory; it may not be there yet. `None` if there is none that is this user's alone.
+/// The state directory, which may not exist yet. `None` if there is none that only this user can change.
 pub fn directory() -> Option<PathBuf> {
     found().directory.clone()
 }
 
-/// The same, for what cannot be done without.
+/// The same, as an error if there is none.
 pub fn needed_directory() -> anyhow::Result<PathBuf> {
     directory().with_context(|| match &found().refused {
         Some(why) => format!("there is no place for the journal of what is changed: {why}. Let XDG_STATE_HOME name a directory that only you can write to"),
@@ -47,12 +47,12 @@ pub fn needed_directory() -> anyhow::Result<PathBuf> {
     })
 }
 
-/// A ledger for looking at files: nothing is swept, nothing said.
+/// A ledger for read-only use: sweeps and reports nothing.
 pub fn quiet_ledger() -> Ledger {
     directory().map_or_else(Ledger::nowhere, |directory| Ledger::new(&directory))
 }
 
-/// A ledger; what killed runs left behind is removed first, and said.
+/// A ledger; first removes what killed runs left behind, and reports it.
 pub fn ledger() -> Ledger {
     let Found { directory, refused } = found();
     if let Some(why) = refused {
@@ -70,7 +70,8 @@ pub fn ledger() -> Ledger {
     Ledger::new(directory)
 }
 
-/// Containers have homes that nobody can write to. What else is wrong with a state directory is an error when something is noted there.
+/// Homes in containers may not be writable. Other errors of a state directory are reported when something is noted
+/// there.
 fn can_be_written(directory: &Path) -> Result<(), Untrusted> {
     match Directory::make(directory) {
         Err(error @ Untrusted::Io { .. }) => return Err(error),
@@ -83,16 +84,16 @@ fn can_be_written(directory: &Path) -> Result<(), Untrusted> {
     }
 }
 
-/// Whether the user said which store: on the command line, or in the environment.
+/// Whether the command line or the environment names the store.
 pub fn store_is_named(named: Option<&Path>) -> bool {
     named.is_some() || std::env::var_os("FATHOM_STORE").is_some_and(|path| !path.is_empty())
 }
 
-/// Opens the store to look at what it holds, which makes no file: where there is no store yet, the usual one holds no run, and one that
-/// the command line names is an error.
+/// Opens the store for reading without creating a file: a missing default store holds no run, a missing named one is an
+/// error.
 pub fn kept(named: Option<&Path>) -> anyhow::Result<Store> {
     let path = named.map_or_else(Store::default_path, |path| Ok(path.to_owned()))?;
-    // If it cannot be looked at, opening it gives the error.
+    // If this check fails, opening reports the error.
     if std::fs::exists(&path).unwrap_or(true) {
         return store(named);
     }
@@ -109,17 +110,17 @@ pub fn kept(named: Option<&Path>) -> anyhow::Result<Store> {
 /// Opens the store for reading and writing.
 pub fn store(named: Option<&Path>) -> anyhow::Result<Store> {
     let path = named.map_or_else(Store::default_path, |path| Ok(path.to_owned()))?;
-    // A store that an ordinary user names may be shared with others; with whom is their choice.
+    // A store that an ordinary user names may be shared; that is their choice.
     if !store_is_named(named) || trust::user() == 0 {
         prepare(&path)?;
     }
     Ok(Store::open(path)?)
 }
 
-/// What SQLite keeps beside a database.
+/// Files that SQLite keeps beside a database.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
-/// Sees to it that nobody else can change the store or bend the way to it; if there is none, an empty file is made for this user alone.
+/// Ensures that no other user can change or redirect the store; creates an empty file for this user alone if missing.
 fn prepare(path: &Path) -> anyhow::Result<()> {
     let unused = || {
         format!(
@@ -136,7 +137,7 @@ fn prepare(path: &Path) -> anyhow::Result<()> {
     }
     if directory.file(name).with_context(unused)?.is_none() {
         let made = directory.create(name);
-        // Another fathom may have made it meanwhile; whoever did, it is looked at.
+        // Another fathom may have created it meanwhile; it is checked either way.
         if directory.file(name).with_context(unused)?.is_none() {
             let _ = made.with_context(unused)?;
         }

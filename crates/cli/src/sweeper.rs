@@ -1,5 +1,6 @@
-//! Leftovers of killed runs are looked at by a process of its own: on a mount whose server is gone, looking may wait for ever, and nothing ends
-//! a process that waits so. It says what it is about to do; if it does not get on, it is left alone, and the command goes on without it.
+//! A separate process examines leftovers of killed runs: on a mount whose server is gone this may block for ever, and a
+//! process blocked so cannot be killed. It announces each step; if it gets stuck, it is left behind and the command
+//! continues.
 
 use crate::{console, exit};
 use fathom_engine::{Fate, Ledger, Sweeping, Swept};
@@ -12,23 +13,21 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// The hidden command.
 const COMMAND: &str = "__sweep";
-/// How long a file system may take to say what lies at a path.
+/// How long a file system may take to examine a path.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// After so long it is said what is being removed.
+/// After this long the removal in progress is reported.
 const SOON: Duration = Duration::from_secs(1);
 /// How long a removal is waited for after that.
 const LONG: Duration = Duration::from_secs(60);
 /// Whose files they are.
 const LEFT: &str = "left behind by a run that was killed";
 
-/// Whether a command line is that of a sweeper.
 pub fn is_sweeper(words: &[OsString]) -> bool {
     words.get(1).is_some_and(|w| w == COMMAND)
 }
 
-/// `fathom __sweep DIRECTORY`: sweeps, and tells each step in a line.
+/// `fathom __sweep DIRECTORY`: sweeps, and prints each step as a line.
 pub fn work(words: &[OsString]) -> ExitCode {
     let Some(directory) = words.get(2) else {
         console::error(&format!("{COMMAND} is started by fathom itself"));
@@ -45,18 +44,18 @@ pub fn work(words: &[OsString]) -> ExitCode {
             }
             _ => return,
         };
-        // Whoever started it may be gone; the sweep goes on.
+        // The parent may be gone; the sweep continues.
         let _ = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
     });
     ExitCode::SUCCESS
 }
 
-/// Sweeps a state directory and says what came of it. Nothing is started where nothing is left.
+/// Sweeps a state directory and reports the result. Starts no process if nothing is left.
 pub fn sweep(directory: &Path) {
     start(directory, true);
 }
 
-/// The same without a word: somebody else says it.
+/// The same without a report, which the caller makes.
 pub fn sweep_quietly(directory: &Path) {
     start(directory, false);
 }
@@ -96,12 +95,12 @@ fn follow(child: &mut Child, says: bool) {
                     return;
                 }
                 Doing::Looking(path) => {
-                    // Said also where nothing else is: five seconds have gone.
+                    // Reported even where nothing else is: it took five seconds.
                     console::warning(&format!(
                         "{}, {LEFT}, lies on a file system that does not answer; it is left, and a later run looks again",
                         path.display()
                     ));
-                    // Not waited for: it may not even be able to die.
+                    // Not waited for: it may not be killable.
                     let _ = child.kill();
                     return;
                 }
@@ -111,12 +110,12 @@ fn follow(child: &mut Child, says: bool) {
     }
 }
 
-/// What the sweeper is at.
+/// What the sweeper is doing.
 enum Doing {
     Nothing,
     Looking(PathBuf),
     Removing(PathBuf),
-    /// And that was said.
+    /// Already reported.
     StillRemoving(PathBuf),
 }
 
@@ -141,7 +140,7 @@ fn hear(line: &str, says: bool) -> Doing {
     Doing::Nothing
 }
 
-/// Its lines, as they come.
+/// Its output lines as they arrive.
 fn lines(child: &mut Child) -> Receiver<String> {
     let (send, lines) = channel();
     if let Some(output) = child.stdout.take() {
@@ -152,7 +151,7 @@ fn lines(child: &mut Child) -> Receiver<String> {
     lines
 }
 
-/// What became of something, and whether it is what was wanted.
+/// The outcome in words, and whether it is the wanted one.
 fn words_of(Swept { path, fate }: &Swept) -> (bool, String) {
     let path = path.display();
     let text = match fate {

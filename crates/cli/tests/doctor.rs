@@ -1,4 +1,4 @@
-//! `fathom doctor` as a user meets it: on a directory of this machine, on a tmpfs, on a full file system on a loop device, on an
+//! `fathom doctor` as a user sees it: on a directory of this machine, a tmpfs, a full file system on a loop device, an
 //! overlay, as an ordinary user, and as JSON for scripts.
 
 use fathom_testkit::{Fathom, LoopFs, Outcome, TestDir, TmpFs, need_root, need_tool, skip};
@@ -9,14 +9,14 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
 
-/// The findings at a path, and the exit code they came with.
+/// The findings at a path, and the exit code.
 fn examined(path: &Path) -> (Value, Option<i32>) {
     let outcome = Fathom::new().run(["doctor".as_ref(), path.as_os_str(), "--json".as_ref()]);
     assert_eq!(outcome.stderr, "");
     (serde_json::from_str(&outcome.stdout).expect("JSON"), outcome.code)
 }
 
-/// The page at a path. The machine of a test is never quiet, so either code will do.
+/// The page at a path. The test machine is never quiet, so either exit code will do.
 fn page(path: &Path) -> Outcome {
     let outcome = Fathom::new().run(["doctor".as_ref(), path.as_os_str()]);
     assert!(matches!(outcome.code, Some(0 | 1)), "{outcome:?}");
@@ -100,7 +100,7 @@ fn what_it_says_of_a_directory_is_what_others_say() {
     };
     assert_eq!(document["file_system"], asked("FSTYPE"));
     assert_eq!(document["mount_point"], asked("TARGET"));
-    // Findings about the whole machine are there whatever the place.
+    // Findings about the whole machine do not depend on the place.
     for code in ["memory", "dirty-limits", "cpu-busy", "load-average", "uptime", "open-files"] {
         assert_eq!(under(&document, code).len(), 1, "{code}");
     }
@@ -170,7 +170,7 @@ fn an_overlay_is_seen_through() {
             &format!("an overlay could not be mounted: {}", String::from_utf8_lossy(&mounted.stderr)),
         );
     }
-    // The directory takes its mounts down when it goes.
+    // The directory unmounts everything in it on drop.
     let (document, code) = examined(&merged);
     says(&document, "file-system", "warning", "is an overlay");
     let remedy = document["findings"].as_array().into_iter().flatten().find(|f| f["code"] == "file-system");
@@ -181,13 +181,13 @@ fn an_overlay_is_seen_through() {
     assert_eq!(document["devices"], below["devices"], "the devices of its layers");
 }
 
-/// What an ordinary user is told; `None`, with the skip recorded, if this machine cannot run a program as one.
+/// Output for an ordinary user; `None`, with the skip recorded, if this machine cannot run a program as one.
 pub fn as_nobody(test: &str, arguments: &[&str]) -> Option<std::process::Output> {
     const NOBODY: u32 = 65_534;
     if !need_root(test) {
         return None;
     }
-    // The build directory may lie where others may not go.
+    // Other users may have no access to the build directory.
     let dir = TestDir::new();
     std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).expect("rights");
     let program = dir.path().join("fathom");
@@ -218,7 +218,7 @@ fn an_ordinary_user_is_told_once_what_is_hidden() {
     let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(document["uid"], 65_534);
     says(&document, "drop-caches", "unknown", "a cold cache");
-    // Root sees at least as much as that user.
+    // Root sees at least as much.
     let (roots, _) = examined(Path::new("/"));
     let hidden = |d: &Value| {
         d["findings"].as_array().map_or(0, |a| a.iter().filter(|f| f["forbidden"] == true).count())

@@ -1,5 +1,5 @@
-//! A history of very many runs stays small: a store of ten years of a CI is no reason to fail on a small machine. Only memory is held to a
-//! limit: a build for tests is slow, and 30,000 runs are enough to see what a run costs (docs/history.md tells of 116,000).
+//! A history of very many runs stays small: a CI's store of ten years must not fail on a small machine. Only memory is
+//! limited: a test build is slow, and 30,000 runs show the cost per run (docs/history.md has figures for 116,000).
 
 use fathom_record::{Axes, Histogram, OpKind, OpStat, Phase, Repetition, Run, Status, Store, Worker};
 use fathom_testkit::{Fathom, find_tool, skip};
@@ -80,7 +80,7 @@ fn many(own_workloads: bool) -> Option<Fathom> {
     Some(fathom)
 }
 
-/// What a command printed, and MiB of memory that it took at most.
+/// Output and peak memory in MiB of a command.
 #[expect(clippy::zombie_processes, reason = "wait4 waits for it, and says what it cost")]
 fn cost(fathom: &Fathom, args: &[&str]) -> (String, i64) {
     let printed = fathom.work().join("printed");

@@ -1,5 +1,5 @@
-//! `fathom iso` as a user meets it: a listing, a file, what is known of a volume, a check with its exit code, a tree unpacked; and that nothing
-//! in an image makes it write outside the directory it was given.
+//! `fathom iso` as a user sees it: a listing, a file, volume information, a check with its exit code, an extracted
+//! tree; and nothing in an image makes it write outside the given directory.
 
 use fathom_testkit::iso::hostile::{self, GOOD};
 use fathom_testkit::iso::{Builder, Spec, susp};
@@ -113,7 +113,7 @@ fn a_tree_is_unpacked_as_it_is() {
     assert_eq!((readme.permissions().mode() & 0o7777, readme.mtime()), (0o640, 1_172_666_096));
     let run = fs::metadata(out.join("run")).unwrap();
     assert_eq!(run.permissions().mode() & 0o7777, 0o755, "an image lends nobody's rights");
-    // A directory that exists is somebody's.
+    // An existing directory belongs to the user.
     fathom.run(["iso", "extract", "disc.iso", "out"]).expect_code(2).expect_stderr("must not exist");
     fathom.run(["iso", "extract", "disc.iso", "part", "--from", "/docs"]).expect_code(0);
     assert_eq!(names_in(&fathom.work().join("part")), ["README"]);
@@ -140,7 +140,7 @@ fn nothing_is_written_outside_the_directory() {
     assert_eq!(names_in(&fathom.work().join("out")), ["..%2Fvictim%2Fevil", "docs", "docs%1"]);
 }
 
-/// Whoever may rename the new directory puts a link in its place, again and again, from the moment it is there.
+/// Another user repeatedly replaces the new directory with a link, as soon as it exists.
 #[test]
 fn a_link_in_place_of_the_new_directory_is_not_followed() {
     let fathom = with_image();
@@ -230,7 +230,8 @@ fn files_of_one_number_have_their_own_bytes() {
     assert_eq!((read("blocks/short"), read("blocks/whole")), (long[..20].to_vec(), long));
 }
 
-/// Paths of 4 KiB and longer, names of more than 255 bytes: what lies beside them is unpacked, and directories get their modes.
+/// Paths of 4 KiB and longer, names of more than 255 bytes: their neighbours are extracted, and directories get their
+/// modes.
 #[test]
 fn what_the_host_cannot_take_is_left_out_and_said() {
     const WITH_ALL: &str = ": left out: with all that is below it: File name too long";
@@ -264,7 +265,7 @@ fn what_the_host_cannot_take_is_left_out_and_said() {
     assert_eq!(names_in(&fathom.work().join("named")), ["GOOD"]);
 }
 
-/// The same bytes under every policy, past the cache, too; and what the device got is told.
+/// The same bytes under every policy, also with O_DIRECT; the requests to the device are reported.
 #[test]
 fn contents_are_read_under_a_policy() {
     let data: Vec<u8> = (0..300_000_u32).map(|n| (n / 3 % 251) as u8).collect();
@@ -348,7 +349,7 @@ fn an_image_is_read_through_a_ring() {
         .expect_stderr("possible values: pread, io_uring");
 }
 
-/// Where rings are forbidden or unknown the choice of one is an error, whatever is asked of the image.
+/// Where rings are forbidden or unsupported, choosing one is an error of every command.
 #[test]
 fn no_ring_is_an_error_of_every_command() {
     let fathom = with_image();

@@ -1,5 +1,5 @@
-//! `fathom iso compare`: every policy is asked for the same, what each made of it is told in its own requests and in those of the device, and what
-//! cannot be had without root is said.
+//! `fathom iso compare`: every policy gets the same reads, results are reported as its own requests and as the
+//! device's, and what needs root is named.
 
 use fathom_testkit::iso::Builder;
 use fathom_testkit::{Fathom, need_root, skip};

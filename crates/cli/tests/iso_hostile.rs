@@ -11,10 +11,10 @@ use std::sync::{Mutex, PoisonError};
 
 const MOST_SECONDS: f64 = 1.0;
 const MOST_MIB: i64 = 100;
-/// Whatever goes on longer is ended, and fails.
+/// Anything slower is killed and fails.
 const LIMIT: &str = "60";
 
-/// One after the other: see [`forget_peak`].
+/// One at a time: see [`forget_peak`].
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// A child's peak begins with that of the process that started it. What a test made its image of must not count.

@@ -1,5 +1,5 @@
-//! The program as a user meets it, by story: one folder or file a subject. They are one test program, because each more is linked with
-//! everything that fathom is made of.
+//! The program as a user sees it, by story: one folder or file per subject. A single test program, because each one
+//! links all of fathom.
 
 mod compare;
 mod doctor;

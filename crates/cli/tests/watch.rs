@@ -1,5 +1,5 @@
-//! `fathom watch` as a user meets it: rows and JSON lines of a device while something is read from it, and what it says where there
-//! is nothing to watch.
+//! `fathom watch` as a user sees it: rows and JSON lines of a device while it is read, and messages where there is
+//! nothing to watch.
 
 use fathom_testkit::{Fathom, Outcome};
 use std::path::Path;

@@ -94,7 +94,7 @@ pub fn told(result: Result<()>) {
     }
 }
 
-/// "[none] mq-deadline": all of them, and the one in brackets.
+/// `[none] mq-deadline`: all of them, and the one in brackets.
 fn choices(text: &str) -> (Vec<String>, String) {
     let bare = |word: &str| word.trim_matches(['[', ']']).to_owned();
     let now = text.split_whitespace().find(|w| w.starts_with('[')).map(bare).unwrap_or_default();

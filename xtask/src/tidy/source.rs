@@ -5,7 +5,7 @@ use super::code::Code;
 use super::{File, Finding, Tree};
 
 /// An opening paragraph shorter than this says no more than the file's name.
-const OPENING_CHARACTERS: usize = 40;
+const OPENING_CHARACTERS: usize = 25;
 
 /// Macros that write to the program's own outputs.
 const PRINTS: [&str; 5] = ["print!", "println!", "eprint!", "eprintln!", "dbg!"];

@@ -1,5 +1,5 @@
-//! `fathom backends`: what each back-end can do here, as a table or as JSON. The answers are the engine's, which tries; this file
-//! only lays them out.
+//! `fathom backends`: what each back-end supports here, as a table or as JSON. The engine probes; this file only
+//! prints.
 
 use crate::console;
 use crate::exit::Usage;
@@ -13,7 +13,7 @@ pub fn run(options: &Backends) -> anyhow::Result<ExitCode> {
     if !options.dir.is_dir() {
         return Err(Usage(format!("{} is not a directory", options.dir.display())).into());
     }
-    // By its whole name: "files in ." says nothing in a log.
+    // Absolute: "files in ." means nothing in a log.
     let dir = options.dir.canonicalize()?;
     let all = capabilities_in(&dir);
     console::out(&if options.json { json(&all)? } else { table(&all, console::width()) });
@@ -32,7 +32,7 @@ fn json(all: &[Capability]) -> serde_json::Result<String> {
     Ok(serde_json::to_string_pretty(&rows)? + "\n")
 }
 
-/// A block for each back-end: feature, state, sentence.
+/// One block per back-end: feature, state, sentence.
 fn table(all: &[Capability], width: usize) -> String {
     let of = |s: State| s.word().len();
     let feature_width = all.iter().map(|c| c.feature.len()).max().unwrap_or(0);

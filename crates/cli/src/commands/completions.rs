@@ -1,5 +1,5 @@
-//! `fathom completions SHELL` and the hidden `fathom man-pages DIR`: what a shell and `man` know of the command line, made from the
-//! definition that reads it, so that neither can lag behind.
+//! `fathom completions SHELL` and the hidden `fathom man-pages DIR`: generated from the definition that parses the
+//! command line, so they cannot go out of date.
 
 use crate::console;
 use crate::exit::Usage;
@@ -28,7 +28,6 @@ pub struct ManPages {
     pub dir: PathBuf,
 }
 
-/// Prints the script of a shell.
 pub fn run(options: &Completions) -> ExitCode {
     let mut script = Vec::new();
     clap_complete::generate(options.shell, &mut Line::shown(), "fathom", &mut script);
@@ -36,7 +35,7 @@ pub fn run(options: &Completions) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Writes a manual page for each command. Those of the drop-ins are not among them: their options are not clap's.
+/// Writes a manual page per command, except for drop-ins: clap does not define their options.
 pub fn man_pages(options: &ManPages) -> anyhow::Result<ExitCode> {
     if !options.dir.is_dir() {
         return Err(Usage(format!("{} is not a directory", options.dir.display())).into());
@@ -56,7 +55,7 @@ fn write_pages(command: &clap::Command, name: &str, dir: &Path) -> anyhow::Resul
     Ok(())
 }
 
-/// Not `help`, which only prints the others, and not the drop-ins.
+/// Excludes `help`, which only prints the others, and the drop-ins.
 fn has_page(command: &str) -> bool {
     !["help", "iozone", "sysbench", "filebench", "fio"].contains(&command)
 }

@@ -1,5 +1,5 @@
-//! `fathom doctor`: what on this machine would spoil a measurement at a path, as a page or as JSON. The findings are observe's; this
-//! file only lays them out: worst first, what is good in one line, what cannot be seen once.
+//! `fathom doctor`: what on this machine would spoil a measurement at a path, as a page or as JSON. Observe makes the
+//! findings; this file prints them: worst first, all that is fine in one line, hidden facts once.
 
 use crate::console;
 use crate::exit::{self, Usage};
@@ -10,10 +10,10 @@ use std::fmt::Write as _;
 use std::os::unix::fs::FileTypeExt as _;
 use std::process::ExitCode;
 
-/// Version of the JSON; docs/doctor.md describes it.
+/// Version of the JSON; see docs/doctor.md.
 const SCHEMA: u32 = 1;
 
-/// Columns of the severity and of the subject, wide enough for every word of either.
+/// Column widths of severity and subject, enough for every value.
 const SEVERITY_WIDTH: usize = 9;
 const SUBJECT_WIDTH: usize = 13;
 
@@ -53,7 +53,6 @@ fn json(found: &Examination) -> serde_json::Result<String> {
 const ALL: [Severity; 5] =
     [Severity::Error, Severity::Warning, Severity::Notice, Severity::Unknown, Severity::Good];
 
-/// The whole page.
 fn page(found: &Examination, all: bool, width: usize) -> String {
     let mut text = head(found);
     let of = |s: Severity| found.findings.iter().filter(move |f| f.severity == s);
@@ -67,7 +66,7 @@ fn page(found: &Examination, all: bool, width: usize) -> String {
             |forbidden: bool| of(Severity::Unknown).filter(|f| f.forbidden == forbidden).collect::<Vec<_>>();
         hidden(&mut text, &unseen(true), found, width);
         untold(&mut text, &unseen(false), width);
-        // What is in order on one device and not on another is not in order.
+        // A check that passes on one device but fails on another has failed.
         let found_wanting = |code: &str| {
             let bad = [Severity::Error, Severity::Warning, Severity::Notice];
             found.findings.iter().any(|f| f.code == code && bad.contains(&f.severity))
@@ -81,7 +80,7 @@ fn page(found: &Examination, all: bool, width: usize) -> String {
 fn head(found: &Examination) -> String {
     let devices = if found.devices.is_empty() { "no block device".into() } else { found.devices.join(", ") };
     let mut text = format!("{}: {} at {}, {devices}\n", found.path, found.file_system, found.mount_point);
-    // Where there is no device the first finding says why; an overlay's layers are said nowhere else.
+    // Without a device the first finding says why; only this line shows an overlay's layers.
     let news = !found.devices.is_empty() || found.file_system == "overlay";
     if let Some(note) = found.devices_note.as_ref().filter(|_| news) {
         let _ = writeln!(text, "({note})");
@@ -90,7 +89,7 @@ fn head(found: &Examination) -> String {
     text
 }
 
-/// A finding and what to do about it.
+/// A finding and its remedy.
 fn entry(text: &mut String, finding: &Finding, all: bool, width: usize) {
     let sentence = match (finding.severity, finding.forbidden) {
         (Severity::Unknown, true) => format!("hidden from this user: {}", finding.sentence),
@@ -102,7 +101,7 @@ fn entry(text: &mut String, finding: &Finding, all: bool, width: usize) {
     remedy(text, &finding.remedy, &finding.command, width);
 }
 
-/// What this user may not see: once, with the way to see it.
+/// Facts hidden from this user: listed once, with how to see them.
 fn hidden(text: &mut String, findings: &[&Finding], found: &Examination, width: usize) {
     if findings.is_empty() {
         return;
@@ -113,14 +112,14 @@ fn hidden(text: &mut String, findings: &[&Finding], found: &Examination, width: 
     let sentence = format!("{who} may not see: {}.", list.join("; "));
     line(text, Severity::Unknown, "rights", &sentence, width);
     if root {
-        // Something keeps even root out; each finding knows what.
+        // Hidden even from root; each finding knows why.
         findings.iter().for_each(|f| remedy(text, &f.remedy, &f.command, width));
     } else {
         remedy(text, "Run as root for all of it", &format!("sudo fathom doctor {}", found.path), width);
     }
 }
 
-/// What this machine does not tell anybody.
+/// Facts this machine does not report to any user.
 fn untold(text: &mut String, findings: &[&Finding], width: usize) {
     if !findings.is_empty() {
         let list: Vec<&str> = findings.iter().map(|f| f.sentence.as_str()).collect();
@@ -129,7 +128,7 @@ fn untold(text: &mut String, findings: &[&Finding], width: usize) {
     }
 }
 
-/// Everything that is in order, by its codes.
+/// All passed checks by code.
 fn good(text: &mut String, findings: &[&Finding], width: usize) {
     let mut codes: Vec<&str> = Vec::new();
     for finding in findings {
@@ -170,7 +169,7 @@ fn backends(found: &Examination) -> String {
     format!("fathom backends {}", found.path)
 }
 
-/// Severity, subject, and a sentence that hangs under its own beginning.
+/// Severity, subject, and a sentence with a hanging indent.
 fn line(text: &mut String, severity: Severity, subject: &str, sentence: &str, width: usize) {
     let indent = SEVERITY_WIDTH + SUBJECT_WIDTH;
     let (style, word) = (style(severity), severity.word());
@@ -183,7 +182,7 @@ fn line(text: &mut String, severity: Severity, subject: &str, sentence: &str, wi
     hang(text, sentence, indent, width);
 }
 
-/// What to do. A command has a line of its own that is never broken, so that it can be copied.
+/// The remedy. A command gets its own line and is never wrapped, so that it can be copied.
 fn remedy(text: &mut String, remedy: &str, command: &str, width: usize) {
     let indent = SEVERITY_WIDTH + SUBJECT_WIDTH;
     let words = match (remedy.is_empty(), command.is_empty()) {

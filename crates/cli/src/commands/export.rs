@@ -1,4 +1,4 @@
-//! `fathom export`: stored runs on stdout, for other programs.
+//! `fathom export`: prints stored runs on stdout for other programs.
 
 use crate::line::{Common, Export, ExportFormat};
 use crate::{console, state};

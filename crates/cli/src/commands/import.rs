@@ -1,5 +1,5 @@
-//! `fathom import`: outputs of other programs, found in any text, as runs of the store. Says of every file what was found at which
-//! lines, and of every line that looks like figures and was not understood that it is so.
+//! `fathom import`: finds output of other programs in any text and stores it as runs. Reports for every file what was
+//! found at which lines, and every line that looks like figures but was not understood.
 
 use crate::exit::{self, Usage};
 use crate::line::{Common, Import, ImportColumns, ImportKind};
@@ -19,10 +19,11 @@ use told::Told;
 
 mod told;
 
-/// Longer than the step of a run's id: ids of one import sort as the text does.
+/// Longer than the resolution of a run's id, so that the ids of an import sort like the text.
 const BETWEEN_IDS: Duration = Duration::from_micros(250);
 
-/// Figures up to which all is read before the store is locked: whoever measures meanwhile waits for a lock of seconds in vain.
+/// Up to this many figures, all is read before the store is locked: a measurement in progress would time out on a long
+/// lock.
 const BEFORE_THE_LOCK: usize = 10_000;
 
 pub fn run(options: &Import, common: &Common) -> anyhow::Result<ExitCode> {
@@ -38,7 +39,7 @@ pub fn run(options: &Import, common: &Common) -> anyhow::Result<ExitCode> {
         {
             first.push(run?);
         }
-        // All or none: a second try after a failure must not double what the first one kept.
+        // All or none: a retry after a failure must not store runs twice.
         let mut store = state::store(common.store.as_deref())?;
         store.save_all(first.into_iter().map(Ok).chain(&mut reading))?;
         store.close()?;
@@ -47,11 +48,11 @@ pub fn run(options: &Import, common: &Common) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(if all_held_something { exit::DONE } else { exit::USAGE }))
 }
 
-/// The runs of all files, one by one; what is to be told of them is kept until they are in the store.
+/// The runs of all files, one at a time; the report is held back until they are stored.
 struct Reading<'o> {
     options: &'o Import,
     files: std::slice::Iter<'o, PathBuf>,
-    /// The file that is read, and its name.
+    /// The open file and its name.
     outputs: Option<(String, Outputs<'static>)>,
     /// Runs of the last output.
     runs: VecDeque<Run>,
@@ -74,7 +75,6 @@ impl<'o> Reading<'o> {
         }
     }
 
-    /// The next run.
     fn advance(&mut self) -> anyhow::Result<Option<Run>> {
         loop {
             if let Some(run) = self.runs.pop_front() {
@@ -130,7 +130,7 @@ impl Iterator for Reading<'_> {
     }
 }
 
-/// A pipe is read to its end into a file without a name first: the store must not be locked for as long as another program takes to write.
+/// A pipe is first copied into an unnamed file: the store must not stay locked while another program writes.
 fn open(file: &Path, name: &str) -> anyhow::Result<File> {
     let unread = |e| unreadable(name, &e);
     let is_stdin = file.as_os_str() == "-";
@@ -144,7 +144,7 @@ fn open(file: &Path, name: &str) -> anyhow::Result<File> {
     if kind.is_file() {
         return Ok(input);
     }
-    // It may have no end. Stdin may be a terminal.
+    // It may be endless. Stdin may be a terminal.
     if !is_stdin && (kind.is_char_device() || kind.is_block_device()) {
         return Err(Usage(format!("{name} is a device; import reads files, pipes and stdin")).into());
     }
@@ -182,7 +182,7 @@ fn warn_of_doubts(name: &str, found: &Found) {
     }
 }
 
-/// What a run has from the import itself.
+/// Fills in what the import itself knows about a run.
 fn complete(run: &mut Run, options: &Import, ids: &mut Ids) {
     run.id = ids.take();
     run.version = env!("CARGO_PKG_VERSION").into();
@@ -190,12 +190,12 @@ fn complete(run: &mut Run, options: &Import, ids: &mut Ids) {
         run.label.clone_from(label);
     }
     if let Some(source) = &run.source {
-        // Where it was measured is not known; where it was read is what a list can show.
+        // Where it was measured is unknown; the list shows where it was read from.
         run.directory = format!("{}:{}-{}", source.file, source.first_line, source.last_line);
     }
 }
 
-/// Ids of runs that are made in one moment.
+/// Distinct ids for runs made at the same time.
 struct Ids {
     next: jiff::Timestamp,
 }

@@ -1,5 +1,5 @@
-//! `fathom iozone`, or fathom called by the name iozone: IOzone's command line, IOzone's output, IOzone's exit codes. What fathom
-//! knows beyond that goes to stderr after the last line, and into the store.
+//! `fathom iozone`, or fathom invoked as iozone: IOzone's command line, output and exit codes. What fathom knows beyond
+//! that goes to stderr after the last line, and into the store.
 
 use super::write;
 use crate::begun::Begun;
@@ -19,10 +19,10 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// How IOzone ends when it cannot write its worksheet.
+/// IOzone's exit status when it cannot write its worksheet.
 const UNWRITTEN: i32 = 255;
 
-/// Runs the drop-in. `program` is the name it was called by.
+/// `program`: the name it was invoked by.
 pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
     let args: Vec<String> = args.iter().map(|a| a.to_string_lossy().into_owned()).collect();
     let now = fathom_observe::local_time::now();
@@ -67,7 +67,6 @@ fn here() -> PathBuf {
     fathom_state::absolute(Path::new("."))
 }
 
-/// What the dialect must know of the world.
 fn context(here: &Path, now: &jiff::Zoned) -> Context<'static> {
     Context {
         now: now.datetime(),
@@ -82,14 +81,13 @@ fn head(parsed: &Parsed, argv: Vec<String>, here: &Path, started: jiff::Zoned) -
     Head { label: "iozone".into(), dialect: "iozone".into(), argv, directory, started }
 }
 
-/// A command line of the drop-in that is to be measured without IOzone's output, again and again.
+/// A drop-in command line to be measured repeatedly without IOzone's output.
 pub struct Measured {
     parsed: Parsed,
     argv: Vec<String>,
 }
 
 impl Measured {
-    /// Reads the command line.
     pub fn read(args: &[String], argv: Vec<String>) -> Result<Self, String> {
         let context = context(&here(), &fathom_observe::local_time::now());
         let parsed = iozone::plan(args, &context).map_err(|end| {
@@ -109,30 +107,28 @@ impl Measured {
         Ok(Self { parsed, argv })
     }
 
-    /// What it comes to.
     pub fn workload(&self) -> &fathom_workload::Workload {
         &self.parsed.workload
     }
 
-    /// What a run of it is called.
     pub fn head(&self) -> Head {
         head(&self.parsed, self.argv.clone(), &here(), fathom_observe::local_time::now())
     }
 }
 
-/// Writes each column as soon as it is known, as IOzone does.
+/// Prints each column as soon as it is known, as IOzone does.
 struct Live<'a> {
     printer: Printer,
     parsed: &'a Parsed,
     beside: Beside,
 }
 
-/// Files of IOzone's that nobody names (`wol.dat`): later runs append to them, and only files that fathom made are appended to.
+/// IOzone's implicit files (`wol.dat`): later runs append to them, but only to files that fathom made.
 struct Beside {
     ledger: Ledger,
-    /// What this run has begun or gone on with.
+    /// Files this run began or continued.
     begun: BTreeMap<PathBuf, Begun>,
-    /// All that was to be written is.
+    /// Nothing failed to be written.
     is_whole: bool,
 }
 
@@ -142,11 +138,11 @@ impl Beside {
             Some(begun) => begun.append(path, text.as_bytes()).map_err(|e| e.to_string())?,
             None => self.first(path, text)?,
         };
-        // Not by its name: what somebody puts there meanwhile is not ours.
+        // By descriptor, not by name: another file may have taken the name by now.
         self.ledger.keep_open(path, file.as_fd()).map_err(|e| e.to_string())
     }
 
-    /// What was written is of use only where it is looked for.
+    /// A file is useful only under its name.
     fn check(&mut self) {
         for (path, begun) in &self.begun {
             if let Err(e) = begun.check(path) {
@@ -178,7 +174,7 @@ impl Listener for Live<'_> {
     }
 
     fn ends(&mut self, phase: &Phase) {
-        // A phase that failed or was cut short has no figure that may stand in a table.
+        // A failed or interrupted phase has no figure for a table.
         let whole = |w: &fathom_record::Worker| {
             matches!(w.ending, fathom_record::Ending::Completed | fathom_record::Ending::Stopped)
         };
@@ -232,13 +228,13 @@ fn conclude(live: &mut Live, finished: &Finished, engine: &mut Engine) -> ExitCo
         all_written &= sheets(live, finished, path, engine);
     }
     epilogue::say(finished, "-I, -e, or larger files");
-    // What went wrong before that says more.
+    // An earlier error is more informative.
     let complete = finished.signal.is_none() && finished.failure.is_none();
     if complete && !all_written { code(UNWRITTEN) } else { result }
 }
 
-/// The worksheet of -b, and an xlsx beside it unless that name is taken by somebody else's file. Answers whether the worksheet,
-/// which was asked for, is there.
+/// Writes the worksheet of -b, and an xlsx beside it unless a foreign file has that name. Returns whether the worksheet
+/// exists.
 fn sheets(live: &Live, finished: &Finished, path: &Path, engine: &mut Engine) -> bool {
     let written = worksheet::write(&live.printer.sheet())
         .map_err(|e| e.to_string())
@@ -259,7 +255,7 @@ fn sheets(live: &Live, finished: &Finished, path: &Path, engine: &mut Engine) ->
         ));
         return true;
     }
-    // Later runs may replace it: it is noted as a file of ours that stays.
+    // Recorded as our file that stays, so that later runs may replace it.
     let written = write::runs(&[&finished.run], &beside, true)
         .and_then(|_| engine.ledger().keep(&beside).map_err(anyhow::Error::from));
     if let Err(e) = written {
@@ -285,7 +281,7 @@ fn directory(parsed: &Parsed, here: &Path) -> PathBuf {
     parent.filter(|p| p.is_dir()).unwrap_or_else(|| here.into())
 }
 
-/// An error of the engine in the form of a failed operation, for IOzone's messages and codes.
+/// An engine error as a failed operation, for IOzone's messages and codes.
 fn as_operation(error: &EngineError) -> OpError {
     let (call, path, errno) = match error {
         EngineError::File { what, path, error } => {

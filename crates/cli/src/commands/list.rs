@@ -5,7 +5,7 @@ use crate::{console, state};
 use fathom_record::store::{Filter, RunSummary};
 use std::process::ExitCode;
 
-/// Bytes that are written at once: a store may hold more runs than memory has room for.
+/// Bytes written at once: a list may be larger than memory.
 const AT_ONCE: usize = 64 << 10;
 
 pub fn run(options: &List, common: &Common) -> anyhow::Result<ExitCode> {
@@ -52,7 +52,6 @@ fn line(id: &str, started: &str, by: &str, status: &str, storage: &str, place: &
     format!("{id:<22} {started:<16} {by:<9} {status:<11} {storage:<14} {place}\n")
 }
 
-/// A run as an element of a list.
 fn indented(run: &RunSummary) -> String {
     let text = serde_json::to_string_pretty(run).unwrap_or_default();
     text.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")

@@ -1,4 +1,4 @@
-//! The commands, one file each: what `fathom COMMAND` does, from its options to its exit code. This file only chooses.
+//! The commands, one file each, from options to exit code. This file only dispatches.
 
 mod backends;
 pub mod compare;
@@ -31,7 +31,6 @@ use crate::exit::Usage;
 use crate::line::{Command, Line};
 use std::process::ExitCode;
 
-/// Runs the command of a command line.
 pub fn dispatch(line: Line) -> anyhow::Result<ExitCode> {
     let common = line.common;
     let measures = matches!(
@@ -89,7 +88,7 @@ pub fn dispatch(line: Line) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Lines of at most `width` characters; a word that is longer has a line of its own.
+/// Wraps at `width` characters; a longer word gets its own line.
 fn wrapped(sentence: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in sentence.split(' ') {

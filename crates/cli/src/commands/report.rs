@@ -1,4 +1,4 @@
-//! `fathom report`: loads stored runs and has them drawn into the file that was named; the ending says in which form.
+//! `fathom report`: draws stored runs into the named file; its extension selects the format.
 
 use super::write;
 use crate::exit::Usage;

@@ -1,4 +1,4 @@
-//! `fathom rm`: removes stored runs. All names are looked up first: one that is wrong removes nothing.
+//! `fathom rm`: removes stored runs. All names are resolved first: a wrong one removes nothing.
 
 use crate::line::{Common, Rm};
 use crate::{console, state};
@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 pub fn run(options: &Rm, common: &Common) -> anyhow::Result<ExitCode> {
     let mut store = state::kept(common.store.as_deref())?;
-    // Every name must be good before anything is removed; "last" means the last one now, however often it is given.
+    // Every name must resolve before anything is removed; "last" means the last run now, however often it is given.
     let mut ids = options.runs.iter().map(|r| store.resolve(r)).collect::<Result<Vec<_>, _>>()?;
     ids.sort();
     ids.dedup();

@@ -1,4 +1,4 @@
-//! `fathom run`: a workload of the native format, or of another one by the file's ending.
+//! `fathom run`: a workload in the native format, or in another one by the file's extension.
 
 mod plan;
 
@@ -43,7 +43,7 @@ pub fn run(options: &RunFile, common: &Common) -> anyhow::Result<ExitCode> {
     execute(options, common, &name, &workload, head)
 }
 
-/// A job file of fio, with our summary instead of its output.
+/// Runs a fio job file with our summary instead of fio's output.
 fn jobs(options: &RunFile, common: &Common) -> anyhow::Result<ExitCode> {
     let args = [options.file.to_string_lossy().into_owned()];
     let jobs =
@@ -53,7 +53,7 @@ fn jobs(options: &RunFile, common: &Common) -> anyhow::Result<ExitCode> {
     execute(options, common, &args[0], jobs.workload(), jobs.head())
 }
 
-/// Executes one workload, or says what would be executed.
+/// Executes one workload, or prints its plan.
 fn execute(
     options: &RunFile,
     common: &Common,
@@ -62,7 +62,7 @@ fn execute(
     head: Head,
 ) -> anyhow::Result<ExitCode> {
     if options.plan {
-        // Without the sweep for leftovers: a plan changes nothing.
+        // Without the leftover sweep: a plan changes nothing.
         let engine = Engine::new(state::quiet_ledger());
         check(&engine, workload, name)?;
         console::out(&plan::of(workload));
@@ -79,7 +79,7 @@ fn execute(
     if let Some(output) = &options.output {
         match write::runs(&[&finished.run], output, false) {
             Ok(files) => write::tell(&files),
-            // It was free when the run began.
+            // The file did not exist when the run began.
             Err(error) => console::incomplete(&format!(
                 "{error:#}; what was measured is kept, and `fathom report -o FILE` draws it"
             )),
@@ -88,7 +88,7 @@ fn execute(
     Ok(code(&finished))
 }
 
-/// A script of Filebench, with our summary instead of its output.
+/// Runs a Filebench script with our summary instead of Filebench's output.
 fn script(options: &RunFile, common: &Common) -> anyhow::Result<ExitCode> {
     if options.plan {
         return Ok(match filebench::explain(&options.file) {
@@ -110,17 +110,17 @@ fn script(options: &RunFile, common: &Common) -> anyhow::Result<ExitCode> {
         let all: Vec<_> = ended.runs.iter().map(|f| &f.run).collect();
         write::tell(&write::runs(&all, output, false)?);
     }
-    // What ended a run is told by its own code; a step between the runs that failed by that of the whole.
+    // A failed run has its own exit code; a failed step between runs has that of the script.
     let of_runs = ended.runs.iter().find(|f| f.failure.is_some() || f.signal.is_some()).map(code);
     Ok(of_runs.unwrap_or(ended.code))
 }
 
-/// What a workload does, in words.
+/// A workload in words.
 pub fn plan_of(workload: &Workload) -> String {
     plan::of(workload)
 }
 
-/// Whether the engine can execute it, and where O_DIRECT is asked for, whether the files that are there can take it.
+/// Checks that the engine can execute it, and that existing files support O_DIRECT if requested.
 pub fn check(engine: &Engine, workload: &Workload, name: &str) -> Result<(), Usage> {
     engine
         .check(workload)
@@ -128,7 +128,7 @@ pub fn check(engine: &Engine, workload: &Workload, name: &str) -> Result<(), Usa
         .map_err(|e| Usage(format!("{name}: {e}")))
 }
 
-/// Shows which phase is running.
+/// Shows the current phase.
 pub struct Progress(pub ProgressBar);
 
 impl Listener for Progress {
@@ -156,7 +156,7 @@ pub fn conclude(finished: &Finished, json: bool) {
     tell_end(finished);
 }
 
-/// Says what ended the run early, and where it is kept.
+/// Reports what ended the run early, and where it is stored.
 pub fn tell_end(finished: &Finished) {
     tell_early_end(finished);
     if finished.stored {
@@ -167,7 +167,7 @@ pub fn tell_end(finished: &Finished) {
     }
 }
 
-/// Says what ended a run before its time.
+/// Reports what ended a run early.
 pub fn tell_early_end(finished: &Finished) {
     if let Some(signal) = finished.signal {
         console::warning(&format!("stopped by signal {signal}; what was measured until then is above"));
@@ -176,7 +176,6 @@ pub fn tell_early_end(finished: &Finished) {
     }
 }
 
-/// The exit code of a finished run.
 pub fn code(finished: &Finished) -> ExitCode {
     ExitCode::from(match (finished.signal, &finished.failure) {
         (Some(signal), _) => exit::of_signal(signal),
@@ -203,7 +202,8 @@ pub fn read(file: &Path) -> anyhow::Result<(String, String)> {
     Ok((file.display().to_string(), text.context("the workload")?))
 }
 
-/// The directory of the first file, or the working directory: absolute, because a record outlives both. A block device stands for itself.
+/// The directory of the first file, or the working directory; absolute, because a record outlives both. A block device
+/// is returned as it is.
 pub fn directory_of(workload: &Workload) -> PathBuf {
     let first = workload.filesets.first().and_then(|s| s.files.path(0));
     let parent = first.as_deref().and_then(Path::parent).filter(|p| !p.as_os_str().is_empty());

@@ -1,4 +1,4 @@
-//! `fathom show`: stored runs on the terminal, each on its own; of several their parallel streams in one table first.
+//! `fathom show`: prints stored runs one by one; for several runs, first a table of their parallel streams.
 
 use crate::exit::Usage;
 use crate::line::{Common, Show};

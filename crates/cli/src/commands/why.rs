@@ -1,4 +1,4 @@
-//! `fathom why`: the answer to "why is this not faster?" for a stored run.
+//! `fathom why`: answers "why is this not faster?" for a stored run.
 
 use crate::exit::Usage;
 use crate::line::{Command, Common, Line, Why};
@@ -33,7 +33,7 @@ pub fn run(options: &Why, common: &Common) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The run that is meant: by its id, or the newest that was measured at or below a path.
+/// Finds the run: by id, or the newest one measured at or below a path.
 fn wanted(store: &Store, named: &str) -> anyhow::Result<String> {
     let path = Path::new(named);
     let is_path = named.contains('/') || named == "." || named == "..";
@@ -57,7 +57,7 @@ fn newest_below(store: &Store, path: &Path) -> anyhow::Result<Option<String>> {
     Ok(newest)
 }
 
-/// The phase that is asked for: by its title, or the beginning of it; else the one that took the longest.
+/// Finds the phase: by its title or a prefix of it; default: the longest one.
 fn phase<'r>(run: &'r Run, named: Option<&str>) -> anyhow::Result<&'r Phase> {
     let Some(named) = named else {
         return fathom_report::why::longest(run)

@@ -1,4 +1,4 @@
-//! Writing runs in the form that a file's ending names.
+//! Writes runs in the format of a file's extension.
 
 use crate::exit::Usage;
 use crate::output;
@@ -9,10 +9,10 @@ use rustix::fs::{Access, access};
 use rustix::io::Errno;
 use std::path::{Path, PathBuf};
 
-/// The endings, for messages.
+/// The extensions, for messages.
 const ENDINGS: &str = ".html, .xlsx, .md, .svg, .json, .csv, .parquet, .prom";
 
-/// Writes the runs to `path` and gives the names of the files written. An existing file is overwritten only if `replace` says so.
+/// Writes the runs to `path` and returns the files written. Overwrites an existing file only if `replace` is set.
 pub fn runs(runs: &[&Run], path: &Path, replace: bool) -> anyhow::Result<Vec<PathBuf>> {
     let form = Form::of(path)?;
     check_drawing(path, replace)?;
@@ -31,13 +31,12 @@ pub fn runs(runs: &[&Run], path: &Path, replace: bool) -> anyhow::Result<Vec<Pat
     put_one(path, text, replace)
 }
 
-/// Writes all that Markdown can say of the runs, where [`runs`] writes what a ticket has room for.
+/// Writes the full Markdown of the runs; [`runs`] writes only what fits a ticket.
 pub fn full_markdown(runs: &[&Run], path: &Path, replace: bool) -> anyhow::Result<Vec<PathBuf>> {
     check(path, replace)?;
     put_one(path, fathom_report::markdown::summary(runs), replace)
 }
 
-/// Whether a file is Markdown.
 pub fn is_markdown(path: &Path) -> bool {
     Form::of(path).is_ok_and(|form| matches!(form, Form::Markdown))
 }
@@ -47,7 +46,7 @@ fn put_one(path: &Path, contents: impl AsRef<[u8]>, replace: bool) -> anyhow::Re
     Ok(vec![path.to_owned()])
 }
 
-/// Says what was written.
+/// Lists the written files.
 pub fn tell(files: &[PathBuf]) {
     match files {
         [] => {}
@@ -63,7 +62,7 @@ pub fn tell(files: &[PathBuf]) {
     }
 }
 
-/// All pictures of the runs, with the number of the run where there are several.
+/// All pictures of the runs, numbered by run if there are several.
 fn all_pictures(runs: &[&Run]) -> Vec<Picture> {
     let mut pictures = Vec::new();
     for (i, run) in runs.iter().enumerate() {
@@ -77,13 +76,13 @@ fn all_pictures(runs: &[&Run]) -> Vec<Picture> {
     pictures
 }
 
-/// One picture as a file.
+/// Writes one picture.
 pub fn picture(picture: Option<Picture>, path: &Path, replace: bool) -> anyhow::Result<Vec<PathBuf>> {
     let picture = picture.ok_or_else(|| Usage(NOTHING.into()))?;
     put_one(path, picture.standalone(), replace)
 }
 
-/// Pictures as files of a directory, each named after what it shows. The directory is made if it is not there.
+/// Writes pictures to a directory, each named after its content. Creates the directory if missing.
 pub fn pictures_into(pictures: &[Picture], directory: &Path, replace: bool) -> anyhow::Result<Vec<PathBuf>> {
     if pictures.is_empty() {
         return Err(Usage(NOTHING.into()).into());
@@ -101,7 +100,7 @@ pub fn pictures_into(pictures: &[Picture], directory: &Path, replace: bool) -> a
 
 const NOTHING: &str = "there is nothing that could be drawn: no run has enough figures";
 
-/// Whether a path names a directory: one that is there, or one with a slash at its end.
+/// Whether a path names a directory: an existing one, or with a trailing slash.
 pub fn is_directory(path: &Path) -> bool {
     path.as_os_str().as_encoded_bytes().ends_with(b"/") || path.is_dir()
 }
@@ -144,13 +143,13 @@ impl Form {
     }
 }
 
-/// Checks the ending of a file.
+/// Checks the extension of a file.
 pub fn check_ending(path: &Path) -> Result<(), Usage> {
     Form::of(path).map(|_| ())
 }
 
-/// Checks a file that will be written when the measurement is over, before anything is measured: it has a known ending, a
-/// directory to be in that can be written, and takes no other file's place.
+/// Checks before the measurement a file that will be written after it: known extension, writable directory, and no
+/// existing file.
 pub fn check_before(path: &Path) -> Result<(), Usage> {
     check_ending(path)?;
     if !is_directory(path) {
@@ -159,7 +158,7 @@ pub fn check_before(path: &Path) -> Result<(), Usage> {
     can_be_made(path)
 }
 
-/// Checks a file that a command with --force will write: it is free or may be replaced, and its directory can be written.
+/// Checks a file that a command with --force will write: absent or replaceable, in a writable directory.
 pub fn check(path: &Path, replace: bool) -> Result<(), Usage> {
     if path.is_dir() {
         return Err(Usage(format!("{} is a directory; name a file", path.display())));
@@ -168,17 +167,17 @@ pub fn check(path: &Path, replace: bool) -> Result<(), Usage> {
     can_be_made(path)
 }
 
-/// Checks a file that a command writes though nobody named it; `advice` says what to do if it cannot be.
+/// Checks a file that a command writes by default; `advice` says what to do if it cannot.
 pub fn check_default(path: &Path, advice: &str) -> Result<(), Usage> {
     can_be_made(&fathom_state::absolute(path)).map_err(|Usage(why)| Usage(format!("{why}; {advice}")))
 }
 
-/// The same where a directory gets all pictures.
+/// The same, where a directory gets all pictures.
 pub fn check_drawing(path: &Path, replace: bool) -> Result<(), Usage> {
     if is_directory(path) { can_be_made(path) } else { check(path, replace) }
 }
 
-/// Whether files can be made where it will be. What is neither file nor directory (a pipe, a device) is written as it is.
+/// Checks that its directory is writable. Pipes and devices are written directly.
 fn can_be_made(path: &Path) -> Result<(), Usage> {
     if path.symlink_metadata().is_ok_and(|about| !about.is_file() && !about.is_dir()) {
         return Ok(());

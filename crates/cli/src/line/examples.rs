@@ -1,17 +1,17 @@
-//! The examples in the help: every command has some, each is a command line that this program takes, and all of them fit a terminal.
+//! The examples in the help: every command has some, each is a valid command line, and all fit a terminal.
 
 use super::Line;
 use clap::{Command, CommandFactory as _, Parser as _};
 
-/// Commands whose line and help are another program's.
+/// Commands whose command line and help belong to another program.
 const DROP_INS: [&str; 4] = ["iozone", "sysbench", "filebench", "fio"];
 
-/// What stands below the options of a command.
+/// The text below the options of a command.
 fn after(command: &Command) -> String {
     command.get_after_help().map_or_else(String::new, ToString::to_string)
 }
 
-/// All commands that a person is shown, with the words that lead to each.
+/// All visible commands, with the words that lead to each.
 fn all() -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut open = vec![(String::from("fathom"), Line::command())];
@@ -26,7 +26,7 @@ fn all() -> Vec<(String, String)> {
     found
 }
 
-/// The lines below "Examples:", those that go on after a backslash put together.
+/// The lines below "Examples:", with backslash continuations joined.
 fn examples(text: &str) -> Vec<String> {
     let Some((_, below)) = text.split_once("Examples:\n") else { return Vec::new() };
     let mut lines: Vec<String> = Vec::new();
@@ -43,7 +43,7 @@ fn examples(text: &str) -> Vec<String> {
     lines
 }
 
-/// The words of the command line in an example, as a shell hands them over: without explanation, redirections and other programs.
+/// The words of an example as a shell passes them: without explanation, redirections and other programs.
 fn words(example: &str) -> Vec<String> {
     let line = example.split("   ").next().unwrap_or_default();
     let ours = line.split(" | ").find(|part| part.contains("fathom ")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Which of the options of every command a command's help shows: those that mean something there.
+//! Selects the global options that a command's help shows: those that apply to it.
 
 use super::Line;
 use clap::error::{ContextKind, ErrorKind};
@@ -7,14 +7,14 @@ use std::ffi::OsString;
 
 /// Commands that measure.
 const MEASURE: [&str; 8] = ["survey", "run", "iozone", "sysbench", "filebench", "fio", "sweep", "compare"];
-/// Others that keep runs, or read kept ones.
+/// Other commands that store runs or read stored ones.
 const STORE: [&str; 9] = ["sim", "history", "import", "report", "list", "show", "why", "export", "rm"];
 
 impl Line {
     /// The command line as its help shows it.
     pub fn shown() -> Command {
         let mut command = Self::command();
-        // Only then have all commands the options of every command.
+        // Only then do all commands have the global options.
         command.build();
         let names: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
         names.into_iter().fold(command, |command, name| {
@@ -30,11 +30,11 @@ impl Line {
         })
     }
 
-    /// Reads a command line.
+    /// Parses a command line.
     pub fn read(words: &[OsString]) -> Result<Self, clap::Error> {
         let mut command = Self::shown();
         let mut matches: ArgMatches = command.try_get_matches_from_mut(words).map_err(|mut error| {
-            // "To pass '--sise' as a value, use '-- --sise'": nobody who mistypes an option wants a file of that name.
+            // Drops "To pass '--sise' as a value, use '-- --sise'": a mistyped option is never a file name.
             if error.kind() == ErrorKind::UnknownArgument {
                 error.remove(ContextKind::Suggested);
             }

@@ -1,8 +1,8 @@
-//! The ranks of a run in touch with each other: messages, waiting that notices when somebody ends before its time, trees to tell all and to
-//! collect from all.
+//! Communication of the ranks of a run: messages, waits that notice a rank that ends early, trees to broadcast to all
+//! and to collect from all.
 //!
-//! Nothing here waits without looking: a wait ends when the circle is broken, by a rank's failure (it tells all), by a signal (a launcher
-//! ends the others when it loses one), or because rank 0 has not heard of somebody for too long.
+//! Every wait keeps checking: it ends when the circle is broken by a rank's failure (which it broadcasts), by a signal
+//! (a launcher ends the others when it loses one), or because rank 0 has not heard from a rank for too long.
 
 use super::{End, Team};
 use crate::exit;
@@ -13,48 +13,48 @@ use serde::de::DeserializeOwned;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// What one rank sends to another.
+/// A message from one rank to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Who sent it.
+    /// The sender's rank.
     pub from: u32,
-    /// What it is about.
+    /// What the message is about; routes it to the code that waits for it.
     pub kind: u8,
-    /// What it says.
+    /// The payload.
     pub bytes: Vec<u8>,
 }
 
-/// A rank ends the run: why.
+/// A rank ends the run; the payload is the reason.
 const BROKEN: u8 = 1;
 /// The first worker of a phase is done.
 const FIRST_DONE: u8 = 2;
-/// Somebody lives.
+/// Heartbeat.
 const BEAT: u8 = 3;
-/// Somebody will say nothing for a while.
+/// A rank will be silent for a while.
 const QUIET: u8 = 4;
-/// Told to all, by the tree.
+/// Broadcast down the tree.
 const DOWN: u8 = 5;
-/// Collected from all, by the tree.
+/// Collected up the tree.
 const UP: u8 = 6;
-/// What a rank has, straight to rank 0, when the tree is broken.
+/// A rank's data sent directly to rank 0 when the tree is broken.
 pub(super) const LEFT_OVER: u8 = 7;
-/// Rank 0 has all it wants.
+/// Rank 0 has all it needs.
 const BYE: u8 = 8;
 pub(super) const PING: u8 = 9;
 pub(super) const PONG: u8 = 10;
 
-/// How the reason of a rank begins that a signal stopped.
+/// Prefix of the reason of a rank that a signal stopped.
 const BY_SIGNAL: &str = "stopped by signal";
 
-/// How often a rank says that it lives.
+/// Heartbeat interval.
 const BEAT_EVERY: Duration = Duration::from_secs(1);
 
-/// Why the run ends before its time.
+/// Why the run ends early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Broken {
     pub by: u32,
     pub why: String,
-    /// A signal, and no failure of ours.
+    /// Ended by a signal, not by a failure.
     pub signal: bool,
 }
 
@@ -62,12 +62,12 @@ pub(super) struct Circle<'t> {
     pub team: &'t dyn Team,
     inbox: VecDeque<Message>,
     broken: Option<Broken>,
-    /// Rank 0: when it last heard of those that it expects to hear of.
+    /// Rank 0: when it last heard from each rank that is expected to send heartbeats.
     heard: Vec<Option<Instant>>,
     patience: Duration,
     beat: Option<Instant>,
     first_done: bool,
-    /// The rank that has not been heard of.
+    /// The rank that went silent.
     lost: Option<u32>,
 }
 
@@ -98,12 +98,12 @@ impl<'t> Circle<'t> {
         self.broken.as_ref()
     }
 
-    /// Rank 0 takes a rank for dead that it has not heard of for so long.
+    /// Sets how long rank 0 waits before it considers a silent rank dead.
     pub fn have_patience(&mut self, patience: Duration) {
         self.patience = patience;
     }
 
-    /// Ends the run for all.
+    /// Ends the run for all ranks.
     pub fn break_up(&mut self, why: String) {
         self.break_for(why, false);
     }
@@ -113,7 +113,8 @@ impl<'t> Circle<'t> {
             return;
         }
         let by = self.team.rank();
-        // A launcher signals all; a word to one that is dead by now could block. Of a signal that reached one rank alone, rank 0 tells.
+        // A launcher signals all; a message to a dead rank could block. If a signal reached one rank alone, rank 0
+        // informs the others.
         let told = if signal { 0..1 } else { 0..self.team.size() };
         for to in told.filter(|&r| r != by && Some(r) != self.lost) {
             self.team.send(to, BROKEN, why.as_bytes());
@@ -121,7 +122,7 @@ impl<'t> Circle<'t> {
         self.broken = Some(Broken { by, why, signal });
     }
 
-    /// Takes what has arrived and looks after the others.
+    /// Receives messages, sends heartbeats and checks the other ranks.
     pub fn tend(&mut self) {
         while let Some(message) = self.team.poll() {
             if let Some(heard) = self.heard.get_mut(message.from as usize) {
@@ -163,7 +164,7 @@ impl<'t> Circle<'t> {
         }
     }
 
-    /// From now on this rank can be expected to say that it lives.
+    /// From now on this rank sends heartbeats.
     pub fn beats(&mut self) {
         if !self.is_first() {
             self.team.send(0, BEAT, &[]);
@@ -171,14 +172,14 @@ impl<'t> Circle<'t> {
         }
     }
 
-    /// This rank does something that may take long, and says nothing meanwhile.
+    /// This rank starts something long and sends no heartbeats meanwhile.
     pub fn falls_silent(&mut self) {
         if !self.is_first() && self.beat.take().is_some() {
             self.team.send(0, QUIET, &[]);
         }
     }
 
-    /// Waits for something; `None` if the circle breaks before.
+    /// Waits for a result; `None` if the circle breaks first.
     pub fn wait<T>(&mut self, mut for_what: impl FnMut(&mut Self) -> Option<T>) -> Option<T> {
         let mut looks = 0u32;
         loop {
@@ -195,13 +196,13 @@ impl<'t> Circle<'t> {
         }
     }
 
-    /// The next message of a kind, if it has arrived.
+    /// The next message of a kind, if one has arrived.
     pub fn take(&mut self, kind: u8, from: Option<u32>) -> Option<Message> {
         let at = self.inbox.iter().position(|m| m.kind == kind && from.is_none_or(|r| r == m.from))?;
         self.inbox.remove(at)
     }
 
-    /// Waits for all.
+    /// Waits for all ranks.
     pub fn barrier(&mut self) -> Option<()> {
         if self.alone() {
             return Some(());
@@ -214,7 +215,7 @@ impl<'t> Circle<'t> {
         self.wait(|circle| circle.team.passed_barrier().then_some(()))
     }
 
-    /// Who passes on to this rank what is told to all, and to whom it passes it on.
+    /// The rank from which this one receives broadcasts.
     pub fn parent(&self) -> Option<u32> {
         let rank = self.team.rank();
         (rank > 0).then(|| rank & (rank - 1))
@@ -231,7 +232,7 @@ impl<'t> Circle<'t> {
             .collect()
     }
 
-    /// Rank 0 tells all; `what` of the others is not looked at.
+    /// Broadcasts from rank 0; `what` of other ranks is ignored.
     pub fn tell<T: Serialize + DeserializeOwned>(&mut self, what: Option<T>) -> Option<T> {
         let bytes = match self.parent() {
             None => serde_json::to_vec(&what?).ok()?,
@@ -243,7 +244,7 @@ impl<'t> Circle<'t> {
         serde_json::from_slice(&bytes).ok()
     }
 
-    /// Brings what every rank has to rank 0; on the way two become one. `Some(None)` for the others.
+    /// Collects every rank's data at rank 0, merging pairs on the way. `Some(None)` on the others.
     pub fn collect<T: Serialize + DeserializeOwned>(
         &mut self,
         mine: T,
@@ -267,7 +268,7 @@ impl<'t> Circle<'t> {
         Some(None)
     }
 
-    /// As [`Circle::collect`], of what ranks did in a phase.
+    /// Like [`Circle::collect`], for what ranks did in a phase.
     pub fn join(&mut self, mine: Option<Share>) -> Option<Option<Share>> {
         let joined = self.collect(mine, |all, more| match (all.as_mut(), more) {
             (Some(all), Some(more)) => all.join(more),
@@ -277,7 +278,7 @@ impl<'t> Circle<'t> {
         Some(joined.flatten())
     }
 
-    /// A worker of this rank was the first that was done. Told once in a phase.
+    /// A worker of this rank was the first to finish. Sent once per phase.
     pub fn tell_first_done(&mut self) {
         if !std::mem::replace(&mut self.first_done, true) {
             for to in (0..self.team.size()).filter(|&r| r != self.team.rank()) {
@@ -290,12 +291,12 @@ impl<'t> Circle<'t> {
         self.first_done
     }
 
-    /// A new phase: nobody is done.
+    /// Starts a new phase, in which no worker is done yet.
     pub fn begin(&mut self) {
         self.first_done = false;
     }
 
-    /// What is left with every rank, when the circle is broken: rank 0 gets what comes in time, the others send.
+    /// After the circle broke: rank 0 receives the other ranks' data that arrives in time, the others send.
     pub fn hand_over(&mut self, mine: &[u8]) -> Vec<Message> {
         if !self.is_first() {
             self.team.send(0, LEFT_OVER, mine);
@@ -306,7 +307,7 @@ impl<'t> Circle<'t> {
             }
             return Vec::new();
         }
-        // A launcher that ends the others waits a second before it kills them.
+        // A launcher waits a second before it kills the other ranks.
         let signal = self.broken.as_ref().is_some_and(|b| b.signal);
         let most = if signal { Duration::from_millis(250) } else { Duration::from_secs(4) };
         let (begin, mut found) = (Instant::now(), Vec::new());
@@ -324,7 +325,7 @@ impl<'t> Circle<'t> {
     /// The end of the run.
     pub fn leave(mut self, code: u8) -> End {
         let Some(broken) = self.broken.clone() else {
-            // Only rank 0 says how it went: a launcher would end the others in the midst of their farewell.
+            // Only rank 0 returns the result's code: a launcher would end the others while they finish.
             return End { code: if self.is_first() { code } else { exit::DONE }, together: true };
         };
         if broken.signal {
@@ -349,7 +350,7 @@ impl<'t> Circle<'t> {
     }
 }
 
-/// Has the engine stop what runs here.
+/// Makes the engine stop the current phase on this rank.
 pub(super) fn stop_here() {
     if interrupted_by().is_none() {
         // SAFETY: raise has no preconditions; the signal's handler only touches atomics.

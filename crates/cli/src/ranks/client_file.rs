@@ -1,20 +1,20 @@
-//! IOzone's `-+m FILE`: a line for each client, with its host, the directory it works in and the path of its program. Here ranks are the
-//! clients, in the order of the lines: a launcher has started them already, so hosts are checked and programs are ignored.
+//! IOzone's `-+m FILE`: one line per client, with its host, working directory and program path. Ranks are the clients,
+//! in line order: a launcher has already started them, so hosts are checked and programs ignored.
 
 use std::path::PathBuf;
 
-/// One client.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) struct Client {
     pub host: String,
     pub directory: PathBuf,
 }
 
-/// Takes `-+m FILE` out of IOzone's arguments, and has every rank run one of the `-t N` processes. Answers with the clients, none if the
-/// option is not there.
+/// Removes `-+m FILE` from IOzone's arguments, and makes every rank run one of the `-t N` processes. Returns the
+/// clients; empty without the option.
 ///
 /// # Errors
-/// What is wrong with the file or its options.
+///
+/// The file or its options are wrong.
 pub(super) fn take(args: &mut Vec<String>, ranks: u32) -> Result<Vec<Client>, String> {
     let Some(at) = args.iter().position(|a| a == "-+m") else { return Ok(Vec::new()) };
     let Some(file) = args.get(at + 1).cloned() else {
@@ -44,7 +44,7 @@ pub(super) fn take(args: &mut Vec<String>, ranks: u32) -> Result<Vec<Client>, St
     Ok(clients)
 }
 
-/// The lines of the file; those that begin with a blank or # are comments.
+/// The lines of the file; those that start with a blank or # are comments.
 fn read(text: &str) -> Result<Vec<Client>, String> {
     let mut clients = Vec::new();
     for (line, number) in text.lines().zip(1u32..) {
@@ -60,7 +60,7 @@ fn read(text: &str) -> Result<Vec<Client>, String> {
     Ok(clients)
 }
 
-/// Whether a rank on `host` is the client that the file means; names may be short or long.
+/// Whether a rank on `host` matches a client; names may be short or full.
 pub(super) fn is_on(client: &Client, host: &str) -> bool {
     let short = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
     client.host == "localhost" || client.host == host || short(&client.host) == short(host)

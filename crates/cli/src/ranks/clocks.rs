@@ -1,28 +1,28 @@
-//! The clocks of hosts: how far each is from that of rank 0, and a time to start that is the same for all.
+//! Clocks of the hosts: each one's offset from rank 0, and a common start time.
 //!
-//! A rank asks its parent in the tree for the time, again and again, and believes the answer that came back quickest: it is wrong by
-//! half the way there and back at most. The parent's own distance is added.
+//! A rank repeatedly asks its parent in the tree for the time and trusts the fastest answer, whose error is at most
+//! half the round trip. The parent's own offset is added.
 
 use super::circle::{Circle, PING, PONG};
 use crate::observing::monotonic_ns;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// Questions before a phase.
+/// Queries before a phase.
 const ROUNDS: u32 = 60;
-/// From the time that rank 0 names until it comes.
+/// Time from the announcement by rank 0 until the start.
 const LEAD: Duration = Duration::from_millis(20);
 
-/// How far a clock is from that of rank 0.
+/// Offset of a clock from that of rank 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Offset {
-    /// To be added to rank 0's time, ns.
+    /// Added to rank 0's time, ns.
     pub ns: i64,
-    /// It is wrong by this at most.
+    /// Maximum error.
     pub error_ns: u64,
 }
 
-/// Measures the distance. All ranks do it together.
+/// Measures the offset; collective.
 pub(super) fn measure(circle: &mut Circle) -> Option<Offset> {
     let mut mine = Offset::default();
     if let Some(parent) = circle.parent() {
@@ -56,14 +56,14 @@ pub(super) fn measure(circle: &mut Circle) -> Option<Offset> {
     Some(mine)
 }
 
-/// All of them agree on a time. `mine` is this rank's distance. Answers with this rank's clock.
+/// Agrees on a start time; collective. `mine`: this rank's offset. Returns the time on this rank's clock.
 pub(super) fn agree(circle: &mut Circle, mine: Offset) -> Option<u64> {
     let named = circle.is_first().then(|| monotonic_ns() + LEAD.as_nanos() as u64);
     let named = circle.tell(named)?;
     Some(named.saturating_add_signed(mine.ns))
 }
 
-/// As [`Circle::wait`], without sleep: what is waited for is on its way.
+/// Like [`Circle::wait`] without sleeping: the message is already on its way.
 fn spin<T>(circle: &mut Circle, mut for_what: impl FnMut(&mut Circle) -> Option<T>) -> Option<T> {
     loop {
         for _ in 0..64 {

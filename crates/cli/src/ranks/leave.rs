@@ -1,16 +1,16 @@
-//! The end of a rank's files. Ranks may have made files in one directory, which one of them has made, too: it can go only when the others
-//! have removed theirs.
+//! Removes a rank's files at the end. Ranks may have made files in one directory that one of them made; it can be
+//! removed only after the others have removed their files.
 
 use super::circle::Circle;
 use fathom_engine::Engine;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How often the directories of a broken circle are tried again, and after which pause. A launcher leaves a second.
+/// Retries for the directories of a broken circle, and the pause between them. A launcher allows a second.
 const TRIES: u32 = 6;
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Removes what this rank made; again, as long as that brings any rank further. What could not be removed.
+/// Removes what this rank made, repeating while any rank makes progress. Returns what could not be removed.
 pub(super) fn clean_up(circle: &mut Circle, engine: &mut Engine) -> Vec<PathBuf> {
     let mut left = engine.clean_up();
     if circle.alone() {
@@ -24,7 +24,7 @@ pub(super) fn clean_up(circle: &mut Circle, engine: &mut Engine) -> Vec<PathBuf>
         }
         left = engine.clean_up();
     }
-    // Nobody can be asked any more.
+    // The other ranks can no longer be asked.
     for _ in 0..TRIES {
         if left.is_empty() {
             break;

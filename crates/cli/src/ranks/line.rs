@@ -1,4 +1,4 @@
-//! The command line of `fathom-mpi`: the commands of `fathom` that measure, and what is said of ranks before them.
+//! The command line of `fathom-mpi`: the measuring commands of `fathom`, preceded by options about ranks.
 
 use crate::exit;
 use crate::line::{Common, Conditions, DropIn};
@@ -103,7 +103,7 @@ pub(super) struct RunRanks {
 }
 
 impl Command {
-    /// The words by which `fathom sweep` names it, too.
+    /// The command in the form that `fathom sweep` also parses.
     pub fn words(&self) -> Vec<OsString> {
         let drop_in = |name: &str, args: &DropIn| {
             std::iter::once(OsString::from(name)).chain(args.args.iter().cloned()).collect()
@@ -128,12 +128,12 @@ impl Line {
     }
 }
 
-/// Reads it; every rank does.
+/// Parses the command line, on every rank.
 pub(super) fn parse(words: &[OsString]) -> Result<Line, String> {
     Line::try_parse_from(words).map_err(|e| e.to_string())
 }
 
-/// See [`super::answer_alone`]. Of many ranks that come here the first one speaks.
+/// See [`super::answer_alone`]. Of several ranks only the first prints.
 pub(super) fn answer_alone(words: &[OsString]) -> Option<u8> {
     let error = Line::try_parse_from(words).err()?;
     const NUMBERS: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"];

@@ -1,5 +1,5 @@
-//! The record of all ranks, on rank 0: each phase is kept as soon as all shares are joined, so that what was measured survives whatever
-//! comes next. At the end it says of every rank who it was, how far its clock was off, and when it was at work.
+//! The record of all ranks, on rank 0: each phase is stored as soon as all shares are merged, so that what was measured
+//! survives whatever follows. At the end it lists every rank's identity, clock offset and times of work.
 
 use super::clocks::Offset;
 use super::seats::Seats;
@@ -11,7 +11,7 @@ use fathom_record::ranks::{RankTimes, Share};
 use fathom_record::{Phase, Run, Status};
 use serde_json::json;
 
-/// When the ranks were at work in one repetition of a phase.
+/// When the ranks worked in one repetition of a phase.
 pub(super) struct Times {
     pub name: String,
     pub seq: u32,
@@ -31,7 +31,7 @@ impl Merged {
         Self { run, times: Vec::new(), keeper }
     }
 
-    /// Takes a phase of all ranks.
+    /// Adds a phase of all ranks.
     pub fn take(&mut self, share: Share) {
         let (mut phase, ranks) = share.finish();
         let Some(mut repetition) = phase.repetitions.pop() else { return };
@@ -45,7 +45,7 @@ impl Merged {
         self.keeper.phase(&self.run.id, &self.run.phases[at]);
     }
 
-    /// Says who took part.
+    /// Records the ranks.
     pub fn introduce(&mut self, seats: &Seats, carrier: &str, offsets: &[(u32, Offset, Offset)]) {
         let one = |who: &super::seats::Who| {
             let of = offsets.iter().find(|o| o.0 == who.rank).map(|o| (o.1, o.2)).unwrap_or_default();
@@ -67,7 +67,7 @@ impl Merged {
         }
     }
 
-    /// Ends the record; whether it is in the store.
+    /// Ends the record; also returns whether it is in the store.
     pub fn close(mut self, error: Option<String>, partial: bool) -> (Run, Vec<Times>, bool) {
         self.run.status = match (&error, partial) {
             (Some(_), _) => Status::Failed,

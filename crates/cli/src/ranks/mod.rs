@@ -1,8 +1,9 @@
-//! Many hosts: what the ranks of one run do together, whoever carries their messages. Rank 0 reads the command line and tells the others
-//! ([`order`]); each makes its share of the workload and executes it phase by phase with the engine ([`run`]); they meet before every phase
-//! and start at one agreed time ([`circle`], [`clocks`]); their shares are joined in a tree and rank 0 keeps them ([`merged`]).
+//! Several hosts: what the ranks of a run do together, whatever carries their messages. Rank 0 reads the command line
+//! and informs the others ([`order`]); each makes its share of the workload and executes it phase by phase with the
+//! engine ([`run`]); they meet before every phase and start at an agreed time ([`circle`], [`clocks`]); their shares
+//! are merged in a tree and rank 0 stores them ([`merged`]).
 //!
-//! `fathom-mpi` brings a [`Team`] made of MPI and nothing else. A team of one is the plain program.
+//! `fathom-mpi` supplies a [`Team`] based on MPI and nothing else. A team of one is the plain program.
 
 mod circle;
 mod client_file;
@@ -25,21 +26,22 @@ use circle::Circle;
 use fathom_record::ranks::Share;
 use std::ffi::OsString;
 
-/// Processes that execute one run together. Messages between two of them arrive in order and are never lost while both live.
+/// Processes that execute one run together. Messages between two of them arrive in order and are not lost while both
+/// live.
 pub trait Team {
-    /// The number of this process, from 0.
+    /// The rank of this process, from 0.
     fn rank(&self) -> u32;
-    /// How many there are.
+    /// Number of ranks.
     fn size(&self) -> u32;
-    /// Sends a message and does not wait until it has arrived.
+    /// Sends a message without waiting for its arrival.
     fn send(&self, to: u32, kind: u8, bytes: &[u8]);
     /// The next message that has arrived, if one has.
     fn poll(&self) -> Option<Message>;
-    /// Whether all that was sent has left.
+    /// Whether all sent messages have left.
     fn sent(&self) -> bool;
-    /// Enters a barrier.
+    /// Enters a barrier without waiting.
     fn enter_barrier(&self);
-    /// Whether all have entered the barrier that this process entered last.
+    /// Whether all processes have entered the barrier that this process entered last.
     fn passed_barrier(&self) -> bool;
     /// What carries the messages, for the record: "Open MPI 4.1.4".
     fn carrier(&self) -> String;
@@ -50,30 +52,30 @@ pub trait Team {
 pub struct End {
     /// Exit code of this process.
     pub code: u8,
-    /// All processes came to the end together: the team can be taken down in order. If not, somebody is dead or hangs, and waiting for
-    /// all would be waiting for ever.
+    /// All processes reached the end together: the team can be shut down normally. Otherwise one is dead or hangs, and
+    /// waiting for all would never end.
     pub together: bool,
 }
 
-/// What needs no team: help, the version, and mistakes in the command line. `None` if there is something to be run.
+/// Handles what needs no team: help, the version, and command line errors. `None` if there is something to run.
 #[must_use]
 pub fn answer_alone(words: &[OsString]) -> Option<u8> {
     line::answer_alone(words)
 }
 
-/// Whether a signal has stopped this process already. May be asked in a signal handler.
+/// Whether a signal has already stopped this process. Safe in a signal handler.
 #[must_use]
 pub fn stopped() -> bool {
     fathom_engine::interrupted_by().is_some()
 }
 
-/// Brings the shares of all ranks of one phase to rank 0, as every run does when a phase is done: along a tree, and two become one on the
-/// way. `Some(None)` on a rank that has passed its own on, `None` if somebody was lost.
+/// Merges the shares of all ranks for one phase at rank 0 along a tree, as every run does at the end of a phase.
+/// `Some(None)` on a rank that has passed its share on, `None` if a rank was lost.
 pub fn join(team: &dyn Team, share: Share) -> Option<Option<Share>> {
     Circle::new(team).join(Some(share))
 }
 
-/// Executes the command line on a team. Every process of it calls this with the same words.
+/// Executes the command line on a team. Every process calls this with the same words.
 pub fn main(team: &dyn Team, words: &[OsString]) -> End {
     fathom_engine::watch_signals();
     let mut circle = Circle::new(team);

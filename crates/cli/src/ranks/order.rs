@@ -1,4 +1,5 @@
-//! What rank 0 read and tells the others: the workload, in the native format whatever it was written in, and what the run is called.
+//! What rank 0 read and broadcasts: the workload in the native format, whatever its original language, and the run's
+//! name.
 
 use super::client_file::{self, Client};
 use super::line::{Command, Line};
@@ -16,7 +17,7 @@ use std::path::PathBuf;
 /// One run of all ranks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Order {
-    /// The native format.
+    /// In the native format.
     pub workload: String,
     pub label: String,
     pub dialect: String,
@@ -26,7 +27,7 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// Reads what is to be run.
+    /// Reads what to run.
     pub fn read(line: &Line, ranks: u32) -> Result<Self, Usage> {
         let mut words = line.command.words();
         let mut clients = Vec::new();
@@ -40,7 +41,7 @@ impl Order {
         planned.notes().iter().for_each(|note| console::note(note));
         let (mut workload, label, directory) = of(&planned)?;
         let wishes = &line.ranks;
-        // Files that somebody prepared for all.
+        // Files prepared in advance for all ranks.
         let shared = wishes.shared.map(super::line::Part::layout).or(match &planned {
             Planned::Sysbench(_) => Some(Layout::Whole),
             _ => None,
@@ -61,7 +62,7 @@ impl Order {
         })
     }
 
-    /// The workload, as every rank reads it.
+    /// The workload as every rank parses it.
     pub fn workload(&self) -> Result<Workload, String> {
         Workload::from_toml(&self.workload).map_err(|d| d.render("what rank 0 sent", &self.workload))
     }
@@ -77,7 +78,7 @@ impl Order {
     }
 }
 
-/// The workload of what was planned, its name, and where it works.
+/// The planned workload, its name, and its directory.
 fn of(planned: &Planned) -> Result<(Workload, String, PathBuf), Usage> {
     let of_head = |workload: &Workload, head: Head| (workload.clone(), head.label, head.directory);
     Ok(match planned {
@@ -101,7 +102,7 @@ fn script(measured: &filebench::Measured) -> Result<(Workload, String, PathBuf),
     Ok((first.workload.clone(), first.workload.name.clone(), directory))
 }
 
-/// `--reorder` and `--wear-out`: every phase that can.
+/// `--reorder` and `--wear-out`: applied to every phase that supports them.
 fn add_phases(workload: &mut Workload, reorder: bool, wear_out: bool) -> Result<(), Usage> {
     let names = |list: fn(&mut Workload) -> &mut Vec<String>, workload: &mut Workload, option: &str| {
         let phases: Vec<String> = workload.phases.iter().map(|p| p.name.clone()).collect();

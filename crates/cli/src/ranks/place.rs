@@ -1,5 +1,5 @@
-//! Whether a directory is the same for all ranks, where the workload needs that: rank 0 makes a file there and the others look for it.
-//! Found out before anything is measured; an hour later it would be "no such file".
+//! Checks that a directory is the same for all ranks where the workload needs that: rank 0 creates a file and the
+//! others look for it. Found out before anything is measured; an hour later it would be "no such file".
 
 use super::circle::Circle;
 use super::seats::Seats;
@@ -7,7 +7,7 @@ use fathom_workload::{Files, Workload};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The directories of files that more than one rank works on.
+/// The directories of files shared by several ranks.
 fn shared_directories(workload: &Workload) -> Vec<PathBuf> {
     let concerned =
         |name: &str| workload.ranks.shared.contains_key(name) || !workload.ranks.reordered.is_empty();
@@ -24,7 +24,7 @@ fn shared_directories(workload: &Workload) -> Vec<PathBuf> {
     found.into_iter().collect()
 }
 
-/// All ranks look together. `Some(Err)` on rank 0: who does not see what.
+/// Collective. `Some(Err)` on rank 0: which ranks do not see which directory.
 pub(super) fn check(circle: &mut Circle, seats: &Seats, workload: &Workload) -> Option<Result<(), String>> {
     if circle.alone() || !workload.needs_a_shared_directory() {
         return Some(Ok(()));
@@ -53,7 +53,7 @@ pub(super) fn check(circle: &mut Circle, seats: &Seats, workload: &Workload) -> 
     )))
 }
 
-/// A file in each; directories that cannot be written are left to the run, whose error says more.
+/// A file in each; directories that are not writable are left to the run, whose error says more.
 fn make(directories: &[PathBuf]) -> Vec<PathBuf> {
     let name = format!(".fathom-ranks-{}-{}", std::process::id(), crate::observing::monotonic_ns());
     let file = |directory: &PathBuf| {

@@ -1,5 +1,6 @@
-//! The run loop of a rank: its share of every phase, started together with all others, joined when all are done. Every rank goes through
-//! the same steps in the same order; where one cannot go on, it breaks the circle, and all come to [`end`].
+//! The run loop of a rank: its share of every phase, started together with all others and merged when all are done.
+//! Every rank takes the same steps in the same order; one that cannot continue breaks the circle, and all reach
+//! [`end`].
 
 use super::circle::{Circle, Message, stop_here};
 use super::clocks::{self, Offset};
@@ -23,15 +24,15 @@ use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::time::Duration;
 
-/// What rank 0 tells all before the first phase.
+/// Broadcast by rank 0 before the first phase.
 #[derive(Serialize, Deserialize)]
 enum Told {
     Order(Box<Order>),
-    /// There is nothing to be run; rank 0 says why.
+    /// Nothing to run; rank 0 prints why.
     Nothing,
 }
 
-/// Everything that stays the same in a run.
+/// Constants of a run.
 struct Setting<'a> {
     seats: &'a Seats,
     workload: Workload,
@@ -39,7 +40,7 @@ struct Setting<'a> {
     reach: Option<Reach>,
 }
 
-/// Executes the command line. The exit code is that of rank 0.
+/// Executes the command line. The exit code is rank 0's.
 pub(super) fn all(circle: &mut Circle, words: &[OsString]) -> Result<u8, String> {
     let line = line::parse(words)?;
     circle.have_patience(Duration::from_secs(line.ranks.lost_after));
@@ -91,7 +92,7 @@ pub(super) fn all(circle: &mut Circle, words: &[OsString]) -> Result<u8, String>
     measure(circle, &line, &order, &setting, &mut engine, observer)
 }
 
-/// Says what is wrong with the input, once.
+/// Reports an input error once.
 fn refused(circle: &Circle, text: &str) -> Result<u8, String> {
     if circle.is_first() {
         console::error(text);
@@ -99,7 +100,7 @@ fn refused(circle: &Circle, text: &str) -> Result<u8, String> {
     Ok(exit::USAGE)
 }
 
-/// What can go wrong before anything is made.
+/// Does what can fail before anything is made.
 fn prepare<'a>(
     line: &Line,
     order: &Order,
@@ -126,7 +127,8 @@ fn prepare<'a>(
     share.phases.iter_mut().for_each(|p| p.after.clear());
     let common = line.common();
     let reach = cold::wanted(&common)?;
-    // Ranks of several hosts may share a home directory: a journal of another host's process must not be swept as a dead one's.
+    // Ranks of several hosts may share a home directory; a journal of another host's process must not be swept as a
+    // dead one's.
     let directory = state::directory().map(|state| state.join("ranks").join(seats.host(rank)));
     let ledger = directory.map_or_else(Ledger::nowhere, |directory| {
         sweeper::sweep(&directory);
@@ -141,7 +143,7 @@ fn prepare<'a>(
     Ok((Setting { seats, workload, share, reach }, engine, observer))
 }
 
-/// What a rank remembers of its last phase, for rank 0 when the circle breaks.
+/// A rank's last phase, kept for rank 0 in case the circle breaks.
 #[derive(Serialize, Deserialize)]
 struct LeftOver {
     number: usize,
@@ -160,7 +162,7 @@ fn measure(
     let common = line.common();
     let rank = circle.team.rank();
     let head = order.head();
-    // Findings of each rank speak of its own host.
+    // Each rank's findings concern its own host.
     let environment = fathom_observe::environment::capture(&head.directory);
     let mut run = Run { dialect: order.dialect.clone(), environment: environment.clone(), ..Run::default() };
     let mut merged = circle.is_first().then(|| {
@@ -200,7 +202,7 @@ fn measure(
     }
     observer.leave();
     circle.falls_silent();
-    // The others first: files of rank 0 are those that all work on.
+    // The other ranks clean up first: all work on files of rank 0.
     let offsets = if circle.broken().is_none() { offsets(circle, first_offset) } else { None };
     let left = end(circle, &last);
     if let Err(e) = engine.keep(&setting.share) {
@@ -220,7 +222,7 @@ fn measure(
     Ok(code.unwrap_or(exit::DONE))
 }
 
-/// The distances of all clocks at the begin and now.
+/// The offsets of all clocks at the start and now.
 type Offsets = Vec<(u32, Offset, Offset)>;
 
 fn offsets(circle: &mut Circle, first: Offset) -> Option<Option<Offsets>> {
@@ -229,7 +231,7 @@ fn offsets(circle: &mut Circle, first: Offset) -> Option<Option<Offsets>> {
     circle.collect(mine, |all, more| all.extend(more))
 }
 
-/// One repetition of one phase. `None` if the circle broke; on rank 0 the joined shares of all.
+/// One repetition of one phase. `None` if the circle broke; on rank 0 the merged shares of all.
 fn phase(
     circle: &mut Circle,
     setting: &Setting,
@@ -278,13 +280,13 @@ fn phase(
         worn_out(circle, setting, engine, (number, repetition), run, last)?;
     }
     let joined = circle.join(last.share.clone())?;
-    // Nobody goes on to remove files that others still read.
+    // No rank may remove files that others still read.
     circle.barrier()?;
     last.share = None;
     Some(joined)
 }
 
-/// Every worker goes on until it has done as much as the one that had done most.
+/// Every worker continues until it has done as much as the one that had done most.
 fn worn_out(
     circle: &mut Circle,
     setting: &Setting,
@@ -322,15 +324,15 @@ fn worn_out(
     Some(())
 }
 
-/// Hears of a phase of this rank, and has it start with all others.
+/// Follows a phase of this rank, and starts it together with all others.
 struct Meeting<'c, 't> {
     circle: &'c mut Circle<'t>,
-    /// Rank 0 makes files of all, so the others wait until it is ready.
+    /// Rank 0 makes files for all, so the others wait until it is ready.
     makes_first: bool,
     release: Option<u64>,
 }
 
-/// All are ready: they agree on a time.
+/// All are ready and agree on a time.
 fn meet(circle: &mut Circle, makes_first: bool) -> Option<u64> {
     if makes_first && circle.is_first() {
         circle.barrier()?;
@@ -346,7 +348,7 @@ impl Listener for Meeting<'_, '_> {
     fn starts(&mut self) {
         self.release = meet(self.circle, self.makes_first);
         if self.release.is_none() {
-            // The workers are let go without doing anything.
+            // The workers are released without doing anything.
             stop_here();
         }
     }
@@ -375,7 +377,7 @@ impl Listener for Meeting<'_, '_> {
     }
 }
 
-/// A wear-out that looks after the others.
+/// Keeps the circle alive during a wear-out.
 struct Wearing<'c, 't>(&'c mut Circle<'t>);
 
 impl Moments for Wearing<'_, '_> {
@@ -384,7 +386,7 @@ impl Moments for Wearing<'_, '_> {
     }
 }
 
-/// What the others had when the circle broke. All come here, however the run ended.
+/// Collects what the other ranks had when the circle broke. Every rank gets here, however the run ended.
 fn end(circle: &mut Circle, last: &LeftOver) -> Vec<Message> {
     if circle.broken().is_none() {
         return Vec::new();
@@ -393,7 +395,7 @@ fn end(circle: &mut Circle, last: &LeftOver) -> Vec<Message> {
     circle.hand_over(&mine)
 }
 
-/// What rank 0 reports on.
+/// Input of rank 0's report.
 struct Report<'a> {
     line: &'a Line,
     setting: &'a Setting<'a>,
@@ -401,7 +403,7 @@ struct Report<'a> {
     offsets: Offsets,
 }
 
-/// Joins what is left, keeps the record, prints it; gives the exit code.
+/// Merges what is left, stores and prints the record; returns the exit code.
 fn conclude(circle: &mut Circle, mut merged: Merged, report: Report, seen: Seen, last: &LeftOver) -> u8 {
     let seats = report.setting.seats;
     let broken = circle.broken().cloned();
@@ -429,7 +431,7 @@ fn conclude(circle: &mut Circle, mut merged: Merged, report: Report, seen: Seen,
     let carrier = circle.team.carrier();
     merged.introduce(seats, &carrier, &report.offsets);
     if broken.as_ref().is_none_or(|b| !b.signal) {
-        // A launcher that has lost a rank leaves a second: it is for what was measured.
+        // A launcher that has lost a rank leaves a second; use it for the measured data first.
         run_loop::judge(&report.setting.workload, &mut merged.run, seen);
     }
     let (run, times, stored) = merged.close(error.clone(), false);
@@ -455,7 +457,7 @@ fn conclude(circle: &mut Circle, mut merged: Merged, report: Report, seen: Seen,
     if error.is_some() { exit::FAILED } else { exit::DONE }
 }
 
-/// Why the run ended before its time, in one sentence.
+/// Why the run ended early, in one sentence.
 fn ended(circle: &Circle, seats: &Seats, answered: &[u32]) -> String {
     let missing: Vec<String> = (1..circle.team.size())
         .filter(|r| !answered.contains(r))

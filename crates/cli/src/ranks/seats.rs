@@ -1,18 +1,19 @@
-//! Who the ranks are: which host each is on, who speaks for a host and for a machine, and how far away the next host's ranks are.
+//! The ranks' hosts: which host each is on, which rank reports for a host and a machine, and the distance to the next
+//! host's ranks.
 
 use super::circle::Circle;
 use fathom_workload::ranks::Seat;
 use serde::{Deserialize, Serialize};
 
-/// A rank and where it is.
+/// A rank and its host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Who {
     pub rank: u32,
     pub host: String,
-    /// The same on all hosts (containers, network namespaces) that are one machine.
+    /// The same for all hosts (containers, network namespaces) on one machine.
     pub machine: String,
     pub pid: u32,
-    /// fathom's version: ranks of different ones would not understand each other.
+    /// fathom's version: different versions could not understand each other.
     pub version: String,
 }
 
@@ -35,7 +36,7 @@ impl Who {
 pub(super) struct Seats(pub Vec<Who>);
 
 impl Seats {
-    /// Asks everybody. All ranks do it together.
+    /// Collects it from all ranks; collective.
     pub fn find(circle: &mut Circle) -> Option<Self> {
         let mine = vec![Who::me(circle.team.rank())];
         let mut all = circle.collect(mine, |all, more| all.extend(more))?;
@@ -45,7 +46,6 @@ impl Seats {
         circle.tell(all).map(Self)
     }
 
-    /// The seat of a rank.
     pub fn seat(&self, rank: u32) -> Seat {
         let me = self.0.get(rank as usize);
         Seat {
@@ -60,18 +60,17 @@ impl Seats {
         }
     }
 
-    /// Whether a rank is the first of its machine: it tells of the machine's devices.
+    /// Whether a rank is the first of its machine, and so reports the machine's devices.
     pub fn tells_of_machine(&self, rank: u32) -> bool {
         let me = self.0.get(rank as usize).map(|m| &m.machine);
         self.0.iter().find(|w| Some(&w.machine) == me).is_none_or(|w| w.rank == rank)
     }
 
-    /// The host of a rank.
     pub fn host(&self, rank: u32) -> &str {
         self.0.get(rank as usize).map_or("?", |w| &w.host)
     }
 
-    /// Hosts and how many ranks each has, in order of their first rank.
+    /// Hosts with their number of ranks, in order of their first rank.
     pub fn hosts(&self) -> Vec<(&str, u32)> {
         let mut hosts: Vec<(&str, u32)> = Vec::new();
         for who in &self.0 {
@@ -83,7 +82,7 @@ impl Seats {
         hosts
     }
 
-    /// The least distance at which nobody meets its own host, or as few as possible do.
+    /// The smallest distance at which no rank, or as few as possible, meets its own host.
     fn shift(&self) -> u32 {
         let count = self.0.len();
         if self.hosts().len() < 2 {

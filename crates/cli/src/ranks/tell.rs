@@ -1,4 +1,5 @@
-//! What rank 0 prints below the summary: phase by phase how simultaneous the start was, who was done first and last, and who was slow.
+//! What rank 0 prints below the summary: for each phase how simultaneous the start was, which rank finished first and
+//! last, and which were slow.
 
 use super::merged::Times;
 use super::seats::Seats;
@@ -6,10 +7,9 @@ use fathom_record::ranks::{Summary, summary};
 use fathom_report::units;
 use std::fmt::Write as _;
 
-/// Stragglers that are named in a line.
+/// Stragglers listed per line.
 const MOST_NAMED: usize = 4;
 
-/// The table.
 pub(super) fn table(seats: &Seats, carrier: &str, clock_error_ns: u64, times: &[Times]) -> String {
     let hosts: Vec<String> = seats.hosts().iter().take(8).map(|(host, n)| format!("{host} {n}")).collect();
     let more = if seats.hosts().len() > 8 { ", ..." } else { "" };

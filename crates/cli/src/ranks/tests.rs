@@ -1,4 +1,4 @@
-//! A circle of threads: messages reach all, shares come together, and one that breaks off ends all others.
+//! A circle of threads: broadcasts reach all, shares are merged, and a rank that breaks off ends all others.
 
 use super::circle::Circle;
 use super::{Message, Team, clocks, leave};
@@ -46,7 +46,7 @@ impl Team for Thread {
     }
 }
 
-/// Every thread of a team does the same; what each of them came to.
+/// Runs the same code on every thread of a team; returns each one's result.
 fn together<T: Send>(size: usize, each: impl Fn(&mut Circle) -> T + Sync) -> Vec<T> {
     let (senders, receivers): (Vec<_>, Vec<_>) = (0..size).map(|_| channel()).unzip();
     let entered = Arc::new(AtomicUsize::new(0));
@@ -127,7 +127,7 @@ fn a_broken_circle_waits_for_nothing() {
 #[test]
 fn a_directory_that_all_make_files_in_goes_when_the_last_has_gone() {
     let dir = tempfile::tempdir().unwrap();
-    // Whoever comes first makes the directories: again and again, for they race.
+    // The first one makes the directories; repeated, because they race.
     for round in 0..20 {
         let place = dir.path().join(format!("{round}/deep/er"));
         let left = together(4, |circle| {

@@ -1,11 +1,10 @@
-//! A planned phase as the record tells of it: what it is called, how large its parts are, what it does.
+//! A planned phase in the terms of the record: its name, the sizes of its parts, what it does.
 
 use super::streams;
 use crate::flows;
 use fathom_record::{Axes, Phase};
 use fathom_workload::{Backend, Direction, MapFlush, Stream};
 
-/// The record's view of a planned phase.
 pub fn described(phase: &fathom_workload::Phase, number: usize) -> Phase {
     let streams: Vec<&Stream> = streams(std::iter::once(phase)).collect();
     let synchronous = |s: &&Stream| {
@@ -14,7 +13,7 @@ pub fn described(phase: &fathom_workload::Phase, number: usize) -> Phase {
             || s.sync_every.is_some_and(|e| e.writes == 1 && e.range.is_none())
             || s.open.sync != fathom_workload::OpenSync::No
             || matches!(s.backend, Backend::Pvsync2(o) if o.dsync || o.sync)
-            // What is left of more than one record is flushed when the file is closed.
+            // A remainder of more than one record is flushed when the file is closed.
             || matches!(s.backend, Backend::Mmap { flush: MapFlush::Sync, flush_every, .. } if flush_every == 1 || s.timed.close)
     };
     Phase {
@@ -36,7 +35,7 @@ pub fn described(phase: &fathom_workload::Phase, number: usize) -> Phase {
     }
 }
 
-/// Whether nothing went through the page cache: all streams that write, and where none does, all that read.
+/// Whether nothing went through the page cache: judged by the streams that write, or without any by those that read.
 fn all_direct(streams: &[&Stream]) -> bool {
     let writes = |s: &&&Stream| s.direction != Direction::Read;
     let any_writes = streams.iter().any(|s| writes(&s));

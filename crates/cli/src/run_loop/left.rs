@@ -1,11 +1,11 @@
-//! What compression would leave of data that are written, or that were laid out to be read.
+//! How far data that was written, or laid out to be read, can be compressed.
 
 use super::streams;
 use crate::{flows, sampled};
 use fathom_record::Run;
 use fathom_workload::{Action, Bytes, Data, Direction, Stream, Workload};
 
-/// What compression would leave of the written data, from the rule it is made by: the least of all that write.
+/// Share left of the written data by compression, by the rule that generates it: the least of all writers.
 pub(super) fn compressed_share(workload: &Workload) -> Option<f64> {
     streams(workload.phases.iter())
         .filter(|s| s.direction.writes() && s.backend.moves_data())
@@ -33,7 +33,7 @@ fn share_by_rule(data: &Data) -> f64 {
     }
 }
 
-/// The data with which fathom laid out files (prepared them, or filled their holes) that a phase reads.
+/// The data with which fathom laid out (prepared or filled) the files a phase reads.
 pub(super) fn laid_out<'w>(workload: &'w Workload, run: &Run) -> Vec<&'w Data> {
     let mut prepared: Vec<&str> = Vec::new();
     let mut found: Vec<&Data> = Vec::new();
@@ -58,7 +58,7 @@ pub(super) fn laid_out<'w>(workload: &'w Workload, run: &Run) -> Vec<&'w Data> {
     found
 }
 
-/// What compression leaves of it, by its rule or of a sample, whichever is less.
+/// Share left by compression, by its rule or a sample, whichever is less.
 pub(super) fn left_of(workload: &Workload, data: &Data) -> Option<f64> {
     let sample = sampled::share(workload, std::iter::once(&writer_of(data)));
     Some(sample.unwrap_or(1.0).min(share_by_rule(data)))

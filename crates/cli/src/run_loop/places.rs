@@ -6,7 +6,7 @@ use fathom_workload::{Program, Workload};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-/// Whether anything of the workload can reach a block device: most of what tests the machine itself cannot.
+/// Whether the workload can reach a block device; most workloads that test the machine itself cannot.
 pub fn meets_a_device(workload: &Workload, directory: &Path) -> bool {
     let threads = || workload.phases.iter().flat_map(|p| &p.groups).flat_map(|g| &g.threads);
     let moves = threads().any(|t| match &t.program {
@@ -16,8 +16,8 @@ pub fn meets_a_device(workload: &Workload, directory: &Path) -> bool {
     moves && !device::stack_of(&nearest_existing(directory)).devices.is_empty()
 }
 
-/// The file system that is measured. When its mount goes, its path leads to what lies below the mount point: files would be made
-/// there, and another disk measured under this one's name.
+/// The measured file system. If it is unmounted, its path leads to whatever is below the mount point: files would be
+/// created there, and another disk measured under this one's name.
 pub(super) struct Place {
     directory: PathBuf,
     device: Option<u64>,
@@ -40,15 +40,15 @@ impl Place {
     }
 }
 
-/// Where the files are or will be, each directory once: a set of a million files is not a million places.
+/// The directories of the files, each once: a set of a million files is not a million places.
 pub(super) fn places_of(paths: &[PathBuf]) -> Vec<PathBuf> {
     let mut parents: Vec<&Path> = Vec::new();
     let mut places = Vec::new();
     for path in paths {
         let parent = path.parent().unwrap_or(path);
-        // A file may be a mount point or a link of its own; more than a few in one directory are not looked at singly.
+        // A file may be a mount point or a link; with more than a few in a directory they are not checked one by one.
         let is_new = parents.last() != Some(&parent) && !parents.contains(&parent);
-        // Devices have one directory, and are as many places.
+        // Devices share a directory, but are separate places.
         if is_new || is_device(path) {
             parents.push(parent);
             places.push(nearest_existing(path));
@@ -64,10 +64,10 @@ fn is_device(path: &Path) -> bool {
     path.starts_with("/dev") && path.metadata().is_ok_and(|about| about.file_type().is_block_device())
 }
 
-/// More directories than this are not asked for their devices.
+/// Directories beyond this number are not checked for their devices.
 const MOST_PLACES: usize = 64;
 
-/// The file, or the directory it will be made in.
+/// The file, or the directory it will be created in.
 fn nearest_existing(path: &Path) -> PathBuf {
     let absolute = fathom_state::absolute(path);
     absolute.ancestors().find(|p| p.exists()).map_or_else(|| PathBuf::from("/"), Path::to_path_buf)

@@ -1,4 +1,4 @@
-//! The lines of docs/compare.md that measure, as they stand there: each has a plan.
+//! The measuring commands of docs/compare.md, literally: each has a plan.
 
 use fathom_testkit::Fathom;
 use std::fs;

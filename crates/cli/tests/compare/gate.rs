@@ -1,4 +1,4 @@
-//! The gate: what its exit code says, and what a CI reads.
+//! The gate's exit codes, and the files a CI reads.
 
 use crate::compare::{SAME, SLOWER, runs, with};
 
@@ -8,7 +8,7 @@ fn the_exit_code_is_the_answer() {
     let outcome = regression.run(["compare", "--sweep", "last", "--gate"]).expect_code(1);
     let _ = outcome.expect_stdout("Regression: 1 of 1 figure worse by 1 % or more.");
     let _ = regression.run(["compare", "--sweep", "last"]).expect_code(0);
-    // The other way round it is an improvement, and below a threshold of 5 % it is nothing.
+    // Reversed it is an improvement, and below a threshold of 5 % no change.
     let _ = regression.run(["compare", "--sweep", "last", "--gate", "--base", "bfq"]).expect_code(0);
     let _ = regression.run(["compare", "--sweep", "last", "--gate", "--threshold", "5%"]).expect_code(0);
     // Percentiles did not change.

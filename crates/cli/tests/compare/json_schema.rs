@@ -1,9 +1,9 @@
-//! Holds a document to a published schema: for the tests of everything that prints JSON. A library for it and what that brings along took
-//! almost a minute to compile; the schemas that we publish use a dozen words.
+//! Validates JSON against a published schema, for all tests of JSON output. A library with its dependencies took almost
+//! a minute to compile; our schemas use a dozen keywords.
 
 use serde_json::Value;
 
-/// The part of JSON Schema that the published ones use. Another word in one of them is a finding.
+/// The part of JSON Schema that the published schemas use. Any other keyword is reported.
 pub fn check(schema: &Value, value: &Value, place: &str, found: &mut Vec<String>) {
     const KNOWN: [&str; 14] = [
         "$schema",
@@ -81,7 +81,7 @@ pub fn check(schema: &Value, value: &Value, place: &str, found: &mut Vec<String>
         match (map.get("properties").and_then(|p| p.get(name)), map.get("additionalProperties")) {
             (Some(schema), _) => check(schema, value, &place, found),
             (None, Some(Value::Object(_))) => check(&map["additionalProperties"], value, &place, found),
-            // A part that is published elsewhere: what is said of it holds, and there may be more.
+            // A part published elsewhere: its own schema applies, and more may follow.
             (None, Some(Value::Bool(true))) => {}
             _ => found.push(format!("{place} is not in the schema")),
         }

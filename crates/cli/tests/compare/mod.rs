@@ -1,5 +1,5 @@
-//! Comparing, as a user meets it: sides by file, label, id and sweep, the gate's exit codes, what a CI reads, and bad input in words. The
-//! records are made here with the figures of the specification's examples.
+//! Comparing as a user sees it: sides by file, label, id and sweep, the gate's exit codes, files for a CI, and bad
+//! input. The records are made here with the figures of the specification's examples.
 
 mod documented;
 mod gate;
@@ -13,7 +13,7 @@ mod sides;
 use fathom_record::{Histogram, OpKind, OpStat, Phase, Repetition, Run, Status, Store, Worker, export};
 use fathom_testkit::Fathom;
 
-/// Throughput in MB/s of five quads, in the order run: slower by 2.7 %.
+/// Throughput in MB/s of five quads, in run order: slower by 2.7 %.
 pub const SLOWER: [(&str, [f64; 4]); 5] = [
     ("ABBA", [512.4, 498.1, 495.6, 508.9]),
     ("BAAB", [499.9, 515.2, 511.0, 497.2]),
@@ -21,7 +21,7 @@ pub const SLOWER: [(&str, [f64; 4]); 5] = [
     ("BBAA", [496.9, 494.2, 510.5, 507.6]),
     ("BABA", [500.3, 514.1, 497.7, 511.9]),
 ];
-/// The same without a change.
+/// Throughput without a change.
 pub const SAME: [(&str, [f64; 4]); 5] = [
     ("ABBA", [512.4, 509.1, 513.0, 508.9]),
     ("BAAB", [511.9, 515.2, 511.0, 508.4]),
@@ -29,7 +29,7 @@ pub const SAME: [(&str, [f64; 4]); 5] = [
     ("BBAA", [510.9, 508.2, 510.5, 507.6]),
     ("BABA", [513.3, 514.1, 509.7, 511.9]),
 ];
-/// What is said of the first.
+/// The verdict on the first.
 pub const GOLDEN: &str = "B is 2.7 % slower than A (ratio 0.9726, 94.6 % interval 0.9681 to 0.9773; 10 + 10 runs in 5 random quads; \
                           exact p = 0.0003).";
 
@@ -59,7 +59,7 @@ fn phase(mb_per_s: f64) -> Phase {
     }
 }
 
-/// The runs of some quads, in the order run, labelled "before" and "after" and marked as those of a sweep if that is asked for.
+/// The runs of some quads in run order, labelled "before" and "after", and marked as a sweep's if `of_sweep`.
 pub fn runs(quads: &[(&str, [f64; 4])], of_sweep: bool) -> Vec<Run> {
     let each = quads.iter().flat_map(|(order, rates)| order.chars().zip(rates));
     let made = each.enumerate().map(|(number, (side, rate))| {
@@ -89,7 +89,6 @@ pub fn runs(quads: &[(&str, [f64; 4])], of_sweep: bool) -> Vec<Run> {
     made.collect()
 }
 
-/// The program with these runs in its store.
 pub fn with(runs: &[Run]) -> Fathom {
     let fathom = Fathom::new();
     let mut store = Store::open(fathom.store()).expect("a store");
@@ -100,13 +99,13 @@ pub fn with(runs: &[Run]) -> Fathom {
     fathom
 }
 
-/// The runs of one label as a file of exported documents.
+/// The runs of a label as a file of exported documents.
 pub fn file(fathom: &Fathom, name: &str, runs: &[Run], label: &str) {
     let text: String = runs.iter().filter(|r| r.label == label).map(export::json).collect();
     std::fs::write(fathom.work().join(name), text).expect("a file");
 }
 
-/// The same runs as a comparison stores them that measured them itself, with the noise of A against itself.
+/// The same runs as stored by a comparison that measured them, with the noise of A against itself.
 pub fn marked(quads: &[(&str, [f64; 4])]) -> Vec<Run> {
     let mut all = runs(quads, false);
     for (number, run) in all.iter_mut().enumerate() {

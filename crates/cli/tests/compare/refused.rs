@@ -1,4 +1,4 @@
-//! What `fathom compare` refuses, each in one sentence that says what to do about it.
+//! What `fathom compare` rejects, each in one sentence with a remedy.
 
 use crate::compare::{SLOWER, runs, with};
 

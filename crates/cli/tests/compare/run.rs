@@ -1,11 +1,12 @@
-//! Measuring both sides now: random quads of real runs, kept with their place in the design, so that the same is said of them later.
+//! Measuring both sides now: random quads of real runs, stored with their position in the design, so that later
+//! verdicts agree.
 
 use fathom_testkit::Fathom;
 use fathom_testkit::dir::names_in;
 use serde_json::Value;
 use std::fs;
 
-/// A read of 64 KiB of its own file for 50 ms, as fast as `stream` lets it.
+/// Reads 64 KiB of its own file for 50 ms, as fast as `stream` allows.
 fn workload(fathom: &Fathom, name: &str, stream: &str) -> String {
     let text = format!(
         "name = \"{name}\"\n[[fileset]]\nname = \"f\"\nfiles = {{ list = [\"compare.dat\"] }}\nsize = {{ fixed = \"64KiB\" }}\n\
@@ -26,13 +27,12 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {text}"))
 }
 
-/// The ids of a side.
 fn ids(comparison: &Value, side: &str) -> String {
     let runs = comparison[side]["runs"].as_array().expect("runs");
     runs.iter().filter_map(|r| r["id"].as_str()).collect::<Vec<_>>().join(",")
 }
 
-// A hundredth of the rate, so that no stall of a busy machine makes up for it.
+// A hundredth of the rate, so that no stall of a busy machine can hide the difference.
 #[test]
 fn a_lower_rate_is_found_and_said_again_from_the_store() {
     let fathom = Fathom::new();
@@ -56,7 +56,7 @@ fn a_lower_rate_is_found_and_said_again_from_the_store() {
     assert!(page.contains("How large, how sure") && page.contains("Planned before the first run"));
     let again = fathom.run(["compare", "--of", "last", "--gate"]).expect_code(1);
     assert_eq!(again.stdout, said.stdout);
-    // The runs themselves say where they belong, whoever names them and in whatever order.
+    // The runs carry their position, whatever the order of naming them.
     let found = json(&fathom.run(["compare", "--of", "last", "--json"]).stdout);
     let one = &found["comparisons"][0];
     assert_eq!((one["session"]["seed"].as_u64(), one["alpha"].as_f64()), (Some(7), Some(0.0095)));
@@ -93,7 +93,7 @@ fn the_plan_tells_all_and_does_nothing() {
     ] {
         assert!(told.contains(part), "{part:?} is missing in\n{told}");
     }
-    // The noise does not change the orders of the comparison, and the seed makes them.
+    // The noise does not change the order of the comparison; the seed determines it.
     let without = fathom.run(run(&["--plan", "--seed", "7", &one, &two])).expect_code(0).stdout;
     assert_eq!(order(&told), order(&without));
     assert!(order(&told).is_some_and(|l| {
@@ -109,10 +109,10 @@ fn the_plan_tells_all_and_does_nothing() {
 fn ctrl_c_keeps_whole_quads_and_says_what_they_say() {
     let fathom = Fathom::new();
     let file = workload(&fathom, "paced", "");
-    // Longer runs than elsewhere: the fifth quad would end it, two seconds and more after the fourth began.
+    // Longer runs than elsewhere: the fifth quad ends the comparison, two seconds and more after the fourth began.
     let text = fs::read_to_string(&file).expect("the workload");
     fs::write(&file, text.replace("50ms", "300ms")).expect("the workload");
-    // B is faster, so that a gate would pass if it had come to its end.
+    // B is faster, so that a gate would pass if the comparison had finished.
     let words = ["--vary", "rate=400,40000", "--max-quads", "10", "--gate", "--junit", "out.xml", &file];
     let mut running = fathom.spawn(run(&words));
     running.wait_for_text("quad 4 of at most 10");
@@ -167,7 +167,7 @@ fn sides_are_directories_or_command_lines_too() {
 fn the_noise_alone_says_what_this_machine_can_see() {
     let fathom = Fathom::new();
     let file = workload(&fathom, "paced", "pace = { rate = { operations_per_s = 2000.0 } }");
-    // So large a change is seen on any machine, so loud or not; two levels may be found on a busy one.
+    // Any machine detects so large a change, however noisy; a busy one may show two levels.
     let outcome = fathom.run(run(&["--calibrate", "--effect", "40%", &file])).expect_code(0);
     let _ = outcome
         .expect_stderr("noise: quad 5 of 5 (")
@@ -175,7 +175,7 @@ fn the_noise_alone_says_what_this_machine_can_see() {
         .expect_stdout("A  ")
         .expect_stdout("paced.toml, again: 10 runs");
     let _ = fathom.run(["compare", "--of", "last"]).expect_code(0).expect_stdout(", again: 10 runs");
-    // A against itself is no regression and no proof that there is none, now as when it was measured.
+    // A against itself is no regression, nor proof of its absence, now as when it was measured.
     let gated = fathom.run(["compare", "--of", "last", "--gate", "--junit", "out.xml"]).expect_code(3);
     assert!(!gated.stdout.contains("egression"), "{}", gated.stdout);
     let _ = gated.expect_stderr("there is no B that a gate could decide about");
@@ -183,7 +183,7 @@ fn the_noise_alone_says_what_this_machine_can_see() {
     assert!(told.contains("<error type=\"not-enough-data\""), "{told}");
 }
 
-/// As many reads as are asked for, executed several times in one run.
+/// N reads, executed several times in one run.
 #[test]
 fn a_percentile_may_stand_on_the_operations_of_all_repetitions() {
     let fathom = Fathom::new();
@@ -204,7 +204,7 @@ fn the_baseline_of_a_sweep_is_the_value_it_names_first() {
     let file = workload(&fathom, "paced", "");
     let sweep = ["sweep", "--vary", "rate=40000,400", "--rounds", "6", "--", &file];
     let _ = fathom.run(sweep).expect_code(0);
-    // A label of somebody's own that begins like a sweep's does not matter.
+    // A user's label that begins like a sweep's does not matter.
     let _ = fathom.run(["run", "--label", "sweep of the disk", &file]);
     let outcome = fathom.run(["compare", "--sweep", "last", "--gate"]).expect_code(1);
     let _ =
@@ -276,12 +276,12 @@ fn a_budget_bounds_what_runs_before_anybody_knows_how_long_a_run_takes() {
         let outcome = fathom.run(words.concat()).expect_code(code.into());
         outcome.expect_stderr(told)
     };
-    // Neither a warm-up nor a quad is begun where there is no time at all.
+    // Neither a warm-up nor a quad begins without time.
     let spent = "the time of --budget holds no further quad; 0 of at most 10 are done";
     let _ = with(&["--budget", "0s", "--warm-up", "0"], 3, spent);
     let warmed = with(&["--budget", "0s", "--warm-up", "3"], 3, spent);
     assert!(!warmed.stdout.contains("A  "), "{}", warmed.stdout);
-    // A run takes 50 ms and more: the first shows that four do not fit.
+    // A run takes at least 50 ms: the first shows that four do not fit.
     let first = "the time of --budget does not hold the first quad";
     let _ = with(&["--budget", "150ms", "--warm-up", "0", "--calibrate"], 3, first);
 }

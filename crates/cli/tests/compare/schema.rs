@@ -1,4 +1,4 @@
-//! What is printed as JSON is as the published schema says, and the schema knows every field.
+//! JSON output matches the published schema, which knows every field.
 
 use crate::compare::json_schema::check;
 use crate::compare::{SAME, SLOWER, runs, with};
@@ -26,7 +26,7 @@ fn the_json_is_as_published() {
         let others = printed["comparisons"].as_array().map_or(0, Vec::len);
         assert_eq!(others, if outcome == "null" { 2 } else { 1 });
     }
-    // One that measured its runs itself.
+    // A comparison that measured its runs itself.
     let fathom = with(&crate::compare::marked(&SLOWER));
     let printed: Value =
         serde_json::from_str(&fathom.run(["compare", "--of", "last", "--json"]).stdout).expect("JSON");

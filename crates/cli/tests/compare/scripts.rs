@@ -1,4 +1,4 @@
-//! Scripts as sides: of several runs, with steps between them that may fail, and with files that stay.
+//! Scripts as sides: with several runs, steps between them that may fail, and files that stay.
 
 use fathom_testkit::Fathom;
 use std::fs;

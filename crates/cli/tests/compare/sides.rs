@@ -1,4 +1,4 @@
-//! Where the sides of a comparison may come from: runs, labels, exported records and texts of old tools.
+//! Sources of the sides of a comparison: runs, labels, exported records and output of old tools.
 
 use crate::compare::{GOLDEN, SAME, SLOWER, file, runs, with};
 use fathom_testkit::{Fathom, seed};
@@ -121,7 +121,7 @@ fn the_mail_of_2008_is_compared_with_the_right_words() {
     the_mails_own_summary(&found.stdout);
 }
 
-/// The table in the mail: what its author read from the logs, thousands of KiB/s, cut rather than rounded. One cell of it, 80, lies
+/// The table in the mail: its author's reading of the logs, in thousands of KiB/s, truncated. One cell, 80, lies
 /// between the two figures of its log (79.4 written first, 80.7 again).
 fn the_mails_own_summary(json: &str) {
     let found: serde_json::Value = serde_json::from_str(json).expect("JSON");

@@ -1,5 +1,5 @@
-//! Our layout beside IOzone's own, where IOzone is installed. The golden files hold the specification (release 3.471); this test
-//! holds them to the program itself, in whatever release there is.
+//! Our layout compared with IOzone's own, where IOzone is installed. The golden files follow the specification (release
+//! 3.471); this test compares with the installed release.
 
 use crate::dropin::layout::layout;
 use fathom_testkit::{Fathom, skip};
@@ -22,7 +22,7 @@ const LINES: [&str; 9] = [
     "-t 2 -a",
 ];
 
-/// The release's number and its nine or more lines of names are its own.
+/// Drops the release number and the nine or more lines of names.
 fn comparable(output: &str) -> String {
     let mut text = String::new();
     let mut lines = output.split_inclusive('\n');

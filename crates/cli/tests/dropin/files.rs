@@ -1,4 +1,4 @@
-//! Which files a run takes, makes, leaves and never touches.
+//! Which files a run uses, makes, leaves and never touches.
 
 use crate::dropin::layout::{iozone, rows};
 use fathom_testkit::Fathom;
@@ -18,7 +18,8 @@ fn a_kept_file_is_read_by_the_next_run() {
     assert_eq!(fs::read(&file).unwrap(), written, "-w leaves it as it is");
 }
 
-/// As IOzone does (seen with 3.489): a read test without -w ends by removing the file, which an earlier run of ours made.
+/// As IOzone does (seen with 3.489): a read test without -w finally removes the file, which an earlier run of ours
+/// made.
 #[test]
 fn a_kept_file_goes_with_the_first_run_that_does_not_keep_it() {
     let (fathom, outcome) = iozone("-s 64k -i 0 -w");
@@ -76,7 +77,7 @@ fn a_foreign_file_that_is_only_read_stays() {
     let out = fathom.run_line("iozone -s 64k -+E -i 1 -f data").expect_code(0).stdout;
     assert_eq!(rows(&out)[0].columns(), ["read", "reread"]);
     assert_eq!(fs::read(&file).unwrap(), contents);
-    // Without -+E the data are checked, and these are not IOzone's.
+    // Without -+E the data is checked, and this is not IOzone's.
     let outcome = fathom.run_line("iozone -s 64k -i 1 -f data");
     assert!(outcome.code.is_some_and(|c| c != 0), "{}", outcome.stdout);
     assert!(
@@ -101,7 +102,7 @@ fn directories_links_and_devices_are_refused_even_if_named() {
         assert!(outcome.stderr.contains(what), "{name}: {}", outcome.stderr);
         let outcome = fathom.run_line(&format!("iozone -t 1 -s 64k -i 0 -F {name}"));
         assert!(outcome.code.is_some_and(|c| c != 0), "-F {name}");
-        // The stream engine writes to a device that holds nothing, which harms nobody, and cannot sync it.
+        // The stream engine may write to a device that stores nothing, but cannot sync it.
         let what = if name == "/dev/null" { "cannot fsync /dev/null" } else { what };
         assert!(outcome.stderr.contains(what), "-F {name}: {}", outcome.stderr);
     }

@@ -1,14 +1,14 @@
-//! Ctrl-C, kill, and kill -9 in the middle of a run: what was measured is printed and kept, our files go.
+//! Ctrl-C, kill, and kill -9 in the middle of a run: the results so far are printed and stored, our files are removed.
 
 use crate::dropin::layout::rows;
 use fathom_testkit::dir::names_in;
 use fathom_testkit::{Fathom, Running};
 use std::fs;
 
-/// Eight records a second: a pass of two seconds, in whose middle a signal cannot miss.
+/// Eight records a second: a pass of two seconds that a signal cannot miss.
 const SLOW: &str = "iozone -s 256k -r 16k -+O 8 -i 0 -i 1";
 
-/// Starts the slow run and waits until the first figure stands in the row and the second pass has begun.
+/// Starts the slow run and waits until the first figure is printed and the second pass has begun.
 fn in_the_second_pass(fathom: &Fathom, options: &str) -> Running {
     let mut running = fathom.spawn(format!("{SLOW} {options}").split_whitespace());
     let out = |r: &Running| r.stdout();

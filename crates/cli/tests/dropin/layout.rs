@@ -1,5 +1,5 @@
-//! What stays of IOzone's output when the figures are taken out, and readers for the parts the tests look at. Everything that two
-//! runs of one command line have in common stays as it is, blank for blank: splash lines, sizes, titles, zeros of a report.
+//! IOzone's output without the figures, and parsers for the parts that the tests check. Everything that two runs of one
+//! command line share stays literally: splash lines, sizes, titles, zeros of a report.
 
 use fathom_testkit::{Fathom, Outcome};
 
@@ -11,7 +11,7 @@ const WARNING: &str =
     "Timer resolution is poor. Some small transfers may have \nreported inaccurate results. Sizes ";
 const CREDITS: usize = 9;
 
-/// Runs `fathom iozone LINE` in a directory of its own.
+/// Runs `fathom iozone LINE` in its own directory.
 #[track_caller]
 pub fn iozone(line: &str) -> (Fathom, Outcome) {
     let fathom = Fathom::new();
@@ -19,7 +19,7 @@ pub fn iozone(line: &str) -> (Fathom, Outcome) {
     (fathom, outcome)
 }
 
-/// Holds the layout of a run that succeeded to `golden/NAME.txt`, and gives its output back.
+/// Compares the layout of a successful run with `golden/NAME.txt`, and returns its output.
 #[track_caller]
 pub fn golden_run(name: &str, line: &str) -> (Fathom, String) {
     let (fathom, outcome) = iozone(line);
@@ -28,7 +28,7 @@ pub fn golden_run(name: &str, line: &str) -> (Fathom, String) {
     (fathom, text)
 }
 
-/// Holds a layout to `golden/NAME.txt`.
+/// Compares a layout with `golden/NAME.txt`.
 #[track_caller]
 pub fn golden(name: &str, output: &str) {
     fathom_testkit::golden(format!("tests/dropin/golden/{name}.txt"), &layout(output));
@@ -51,7 +51,7 @@ pub fn layout(output: &str) -> String {
     masked
 }
 
-/// The warning depends on the machine's speed; where it stands, it stands whole and with its size.
+/// The warning depends on the machine's speed; if present, it is complete and with its size.
 fn without_warning(output: &str) -> String {
     let Some((before, after)) = output.split_once(WARNING) else { return output.into() };
     assert!(before.ends_with("iozone test complete.\n"), "the warning follows the table:\n{output}");
@@ -79,7 +79,7 @@ fn mask(line: &str) -> String {
     line.into()
 }
 
-/// Figures by the places of their columns: one that fills its column touches its neighbour.
+/// Masks figures by column position: one that fills its column touches its neighbour.
 fn mask_row(line: &str) -> String {
     let body = line.trim_end_matches('\n');
     let mut masked = body[..SIZES_WIDTH].to_owned();
@@ -90,8 +90,8 @@ fn mask_row(line: &str) -> String {
     masked + &line[body.len()..]
 }
 
-/// (column, text) of a row after its two sizes. Without the fread test the columns behind it stand one further left, since its
-/// blanks are one short.
+/// (column, text) of a row after its two sizes. Without the fread test later columns are shifted left by one, since its
+/// padding is one blank short.
 fn fields(row: &str) -> impl Iterator<Item = (&'static str, &str)> {
     let mut at = SIZES_WIDTH;
     let whole: usize = SIZES_WIDTH + COLUMNS.iter().map(|c| c.1).sum::<usize>();
@@ -135,7 +135,6 @@ fn is_row(line: &str) -> bool {
     line.starts_with(' ') && words.len() >= 2 && words.iter().all(|w| w.parse::<u64>().is_ok())
 }
 
-/// A row of the table.
 #[derive(Clone, Debug)]
 pub struct Row {
     pub text: String,
@@ -185,7 +184,7 @@ pub const COLUMNS: [(&str, usize); 17] = [
 ];
 
 impl Row {
-    /// (column, figure) of every column that is not blank, read by the columns' places as scripts do.
+    /// (column, figure) of every non-blank column, read by position as scripts do.
     pub fn cells(&self) -> Vec<(&'static str, u64)> {
         let number = |(name, field): (&'static str, &str)| {
             let value = field.trim().parse().unwrap_or_else(|_| panic!("column {name} of {:?}", self.text));
@@ -194,7 +193,7 @@ impl Row {
         fields(&self.text).filter(|(_, f)| !f.trim().is_empty()).map(number).collect()
     }
 
-    /// Names of the columns that are not blank.
+    /// Names of the non-blank columns.
     pub fn columns(&self) -> Vec<&'static str> {
         self.cells().into_iter().map(|c| c.0).collect()
     }
@@ -217,7 +216,7 @@ pub fn line_starting<'a>(output: &'a str, start: &str) -> &'a str {
     output.lines().find(|l| l.starts_with(start)).unwrap_or_else(|| panic!("no line {start:?} in\n{output}"))
 }
 
-/// Asserts that lines occur in this order (others may stand between).
+/// Asserts that lines occur in this order, possibly with others in between.
 #[track_caller]
 pub fn assert_order(output: &str, lines: &[&str]) {
     let mut from = 0;

@@ -1,6 +1,7 @@
-//! The IOzone drop-in, run for real through the built program: what a user types, what he reads, which files are left, what the
-//! kernel was asked. One file per subject. Outputs are held to golden files with the figures taken out (see `layout`); refresh
-//! them with `FATHOM_BLESS=1 cargo test -p fathom --test dropin` and read the change in `git diff`.
+//! The IOzone drop-in, run for real through the built program: what a user types and reads, which files are left, which
+//! system calls were made. One file per subject. Outputs are compared with golden files without the figures (see
+//! `layout`); refresh them with `FATHOM_BLESS=1 cargo test -p fathom --test dropin` and review the change with `git
+//! diff`.
 
 mod beside_iozone;
 mod files;

@@ -1,4 +1,4 @@
-//! Command lines for which no test is left: the banner and an empty table, as IOzone prints them, and a word about it on stderr.
+//! Command lines that leave no test: the banner and an empty table, as IOzone prints them, and a note on stderr.
 
 use fathom_testkit::Fathom;
 

@@ -1,6 +1,6 @@
-//! What the kernel is asked, seen with strace: offsets in order, and what lies inside the clock. Line 20 of the specification's
-//! acceptance list. The random order is computed here a second time, from the generator's published definition, so that a
-//! mistake in the program's own generator shows.
+//! System calls seen with strace: offsets in order, and what lies inside the clock. Line 20 of the specification's
+//! acceptance list. The random order is computed here again from the generator's published definition, to catch errors
+//! in the program's own generator.
 
 use crate::dropin::layout::rows;
 use fathom_testkit::{Fathom, FileCall, TestDir, need_tool, skip};
@@ -78,7 +78,8 @@ fn random_order(n: u64) -> Vec<u64> {
     order
 }
 
-/// IOzone's stride order: on by `stride`, and near the end back to one record further than the last round began.
+/// IOzone's stride order: advances by `stride`, and near the end restarts one record after the start of the previous
+/// round.
 fn stride_order(n: u64, stride: u64) -> Vec<u64> {
     let (mut at, mut round) = (0, 0);
     (0..n)
@@ -107,8 +108,8 @@ fn the_orders_of_this_test_are_the_published_ones() {
     assert_eq!(stride[96..], [67, 84, 17, 34]);
 }
 
-/// The calls of each pass over a file: what one thread did from an open to the next, if data was moved between. What another
-/// thread does meanwhile (the kernel's counters and the page cache are read when the clocks have stopped) is no part of it.
+/// The calls of each pass over a file: those of one thread from an open to the next, if data was moved in between.
+/// Calls of another thread (reading kernel counters and the page cache when the clocks have stopped) do not count.
 fn passes(calls: &[FileCall]) -> Vec<Vec<FileCall>> {
     let mut passes: Vec<Vec<FileCall>> = Vec::new();
     for call in calls {
@@ -127,7 +128,7 @@ fn moves(call: &FileCall) -> bool {
     matches!(call.name.as_str(), "read" | "write" | "pread64" | "pwrite64" | "readv" | "writev")
 }
 
-/// Records in the order in which a pass moved them.
+/// Records in the order a pass moved them.
 fn records(pass: &[FileCall], record_bytes: u64) -> Vec<u64> {
     pass.iter().filter(|c| moves(c)).filter_map(|c| c.offset).map(|o| o / record_bytes).collect()
 }
@@ -138,7 +139,7 @@ fn after_data(pass: &[FileCall]) -> Vec<&str> {
     pass[last..].iter().map(|c| c.name.as_str()).filter(|n| *n != "lseek").collect()
 }
 
-/// Between the first and the last transfer nothing but transfers and seeks.
+/// Asserts only transfers and seeks between the first and the last transfer.
 fn assert_pure(pass: &[FileCall]) {
     let first = pass.iter().position(moves).unwrap_or(0);
     let last = pass.iter().rposition(moves).unwrap_or(0);
@@ -195,7 +196,7 @@ fn the_other_tests_walk_as_iozones_do() {
         .iter()
         .map(|p| (p.iter().find(|c| moves(c)).map_or("", |c| c.name.as_str()), records(p, 4096)))
         .collect();
-    // Written backward first, then the passes that have no second, so that a difference names its pass.
+    // Backward first, then the passes without a second, so that a difference names its pass.
     let expected = [
         ("write", straight.clone()),
         ("write", straight.clone()),
@@ -213,7 +214,7 @@ fn the_other_tests_walk_as_iozones_do() {
         ("pread64", straight),
     ];
     let mut got = shown;
-    // IOzone reads backward twice and reports the first; a program that does it once does the same to the figures.
+    // IOzone reads backward twice and reports the first; doing it once gives the same figures.
     if got.len() == expected.len() + 1 {
         assert_eq!(got[4], got[5]);
         got.remove(5);
@@ -234,7 +235,7 @@ fn seeks_are_timed_where_iozone_seeks() {
     let passes = passes(&trace.on_file(&fathom.work().join("iozone.tmp")));
     let seeks = |pass: &[FileCall]| pass.iter().filter(|c| c.name == "lseek").count();
     assert_eq!(passes.len(), 5);
-    // IOzone seeks before every record. Where the file stands at the right place already the engine does not: once a pass or so.
+    // IOzone seeks before every record. The engine does not if the file position is already right: about once per pass.
     let in_place = random_order(100).windows(2).filter(|w| w[1] == w[0] + 1).count();
     assert!(in_place <= 2);
     assert_eq!(seeks(&passes[2]), 100 - in_place, "random read");
@@ -242,14 +243,14 @@ fn seeks_are_timed_where_iozone_seeks() {
     assert!((99..=100).contains(&seeks(&passes[4])), "record rewrite: back to the start after each");
 }
 
-/// How long the calls are held up.
+/// Delay of the calls.
 const DELAY_MS: u64 = 500;
-/// 400 kB in that time, in kB/s: a figure above cannot hold the slow call, one below may.
+/// 400 kB in that time, in kB/s: a higher figure cannot include the slow call, a lower one may.
 const SLOWEST: u64 = 400_000 / DELAY_MS;
-/// Something else may take as long on a busy machine, and makes a figure as low. It does not do so every time; the slow call would.
+/// On a busy machine something else may be as slow, but not every time; the slow call would be.
 const TRIES: usize = 3;
 
-/// The write figure of a run in which every such call on the test file takes `DELAY_MS` longer.
+/// The write figure of a run in which every such call on the test file is delayed by `DELAY_MS`.
 fn rate_with_slow(test: &str, dir: &Path, call: &str, options: &str) -> Option<u64> {
     let fathom = Fathom::new().working_in(dir);
     let file = fathom.work().join("iozone.tmp");
@@ -268,7 +269,7 @@ fn rate_with_slow(test: &str, dir: &Path, call: &str, options: &str) -> Option<u
     Some(rows(&text)[0].values[0])
 }
 
-/// Whether the figure holds the slow call: it is never above what that leaves.
+/// Whether the figure includes the slow call: then it never exceeds `SLOWEST`.
 fn is_timed(test: &str, dir: &Path, call: &str, options: &str) -> Option<bool> {
     for _ in 0..TRIES {
         if rate_with_slow(test, dir, call, options)? > SLOWEST {
@@ -284,7 +285,7 @@ fn fsync_and_close_are_timed_exactly_if_asked_for() {
     if !need_tool(test, "strace") {
         return;
     }
-    // In memory where that can be: there a real fsync takes no time, however busy the disk is.
+    // In memory if possible: there a real fsync takes no time, however busy the disk is.
     let memory = Path::new("/dev/shm");
     let dir = if memory.is_dir() { TestDir::new_in(memory) } else { TestDir::new() };
     for (call, options, inside) in [

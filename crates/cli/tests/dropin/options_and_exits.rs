@@ -1,4 +1,4 @@
-//! Command lines that end before or instead of a run: exit codes and texts, refused options, places that cannot be written. Lines
+//! Command lines that end before or instead of a run: exit codes and texts, rejected options, unwritable places. Lines
 //! 2, 3 and 19 of the specification's acceptance list.
 
 use crate::dropin::layout::{golden, golden_run, iozone, line_starting};
@@ -120,7 +120,7 @@ fn the_host_line_names_this_machine() {
     assert!(line.len() <= "\tMachine = ".len() + 99, "{line}");
 }
 
-/// One clear sentence on stderr, IOzone's words on stdout, nothing left behind.
+/// One clear sentence on stderr, IOzone's text on stdout, no files left.
 #[track_caller]
 fn assert_refused(outcome: &Outcome, sentence: &str) {
     let errors: Vec<&str> = outcome.stderr.lines().filter(|l| !l.starts_with("note:")).collect();
@@ -142,7 +142,7 @@ fn a_directory_without_write_permission_is_one_clear_error() {
     let fathom = Fathom::new();
     let closed = fathom.dir().subdir("work/closed");
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o555)).unwrap();
-    // Root may write there all the same; sysfs lets nobody create files.
+    // Root may write there anyway; in sysfs no user can create files.
     let root = fs::write(closed.join("probe"), "").is_ok();
     let place = if root { "/sys".into() } else { closed.display().to_string() };
     let outcome = fathom.run_line(&format!("iozone -s 64k -i 0 -f {place}/iozone.tmp")).expect_code(44);

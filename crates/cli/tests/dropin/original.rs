@@ -1,4 +1,4 @@
-//! `fathom show --original`: a stored run printed again, character for character.
+//! `fathom show --original`: prints a stored run again, character for character.
 
 use fathom_testkit::{Fathom, Outcome, moved_by_workers};
 use std::fs;
@@ -45,7 +45,7 @@ fn an_interrupted_run_prints_as_it_did() {
     let fathom = Fathom::new();
     let mut running = fathom.spawn("iozone -R -s 256k -r 16k -+O 16 -i 0 -i 1".split(' '));
     let (file, pid) = (fathom.work().join("iozone.tmp"), running.pid());
-    // The first pass has written all of it, and the worker of the second is on its way.
+    // The first pass has written everything, and the worker of the second has started.
     running.wait_until("the second pass", || {
         file.metadata().is_ok_and(|m| m.len() == 256 << 10)
             && (64 << 10..224 << 10).contains(&moved_by_workers(pid))

@@ -1,5 +1,5 @@
-//! The table of single and auto mode: rows, columns, widths, zeros, and the report behind it. Lines 1, 4 to 8 and 10 to 14 of the
-//! specification's acceptance list.
+//! The table of single and auto mode: rows, columns, widths, zeros, and the report after it. Lines 1, 4 to 8 and 10 to
+//! 14 of the specification's acceptance list.
 
 use crate::dropin::layout::{COLUMNS, assert_order, golden, golden_run, iozone, line_starting, rows, sizes};
 use fathom_testkit::{Fathom, skip};
@@ -90,7 +90,7 @@ fn sizes_double_from_the_smallest_and_are_not_powers_of_two() {
     assert!(out.contains("\tUsing maximum file size of 200 kilobytes.\n"));
 }
 
-/// The line of a disk benchmark that many people run; its sizes are a sixty-fourth here, so that its 6 records stay 6.
+/// A widely used disk benchmark command; sizes are a sixty-fourth, so that its 6 records stay 6.
 #[test]
 fn direct_io_with_a_list_of_records_counts_whole_records_only() {
     let test = "direct_io_with_a_list_of_records_counts_whole_records_only";
@@ -130,7 +130,7 @@ fn direct_io_with_a_list_of_records_counts_whole_records_only() {
     );
 }
 
-/// `cut -c7-78`, then the last six lines, then four of them: two lines of header, two rows, nothing of the rest.
+/// `cut -c7-78`, then the last six lines, then four of them: two header lines, two rows, nothing else.
 #[test]
 fn a_script_that_cuts_columns_and_counts_lines_from_the_end_still_works() {
     let test = "a_script_that_cuts_columns_and_counts_lines_from_the_end_still_works";
@@ -162,7 +162,7 @@ fn operations_per_second() {
 
 #[test]
 fn operations_per_second_are_the_rate_over_the_record() {
-    // Limited to 100 operations a second, so the figure is known.
+    // Limited to 100 operations/s, so the figure is known.
     let (_fathom, outcome) = iozone("-s 1m -r 64k -O -i 0 -+n -+O 100");
     let out = outcome.expect_code(0).stdout;
     let ops = rows(&out)[0].values[0];

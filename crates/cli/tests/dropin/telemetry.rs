@@ -1,4 +1,4 @@
-//! Replay of telemetry files (-X, -Y): sizes and order come from the file, and a broken file is told by its line.
+//! Replay of telemetry files (-X, -Y): sizes and order come from the file, and errors in it name the line.
 
 use crate::dropin::layout::{assert_order, figures, golden, iozone, rows};
 use fathom_testkit::Fathom;

@@ -1,12 +1,12 @@
-//! Throughput mode: blocks, their order, what their figures keep among themselves. Lines 15 to 18 of the specification's acceptance
-//! list.
+//! Throughput mode: blocks, their order, and relations between their figures. Lines 15 to 18 of the specification's
+//! acceptance list.
 
 use crate::dropin::layout::{assert_order, figures, golden, golden_run, iozone, line_starting};
 use crate::dropin::table::need_o_direct;
 use fathom_testkit::Fathom;
 use fathom_testkit::dir::names_in;
 
-/// The blocks in the order of the program, by what stands between count and equals sign.
+/// The blocks in the program's order, by the text between count and equals sign.
 const BLOCKS: [&str; 13] = [
     " 2 initial writers \t",
     " 2 rewriters \t",

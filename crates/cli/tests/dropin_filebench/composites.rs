@@ -1,4 +1,4 @@
-//! Composites: counts per loop, with variables handed down two levels.
+//! Composites: counts per loop, with variables passed down two levels.
 
 use crate::dropin_filebench::script::{ops_of, rows, run};
 use fathom_testkit::Fathom;
@@ -34,7 +34,7 @@ fn inner_operations_run_as_often_as_the_variables_say() {
         let of = |name: &str| ops_of(&found, &format!("work{n}.{name}"));
         let loops = of("stat1");
         assert!(loops > 1, "{found:?}");
-        // The last loop of a thread may have been cut.
+        // The last loop of a thread may be cut off.
         let near = |name: &str, each: u64| {
             assert!(of(name).abs_diff(loops * each) <= each, "work{n}.{name}: {} in {loops} loops", of(name));
         };

@@ -1,4 +1,4 @@
-//! How runs end: in time, early, by a failure, by a signal; what is printed then, and the exit code.
+//! How runs end: in time, early, by a failure, by a signal; the output and the exit code.
 
 use crate::dropin_filebench::script::{READER, ops_of, rows, run, summary, write};
 use fathom_testkit::Fathom;

@@ -1,4 +1,4 @@
-//! Files that fathom did not make are used, and neither removed nor cut nor written without leave.
+//! Files that fathom did not make are used, but not removed, truncated or written without permission.
 
 use crate::dropin_filebench::script::{READER, ops_of, rows, run, run_with};
 use fathom_testkit::Fathom;
@@ -42,7 +42,7 @@ fn a_foreign_tree_is_refused_by_its_path_before_anything_happens() {
     assert!(refused.stderr.contains(&root) && refused.stderr.contains("--replace"), "{}", refused.stderr);
     assert!(!fathom.work().join("touched").exists());
     assert_eq!(fs::read_to_string(fathom.work().join("fs/letter.txt")).unwrap(), "dear");
-    // Named, it may go, but only as far as it is a tree: a letter is not part of one.
+    // If named, it may be removed, but only its tree structure: a letter is not part of it.
     let named = run_with(&fathom, &text, &format!("--replace {root}")).expect_code(1);
     assert!(named.stderr.contains("letter.txt"), "{}", named.stderr);
     assert_eq!(fs::read_to_string(fathom.work().join("fs/letter.txt")).unwrap(), "dear");

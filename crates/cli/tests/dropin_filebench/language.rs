@@ -1,4 +1,4 @@
-//! Errors of language: all of them with their places, and nothing executed before.
+//! Language errors: all are reported with their positions, and nothing runs before.
 
 use crate::dropin_filebench::script::{READER, run, run_with};
 use fathom_testkit::Fathom;

@@ -1,6 +1,6 @@
-//! The Filebench drop-in, run for real through the built program: what a user types, what he reads, which files are left. One file per
-//! subject. The workloads that come with Filebench are the user's; tests that need them say so and look where
-//! `FATHOM_FILEBENCH_WORKLOADS` points.
+//! The Filebench drop-in, run for real through the built program: what a user types and reads, which files are left.
+//! One file per subject. The user supplies Filebench's workloads; tests that need them say so and look in
+//! `FATHOM_FILEBENCH_WORKLOADS`.
 
 mod command_line;
 mod composites;

@@ -1,4 +1,4 @@
-//! The forms of the output: 1.5's with everything around, lathist, psrun, 1.4's, and what fathom adds behind.
+//! Output formats: 1.5's with everything around it, lathist, psrun, 1.4's, and what fathom appends.
 
 use crate::dropin_filebench::script::{READER, ops_of, rows, run, run_with, summary};
 use fathom_testkit::{Fathom, mask_squeeze};

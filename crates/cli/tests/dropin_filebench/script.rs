@@ -50,7 +50,7 @@ pub fn ops_of(rows: &[Row], name: &str) -> u64 {
         .unwrap_or_else(|| panic!("no row {name}: {rows:?}"))
 }
 
-/// The six numbers of the summary, by the words people look for them with.
+/// The six numbers of the summary, by the words scripts search for.
 pub fn summary(stdout: &str) -> Option<[f64; 6]> {
     let line = stdout.lines().rev().find(|l| l.contains("IO Summary:"))?;
     let (_, rest) = line.split_once("IO Summary:")?;

@@ -1,4 +1,4 @@
-//! The workloads that come with Filebench, unchanged. They are the user's, so where they are is told by the environment:
+//! The workloads shipped with Filebench, unchanged. The user supplies them, so an environment variable locates them:
 //! `FATHOM_FILEBENCH_WORKLOADS=/usr/share/filebench/workloads cargo test -p fathom --test dropin_filebench shipped`.
 
 use crate::dropin_filebench::script::{rows, summary};
@@ -57,7 +57,7 @@ fn each_runs_and_prints_rows() {
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();
         let stem = file.file_stem().unwrap().to_string_lossy().into_owned();
-        // Its thirty files have their sizes written in: 150 GB.
+        // Its thirty files have fixed sizes: 150 GB.
         if matches!(stem.as_str(), "tpcso" | "videoserver") {
             continue;
         }

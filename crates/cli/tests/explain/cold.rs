@@ -1,12 +1,12 @@
-//! `--cold`: the files that are read are dropped from memory before every phase, with proof; and where that cannot be, it is said.
+//! `--cold`: the files to be read are evicted from memory before every phase, with proof; where that fails, it is
+//! reported.
 
 use crate::measure::workloads::{Text, last_run};
 use fathom_testkit::{Fathom, LoopFs, TestDir, TmpFs, skip};
 use serde_json::Value;
 use std::path::Path;
 
-/// Reads twice, first what was just prepared: both are cached unless somebody makes them cold. The last phase says that it wants to be
-/// warm.
+/// Reads twice, first what was just prepared: both are cached unless made cold. The last phase wants a warm cache.
 fn workload(fathom: &Fathom, dir: &Path) -> String {
     let record = "record = { fixed = \"256KiB\" }";
     let text = Text::new("reads")
@@ -52,7 +52,7 @@ fn the_option_makes_reads_cold_and_proves_it() {
     }
     assert!(statement(&found[2]).starts_with("This is a page-cache number"), "warm stays warm: {}", found[2]);
     assert!(found[2]["repetitions"][0]["cold"].is_null());
-    // Without the option nothing is touched.
+    // Without the option nothing is evicted.
     let outcome = fathom.run(["run", &workload]).expect_code(0);
     assert!(!outcome.stderr.contains("cold"), "{}", outcome.stderr);
     assert!(phases(&fathom).iter().all(|p| statement(p).starts_with("This is a page-cache number")));
@@ -69,7 +69,7 @@ fn drop_ins_take_it_from_the_environment() {
     let outcome = fathom.run_line("iozone -s 8m -r 256k -i 0 -i 1").expect_code(0);
     assert!(outcome.stderr.contains("files were made cold 2 times"), "{}", outcome.stderr);
     let read = phases(&fathom).into_iter().find(|p| p["name"] == "read").expect("a read");
-    // IOzone touches the beginning of the file before its clock starts; that, and what is read ahead of it, is in memory in truth.
+    // IOzone touches the start of the file before its clock starts; that and its read-ahead are really in memory.
     let from_device = read["repetitions"][0]["truth"]["read"]["device_bytes"].as_u64();
     assert!(from_device.is_some_and(|bytes| bytes >= 7 << 20), "{read}");
     let wrong = Fathom::new().env("FATHOM_COLD", "icy").run_line("iozone -s 1m -r 256k -i 0");
@@ -88,7 +88,7 @@ fn what_cannot_be_cold_is_said() {
     let run = last_run(&fathom);
     let codes: Vec<&str> =
         run["doubts"].as_array().expect("doubts").iter().filter_map(|d| d["code"].as_str()).collect();
-    // That it is memory says that it cannot be cold.
+    // "memory" already implies that it cannot be cold.
     assert!(codes.contains(&"memory") && !codes.contains(&"not-cold"), "{codes:?}");
 }
 

@@ -1,4 +1,4 @@
-//! O_DIRECT that cannot work is explained before the start; the drop-in fails as its program does.
+//! O_DIRECT that cannot work is explained before the start; a drop-in fails as its program does.
 
 use crate::measure::workloads::{Text, lines_with};
 use fathom_testkit::{Fathom, TestDir, skip};

@@ -1,4 +1,4 @@
-//! The queries that docs/formats/store.md shows run in SQLite's own shell and answer.
+//! The queries in docs/formats/store.md run in SQLite's own shell and return rows.
 
 use fathom_testkit::{Fathom, LoopFs, need_tool, sqlite3};
 
@@ -25,7 +25,7 @@ fn the_documented_queries_answer() {
     let Some((fathom, _fs)) = measured() else { return };
     let queries = blocks("sql");
     assert!(queries.len() >= 3, "{queries:?}");
-    // What flows and a watched block layer leave, this run does not have: the store's own tests ask for it.
+    // Tables for flows and the block layer, which this run does not fill; the store's own tests cover them.
     let elsewhere = ["flow_", "interval_moved", "block_", "finding"];
     for query in queries.into_iter().filter(|q| !elsewhere.iter().any(|word| q.contains(word))) {
         let answer = sqlite3(&fathom.store(), query).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Was there anything to read? Holes and unwritten extents are filled in files of ours, told of in others, and left on request; and
-//! what the page cache held at the start is what the workload wanted.
+//! Was there anything to read? Holes and unwritten extents are filled in our files, reported in others, and left on
+//! request; the page cache at the start is as the workload wanted it.
 
 use crate::measure::workloads::{Text, last_run};
 use fathom_testkit::{Fathom, TestDir, skip};
@@ -17,7 +17,8 @@ fn phase(run: &Value, name: &str) -> Value {
     phase["repetitions"][0].clone()
 }
 
-/// (looked at, holes, unwritten, filled) of a phase; `None` with the skip told where the file system does not tell.
+/// (checked, holes, unwritten, filled) of a phase; `None`, with the skip recorded, if the file system does not report
+/// extents.
 fn extents(test: &str, run: &Value, name: &str) -> Option<[u64; 4]> {
     let told = &phase(run, name)["extents"];
     if told.is_null() {
@@ -53,7 +54,7 @@ fn holes_in_files_of_ours_are_filled_before_they_are_read() {
     assert_eq!(extents(name, &run, "part"), Some([0; 4]), "a first write: the file was empty");
     let bytes = std::fs::read(fathom.work().join("ours.dat")).expect("kept");
     assert!(bytes[..3 * MIB as usize].iter().all(|&b| b == 5), "filled with the data of the set");
-    // The kept file is ours in a later run, too, and has no holes any more.
+    // The kept file is also ours in a later run, and has no holes any more.
     let run = measure(&fathom, &last_part_only(&fathom, ""));
     assert_eq!(extents(name, &run, "read"), Some([4 * MIB, 0, 0, 0]));
     assert_eq!(extents(name, &run, "part"), Some([MIB, 0, 0, 0]), "a rewrite");
@@ -108,7 +109,7 @@ fn the_page_cache_holds_what_was_wanted() {
         ["as-found", "cold", "as-found", "warm"].map(Value::from)
     );
     let Some(cold) = share("cold") else { return skip(name, "the kernel does not tell what is cached") };
-    // Reclaim may take some pages of a warm file at any time.
+    // Reclaim may evict some pages of a warm file at any time.
     assert!(cold <= 0.01, "{cold} of the file was still cached");
     assert!(share("warm").is_some_and(|s| s > 0.9), "{:?}", share("warm"));
 }

@@ -20,7 +20,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-/// Reads of a file that was read for that right before, and past the cache.
+/// Reads of a file that was just read to warm it, and with O_DIRECT.
 fn reads(dir: &Path) -> Text {
     let before = "before = [{ prepare = \"data\" }, { warm = \"data\" }]";
     let record = "record = { fixed = \"64KiB\" }";
@@ -58,7 +58,8 @@ fn a_file_system_that_caches_nothing_has_no_warm_files() {
     unknown_and_no_more(&fathom, &run);
 }
 
-/// That nobody knows what answered is no reason to call it a cache, nor to ask for O_DIRECT beside a phase that has it.
+/// If the source of the data is unknown, it is not called a cache, and O_DIRECT is not recommended beside a phase that
+/// has it.
 fn unknown_and_no_more(fathom: &Fathom, run: &Value) {
     let doubt = sentence(run, "doubts", "no-counters").expect("a doubt");
     assert!(doubt.contains("is not known whether") && !doubt.contains("O_DIRECT"), "{doubt}");

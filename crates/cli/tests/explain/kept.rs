@@ -1,4 +1,4 @@
-//! What was measured is kept: list, show, export, report and rm, and the names they take.
+//! Stored results: list, show, export, report and rm, and the names they take.
 
 use crate::measure::workloads::{Text, last_run, runs};
 use fathom_testkit::dir::names_in;

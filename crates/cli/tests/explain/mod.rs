@@ -1,4 +1,4 @@
-//! Explaining, as a user meets it: what a figure is worth, and what was measured before.
+//! Explaining as a user sees it: what a figure is worth, and what was measured before.
 
 mod cold;
 mod direct;

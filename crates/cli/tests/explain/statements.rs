@@ -1,5 +1,5 @@
-//! Is this my disk or my RAM? The five loads that everybody tries, and the sentence that is said of each: on an ext4 of our own on a
-//! loop device that goes past the page cache below, and without root on the directory that tests use.
+//! Is this my disk or my RAM? The five loads that everyone tries, and the sentence for each: on our own ext4 on a loop
+//! device with O_DIRECT to its image, and without root in the test directory.
 
 use crate::measure::workloads::{Text, last_run};
 use fathom_testkit::{Fathom, Kind, LoopFs, TestDir, skip};
@@ -8,7 +8,7 @@ use std::path::Path;
 
 const MIB: u64 = 1 << 20;
 
-/// Runs the five loads on 16 MiB and gives the truth of each phase, with the name of the device.
+/// Runs the five loads on 16 MiB and returns the truth of each phase, with the name of the device.
 fn five(fathom: &Fathom, dir: &Path) -> Vec<(String, Value, String)> {
     let before = |then: &str| format!("before = [{{ prepare = \"data\" }}, {{ {then} = \"data\" }}]");
     let record = "record = { fixed = \"256KiB\" }";
@@ -31,7 +31,7 @@ fn five(fathom: &Fathom, dir: &Path) -> Vec<(String, Value, String)> {
     run["phases"].as_array().expect("phases").iter().map(told).collect()
 }
 
-/// What must be said of each; `None` if it is.
+/// Checks the sentence for each; `None` if all are right.
 fn wrong(found: &[(String, Value, String)]) -> Option<String> {
     found.iter().find_map(|(name, truth, device)| {
         let said = truth["statement"].as_str().unwrap_or("nothing");
@@ -67,7 +67,8 @@ fn wrong(found: &[(String, Value, String)]) -> Option<String> {
     })
 }
 
-/// Whoever calls sync(2) or reads from the disk on this machine changes the truth, and what is said follows it; not five times in a row.
+/// Another process that calls sync(2) or reads from the disk changes the truth, and the sentence with it; not five
+/// times in a row.
 fn expect_five(fathom: &Fathom, dir: &Path) {
     let mut all = Vec::new();
     for _ in 0..5 {
@@ -109,7 +110,7 @@ fn the_five_statements_are_right_in_a_plain_directory() {
     expect_five(&fathom, dir.path());
 }
 
-/// A file system that compresses moves little, and that is no page cache.
+/// A compressing file system moves little, which is not the page cache.
 #[test]
 fn what_a_file_system_compresses_is_still_the_devices() {
     let test = "what_a_file_system_compresses_is_still_the_devices";

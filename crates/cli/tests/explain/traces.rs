@@ -1,4 +1,4 @@
-//! Traces of other programs, as a user meets them: summed up, turned into other forms, and refused in a sentence.
+//! Traces of other programs as a user sees them: summarised, converted, and rejected in a sentence.
 
 use fathom_testkit::{Fathom, golden, need_tool};
 use serde_json::Value;
@@ -135,7 +135,7 @@ fn mistakes_have_file_line_and_column() {
     assert!(outcome.stderr.contains("gone.txt: there is no such file"), "{}", outcome.stderr);
     let outcome = fathom.run_line("trace export --format own no.txt -o x").expect_code(2);
     assert!(!fathom.work().join("x").exists(), "{}", outcome.stderr);
-    // What was read before the mistake is written.
+    // Events before the error are written.
     let outcome = fathom.run_line("trace export --format own a.txt -o half").expect_code(2);
     assert!(outcome.stderr.contains("wrote half (6 events)"), "{}", outcome.stderr);
 }
@@ -229,7 +229,7 @@ fn binary_records_print_as_blkparse_prints_them() {
     let theirs =
         Command::new("blkparse").args(["-i", "g"]).current_dir(fathom.work()).output().expect("blkparse");
     let theirs = String::from_utf8_lossy(&theirs.stdout).into_owned();
-    // Sequence numbers are counted anew by us, and the new part of a split is told by both in its own column.
+    // We renumber the sequence, and blktrace prints the new part of a split in its own column.
     let lines = |text: &str| -> Vec<String> {
         let events = text.lines().take_while(|l| !l.starts_with("CPU"));
         events

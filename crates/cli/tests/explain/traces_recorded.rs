@@ -1,11 +1,11 @@
-//! Recording what reaches a device: a loop device of our own, whose counters say what there was to see.
+//! Recording the requests to a device: our own loop device, whose counters say what there was to see.
 
 use fathom_testkit::{Fathom, LoopFs, TestDir, need_tool, skip};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-/// Tracefs where the kernel has one that this user may use.
+/// Tracefs, if the kernel has one that this user may use.
 fn tracefs(test: &str) -> bool {
     let there = Path::new("/sys/kernel/tracing/instances").is_dir();
     if !there {
@@ -40,8 +40,8 @@ fn summary(fathom: &Fathom, file: &str) -> Value {
     all[0].clone()
 }
 
-/// Requests completed and their sectors, of a class, on the file system's own device: the disk below it may have been asked for
-/// something, too, and first.
+/// Completed requests and their sectors, by class, on the file system's own device: the disk below may have had
+/// requests too, and earlier ones.
 fn told(summary: &Value, class: &str) -> [u64; 2] {
     let devices = summary["block"]["devices"].as_array().expect("devices");
     let own = devices.iter().find(|d| d["level"] == 0).expect("our device");
@@ -72,12 +72,12 @@ fn a_recording_has_exactly_what_the_device_counted() {
     let [writes, write_sectors] = told(&told_all, "write");
     assert!(outcome.stderr.contains("lost 0"), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("us an event"), "the cost is told: {}", outcome.stderr);
-    // The file system may write on its own between the two readings of the counters and the recording: never less than told.
+    // The file system may write between the readings of the counters and the recording: never fewer than reported.
     assert_eq!([reads, read_sectors], [counted[0], counted[1]], "{}", outcome.stderr);
     assert!(reads >= 1024 && writes >= 64);
     assert!(writes <= counted[2] && write_sectors <= counted[3], "{writes} of {counted:?}");
     assert_eq!(told_all["block"]["lost"].as_u64().unwrap_or(0), 0);
-    // The same events as text are the same requests.
+    // The same events as text give the same requests.
     let _ = fathom.run_line("trace export --format tracefs a.fbl.zst -o a.txt").expect_code(0);
     let again = summary(&fathom, "a.txt");
     assert_eq!(
@@ -121,7 +121,7 @@ fn a_killed_recording_reads_up_to_its_last_event() {
     let told_all = summary(&fathom, "a.fbl.zst");
     assert!(told_all["block"]["notes"].to_string().contains("cut off"), "{told_all}");
     assert!(told_all["block"]["events"].as_u64().unwrap_or(0) > 0);
-    // The next instance that is made sweeps what the kill left.
+    // Creating the next instance removes what the kill left.
     let _ = fathom.run(["trace", "record", "-o", "b.fbl", &target, "--", "true"]).expect_code(0);
 }
 
@@ -157,7 +157,7 @@ fn a_commands_own_code_is_passed_on() {
     let _ = fathom.run(["trace", "record", "-o", "c.fbl", "--seconds", "1", &dev]).expect_code(0);
 }
 
-/// Beside the kernel's blktrace where that may be used; a kernel that is locked down refuses it.
+/// Compared with the kernel's blktrace where usable; a locked-down kernel denies it.
 #[test]
 fn blktrace_sees_the_same_requests() {
     let test = "blktrace_sees_the_same_requests";
@@ -174,7 +174,7 @@ fn blktrace_sees_the_same_requests() {
         skip(test, "blktrace cannot be started");
         return;
     };
-    // It has begun once the kernel shows its control group of the device, or has given up.
+    // It has started once the kernel shows its trace directory of the device, or has given up.
     let begun = format!("/sys/kernel/debug/block/{}/trace0", name(&fs));
     let mut ended = false;
     while !ended && !Path::new(&begun).exists() {

@@ -1,4 +1,4 @@
-//! What a result is worth: every run ends with the whole list of checks, on the screen, in the record, on the page.
+//! What a result is worth: every run ends with the full list of checks, on the screen, in the record, on the page.
 
 use crate::measure::workloads::{Text, last_run};
 use fathom_testkit::{Fathom, TestDir};
@@ -69,7 +69,7 @@ fn every_run_is_told_with_all_checks() {
     assert!(check(&run, "data").1.contains("100 % by zstd (a sample), to 100 % by its rule"), "{run}");
     assert!(check(&run, "repeats").1.contains("2 repetitions"), "{run}");
     assert!(check(&run, "latency").1.contains("service time p50"), "{run}");
-    // Whether it was steady is the machine's business; that it was judged is not.
+    // Whether it was steady depends on the machine; that it was judged does not.
     assert!(run["phases"][1]["repetitions"][0]["steady"]["rounds"].as_array().is_some_and(|r| r.len() == 5));
 
     let shown = fathom.run(["show", "last"]).expect_code(0).stdout;
@@ -108,7 +108,7 @@ fn what_fails_has_a_reason_for_doubt() {
     let file = workload(&fathom, "");
     let run: Value =
         serde_json::from_str(&fathom.run(["run", &file, "--json"]).expect_code(0).stdout).expect("JSON");
-    // Read right after it was written: from memory.
+    // Read just after it was written: from memory.
     let (verdict, sentence) = check(&run, "device");
     assert!(verdict == "doubtful" && sentence.contains("random read: 0 B of "), "{sentence}");
     let doubts = run["doubts"].as_array().expect("doubts");

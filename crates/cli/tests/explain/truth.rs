@@ -1,4 +1,4 @@
-//! Disk number or cache number? On an ext4 of our own, where what must happen is known beforehand.
+//! Disk or cache? On our own ext4, where the right answer is known.
 
 use crate::measure::workloads::{Text, last_run};
 use fathom_testkit::{Fathom, LoopFs, TestDir, TmpFs, sqlite3};
@@ -13,8 +13,8 @@ use std::sync::{Mutex, PoisonError};
 const PAGE_CACHE: &str = "page cache";
 const DEVICE: &str = "device";
 
-/// An ext4 whose image lies on a disk and is read and written past the page cache: anything else would be memory's speed, whatever
-/// the loop device says.
+/// An ext4 whose image is on a disk and accessed with O_DIRECT: otherwise everything would run at memory speed,
+/// whatever the loop device says.
 fn disk(test: &str) -> Option<LoopFs> {
     if TestDir::new().in_memory() {
         fathom_testkit::skip(test, "needs a directory on a real file system");
@@ -23,7 +23,8 @@ fn disk(test: &str) -> Option<LoopFs> {
     LoopFs::ext4(test).mebibytes(96).direct_io().mount()
 }
 
-/// Regime of every phase of the newest run, as the CSV (made from the record, not from the store's columns) tells it.
+/// Regime of every phase of the newest run, from the CSV, which is made from the record rather than the store's
+/// columns.
 fn regimes(fathom: &Fathom) -> BTreeMap<String, String> {
     let csv = fathom.run(["export", "last", "--format", "csv"]).expect_code(0).stdout;
     let mut lines = csv.lines();
@@ -37,7 +38,7 @@ fn regimes(fathom: &Fathom) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The view `result` must say the same as the record.
+/// The view `result` must agree with the record.
 fn regimes_of_the_store(fathom: &Fathom) -> Option<BTreeMap<String, String>> {
     let query = "SELECT DISTINCT phase, regime FROM result WHERE run_id = (SELECT max(id) FROM run)";
     let rows = sqlite3(&fathom.store(), query)?;
@@ -68,7 +69,7 @@ fn physical(phase: &Value) -> &Value {
 fn iozone_buffered_writes_are_the_page_caches_and_with_e_the_devices() {
     let Some(fs) = disk("iozone_buffered_writes_are_the_page_caches_and_with_e_the_devices") else { return };
     let fathom = Fathom::new().working_in(fs.path());
-    // Whoever calls sync(2) on this machine meanwhile makes a part of it the device's in truth; not five times in a row.
+    // A sync(2) by another process makes part of it the device's in truth; not five times in a row.
     let once = || {
         let outcome = fathom.run_line("iozone -s 16m -r 256k -i 0 -i 1").expect_code(0);
         let found = regimes(&fathom);
@@ -110,7 +111,7 @@ fn direct_io_on_a_loop_device_whose_image_is_cached_is_the_page_caches() {
     }
     let Some(fs) = LoopFs::ext4(name).mebibytes(96).mount() else { return };
     let fathom = Fathom::new().working_in(fs.path());
-    // What others read from the disk below meanwhile cannot be told from the image's bytes; not five times in a row.
+    // Reads of other programs from the disk below cannot be told from the image's; not five times in a row.
     let once = || {
         let outcome = fathom.run_line("iozone -I -s 16m -r 256k -i 0 -i 1").expect_code(0);
         let found = regimes(&fathom);
@@ -189,7 +190,7 @@ fn a_neighbours_writes_do_not_turn_a_cache_number_into_a_device_number() {
     let Some(fs) = disk(name) else { return };
     let _alone = SYNCS.lock().unwrap_or_else(PoisonError::into_inner);
     let fathom = Fathom::new();
-    // A tenth of a second at least, so that the neighbour gets its megabytes down meanwhile.
+    // At least a tenth of a second, so that the neighbour's megabytes are written meanwhile.
     let text = Text::new("two tenants").file("data", &fs.path().join("data"), "1MiB", "").phase(
         "buffered write",
         "data",
@@ -198,15 +199,16 @@ fn a_neighbours_writes_do_not_turn_a_cache_number_into_a_device_number() {
         "record = { fixed = \"64KiB\" }\nopen = { create = true }\npace = { rate = { operations_per_s = 40.0 } }",
     );
     let workload = text.save(&fathom);
-    // Whoever calls sync(2) on this machine meanwhile makes it the device's in truth; not five times in a row.
+    // A sync(2) by another process makes it the device's in truth; not five times in a row.
     let verdicts: Vec<String> = (0..5).map(|_| beside_a_neighbour(&fathom, &fs, &workload)).collect();
     assert!(verdicts.iter().any(|v| v == PAGE_CACHE), "{verdicts:?}");
 }
 
-/// Held by who must not have the whole machine synced meanwhile, and by who does that again and again, as IOzone before each test.
+/// Held by tests that must not see the whole machine synced, and by those that do it repeatedly, as IOzone does before
+/// each test.
 static SYNCS: Mutex<()> = Mutex::new(());
 
-/// Ends the neighbour, also while the test panics.
+/// Stops the neighbour, even if the test panics.
 struct Ends<'a>(&'a AtomicBool);
 
 impl Drop for Ends<'_> {
@@ -215,8 +217,8 @@ impl Drop for Ends<'_> {
     }
 }
 
-/// One record rewritten again and again is in memory all the time, at a speed that no device has. Small files took a neighbour's writes
-/// for theirs: "writes 1.51 GiB/s to 17.4 GiB/s" were called the device's own.
+/// A record rewritten again and again stays in memory, faster than any device. Small files once took a neighbour's
+/// writes for their own: "writes 1.51 GiB/s to 17.4 GiB/s" were called the device's own.
 #[test]
 fn a_neighbours_writes_do_not_make_rewrites_in_memory_the_devices() {
     let name = "a_neighbours_writes_do_not_make_rewrites_in_memory_the_devices";

@@ -1,4 +1,4 @@
-//! The same jobs through fio and through us: what was done must be the same, whatever the speed.
+//! The same jobs through fio and fathom: they must do the same, whatever the speed.
 
 use crate::fio::support::{DEBIANS, fio_is_here, json, run, their_json, theirs};
 use fathom_testkit::{Fathom, TestDir};

@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// A directory with these files, and the program that works in it.
+/// A directory with these files, and the program in it.
 fn with(files: &[(&str, &str)]) -> (TestDir, Fathom) {
     let dir = TestDir::new();
     for (name, text) in files {
@@ -129,7 +129,7 @@ fn of_files_that_take_turns_one_at_a_time_each_is_read_to_its_end() {
     assert_eq!(read, expected.collect::<Vec<_>>());
 }
 
-/// fio lets one of them read, and the others end at once.
+/// fio lets one of them read, and the others end immediately.
 #[test]
 fn clones_that_share_files_by_their_names_all_work() {
     let (dir, fathom) = with(&[]);
@@ -259,7 +259,7 @@ fn a_command_runs_before_each_job_that_waits_for_the_previous_one() {
     }
 }
 
-/// The last write is synced where something is left behind it that is no whole block.
+/// The last write is synced if a partial block remains after it.
 #[test]
 fn a_rest_that_is_no_block_is_not_written_and_what_is_before_it_is_synced() {
     let (dir, fathom) = with(&[]);

@@ -1,5 +1,5 @@
-//! Programs that read what fio writes, given what we write: the converters that come with Debian's fio. Each is skipped by its name where
-//! it, or the Python it needs, is not installed.
+//! Programs that read fio's output, given ours: the converters in Debian's fio. Each is skipped by name if it, or the
+//! Python it needs, is not installed.
 
 use crate::fio::support::{fio_is_here, json, run, their_json};
 use fathom_testkit::{Fathom, TestDir, need_tool, skip};

@@ -1,4 +1,4 @@
-//! `cgroup`: jobs run in a control group that is made for them, and goes with them.
+//! `cgroup`: jobs run in a control group that is made for them and removed afterwards.
 
 use crate::fio::support::run;
 use fathom_testkit::{Fathom, TestDir, need_root, skip};

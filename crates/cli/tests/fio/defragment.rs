@@ -1,4 +1,5 @@
-//! ioengine=e4defrag: blocks really change places with those of the donor, what is in the files stays, and what cannot be moved is an error.
+//! ioengine=e4defrag: blocks really swap places with the donor's, the files' data stays, and what cannot be moved is an
+//! error.
 
 use crate::fio::support::{FIO, fio_is_here, json, run};
 use fathom_testkit::{Fathom, LoopFs, Syscall, TmpFs, need_tool, strace_command};
@@ -130,7 +131,7 @@ fn what_cannot_be_moved_is_an_error() {
         "--allow-write=f --allow-write=same --rw=write --size=256k --filename=f --donorname=same --inplace=1";
     assert_eq!(error(fs.path(), given).0, Some(22));
     assert!(std::fs::read(fs.path().join("f")).unwrap() == data);
-    // A donor of somebody's is not touched, unless it is given.
+    // A user's donor file is not touched unless named.
     let mine = filled(&fs.path().join("mine"), 64 << 10);
     let fathom = Fathom::new().working_in(fs.path());
     let line = "--name=a --ioengine=e4defrag --rw=write --size=256k --bs=64k --donorname=mine --inplace=1";

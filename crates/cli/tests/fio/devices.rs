@@ -1,5 +1,5 @@
-//! Block devices: read by whoever may, written only when the command line names them with the option that allows it. And devices that hold
-//! nothing, which are worked on like files.
+//! Block devices: readable by any user with access, written only if the command line names them with the option that
+//! allows it. Devices that store nothing are used like files.
 
 use crate::fio::support::{json, run};
 use fathom_testkit::{Fathom, TestDir, need_root, need_tool};
@@ -9,7 +9,6 @@ use std::process::Command;
 
 const BYTES: u64 = 1 << 20;
 
-/// A loop device, detached on drop.
 pub struct Device(PathBuf);
 
 impl Device {
@@ -102,7 +101,7 @@ fn a_device_is_written_only_when_it_is_named() {
     assert!(device.0.exists());
 }
 
-/// For pipelines, whose lines nobody can add an option to.
+/// For pipelines whose command lines cannot be changed.
 #[test]
 fn the_environment_names_devices_too() {
     let dir = TestDir::new();
@@ -213,7 +212,7 @@ fn a_device_that_is_mounted_is_not_written() {
     run(&fathom, &line).expect_code(1).expect_stderr("for itself alone");
 }
 
-/// The job has to say so, and whoever runs it.
+/// Both the job and the user must allow it.
 #[test]
 fn a_device_that_is_mounted_is_written_where_both_permit_it() {
     let test = "a_device_that_is_mounted_is_written_where_both_permit_it";

@@ -1,4 +1,4 @@
-//! The commands of docs/fio.md are executed as they stand there.
+//! The commands of docs/fio.md are executed literally.
 
 use fathom_testkit::{Fathom, TestDir};
 

@@ -1,4 +1,4 @@
-//! Jobs of fio in the commands that measure in fathom's own words: `fathom run`, `fathom sweep`, `fathom compare --run`.
+//! fio jobs in fathom's own measuring commands: `fathom run`, `fathom sweep`, `fathom compare --run`.
 
 use fathom_testkit::Fathom;
 use serde_json::Value;

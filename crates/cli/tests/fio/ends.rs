@@ -1,4 +1,4 @@
-//! What ends the program before anything is run: help, checks, mistakes.
+//! Ends before anything runs: help, checks, errors.
 
 use crate::fio::support::run;
 use fathom_testkit::{Fathom, TestDir};
@@ -81,7 +81,7 @@ fn mistakes_point_at_their_column() {
         .expect_stderr("zoned devices are not supported");
 }
 
-/// A pod has a user of any number, and a home that nobody can write to.
+/// A pod has any user id, and a home that is not writable.
 #[test]
 fn a_home_that_cannot_be_written_stops_nobody() {
     let dir = TestDir::new();

@@ -105,7 +105,7 @@ fn directories_that_are_there_or_not_empty_are_errors() {
     };
     assert_eq!(error("--ioengine=dircreate --filename=mine"), Some(17));
     json(&fathom, "--name=a --filesize=4k --ioengine=dirstat --filename=mine");
-    // It is somebody's; given to fathom, it goes, but not with what is in it.
+    // It belongs to the user; given to fathom, it is removed, but not its content.
     run(&fathom, "--name=a --filesize=4k --ioengine=dirdelete --filename=mine").expect_stderr("mine");
     assert!(mine.is_dir());
     std::fs::write(mine.join("x"), "x").unwrap();
@@ -113,7 +113,7 @@ fn directories_that_are_there_or_not_empty_are_errors() {
     std::fs::remove_file(mine.join("x")).unwrap();
     json(&fathom, "--allow-write=mine --name=a --filesize=4k --ioengine=dirdelete --filename=mine");
     assert!(!mine.exists());
-    // What a run made is a later one's to remove.
+    // A later run may remove what a run made.
     json(&fathom, "--name=a --filesize=4k --ioengine=dircreate --filename=mine");
     json(&fathom, "--name=a --filesize=4k --ioengine=dirdelete --filename=mine");
     assert!(!mine.exists());
@@ -226,7 +226,7 @@ fn a_program_runs_as_long_as_its_job() {
     assert_eq!(counted(&document)[2..], [Some(0), Some(0), Some(0)]);
     let printed = || std::fs::read_to_string(dir.path().join("say.stdout")).unwrap();
     assert_eq!(printed(), "hello_1_say\n");
-    // What is there is not lost.
+    // An existing file is not lost.
     let text = run(&fathom, say).expect_code(0).stdout;
     assert_eq!(printed(), "hello_1_say\nhello_1_say\n");
     assert!(text.contains("say : program=/bin/echo, arguments=hello_%r_%n"), "{text}");

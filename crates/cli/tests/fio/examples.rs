@@ -167,7 +167,7 @@ fn small(text: &str) -> String {
             "ramp_time" | "startdelay" => "0".to_owned(),
             // Clones one behind the other, in a file that fits a disk.
             "offset_increment" => "1m".to_owned(),
-            // A file of 1 MiB is to be done in a second or so.
+            // A file of 1 MiB must be done in about a second.
             "rate" | "ratemin" if value.trim().bytes().all(|b| b.is_ascii_digit()) => {
                 format!("{}k", value.trim())
             }

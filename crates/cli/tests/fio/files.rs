@@ -20,7 +20,7 @@ fn left(directory: &Path) -> Vec<(String, u64, u64)> {
     found
 }
 
-/// The same files are left by both, whichever line comes after which.
+/// Both programs leave the same files, in any order of the lines.
 #[track_caller]
 fn leave_the_same(lines: &[&str]) {
     let (ours, other) = (TestDir::new(), TestDir::new());
@@ -111,7 +111,7 @@ fn what_was_there_stays_before_what_is_appended() {
     let path = dir.path().join("f");
     std::fs::write(&path, [7; 5000]).unwrap();
     let line = "--name=a --filename=f --size=16k --bs=4k --rw=randwrite --file_append=1";
-    // A file of somebody else is not extended, either.
+    // A user's file is not extended either.
     run(&fathom, line).expect_code(1);
     assert_eq!(std::fs::read(&path).unwrap(), [7; 5000]);
     run(&fathom, &format!("{line} --allow-write=f")).expect_code(0);

@@ -58,7 +58,7 @@ fn a_job_with_a_rate_is_the_rate_of_its_flow() {
     let line = "--ioengine=null --size=100g --runtime=2 --flow_id=1 --name=a --flow=1 --rate_iops=500 --name=b --flow=8";
     let counts = ios(&json(&fathom, line));
     assert!(in_ratio(&counts, &[1, 8], 0.05) && counts[0] <= 1001, "{counts:?}");
-    // Who is in another flow, or in none, waits for nobody.
+    // A job in another flow, or in none, does not wait.
     let line = "--ioengine=null --size=1m --name=a --flow=1 --rate_iops=100 --number_ios=20 --name=b --flow=1 --flow_id=2 --name=c";
     assert_eq!(ios(&json(&fathom, line)), [20, 256, 256]);
 }

@@ -1,5 +1,5 @@
-//! Logs of operations: written by us and replayed by fio, written by fio and replayed by us, and replays by themselves. The same is done
-//! each time.
+//! Operation logs: written by fathom and replayed by fio, written by fio and replayed by fathom, and replays alone. The
+//! same is done each time.
 
 use crate::fio::support::{fio_is_here, json, run, their_json, theirs};
 use fathom_testkit::{Fathom, TestDir};
@@ -196,7 +196,7 @@ fn traces_are_merged_written_and_replayed() {
         .map(|record| u64::from_le_bytes(record[8..16].try_into().unwrap()) / 1000)
         .collect();
     assert_eq!(times, [10, 15, 20, 20, 35, 40, 40]);
-    // Nothing that is there is replaced unasked, and never a trace that is read, whatever it is called.
+    // Existing files are not replaced unasked, and a trace that is read never, whatever its name.
     run(&fathom, &merged("m.bin")).expect_code(1).expect_stderr("--allow-write=m.bin");
     run(&fathom, &format!("--allow-write=m.bin {}", merged("m.bin"))).expect_code(0);
     run(&fathom, &merged("junk")).expect_code(1).expect_stderr("it is there");

@@ -1,4 +1,5 @@
-//! What jobs do beside each other and to their files: errors that end one of them, windows of each, patterns, pauses, names.
+//! Interactions of jobs with each other and with files: errors that end one of them, their windows, patterns, pauses,
+//! names.
 
 use crate::fio::support::{fio_is_here, json, run, theirs};
 use fathom_testkit::{Fathom, TestDir};
@@ -141,7 +142,7 @@ fn nothing_is_begun_when_the_last_job_may_not_write_its_file() {
     run(&fathom, line).expect_code(1).expect_stderr("--allow-write=theirs allows it");
     assert!(!dir.path().join("a.0.0").exists(), "the first job has not begun");
     assert_eq!(std::fs::read_to_string(dir.path().join("result.json")).unwrap(), "older");
-    // Nor is a file extended that is somebody else's.
+    // Nor is a user's file extended.
     let line = "--name=a --size=64k --rw=write --name=b --stonewall --filename=theirs --size=1m";
     run(&fathom, line).expect_code(1);
     assert!(!dir.path().join("a.0.0").exists());

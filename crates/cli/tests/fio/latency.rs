@@ -1,4 +1,4 @@
-//! The search for a depth whose latency stays below a target, and what is told of it.
+//! The search for a queue depth whose latency stays below a target, and its report.
 
 use crate::fio::support::{json, run};
 use fathom_testkit::{Fathom, TestDir, skip};

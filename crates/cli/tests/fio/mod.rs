@@ -1,5 +1,5 @@
-//! The drop-in for fio, run for real through the built program: what a user types, what he reads, which files are left and which are not
-//! touched; and where fio itself is installed, the same beside it. One file per subject.
+//! The fio drop-in, run for real through the built program: what a user types and reads, which files are left and which
+//! are not touched; where fio is installed, compared with it. One file per subject.
 
 mod acceptance;
 mod beside_fio;

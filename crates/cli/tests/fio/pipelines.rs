@@ -13,7 +13,6 @@ use std::process::{Command, Stdio};
 
 const PIPELINES: &str = include_str!("pipelines.txt");
 
-/// A name, and the lines of the shell.
 fn pipelines() -> impl Iterator<Item = (&'static str, impl Iterator<Item = &'static str>)> {
     let all = PIPELINES.split("\n== ").skip(1);
     all.filter_map(|one| {
@@ -30,7 +29,7 @@ struct Stand {
     work: PathBuf,
 }
 
-/// What a line came to.
+/// Results of a line.
 struct Came {
     code: Option<i32>,
     stderr: String,
@@ -106,7 +105,7 @@ fn fields(text: &str) -> BTreeSet<usize> {
     terse.map(|line| line.split(';').count()).collect()
 }
 
-/// What differs.
+/// The first difference.
 fn difference(theirs: &Came, ours: &Came) -> Option<String> {
     if theirs.code != ours.code {
         return Some(format!(

@@ -88,7 +88,6 @@ fn what_was_written_until_the_time_was_over_is_read_back() {
     let document = ours(line);
     let [reads, writes] = done(&document, 0);
     assert!(writes >= 20 && reads.abs_diff(writes) <= 1, "{reads} {writes}");
-    // Who wants none of it says so.
     let [reads, _] = done(
         &ours(
             "--name=a --rw=write --size=64m --bs=4k --rate_iops=200 --runtime=200ms --verify=md5 --do_verify=0",

@@ -1,4 +1,4 @@
-//! What is printed: text that scripts match, JSON that adds up, output into a file, the end by a signal.
+//! Output: text that scripts match, JSON that adds up, output to a file, the end by a signal.
 
 use crate::fio::support::{json, percentiles_are_those_of_the_bins, run};
 use fathom_testkit::{Fathom, TestDir};

@@ -1,4 +1,5 @@
-//! What is written, and what is not: files that fathom did not make are changed only when they are named with the option that allows it.
+//! What is written and what is not: files that fathom did not make are changed only if named with the option that
+//! allows it.
 
 use crate::fio::support::run;
 use fathom_testkit::{Fathom, TestDir};
@@ -158,11 +159,11 @@ fn an_empty_file_of_somebody_else_is_written_and_stays() {
     run(&fathom, "--name=prepare --create_only=1 --filename=empty --size=64k").expect_code(0);
     run(&fathom, "--name=a --filename=empty --size=64k --rw=randwrite").expect_code(0);
     assert_eq!(file.metadata().unwrap().len(), 64 << 10);
-    // Once somebody else has changed it, it is theirs.
+    // Once another program has changed it, it is no longer ours.
     std::fs::write(&file, "data").unwrap();
     run(&fathom, "--name=a --filename=empty --size=4 --bs=4 --rw=write").expect_code(1);
     assert_eq!(std::fs::read(&file).unwrap(), b"data");
-    // What has two names may be somebody's, whatever is in it.
+    // A file with two names may be a user's, whatever its content.
     std::fs::write(dir.path().join("one"), "").unwrap();
     std::fs::hard_link(dir.path().join("one"), dir.path().join("two")).unwrap();
     run(&fathom, "--name=b --filename=one --size=64k --rw=write")
@@ -171,7 +172,7 @@ fn an_empty_file_of_somebody_else_is_written_and_stays() {
     assert_eq!(dir.path().join("two").metadata().unwrap().len(), 0);
 }
 
-/// Each container of a pipeline has a home of its own, or none, and they share the directory.
+/// Each container of a pipeline has its own home, or none, and they share the directory.
 #[test]
 fn files_laid_out_by_another_home_are_written_until_somebody_changes_them() {
     let dir = TestDir::new();
@@ -187,13 +188,13 @@ fn files_laid_out_by_another_home_are_written_until_somebody_changes_them() {
     run(&second, "--name=a --size=64k --rw=randwrite --unlink=1").expect_code(0);
     assert!(file.exists(), "it is the first one's");
     std::fs::write(&file, [7; 65536]).unwrap();
-    // It still belongs to the first, which may read it or not: that makes it nobody else's.
+    // It still belongs to the first home's user, readable or not, and to no one else.
     run(&first, "--name=a --size=64k --rw=randread").expect_code(0);
     run(&second, "--name=a --size=64k --rw=randwrite").expect_code(1).expect_stderr("--allow-write=a.0.0");
     assert_eq!(std::fs::read(&file).unwrap(), [7; 65536]);
 }
 
-/// A disk that is filled up for a moment is in everybody's way.
+/// A disk that is full even briefly disturbs all its users.
 #[test]
 fn what_cannot_fit_is_refused_before_a_byte_is_reserved() {
     let dir = TestDir::new();
@@ -227,7 +228,7 @@ fn a_mix_that_writes_nothing_needs_no_permission() {
     assert_eq!(std::fs::read(dir.path().join("f")).unwrap(), [7; 8192]);
 }
 
-/// They look empty, and to write one turns a knob.
+/// They look empty, and writing one changes a setting.
 #[test]
 fn a_file_of_the_kernel_is_not_taken_for_an_empty_one() {
     let fathom = Fathom::new();

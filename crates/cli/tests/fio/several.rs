@@ -97,6 +97,6 @@ fn files_of_a_directory_are_read_each_to_its_end() {
     assert_eq!(read("--size=50%"), Some(4096 + 4096));
     assert_eq!(read("--nrfiles=1"), Some(12288));
     assert_eq!(read("--size=8k"), Some(8192));
-    // Somebody else's files are not written.
+    // Files of other users are not written.
     run(&fathom, "--name=a --opendir=d --bs=4k --rw=write").expect_code(1);
 }

@@ -1,4 +1,4 @@
-//! How far a job came is left in a file, and a later run checks no more than that.
+//! The state of a job is kept in a file, and a later run checks only that far.
 
 use crate::fio::support::{json, run};
 use fathom_testkit::{Fathom, TestDir};
@@ -97,7 +97,7 @@ fn what_is_not_known_is_not_left() {
     let line = "--name=a --size=1m --bs=4k --verify=md5";
     json(&fathom, &format!("{line} --rw=randwrite"));
     assert_eq!(left(dir.path(), 0), 256);
-    // Of a warm-up it is not known how many of its operations were writes.
+    // In a warm-up, the number of writes among its operations is unknown.
     let mix = format!("{line} --rw=randrw --rate_iops=40 --ramp_time=1 --runtime=1 --time_based");
     run(&fathom, &mix).expect_code(0);
     assert!(!dir.path().join("local-a-0-verify.state").exists());

@@ -1,11 +1,11 @@
-//! What the tests of this folder share: a command line in one string, and the JSON of both programs.
+//! Shared by the tests of this folder: a command line in one string, and the JSON of both programs.
 
 use fathom_testkit::{Fathom, Outcome, skip};
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Where Debian puts it.
+/// Debian's path.
 pub const FIO: &str = "/usr/bin/fio";
 /// The version that Debian has, whose outputs are compared with ours.
 pub const DEBIANS: &str = "3.33";

@@ -1,4 +1,4 @@
-//! Jobs that run together, each with times, ends and CPUs of its own.
+//! Jobs that run together with different times, ends and CPUs.
 
 use crate::fio::support::{json, run};
 use fathom_testkit::{Fathom, TestDir};

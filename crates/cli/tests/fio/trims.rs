@@ -1,4 +1,4 @@
-//! Trims: what they leave of files, what is told of them, and that they are told as fio tells them.
+//! Trims: what they leave of files, and that they are reported as fio does.
 
 use crate::fio::support::{fio_is_here, json, run, their_json, theirs};
 use fathom_testkit::{Fathom, TestDir};

@@ -1,4 +1,4 @@
-//! Blocks that are checked: written by fio and checked by us, written by us and checked by fio, and what both say of a wrong one.
+//! Verified blocks: written by fio and checked by fathom, and vice versa, and the messages about a wrong one.
 
 use crate::fio::support::{DEBIANS, fio_is_here, json, run, their_json, theirs};
 use fathom_testkit::{Fathom, TestDir};

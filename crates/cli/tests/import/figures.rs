@@ -1,4 +1,5 @@
-//! What was found is told by its lines, and list, show, report, export and rm take the runs as any other.
+//! `fathom import`: what was found is reported by line, and list, show, report, export and rm accept the runs like any
+//! other.
 
 use crate::import::{MAIL, ids, with_mail};
 use fathom_testkit::sqlite3;

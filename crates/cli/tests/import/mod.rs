@@ -1,5 +1,5 @@
-//! Importing, as a user meets it: what `fathom import` says of a file, what the other commands do with the runs it makes, and how it
-//! ends where there is nothing to import.
+//! Importing as a user sees it: what `fathom import` says about a file, what other commands do with its runs, and how
+//! it ends if there is nothing to import.
 
 mod ends;
 mod figures;
@@ -8,7 +8,7 @@ mod seeds;
 
 use fathom_testkit::Fathom;
 
-/// A mail with two outputs, prose, and a line of figures that nobody knows.
+/// A mail with two outputs, prose, and an unrecognised line of figures.
 pub const MAIL: &str = "Hello list,
 
 my disk does this, and I do not know why:

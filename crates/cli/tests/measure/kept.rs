@@ -1,4 +1,4 @@
-//! Files of a workload that are to be kept: they stay, they are ours later, and nothing else stays.
+//! Kept files of a workload: they stay and are later recognised as ours, and nothing else stays.
 
 use fathom_testkit::Fathom;
 

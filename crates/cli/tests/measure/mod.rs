@@ -1,4 +1,4 @@
-//! Measuring, as a user meets it: `fathom survey`, `fathom run`, what they print, write and keep, and the help that leads there.
+//! Measuring as a user sees it: `fathom survey`, `fathom run`, what they print, write and store, and their help.
 
 mod backends;
 mod documents;

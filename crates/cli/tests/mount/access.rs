@@ -1,4 +1,5 @@
-//! What programs may do with the files: look, read, map, run; not write, not become root, not find attributes that are not there.
+//! What programs may do with the files: look up, read, map, execute; not write, become root, or find attributes that do
+//! not exist.
 
 use crate::mount::support::{Mounted, can_mount, disc, line_of, noise};
 use rustix::fs::{SeekFrom, StatVfsMountFlags, XattrFlags};

@@ -73,7 +73,7 @@ fn a_server_that_is_killed_leaves_nothing() {
     }
 }
 
-/// The guard's process number: the child of the server that is no thread of it.
+/// The guard's process id: the server's child process.
 fn guard_of(pid: u32) -> Option<i32> {
     let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
     children.split_whitespace().next()?.parse().ok()

@@ -1,5 +1,6 @@
-//! `fathom mount` as a user meets it. Every mount is served by a child process, never by the test's own, so a test can never wait for itself;
-//! and each has a watchdog that kills the server if a call into the mount does not come back, after which the kernel answers.
+//! `fathom mount` as a user sees it. Every mount is served by a child process, never by the test's own, so a test
+//! cannot wait for itself; each has a watchdog that kills the server if a call into the mount does not return, after
+//! which the kernel answers.
 
 mod access;
 mod advance;

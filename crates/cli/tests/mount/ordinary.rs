@@ -7,7 +7,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 
-/// Nobody, in no group.
+/// The user "nobody", in no group.
 const USER: u32 = 65_534;
 const AS_USER: [&str; 4] = ["--reuid=65534", "--regid=65534", "--clear-groups", "--"];
 
@@ -76,7 +76,7 @@ fn an_ordinary_user_mounts_reads_and_unmounts() {
     // Root's program that would lend its rights: it runs, and lends none.
     let ran = run(fathom, &["on/sh", "-c", "id -u; exit 7"]).expect_code(7);
     assert_eq!(ran.stdout, "65534\n");
-    // It is nobody else's.
+    // No other user has access.
     assert_eq!(fs::read_dir(&mount.on).unwrap_err().kind(), ErrorKind::PermissionDenied);
     let helper = helper().unwrap();
     let _ = run(fathom, &[helper.to_str().unwrap(), "-u", "on"]).expect_code(0);

@@ -1,4 +1,4 @@
-//! The tree through the mount is the tree of the library, of `extract`, and what went into the image.
+//! The tree in the mount equals that of the library, of `extract`, and of the image's source.
 
 use crate::mount::support::{Mounted, can_mount, disc, named, noise};
 use fathom_isofs::{FileSource, Image, Kind, Options, Step, Walk};

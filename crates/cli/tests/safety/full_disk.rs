@@ -1,5 +1,5 @@
-//! A disk that fills up while it is measured: one clear error that names the file and says what to do, what was measured before
-//! is kept, our files go.
+//! A disk that fills up during a measurement: one clear error that names the file and the remedy, earlier results are
+//! stored, our files are removed.
 
 use crate::measure::workloads::{Text, journals, last_run, lines_with, phase_names, wait_for_a_stored_phase};
 use fathom_testkit::dir::names_in;
@@ -129,7 +129,7 @@ fn a_full_disk_under_a_survey_keeps_what_was_measured() {
     let fathom = Fathom::new();
     let mut running = fathom.spawn(["survey", "--quick", fs.path().to_str().expect("UTF-8")]);
     wait_for_a_stored_phase(&mut running, &fathom);
-    // Somebody else fills the disk meanwhile.
+    // Another program fills the disk.
     let theirs = fs.path().join("theirs");
     let mut file = std::fs::File::create(&theirs).expect("room for a file");
     let chunk = vec![1u8; 1 << 20];

@@ -1,5 +1,5 @@
-//! Text of others that a terminal would obey, a spreadsheet compute or a log reader take for a command: it is shown as what it is. (D10 and D20
-//! of the reliability review.)
+//! Text from other users that a terminal would obey, a spreadsheet compute or a log reader take for a command: it is
+//! shown literally. (D10 and D20 of the reliability review.)
 
 use fathom_testkit::{Fathom, on_terminal};
 use std::fs;

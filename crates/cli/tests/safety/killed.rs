@@ -1,5 +1,5 @@
-//! SIGKILL leaves no time for anything: of the program, whose workers must not live on and whose leftovers the next run removes,
-//! and of one worker, which is an error like any other.
+//! SIGKILL leaves no time to clean up: of the program, whose workers must die and whose leftovers the next run removes,
+//! and of one worker, which is an ordinary error.
 
 use crate::measure::workloads::{
     Text, journals, last_run, lines_with, phase_names, runs, wait_for_a_stored_phase,

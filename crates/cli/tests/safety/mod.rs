@@ -1,5 +1,5 @@
-//! What fathom does to a machine when things go wrong: signals, kills, full and vanished disks, files that are somebody else's.
-//! Every test runs the built program and looks at what it leaves behind.
+//! What fathom does to a machine when things go wrong: signals, kills, full and vanished disks, files of other users.
+//! Every test runs the built program and checks what it leaves behind.
 
 mod faults;
 mod full_disk;

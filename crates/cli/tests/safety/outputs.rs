@@ -1,5 +1,5 @@
-//! Outputs are whole or not there, never behind somebody else's bytes, and what could not be written is no success. (D7, D8, D9 and D14 of the
-//! reliability review.)
+//! Outputs are complete or absent, never appended to another user's file, and a failed write is no success. (D7, D8, D9
+//! and D14 of the reliability review.)
 
 use crate::measure::workloads::Text;
 use fathom_testkit::dir::names_in;
@@ -177,7 +177,7 @@ fn d17_an_import_that_fails_keeps_nothing() {
     let _ = fathom.run(["import", "--store", store, "few.txt"]).expect_code(0).expect_stdout("-> run");
 }
 
-/// What is said to be in the file can be read from it.
+/// As much as is reported can be read from the file.
 #[test]
 fn d14_a_recording_that_fills_the_disk_says_how_much_of_it_is_kept() {
     let test = "d14_a_recording_that_fills_the_disk_says_how_much_of_it_is_kept";

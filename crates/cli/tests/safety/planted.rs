@@ -1,5 +1,5 @@
-//! What somebody else has put where fathom looks: journals, links, pipes, directories of theirs. Nothing it says is done, nothing waits for
-//! it, nothing is written through it. (docs/safety.md, "Who may do what to whom".)
+//! Planted files: journals, links, pipes and directories of another user where fathom looks. None is obeyed, waited
+//! for, or written through. (docs/safety.md, "Who may do what to whom".)
 
 use crate::measure::workloads::Text;
 use fathom_testkit::{Fathom, TestDir, need_root};
@@ -7,10 +7,10 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, lchown, symlink};
 use std::path::{Path, PathBuf};
 
-/// Who is not to be believed.
+/// The untrusted user.
 const NOBODY: u32 = 65534;
 
-/// A file of root's that a journal of somebody else's names, in every way that one can.
+/// A file of root's that another user's journal names, in every possible way.
 struct Precious {
     dir: TestDir,
     file: PathBuf,
@@ -67,7 +67,7 @@ impl Precious {
     }
 }
 
-/// Gives a directory and all in it to somebody.
+/// Gives a directory and its content to a user.
 fn give(path: &Path, user: u32) {
     lchown(path, Some(user), Some(user)).expect("root may");
     for entry in fs::read_dir(path).into_iter().flatten().flatten() {
@@ -79,7 +79,7 @@ fn give(path: &Path, user: u32) {
     }
 }
 
-/// Runs it with one variable and no others; what it says on stderr.
+/// Runs it with only this environment variable; returns stderr.
 fn with_only(fathom: &Fathom, (name, value): (&str, &Path), args: &[&str]) -> String {
     let output = fathom.command(args).env_clear().env(name, value).output().expect("started");
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -1,5 +1,5 @@
-//! Places that may not be written to: read-only mounts, directories of others, limits of the file size. Nothing is measured, one
-//! sentence says why.
+//! Places that must not be written: read-only mounts, directories of other users, file size limits. Nothing is
+//! measured, and one sentence says why.
 
 use crate::measure::workloads::{Text, last_run, lines_with, phase_names};
 use fathom_testkit::dir::names_in;

@@ -1,5 +1,5 @@
-//! SIGINT, SIGTERM and SIGHUP: what was measured is printed and stored, our files go, the exit code says which signal it was. A
-//! second signal does not wait.
+//! SIGINT, SIGTERM and SIGHUP: results so far are printed and stored, our files are removed, the exit code names the
+//! signal. A second signal does not wait.
 
 use crate::measure::workloads::{Text, journals, last_run, phase_names, runs, wait_for_a_stored_phase};
 use crate::safety::processes::{assert_gone, children, only_worker, send};
@@ -202,7 +202,7 @@ fn threads_in_calls_that_do_not_return_are_not_waited_for() {
     assert_eq!(names_in(disk.path()), [""; 0]);
 }
 
-/// Who reads it may be another user, who never goes on.
+/// The reader may be another user's program that never continues.
 #[test]
 fn a_reader_that_does_not_read_holds_up_no_signal() {
     let prepare = "sysbench fileio --file-num=2 --file-total-size=64K prepare";
@@ -240,7 +240,7 @@ fn fill(pipe: &mut std::io::PipeWriter) {
     rustix::io::ioctl_fionbio(&pipe, false).expect("a pipe");
 }
 
-/// Whatever a command is at, a signal ends it.
+/// A signal ends every command, whatever it is doing.
 #[test]
 fn every_command_that_takes_long_ends_at_a_signal() {
     let lines = [

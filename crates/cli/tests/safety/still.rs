@@ -1,4 +1,4 @@
-//! A run that was stopped for a while says so before any figure. (D4 of the reliability review.)
+//! A run that was stopped for a while reports this before any figure. (D4 of the reliability review.)
 
 use crate::measure::workloads::Text;
 use fathom_testkit::{Fathom, Outcome};

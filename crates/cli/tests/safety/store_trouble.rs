@@ -1,4 +1,5 @@
-//! A store that cannot be written does not end the measurement, which goes on and prints. It is no success: exit code 3, and one line.
+//! A store that cannot be written does not end the measurement, which continues and prints. It is no success: exit code
+//! 3, and one line.
 
 use crate::measure::workloads::{Text, lines_with};
 use fathom_testkit::dir::names_in;

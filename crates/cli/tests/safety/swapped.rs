@@ -1,5 +1,5 @@
-//! Links, mounts and second names that somebody puts into a tree while a run works in it: nothing outside the tree changes. (D3 of the
-//! reliability review.)
+//! Links, mounts and hard links that another user puts into a tree during a run: nothing outside the tree changes. (D3
+//! of the reliability review.)
 
 use fathom_testkit::dir::names_in;
 use fathom_testkit::iso::Builder;
@@ -10,7 +10,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A run that deletes and creates files in a tree all the time, and a directory of somebody else.
+/// A run that keeps deleting and creating files in a tree, and another user's directory.
 struct Stand {
     fathom: Fathom,
     leaf: PathBuf,
@@ -35,7 +35,7 @@ impl Stand {
         Self { fathom, leaf, theirs }
     }
 
-    /// Runs it, swaps while it works, and compares what is theirs before and after.
+    /// Runs it, swaps meanwhile, and compares the other user's files before and after.
     #[track_caller]
     fn swapped(&self, swap: impl Fn(&Self)) -> String {
         let mut running = self.fathom.spawn(["filebench", "-f", "delete.f"]);
@@ -52,7 +52,7 @@ impl Stand {
     }
 }
 
-/// At no moment there is nothing.
+/// Atomic: the name always exists.
 fn exchange(one: &Path, other: &Path) {
     let how = rustix::fs::RenameFlags::EXCHANGE;
     rustix::fs::renameat_with(rustix::fs::CWD, one, rustix::fs::CWD, other, how).expect("exchanged");
@@ -248,7 +248,7 @@ fn a_log_of_iozone_that_became_another_file_is_not_appended_to() {
             .finish()
             .expect_code(255)
             .expect_stderr(&format!("{name} was not written: something else lies there now"));
-        // It did not become ours meanwhile.
+        // It did not become ours.
         let _ = fathom
             .run(words)
             .expect_code(255)
@@ -265,7 +265,7 @@ fn a_directory_of_a_comparison_that_became_a_link_is_not_followed() {
     for directory in [&one, &fathom.work().join("two")] {
         fs::create_dir(directory).expect("a directory");
     }
-    // Whoever comes here finds a file that is not fathom's, and fails.
+    // A run that gets here finds a foreign file, and fails.
     fs::write(theirs.join("iozone.tmp"), "theirs").expect("a file of theirs");
     let link = fathom.work().join("link");
     symlink(&theirs, &link).expect("a link");
@@ -297,7 +297,7 @@ fn d3_a_second_name_of_somebodys_file_is_not_written() {
     assert!(told.contains("The file has a second name"), "{told}");
 }
 
-/// Whoever owns the directory above the working directory can rename it, and put a link in its place, as often as he likes.
+/// The owner of the parent directory can rename the working directory and replace it with a link as often as they like.
 #[test]
 fn a_working_directory_that_is_exchanged_with_a_link_leads_nowhere() {
     let fathom = Fathom::new();

@@ -1,4 +1,4 @@
-//! Files that were there before: never overwritten, never removed, and said so before anything is measured.
+//! Existing files are never overwritten or removed, and this is reported before anything is measured.
 
 use crate::measure::workloads::{Text, lines_with, runs};
 use fathom_testkit::dir::names_in;

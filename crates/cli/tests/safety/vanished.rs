@@ -1,4 +1,4 @@
-//! Storage that goes away while it is measured: a mount taken out of the tree, a device that answers no more.
+//! Storage that disappears during a measurement: an unmounted file system, a device that no longer answers.
 
 use crate::measure::workloads::{Text, last_run, lines_with, phase_names, wait_for_a_stored_phase};
 use fathom_testkit::dir::names_in;

@@ -1,4 +1,5 @@
-//! A simulated run says so wherever it is shown: on the terminal, in lists, in its page and its JSON, and in a comparison.
+//! A simulated run is marked wherever it is shown: on the terminal, in lists, in its page and JSON, and in a
+//! comparison.
 
 use fathom_testkit::Fathom;
 

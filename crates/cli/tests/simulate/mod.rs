@@ -1,5 +1,5 @@
-//! Simulating, as a user meets it: `fathom sim`, `fathom reproduce`; the same operations as a real run; and that nobody takes what
-//! was simulated for measured.
+//! Simulating as a user sees it: `fathom sim`, `fathom reproduce`; the same operations as a real run; and simulated
+//! results are never mistaken for measured ones.
 
 mod agree;
 mod backends;

@@ -1,4 +1,5 @@
-//! `fathom compare --run` turns settings on the same stage as a sweep: they are read back, stand on the runs, and are put back.
+//! `fathom compare --run` changes settings on the same stage as a sweep: they are read back, stored on the runs, and
+//! restored.
 
 use crate::sweep::support::{Stand, journals, wait_until_turned, workload};
 use serde_json::Value;

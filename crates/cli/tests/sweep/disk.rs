@@ -1,4 +1,4 @@
-//! File systems that a sweep makes on a loop device of its own, and that none of it stays.
+//! File systems that a sweep makes on its own loop device, with nothing left afterwards.
 
 use crate::sweep::support::{guardian, journals, json, kill, one_error, sweep, workload};
 use fathom_testkit::dir::names_in;

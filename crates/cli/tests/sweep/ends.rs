@@ -1,5 +1,5 @@
-//! Everything is put back after every end: an error, Ctrl-C, SIGKILL of the program, SIGKILL of the program and its guardian, and what
-//! somebody else set meanwhile is left alone.
+//! Everything is restored after every end: an error, Ctrl-C, SIGKILL of the program, SIGKILL of the program and its
+//! guardian. Settings changed meanwhile by another process are left alone.
 
 use crate::sweep::support::{
     Stand, endless, guardian, journals, kill, one_error, sweep, wait_until_turned, workload,

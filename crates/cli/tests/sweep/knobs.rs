@@ -1,4 +1,4 @@
-//! Kernel settings on a loop device: turned, read back, recorded, put back.
+//! Kernel settings on a loop device: changed, read back, recorded, restored.
 
 use crate::sweep::support::{Stand, journals, json, one_error, sweep, workload};
 

@@ -1,5 +1,5 @@
-//! `fathom sweep` as a user meets it: settings of workloads and of the kernel, and that everything is put back after every end. Kernel
-//! settings are turned on loop devices that the tests make; nothing of the machine's own is.
+//! `fathom sweep` as a user sees it: settings of workloads and of the kernel, all restored after every end. Kernel
+//! settings are changed only on loop devices made by the tests.
 
 mod compared;
 mod disk;

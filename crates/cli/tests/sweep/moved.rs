@@ -1,5 +1,5 @@
-//! Somebody who owns the directory above renames the one that a sweep has made, and puts a link of theirs in its place: nothing is mounted
-//! where the link leads, nothing there is unmounted or removed, and what the sweep made is taken down where it is.
+//! The owner of the parent directory renames the one a sweep has made, and replaces it with a link: nothing is mounted,
+//! unmounted or removed where the link leads, and what the sweep made is torn down where it is.
 
 use crate::sweep::disk::{can, on_images, started_in};
 use crate::sweep::support::{guardian, journals, kill};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// A directory for images, and one of somebody else beside it that looks like that of a sweep.
+/// A directory for images, and another user's beside it that looks like a sweep's.
 struct Stand {
     all: TestDir,
     images: PathBuf,

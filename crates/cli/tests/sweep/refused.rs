@@ -1,4 +1,4 @@
-//! What cannot be meant, or may not be done, is one clear sentence before anything is turned or run.
+//! Senseless or forbidden requests are rejected in one clear sentence before anything is changed or run.
 
 use crate::sweep::support::{Stand, journals, one_error, sweep, workload};
 use fathom_testkit::dir::names_in;

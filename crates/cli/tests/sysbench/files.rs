@@ -1,4 +1,4 @@
-//! prepare, cleanup, and files that are somebody else's. Lines 1 to 3 of the specification's acceptance list.
+//! prepare, cleanup, and files of other users. Lines 1 to 3 of the specification's acceptance list.
 
 use crate::sysbench::support::run;
 use fathom_testkit::Fathom;

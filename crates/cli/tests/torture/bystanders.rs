@@ -1,4 +1,4 @@
-//! Files of somebody else in the directory where fathom works, with names as awkward as they come.
+//! Other users' files in fathom's working directory, with awkward names.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,7 +18,7 @@ const NAMES: [&str; 10] = [
     "fathom.db-journal",
 ];
 
-/// What a file is, and what is in it.
+/// Type and content of a file.
 #[derive(PartialEq)]
 struct About {
     inode: u64,
@@ -35,14 +35,14 @@ impl std::fmt::Debug for About {
     }
 }
 
-/// Some files, and what they were.
+/// Files and their original state.
 pub struct Bystanders {
     directory: PathBuf,
     before: BTreeMap<PathBuf, About>,
 }
 
 impl Bystanders {
-    /// Puts them into a directory.
+    /// Creates them in a directory.
     pub fn in_(directory: &Path) -> Self {
         for name in NAMES {
             fs::write(directory.join(name), format!("somebody's {name}").repeat(50))
@@ -53,12 +53,12 @@ impl Bystanders {
         Self::of(directory)
     }
 
-    /// Takes what is in a directory, and below it, for theirs.
+    /// Takes everything below a directory as theirs.
     pub fn of(directory: &Path) -> Self {
         Self { directory: directory.to_path_buf(), before: about_all(directory) }
     }
 
-    /// Names that lie in their directory, and that are not theirs.
+    /// Names in their directory that are not theirs.
     pub fn others(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(&self.directory).expect("their directory").filter_map(Result::ok);
         entries.map(|entry| entry.path()).filter(|path| !self.before.contains_key(path)).collect()
@@ -77,7 +77,7 @@ impl Bystanders {
         }
     }
 
-    /// Panics if one of them has changed, or if anything came to them.
+    /// Panics if one of them has changed, or a file was added.
     #[track_caller]
     pub fn assert_alone(&self) {
         self.assert_unharmed();

@@ -1,19 +1,19 @@
-//! A number of trials of one kind. Each draws from numbers of its own, so that one that failed can be had again by its number.
+//! Trials of one kind. Each has its own random numbers, so that a failed one can be repeated by its index.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-/// How long a kind is tried.
+/// Duration per kind.
 const SECONDS: &str = "FATHOM_TORTURE_SECONDS";
-/// What the numbers are drawn from.
+/// Seed of the random numbers.
 const SEED: &str = "FATHOM_TORTURE_SEED";
-/// So many failures are not about chance any more.
+/// This many failures are not chance.
 const ENOUGH: usize = 20;
-/// The only trial that is made.
+/// Runs only this trial.
 const TRIAL: &str = "FATHOM_TORTURE_TRIAL";
 
-/// Tries until the time is up, and prints what `cargo xtask torture` counts. A trial gives the number of accidents it survived, and panics at the
-/// one it did not.
+/// Runs trials until the time is up, and prints what `cargo xtask torture` counts. A trial returns the number of
+/// accidents it survived, and panics if it fails.
 #[track_caller]
 pub fn torture(kind: &str, mut trial: impl FnMut(&mut Random) -> u64) {
     let limit = Duration::from_secs(variable(SECONDS).unwrap_or(10));

@@ -1,4 +1,4 @@
-//! A file system whose calls fail at random: an error is told, never a panic, a hang or a success that was none.
+//! A file system whose calls fail at random: the result is a reported error, never a panic, a hang or a false success.
 
 use crate::measure::workloads::Text;
 use crate::torture::bystanders::Bystanders;

@@ -1,4 +1,4 @@
-//! Disks that fill up at a random point, behind whatever fathom writes: what is not whole is no success, and nothing half is left.
+//! Disks that fill up at a random point during any write of fathom: an incomplete file is no success, and none is left.
 
 use crate::measure::workloads::Text;
 use crate::torture::campaign::{Random, torture};

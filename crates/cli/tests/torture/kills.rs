@@ -1,4 +1,4 @@
-//! SIGKILL at a random moment, of the program, its workers and guardians, and of the commands that clear up behind it.
+//! SIGKILL at a random time, of the program, its workers and guardians, and of the commands that clean up after it.
 
 use crate::measure::workloads::Text;
 use crate::sweep::support::{Stand, sweep, workload};
@@ -19,7 +19,7 @@ fn kills() {
     torture(name, |random| trial(random, stand.as_ref(), old.as_ref()));
 }
 
-/// What is killed. Those behind the first eight need root.
+/// What is killed. Those after the first eight need root.
 #[derive(Clone, Copy, Debug)]
 enum What {
     Workload,
@@ -127,7 +127,7 @@ fn next(fathom: &Fathom) -> Vec<String> {
     ["run", path.to_str().expect("UTF-8"), "--no-store"].map(str::to_owned).to_vec()
 }
 
-/// A killed import has kept nothing, or all that the same import keeps when nobody kills it.
+/// A killed import has stored nothing, or all that an undisturbed one stores.
 fn assert_all_or_nothing(fathom: &Fathom, words: &[String]) {
     let runs = |store: &Path| {
         let listed = fathom.run(["list", "--json", "--store", store.to_str().expect("UTF-8")]);

@@ -1,4 +1,4 @@
-//! What a command may leave on the machine when it is killed, and that the next one leaves nothing of it.
+//! What a killed command may leave on the machine, and that the next one removes all of it.
 
 use crate::torture::bystanders::Bystanders;
 use fathom_testkit::dir::names_in;
@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Only what hangs takes so long.
+/// Only a hang takes this long.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Waits until every process that works for this fathom is gone; guardians take a moment to put back what their program had turned. A process
@@ -77,7 +77,7 @@ pub fn assert_nothing_left(fathom: &Fathom, pids: &[u32], bystanders: &Bystander
         assert!(left.is_empty(), "{left:?} is left");
     }
     if fathom.store().exists() {
-        // Who opens it first brings it in order.
+        // The first process that opens it recovers it.
         let _ = fathom.run(["list"]).expect_code(0);
         assert_sound_store(&fathom.store());
     }

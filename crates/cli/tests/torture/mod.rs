@@ -1,7 +1,8 @@
-//! Random accidents, tried again and again: kills, links put in the way, full disks, faults of a file system, stopped runs, stores with many
-//! writers. What must hold is the same every time: nobody else's file changes, nothing is left, nothing is lost without a word.
+//! Random accidents, repeated: kills, planted links, full disks, file system faults, stopped runs, stores with many
+//! writers. The invariants are always the same: no other user's file changes, nothing is left, nothing is lost
+//! silently.
 //!
-//! In the suite each kind takes ten seconds; `cargo xtask torture --minutes 30` goes on for as long as it is told.
+//! In the suite each kind takes ten seconds; `cargo xtask torture --minutes 30` runs longer.
 
 mod bystanders;
 mod campaign;

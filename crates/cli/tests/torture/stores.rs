@@ -1,4 +1,4 @@
-//! One store with many writers, of which some are killed: what was said to be kept is there, and the file is sound.
+//! One store with many writers, some of which are killed: what was reported as stored is there, and the file is sound.
 
 use crate::measure::workloads::Text;
 use crate::torture::campaign::{Random, torture};

@@ -1,4 +1,4 @@
-//! Links, mounts, second names and other files that somebody puts where fathom works, at random moments, in exchange for what is there.
+//! Links, mounts, hard links and other files that another user swaps in at random times where fathom works.
 
 use crate::measure::workloads::Text;
 use crate::torture::bystanders::Bystanders;
@@ -16,13 +16,13 @@ fn swaps() {
     torture("swaps", trial);
 }
 
-/// The most that one run meets.
+/// Maximum number of swaps per run.
 const MOST: u64 = 12;
 
-/// A run in the directories of somebody who is not idle.
+/// A run in the directories of an active other user.
 struct Place {
     fathom: Fathom,
-    /// Files of somebody, with the names that fathom gives to its own.
+    /// The other user's files, with names like fathom's own.
     theirs: PathBuf,
     bystanders: Bystanders,
     /// What was mounted and exchanged, to be undone.
@@ -77,7 +77,7 @@ fn end(mut running: Running) -> fathom_testkit::Outcome {
 }
 
 impl Place {
-    /// Puts something of theirs in the place of something of ours; whether it was there to be replaced.
+    /// Replaces something of ours with something of theirs; returns whether it existed.
     fn swap(&mut self, random: &mut Random, targets: &[String]) -> bool {
         let name = random.of_these(targets).clone();
         let target = self.fathom.work().join(&name);
@@ -103,7 +103,7 @@ impl Place {
         exchange(&beside, &target)
     }
 
-    /// Whether the directory of this name is theirs by now, so that the trial itself would change what is theirs.
+    /// Whether the directory of this name is theirs by now, so that the trial itself would change their files.
     fn leads_to_them(&self, target: &Path) -> bool {
         let number = |path: &Path| fs::metadata(path).map(|about| about.ino()).ok();
         target.ancestors().skip(1).any(|above| number(above) == number(&self.theirs))
@@ -156,7 +156,7 @@ impl Drop for Place {
     }
 }
 
-/// At no moment there is nothing.
+/// Atomic: the name always exists.
 fn exchange(one: &Path, other: &Path) -> bool {
     let how = rustix::fs::RenameFlags::EXCHANGE;
     rustix::fs::renameat_with(rustix::fs::CWD, one, rustix::fs::CWD, other, how).is_ok()

@@ -1,11 +1,11 @@
 //! Evicts files from the page cache before a phase and verifies it: file by file, or the whole machine's cache if the user asked for it.
 //!
 //! 1. Each file is written back and dropped with posix_fadvise, and cachestat (or mincore) counts the pages left. No other files are
-//!   touched, and an ordinary user may do no more than this.
+//!    touched, and an ordinary user may do no more than this.
 //! 2. If the files lie on a loop device that uses the page cache, its backing file is dropped in the same way: otherwise "cold" reads
-//!   would be served from there.
+//!    would be served from there.
 //! 3. If pages are left or cannot be counted, and only if the user asked for the whole machine: sync, then 1 into
-//!   /proc/sys/vm/drop_caches. That empties the cache of every program on the machine.
+//!    /proc/sys/vm/drop_caches. That empties the cache of every program on the machine.
 //!
 //! Mapped or locked pages always stay, and in memory file systems the cache is the file. Both are reported.
 

@@ -1,10 +1,11 @@
-//! The command line of `fathom compare`: its sides, what is compared, what is written, and when it fails.
+//! Command line of `fathom compare`: sides, figures, outputs, and when it fails.
 
 use super::run::line::Measure;
 use clap::Args;
 use std::path::PathBuf;
 
-/// What says that no sweep is meant, for the options that need one (`requires` alone does not do: see `run::line::STORED`).
+/// Arguments that exclude a sweep, for the options that need one (`requires` alone is not enough: see
+/// `run::line::STORED`).
 const NO_SWEEP: [&str; 5] = ["sides", "a", "b", "of", "run"];
 
 #[derive(Debug, Args)]

@@ -1,6 +1,6 @@
-//! `fathom compare`: two sides of runs, judged figure by figure. `line` holds the options, `sides` and `sweep` find the runs that are
-//! meant, `of` those of a stored comparison, `run` measures both sides now; `fathom_report::compared` judges them and draws what came of
-//! it. Here is the way between them and the exit code.
+//! `fathom compare`: two sides of runs, judged figure by figure. `line` holds the options, `sides` and `sweep` find the
+//! runs, `of` loads those of a stored comparison, `run` measures both sides now; `fathom_report::compared` judges and
+//! draws the result. This file connects them and sets the exit code.
 
 pub mod line;
 mod of;
@@ -30,7 +30,7 @@ pub fn run(options: &Compare, common: &Common) -> anyhow::Result<ExitCode> {
         );
     }
     check_files(options)?;
-    // Before anything is looked for: a slip of the keyboard is told first.
+    // Before any look-up, so that a typing error is reported first.
     let _ = asked(options, None)?;
     let chosen = sides::choose(options, &mut sides::Runs::new(common))?;
     let asked = asked(options, planned_threshold(&chosen))?;
@@ -42,11 +42,11 @@ pub fn run(options: &Compare, common: &Common) -> anyhow::Result<ExitCode> {
         if nowhere.len() == options.metric.len() {
             return Err(slip.into());
         }
-        // The gate says so itself.
+        // The gate reports it itself.
         console::warning(&slip.0);
     }
     if options.gate && all.iter().all(is_of_noise) {
-        // As when it was measured: A against itself is no regression, whatever it says.
+        // As when it was measured: A against itself is never a regression.
         let _ = tell(options, &all, false)?;
         for one in &all {
             run::tell_undecided(options, &[&one.a.name, &one.b.name], NOISE_ALONE)?;
@@ -57,14 +57,14 @@ pub fn run(options: &Compare, common: &Common) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(tell(options, &all, options.gate)?))
 }
 
-/// Where only A against itself is there.
+/// Message if only A against itself exists.
 const NOISE_ALONE: &str = "A was held against itself, to find out what this machine can tell: there is no B that a gate could decide about";
 
 fn is_of_noise(compared: &Compared) -> bool {
     compared.session.as_ref().is_some_and(|session| session.part == Part::Noise)
 }
 
-/// A figure that no cell of both sides has is a slip of the keyboard, or of another kind of run.
+/// A figure that no cell of both sides has is a typing error or belongs to another kind of run.
 fn no_such_figure(word: &str, chosen: &Chosen, asked: &Asked) -> Usage {
     let everything = Asked { metrics: vec![Metric::All], ..asked.clone() };
     let all: Vec<Compared> = chosen.pairs().map(|(a, b)| Compared::of(&a, &b, &everything)).collect();
@@ -74,14 +74,14 @@ fn no_such_figure(word: &str, chosen: &Chosen, asked: &Asked) -> Usage {
     Usage(format!("--metric {word}: no cell of both sides has it; they have {has}"))
 }
 
-/// The threshold that a comparison was planned with, where all runs are of such.
+/// The threshold the comparison was planned with, if all runs belong to a planned comparison.
 fn planned_threshold(chosen: &Chosen) -> Option<f64> {
     let mut all = chosen.0.iter().flat_map(|side| &side.1).map(|r| Some(SessionMark::of(r)?.plan.threshold));
     let first = all.next()??;
     all.all(|t| t == Some(first)).then_some(first)
 }
 
-/// Whether the files that are to be written can be.
+/// Checks that the output files can be written.
 fn check_files(options: &Compare) -> Result<(), Usage> {
     [&options.output, &options.junit]
         .into_iter()
@@ -89,7 +89,7 @@ fn check_files(options: &Compare) -> Result<(), Usage> {
         .try_for_each(|path| write::check(path, options.force))
 }
 
-/// Prints and writes what came of it; the answer is the exit code. `gated` is whether the gate decides over it.
+/// Prints and writes the result; returns the exit code. `gated`: the gate decides it.
 fn tell(options: &Compare, all: &[Compared], gated: bool) -> anyhow::Result<u8> {
     let chosen: Vec<Metric> = options.metric.iter().map(|m| Metric::of_word(m)).collect();
     let gates: Vec<Gate> = all.iter().map(|c| Gate::of(c, &chosen)).collect();
@@ -103,7 +103,7 @@ fn tell(options: &Compare, all: &[Compared], gated: bool) -> anyhow::Result<u8> 
         }
     }
     if options.github && gated {
-        // Where JSON is on stdout, a line of another kind would spoil it; GitHub reads both.
+        // With JSON on stdout the annotations go to stderr; GitHub reads both.
         let lines = compared::github(all, &gates);
         if options.json { console::error_raw(&lines) } else { console::out_raw(&lines) }
     }
@@ -116,7 +116,6 @@ fn tell(options: &Compare, all: &[Compared], gated: bool) -> anyhow::Result<u8> 
     Ok(if gated { code(&gates) } else { exit::DONE })
 }
 
-/// What is drawn.
 #[derive(Clone, Copy)]
 enum Form {
     Page,
@@ -159,7 +158,7 @@ fn keep(path: &Path, text: &str, replace: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Of several comparisons the worst: a regression before what is not known.
+/// The worst of several comparisons: a regression ranks above an undecided result.
 fn code(gates: &[Gate]) -> u8 {
     let any = |outcome| gates.iter().any(|g| g.outcome == outcome);
     match (any(Outcome::Regression), any(Outcome::NotEnoughData)) {
@@ -169,7 +168,7 @@ fn code(gates: &[Gate]) -> u8 {
     }
 }
 
-/// What is asked for; `planned` is the threshold where none was typed.
+/// Reads the request; `planned` is the threshold if none was typed.
 fn asked(options: &Compare, planned: Option<f64>) -> Result<Asked, Usage> {
     let mut asked = Asked::default();
     asked.rules.threshold = match (&options.threshold, planned) {
@@ -185,7 +184,7 @@ fn asked(options: &Compare, planned: Option<f64>) -> Result<Asked, Usage> {
     Ok(asked)
 }
 
-/// "1%", "0.5 %", "0.01": a share above 0 and below 1.
+/// Parses "1%", "0.5 %" or "0.01": a share above 0 and below 1.
 pub(super) fn share(option: &str, text: &str) -> Result<f64, Usage> {
     let (number, scale) = match text.trim().strip_suffix('%') {
         Some(percent) => (percent.trim(), 100.0),

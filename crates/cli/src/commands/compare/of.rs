@@ -1,5 +1,5 @@
-//! The runs of a comparison that measured them itself (`--run`), back from the store: its quads, or the noise of A against itself where
-//! nothing else was measured. What stands on the runs makes the same verdict of them.
+//! The runs of a comparison measured with `--run`, loaded from the store: its quads, or A against itself if nothing
+//! else was measured. The marks on the runs lead to the same verdict.
 
 use super::sides::{Chosen, Runs};
 use super::sweep::{Marked, runs_of};
@@ -10,12 +10,11 @@ use std::collections::BTreeMap;
 
 const COMPARISON: Marked = Marked { begins: "compare ", key: KEY, option: "--of", what: "comparison" };
 
-/// The sides of a comparison.
 pub fn sides(id: &str, runs: &mut Runs<'_>) -> anyhow::Result<Chosen> {
     let all = runs_of(&COMPARISON, id, runs)?;
     let marked: Vec<(SessionMark, Run)> =
         all.into_iter().filter_map(|r| Some((SessionMark::of(&r)?, r))).collect();
-    // What did not complete goes along: it has no place in a quad, and a gate has to know of it.
+    // Incomplete runs are included: they belong to no quad, but the gate must know about them.
     let complete = marked.iter().filter(|m| m.1.status == Status::Completed).map(|m| &m.0);
     let of = |part: Part, side: &str| -> Vec<Run> {
         marked.iter().filter(|(m, _)| m.part == part && m.side == side).map(|(_, r)| r.clone()).collect()
@@ -33,7 +32,7 @@ pub fn sides(id: &str, runs: &mut Runs<'_>) -> anyhow::Result<Chosen> {
     Err(Usage(format!("--of {id}: it ended before a quad was whole: there is nothing to compare")).into())
 }
 
-/// Whether some quad has two runs of each side; a script makes several records in one run.
+/// Whether any quad has two runs of each side; a script makes several records per run.
 fn has_a_whole_quad<'m>(marks: impl Iterator<Item = &'m SessionMark>) -> bool {
     let mut quads: BTreeMap<u64, BTreeMap<u64, &str>> = BTreeMap::new();
     for mark in marks {

@@ -1,4 +1,4 @@
-//! Which runs are meant: by id, by label, or in a file. Those of a sweep are sorted to their sides in `sweep`.
+//! Finds the runs of each side: by id, by label, or in a file. `sweep` sorts the runs of a sweep.
 
 use super::line::Compare;
 use super::{of, sweep};
@@ -13,18 +13,16 @@ use fathom_report::compared::Side;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The sides with their runs, the baseline first.
 pub struct Chosen(pub Vec<(String, Vec<Run>)>);
 
 impl Chosen {
-    /// The baseline with each of the others.
     pub fn pairs(&self) -> impl Iterator<Item = (Side<'_>, Side<'_>)> {
         let of = |i: usize| Side { name: self.0[i].0.clone(), runs: self.0[i].1.iter().collect() };
         (1..self.0.len()).map(move |i| (of(0), of(i)))
     }
 }
 
-/// Where runs come from. The store is opened when it is first needed: files need none.
+/// Source of runs. Opens the store on first use: files do not need it.
 pub struct Runs<'c> {
     common: &'c Common,
     store: Option<Store>,
@@ -43,13 +41,11 @@ impl<'c> Runs<'c> {
         Ok(self.store.insert(store))
     }
 
-    /// Loads runs of the store.
     pub fn load(&mut self, ids: impl IntoIterator<Item = String>) -> anyhow::Result<Vec<Run>> {
         let store = self.store()?;
         ids.into_iter().map(|id| Ok(store.load(&id)?)).collect()
     }
 
-    /// The runs that a word means.
     fn named(&mut self, word: &str) -> anyhow::Result<Vec<Run>> {
         if Path::new(word).is_file() {
             return in_file(word, word, None);
@@ -79,7 +75,6 @@ impl<'c> Runs<'c> {
     }
 }
 
-/// The sides of a command line.
 pub fn choose(options: &Compare, runs: &mut Runs<'_>) -> anyhow::Result<Chosen> {
     if let Some(id) = &options.sweep {
         return sweep::sides(id, options, runs);
@@ -105,7 +100,7 @@ pub fn choose(options: &Compare, runs: &mut Runs<'_>) -> anyhow::Result<Chosen> 
         let mut all: Vec<Run> = Vec::new();
         for word in &words {
             for run in runs.named(word)? {
-                // A run that is named twice is still one.
+                // A run that is named twice counts once.
                 if run.id.is_empty() || all.iter().all(|r| r.id != run.id) {
                     all.push(run);
                 }
@@ -117,7 +112,7 @@ pub fn choose(options: &Compare, runs: &mut Runs<'_>) -> anyhow::Result<Chosen> 
     Ok(Chosen(sides))
 }
 
-/// Words that name a side; of more it is called by the first and the number of the others.
+/// Words that make up a side's name; a longer list shows the first and a count.
 const MOST_NAMED: usize = 4;
 
 fn name(words: &[String]) -> String {
@@ -127,7 +122,7 @@ fn name(words: &[String]) -> String {
     }
 }
 
-/// A run on both sides would be compared with itself.
+/// Rejects a run on both sides: it would be compared with itself.
 fn apart(sides: &[(String, Vec<Run>)]) -> Result<(), Usage> {
     let mut seen = BTreeSet::new();
     for run in sides.iter().flat_map(|s| &s.1).filter(|r| !r.id.is_empty()) {
@@ -146,7 +141,7 @@ fn part_of_file(word: &str) -> Option<(&str, u64, u64)> {
     Path::new(file).is_file().then_some((file, first, last))
 }
 
-/// The runs in a file, or in some of its lines: fathom's JSON, or outputs of other programs.
+/// The runs in a file or some of its lines: fathom's JSON, or output of other programs.
 fn in_file(word: &str, file: &str, lines: Option<(u64, u64)>) -> anyhow::Result<Vec<Run>> {
     let bytes = input::read(file)
         .map_err(|e| Usage(format!("{file} cannot be read: {e}; name a file, or a stored run")))?;
@@ -171,7 +166,7 @@ fn in_file(word: &str, file: &str, lines: Option<(u64, u64)>) -> anyhow::Result<
     Ok(runs)
 }
 
-/// The documents of a file, one after another.
+/// The JSON documents of a file.
 fn exported(file: &str, text: &str) -> anyhow::Result<Vec<Run>> {
     let mut documents = serde_json::Deserializer::from_str(text).into_iter::<serde::de::IgnoredAny>();
     let (mut runs, mut from) = (Vec::new(), 0);

@@ -1,4 +1,5 @@
-//! The runs of a stored sweep, sorted to sides by one of its settings. The other settings are coordinates of the cells.
+//! Sorts the runs of a stored sweep into sides by one of its settings. The other settings become coordinates of the
+//! cells.
 
 use super::line::Compare;
 use super::sides::{Chosen, Runs};
@@ -7,21 +8,16 @@ use fathom_record::Run;
 use fathom_record::store::{Filter, is_run_id};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where runs say to what they belong, beside what their labels begin with.
+/// How runs say what they belong to: a label prefix and an environment key.
 pub struct Marked {
-    /// What the label of such a run begins with.
     pub begins: &'static str,
-    /// Its name in the environment.
     pub key: &'static str,
-    /// The option that names one.
     pub option: &'static str,
-    /// What it is.
     pub what: &'static str,
 }
 
 const SWEEP: Marked = Marked { begins: "sweep ", key: "sweep", option: "--sweep", what: "sweep" };
 
-/// The sides of a sweep.
 pub fn sides(id: &str, options: &Compare, runs: &mut Runs<'_>) -> anyhow::Result<Chosen> {
     let all = runs_of(&SWEEP, id, runs)?;
     let settings = settings(&all);
@@ -36,14 +32,14 @@ pub fn sides(id: &str, options: &Compare, runs: &mut Runs<'_>) -> anyhow::Result
     Ok(Chosen(sides))
 }
 
-/// The stored runs of a sweep or a comparison, by the beginning of its id or "last".
+/// The stored runs of a sweep or a comparison, by a prefix of its id or "last".
 pub fn runs_of(marked_by: &Marked, id: &str, runs: &mut Runs<'_>) -> anyhow::Result<Vec<Run>> {
     let Marked { begins, key, option, what } = marked_by;
     let listed = runs.store()?.list(&Filter::default())?;
     let marked: Vec<(String, String)> = listed
         .into_iter()
         .filter_map(|r| Some((r.label.strip_prefix(begins)?.split([':', ' ']).next()?.to_owned(), r.id)))
-        // Anybody may label a run "sweep of the disk".
+        // Users may label any run "sweep of the disk".
         .filter(|(word, _)| is_run_id(word))
         .collect();
     let wanted = match id {
@@ -78,7 +74,6 @@ fn setting(run: &Run, name: &str) -> Option<String> {
     Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
 }
 
-/// The settings of a sweep with their values.
 fn settings(runs: &[Run]) -> BTreeMap<String, BTreeSet<String>> {
     let mut all: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for run in runs {
@@ -90,7 +85,6 @@ fn settings(runs: &[Run]) -> BTreeMap<String, BTreeSet<String>> {
     all
 }
 
-/// The setting whose values are the sides.
 fn by<'s>(
     id: &str,
     asked: Option<&str>,
@@ -113,7 +107,7 @@ fn by<'s>(
     }
 }
 
-/// The values in the order in which they were named to the sweep; sweeps of older versions did not write that down.
+/// The values in the order given to the sweep; older versions did not record that order.
 fn in_order(by: &str, values: &BTreeSet<String>, runs: &[Run]) -> Vec<String> {
     let factors = runs.iter().find_map(|r| r.environment.get("sweep")?.get("factors")?.as_array());
     let factor = factors.into_iter().flatten().find(|f| f.get("name").is_some_and(|n| n == by));

@@ -1,5 +1,5 @@
-//! `fathom filebench`, or fathom called by the name filebench: Filebench's scripts, Filebench's output. The whole script is read and
-//! planned before anything happens. What fathom knows beyond that goes to stderr after the last line, and into the store.
+//! `fathom filebench`, or fathom invoked as filebench: Filebench's scripts and output. The whole script is read and
+//! planned before anything runs. What fathom knows beyond that goes to stderr after the last line, and into the store.
 
 mod options;
 mod results;
@@ -21,12 +21,12 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Exit code of a run that failed, and of a command line that makes no sense: as the original's.
+/// Exit code of a failed run and of a wrong command line, as in the original.
 const FAILED: u8 = 1;
-/// What keeps memory out of the figures, in Filebench's words.
+/// How to keep memory out of the figures, in Filebench's terms.
 const REMEDY: &str = "directio, cached=false, or larger filesets";
 
-/// Runs the drop-in. `program` is the name it was called by.
+/// `program`: the name it was invoked by.
 pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
     let args: Vec<String> = args.iter().map(|a| a.to_string_lossy().into_owned()).collect();
     let line = match options::parse(&args) {
@@ -94,7 +94,7 @@ fn script(line: &Line, argv: Vec<String>, common: &Common) -> ExitCode {
     ended.code
 }
 
-/// A script for `fathom run`: planned and executed, without Filebench's output.
+/// Plans and executes a script for `fathom run`, without Filebench's output.
 pub fn execute(file: &Path, common: &Common, argv: Vec<String>) -> Result<steps::Ended, ExitCode> {
     let (name, text) = read(Some(file)).map_err(|why| {
         console::error(&why);
@@ -116,14 +116,14 @@ pub fn execute(file: &Path, common: &Common, argv: Vec<String>) -> Result<steps:
     Ok(steps::all(&plan, &mut engine, Log::new(Format::V1_5, true), &call))
 }
 
-/// A command line of the drop-in that is to be measured without Filebench's output, again and again.
+/// A drop-in command line to be measured repeatedly without Filebench's output.
 pub struct Measured {
     line: Line,
     argv: Vec<String>,
 }
 
 impl Measured {
-    /// Reads the command line. The script is named from `here`: every run may be in another directory.
+    /// Parses the command line. The script's path is relative to `here`, since each run may use another directory.
     pub fn read(args: &[String], argv: Vec<String>, here: &Path) -> Result<Self, String> {
         let asked = options::parse(args).map_err(|misuse| match misuse {
             Misuse::Nothing => "filebench: no script is named; -f FILE is expected".to_string(),
@@ -142,7 +142,7 @@ impl Measured {
         Ok(Self { line: *line, argv })
     }
 
-    /// What it comes to here and now.
+    /// Plans the script for the current machine and directory.
     pub fn plan(&self) -> Result<Plan, ExitCode> {
         let (name, text) = read(self.line.file.as_deref()).map_err(|why| {
             console::error(&why);
@@ -156,8 +156,8 @@ impl Measured {
         Ok(plan)
     }
 
-    /// Executes it. A script that was not carried out to its end is none that was measured, however many of its runs are in the store:
-    /// the others would be missing on its side.
+    /// Executes the script. A script that did not finish is an error even if some of its runs are stored: the rest
+    /// would be missing on its side.
     pub fn measure(&self, engine: &mut Engine, common: &Common) -> Result<Vec<Finished>, ExitCode> {
         let plan = self.plan()?;
         let name = self.line.file.as_ref().map_or_else(String::new, |f| f.display().to_string());
@@ -170,7 +170,7 @@ impl Measured {
     }
 }
 
-/// What `fathom run --plan` prints of a script.
+/// The output of `fathom run --plan` for a script.
 pub fn explain(file: &Path) -> Result<String, ExitCode> {
     let (name, text) = read(Some(file)).map_err(|why| {
         console::error(&why);
@@ -200,7 +200,7 @@ fn planned(name: &str, text: &str, options: &Options) -> Option<Plan> {
 fn read(file: Option<&Path>) -> Result<(String, String), String> {
     match file {
         Some(file) => match input::read(file) {
-            // A script has no such byte; an error for each line of a program or an image would help nobody.
+            // A NUL byte means a binary; a parse error for each of its lines would not help.
             Ok(bytes) if bytes.contains(&0) => {
                 Err(format!("{} is not text; a script of Filebench is expected", file.display()))
             }
@@ -225,7 +225,7 @@ fn version(format: Format) -> &'static str {
     }
 }
 
-/// The workloads that a plan comes to, as text of the native format that can be run itself.
+/// The planned workloads in the native format, each of which can be run.
 fn check(plan: &Plan) -> String {
     let mut text = String::new();
     let mut before: Vec<Action> = Vec::new();
@@ -265,7 +265,7 @@ fn check(plan: &Plan) -> String {
     text
 }
 
-/// The directory of the first file set, or what there is of its path.
+/// The directory of the first file set, or its nearest existing ancestor.
 fn directory(roots: impl Iterator<Item = PathBuf>) -> PathBuf {
     let first = roots.into_iter().next().unwrap_or_else(|| PathBuf::from("."));
     let absolute = fathom_state::absolute(&first);

@@ -1,41 +1,36 @@
-//! The command line of the drop-in: Filebench's three options, and ours.
+//! Command line of the drop-in: Filebench's three options, and our own.
 
 use fathom_dialects::filebench::plan::{Format, Options, Wml};
 use std::path::PathBuf;
 
-/// What is to be done.
 #[derive(Debug)]
 pub enum Asked {
     /// `-h`
     Help,
-    /// `-c`, with a type.
+    /// `-c`, with an optional type.
     CustomTypes(Option<String>),
-    /// A script.
     Script(Box<Line>),
 }
 
-/// A script and how to run it.
 #[derive(Debug, Default)]
 pub struct Line {
     /// None: stdin.
     pub file: Option<PathBuf>,
     pub options: Options,
-    /// Only say what it comes to.
+    /// Only print the plan.
     pub check: bool,
     pub store: Option<PathBuf>,
     pub no_store: bool,
 }
 
-/// Why there is nothing to do.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Misuse {
     /// No option at all.
     Nothing,
-    /// What is wrong, as a sentence.
+    /// An error in a sentence.
     Wrong(String),
 }
 
-/// Reads the arguments.
 pub fn parse(args: &[String]) -> Result<Asked, Misuse> {
     let mut line = Line::default();
     let mut any = false;

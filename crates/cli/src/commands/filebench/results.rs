@@ -1,4 +1,4 @@
-//! A run on its way: what is printed while it goes on, and its figures when it ends, however it ends.
+//! A run in progress: what is printed during it, and its figures when it ends.
 
 use super::session::Log;
 use crate::run_loop::{Failure, Finished, Listener};
@@ -8,18 +8,17 @@ use fathom_engine::{EngineError, Said};
 use fathom_record::{Ending, OpError, Repetition, Row};
 use fathom_workload::Group;
 
-/// What the engine advises where no file is left, and the same in a script's words.
+/// The engine's advice when no file is left, and the same in a script's terms.
 const ENDS_PHASE: &str = "let this end the phase (stop.exhausted)";
 const ENDS_RUN: &str = "let this end the run (set mode quit firstdone)";
 
-/// Prints what Filebench prints.
 pub struct Printer<'a> {
     run: &'a Run,
     log: &'a Log,
     format: Format,
-    /// Periods that were printed.
+    /// Periods printed.
     periods: u64,
-    /// The counters when they were zeroed last.
+    /// The counters when last zeroed.
     zeroed: Option<Figures>,
 }
 
@@ -28,7 +27,7 @@ impl<'a> Printer<'a> {
         Self { run, log, format, periods: 0, zeroed: None }
     }
 
-    /// The end of a run: its figures, marked if they stand on part of it only. Answers the figures, if there are any.
+    /// Ends the run: prints its figures, marked if partial, and returns them if there are any.
     pub fn conclude(&self, finished: &Finished) -> Option<Figures> {
         let repetition = finished.run.phases.first().and_then(|p| p.repetitions.last());
         let failure = match &finished.failure {
@@ -61,7 +60,7 @@ impl<'a> Printer<'a> {
         figures
     }
 
-    /// What stopped the run, in the original's words and in ours.
+    /// Reports what stopped the run, in the original's terms and in ours.
     fn tell(&self, error: &OpError, repetition: Option<&Repetition>) {
         let (thread, instance) = failed_thread(repetition);
         if let Some(flowop) = flowop_of(error) {
@@ -89,18 +88,18 @@ impl<'a> Printer<'a> {
         self.run.workload.phases.first().map_or(&[], |p| &p.groups)
     }
 
-    /// What is printed of figures: where counters are zeroed, only what came since.
+    /// The figures to print: after a zeroing, only the part since then.
     fn since_zeroed(&self, figures: &Figures) -> Figures {
         self.zeroed.as_ref().map_or_else(|| figures.clone(), |before| figures.since(before))
     }
 }
 
-/// The flowop that an error is of; a process that was killed is of none. The engine's sentences about flows begin with "operation NAME: ".
+/// The flowop of an error; none for a killed process. The engine's sentences about flows begin with "operation NAME: ".
 fn flowop_of(error: &OpError) -> Option<&str> {
     error.message.strip_prefix("operation ")?.split_once(':').map(|(name, _)| name)
 }
 
-/// Whether an operation found no file or directory to work on, which in Filebench is no failure.
+/// Whether an operation found no file or directory to work on, which is not a failure in Filebench.
 fn found_nothing(error: &OpError) -> bool {
     error.call == "pick"
 }
@@ -114,7 +113,7 @@ impl Listener for Printer<'_> {
         self.run.period_s.is_some()
     }
 
-    /// One of the prints of psrun is due. The last one, at the end of the run, is not here.
+    /// Prints the periodic psrun rows, except the last, at the end of the run.
     fn rows(&mut self, counted_ns: u64, rows: Vec<Row>) {
         let Some(period_s) = self.run.period_s else { return };
         let seconds = counted_ns as f64 / 1e9;
@@ -141,7 +140,7 @@ impl Listener for Printer<'_> {
     }
 }
 
-/// Name and number, among the threads of that name, of the thread that failed.
+/// Name of the failed thread, and its number among the threads of that name.
 fn failed_thread(repetition: Option<&Repetition>) -> (String, u32) {
     let workers = repetition.map_or(&[][..], |r| &r.workers);
     let Some(failed) = workers.iter().find(|w| matches!(w.ending, Ending::Failed(_))) else {
@@ -151,7 +150,7 @@ fn failed_thread(repetition: Option<&Repetition>) -> (String, u32) {
     (failed.group.clone(), before as u32 + 1)
 }
 
-/// An error of the engine, with the option that allows what it refused.
+/// An engine error, with the option that allows what was refused.
 pub fn advised(error: &EngineError) -> String {
     match error {
         EngineError::NotOurs(path) | EngineError::NotOurTree(path) | EngineError::NotATree(path) => {

@@ -1,17 +1,16 @@
-//! The log: lines with the seconds since the start before them, as the version whose output is printed has them, and hidden or
-//! numbered as the script's `debug` wants it.
+//! The log: lines prefixed with the seconds since the start, as in the imitated version; the script's `debug` hides or
+//! numbers them.
 
 use crate::console;
 use fathom_dialects::filebench::output;
 use fathom_dialects::filebench::plan::Format;
 use std::time::Instant;
 
-/// What the log has to know.
 pub struct Log {
     start: Instant,
     format: Format,
     debug: u64,
-    /// Nothing is printed at all: another command prints its own results.
+    /// Prints nothing: another command prints the results.
     quiet: bool,
 }
 
@@ -28,28 +27,26 @@ impl Log {
         self.debug >= 2 && !self.quiet
     }
 
-    /// A line with the time before it.
     pub fn line(&self, text: &str) {
         if self.shows() {
             console::out_raw(&format!("{}{text}\n", self.prefix()));
         }
     }
 
-    /// Lines as they are.
     pub fn plain(&self, text: &str) {
         if self.shows() {
             console::out_raw(text);
         }
     }
 
-    /// A line without a time that no `debug` hides.
+    /// A line without a time that no `debug` level hides.
     pub fn always(&self, text: &str) {
         if !self.quiet {
             console::out_raw(&format!("{text}\n"));
         }
     }
 
-    /// An error: on stderr, and never hidden.
+    /// An error: on stderr and never hidden.
     pub fn error(&self, text: &str) {
         console::error_raw(&format!("{}{text}\n", self.prefix()));
     }

@@ -1,4 +1,4 @@
-//! The steps of a plan, carried out in order.
+//! Executes the steps of a plan in order.
 
 use super::results::{self, Printer};
 use super::session::Log;
@@ -18,7 +18,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
-/// How the program was called.
+/// How the program was invoked.
 pub struct Call<'a> {
     pub name: &'a str,
     pub argv: Vec<String>,
@@ -26,23 +26,21 @@ pub struct Call<'a> {
     pub format: Format,
 }
 
-/// What came of the steps.
 pub struct Ended {
     pub runs: Vec<Finished>,
-    /// Whether every step was carried out.
+    /// Whether all steps were executed.
     pub whole: bool,
     pub code: ExitCode,
 }
 
-/// Why the rest is not carried out.
+/// Why the remaining steps are skipped.
 enum Stop {
     Engine(EngineError),
     Signal(i32),
-    /// Told already.
+    /// Already reported.
     Told,
 }
 
-/// Carries out all steps.
 pub fn all(plan: &Plan, engine: &mut Engine, log: Log, call: &Call) -> Ended {
     let mut runs = Vec::new();
     if let Some(danger) = world::endangered(plan, engine.ledger()) {
@@ -61,7 +59,7 @@ pub fn all(plan: &Plan, engine: &mut Engine, log: Log, call: &Call) -> Ended {
             break;
         }
     }
-    // Files stay, as the original leaves them; those of a creation that was cut short go.
+    // Files stay, as in the original; those of an interrupted creation are removed.
     if outcome.is_ok() {
         for create in plan.creations() {
             if let Err(e) = engine.keep(&create.workload) {
@@ -131,14 +129,14 @@ fn one(
     Ok(())
 }
 
-/// A command of the user's script. Its exit code means nothing, as in the original.
+/// Runs a command of the user's script. Its exit code is ignored, as in the original.
 fn system(command: &str) {
     if let Err(e) = Command::new("/bin/sh").arg("-c").arg(command).status() {
         console::warning(&format!("system {command:?} could not be started: {e}"));
     }
 }
 
-/// Waits, unless a signal ends it.
+/// Sleeps unless a signal arrives.
 fn sleep(time: Duration) {
     let end = Instant::now() + time;
     while interrupted_by().is_none() && Instant::now() < end {
@@ -210,13 +208,13 @@ fn run(
     Ok(finished)
 }
 
-/// Writes the figures, but over no file that we did not make.
+/// Writes the figures, but never over a file that fathom did not make.
 fn dump(path: &Path, figures: Option<&output::Figures>, engine: &mut Engine) -> Result<(), Stop> {
     let Some(figures) = figures else { return Ok(()) };
     let mut how = File::options();
     how.write(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
     let is_there = path.symlink_metadata().is_ok();
-    // Looked at open: whoever owns the directory may put another in its place.
+    // Checked after opening: the directory's owner may replace the file at any time.
     let opened = if is_there { how.open(path) } else { how.create_new(true).open(path) };
     if is_there && !opened.as_ref().is_ok_and(|file| engine.ledger().owns_open(path, file.as_fd())) {
         console::error(&format!(

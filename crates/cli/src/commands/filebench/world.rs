@@ -1,4 +1,4 @@
-//! What planning asks of the world, and what may not be destroyed.
+//! Facts about the machine needed for planning, and a check of what must not be destroyed.
 
 use crate::input;
 use fathom_dialects::filebench::plan::{Found, Plan, Step, World};
@@ -8,7 +8,6 @@ use std::io::{Seek as _, SeekFrom};
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
-/// The world as it is now.
 pub fn world<'a>(hostname: String, date: String) -> World<'a> {
     World {
         look: &look,
@@ -63,7 +62,7 @@ pub fn endangered(plan: &Plan, ledger: &Ledger) -> Option<String> {
     None
 }
 
-/// What a flow does to a set that has to stay as it was found.
+/// What a flow would do to a set that must stay unchanged.
 fn harm(workload: &Workload, set: &str) -> Option<&'static str> {
     let all = workload.phases.iter().flat_map(crate::flows::operations);
     all.filter(|op| op.fileset.as_deref() == Some(set)).find_map(|op| match op.act {
@@ -77,7 +76,7 @@ fn harm(workload: &Workload, set: &str) -> Option<&'static str> {
     })
 }
 
-/// Megabytes of shared memory that the largest run takes for its counters, about.
+/// Approximate shared memory for the counters of the largest run, in megabytes.
 pub fn shared_megabytes(plan: &Plan) -> u64 {
     let of_run = |workload: &Workload| -> u64 {
         let phases = workload.phases.iter().flat_map(|p| &p.groups);

@@ -1,6 +1,6 @@
-//! `cgroup`: all jobs run in a control group, which is made if it is not there, and removed at the end if it was made. As in fio 3.42 it lies
-//! where the controller blkio of version 1 is mounted, or else version 2, and without both the option does nothing. The whole process goes
-//! there, and with it what it starts.
+//! `cgroup`: runs all jobs in a control group, created if missing and then removed at the end. As in fio 3.42 it lies
+//! below the version 1 blkio mount, else below version 2; without either the option does nothing. The whole process
+//! moves there, and its children with it.
 
 use crate::console;
 use fathom_dialects::fio::settings::Settings;
@@ -12,38 +12,39 @@ use std::time::Duration;
 
 const OPTION: &str = "cgroup";
 const WEIGHT: &str = "cgroup_weight";
-/// Where the processes of a group are listed, and put.
+/// Lists the processes of a group; writing moves one into it.
 const PROCESSES: &str = "cgroup.procs";
-/// The one that writes.
+/// Means the writing process.
 const SELF: &str = "0";
-/// Who has just ended may still be counted as a member.
+/// Retries of the removal: a process that has just exited may still count as a member.
 const PATIENCE: u32 = 50;
 
-/// The group; it is left when this is dropped.
+/// The group; dropping it leaves the group.
 pub struct Inside {
     group: PathBuf,
-    /// Where this process was.
+    /// This process's original group.
     home: PathBuf,
     remove: bool,
-    /// Its weight before, if that was changed in a group that stays.
+    /// Previous weight, if changed in a group that stays.
     weight: Option<String>,
 }
 
-/// Where groups are.
+/// The cgroup file system.
 struct Mount {
     at: PathBuf,
     first_version: bool,
 }
 
-/// Goes where the jobs ask for. `None`: nowhere.
+/// Enters the group that the jobs name. `None`: they name none.
 ///
 /// # Errors
-/// If the jobs do not ask for the same, or it cannot be done; nothing has changed then.
+///
+/// The jobs name different groups, or the group cannot be entered; nothing has changed then.
 pub fn enter(plan: &Plan) -> Result<Option<Inside>, Wrong> {
     let Some(first) = plan.jobs.first().map(|job| &job.settings) else { return Ok(None) };
     for job in &plan.jobs {
         for option in [OPTION, WEIGHT, "cgroup_nodelete"] {
-            // Where there is no group, there is none to leave.
+            // Without a group there is none to leave.
             if option != OPTION && first.text(OPTION).is_none() {
                 continue;
             }
@@ -80,7 +81,7 @@ pub fn enter(plan: &Plan) -> Result<Option<Inside>, Wrong> {
     Ok(Some(Inside { group, home, remove: made && !first.on("cgroup_nodelete", false), weight }))
 }
 
-/// Sets the weight, and goes there.
+/// Sets the weight, then enters the group.
 fn settle(s: &Settings, mount: &Mount, group: &Path) -> Result<(), Wrong> {
     if let Some(weight) = s.number(WEIGHT)? {
         if !mount.first_version {
@@ -102,7 +103,7 @@ fn settle(s: &Settings, mount: &Mount, group: &Path) -> Result<(), Wrong> {
     fs::write(&list, SELF).map_err(|e| failed(s, OPTION, &list, &e))
 }
 
-/// Puts a weight back, as far as there is one.
+/// Restores a weight, if there is one.
 fn set_weight(group: &Path, weight: Option<&str>) {
     if let Some(Err(e)) = weight.map(|weight| fs::write(group.join("blkio.weight"), weight.trim())) {
         console::warning(&format!("cgroup: the weight of {} is not put back: {e}", group.display()));
@@ -110,7 +111,7 @@ fn set_weight(group: &Path, weight: Option<&str>) {
 }
 
 impl Drop for Inside {
-    /// Goes back, and removes what was made.
+    /// Returns to the original group and removes a group it created.
     fn drop(&mut self) {
         if let Err(e) = fs::write(self.home.join(PROCESSES), SELF) {
             console::warning(&format!("cgroup: fathom stays in {}: {e}", self.group.display()));
@@ -138,7 +139,7 @@ fn failed(s: &Settings, option: &'static str, path: &Path, error: &Error) -> Wro
     s.wrong(option, format!("{option}: {}: {error}", path.display()))
 }
 
-/// Where the first version has blkio, or else where the second is.
+/// The version 1 blkio mount, else the version 2 mount.
 fn mount(mounts: &str) -> Option<Mount> {
     let of = |kind: &str, controller: Option<&str>| {
         mounts.lines().find_map(|line| {
@@ -153,7 +154,7 @@ fn mount(mounts: &str) -> Option<Mount> {
         .or_else(|| of("cgroup2", None).map(|at| Mount { at, first_version: false }))
 }
 
-/// The group that a process is in, as `/proc/self/cgroup` tells it.
+/// A process's group as listed in `/proc/self/cgroup`.
 fn home(told: &str, first_version: bool) -> &str {
     let is_it = |controllers: &str| {
         if first_version { controllers.split(',').any(|one| one == "blkio") } else { controllers.is_empty() }

@@ -1,4 +1,4 @@
-//! `verify_dump`: the first wrong block in a file of its own, for whoever wants to look at it. Nothing that is there already is replaced.
+//! `verify_dump`: writes the first wrong block to its own file for inspection. Never replaces an existing file.
 
 use crate::console;
 use fathom_dialects::fio::output::verify::Dump;
@@ -7,7 +7,7 @@ use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-/// Writes down what is there, and what should be there if that is known.
+/// Writes the data read, and the expected data if known.
 pub fn write(dump: &Dump) {
     match there(dump) {
         Ok(bytes) => keep(&dump.received, &bytes, "received"),
@@ -30,7 +30,7 @@ fn there(dump: &Dump) -> std::io::Result<Vec<u8>> {
 }
 
 fn keep(path: &Path, bytes: &[u8], what: &str) {
-    // What was read may be of a file that others must not read.
+    // The data may come from a file that others must not read.
     let new = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     match new.and_then(|mut file| file.write_all(bytes)) {
         Ok(()) => console::error_raw(&format!("       {what} data dumped as {}\n", path.display())),

@@ -1,4 +1,5 @@
-//! The logs of jobs, which are files beside the output: what was written down while the jobs ran is read piece by piece, and written likewise.
+//! Log files of jobs, written beside the output. Records spooled while the jobs ran are read and written piece by
+//! piece.
 
 use super::places::{self, Kind};
 use crate::begun::Begun;
@@ -17,21 +18,20 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Where what logs are made of is written down meanwhile. The logs themselves lie where fio 3.33 has them, whatever `--aux-path` says.
+/// Directory of the spooled records. The logs themselves lie where fio 3.33 puts them, whatever `--aux-path` says.
 pub fn directory(plan: &Plan) -> &Path {
     plan.general.aux_path.as_deref().unwrap_or(Path::new("."))
 }
 
-/// What was kept for the logs.
 pub struct Logged {
-    /// Of every worker that logs single operations.
+    /// One for each worker that logs single operations.
     pub operations: Vec<Operations>,
-    /// When each phase began, milliseconds since 1970.
+    /// Start of each phase, Unix time in ms.
     pub began_ms: BTreeMap<u32, u64>,
 }
 
 impl Logged {
-    /// Writes all logs. Gives sentences about what could not be.
+    /// Writes all logs. Returns a sentence for each that failed.
     pub fn write(&self, plan: &Plan, run: &Run) -> Vec<String> {
         let unread = RefCell::new(None);
         let (all, failure) = (&self.operations, &unread);
@@ -88,7 +88,7 @@ impl Logged {
 }
 
 impl Logged {
-    /// Writes the logs that can be replayed. Gives sentences about what could not be.
+    /// Writes the logs that can be replayed. Returns a sentence for each that failed.
     pub fn write_iologs(&self, plan: &Plan) -> Vec<String> {
         let (mut begun, mut failed) = (BTreeMap::new(), BTreeMap::new());
         let read = iolog::write(plan, |phase, worker| self.of_worker(phase, worker), &mut |path, text| {
@@ -110,7 +110,7 @@ impl Logged {
         torn
     }
 
-    /// The operations of a worker, in the order in which they ended.
+    /// A worker's operations in completion order.
     fn of_worker(
         &self,
         phase: u32,
@@ -123,7 +123,7 @@ impl Logged {
     }
 }
 
-/// A log that is there is written anew, as fio does; what comes then goes behind what was begun.
+/// The first write truncates an existing log, as fio does; later ones append.
 fn append(
     plan: &Plan,
     kind: Kind,
@@ -149,7 +149,7 @@ fn append(
     }
 }
 
-/// Prints the lines of a compressed log.
+/// Prints a compressed log as text.
 pub fn inflate(log: &Path) -> ExitCode {
     let failed = |why: &dyn std::fmt::Display| {
         console::error(&format!("--inflate-log={}: {why}", log.display()));
@@ -165,7 +165,7 @@ pub fn inflate(log: &Path) -> ExitCode {
     }
 }
 
-/// The dialect knows no engine.
+/// The dialect does not depend on the engine's types.
 fn told(o: fathom_engine::Operation) -> Operation {
     Operation {
         does: match o.does {

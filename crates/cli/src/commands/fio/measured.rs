@@ -1,4 +1,4 @@
-//! Jobs that are measured again and again, or simulated, without fio's output: the same plan as that of `fathom fio`.
+//! Jobs measured repeatedly or simulated, without fio's output: the same plan as `fathom fio`.
 
 use super::world;
 use crate::run_loop::Head;
@@ -6,27 +6,26 @@ use fathom_dialects::fio::{self, Asked, Found, General, Plan, World, Wrong};
 use fathom_workload::Workload;
 use std::path::Path;
 
-/// Bytes of a page of a simulated host.
+/// Page size of a simulated host, in bytes.
 const PAGE: u64 = 4096;
 
-/// Where jobs are to run: what keywords like `$mb_memory` stand for, and whether there are files that sizes follow from.
+/// Where jobs run: decides the values of keywords such as `$mb_memory`, and whether existing files determine sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// On this machine.
     Here,
-    /// In virtual time, on a host of so much memory and so many CPUs. No file is looked for: at its start there is none.
+    /// In virtual time, on a host with this memory and these CPUs. No file exists at its start.
     Simulated { memory_mib: u64, cpus: u64 },
 }
 
-/// A command line, or a job file.
 pub struct Measured {
     plan: Plan,
     argv: Vec<String>,
 }
 
 impl Measured {
-    /// Reads it. Job files are named from `here`: every run may be in another directory. Where every run is to have a seed of its own
-    /// (`randrepeat=0`), it is this one.
+    /// Parses it. Job files are relative to `here`, since each run may use another directory. `seed` applies if each
+    /// run draws its own (`randrepeat=0`).
     pub fn read(
         args: &[String],
         argv: Vec<String>,
@@ -49,17 +48,15 @@ impl Measured {
         Ok(Self { plan, argv })
     }
 
-    /// What it comes to.
     pub fn workload(&self) -> &Workload {
         &self.plan.workload
     }
 
-    /// What is done in another way than fio does it, and what was accepted without effect.
+    /// Deviations from fio, and options accepted without effect.
     pub fn notes(&self) -> &[String] {
         &self.plan.notes
     }
 
-    /// What a run of it is called.
     pub fn head(&self) -> Head {
         super::head(&self.plan, self.argv.clone())
     }
@@ -81,7 +78,7 @@ fn planned(
 ) -> Result<Plan, Wrong> {
     let read = |path: &Path| match path.to_str() {
         Some("-") => Err("it is read more than once; a job file of a name is expected".to_owned()),
-        // What this machine is like is no matter to a simulated one.
+        // The properties of this machine do not matter to a simulated one.
         _ if place != Place::Here && path.starts_with("/sys") => {
             Err("a simulation has no such file".to_owned())
         }
@@ -124,20 +121,20 @@ fn planned(
     }
 }
 
-/// Whether it goes wrong only because a simulation has no files.
+/// Whether it fails only because a simulation has no files.
 fn fails_for_files(args: &[String], here: &Path, place: Place, seed: u64, wrong: &Wrong) -> bool {
     let large = |_: &Path| Some(Found { bytes: 1 << 50, device: false, bottomless: false });
     place != Place::Here && planned(args, here, place, seed, &large).err().as_ref() != Some(wrong)
 }
 
-/// What is wrong in our words: those of fio are for scripts that read its output.
+/// The error in our words: fio's are for scripts that parse its output.
 fn words(wrong: &Wrong, for_files: bool) -> String {
     let ours = Wrong { fio_says: String::new(), ..wrong.clone() }.to_string();
     let why = if for_files { "\na simulation begins without files, and looks for none" } else { "" };
     format!("{}{why}", ours.trim_end())
 }
 
-/// What says how fio prints, or that it runs nothing, has no meaning where nothing is printed as fio does.
+/// Rejects options about fio's output, or to run nothing: no fio output is printed here.
 fn refuse_printing(general: &General) -> Result<(), String> {
     let refused = [
         ("--check", general.check),

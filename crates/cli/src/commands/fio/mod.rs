@@ -1,5 +1,6 @@
-//! `fathom fio`, or fathom called by the name fio: fio's job files and command lines, its output, its exit codes. Everything is read and
-//! planned before any file is touched. What fathom knows beyond that goes to stderr, into the store, and into JSON under one key.
+//! `fathom fio`, or fathom invoked as fio: fio's job files, command lines, output and exit codes. All of it is read and
+//! planned before any file is touched. What fathom knows beyond that goes to stderr, into the store, and into the JSON
+//! under one key.
 
 mod cgroup;
 mod dump;
@@ -29,22 +30,22 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// The name of a link by which fathom is fio.
+/// The link name under which fathom acts as fio.
 const FIO: &str = "fio";
-/// Exit code of everything that went wrong.
+/// Exit code of every error.
 const ERROR: u8 = 1;
-/// Exit code after a signal.
+/// Base of the exit code after a signal.
 const SIGNALLED: u8 = 128;
-/// What keeps memory out of the figures.
+/// How to keep memory out of the figures.
 const REMEDY: &str = "direct=1, invalidate=1, or larger files";
 
-/// Doubts that change what the figures mean: they are said. The others are in the JSON and in the store.
+/// Doubts that change the meaning of the figures are printed; the JSON and the store hold all.
 const SAID: [&str; 3] = ["holes", "not-cold", "overloaded"];
-/// What has files written, in this dialect.
+/// How to have files written, in this dialect.
 const LAID_OUT: &str =
     " Here a job lays out a file with data if it is not there: remove it, or write it by a job with rw=write";
 
-/// Runs the drop-in. `program` is the name it was called by.
+/// `program`: the name it was invoked by.
 pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
     let args: Vec<String> = match args.iter().map(|a| a.to_str().map(str::to_owned).ok_or(a)).collect() {
         Ok(args) => args,
@@ -53,7 +54,7 @@ pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
             return ExitCode::from(ERROR);
         }
     };
-    // Scripts and pipelines take a word on stderr that fio would not write for a failure.
+    // Scripts and pipelines may treat any stderr output that fio would not write as a failure.
     if program == FIO || !std::io::stdout().is_terminal() {
         console::hush();
     }
@@ -72,7 +73,7 @@ pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
         Ok(Asked::Jobs(plan)) => plan,
         Ok(Asked::Help(asked)) => return tell(program, version, &asked),
         Ok(Asked::Inflate(log)) => return logged::inflate(&log),
-        // As in fio, options without a job are read, and that is all.
+        // As in fio, options without a job are parsed, and nothing more happens.
         Ok(Asked::Nothing(general)) => {
             debug(&general);
             return ExitCode::SUCCESS;
@@ -103,14 +104,14 @@ pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
     measure(program, &plan, noted, common)
 }
 
-/// What `--debug=parse` prints, where fio prints it.
+/// Prints the `--debug=parse` output where fio does.
 fn debug(general: &fio::General) {
     for line in &general.debug_lines {
         console::out_raw(&format!("parse    {} {line}\n", std::process::id()));
     }
 }
 
-/// Directories below one that is given are made; it is not.
+/// Missing subdirectories are created, but not the given directory itself.
 fn no_directory(job: &fio::Job) -> Option<fio::Wrong> {
     let looked = |path: PathBuf| match path.metadata() {
         Ok(about) if about.is_dir() => None,
@@ -143,10 +144,10 @@ fn tell(program: &str, version: fio::Version, asked: &fio::Help) -> ExitCode {
     }
 }
 
-/// `--check`, `--explain`, `--showcmd`, `--parse-only`: nothing is run. What the engine would refuse is refused here, too, but of jobs that
-/// are only read.
+/// `--check`, `--explain`, `--showcmd`, `--parse-only`: runs nothing. Rejects what the engine would reject, unless jobs
+/// are only parsed.
 fn show(plan: &Plan) -> ExitCode {
-    // Without the sweep for leftovers: this changes nothing.
+    // Without the leftover sweep: this changes nothing.
     let engine = Engine::new(state::quiet_ledger());
     if !plan.general.is_only_read() {
         if let Err(error) = engine.check(&plan.workload) {
@@ -170,7 +171,7 @@ fn show(plan: &Plan) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// `noted`: operations are written down one by one.
+/// `noted`: log single operations.
 fn measure(program: &str, plan: &Plan, noted: bool, common: &Common) -> ExitCode {
     let mut argv: Vec<String> = program.split(' ').map(str::to_owned).collect();
     argv.extend(plan.arguments.iter().cloned());
@@ -190,7 +191,7 @@ fn measure(program: &str, plan: &Plan, noted: bool, common: &Common) -> ExitCode
     for path in written_while_in_use(plan) {
         engine.ledger().allow_device_in_use(path);
     }
-    // What cannot be done at all is found before an older result is lost.
+    // Impossible jobs are rejected before an older result is overwritten.
     let checked = engine.check(&plan.workload).and_then(|()| engine.check_files(&plan.workload));
     if let Err(error) = checked {
         console::error(&words(&error));
@@ -211,7 +212,7 @@ fn measure(program: &str, plan: &Plan, noted: bool, common: &Common) -> ExitCode
             return ExitCode::from(ERROR);
         }
     };
-    // What puts back the scheduler stays outside.
+    // The process that restores the scheduler stays outside the group.
     let inside = match cgroup::enter(plan) {
         Ok(inside) => inside,
         Err(wrong) => {
@@ -248,13 +249,13 @@ fn measure(program: &str, plan: &Plan, noted: bool, common: &Common) -> ExitCode
     }
 }
 
-/// Block devices that no option names.
+/// Block devices that may be written without being named by an option.
 fn may_be_written(path: &Path) -> bool {
     let is_device = path.symlink_metadata().is_ok_and(|about| about.file_type().is_block_device());
     is_device && (consent::is_in_the_environment(path) || consent::is_blank_device(path))
 }
 
-/// Files that are named as ones that may be written, and of which all jobs that write them say `allow_mounted_write=1`.
+/// Files that may be written by name, if all jobs that write them say `allow_mounted_write=1`.
 fn written_while_in_use(plan: &Plan) -> Vec<&Path> {
     let writing = || plan.jobs.iter().filter(|job| job.rw.writes() && !plan.general.read_only);
     let allows = |job: &fio::Job| job.settings.on("allow_mounted_write", false);
@@ -269,7 +270,6 @@ fn written_while_in_use(plan: &Plan) -> Vec<&Path> {
         .collect()
 }
 
-/// What a run of jobs is called.
 fn head(plan: &Plan, argv: Vec<String>) -> Head {
     let names: Vec<&str> = plan.jobs.iter().map(|j| j.name.as_str()).collect();
     Head {
@@ -301,7 +301,7 @@ fn conclude(plan: &Plan, finished: &Finished, logged: &Logged, sink: &mut Sink) 
         Some(failure) => console::error(&failure.to_string()),
         None => {}
     }
-    // A run of which nothing was measured has no results; the error is told.
+    // A run that measured nothing has no results; the error is printed.
     if !(finished.run.phases.is_empty() && finished.failure.is_some()) {
         sink.write(&output::results(plan, &finished.run, &moment()));
     }
@@ -326,7 +326,7 @@ fn conclude(plan: &Plan, finished: &Finished, logged: &Logged, sink: &mut Sink) 
     }
 }
 
-/// Now, as it is printed.
+/// The current time, as printed.
 fn moment() -> Moment {
     let now = fathom_observe::local_time::now();
     Moment {
@@ -336,7 +336,7 @@ fn moment() -> Moment {
     }
 }
 
-/// An error of the engine, with what helps here.
+/// An engine error with a remedy that applies here.
 fn words(error: &EngineError) -> String {
     match error {
         EngineError::NotOurs(path) | EngineError::WouldChange { path, .. } => format!(

@@ -1,5 +1,5 @@
-//! Where logs go. Job files are passed on, and say where their logs are written: a log replaces nothing but an older log or what the command
-//! line allows, is written through no link, and never to a file that a job works on.
+//! Checks where logs go. Job files are passed around and name their log files, so a log replaces only an older log or
+//! what the command line allows, follows no link, and never overwrites a job's file.
 
 use crate::{consent, input};
 use fathom_dialects::fio::plan::state;
@@ -9,27 +9,26 @@ use std::io::{Error, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-/// What a log holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Operations that can be replayed.
     Operations,
-    /// Values over time, in numbers that commas separate.
+    /// Comma-separated values over time.
     Values,
-    /// Such values, compressed.
+    /// The same, compressed.
     Packed,
-    /// How far a job came.
+    /// The state of a job (`verify_state`).
     State,
-    /// Events of blktrace, which replace nothing unasked.
+    /// blktrace events; an existing file is never replaced unasked.
     Trace,
 }
 
-/// How every log of operations begins, fio's and ours.
+/// First bytes of every operation log, fio's and ours.
 const BEGINS: &[u8] = b"fio version ";
-/// So much tells whether something is a log.
+/// Bytes needed to recognise a log.
 const HEAD: u64 = 256;
 
-/// Whether the logs of operations may be written, which is found out before anything is done.
+/// Checks in advance whether the operation logs may be written.
 pub fn check(plan: &Plan) -> Result<(), Wrong> {
     let mut taken: Vec<PathBuf> = Vec::new();
     for job in &plan.jobs {
@@ -42,7 +41,7 @@ pub fn check(plan: &Plan) -> Result<(), Wrong> {
         if taken.contains(&path) {
             return refuse("another job writes its log there", "a log for each job");
         }
-        // Names first: asking the disk about a million files takes its time.
+        // Names first: resolving a million paths on disk is slow.
         let the_same = |file: &PathBuf| file.file_name() == path.file_name() && real(file) == path;
         if plan.jobs.iter().flat_map(|job| job.files.iter().flatten()).any(the_same) {
             return refuse("a job works on this file", another);
@@ -69,8 +68,8 @@ pub fn check(plan: &Plan) -> Result<(), Wrong> {
     plan.jobs.iter().try_for_each(|job| merged(plan, job, &mut taken))
 }
 
-/// Whether the traces of a job may be written in one: over nothing that nobody permits, and not where something else is written or read.
-/// A trace is a measurement that cannot be made again, so even a file that looks like one stays.
+/// Checks that a job's traces may be merged into one file: not over an existing file without permission, nor where
+/// anything else is read or written. A trace cannot be measured again, so even an existing trace is kept.
 fn merged(plan: &Plan, job: &fathom_dialects::fio::Job, taken: &mut Vec<PathBuf>) -> Result<(), Wrong> {
     const OPTION: &str = "merge_blktrace_file";
     let Some(merged) = &job.merged else { return Ok(()) };
@@ -107,7 +106,7 @@ fn merged(plan: &Plan, job: &fathom_dialects::fio::Job, taken: &mut Vec<PathBuf>
     Ok(())
 }
 
-/// Writes the traces of each job that merges them, before anything runs. Gives what could not be written.
+/// Writes the merged traces of each job before anything runs. Fails with what could not be written.
 pub fn write_merged(plan: &Plan) -> Result<(), String> {
     for merged in plan.jobs.iter().filter_map(|job| job.merged.as_ref()) {
         create(plan, &merged.path, Kind::Trace)
@@ -117,26 +116,26 @@ pub fn write_merged(plan: &Plan) -> Result<(), String> {
     Ok(())
 }
 
-/// A name without links and dots above it; a link that it names itself stays one.
+/// A path with its directory resolved; a link in the last component is kept.
 fn real(path: &Path) -> PathBuf {
     let whole = fathom_state::absolute(path);
     let (Some(above), Some(name)) = (whole.parent(), whole.file_name()) else { return whole };
     above.canonicalize().map_or_else(|_| whole.clone(), |above| above.join(name))
 }
 
-/// Whether it may be written because it is named for that.
+/// Whether the file may be replaced because it is named for that.
 fn may_replace(plan: &Plan, path: &Path) -> bool {
     !plan.general.read_only && is_named(plan, path)
 }
 
-/// Whether the command line or the environment names it as a file that may be written.
+/// Whether the command line or the environment allows writing this file.
 pub fn is_named(plan: &Plan, path: &Path) -> bool {
     let path = real(path);
     let on_the_line = || plan.general.allow_write.iter().any(|allowed| real(allowed) == path);
     on_the_line() || consent::is_in_the_environment(&path)
 }
 
-/// Whether what is there looks like a log; what is empty is no loss.
+/// Whether the existing file looks like a log; an empty one may be overwritten.
 fn is_log(file: &File, kind: Kind) -> std::io::Result<bool> {
     let mut head = Vec::new();
     file.take(HEAD).read_to_end(&mut head)?;
@@ -146,7 +145,7 @@ fn is_log(file: &File, kind: Kind) -> std::io::Result<bool> {
         Kind::Operations => head.starts_with(BEGINS),
         Kind::Trace => false,
         Kind::State => head.starts_with(state::BEGINS.as_bytes()),
-        // The two bytes that every zlib stream begins with.
+        // The first two bytes of a zlib stream.
         Kind::Packed => {
             matches!(head.as_slice(), [0x78, second, ..] if (0x7800 + u32::from(*second)).is_multiple_of(31))
         }
@@ -154,7 +153,7 @@ fn is_log(file: &File, kind: Kind) -> std::io::Result<bool> {
     })
 }
 
-/// Opens a log that is to be written anew. Its place is looked at once more: much may have happened since the start.
+/// Creates or truncates a log. Checks its path again, which may have changed since the start.
 pub fn create(plan: &Plan, path: &Path, kind: Kind) -> std::io::Result<File> {
     let mut file = File::options()
         .read(true)
@@ -185,7 +184,7 @@ pub fn create(plan: &Plan, path: &Path, kind: Kind) -> std::io::Result<File> {
     Ok(file)
 }
 
-/// Removes such a file, if it is one.
+/// Removes such a file if it is a log.
 pub fn remove(plan: &Plan, path: &Path, kind: Kind) -> std::io::Result<()> {
     match input::open(path) {
         Ok(file) if !plan.general.read_only && file.metadata()?.len() > 0 && is_log(&file, kind)? => {

@@ -1,5 +1,5 @@
-//! `ioscheduler`: the scheduler of the block devices below the files of jobs is turned before anything runs, and put back at the end,
-//! whatever ends it. fio turns it at the start of each job and leaves it.
+//! `ioscheduler`: sets the scheduler of the block devices below the jobs' files before anything runs, and restores it
+//! at the end in any case. fio sets it at the start of each job and does not restore it.
 
 use crate::commands::sweep::{guard, kernel};
 use crate::{console, state};
@@ -9,11 +9,10 @@ use std::path::{Path, PathBuf};
 
 const OPTION: &str = "ioscheduler";
 
-/// What was turned.
 pub struct Turned(Option<Turner<'static>>);
 
 impl Turned {
-    /// Puts back what was there before, and says so.
+    /// Restores the previous schedulers, and reports it.
     pub fn put_back(self) {
         if let Some(turner) = self.0 {
             guard::tell(&turner.put_back(), "");
@@ -21,10 +20,12 @@ impl Turned {
     }
 }
 
-/// Turns what the jobs ask for.
+/// Sets the schedulers that the jobs name.
 ///
 /// # Errors
-/// If there is no such scheduler, this user may not set it, or two jobs want two at one device; nothing is changed then.
+///
+/// There is no such scheduler, this user may not set it, or two jobs want different ones on one device; nothing is
+/// changed then.
 pub fn turn(plan: &Plan) -> Result<Turned, Wrong> {
     let mut wanted: Vec<(Place, String)> = Vec::new();
     let mut last = None;
@@ -60,7 +61,7 @@ pub fn turn(plan: &Plan) -> Result<Turned, Wrong> {
     Ok(Turned(Some(turned)))
 }
 
-/// Journal, locks, guardian, old values, and only then the first change. What is dropped with an error is put back.
+/// Journal, locks, guardian, old values, and only then the first change. An error drops the turner, which restores.
 fn take_over(directory: &Path, wanted: &[(Place, String)]) -> Result<Turner<'static>, KnobError> {
     let places: Vec<Place> = wanted.iter().map(|(place, _)| place.clone()).collect();
     let mut turner = Turner::begin(&kernel::LIVE, directory)?;
@@ -71,7 +72,7 @@ fn take_over(directory: &Path, wanted: &[(Place, String)]) -> Result<Turner<'sta
     Ok(turner)
 }
 
-/// The devices below the files of a job. Files without one are none of a scheduler's, as in fio.
+/// The devices below a job's files. Files without a device are skipped, as in fio.
 fn places(job: &Job) -> Result<Vec<Place>, Wrong> {
     let knob = Knob::named("scheduler").map_err(|e| job.settings.wrong(OPTION, e))?;
     let mut found: Vec<Place> = Vec::new();
@@ -89,7 +90,7 @@ fn places(job: &Job) -> Result<Vec<Place>, Wrong> {
     Ok(found)
 }
 
-/// The file, or the directory that it is going to be made in.
+/// The file, or the directory it will be created in.
 fn there(file: &Path) -> PathBuf {
     let file = fathom_state::absolute(file);
     file.ancestors().find(|path| path.exists()).unwrap_or(&file).to_path_buf()

@@ -1,4 +1,4 @@
-//! Where the output goes, and what is told while jobs run: which files are laid out, and on a terminal how far it is.
+//! Where the output goes, and the progress shown while jobs run: files being laid out, and on a terminal a status line.
 
 use crate::console;
 use crate::output::{self, Patient};
@@ -13,10 +13,9 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Intervals end this much before their time now and then.
+/// Intervals sometimes end this much early.
 const LITTLE: Duration = Duration::from_millis(100);
 
-/// Standard output, or the file of `--output`.
 pub struct Sink {
     file: Option<(Patient, PathBuf)>,
     name: String,
@@ -24,7 +23,7 @@ pub struct Sink {
 }
 
 impl Sink {
-    /// Opens it; a file that is there is written anew, as fio does.
+    /// Opens it, truncating an existing file as fio does.
     pub fn open(path: Option<&Path>) -> Result<Self, String> {
         let Some(path) = path else { return Ok(Self { file: None, name: String::new(), failed: None }) };
         let name = path.display().to_string();
@@ -32,7 +31,7 @@ impl Sink {
         Ok(Self { file: Some((file, path.to_owned())), name, failed: None })
     }
 
-    /// Writes a text; what goes wrong is told at the end.
+    /// Writes a text; an error is reported at the end.
     pub fn write(&mut self, text: &str) {
         match &mut self.file {
             None => console::out_raw(text),
@@ -44,7 +43,7 @@ impl Sink {
         }
     }
 
-    /// Whether everything was written, and stands where it should.
+    /// Fails if anything could not be written, or the file was moved.
     pub fn finish(&mut self) -> Result<(), String> {
         match (self.failed.take(), &self.file) {
             (Some(error), _) => Err(error),
@@ -56,33 +55,30 @@ impl Sink {
     }
 }
 
-/// Tells what happens while it happens.
+/// Prints progress.
 pub struct Live<'a> {
     plan: &'a Plan,
     sink: &'a mut Sink,
     phase: u32,
     next: u32,
-    /// A status line is wanted.
     status: bool,
-    /// It goes to standard output, which is no terminal: `--eta=always`.
+    /// It goes to a standard output that is not a terminal: `--eta=always`.
     piped: bool,
-    /// One stands there.
     shown: bool,
-    /// When it was last written, and when one was last left standing.
+    /// Last time it was written, and last time one was left on the screen.
     written: Option<Instant>,
     stood: Instant,
-    /// When what was done so far is to be printed again, if it is.
+    /// When the results so far are next printed, if requested at intervals.
     told_at: Option<Instant>,
-    /// Phases that are over, for whoever asks in the middle.
+    /// Finished phases, for reports in the middle of a run.
     over: Vec<fathom_record::Phase>,
-    /// When each phase began, milliseconds since 1970.
+    /// Start of each phase, Unix time in ms.
     began_ms: BTreeMap<u32, u64>,
     /// Warm-up of the phase, which logs do not count.
     ramp_ms: u64,
 }
 
 impl<'a> Live<'a> {
-    /// For the jobs of a plan.
     pub fn new(plan: &'a Plan, sink: &'a mut Sink) -> Self {
         let status = plan.general.eta.unwrap_or_else(|| std::io::stderr().is_terminal());
         let asked = plan.general.eta == Some(true) && formats(plan).contains(&Format::Normal);
@@ -104,12 +100,12 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// When each phase began, milliseconds since 1970.
+    /// Start of each phase, Unix time in ms.
     pub fn began_ms(self) -> BTreeMap<u32, u64> {
         self.began_ms
     }
 
-    /// Takes the status line away.
+    /// Erases the status line.
     pub fn leave(&mut self) {
         match (std::mem::take(&mut self.shown), self.piped) {
             (false, _) => {}
@@ -147,7 +143,7 @@ impl Listener for Live<'_> {
     fn interval(&mut self, interval: &Interval) {
         let general = &self.plan.general;
         let least = Duration::from_nanos(general.eta_interval_ns);
-        // What comes a little before its time belongs to it.
+        // An interval that ends slightly early still counts as complete.
         let early = |since: Instant| since.elapsed() + LITTLE < least;
         if !self.status || self.written.is_some_and(early) {
             return;
@@ -161,14 +157,14 @@ impl Listener for Live<'_> {
         }
         self.shown = !stays;
         if self.piped {
-            // As fio writes it: who reads a pipe wants no escape sequences.
+            // As fio writes it: a pipe's reader wants no escape sequences.
             console::out_raw(&format!("{line}{}", if stays { '\n' } else { '\r' }));
         } else {
             console::error_raw(&format!("\r\u{1b}[K{line}{}", if stays { "\n" } else { "" }));
         }
     }
 
-    /// SIGUSR1 asks, or `--status-interval`.
+    /// Whether SIGUSR1 or `--status-interval` requests a report.
     fn wants_state(&mut self) -> bool {
         let asked = fathom_engine::state_wanted();
         let every = self.plan.general.status_interval_ns.map(Duration::from_nanos);

@@ -1,4 +1,4 @@
-//! How far jobs came, in a file for each clone: what `verify_state_load` of a later run reads.
+//! State files, one per clone: how far each job got, for `verify_state_load` of a later run.
 
 use super::places::{self, Kind};
 use fathom_dialects::fio::plan::state::{self, Came};
@@ -7,7 +7,7 @@ use fathom_record::{Ending, OpKind, Run, Worker};
 use std::io::{Error, ErrorKind, Write as _};
 use std::path::Path;
 
-/// Writes them. Gives sentences about those that a job asked for and that could not be written; the others are written where they can be.
+/// Writes them. Returns a sentence for each requested one that failed; others are written if possible.
 pub fn write(plan: &Plan, run: &Run) -> Vec<String> {
     let mut failed = Vec::new();
     let mut clones = 0;
@@ -20,7 +20,7 @@ pub fn write(plan: &Plan, run: &Run) -> Vec<String> {
         for (path, text) in state::files(&plan.general, job, clones, came) {
             let written = match &text {
                 Some(text) => replace(plan, &path, text),
-                // What an earlier run left would be taken for this one's.
+                // A file left by an earlier run would be mistaken for this run's.
                 None => places::remove(plan, &path, Kind::State)
                     .and(Err(Error::other("which writes were made is not known"))),
             };
@@ -47,10 +47,10 @@ fn writer<'a>(job: &Job, clone: u32, run: &'a Run) -> Option<&'a Worker> {
     workers.iter().find(|worker| worker.index == place.worker + clone)
 }
 
-/// How far a worker came, if its writes are known to be the first ones of its order.
+/// How far a worker got, if its writes are known to be the first ones in its order.
 fn came(job: &Job, worker: &Worker) -> Option<Came> {
     let counted: u64 = worker.stats.iter().filter(|stat| stat.op == OpKind::Write).map(|stat| stat.ops).sum();
-    // Of the operations before it counted, the kinds are not known.
+    // The kinds of the operations before counting began are unknown.
     let only_writes = !job.rw.mixed && !job.backlog && job.stream.sync_every.is_none();
     let before = if only_writes || worker.ramp_ops == 0 { worker.ramp_ops } else { return None };
     let left_out = worker.passed.as_ref().is_some_and(|passed| passed.writes > 0);

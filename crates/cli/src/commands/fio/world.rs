@@ -1,4 +1,4 @@
-//! What the dialect must know of this machine: environment, files, sizes.
+//! What the dialect needs to know about this machine: environment, files, sizes.
 
 use crate::{consent, input};
 use fathom_dialects::fio::{Found, World};
@@ -7,7 +7,6 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
-/// This machine.
 pub fn world() -> World<'static> {
     World {
         variable: &variable,
@@ -29,10 +28,10 @@ fn variable(name: &str) -> Option<String> {
     std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
 }
 
-/// A job file is text that somebody wrote: what goes on for longer (/dev/zero, a disk) is none.
+/// Job files are hand-written text; anything longer (/dev/zero, a disk) is not one.
 const LARGEST_JOB_FILE: u64 = 16 << 20;
 
-/// A trace is read as a whole before the start; its operations take some three times as much memory as their lines.
+/// A trace is read entirely before the start; its operations take about three times the memory of its lines.
 const LARGEST_TRACE: u64 = 1 << 30;
 
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
@@ -49,7 +48,7 @@ pub(super) fn trace(path: &Path) -> Result<Vec<u8>, String> {
     })
 }
 
-/// What a file holds; nothing if it is larger.
+/// A file's content; none if it is larger than `most`.
 fn bounded(path: &Path, most: u64) -> Result<Option<Vec<u8>>, String> {
     let mut bytes = Vec::new();
     let all = if path == Path::new("-") {
@@ -71,17 +70,17 @@ pub(super) fn find(path: &Path) -> Option<Found> {
     Some(Found { bytes, device: true, bottomless: false })
 }
 
-/// The kernel tells the name of a device by its number.
+/// The kernel's name of a device number.
 fn device(major: u32, minor: u32) -> Option<PathBuf> {
     let told = std::fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/uevent")).ok()?;
     let name = told.lines().find_map(|line| line.strip_prefix("DEVNAME="))?;
     Some(Path::new("/dev").join(name))
 }
 
-/// More files than anybody works on at once: a directory that has so many was not meant.
+/// A directory with more files was not meant.
 const MOST_FILES: usize = 1 << 20;
 
-/// The regular files below a directory, by name; links are not followed.
+/// Regular files below a directory, sorted by name; links are not followed.
 pub(super) fn list(directory: &Path) -> Result<Vec<PathBuf>, String> {
     let mut found = Vec::new();
     let mut waiting = vec![directory.to_owned()];
@@ -110,7 +109,7 @@ fn memory_mib() -> u64 {
     total.and_then(|l| l.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0) / 1024
 }
 
-/// Another seed every time.
+/// A different seed every time.
 pub fn clock_seed() -> u64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     since.map_or(1, |d| d.as_nanos() as u64)

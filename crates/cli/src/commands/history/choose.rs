@@ -1,4 +1,4 @@
-//! Which workload is meant by a word, and which of its runs.
+//! Resolves a word to a workload, and selects its runs.
 
 use super::identity::{Group, Identities};
 use super::line::History;
@@ -6,10 +6,8 @@ use crate::exit::Usage;
 use fathom_record::store::{Past, PastRun};
 use std::path::Path;
 
-/// Workloads that an error lists.
 const MOST_LISTED: usize = 12;
 
-/// The workload that a word means.
 pub fn group<'g, 'p>(
     word: &str,
     groups: &'g [Group<'p>],
@@ -22,8 +20,8 @@ pub fn group<'g, 'p>(
             None => Usage("the store has no runs yet".into()),
         });
     }
-    // The first of these by which there is any, and whether it goes by the name of what was run: that means runs as it stands, if there are
-    // any, and not those that a sweep or a comparison made of it.
+    // The first rule that matches any workload wins. The flag says whether the rule goes by the name of what was run;
+    // that means plain runs, if there are any, rather than those made by a sweep or a comparison.
     type Rule<'r> = &'r dyn Fn(&Group<'_>) -> bool;
     let rules: [(bool, Rule<'_>); 6] = [
         (false, &|g| g.id() == word),
@@ -49,7 +47,7 @@ pub fn group<'g, 'p>(
     )))
 }
 
-/// The newest run of all, if it is a simulated one: "last" does not mean it.
+/// The newest run, if it is simulated: "last" does not mean it.
 pub fn newest_if_simulated<'p>(groups: &[Group<'_>], past: &'p Past) -> Option<&'p str> {
     let measured = groups.last().map_or("", Group::newest);
     past.newest_simulated.as_deref().filter(|id| *id > measured)
@@ -59,7 +57,7 @@ fn contains(name: &str, word: &str) -> bool {
     word.len() >= 3 && name.to_lowercase().contains(&word.to_lowercase())
 }
 
-/// Whether a run came from a file: imported from it, or a workload of that name on its command line.
+/// Whether a run came from a file: imported from it, or naming it as a workload on the command line.
 fn is_of_file(run: &PastRun, word: &str) -> bool {
     let same = |other: &str| {
         let (a, b) = (Path::new(word), Path::new(other));
@@ -83,7 +81,7 @@ fn ambiguous(word: &str, several: &[&Group<'_>]) -> Usage {
     Usage(format!("{word:?} may be {} workloads; type the id of one:{lines}{rest}", several.len()))
 }
 
-/// The runs that are looked at, and how many have no time where one is asked for.
+/// The selected runs, and how many lack a time if one is required.
 pub fn runs<'p>(all: Vec<&'p PastRun>, options: &History) -> Result<(Vec<&'p PastRun>, usize), Usage> {
     let mut runs = all;
     if let Some(label) = &options.label {
@@ -106,13 +104,13 @@ pub fn runs<'p>(all: Vec<&'p PastRun>, options: &History) -> Result<(Vec<&'p Pas
     Ok((runs, without_time))
 }
 
-/// A day, a day and a time of this machine's zone, or a time with its offset.
+/// Parses a date, a local date and time, or a time with an offset.
 fn moment(text: &str) -> Result<jiff::Timestamp, Usage> {
     let here = jiff::tz::TimeZone::system();
     let of_civil = |at: jiff::civil::DateTime| at.to_zoned(here.clone()).ok().map(|z| z.timestamp());
     let day = || text.parse::<jiff::civil::Date>().ok().and_then(|d| of_civil(d.at(0, 0, 0, 0)));
     let time = || text.parse::<jiff::civil::DateTime>().ok().and_then(of_civil);
-    // What has an offset, then what has a time, then a day: the parsers take the longer ones, too, and drop the rest.
+    // Offset first, then time, then date: the parsers accept longer texts and drop the rest.
     let exact = text.parse::<jiff::Timestamp>().ok();
     exact.or_else(|| if text.contains([':', 'T', 't']) { time() } else { day() }).ok_or_else(|| {
         Usage(format!(

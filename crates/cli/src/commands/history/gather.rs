@@ -1,4 +1,4 @@
-//! The past of one workload out of the store: the figures of its runs, and what changed in their environments.
+//! Loads the past of one workload: the figures of its runs, and changes of their environments.
 
 use super::identity::Group;
 use super::{choose, line::History};
@@ -8,10 +8,9 @@ use fathom_record::{Run, Store};
 use fathom_report::compared::{Metric, RunTold};
 use fathom_report::history::{Course, Found, Given, Input, Latest, Listed, choose as chosen, value};
 
-/// Runs whose figures are in memory together.
+/// Runs whose figures are held in memory at once.
 const AT_ONCE: usize = 512;
 
-/// All of it.
 pub fn past_of(store: &Store, group: &Group<'_>, options: &History) -> anyhow::Result<Input> {
     let (counted, left_out) = group.parted();
     let (runs, without_time) = choose::runs(counted, options)?;
@@ -26,7 +25,6 @@ pub fn past_of(store: &Store, group: &Group<'_>, options: &History) -> anyhow::R
     })
 }
 
-/// A run as it is told.
 pub fn told(run: &PastRun) -> RunTold {
     let source = run.source.as_ref();
     RunTold {
@@ -45,7 +43,7 @@ fn events(store: &Store, runs: &[&PastRun]) -> anyhow::Result<Vec<fathom_report:
     Ok(course.events())
 }
 
-/// Facts of a run that do not stand in its environment.
+/// Facts of a run that are not in its environment.
 fn beside(run: &PastRun) -> Vec<(&'static str, String)> {
     let mut all = vec![("label", run.label.to_string())];
     match &run.source {
@@ -62,7 +60,7 @@ fn beside(run: &PastRun) -> Vec<(&'static str, String)> {
     all
 }
 
-/// The command line without the program's own place and the files it writes, which are new every time.
+/// The command line without the program's path and the output files, which differ every time.
 fn without_outputs(argv: &[String]) -> String {
     let mut words = Vec::new();
     let mut rest = argv.iter().skip(1);
@@ -82,7 +80,8 @@ fn series(
     metrics: &[Metric],
     cell: Option<&str>,
 ) -> anyhow::Result<Vec<Given>> {
-    // Without a choice cells are quoted by rates, times or what another program printed, and by no latency unless there is nothing else.
+    // By default cells are represented by rates, times or figures of other programs; latencies only if there is nothing
+    // else.
     let latencies =
         metrics.iter().any(|m| !matches!(m, Metric::Throughput | Metric::Operations | Metric::Time));
     let mut all: Vec<Given> = Vec::new();
@@ -90,7 +89,7 @@ fn series(
     for runs in runs.chunks(AT_ONCE) {
         let ids: Vec<&str> = runs.iter().map(|r| r.id.as_str()).collect();
         for (id, of_run) in ids.iter().zip(store.figures_of(&ids, latencies)?) {
-            // A run is loaded only where a percentile of several repetitions needs its histograms.
+            // The full run is loaded only if a percentile over several repetitions needs its histograms.
             let mut whole: Option<Run> = None;
             let mut hint = 0;
             for series in chosen(&of_run, metrics) {
@@ -113,9 +112,9 @@ fn series(
     Ok(all)
 }
 
-/// Enters a run's value. The search begins where the last one ended: runs have their figures in the same order.
+/// Enters a run's value. The search starts where the last one ended, since runs have their figures in the same order.
 fn enter(all: &mut Vec<Given>, hint: &mut usize, series: &Series, run: usize, found: Found) {
-    // A figure that one run has twice is two figures: the second goes with the second of the others.
+    // A figure that occurs twice in a run is two figures; the second is matched with the second of other runs.
     let free = |g: &Given| g.is_of(series) && g.values.last().is_none_or(|v| v.0 != run);
     let from = (*hint).min(all.len());
     let places = (from..all.len()).chain(0..from);
@@ -131,7 +130,7 @@ fn enter(all: &mut Vec<Given>, hint: &mut usize, series: &Series, run: usize, fo
     }
 }
 
-/// The lines of the list, with the figures of the latest runs, read as they are asked for.
+/// The lines of the list with the latest figures, read lazily.
 pub fn listed<'s>(
     store: &'s Store,
     groups: &'s [Group<'_>],
@@ -160,7 +159,7 @@ fn listed_together(store: &Store, groups: &[Group<'_>]) -> anyhow::Result<Vec<Li
     Ok(lines.collect())
 }
 
-/// The first figure of a run, of a survey the one that databases wait for: its first is of memory.
+/// The first figure of a run; for a survey, the one databases wait for, since its first is of memory.
 fn latest(figures: &[Series], by: &str) -> Option<Latest> {
     const OF_A_SURVEY: &str = "write and fsync";
     let quoted = chosen(figures, &[]);

@@ -1,7 +1,7 @@
-//! What makes two runs runs of the same workload: what they were asked to do, and where. Measured runs are told apart by their language, their
-//! executed workload without seed, name and notes, host, mount point and the settings of a sweep or a comparison; surveys by directory and
-//! length instead of the workload; imported ones by program and command line, or where none is told by program and file. Directories of
-//! files are no part of the workload: a CI has a new one every night.
+//! Decides whether two runs belong to the same workload: the same request at the same place. Measured runs are
+//! identified by language, executed workload (without seed, name and notes), host, mount point and the settings of a
+//! sweep or comparison; surveys by directory and length instead of the workload; imported runs by program and command
+//! line, or else by program and file. Directories of files do not count: a CI uses a new one every night.
 
 use fathom_record::same_work::{base, without_names};
 use fathom_record::store::{Made, Past, PastRun, hash_of_text, name_of_hash};
@@ -9,49 +9,48 @@ use fathom_report::history::Workload;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Programs whose outputs tell the workload by themselves, in the cells; of others that tell no command line the text is what they have
-/// in common.
+/// Programs whose output identifies the workload by its cells; for others without a command line, the text is what runs
+/// have in common.
 const TELL_THEIR_CELLS: [&str; 4] = ["iozone", "sysbench", "filebench", "fio"];
 
-/// The runs of one workload.
 #[derive(Debug)]
 pub struct Group<'p> {
-    /// Hash of what makes it one.
     identity: u128,
-    /// The name at the head of its newest run's workload.
+    /// The `name` in its newest run's workload.
     model_name: Option<&'p str>,
-    /// Its runs, in the order they were made.
+    /// In the order they were made.
     pub runs: Vec<&'p PastRun>,
 }
 
 impl<'p> Group<'p> {
-    /// Short name of what was asked for and where.
+    /// A short hash of the request and its place.
     pub fn id(&self) -> String {
         name_of_hash(self.identity)
     }
 
-    /// What a person calls it.
+    /// The name shown to users.
     pub fn name(&self) -> String {
         self.runs.last().map(|newest| name(newest, self.model_name)).unwrap_or_default()
     }
 
-    /// Which workload it is. Made when it is asked for: a store may have very many.
+    /// Computed on demand: a store may have very many.
     pub fn workload(&self) -> Workload {
         let (by, place) = self.runs.last().map(|newest| (by(newest), place(newest))).unwrap_or_default();
         Workload { id: self.id(), name: self.name(), by, place }
     }
 
-    /// Its newest run: that with the largest id, which of imported ones need not be the last.
+    /// The run with the largest id; with imported runs it need not be the last.
     pub fn newest(&self) -> &'p str {
         self.runs.iter().map(|r| r.id.as_str()).max().unwrap_or_default()
     }
 
-    /// Whether its runs were made under settings of a sweep or a comparison, or with `--cold`: all of them were, or none.
+    /// Whether its runs were made by a sweep or a comparison, or with `--cold`: either all or none were.
     pub fn is_special(&self) -> bool {
         self.runs.iter().any(|r| r.made.cold.is_some() || !settings(r).is_empty())
     }
 
-    /// Its runs that count, and of the others how many ended how, or were warm-up or noise of a comparison.
+    /// The runs that count, and counts of the others by how they ended or whether they were warm-up or noise of a
+    /// comparison.
     pub fn parted(&self) -> (Vec<&PastRun>, Vec<(String, usize)>) {
         let mut left_out: Vec<(String, usize)> = Vec::new();
         let mut counted = Vec::new();
@@ -73,26 +72,26 @@ impl<'p> Group<'p> {
     }
 }
 
-/// Which runs are of one workload, and what the workloads are called. Of their texts nothing is kept.
+/// Groups runs into workloads and names them. Does not keep the texts of the workloads.
 #[derive(Debug, Default)]
 pub struct Identities {
-    /// Of each run the number of its workload.
+    /// Workload number of each run.
     of_runs: Vec<u32>,
-    /// Hashes of what makes each workload one.
+    /// Identity of each workload.
     hashes: Vec<u128>,
-    /// The names at the heads of the texts, by their numbers, ascending.
+    /// `name`s of workload texts by text number, ascending.
     names: Vec<(i64, Box<str>)>,
 }
 
 impl Identities {
-    /// Of all runs; `each_workload` shows the text of every workload, in the order of their numbers.
+    /// Groups all runs; `each_workload` yields every workload text in the order of their numbers.
     pub fn of<E>(
         past: &Past,
         each_workload: impl FnOnce(&mut dyn FnMut(i64, &str)) -> Result<(), E>,
     ) -> Result<Self, E> {
         let mut all = Self { of_runs: vec![0; past.runs.len()], ..Self::default() };
         let mut numbers: HashMap<u128, u32> = HashMap::new();
-        // By text, and of these by how they were made: each text is read once, and each of these is told once.
+        // Sorted by text, then by how they were made, so that each text is read once and each combination hashed once.
         let mut order: Vec<u32> = (0..past.runs.len() as u32).collect();
         let key = |i: &u32| {
             let run = &past.runs[*i as usize];
@@ -123,7 +122,7 @@ impl Identities {
             }
         };
         each_workload(&mut |workload, text| {
-            // A text that is not there is taken for an empty one.
+            // A missing text counts as empty.
             enter(&mut all, workload - 1, "");
             enter(&mut all, workload, text);
         })?;
@@ -131,13 +130,13 @@ impl Identities {
         Ok(all)
     }
 
-    /// The name at the head of a run's workload.
+    /// The `name` in a run's workload.
     pub fn model_name(&self, run: &PastRun) -> Option<&str> {
         let at = self.names.binary_search_by_key(&run.workload, |n| n.0).ok()?;
         Some(&self.names[at].1)
     }
 
-    /// All workloads of a store, in the order of their newest runs.
+    /// All workloads of a store, ordered by their newest run.
     pub fn groups<'p>(&'p self, past: &'p Past) -> Vec<Group<'p>> {
         let mut sizes = vec![0; self.hashes.len()];
         self.of_runs.iter().for_each(|number| sizes[*number as usize] += 1);
@@ -156,7 +155,8 @@ impl Identities {
     }
 }
 
-/// Ids are in the order of measuring. Imported runs were imported in any order, and if all their texts tell a time, it is that.
+/// Ids follow the order of measuring. Imported runs arrive in any order, so they are sorted by time if all of them have
+/// one.
 fn in_order_of_time(runs: &mut [&PastRun]) {
     if runs.iter().all(|r| r.source.is_none()) {
         return;
@@ -193,19 +193,20 @@ fn identity(run: &PastRun, model: &str) -> String {
     parts.join("\n\0")
 }
 
-/// What a survey was asked for: where, and how long. What it executed follows from that, and from what the place was like on the day.
+/// What a survey was asked for: directory and length. What it executed follows from that and from the state of the
+/// place.
 fn survey(run: &PastRun) -> Option<Vec<String>> {
     const ASKED: [&str; 3] = ["--quick", "--thorough", "--dense"];
     let asked = run.argv.iter().filter(|word| ASKED.contains(&word.as_str())).cloned();
     (run.made.dialect == "survey").then(|| [run.made.directory.clone()].into_iter().chain(asked).collect())
 }
 
-/// The language, or the program without its release.
+/// The language, or the program without its version.
 fn by(run: &PastRun) -> String {
     run.made.dialect.clone()
 }
 
-/// What a person calls it.
+/// The name shown to users.
 fn name(run: &PastRun, model_name: Option<&str>) -> String {
     if let Some(source) = &run.source {
         let file = base(&source.file);
@@ -223,16 +224,16 @@ fn name(run: &PastRun, model_name: Option<&str>) -> String {
     model_name.unwrap_or(&run.label).to_owned()
 }
 
-/// The name at the head of a workload.
+/// The `name` in a workload text.
 fn workload_name(model: &str) -> Option<String> {
     let head = model.lines().take_while(|l| !l.starts_with('['));
     let quoted = head.filter_map(|l| l.strip_prefix("name = \"")).next()?;
     quoted.strip_suffix('"').filter(|n| !n.is_empty()).map(str::to_owned)
 }
 
-/// The settings that a sweep or a comparison made it under. What was executed and where is told by the workload and the mount point: the
-/// names under which they were typed are new with every build that a CI compares. Where two directories are what was compared, the runs in
-/// them are two histories, by the last parts of their names if these differ.
+/// The settings of a sweep or a comparison. Workload and mount point already identify what was executed and where; the
+/// typed names change with every build that a CI compares. If two directories were compared, their runs are two
+/// histories, told apart by the last path components if these differ.
 fn settings(run: &PastRun) -> Vec<String> {
     let parsed: Option<serde_json::Map<String, serde_json::Value>> =
         run.made.settings.as_ref().and_then(|s| serde_json::from_str(s).ok());
@@ -248,7 +249,7 @@ fn settings(run: &PastRun) -> Vec<String> {
     all.map(|(k, v)| format!("{k}={}", value(&k, &v))).collect()
 }
 
-/// The directories of a comparison that was made of two.
+/// The directories of a comparison of two directories.
 fn compared_directories(run: &PastRun) -> Option<[String; 2]> {
     let sides: [String; 2] = serde_json::from_str(run.made.sides.as_ref()?).ok()?;
     sides.iter().all(|s| s.starts_with("in=")).then(|| sides.map(|s| s["in=".len()..].to_owned()))
@@ -347,12 +348,12 @@ mod tests {
         runs.push(as_made("a5", 1, Made { mount_point: Some("/other".into()), ..made() }));
         runs.push(as_made("a6", 1, Made { settings: Some("{\"scheduler\":\"bfq\"}".into()), ..made() }));
         runs.push(as_made("a7", 2, Made { host: Some("db2".into()), ..made() }));
-        // How a comparison named its sides is no setting.
+        // The names a comparison gives its sides are not settings.
         runs.push(as_made("a8", 1, Made { settings: Some("{}".into()), ..made() }));
         let settings = Some("{\"workload\":\"/b1/w.toml\",\"in\":\"/b1\"}".into());
         runs.push(as_made("a9", 2, Made { settings, ..made() }));
         runs.push(as_made("b1", 1, Made { cold: Some("files".into()), ..made() }));
-        // Where directories were compared, they are.
+        // If directories were compared, they count as settings.
         for (id, dir) in [("c1", "/mnt/a"), ("c2", "/mnt/b"), ("c3", "/other/a")] {
             let settings = Some(format!("{{\"in\":\"{dir}\"}}"));
             let sides = Some("[\"in=/mnt/a\",\"in=/mnt/b\"]".into());
@@ -484,7 +485,7 @@ mod tests {
         );
     }
 
-    /// A log of long ago that was imported after another's newer one is the newest run.
+    /// An old log imported after a newer one makes the newest run.
     #[test]
     fn the_newest_run_is_the_one_imported_last() {
         let past = Past {

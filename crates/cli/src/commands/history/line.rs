@@ -1,4 +1,4 @@
-//! The command line of `fathom history`: which workload, which of its runs, which figures, how changes are searched, what is written.
+//! Command line of `fathom history`: the workload, its runs, the figures, the search for changes, and the outputs.
 
 use clap::Args;
 use std::path::PathBuf;

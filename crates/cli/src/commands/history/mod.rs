@@ -1,6 +1,6 @@
-//! `fathom history`: a workload's figures through its runs, and what changed where they changed. `line` holds the options, `identity` says which
-//! runs are of one workload, `choose` which of them are meant, `gather` takes their figures and environments out of the store, and
-//! `fathom_report::history` judges and draws them; here is the way between these and the exit code.
+//! `fathom history`: a workload's figures over its runs, and what changed where they changed. `line` holds the options,
+//! `identity` groups runs by workload, `choose` selects, `gather` loads figures and environments from the store, and
+//! `fathom_report::history` judges and draws. This file connects them and sets the exit code.
 
 mod choose;
 mod gather;
@@ -74,7 +74,7 @@ pub fn run(options: &History, common: &Common) -> anyhow::Result<ExitCode> {
     }))
 }
 
-/// Prints the list; of its JSON each workload as it is read, of its text, whose columns are as wide as the widest, all lines at the end.
+/// Prints the list. JSON is streamed; text waits for the end because column widths depend on all lines.
 fn list(options: &History, all: impl Iterator<Item = anyhow::Result<history::Listed>>) -> anyhow::Result<()> {
     let mut out = console::Lines::default();
     if options.json {
@@ -105,7 +105,7 @@ fn asked(options: &History) -> Result<Asked, Usage> {
     search.min_segment = options.min_segment;
     if let Some(permutations) = options.permutations {
         search.permutations = permutations;
-        // Who names a number wants that number, whatever it costs.
+        // An explicit number is honoured, whatever it costs.
         search.most_permuted = usize::MAX;
         if search.fewest_points().is_none() {
             return Err(Usage(format!(
@@ -119,13 +119,11 @@ fn asked(options: &History) -> Result<Asked, Usage> {
     Ok(Asked { search, threshold: share("--threshold", &options.threshold)?, overview: options.pelt })
 }
 
-/// What is written.
 #[derive(Clone, Copy)]
 enum Form {
     Html,
     Markdown,
     Svg,
-    /// A directory of pictures.
     Pictures,
     Csv,
 }

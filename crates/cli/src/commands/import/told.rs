@@ -1,4 +1,4 @@
-//! What an import says of its files when the runs are in the store. It may be long: it waits in a file without a name.
+//! The import's report, printed when the runs are stored. It may be long, so it spills to an unnamed file.
 
 use super::kind;
 use crate::console;
@@ -7,32 +7,29 @@ use fathom_dialects::import::{Found, Kind};
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _, Write as _};
 use tempfile::SpooledTempFile;
 
-/// What is kept in memory of it.
+/// Bytes kept in memory.
 const IN_MEMORY: usize = 1 << 20;
-/// Bytes that are written at once.
 const AT_ONCE: usize = 64 << 10;
-/// Lines of a file that look like figures and were not understood are named up to here; the others are counted.
+/// Lines per file that are listed as not understood; the rest is counted.
 const MOST_NOT_UNDERSTOOD: u64 = 100;
 
-/// What is told, file by file.
 pub struct Told {
     lines: SpooledTempFile,
-    /// Every line is told.
+    /// Report every line.
     verbose: bool,
     files: Vec<OfFile>,
 }
 
-/// What is told of a file.
 struct OfFile {
     name: String,
-    /// Its bytes of the lines.
+    /// Bytes of its report.
     bytes: u64,
     runs: usize,
     prose: u64,
-    /// Lines that look like figures and were not understood; the number of the last one.
+    /// Lines that look like figures but were not understood; number of the last one.
     not_understood: u64,
     last_not_understood: u64,
-    /// First and last line, where they are asked for.
+    /// First and last line of each range, if requested.
     prose_lines: Vec<(u64, u64)>,
 }
 
@@ -41,7 +38,7 @@ impl Told {
         Self { lines: SpooledTempFile::new(IN_MEMORY), verbose, files: Vec::new() }
     }
 
-    /// What follows is of this file.
+    /// Starts the report of a file.
     pub fn begin(&mut self, name: &str) {
         self.files.push(OfFile {
             name: name.into(),
@@ -54,7 +51,7 @@ impl Told {
         });
     }
 
-    /// The file was read to its end.
+    /// Ends the report of a file.
     pub fn end(&self) {
         let Some(of) = self.files.last() else { return };
         let more = of.not_understood.saturating_sub(MOST_NOT_UNDERSTOOD);
@@ -66,7 +63,7 @@ impl Told {
         }
     }
 
-    /// Warns of a line and says how it is with it, unless so many were named before.
+    /// Warns about a line and explains, unless the limit is reached.
     pub fn not_understood(&mut self, line: u64, how: &str, words: &str) {
         let Some(of) = self.files.last_mut() else { return };
         of.not_understood += 1;
@@ -108,7 +105,7 @@ impl Told {
         }
     }
 
-    /// Says all of it; whether there was something in every file.
+    /// Prints the report; returns whether every file had a result.
     pub fn out(mut self, options: &Import) -> std::io::Result<bool> {
         self.lines.rewind()?;
         let mut lines = BufReader::new(self.lines);
@@ -145,9 +142,9 @@ fn nothing(name: &str, options: &Import) -> String {
     format!("{name} holds no output{only} that is known; known are those of {}", known.join(", "))
 }
 
-/// Why a file can hold no output at all; `None` also for what was read from stdin.
+/// Why a file cannot hold any output; `None` also for stdin.
 fn broken(name: &str) -> Option<String> {
-    /// JSON beyond this is not looked through again.
+    /// Larger JSON is not parsed again.
     const MOST: u64 = 64 << 20;
     let about = std::fs::metadata(name).ok().filter(|about| about.is_file() && name != "-")?;
     if about.len() == 0 {

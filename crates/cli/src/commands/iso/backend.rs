@@ -1,6 +1,6 @@
-//! What an image is read through: a call for each read (pread, preadv), or a ring of io_uring that takes several reads at once. Which one is
-//! what the options say and nothing else: a ring that cannot be had is an error. The ring is crate engine's, what reads the image
-//! crate isofs's; here they meet.
+//! How an image is read: one call per read (pread, preadv), or an io_uring ring that takes several reads at once. The
+//! options alone decide: a ring that cannot be set up is an error. Crate engine has the ring, crate isofs the reader;
+//! they meet here.
 
 use crate::exit::Usage;
 use clap::ValueEnum;
@@ -11,7 +11,7 @@ use serde_json::json;
 use std::io;
 use std::os::fd::AsFd as _;
 
-/// The longest read of a mount that leaves caching to the kernel.
+/// Longest read of a mount that leaves caching to the kernel.
 const MOUNT_READ: u32 = 1 << 20;
 
 /// `--backend`.
@@ -26,7 +26,7 @@ pub enum Backend {
 }
 
 impl Backend {
-    /// The word for it on the command line and in JSON.
+    /// Name on the command line and in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Pread => "pread",
@@ -34,8 +34,8 @@ impl Backend {
         }
     }
 
-    /// A policy as it goes through this: with a ring no more is with the device than today's rules would have there. The older policies
-    /// set no limit of their own, since the threads that read did.
+    /// Adapts a policy to the back-end: with a ring, the queue depth is limited to that of the modern policy. Older
+    /// policies set no limit, since their reading threads did.
     pub fn held(self, policy: Policy, medium: Medium) -> Policy {
         match self {
             Self::Pread => policy,
@@ -43,7 +43,6 @@ impl Backend {
         }
     }
 
-    /// Reads a file this way.
     pub fn of(self, file: FileSource, policy: &Policy) -> Result<ImageFile, Usage> {
         if self == Self::Pread {
             return Ok(ImageFile::Pread(file));
@@ -60,16 +59,14 @@ impl Backend {
     }
 }
 
-/// The file of an image, with what it is read through.
+/// An image file and its back-end.
 #[derive(Debug)]
 pub enum ImageFile {
-    /// Call by call.
     Pread(FileSource),
-    /// By a ring over the same file.
+    /// A ring over the same file.
     Ring {
-        /// For its size, and what it wants of reads.
+        /// For the size and alignment.
         file: FileSource,
-        /// The ring.
         ring: Box<ReadRing>,
     },
 }
@@ -81,7 +78,7 @@ impl ImageFile {
         }
     }
 
-    /// Which one it is, and what the ring did so far.
+    /// The back-end and its counters, as JSON.
     pub fn told(&self) -> serde_json::Value {
         let (backend, ring) = match self {
             Self::Pread(_) => (Backend::Pread, serde_json::Value::Null),
@@ -164,7 +161,7 @@ fn bytes_of(parts: &[Vec<u8>]) -> usize {
     parts.iter().map(Vec::len).sum()
 }
 
-/// Copies bytes to their place, `at` bytes from the start of buffers that follow one another.
+/// Copies bytes to offset `at` of a sequence of buffers.
 fn scatter(parts: &mut [Vec<u8>], mut at: usize, mut bytes: &[u8]) {
     for part in parts {
         if bytes.is_empty() {

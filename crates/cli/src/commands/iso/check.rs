@@ -1,4 +1,4 @@
-//! `fathom iso check`: everything that is wrong with an image, a line each with block and byte.
+//! `fathom iso check`: lists every defect of an image with block and byte.
 
 use super::open;
 use super::options::Check;

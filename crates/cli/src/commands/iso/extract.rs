@@ -1,6 +1,7 @@
-//! `fathom iso extract`: the tree of an image as files. Only into a directory that it makes itself, and links last: so nothing in the image can
-//! make it write anywhere else. All of it is reached from that directory's descriptor, so nobody who exchanges names meanwhile can either. What
-//! cannot be read, and what the file system it goes to does not take, is told and left out; the rest is kept.
+//! `fathom iso extract`: unpacks the tree of an image. Only into a directory that it creates, and symbolic links last,
+//! so that nothing in the image can make it write elsewhere. All paths are resolved from that directory's descriptor,
+//! so renames by other users cannot either. What cannot be read, or what the target file system rejects, is reported
+//! and skipped.
 
 use super::backend::ImageFile;
 use super::options::Extract;
@@ -32,19 +33,20 @@ const DIRECTORY: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags
 const NEW_FILE: OFlags =
     OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// What was done, and what waits for the end.
+/// State of an extraction: what was done and what must wait for the end.
 struct Unpacking<'a> {
     reader: &'a Reader<ImageFile>,
-    /// Whether contents go through the reader's cache: every byte is wanted once, so only for those who ask how that goes.
+    /// Whether data goes through the reader's cache. Every byte is needed once, so only if cache counters were
+    /// requested.
     cached: bool,
-    /// For messages: nothing is reached by it.
+    /// For messages only.
     into: &'a Path,
     root: OwnedFd,
-    /// The directory that was unpacked into last, by its path in the image: the next file is mostly in the same one.
+    /// The last directory used, by its path in the image: the next file is usually in the same one.
     last: Option<(Vec<u8>, Rc<OwnedFd>)>,
     links: Vec<(Vec<u8>, Vec<u8>)>,
     directories: Vec<(Vec<u8>, Node)>,
-    /// The first path of each inode, with what it shows: further ones of the same file become hard links.
+    /// First path of each inode, with its node; later ones become hard links.
     first: HashMap<u64, (Vec<u8>, Node)>,
     piece: Vec<u8>,
     left_out: u64,
@@ -99,9 +101,9 @@ pub fn run(options: &Extract) -> anyhow::Result<ExitCode> {
     Ok(code)
 }
 
-/// Makes the directory that is unpacked into, and opens it. Whoever may rename it can put something else in its place between the two.
+/// Creates and opens the target directory. A user who may rename it can replace it between the two steps.
 fn make_root(into: &Path) -> anyhow::Result<OwnedFd> {
-    // The name alone, below an open directory: a link is followed where a slash comes after it.
+    // Only the last component, relative to an open directory: a trailing slash would follow a link.
     let make = || {
         let name = into.file_name().ok_or(Errno::EXIST)?;
         let above = into.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -121,7 +123,7 @@ fn make_root(into: &Path) -> anyhow::Result<OwnedFd> {
     open().with_context(|| into.display().to_string())
 }
 
-/// Whether a directory is empty and its owner is who makes files in it.
+/// Whether a directory is empty and owned by the user whose files are created in it.
 fn is_new(directory: &OwnedFd) -> io::Result<bool> {
     for entry in Dir::read_from(directory)? {
         let entry = entry?;
@@ -133,7 +135,7 @@ fn is_new(directory: &OwnedFd) -> io::Result<bool> {
     if owner == rustix::process::geteuid().as_raw() {
         return Ok(true);
     }
-    // File systems that know no owners (vfat) or not ours (NFS, for root): there a file gets the same one.
+    // File systems without owners (vfat) or with other ones (NFS, for root): a file gets the same owner there.
     let file = rustix::fs::openat(directory, "probe", NEW_FILE, Mode::RUSR | Mode::WUSR)?;
     rustix::fs::unlinkat(directory, "probe", AtFlags::empty())?;
     Ok(rustix::fs::fstat(&file)?.st_uid == owner)
@@ -145,7 +147,7 @@ impl Unpacking<'_> {
         self.left_out += 1;
     }
 
-    /// What becomes of an error of the disk: one that is about this path alone leaves it out, any other ends the unpacking.
+    /// Handles an error of the target: one about this path alone skips it, any other ends the extraction.
     fn refused(&mut self, path: &[u8], error: io::Error) -> anyhow::Result<()> {
         if is_of_path(&error) {
             self.leave_out(path, &error.to_string());
@@ -154,14 +156,14 @@ impl Unpacking<'_> {
         Err(error).with_context(|| self.place(path).display().to_string())
     }
 
-    /// Where a path of the image is unpacked, for messages.
+    /// Target path of an image path, for messages.
     fn place(&self, path: &[u8]) -> PathBuf {
         if path.is_empty() { self.into.into() } else { self.into.join(OsStr::from_bytes(path)) }
     }
 
-    /// The open directory that a path of the image is unpacked into, and its name there.
+    /// The open target directory of an image path, and the last component.
     fn above<'p>(&mut self, path: &'p [u8]) -> Result<(Rc<OwnedFd>, &'p OsStr), Errno> {
-        // What is deeper could be made from here, but nobody could reach it by its path.
+        // Deeper paths could be created from here, but not be opened by path.
         if self.place(path).as_os_str().len() >= libc::PATH_MAX as usize {
             return Err(Errno::NAMETOOLONG);
         }
@@ -178,7 +180,7 @@ impl Unpacking<'_> {
         Ok((open, name))
     }
 
-    /// Opens a directory that was unpacked.
+    /// Opens an extracted directory.
     fn directory(&self, path: &[u8]) -> Result<OwnedFd, Errno> {
         if path.is_empty() {
             return rustix::io::fcntl_dupfd_cloexec(&self.root, 0);
@@ -207,7 +209,7 @@ impl Unpacking<'_> {
         Ok(rustix::fs::linkat(first_above, first_name, above, name, AtFlags::empty())?)
     }
 
-    /// Takes a file away again: half of it under its name would be taken for all of it.
+    /// Removes a file again: half of it would be mistaken for the whole.
     fn discard(&mut self, file: File, path: &[u8]) -> anyhow::Result<()> {
         drop(file);
         let removed =
@@ -215,7 +217,7 @@ impl Unpacking<'_> {
         removed.map_err(io::Error::from).with_context(|| self.place(path).display().to_string())
     }
 
-    /// Unpacks one entry; whether what is in it, if it is a directory, has a place.
+    /// Extracts one entry; returns whether a directory's content can follow.
     fn take(&mut self, path: &[u8], node: &Node) -> anyhow::Result<bool> {
         match node.kind() {
             Kind::Directory => match self.make_directory(path) {
@@ -239,8 +241,8 @@ impl Unpacking<'_> {
     }
 
     fn file(&mut self, path: &[u8], node: &Node) -> anyhow::Result<()> {
-        // Inode numbers are what an image makes of them: files of one number can be two. What cannot be linked (too often, or on a file
-        // system without hard links) is copied, which also says what else is wrong.
+        // Inode numbers come from the image, so files with the same number may differ. What cannot be linked (link
+        // limit, no hard links) is copied, which also reports other errors.
         let first = self.first.get(&node.inode()).filter(|(_, first)| first.is_same_file(node));
         let first = first.map(|(first, _)| first.clone());
         if first.is_some_and(|first| self.make_hard_link(&first, path).is_ok()) {
@@ -275,7 +277,7 @@ impl Unpacking<'_> {
         let content = self.cached.then(|| self.reader.open(node));
         let mut offset = 0;
         loop {
-            // The end need not be found by a read that gives nothing.
+            // No read of zero bytes is needed to detect the end.
             if offset > 0 && offset >= node.size() {
                 return Ok(None);
             }
@@ -294,14 +296,15 @@ impl Unpacking<'_> {
         }
     }
 
-    /// Whether the name given still leads to the directory that was made.
+    /// Whether the given name still leads to the directory that was created.
     fn is_in_place(&self) -> bool {
         let there = rustix::fs::statat(CWD, self.into, AtFlags::SYMLINK_NOFOLLOW);
         let ours = rustix::fs::fstat(&self.root);
         matches!((there, ours), (Ok(there), Ok(ours)) if (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino))
     }
 
-    /// Links, when nothing can be written through them any more; then the directories' modes and dates, deepest first.
+    /// Creates links once nothing can be written through them; then sets the modes and dates of directories, deepest
+    /// first.
     fn finish(mut self) -> anyhow::Result<ExitCode> {
         for (path, target) in std::mem::take(&mut self.links) {
             match self.make_link(&path, &target) {
@@ -314,7 +317,7 @@ impl Unpacking<'_> {
             let set = open.and_then(|open| attributes(&File::from(open), node));
             set.with_context(|| self.place(path).display().to_string())?;
         }
-        // Who may rename the directory can have put another in its place: the files are not there then.
+        // A user who may rename the directory may have replaced it; the files are not there then.
         if !self.is_in_place() {
             bail!(
                 "{}: {REPLACED}; the files are in the one that was made, wherever it is now",
@@ -331,14 +334,14 @@ impl Unpacking<'_> {
     }
 }
 
-/// Whether an error is about one path and not about the disk: a name or a target that is too long for this file system or that it does not
-/// take, one that it holds for another's (those that know no capitals), a file longer than it can have.
+/// Whether an error concerns one path and not the disk: a name or target that this file system rejects or finds too
+/// long, a case-insensitive clash, or a file that is too large.
 fn is_of_path(error: &io::Error) -> bool {
     const OF_PATH: [i32; 5] = [libc::ENAMETOOLONG, libc::EINVAL, libc::EILSEQ, libc::EEXIST, libc::EFBIG];
     error.raw_os_error().is_some_and(|number| OF_PATH.contains(&number))
 }
 
-/// Mode and date. The bits that lend rights are not taken over from an image, and a directory stays one its owner can remove.
+/// Sets mode and date. Set-id bits are not taken from an image, and the owner can always remove a directory.
 fn attributes(file: &File, node: &Node) -> io::Result<()> {
     let keep = if node.is_directory() { 0o700 } else { 0 };
     file.set_permissions(Permissions::from_mode(node.mode() & 0o777 | keep))?;
@@ -354,7 +357,7 @@ fn attributes(file: &File, node: &Node) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// A full or a broken disk is no reason to go on.
+    /// A full or broken disk ends the extraction.
     #[test]
     fn errors_of_a_path_and_errors_of_the_disk() {
         let of_path = |number: i32| is_of_path(&io::Error::from_raw_os_error(number));

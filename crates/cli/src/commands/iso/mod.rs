@@ -1,5 +1,5 @@
-//! `fathom iso`: ISO 9660 images listed, read, checked and unpacked without mounting them. This file opens the image and chooses; what reads
-//! it is the crate isofs.
+//! `fathom iso`: lists, reads, checks and extracts ISO 9660 images without mounting them. This file opens the image and
+//! dispatches; crate isofs reads it.
 
 pub mod backend;
 mod check;
@@ -40,12 +40,12 @@ pub fn run(options: &Iso) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Opens an image as its options say. That it is none, or has not what was asked for, is the user's to mend.
+/// Opens an image as its options say. A file that is no image, or lacks what was requested, is a usage error.
 pub fn open(source: &Source) -> anyhow::Result<Opened> {
     open_under(source, &Policy::modern_on(medium_of(&source.image)))
 }
 
-/// The policy of the options, as it goes through the back-end and to the device. A depth or a longest request that was asked for is the user's.
+/// The policy of the options, adapted to back-end and device. An explicit queue depth or request limit is kept.
 pub fn policy_of(source: &Source, reading: &Reading) -> Result<Policy, Usage> {
     let mut wished = reading.wished(&source.image)?;
     if reading.max_transfer.is_none() {
@@ -57,7 +57,7 @@ pub fn policy_of(source: &Source, reading: &Reading) -> Result<Policy, Usage> {
     })
 }
 
-/// The same, with a back-end that is fit for a policy.
+/// The same with a back-end that suits a policy.
 pub fn open_under(source: &Source, policy: &Policy) -> anyhow::Result<Opened> {
     let options = |session| Options {
         session,
@@ -71,7 +71,7 @@ pub fn open_under(source: &Source, policy: &Policy) -> anyhow::Result<Opened> {
     let asked = source.session.map(|which| which.0);
     let chosen = asked.unwrap_or_else(|| session::of(&source.image));
     let mut image = Image::open(file_of(source, policy)?, &options(chosen));
-    // The last session of a disc may be an empty one, or of another kind.
+    // The last session of a disc may be empty or of another kind.
     if asked.is_none() && chosen != Session::First && matches!(image, Err(Error::Volume { .. })) {
         image = Image::open(file_of(source, policy)?, &options(Session::First));
     }
@@ -82,7 +82,6 @@ pub fn open_under(source: &Source, policy: &Policy) -> anyhow::Result<Opened> {
     })
 }
 
-/// What the image is read from.
 fn file_of(source: &Source, policy: &Policy) -> anyhow::Result<ImageFile> {
     let name = source.image.display();
     let file = input::open(&source.image).and_then(|file| {
@@ -100,19 +99,17 @@ fn file_of(source: &Source, policy: &Policy) -> anyhow::Result<ImageFile> {
     Ok(source.backend.of(file, policy)?)
 }
 
-/// A reader of an image under the policy of the options.
 fn reader(image: Opened, policy: &Policy) -> anyhow::Result<Reader<ImageFile>> {
     Reader::new(Arc::new(image), policy).map_err(|e| Usage(e.to_string()).into())
 }
 
-/// Says what the device was asked for.
+/// Reports the requests to the device.
 fn tell_counters(reader: &Reader<ImageFile>, policy: &Policy) -> anyhow::Result<()> {
     let counted = reading::told(policy, &reader.counters(), reader.image().source().told());
     console::error_raw(&(serde_json::to_string_pretty(&counted)? + "\n"));
     Ok(())
 }
 
-/// The file at a path of an image.
 fn find(image: &Opened, source: &Source, path: &Path) -> anyhow::Result<Node> {
     let found = image
         .resolve(path.as_os_str().as_bytes())
@@ -127,7 +124,7 @@ fn find(image: &Opened, source: &Source, path: &Path) -> anyhow::Result<Node> {
     })
 }
 
-/// A name for the terminal: what is no printable UTF-8 is written \xNN, because images of others may hold anything.
+/// A printable name: bytes that are not printable UTF-8 appear as \xNN, since an image may hold anything.
 fn shown(name: &[u8]) -> String {
     let mut text = String::with_capacity(name.len());
     for chunk in name.utf8_chunks() {

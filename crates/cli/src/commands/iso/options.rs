@@ -1,4 +1,4 @@
-//! The options of `fathom iso`, one definition each.
+//! Options of `fathom iso`, one definition each.
 
 use super::backend::Backend;
 use super::compare::options::Compare;
@@ -166,7 +166,7 @@ impl FromStr for Which {
             "first" => Session::First,
             "last" => Session::Last,
             other => match other.strip_prefix("sector:") {
-                // No medium has more sectors than 32 bits count.
+                // Media have at most 2^32 sectors.
                 Some(sector) => Session::Sector(sector.parse::<u32>().map_err(|_| wrong())?.into()),
                 None => Session::Number(other.parse().ok().filter(|&n| n > 0).ok_or_else(wrong)?),
             },

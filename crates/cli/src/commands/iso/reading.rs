@@ -1,4 +1,4 @@
-//! The options that say how contents are read: a policy and its switches, one definition each, and what was counted, as JSON.
+//! Options that say how contents are read (a policy and its switches), and the counters as JSON.
 
 use crate::exit::Usage;
 use clap::{Args, ValueEnum};
@@ -76,7 +76,7 @@ pub enum Bundle {
 }
 
 impl Bundle {
-    /// As the library names it.
+    /// The library's name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Baseline => BUNDLES[0].0,
@@ -85,7 +85,7 @@ impl Bundle {
         }
     }
 
-    /// What it stands for on a medium; the older ones know only discs.
+    /// The policy on a medium; the older ones exist only for discs.
     pub fn on(self, medium: Medium) -> Policy {
         match self {
             Self::Baseline => Policy::baseline(),
@@ -103,7 +103,7 @@ pub fn medium_of(image: &Path) -> Medium {
     medium_by(Path::new(&sys))
 }
 
-/// By the device's directory in sysfs: the SCSI type of drives for discs is 5, and other drivers call them "sr" too.
+/// By the device's sysfs directory: SCSI type 5 is a CD/DVD drive; other drivers also use the name "sr".
 fn medium_by(sys: &Path) -> Medium {
     let scsi = std::fs::read_to_string(sys.join("device/type")).is_ok_and(|kind| kind.trim() == "5");
     let name = std::fs::canonicalize(sys).ok().and_then(|dir| Some(dir.file_name()?.to_str()?.to_owned()));
@@ -130,7 +130,7 @@ pub enum Switch {
 }
 
 impl Reading {
-    /// Whether any of it was asked for.
+    /// Whether any option was given.
     pub fn is_asked(&self) -> bool {
         let parts = [self.coalesce, self.per_open, self.free_behind, self.isolate];
         let mut switches = parts.into_iter().chain([self.attach, self.promote, self.drop_ahead]);
@@ -146,7 +146,7 @@ impl Reading {
             || sizes.iter().any(Option::is_some)
     }
 
-    /// The policy with its switches, for an image.
+    /// The policy with its switches for an image.
     pub fn wished(&self, image: &Path) -> Result<Policy, Usage> {
         let mut policy = self.policy.unwrap_or(Bundle::Modern).on(medium_of(image));
         let is_on = |switch: Switch| switch == Switch::On;
@@ -190,7 +190,7 @@ impl Reading {
     }
 }
 
-/// What a reader counted, with what it read through.
+/// A reader's counters with its back-end.
 pub fn told(policy: &Policy, counters: &Counters, backend: serde_json::Value) -> serde_json::Value {
     let sizes = counters.sizes.iter();
     let class = |n: usize| if n == 0 { 0 } else { 512_u64 << (n - 1) };
@@ -287,7 +287,7 @@ mod tests {
         assert!(policy.promote && !policy.coalesce && policy.idle_s == 0);
     }
 
-    /// The help says what the library does.
+    /// The help matches the library's defaults.
     #[test]
     fn defaults_are_those_of_the_help() {
         use fathom_isofs::reader::{CACHE_BYTES, IDLE_S};

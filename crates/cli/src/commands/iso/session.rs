@@ -1,5 +1,5 @@
-//! Which session of a disc in a drive is read when nobody says: the last, and where that begins the drive knows. A file does not tell, and
-//! looking for sessions would read all of it; of images that were grown in place the first is the newest anyway.
+//! Default session of a disc in a drive: the last one, whose start the drive knows. A file does not record it, and a
+//! search would read all of it; in images grown in place the first session is the newest anyway.
 
 use super::reading::medium_of;
 use fathom_isofs::Session;
@@ -8,9 +8,9 @@ use std::fs::File;
 use std::os::fd::AsRawFd as _;
 use std::path::Path;
 
-/// Asks a drive where the last session of its disc begins.
+/// ioctl: start of a disc's last session.
 const CDROMMULTISESSION: libc::Ioctl = 0x5310;
-/// In blocks; the other form is minutes, seconds and frames.
+/// Address in blocks instead of minutes, seconds and frames.
 const CDROM_LBA: u8 = 1;
 
 /// The kernel's `struct cdrom_multisession`.
@@ -19,13 +19,12 @@ const CDROM_LBA: u8 = 1;
 struct Multisession {
     /// First block of the last session.
     block: i32,
-    /// Not 0: there are several, and the block counts.
+    /// Not 0: there are several sessions and `block` is valid.
     several: u8,
-    /// In which form the block is wanted.
+    /// Requested address format.
     form: u8,
 }
 
-/// The session to be read.
 pub fn of(image: &Path) -> Session {
     if medium_of(image) != Medium::Optical {
         return Session::First;
@@ -33,7 +32,7 @@ pub fn of(image: &Path) -> Session {
     File::open(image).ok().and_then(|drive| asked(&drive)).map_or(Session::First, last)
 }
 
-/// What a drive answers; `None` from what is no drive.
+/// The drive's answer; `None` if it is no drive.
 fn asked(drive: &File) -> Option<Multisession> {
     let mut answer = Multisession { form: CDROM_LBA, ..Multisession::default() };
     // SAFETY: the descriptor is open, and the structure has the kernel's layout and lives through the call.

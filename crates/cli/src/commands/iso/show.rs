@@ -1,4 +1,4 @@
-//! `fathom iso ls`, `stat` and `cat`: what is in an image, printed.
+//! `fathom iso ls`, `stat` and `cat`: print what is in an image.
 
 use super::backend::ImageFile;
 use super::options::{Cat, Ls, Stat};
@@ -17,7 +17,7 @@ use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::process::ExitCode;
 
-/// The published form of the JSON.
+/// Name and version of the JSON format.
 const SCHEMA: &str = "fathom-iso/1";
 
 /// Bytes read and written at a time.
@@ -41,7 +41,7 @@ pub fn list(options: &Ls) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Row by row, so that a large image need not fit the terminal's memory.
+/// Prints row by row, so that memory does not grow with the image.
 fn list_below(image: &Opened, options: &Ls, node: Node) -> anyhow::Result<ExitCode> {
     let mut walk = Walk::below(image, node);
     let mut code = exit::DONE;
@@ -80,7 +80,7 @@ fn row(image: &Opened, name: &[u8], node: &Node, long: bool) -> String {
     )
 }
 
-/// As `ls -l` writes it.
+/// As in `ls -l`.
 fn mode_text(node: &Node) -> String {
     let kind = match node.kind() {
         Kind::File => '-',
@@ -204,14 +204,14 @@ pub fn cat(options: &Cat) -> anyhow::Result<ExitCode> {
 }
 
 fn cat_all(options: &Cat, reader: &Reader<ImageFile>) -> anyhow::Result<ExitCode> {
-    // Not the standard library's stdout, which looks for ends of lines in what may be anything.
+    // Not the standard library's stdout: it scans for line ends, and the data may be binary.
     let stdout = std::io::stdout().as_fd().try_clone_to_owned().context("stdout cannot be written")?;
     widen(&stdout);
     let mut stdout = File::from(stdout);
     let mut piece = vec![0; PIECE];
     for path in &options.paths {
         let node = find(reader.image(), &options.source, path)?;
-        // Without a policy nothing is kept: every byte is wanted once.
+        // Without a policy nothing is cached: every byte is needed once.
         let file = (options.reading.is_asked() || options.counters).then(|| reader.open(&node));
         let mut offset = 0;
         loop {
@@ -225,7 +225,7 @@ fn cat_all(options: &Cat, reader: &Reader<ImageFile>) -> anyhow::Result<ExitCode
             }
             offset += n as u64;
             match stdout.write_all(&piece[..n]) {
-                // A reader that has gone (`| head`) ends nothing.
+                // A closed pipe (`| head`) is no error.
                 Err(e) if e.kind() == ErrorKind::BrokenPipe => return Ok(ExitCode::SUCCESS),
                 written => written.context("stdout cannot be written")?,
             }
@@ -234,7 +234,7 @@ fn cat_all(options: &Cat, reader: &Reader<ImageFile>) -> anyhow::Result<ExitCode
     Ok(ExitCode::SUCCESS)
 }
 
-/// Makes a pipe as wide as what is written at once, so that its reader is woken less often. What is no pipe stays as it is.
+/// Enlarges a pipe to the write size, so that its reader wakes less often. Anything else stays as it is.
 fn widen(stdout: &OwnedFd) {
     let bytes = libc::c_int::try_from(PIECE).unwrap_or(libc::c_int::MAX);
     // SAFETY: the descriptor is open, and the call takes a number.

@@ -1,19 +1,20 @@
-//! How long a request to a device may be: what it takes in one command, as the kernel tells. A longer one would be cut below the elevator,
-//! and what was counted would not be what the device got.
+//! Longest request to a device: the kernel's limit of one command. A longer one would be split below the elevator, and
+//! the counters would not match what the device got.
 
 use std::fs::{self, File};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::Path;
 
-/// Asks a block device for its longest request, in sectors of 512 bytes.
+/// ioctl: longest request of a block device, in sectors of 512 bytes.
 const BLKSECTGET: libc::Ioctl = 0x1267;
-/// The longest request to a device that does not say.
+/// Limit for a device that reports none.
 const UNTOLD: u32 = 16 << 10;
-/// Requests are made of pages; a shorter limit than one of them no policy can have.
+/// Requests consist of pages, so no policy can have a smaller limit.
 const PAGE: u32 = 4096;
 
-/// The longest request under a policy that allows `wished` bytes: to a device no more than it takes at once. A file has no limit of its own.
+/// The longest request under a policy that allows `wished` bytes: for a device at most its own limit. Files have no
+/// limit.
 pub fn held(image: &Path, wished: u32) -> u32 {
     let number = fs::metadata(image).ok().filter(|about| about.file_type().is_block_device());
     let Some(number) = number.map(|about| about.rdev()) else { return wished };
@@ -22,9 +23,9 @@ pub fn held(image: &Path, wished: u32) -> u32 {
     wished.min(longest(Path::new(&sys), asked))
 }
 
-/// Of what sysfs and the device say the smaller, in bytes.
+/// The smaller of what sysfs and the device report, in bytes.
 fn longest(sys: &Path, asked: Option<u32>) -> u32 {
-    // A partition has the queue of its disk.
+    // A partition uses the queue of its disk.
     let files = ["queue", "../queue"].map(|queue| sys.join(queue).join("max_sectors_kb"));
     let told = files.iter().find_map(|file| fs::read_to_string(file).ok()?.trim().parse::<u32>().ok());
     let told = told.map(|kib| kib.saturating_mul(1024));
@@ -32,7 +33,7 @@ fn longest(sys: &Path, asked: Option<u32>) -> u32 {
     least.map_or(UNTOLD, |bytes| (bytes - bytes % PAGE).max(PAGE))
 }
 
-/// What the device answers, in bytes.
+/// The device's limit in bytes.
 fn asked(device: &File) -> Option<u32> {
     let mut sectors: libc::c_ushort = 0;
     // SAFETY: the descriptor is open, and the kernel writes an unsigned short, which lives through the call.

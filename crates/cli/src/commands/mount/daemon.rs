@@ -1,5 +1,5 @@
-//! `--daemon`: the program starts itself once more with the same words, waits until that one says that it has mounted or why not, and leaves
-//! it. Nothing is forked after a connection to the kernel exists.
+//! `--daemon`: the program starts itself again with the same arguments, waits until that process reports that it has
+//! mounted or failed, and exits. Nothing forks after the connection to the kernel exists.
 
 use crate::exit;
 use anyhow::Context as _;
@@ -7,18 +7,18 @@ use std::io::{Read as _, Write as _};
 use std::os::fd::AsRawFd as _;
 use std::process::{Command, ExitCode, Stdio};
 
-/// What the background half says.
+/// Message of the background process.
 const MOUNTED: &str = "mounted\n";
 
-/// Set for the background half.
+/// Set for the background process.
 const BACKGROUND: &str = "FATHOM_MOUNT_BACKGROUND";
 
-/// Whether this is the background half: it says on stdout when it has mounted.
+/// Whether this is the background process, which reports on stdout when it has mounted.
 pub fn is_background() -> bool {
     std::env::var_os(BACKGROUND).is_some()
 }
 
-/// The half that the user started.
+/// The foreground process.
 pub fn start() -> anyhow::Result<ExitCode> {
     let program = std::env::current_exe().context("the program does not find itself")?;
     let mut command = Command::new(program);
@@ -31,20 +31,20 @@ pub fn start() -> anyhow::Result<ExitCode> {
     if said == MOUNTED {
         return Ok(ExitCode::SUCCESS);
     }
-    // It is over: everything it had to say is there.
+    // It has exited, so all of its output is here.
     let ended = child.wait_with_output().context("the background half is lost")?;
     std::io::stderr().write_all(&ended.stderr).context("stderr cannot be written")?;
     let code = ended.status.code().and_then(|code| u8::try_from(code).ok());
     Ok(ExitCode::from(code.unwrap_or(exit::FAILED)))
 }
 
-/// The background half leaves the terminal's session.
+/// Leaves the terminal's session.
 pub fn detach() {
-    // It fails for the leader of a group only, which the half that was started here is not.
+    // Fails only for a group leader, which a child process is not.
     let _ = rustix::process::setsid();
 }
 
-/// The background half has mounted; what it says from now on nobody reads.
+/// Reports the mount; nothing reads later output.
 pub fn say_mounted() {
     let _ = std::io::stdout().write_all(MOUNTED.as_bytes());
     let _ = std::io::stdout().flush();

@@ -1,6 +1,7 @@
-//! The guard: the program once more, as `fathom __unmount`, started before there is a connection to the kernel. It holds the read end of a
-//! pipe whose write end dies with the process that serves the mount, by whatever death; then it takes the mount out of the tree, if it
-//! is still there and still that one. It holds nothing of the mount, so the kernel ends the connection whether the guard lives or not.
+//! The guard: a second process (`fathom __unmount`), started before the connection to the kernel exists. It holds the
+//! read end of a pipe whose write end closes when the serving process dies in any way; then it detaches the mount, if
+//! that same mount is still there. It holds no reference to the mount, so the kernel ends the connection whether the
+//! guard lives or not.
 
 use super::point::Which;
 use crate::exit;
@@ -10,28 +11,26 @@ use std::io::{PipeWriter, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode, Stdio};
 
-/// The hidden command.
 const COMMAND: &str = "__unmount";
 
-/// A guard on watch.
+/// A guard that does not know its mount yet.
 pub struct Guard {
     pipe: PipeWriter,
 }
 
 impl Guard {
-    /// Starts one.
     pub fn start() -> anyhow::Result<Self> {
         let (reader, pipe) = std::io::pipe().context("no pipe to the guard of the mount")?;
         let program = std::env::current_exe().context("the program does not find itself")?;
         let mut command = Command::new(program);
-        // A group of its own: Ctrl-C is meant for the one it watches.
+        // Its own process group: Ctrl-C is meant for the process it watches.
         command.arg(COMMAND).current_dir("/").process_group(0);
         command.stdin(reader).stdout(Stdio::null()).stderr(Stdio::null());
         command.spawn().context("the guard of the mount could not be started")?;
         Ok(Self { pipe })
     }
 
-    /// Tells it which mount it is to take down, should this process die.
+    /// Tells it which mount to detach if this process dies.
     pub fn watch(self, ours: Which) -> anyhow::Result<Watching> {
         let mut pipe = self.pipe;
         let (major, minor) = ours.device;
@@ -40,32 +39,31 @@ impl Guard {
     }
 }
 
-/// A guard that knows its mount. As long as this lives the pipe is open.
+/// A guard that knows its mount. While this lives the pipe is open.
 pub struct Watching {
     pipe: PipeWriter,
 }
 
 impl Watching {
-    /// The mount has ended in order: there is nothing left to take down, and what is mounted there from now on is somebody else's.
+    /// Reports that the mount has ended normally: nothing is left to detach, and later mounts there are not ours.
     pub fn over(&self) {
-        // Without a guard nothing will be taken down either.
+        // Without a guard nothing is detached either.
         let _ = (&self.pipe).write_all(OVER.as_bytes());
     }
 }
 
-/// What ends the watch.
+/// Ends the watch.
 const OVER: &str = "over\n";
 
-/// Whether a command line is that of a guard.
 pub fn is_guard(words: &[OsString]) -> bool {
     words.get(1).is_some_and(|word| word == COMMAND)
 }
 
-/// Waits for the end of the other process, then unmounts.
+/// Waits for the other process to end, then unmounts.
 pub fn stand() -> ExitCode {
     let mut told = String::new();
     let heard = std::io::stdin().lock().read_to_string(&mut told);
-    // Gone before it had mounted anything, or ended in order.
+    // The process died before it mounted, or ended normally.
     let Some(ours) = ours(&told).filter(|_| heard.is_ok()) else { return ExitCode::SUCCESS };
     match ours.unmount() {
         Err(_) if ours.is_up() => ExitCode::from(exit::FAILED),
@@ -73,7 +71,7 @@ pub fn stand() -> ExitCode {
     }
 }
 
-/// The mount that was told of, unless it is over.
+/// The reported mount, unless it is over.
 fn ours(told: &str) -> Option<Which> {
     let (mount, device) = told.strip_suffix('\n')?.split_once(' ')?;
     let (major, minor) = device.split_once(':')?;

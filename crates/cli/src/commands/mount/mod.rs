@@ -1,5 +1,5 @@
-//! `fathom mount`: an image as a part of the file tree. This file puts the parts together in the one order that cannot hang: the image is opened
-//! and the guard started before there is a connection to the kernel, and afterwards this process neither touches the directory nor
+//! `fathom mount`: mounts an image. Starts the parts in the one order that cannot hang: the image is opened and the
+//! guard started before the connection to the kernel exists; afterwards this process neither touches the directory nor
 //! starts programs.
 
 mod daemon;
@@ -21,8 +21,8 @@ use point::Point;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// What the kernel reads ahead where it caches. Of an image in memory 256 KiB came out fastest; from a disc in a drive a move of the head costs
-/// as much as half a megabyte.
+/// Kernel read-ahead when the kernel caches. 256 KiB was fastest for an image in memory; on a disc a seek costs as much
+/// as half a megabyte.
 const READ_AHEAD_KIB: u32 = 256;
 const READ_AHEAD_DISC_KIB: u32 = 512;
 
@@ -74,7 +74,7 @@ pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
         ours.context("the kernel's table does not show the mount").and_then(|ours| guard.watch(ours));
     let watching = match watching {
         Ok(watching) => Arc::new(watching),
-        // Nobody would take it down.
+        // Otherwise the mount would be left behind.
         Err(error) => {
             let _ = ours.map(point::Which::unmount);
             return Err(error);
@@ -96,7 +96,7 @@ pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
     let (end, over, told) = (last_words.clone(), watching.clone(), reader.clone());
     signals.answer(
         move || tell(&policy, &told),
-        // Refused if somebody has unmounted it meanwhile, or mounted something over it.
+        // Fails if it was unmounted meanwhile, or something is mounted over it.
         move || _ = ours.map(point::Which::unmount),
         move || {
             end();
@@ -107,7 +107,7 @@ pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
     last_words();
     watching.over();
     match ended {
-        // With the mount gone the kernel breaks the connection, and it has more than one word for that.
+        // When the mount is gone the kernel closes the connection, with one of several errors.
         Err(error) if ours.is_some_and(point::Which::is_up) => {
             Err(error).with_context(|| format!("{shown}: the connection to the kernel broke"))
         }
@@ -127,7 +127,7 @@ fn policy(options: &Mount) -> Result<Policy, Usage> {
     Ok(policy)
 }
 
-/// What pays on a disc in a drive, where the head is what is slow; elsewhere a directory is read when it is asked for.
+/// Pays off on a disc, where seeks are slow; elsewhere directories are read on demand.
 const METADATA_BYTES: u64 = 64 << 20;
 
 fn order_on(disc: bool) -> DirOrder {
@@ -147,14 +147,14 @@ fn cannot(on: &std::path::Path) -> String {
     format!("{}: the image could not be mounted; {how}", on.display())
 }
 
-/// Prints what was counted, in one piece.
+/// Prints the counters in one piece.
 fn tell(policy: &Policy, reader: &Reader<ImageFile>) {
     let backend = reader.image().source().told();
     let counted = reading::told(policy, &reader.counters(), backend).to_string() + "\n";
     console::error_raw(&counted);
 }
 
-/// A worker that died would leave a program waiting for its answer. With the whole process gone the kernel answers for it.
+/// A dead worker would leave a program waiting for its answer. If the whole process dies, the kernel answers.
 fn abort_on_panic() {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -189,7 +189,6 @@ mod tests {
         );
     }
 
-    /// As the help says.
     #[test]
     fn defaults_are_those_of_the_help() {
         assert_eq!((order_on(true), order_on(false)), (DirOrder::Lbn, DirOrder::Disk));

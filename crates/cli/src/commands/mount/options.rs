@@ -1,4 +1,4 @@
-//! The options of `fathom mount`, one definition each.
+//! Options of `fathom mount`, one definition each.
 
 use crate::commands::iso::options::Source;
 use crate::commands::iso::reading::Reading;

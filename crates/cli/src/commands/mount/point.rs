@@ -1,5 +1,5 @@
-//! The directory an image is mounted on: looked at before, named in the kernel's table, and freed again. Looking at a directory that a dead
-//! mount stands on does not hang, it fails; only the kernel's table is asked while ours is up.
+//! The mount point: checked before mounting, looked up in the kernel's mount table, and freed again. Accessing the
+//! mount point of a dead mount fails rather than hangs; while ours is up, only the mount table is read.
 
 use crate::exit::Usage;
 use crate::output;
@@ -15,13 +15,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{fs, io};
 
-/// The type of our mounts in the kernel's table: root's own, and those that fusermount3 makes.
+/// Types of our mounts in the mount table: root's own, and fusermount3's.
 const KINDS: [&str; 2] = ["fuse", "fuse.fathom"];
 
-/// The programs that unmount for an ordinary user, newest first.
+/// Unmount helpers for ordinary users, newest first.
 const HELPERS: [&str; 2] = ["fusermount3", "fusermount"];
 
-/// That an ordinary user has the program that mounts for him: it is asked for before there is anything to take down again.
+/// Checks that an ordinary user has a mount helper, before there is anything to undo.
 pub fn helper_there() -> Result<(), Usage> {
     if rustix::process::geteuid().is_root() || std::env::var_os("FUSERMOUNT_PATH").is_some() {
         return Ok(());
@@ -39,15 +39,15 @@ fn find_helper(path: &OsStr) -> Option<PathBuf> {
         .find_map(|helper| std::env::split_paths(path).map(|dir| dir.join(helper)).find(|at| at.is_file()))
 }
 
-/// A directory that is free to be mounted on. It stays the same one whatever its name leads to by now.
+/// A free directory to mount on. Held by descriptor, so renames do not matter.
 pub struct Point {
     open: OwnedFd,
 }
 
 impl Point {
-    /// The directory by that name. A link is followed if it leads where this user or root has it lead.
+    /// Opens the directory of that name. A link is followed if this user or root owns it.
     pub fn ready(on: &Path) -> Result<Self, Usage> {
-        // A slash behind the name of a link would follow it.
+        // A trailing slash would follow a link.
         let name: PathBuf = on.components().collect();
         let how = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let open = match rustix::fs::open(&name, how | OFlags::NOFOLLOW, Mode::empty()) {
@@ -71,46 +71,46 @@ impl Point {
         if point.mount().is_some_and(|mount| mount.source.starts_with(SOURCE)) {
             return Err(Usage(format!("{}: an image is mounted here; unmount it first", on.display())));
         }
-        // It could not be found again in the kernel's table, which is read as text.
+        // It could not be found in the mount table, which is text.
         if point.name().to_str().is_none() {
             return Err(Usage(format!("{}: a directory whose full name is UTF-8 is expected", on.display())));
         }
         Ok(point)
     }
 
-    /// What the library mounts on.
+    /// The mount target for the library.
     pub fn on<'a>(&'a self, name: &'a Path) -> On<'a> {
         On { name, open: self.open.as_fd() }
     }
 
-    /// Its full name, as it is now.
+    /// Its current full name.
     pub fn name(&self) -> PathBuf {
         rustix::fs::readlink(in_proc(&self.open), Vec::new())
             .map(|name| PathBuf::from(OsString::from_vec(name.into_bytes())))
             .unwrap_or_default()
     }
 
-    /// What is mounted on it, the last if there are several.
+    /// The topmost mount on it.
     fn mount(&self) -> Option<Mount> {
         let name = self.name();
         mounts().into_iter().rfind(|mount| Path::new(&mount.mount_point) == name)
     }
 
-    /// The mount that stands on it now.
+    /// The mount on it now.
     pub fn which(&self) -> Option<Which> {
         self.mount().map(|mount| Which::of(&mount))
     }
 }
 
-/// An open file by a name that leads to nothing else.
+/// A path to an open file that no rename can redirect.
 fn in_proc(file: &OwnedFd) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }
 
-/// Takes down what mounts of this user left that were killed with their guards; each mount point.
+/// Detaches mounts of this user whose process and guard were killed; returns their mount points.
 pub fn take_down_left_behind() -> Vec<String> {
     let me = rustix::process::geteuid().as_raw().to_string();
-    // The kernel itself writes whose mount it is.
+    // The kernel itself records the mount's owner.
     let is_ours = |mount: &Mount| {
         KINDS.contains(&mount.kind.as_str())
             && mount.source.starts_with(SOURCE)
@@ -127,7 +127,7 @@ fn mounts() -> Vec<Mount> {
     parse(&String::from_utf8_lossy(&table))
 }
 
-/// Which mount it is: the kernel's number of it, and that of its file system. Either may be used again, hardly both.
+/// Identifies a mount by the kernel's mount number and its device number. Either may be reused, both hardly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Which {
     pub mount: u64,
@@ -139,24 +139,23 @@ impl Which {
         Self { mount: mount.id, device: mount.device }
     }
 
-    /// Where it is in the tree now; `None` if it is not there any more.
+    /// Its current place in the tree; `None` if it is gone.
     fn place(self) -> Option<PathBuf> {
         let mount = mounts().into_iter().find(|mount| Self::of(mount) == self)?;
         Some(PathBuf::from(mount.mount_point))
     }
 
-    /// Whether it is still in the tree.
     pub fn is_up(self) -> bool {
         self.place().is_some()
     }
 
-    /// Takes it out of the tree at once; files that are open stay until they are closed. What somebody has mounted over it is not ours, nor
-    /// what lies where its name leads by now.
+    /// Detaches it; open files stay until closed. Leaves alone a mount on top of it by another user, and anything its
+    /// name leads to by now.
     pub fn unmount(self) -> io::Result<()> {
         let place = self.place().ok_or(io::ErrorKind::NotFound)?;
         let how = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let root = rustix::fs::open(&place, how, Mode::empty())?;
-        // The file system itself is not asked: its server may be gone.
+        // Does not ask the file system itself: its server may be gone.
         let about = fs::read_to_string(format!("/proc/self/fdinfo/{}", root.as_raw_fd()))?;
         let id = about.lines().find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok());
         if id != Some(self.mount) {
@@ -166,14 +165,14 @@ impl Which {
     }
 }
 
-/// Has the kernel ask for so many KiB at once when it reads ahead: 128 is all that a file system may ask for itself. Only root may, and
-/// without it everything is as before.
+/// Sets the kernel's read-ahead in KiB; a file system itself can request at most 128. Only root may; otherwise nothing
+/// changes.
 pub fn read_ahead(ours: Which, kib: u32) {
     let (major, minor) = ours.device;
     let _ = fs::write(format!("/sys/class/bdi/{major}:{minor}/read_ahead_kb"), kib.to_string());
 }
 
-/// Unmounts what is open as `root`; an ordinary user by its name.
+/// Unmounts the directory open as `root`; an ordinary user unmounts by name.
 fn unmount(root: &str, on: &Path) -> io::Result<()> {
     let root = CString::new(root).map_err(|_| io::ErrorKind::InvalidInput)?;
     // SAFETY: `root` is a terminated string that outlives the call.

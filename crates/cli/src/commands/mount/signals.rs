@@ -1,15 +1,15 @@
-//! Signals to a mount: those that end programs unmount, SIGUSR1 has the counters told. They are blocked in every thread and waited for in one,
-//! so that nothing is ever done inside a handler.
+//! Signals to a mount: terminating signals unmount, SIGUSR1 prints the counters. They are blocked in every thread and
+//! awaited in one, so nothing runs inside a handler.
 
 use anyhow::Context as _;
 use std::time::Duration;
 
-/// How long files that are open keep the process after it was told to end: then the kernel answers for it (ENOTCONN).
+/// How long open files keep the process after it was asked to end; then it exits and the kernel returns ENOTCONN.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 const ENDING: [libc::c_int; 3] = [libc::SIGHUP, libc::SIGINT, libc::SIGTERM];
 
-/// The signals, blocked in this thread and in all that it starts.
+/// The signals, blocked in this thread and all threads it starts.
 pub struct Blocked {
     set: libc::sigset_t,
 }
@@ -29,7 +29,8 @@ impl Blocked {
         Self { set }
     }
 
-    /// Answers them from now on: `tell` for SIGUSR1; `unmount` for those that end it, and `end` if open files keep it then.
+    /// Handles them from now on: `tell` for SIGUSR1, `unmount` for terminating signals, and `end` if open files still
+    /// keep the mount.
     pub fn answer(
         self,
         tell: impl Fn() + Send + 'static,

@@ -1,4 +1,4 @@
-//! The cciss table of 2008: the command lines of its logs go through IOzone's own reader into the simulation of `fathom-sim`.
+//! The cciss table of 2008: IOzone's own parser reads the command lines of its logs for simulation in `fathom-sim`.
 
 use super::page::{self, percent};
 use super::{Reproduce, cannot};
@@ -9,10 +9,9 @@ use fathom_sim::reproduce::cciss as table;
 use fathom_workload::Workload;
 use jiff::civil::DateTime;
 
-/// When the first of the logs was begun.
+/// Start of the first log.
 const BEGUN: DateTime = DateTime::constant(2008, 1, 23, 14, 12, 42, 0);
 
-/// Simulates the table.
 pub(super) fn reproduce(options: &Reproduce) -> anyhow::Result<table::Table> {
     if options.seeds.is_some() {
         let why = "--seeds does not go with cciss-2008: nothing of that table is drawn at random";
@@ -25,7 +24,7 @@ pub(super) fn reproduce(options: &Reproduce) -> anyhow::Result<table::Table> {
 
 fn workload(command: &str) -> anyhow::Result<Workload> {
     let args: Vec<String> = command.split(' ').map(str::to_owned).collect();
-    // None of the command lines names a file to be read.
+    // No command line reads a file.
     let context = Context {
         now: BEGUN,
         uname: String::new(),
@@ -36,7 +35,6 @@ fn workload(command: &str) -> anyhow::Result<Workload> {
     Ok(parsed.map_err(|e| cannot("iozone", command, &(e.stdout + &e.stderr)))?.workload)
 }
 
-/// The table as a page.
 pub(super) fn drawn(t: &table::Table) -> Reproduced {
     let names: Vec<String> = t.hypotheses.iter().map(|h| h.name.to_string()).collect();
     let label = |r: &table::Row| format!("{} {}", r.test, r.kernel);

@@ -1,6 +1,6 @@
-//! `fathom reproduce`: a published table beside what we get. The exit code is 0 only if every tolerance that was stated holds. One file
-//! for each table: it reads the command lines that were published and has `fathom-sim` simulate them. `hsfs` is more than a file: there
-//! the reader of `fathom-isofs` and the drive of `fathom-sim` meet.
+//! `fathom reproduce`: a published table beside our results. The exit code is 0 only if every stated tolerance holds.
+//! One file per table parses the published command lines and has `fathom-sim` simulate them; `hsfs` is more, since
+//! there the reader of `fathom-isofs` and the drive of `fathom-sim` meet.
 
 mod cciss;
 mod hsfs;
@@ -64,7 +64,6 @@ pub enum Published {
     Hsfs2007,
 }
 
-/// Runs the command.
 pub fn run(options: &Reproduce, _common: &line::Common) -> anyhow::Result<ExitCode> {
     if let Some(output) = &options.output {
         page::check(output)?;
@@ -95,7 +94,7 @@ pub fn run(options: &Reproduce, _common: &line::Common) -> anyhow::Result<ExitCo
     }
 }
 
-/// Prints a table and answers whether all of it holds.
+/// Prints a table; returns whether all of it holds.
 fn print(options: &Reproduce, found: &(impl Serialize + Display), holds: bool) -> anyhow::Result<ExitCode> {
     if options.json {
         let table = options.table.to_possible_value().map(|v| v.get_name().to_owned()).unwrap_or_default();
@@ -107,10 +106,10 @@ fn print(options: &Reproduce, found: &(impl Serialize + Display), holds: bool) -
     Ok(ExitCode::from(if holds { exit::DONE } else { exit::CHECK }))
 }
 
-/// Version of the JSON form.
+/// Name and version of the JSON format.
 const SCHEMA: &str = "fathom-reproduce 1";
 
-/// The JSON: which form, which table, and what was found.
+/// The JSON: format, table, and results.
 #[derive(Serialize)]
 struct Told<'a, T> {
     schema: &'static str,
@@ -119,7 +118,7 @@ struct Told<'a, T> {
     found: &'a T,
 }
 
-/// A published command line that cannot be read or simulated: which, and why. The user has no part in it.
+/// A published command line that cannot be parsed or simulated; not the user's fault.
 fn cannot(program: &str, command: &str, why: &dyn Display) -> anyhow::Error {
     anyhow::anyhow!("{program} {command}: {why}")
 }

@@ -1,4 +1,4 @@
-//! The IOzone surfaces of 2005: the published command line goes through IOzone's own reader into the simulation of `fathom-sim`.
+//! The IOzone surfaces of 2005: IOzone's own parser reads the published command line for simulation in `fathom-sim`.
 
 use super::{Reproduce, cannot, page};
 use crate::exit::Usage;
@@ -8,7 +8,6 @@ use fathom_report::units;
 use fathom_sim::reproduce::ncsa as table;
 use table::published::{FILES_KIB, RECORDS_KIB, Standing};
 
-/// Simulates the surfaces.
 pub(super) fn reproduce(options: &Reproduce) -> anyhow::Result<table::Table> {
     if options.seeds.is_some() {
         return Err(Usage("ncsa-2005 draws nothing at random: --seeds would change nothing".into()).into());
@@ -24,7 +23,7 @@ pub(super) fn reproduce(options: &Reproduce) -> anyhow::Result<table::Table> {
         now: jiff::civil::date(2005, 3, 10).at(0, 0, 0, 0),
         uname: "Linux heping".into(),
         page_bytes: 4096,
-        // The command line names no file.
+        // The command line reads no file.
         read: &|_| Err("no file is read".into()),
     };
     let parsed = iozone::plan(&args, &context)
@@ -32,7 +31,6 @@ pub(super) fn reproduce(options: &Reproduce) -> anyhow::Result<table::Table> {
     table::reproduce(&parsed.workload).map_err(|e| cannot("iozone", table::COMMAND, &e))
 }
 
-/// The surfaces as a page.
 pub(super) fn drawn(t: &table::Table) -> Reproduced {
     let statistics = t.surfaces.iter().map(|s| {
         let held_out = if s.held_out == 0 {
@@ -80,7 +78,7 @@ pub(super) fn drawn(t: &table::Table) -> Reproduced {
     }
 }
 
-/// A surface published, simulated, and what the one is off the other.
+/// A surface: published, simulated, and the deviation.
 fn surface(surface: &table::Surface) -> Part {
     let name = if surface.test == "read" { "First reads" } else { "Rereads" };
     let size = |kib: &u64| units::bytes_short(kib * 1024);
@@ -123,7 +121,7 @@ fn surface(surface: &table::Surface) -> Part {
     }
 }
 
-/// How a cell that is not held out is marked.
+/// Marks a cell that is not held out.
 fn mark(cell: &table::Cell) -> &'static str {
     match cell.standing {
         Standing::Fitted => "*",

@@ -1,4 +1,4 @@
-//! A reproduced table as a page (`--output`): what the pages of all tables have in common.
+//! A reproduced table as a page (`--output`): what the pages of all tables share.
 
 use super::Reproduce;
 use crate::commands::write;
@@ -9,7 +9,7 @@ use fathom_report::reproduced::{self, Grid, Reproduced};
 use fathom_sim::reproduce::Check;
 use std::path::Path;
 
-/// Refuses what is no page before anything is simulated.
+/// Rejects a wrong extension before anything is simulated.
 pub(super) fn check(output: &Path) -> Result<(), Usage> {
     if !matches!(output.extension().and_then(|e| e.to_str()), Some("html" | "htm")) {
         return Err(Usage(format!("{}: a reproduced table is written as .html", output.display())));
@@ -17,7 +17,7 @@ pub(super) fn check(output: &Path) -> Result<(), Usage> {
     write::check(output, false)
 }
 
-/// Writes it, if it is asked for.
+/// Writes the page if requested.
 pub(super) fn write(options: &Reproduce, drawn: impl FnOnce() -> Reproduced) -> anyhow::Result<()> {
     let Some(output) = &options.output else { return Ok(()) };
     crate::output::put(output, reproduction_page(&drawn()), false)?;
@@ -25,26 +25,24 @@ pub(super) fn write(options: &Reproduce, drawn: impl FnOnce() -> Reproduced) -> 
     Ok(())
 }
 
-/// What was stated beforehand.
+/// The tolerances stated in advance.
 pub(super) fn checks(all: &[Check]) -> Vec<reproduced::Check> {
     let check =
         |c: &Check| reproduced::Check { holds: c.holds, stated: c.stated.clone(), found: c.found.clone() };
     all.iter().map(check).collect()
 }
 
-/// Where the values of the profiles are from.
+/// The origins of the profiles' values.
 pub(super) fn sources([datasheet, measured, fitted, guessed]: [u32; 4]) -> String {
     format!(
         "Values of the profiles: {datasheet} from data sheets and sources, {measured} measured, {fitted} fitted, {guessed} guessed."
     )
 }
 
-/// A table of figures.
 pub(super) fn grid(caption: &str, heads: &[&str], rows: Vec<(String, Vec<String>)>) -> Grid {
     Grid { caption: caption.into(), heads: heads.iter().map(|h| (*h).to_string()).collect(), rows }
 }
 
-/// An error in percent.
 pub(super) fn percent(error: f64) -> String {
     format!("{error:+.1} %")
 }

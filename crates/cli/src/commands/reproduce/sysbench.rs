@@ -1,5 +1,5 @@
-//! The SysBench table of 2004: the published command line, and those of what is held out, go through SysBench's own reader into the
-//! simulation of `fathom-sim`.
+//! The SysBench table of 2004: SysBench's own parser reads the published command line and those of the held-out figures
+//! for simulation in `fathom-sim`.
 
 use super::page::{self, percent};
 use super::{Reproduce, cannot};
@@ -8,7 +8,6 @@ use fathom_report::reproduced::{Pair, Pairs, Part, Reproduced};
 use fathom_sim::reproduce::sysbench::{self as table, held_out};
 use fathom_workload::Workload;
 
-/// Simulates the table.
 pub(super) fn reproduce(options: &Reproduce) -> anyhow::Result<table::Table> {
     let seeds = options.seeds.unwrap_or(table::SEEDS);
     let others: Vec<Workload> =
@@ -19,13 +18,12 @@ pub(super) fn reproduce(options: &Reproduce) -> anyhow::Result<table::Table> {
 
 fn workload(command: &str) -> anyhow::Result<Workload> {
     let args: Vec<String> = command.split(' ').map(str::to_owned).collect();
-    // The command line names no file of options.
+    // The command line reads no options file.
     let context = Context { clock_seed: 1, read: &|_| Err("no file is read".into()) };
     let parsed = sysbench::plan(&args, &context);
     Ok(parsed.map_err(|e| cannot("sysbench", command, &(e.stdout + &e.stderr)))?.workload)
 }
 
-/// The table as a page.
 pub(super) fn drawn(t: &table::Table) -> Reproduced {
     let label = |r: &table::Row| format!("{} {}", r.kernel, r.scheduler);
     let pairs = Pairs {
@@ -116,7 +114,7 @@ pub(super) fn drawn(t: &table::Table) -> Reproduced {
     }
 }
 
-/// What is held out, in seconds and as shares of another time.
+/// Held-out figures, in seconds and as shares of another time.
 fn other_figures(t: &table::Table) -> Part {
     let label = |r: &table::HeldOut| format!("{}, {}", r.kernel, r.setting);
     let pairs = |title: &str, unit: &str| Pairs {
@@ -171,7 +169,7 @@ mod tests {
         let of = |variant, head: &str| table::ablated(&workload, table::SEEDS, variant, head).unwrap();
         let gain = (1.0 - of("CFQ keyed by thread", "CFQ") / of("base", "CFQ")) * 100.0;
         assert_said(&table::FREEDOM, "keyed by thread it is ", gain);
-        // The disk's profile says why its cache does not sort.
+        // The disk's profile explains why its cache does not sort.
         let sorted = "write cache that sorts (32 commands, shortest first)";
         let too_fast: Vec<f64> = table::ablation_heads()
             .iter()

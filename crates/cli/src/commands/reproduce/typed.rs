@@ -1,7 +1,7 @@
-//! For tests: figures that stand in sentences, read out of them and held to what is simulated. A sentence that was true once and is no
-//! longer fails a test.
+//! For tests: compares the figures quoted in sentences with the simulated ones, so that an outdated sentence fails a
+//! test.
 
-/// Behind `before`, which is there once, stands what `found` is when it is rounded to as many places.
+/// Asserts that the text after `before`, which occurs once, is `found` rounded to the same number of digits.
 pub(super) fn assert_said(sentences: &[&str], before: &str, found: f64) {
     let all = sentences.join(" ");
     let mut places = all.match_indices(before);

@@ -1,14 +1,13 @@
-//! What a workload would do, in words: the files it makes, and phase by phase every step and who runs. For `--plan`; nothing is
-//! opened, made or started for it. Steps that reach beyond the workload's own files (commands, remounts) are shown word by word.
+//! A workload in words, for `--plan`: the files it makes, and the steps and workers of each phase. Opens, creates and
+//! starts nothing. Steps that reach beyond the workload's own files (commands, remounts) are shown literally.
 
 use crate::console;
 use fathom_workload::{Action, CacheState, Existing, FileSet, Files, Holes, Phase, Steady, Workload};
 use std::fmt::Write as _;
 
-/// Files of a set that are named; a set may number billions.
+/// Files of a set listed by name; a set may have billions.
 const MOST_FILES: u64 = 50;
 
-/// The whole plan.
 pub fn of(workload: &Workload) -> String {
     let mut text = format!(
         "{}: {}, {}, seed {}\n",
@@ -78,7 +77,7 @@ fn steps(text: &mut String, number: usize, phase: &Phase) {
     }
 }
 
-/// What a phase begins with and what ends it.
+/// How a phase starts and what ends it.
 fn conditions(phase: &Phase) -> Vec<String> {
     let mut lines = Vec::new();
     match phase.cache {
@@ -113,7 +112,7 @@ fn conditions(phase: &Phase) -> Vec<String> {
     lines
 }
 
-/// A steady state and what it is measured by.
+/// A steady-state criterion in words.
 fn in_words(s: Steady) -> String {
     let (window, round) = (s.window, s.round);
     let Some(criterion) = s.criterion else {
@@ -151,7 +150,7 @@ fn words(action: &Action) -> String {
     }
 }
 
-/// A word that shows where it begins and ends, and hides nothing.
+/// Quotes a word so that its ends and special characters show.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,+@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) { word.to_string() } else { format!("{word:?}") }

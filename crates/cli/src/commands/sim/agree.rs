@@ -1,5 +1,5 @@
-//! `fathom sim agree`: would our schedulers have chosen as the kernel of a trace did? Reads the trace twice (what is in it, then step by
-//! step), prints the table, and judges by the share that was asked for.
+//! `fathom sim agree`: would our schedulers have chosen the same requests as the kernel of a trace? Reads the trace
+//! twice (for its contents, then step by step), prints the table, and checks the required share.
 
 use super::super::trace::input::{self, Input};
 use super::line::Agree;
@@ -13,12 +13,12 @@ use fathom_sim::agree::{Agreed, Follower, Look, Setup, Traced};
 use serde::Serialize;
 use std::process::ExitCode;
 
-/// The schedulers of today's kernels: one of them made the trace.
+/// The schedulers of current kernels, one of which made the trace.
 const TODAY: [&str; 4] = ["none", "mq-deadline", "kyber", "bfq-lite"];
-/// The published form of the JSON.
+/// Name and version of the JSON format.
 const SCHEMA: &str = "fathom-sim-agree/1";
 
-/// What `--json` prints.
+/// Output of `--json`.
 #[derive(Serialize)]
 struct Told<'t> {
     schema: &'static str,
@@ -28,13 +28,12 @@ struct Told<'t> {
     device: String,
     limits: &'t str,
     at_least_percent: Option<f64>,
-    /// Whether it was reached, by all schedulers; null where nothing was asked for.
+    /// Whether all schedulers reached the required share; null if none was required.
     holds: Option<bool>,
     #[serde(flatten)]
     agreed: &'t Agreed,
 }
 
-/// Runs the command.
 pub fn run(o: &Agree) -> anyhow::Result<ExitCode> {
     if o.source.files.iter().any(|f| f.as_os_str() == "-") {
         return Err(
@@ -78,7 +77,7 @@ pub fn run(o: &Agree) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(if holds == Some(false) { exit::CHECK } else { exit::DONE }))
 }
 
-/// The first reading: the device that is followed.
+/// First pass: selects the device.
 fn look(o: &Agree, input: &Input) -> anyhow::Result<Traced> {
     let mut look = Look::default();
     let mut trace = input.open()?;
@@ -107,7 +106,7 @@ fn look(o: &Agree, input: &Input) -> anyhow::Result<Traced> {
     }
 }
 
-/// The second.
+/// Second pass.
 fn follow(input: &Input, mut follower: Follower, places: u32) -> anyhow::Result<(Agreed, About)> {
     let mut trace = input.open()?;
     for event in trace.by_ref() {

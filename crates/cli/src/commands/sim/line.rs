@@ -1,4 +1,4 @@
-//! The options of `fathom sim` and `fathom reproduce`, one definition each: parsing and help come from it.
+//! Options of `fathom sim` and `fathom reproduce`, one definition each for parsing and help.
 
 mod traces;
 
@@ -94,7 +94,7 @@ Exit code: 0, or 1 if --at-most is exceeded. docs/simulator.md says what is fitt
 }
 
 impl Sim {
-    /// Whether it leaves runs in the store.
+    /// Whether it stores runs.
     pub fn keeps(&self) -> bool {
         matches!(self.command, SimCommand::Run(_) | SimCommand::Sweep(_) | SimCommand::Replay(_))
     }
@@ -164,22 +164,21 @@ pub struct RunSimulated {
 }
 
 impl RunSimulated {
-    /// The read-ahead policy of those who name none.
+    /// The default read-ahead policy.
     const READAHEAD: &str = "modern";
-    /// Their layers.
+    /// The default layers.
     pub const STACK: &str = "full";
 
-    /// The read-ahead policy.
     pub fn readahead(&self) -> &str {
         self.readahead.as_deref().unwrap_or(Self::READAHEAD)
     }
 
-    /// On what.
+    /// Host, device and changed values.
     pub fn wanted(&self) -> Wanted<'_> {
         Wanted { host: &self.host, device: &self.device, limits: self.limits.as_deref(), set: &self.set }
     }
 
-    /// What is to be executed: the file, or what stands behind the --.
+    /// What to execute: the file, or the words after `--`.
     pub fn words(&self) -> Result<Vec<OsString>, Usage> {
         match (&self.file, self.drop_in.is_empty()) {
             (Some(file), true) => Ok(vec![file.clone().into()]),

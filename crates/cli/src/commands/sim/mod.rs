@@ -1,7 +1,7 @@
-//! `fathom sim run`: a workload in virtual time, kept as a run that says of itself that it was simulated. `line` has the options, `stand` reads
-//! profiles, `record` makes the run of what came out, `sweep` varies what it follows from. `replay` puts a trace through a scheduler and a
-//! device, `agree` holds schedulers beside the kernel of a trace, `calibrate` makes a device's profile of one, `traced` is what these three
-//! share.
+//! `fathom sim run`: a workload in virtual time, stored as a run marked as simulated. `line` has the options, `stand`
+//! reads profiles, `record` converts the result to a run, `sweep` varies the inputs. `replay` sends a trace through a
+//! scheduler and a device, `agree` compares schedulers with the kernel of a trace, `calibrate` fits a device profile to
+//! one, `traced` is shared by these three.
 
 mod agree;
 mod calibrate;
@@ -30,10 +30,9 @@ use stand::Stand;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-/// Seed of drop-ins that take another one every time: a simulation is to be repeatable.
+/// Seed of drop-ins that draw a new one every time: a simulation is repeatable.
 const SEED: u64 = 1;
 
-/// Runs the command.
 pub fn run(options: &Sim, common: &Common) -> anyhow::Result<ExitCode> {
     match &options.command {
         SimCommand::Run(o) => workload(o, common),
@@ -72,7 +71,7 @@ fn workload(o: &RunSimulated, common: &Common) -> anyhow::Result<ExitCode> {
         Ok(())
     };
     let ended = planned.workloads()?.into_iter().try_for_each(&mut each);
-    // A script may hold several runs; they share one page, also with those that one after them could not be done.
+    // A script may have several runs; they share one page, even if a later one failed.
     if let Some(output) = o.output.as_ref().filter(|_| !runs.is_empty()) {
         write::tell(&write::runs(&runs.iter().collect::<Vec<_>>(), output, false)?);
     }
@@ -81,7 +80,7 @@ fn workload(o: &RunSimulated, common: &Common) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(if failed { exit::FAILED } else { exit::DONE }))
 }
 
-/// What is not kept is nobody's to find again: without a date and an id of its own the same simulation has the same bytes.
+/// Clears date and id of a run that is not stored, so that the same simulation gives the same bytes.
 fn forget_when(run: &mut Run) {
     const NEVER: &str = "1970-01-01T00:00:00Z";
     run.id = "simulated".into();
@@ -132,7 +131,7 @@ fn one(
     Ok((record::of(o, subject, workload, &started, simulation, out), shapes))
 }
 
-/// What the user asked for is his to mend; what the model got stuck in is not.
+/// An error in the user's input is a usage error; one inside the model is not.
 fn explained(error: &SimError, words: &str) -> anyhow::Error {
     let told = format!("{words}: {error}");
     match error {
@@ -166,7 +165,7 @@ fn conclude(o: &RunSimulated, common: &Common, run: &Run, shapes: &Shapes) -> an
     Ok(())
 }
 
-/// What happened inside, as far as it did.
+/// Internal events of the simulation.
 fn inside(run: &Run) -> String {
     let Some(simulation) = &run.simulation else { return String::new() };
     let mut text = String::from("\nInside the simulation\n");
@@ -176,7 +175,7 @@ fn inside(run: &Run) -> String {
     text + &idle_waits(simulation, &run.phases)
 }
 
-/// How the scheduler kept the device idle, phase by phase.
+/// Idling by the scheduler, phase by phase.
 fn idle_waits(simulation: &Simulation, phases: &[Phase]) -> String {
     let mut text = String::new();
     for inside in &simulation.phases {
@@ -187,13 +186,13 @@ fn idle_waits(simulation: &Simulation, phases: &[Phase]) -> String {
     text
 }
 
-/// The reasons for doubt that every simulated run carries.
+/// The doubts that every simulated run carries.
 fn doubts(simulation: &Simulation) -> Vec<Doubt> {
     let doubt = |code: &str, sentence| Doubt { code: code.into(), phase: None, sentence };
     vec![doubt("simulated", simulation.sentence()), doubt("model", simulation.rests_on.sentence())]
 }
 
-/// Everything that can be named.
+/// Lists all names.
 fn profiles() -> String {
     let mut text = String::from("hosts (--host)\n");
     for name in host::NAMES {

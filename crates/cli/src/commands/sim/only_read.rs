@@ -1,5 +1,5 @@
-//! Devices whose medium is only read: what would write to one is refused, because a figure of it would be one of nothing. Flushes do no harm
-//! and pass.
+//! Read-only media: rejects whatever writes to one, since its figures would be meaningless. Flushes do no harm and
+//! pass.
 
 use super::stand::Stand;
 use crate::run_loop::described;
@@ -8,14 +8,14 @@ use fathom_sim::devices::DeviceProfile;
 use fathom_sim::replay::Arrival;
 use fathom_workload::Workload;
 
-/// Why it is refused: who writes, the device, what to do.
+/// The error text: who writes, the device, what to do.
 pub fn why(who: &str, device: &str, instead: &str) -> String {
     format!(
         "{who} writes, and {device} is an optical drive, whose medium is only read; choose another --device, or {instead}"
     )
 }
 
-/// Refuses a workload of which a phase writes.
+/// Rejects a workload with a phase that writes.
 pub fn check(workload: &Workload, stand: &Stand, device: &str) -> Result<(), String> {
     if !stand.device.is_only_read() {
         return Ok(());
@@ -27,7 +27,7 @@ pub fn check(workload: &Workload, stand: &Stand, device: &str) -> Result<(), Str
     }
 }
 
-/// Refuses one of which nobody knew before that it does: what is done between its phases may write.
+/// Rejects a workload that turns out to write, for example in steps between phases.
 pub fn check_after(out: &Simulated, stand: &Stand, device: &str) -> Result<(), String> {
     // A flush is a request without sectors.
     if stand.device.is_only_read() && out.inside.shapes.all().any(|(sectors, ..)| sectors > 0) {
@@ -38,19 +38,18 @@ pub fn check_after(out: &Simulated, stand: &Stand, device: &str) -> Result<(), S
 
 const INSTEAD: &str = "a workload that only reads";
 
-/// Lets the arrivals of a trace in, one after the other, up to the first that writes.
+/// Passes the arrivals of a trace up to the first write.
 pub struct Gate {
     only_read: bool,
     number: u64,
 }
 
 impl Gate {
-    /// Before a device.
     pub fn before(device: &DeviceProfile) -> Self {
         Self { only_read: device.is_only_read(), number: 0 }
     }
 
-    /// The same arrival, or the number of one that may not come in, from 1.
+    /// The same arrival, or the number (from 1) of one that may not pass.
     pub fn pass(&mut self, arrival: Option<Arrival>) -> Result<Option<Arrival>, u64> {
         self.number += 1;
         match arrival {

@@ -1,17 +1,17 @@
-//! How far a simulation is, on a terminal: nothing else tells whether it goes on.
+//! Progress of a simulation on a terminal.
 
 use crate::console;
 use indicatif::ProgressBar;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// A simulation that is done sooner needs no line.
+/// A shorter simulation needs no progress line.
 const SOON: Duration = Duration::from_secs(1);
 
 static BEGUN: OnceLock<Instant> = OnceLock::new();
 static LINE: OnceLock<ProgressBar> = OnceLock::new();
 
-/// Says what time it is in the simulation; whether it is to stop.
+/// Shows the virtual time; returns whether to stop.
 pub fn tell(at_ns: u64) -> bool {
     if BEGUN.get_or_init(Instant::now).elapsed() > SOON {
         let virtual_time = console::duration(Duration::from_nanos(at_ns));
@@ -20,7 +20,6 @@ pub fn tell(at_ns: u64) -> bool {
     fathom_engine::interrupted_by().is_some()
 }
 
-/// Takes the line away.
 pub fn clear() {
     if let Some(line) = LINE.get() {
         line.finish_and_clear();

@@ -1,4 +1,4 @@
-//! From what a simulation gave to a run of the store: phases as of any run, with the model they follow from.
+//! Converts a simulation to a run for the store: phases as in any run, with the model that produced them.
 
 use super::super::sweep::subject::Subject;
 use super::line::RunSimulated;
@@ -8,7 +8,6 @@ use fathom_record::{Clock, Run, Simulation, Status};
 use fathom_sim::Simulated;
 use fathom_workload::Workload;
 
-/// The run.
 pub fn of(
     o: &RunSimulated,
     subject: &Subject,

@@ -1,15 +1,15 @@
-//! The segments of requests that write, as a line of text: what the limits of a controller and the pages of a kernel come to.
+//! The segments of write requests as a line of text: the effect of controller limits and kernel pages.
 
 use fathom_report::units;
 use fathom_sim::shapes::Shapes;
 
-/// More numbers of segments than this make no line.
+/// More distinct counts do not fit a line.
 const MOST: usize = 8;
 
-/// The line; empty if nothing was written.
+/// Empty if nothing was written.
 pub fn line(shapes: &Shapes) -> String {
     let typical = shapes.typical();
-    // Flushes have no sectors, and where there is nothing else there is nothing to tell.
+    // Flushes have no sectors; with nothing else there is nothing to show.
     if typical.sectors == 0 {
         return String::new();
     }

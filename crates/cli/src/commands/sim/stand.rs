@@ -1,5 +1,5 @@
-//! What a simulation stands on: a host and a device, each a name or a file, read once, with the values that were to be others; and what of
-//! that is kept in a record, so that the run can be told from one on another profile, and made again.
+//! Set-up of a simulation: a host and a device, each a name or a file, read once, with the changed values; and the part
+//! of it that a record keeps, so that runs on different profiles can be told apart and repeated.
 
 use crate::commands::fio::Place;
 use crate::exit::Usage;
@@ -13,10 +13,9 @@ use fathom_sim::sources::Uncertain;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
-/// Whose values `--set` and `--vary` change.
+/// Owners of the values that `--set` and `--vary` change.
 const OWNERS: [&str; 2] = ["host", "device"];
 
-/// What was asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'o> {
     pub host: &'o str,
@@ -26,18 +25,16 @@ pub struct Wanted<'o> {
     pub set: &'o [String],
 }
 
-/// A host and a device.
 #[derive(Debug)]
 pub struct Stand {
     pub host: Host,
     pub device: DeviceProfile,
     pub limits: Limits,
-    /// What a record says of them.
+    /// Their description in a record.
     simulation: Simulation,
 }
 
 impl Stand {
-    /// Reads profiles and changes.
     pub fn read(wanted: &Wanted<'_>) -> Result<Self, Usage> {
         let set = changes(wanted.set)?;
         let [of_host, of_device] = OWNERS.map(|owner| {
@@ -52,7 +49,7 @@ impl Stand {
         };
         let host = host.map_err(|e| Usage(e.to_string()))?;
         let text = file_or(&texts, "device", wanted.device, devices::text)?;
-        // The disks of an array are named from where its profile is.
+        // The disks of an array are relative to its profile.
         let near = Path::new(wanted.device).parent().filter(|_| is_file(wanted.device));
         let members = |name: &str| {
             let own = of_device.iter().any(|(key, value)| key == "members.disk" && value == name);
@@ -85,12 +82,12 @@ impl Stand {
         Ok(Self { host, device, limits, simulation })
     }
 
-    /// What a record says of them; scheduler, layers and counts are still to be filled in.
+    /// Their description in a record; scheduler, layers and counts are filled in later.
     pub fn simulation(&self) -> Simulation {
         self.simulation.clone()
     }
 
-    /// What a record of a replay says of them: of the host the kernel's queue alone has a part in it.
+    /// Their description in the record of a replay, which uses only the kernel's queue of the host.
     pub fn of_replay(&self) -> Simulation {
         let (tally, uncertain) = self.host.queue_sources();
         let host = Host { tally, uncertain, ..self.host.clone() };
@@ -98,7 +95,8 @@ impl Stand {
         Simulation { values, rests_on, ..self.simulation() }
     }
 
-    /// An error bar holds for requests as the device was fitted to. `ran` is what the device had in the simulation.
+    /// An error bar holds for requests like those the device was fitted to. `ran`: the device's requests in the
+    /// simulation.
     pub fn judge<'b>(&self, simulation: &mut Simulation, ran: impl Iterator<Item = &'b BlockLayer>) {
         let rests_on = &mut simulation.rests_on;
         let Some(coverage) = self.device.coverage.as_ref().filter(|_| rests_on.percent().is_some()) else {
@@ -114,7 +112,7 @@ impl Stand {
         }
     }
 
-    /// What a dialect is to know of the machine.
+    /// What a dialect needs to know about the machine.
     pub fn place(&self) -> Place {
         let host = &self.host;
         Place::Simulated { memory_mib: host.memory.cache_mib.get().into(), cpus: host.cpu.cpus.get().into() }
@@ -126,7 +124,7 @@ pub fn is_value(setting: &str) -> bool {
     setting.split_once('.').is_some_and(|(owner, _)| OWNERS.contains(&owner))
 }
 
-/// Refuses values of a host that a replay, which has no calls, makes no use of.
+/// Rejects host values that a replay, which has no calls, does not use.
 pub fn check_for_replay(set: &[String]) -> Result<(), Usage> {
     let set = changes(set)?;
     let unused =
@@ -140,7 +138,7 @@ pub fn check_for_replay(set: &[String]) -> Result<(), Usage> {
     }
 }
 
-/// OWNER.KEY=VALUE, each key once: whose, which, what.
+/// Parses OWNER.KEY=VALUE, each key once.
 fn changes(set: &[String]) -> Result<Vec<(String, String, String)>, Usage> {
     let mut all: Vec<(String, String, String)> = Vec::new();
     for typed in set {
@@ -162,7 +160,7 @@ fn changes(set: &[String]) -> Result<Vec<(String, String, String)>, Usage> {
     Ok(all)
 }
 
-/// The text of a profile that is a file, which is kept, or of one that is shipped; `None` if there is none of this name.
+/// The text of a profile file, which is kept, or of a built-in profile; `None` if there is none of this name.
 fn file_or(
     texts: &RefCell<Vec<ProfileText>>,
     of: &str,
@@ -181,7 +179,7 @@ fn keep(texts: &RefCell<Vec<ProfileText>>, of: &str, file: &str, text: &str) {
     texts.borrow_mut().push(ProfileText { of: of.into(), file: file.into(), text: text.into() });
 }
 
-/// A preset by its name, with numbers of its own if there are.
+/// A preset by name, with changed numbers if given.
 pub fn limits_by_name(name: &str) -> Result<Limits, Usage> {
     Limits::by_name(name).map_err(|e| Usage(format!("--limits {name}: {e}")))
 }

@@ -1,6 +1,6 @@
-//! `fathom sim sweep`: a workload, or a trace, under every combination of what a simulation follows from, on all processors at once. On how
-//! many does not change a figure: every combination is simulated by itself, and results are kept in the order of the plan (`keeper`).
-//! `plan` says what there is to simulate. The tables, the page and the marks on stored runs are those of a sweep of real runs.
+//! `fathom sim sweep`: a workload or a trace under every combination of model inputs, on all processors at once. Their
+//! number does not change a figure: every combination is simulated separately, and results are stored in plan order
+//! (`keeper`). `plan` lists the simulations. Tables, page and marks on stored runs are those of a real sweep.
 
 mod keeper;
 mod plan;
@@ -58,7 +58,7 @@ pub fn run(o: &SweepSimulated, common: &Common) -> anyhow::Result<ExitCode> {
     conclude(o, common, &sweep)
 }
 
-/// Simulates all of them, as many at once as was asked for.
+/// Simulates all, as many at once as requested.
 fn simulate_all(o: &SweepSimulated, plan: &Plan, keeper: &Keeper<'_>) {
     let all = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = o.jobs.map_or(all, |n| n.get()).min(plan.turns.len()).max(1);
@@ -68,7 +68,7 @@ fn simulate_all(o: &SweepSimulated, plan: &Plan, keeper: &Keeper<'_>) {
             scope.spawn(|| {
                 while let Some((number, turn)) = keeper.next() {
                     let outcome = turn_of(o, &plan.what, turn).map_err(|e| format!("{e:#}"));
-                    // What a signal cut off has not been simulated.
+                    // A simulation cut off by a signal does not count.
                     if outcome.is_err() && interrupted_by().is_some() {
                         break;
                     }

@@ -1,4 +1,4 @@
-//! What the commands on traces have in common: the one trace of a command line, the device of it that is meant, and how it is called.
+//! Common to the commands on traces: finding the trace of a command line, and its device by name.
 
 use super::super::trace::input::{self, Input};
 use super::super::trace::options::Source;
@@ -8,11 +8,9 @@ use fathom_dialects::trace::About;
 use fathom_record::block::DeviceNumber;
 use std::path::PathBuf;
 
-/// What a command line says of its trace.
+/// A command line's trace arguments.
 pub trait Named {
-    /// Files and form.
     fn source(&self) -> Source;
-    /// Whether the command reads it more than once.
     const SEVERAL_TIMES: bool;
 }
 
@@ -32,7 +30,7 @@ impl Named for TraceFile {
     const SEVERAL_TIMES: bool = true;
 }
 
-/// Refuses what gives its content only once, or only to one reader.
+/// Rejects files that can be read only once, or by one reader.
 pub fn check_regular(files: &[PathBuf]) -> Result<(), Usage> {
     match files.iter().find(|file| input::is_read_once(file)) {
         None => Ok(()),
@@ -43,7 +41,7 @@ pub fn check_regular(files: &[PathBuf]) -> Result<(), Usage> {
     }
 }
 
-/// The one trace that a command takes.
+/// The single trace that a command takes.
 pub fn one<N: Named>(named: &N) -> anyhow::Result<Input> {
     let source = named.source();
     if N::SEVERAL_TIMES {
@@ -56,13 +54,13 @@ pub fn one<N: Named>(named: &N) -> anyhow::Result<Input> {
     }
 }
 
-/// What a device is called: by its name where the trace has one, and by its number.
+/// A device's name if the trace has one, and its number.
 pub fn called(about: &About, number: DeviceNumber) -> String {
     let named = about.devices.iter().find(|d| d.number == number && !d.name.is_empty());
     named.map_or_else(|| number.to_string(), |d| format!("{} ({number})", d.name))
 }
 
-/// The number of the device that was asked for by name or number ("loop0", "7:0", "7,0").
+/// The number of a device given by name or number ("loop0", "7:0", "7,0").
 pub fn number_of(
     about: &About,
     wanted: &str,

@@ -1,14 +1,14 @@
-//! How much a survey has written, and what a phase may add to it.
+//! How much a survey has written, and how much a phase may add.
 
 use super::plan::Plan;
 use fathom_record::{OpKind, Run};
 use fathom_workload::{Action, Amount, Existing, Files, Phase, Program, Sizing};
 use std::collections::BTreeSet;
 
-/// The share of what may be written that the long write is sure of, as one of so many parts.
+/// One Nth of the writable bytes is reserved for the long write.
 const LONG_WRITE: u64 = 3;
 
-/// Bytes that were written before the long write: what phases wrote, and what was laid out for them.
+/// Bytes written before the long write: by phases, and to lay out their files.
 pub fn written(plan: &Plan<'_>, run: &Run) -> u64 {
     let mut there = BTreeSet::new();
     let mut laid_out = 0u64;
@@ -50,14 +50,14 @@ fn size_of(plan: &Plan<'_>, set: &str) -> u64 {
     each.0.saturating_mul(files)
 }
 
-/// What a repetition wrote.
+/// Bytes a repetition wrote.
 fn by(repetition: &fathom_record::Repetition) -> u64 {
     let writes = repetition.workers.iter().flat_map(|w| &w.stats).filter(|s| s.op == OpKind::Write);
     let uncounted = repetition.workers.iter().map(|w| w.uncounted_bytes);
     writes.map(|s| s.bytes).chain(uncounted).fold(0, u64::saturating_add)
 }
 
-/// What a phase that was not executed yet may write.
+/// Most that a phase not yet executed may write.
 fn most(plan: &Plan<'_>, phase: &Phase) -> u64 {
     let of_thread = |program: &Program| match program {
         Program::Stream(stream) if stream.direction.writes() => match (stream.amount, stream.length) {
@@ -71,7 +71,7 @@ fn most(plan: &Plan<'_>, phase: &Phase) -> u64 {
                 _ => 0,
             },
         },
-        // Small files come and go; how many follows from the time.
+        // Small files come and go; how many depends on the time.
         _ => 0,
     };
     let groups = phase.groups.iter().map(|g| {

@@ -1,5 +1,5 @@
-//! The curve of queue depth: random reads past the cache with one, two and more operations in flight, until more bring nothing; then two
-//! more depths around the knee.
+//! The queue depth curve: random direct reads at doubling depths, until more bring nothing; then two more depths around
+//! the knee.
 
 use super::plan::{BLOCK, Plan, Stage, Step, sets};
 use fathom_record::Run;
@@ -9,25 +9,23 @@ const STAGE: Stage = Stage(
     "depth",
     "Random reads of 4 KiB past the cache with more and more of them in flight, by one thread.",
 );
-/// A limit that is kept in slices lets through at once what was not used before: that is over after this time.
+/// A rate limit with time slices lets unused budget pass at once; this long a warm-up uses it up.
 const WARM_UP: Duration = Duration(100_000_000);
-/// No deeper.
+/// Maximum depth.
 const DEEPEST: u32 = 128;
-/// A depth that brings so much more than the best before is worth another doubling.
+/// A depth this much better than the best so far is worth another doubling.
 const GAIN: f64 = 1.05;
-/// So many in flight are tried at least: on a busy machine the first doublings may by chance bring nothing.
+/// Depths up to this are always tried: on a busy machine the first doublings may bring nothing by chance.
 const AT_LEAST: u32 = 16;
-/// Fewer are enough where the last three rates lie within this factor: that is no chance.
+/// Fewer are enough if the last three rates lie within this factor: that is not chance.
 const LEVEL: f64 = 1.1;
-/// The knee is the first depth with this share of the best.
+/// The knee is the first depth with this share of the best rate.
 pub const KNEE: f64 = 0.9;
 
-/// What was measured and what comes next.
 #[derive(Default)]
 pub struct Search {
-    /// Depth and number of its phase.
+    /// Depth and index of its phase.
     asked: Vec<(u32, usize)>,
-    /// Depths around the knee.
     around: Option<Vec<u32>>,
 }
 
@@ -66,7 +64,7 @@ impl Search {
         if self.around.is_none() {
             let Some(&(last, rate)) = measured.last() else { return Some(1) };
             let before = |n: usize| measured.iter().rev().skip(n).map(|m| m.1).fold(0.0, f64::max);
-            // Two doublings that brought nothing, or nothing can be measured.
+            // Two doublings without gain, or nothing can be measured.
             let flat = measured.len() > 2 && rate < before(1) * GAIN && before(1) < before(2) * GAIN;
             let latest = || measured.iter().rev().take(3).map(|m| m.1);
             let level = latest().fold(0.0, f64::max) <= latest().fold(f64::INFINITY, f64::min) * LEVEL;
@@ -80,7 +78,7 @@ impl Search {
     }
 }
 
-/// Depths beside the knee that no doubling hits.
+/// Depths beside the knee that doubling skips.
 fn around(measured: &[(u32, f64)]) -> Vec<u32> {
     let best = measured.iter().map(|m| m.1).fold(0.0, f64::max);
     let Some(knee) = measured.iter().find(|m| m.1 >= best * KNEE).map(|m| m.0) else { return Vec::new() };
@@ -92,7 +90,7 @@ fn around(measured: &[(u32, f64)]) -> Vec<u32> {
 mod tests {
     use super::*;
 
-    /// The depths that are tried of a device that does so much at a depth.
+    /// The depths tried on a device with this rate per depth.
     fn tried(device: impl Fn(u32) -> f64) -> Vec<u32> {
         let mut search = Search::default();
         let mut measured = Vec::new();

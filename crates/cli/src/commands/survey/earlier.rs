@@ -1,4 +1,5 @@
-//! The survey before: of the same directory on the same storage, asked for alike, so that it had the same time.
+//! Finds the previous survey: of the same directory on the same storage with the same options, hence of the same
+//! length.
 
 use crate::line::Common;
 use crate::state;
@@ -6,12 +7,12 @@ use fathom_record::store::{Filter, RunSummary};
 use fathom_record::{Run, Status};
 use serde_json::Value;
 
-/// Beginnings of flags that change what a survey measures, or how.
+/// Prefixes of flags that change what a survey measures, or how.
 const ASKED: [&str; 5] = ["--quick", "--thorough", "--dense", "--cold", "--observe"];
-/// Surveys of the place that are looked through.
+/// Surveys of the place examined at most.
 const MOST: usize = 8;
 
-/// The newest survey of the place before `run`, if there is one. A store that cannot be read has none.
+/// The newest survey of the place before `run`. An unreadable store counts as empty.
 pub fn of(run: &Run, common: &Common) -> Option<Run> {
     let store = state::kept(common.store.as_deref()).ok()?;
     let mut ids = Vec::new();
@@ -34,7 +35,7 @@ fn asked(run: &Run) -> impl Iterator<Item = &String> {
     run.argv.iter().filter(|word| ASKED.iter().any(|flag| word.starts_with(flag)))
 }
 
-/// What tells the storage below a directory from another one that is mounted there later.
+/// Tells the storage below a directory from one that is mounted there later.
 fn storage(run: &Run) -> Vec<Value> {
     let filesystem = ["type", "source", "uuid", "total_bytes"].map(|key| &run.environment["filesystem"][key]);
     let of_device = |device: &'_ Value| {

@@ -1,11 +1,10 @@
-//! How much time a survey takes, and what each part gets of it.
+//! How much time a survey takes, and how it is divided.
 
 use fathom_workload::Duration;
 
 const MS: u64 = 1_000_000;
 const GIB: u64 = 1 << 30;
 
-/// What the user asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wish {
     Quick,
@@ -13,21 +12,18 @@ pub enum Wish {
     Thorough,
 }
 
-/// The budget.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
     pub wish: Wish,
-    /// All of it.
     pub total: std::time::Duration,
-    /// Times that everything is measured, if the time lasts.
+    /// How often everything is measured if time permits.
     pub rounds: u32,
-    /// One phase, at most.
+    /// Longest phase.
     pub phase: Duration,
-    /// One cell of a surface, at most.
+    /// Longest cell of a surface.
     pub cell: Duration,
-    /// The long write at the end.
+    /// Duration of the long write at the end.
     pub sustained: Duration,
-    /// Most streams at once.
     pub most_streams: u32,
     /// Bytes that may be written.
     pub most_written: u64,
@@ -53,7 +49,7 @@ impl Effort {
         }
     }
 
-    /// Time of one depth, and operations that are enough for it: a slow device, or one that is held to a rate, gets the time.
+    /// Time per depth, and the number of operations that ends it earlier: a slow or rate-limited device gets the time.
     pub fn depth(&self) -> (Duration, u64) {
         match self.wish {
             Wish::Quick => (Duration(400 * MS), 2_000),
@@ -62,17 +58,17 @@ impl Effort {
         }
     }
 
-    /// What is left for everything but the long write.
+    /// Time for everything but the long write.
     pub fn rounds_time(&self) -> std::time::Duration {
         self.total.saturating_sub(std::time::Duration::from_nanos(self.sustained.0))
     }
 
-    /// Time of the first round, in which it is decided what is measured.
+    /// Time of the first round, which decides what is measured.
     pub fn first_round(&self) -> std::time::Duration {
         self.rounds_time() / self.rounds
     }
 
-    /// Numbers of streams: all of them, or those that double.
+    /// Numbers of streams: all, or powers of two.
     pub fn streams(&self) -> Vec<u32> {
         let all = 1..=self.most_streams;
         if self.wish == Wish::Thorough {

@@ -1,5 +1,5 @@
-//! Which phase comes next. In the first round the parts come one after the other and decide by what they measure; the rounds after it repeat
-//! everything as long as the time lasts; the long write ends the survey.
+//! Selects the next phase. In the first round the parts run one after another and adapt to what they measure; later
+//! rounds repeat everything while time permits; the long write ends the survey.
 
 use super::depth::Search;
 use super::plan::{MIB, Plan};
@@ -12,20 +12,19 @@ use std::collections::VecDeque;
 use std::time::Instant;
 
 enum Part {
-    /// Phases that are known beforehand.
+    /// Phases known in advance.
     Known(fn(&mut Plan<'_>)),
     Depth(Search),
     Surface(Option<Surfaces>),
 }
 
-/// The script of a survey.
 pub struct Guide<'a> {
     plan: Plan<'a>,
     parts: VecDeque<Part>,
-    /// Phases that are there and were not executed yet.
+    /// Phases added but not executed yet.
     queue: VecDeque<usize>,
     started: Instant,
-    /// Of each phase, how long it took the last time with everything around it.
+    /// Last duration of each phase, with everything around it.
     costs: Vec<std::time::Duration>,
     running: Option<(usize, Instant)>,
     round: u32,
@@ -50,7 +49,7 @@ impl<'a> Guide<'a> {
         Self::with(plan, parts.into())
     }
 
-    /// All cells of the surfaces, for the comparison with sampling.
+    /// All cells of the surfaces, for a comparison with sampling.
     pub fn dense(mut plan: Plan<'a>) -> Self {
         plan.workload.repetitions = 2;
         plan.effort.rounds = 2;
@@ -90,7 +89,7 @@ impl<'a> Guide<'a> {
             }
             let passed = self.started.elapsed();
             let hurry = passed >= self.plan.effort.first_round();
-            // On a machine that is too busy, or a storage that is too slow, what is left is not measured: the record shows it.
+            // On a busy machine or slow storage the rest is skipped; the record shows it.
             if passed >= self.plan.effort.rounds_time() {
                 self.parts.clear();
             }
@@ -122,7 +121,7 @@ impl<'a> Guide<'a> {
         }
     }
 
-    /// The next phase that fits into the time that is left.
+    /// The next phase that fits the remaining time.
     fn repeat(&mut self, run: &Run) -> Option<usize> {
         let all = self.plan.effort.rounds_time();
         while self.round < self.plan.effort.rounds {
@@ -192,7 +191,7 @@ impl Script for Guide<'_> {
     }
 
     fn bears(&self, error: &OpError) -> bool {
-        // What this storage does not do; a full disk or a device that fails is something else.
+        // Unsupported by this storage; a full disk or a failing device is another matter.
         [libc::EINVAL, libc::EOPNOTSUPP].contains(&error.errno)
     }
 }

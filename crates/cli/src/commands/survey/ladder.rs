@@ -1,4 +1,5 @@
-//! The ladder of latencies: 4 KiB at random places, one operation in flight, from memory to the device and to what outlives a power cut.
+//! The latency ladder: random 4 KiB operations, one in flight, from memory to the device and to what survives a power
+//! cut.
 
 use super::plan::{BLOCK, Plan, Stage, Step, sets};
 use fathom_workload::{Access, Action, Amount, Direction, Open, OpenSync, Stream, SyncEvery};
@@ -25,7 +26,7 @@ pub fn add(plan: &mut Plan<'_>) {
     if plan.writes() {
         plan.push(step("cached random read", here).sizes(cached, BLOCK.0).before(warm));
     }
-    // One pass at most: the second would find in the cache what the first has read.
+    // At most one pass: a second would find the data in the cache.
     let once = Stream { amount: Amount::Pass, ..random(sets::READ, Direction::Read) };
     let before = plan.prepare(sets::READ);
     let whole = plan.place.read_bytes();
@@ -38,7 +39,7 @@ pub fn add(plan: &mut Plan<'_>) {
         return;
     }
     let before = plan.prepare(sets::WRITTEN);
-    // Dirty pages of a slow device would be written back for minutes.
+    // Writing back the dirty pages of a slow device would take minutes.
     let most = plan.few_writes(1);
     let few = Amount::Operations(plan.place.writes_in(time).min(most.0 / BLOCK.0));
     let write = Stream { amount: Amount::Bytes(most), ..random(sets::WRITTEN, Direction::Write) };

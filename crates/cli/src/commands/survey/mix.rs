@@ -1,4 +1,4 @@
-//! Reads and writes mixed, from all reads to all writes: what writers do to readers.
+//! Mixed reads and writes, from all reads to all writes: what writers do to readers.
 
 use super::effort::Wish;
 use super::plan::{BLOCK, Plan, Stage, Step, sets};

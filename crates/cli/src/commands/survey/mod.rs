@@ -1,6 +1,6 @@
-//! `fathom survey`: what is this storage? Measures a directory, or a device that it only reads, in a given time; prints a page of text,
-//! writes a page. `place` is where and how large, `effort` how long, `guide` what comes next; each part of the survey has a file of its own;
-//! what the figures say is `fathom_report::survey`'s.
+//! `fathom survey`: characterises a storage. Measures a directory, or a device read-only, in a given time; prints a
+//! page of text and writes a page. `place` decides where and how large, `effort` how long, `guide` what comes next;
+//! each part has its own file; `fathom_report::survey` interprets the figures.
 
 mod budget;
 mod depth;
@@ -98,7 +98,7 @@ pub fn run(options: &Survey, common: &Common) -> anyhow::Result<ExitCode> {
     Ok(code(&finished))
 }
 
-/// The page where none is named.
+/// The default page.
 fn default_page(id: &str) -> PathBuf {
     PathBuf::from(format!("fathom-{id}.html"))
 }
@@ -111,7 +111,7 @@ fn wish(options: &Survey) -> Wish {
     }
 }
 
-/// What it costs, before it begins.
+/// What it will cost, printed before it begins.
 fn beforehand(place: &Place, effort: Effort) -> String {
     let time = match effort.wish {
         Wish::Quick => "15 seconds",
@@ -127,7 +127,7 @@ fn beforehand(place: &Place, effort: Effort) -> String {
     }
 }
 
-/// What keeps several operations in flight here: containers often refuse io_uring.
+/// How to keep several operations in flight here: containers often block io_uring.
 fn several_in_flight(engine: &Engine, place: &mut Place, effort: Effort) -> Option<Async> {
     [Async::Uring, Async::Aio].into_iter().find(|way| {
         place.several = Some(*way);

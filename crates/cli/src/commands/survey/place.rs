@@ -1,5 +1,5 @@
-//! Where a survey works and how large it may be: a directory of its own, sized by the free space and by what a short try shows, or a block
-//! device that is only read.
+//! Where a survey works and how large its files are: its own directory, sized by the free space and a short trial, or a
+//! block device that is only read.
 
 use super::effort::{Effort, Wish};
 use super::plan::{KIB, MIB};
@@ -12,52 +12,50 @@ use std::os::unix::fs::{FileExt as _, FileTypeExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// What is measured.
 pub enum Subject {
-    /// A directory of ours below the user's.
+    /// Our directory below the user's.
     Directory { own: PathBuf },
-    /// A block device; nothing is ever written to it.
+    /// A block device, never written to.
     Device { path: PathBuf, bytes: u64 },
 }
 
-/// Calls that keep several operations in flight.
+/// Asynchronous interfaces.
 #[derive(Clone, Copy)]
 pub enum Async {
     Uring,
     Aio,
 }
 
-/// The place.
 pub struct Place {
     pub subject: Subject,
-    /// Largest file but for the long write's; of a device the part that is held in memory.
+    /// Largest file except for the long write; on a device, the part held in memory.
     pub largest: u64,
     /// File of the long write.
     pub sustained: u64,
-    /// Files and rooms for files of the tree.
+    /// Files and free slots of the tree.
     pub small_files: u64,
-    /// Whether it takes O_DIRECT.
+    /// Whether it supports O_DIRECT.
     pub direct: bool,
     pub several: Option<Async>,
-    /// What decided about the sizes, in a sentence.
+    /// The reason for the sizes, in a sentence.
     pub sized_by: String,
     rates: Rates,
 }
 
-/// What a short try showed.
+/// Result of a short trial.
 #[derive(Clone, Copy)]
 struct Rates {
     bytes_per_s: f64,
     syncs_per_s: f64,
 }
 
-/// Smallest largest file.
+/// Minimum of the largest file.
 const LEAST: u64 = 64 * KIB;
-/// Alignment that every O_DIRECT takes.
+/// An alignment that every O_DIRECT accepts.
 const PAGE: usize = 4096;
 
 impl Place {
-    /// Looks at what the user named, and makes a directory there if it is one.
+    /// Examines the target, and creates our directory if it is one.
     pub fn of(target: &Path, effort: Effort, engine: &mut Engine) -> anyhow::Result<Self> {
         let about = target.metadata();
         if about.as_ref().is_ok_and(|m| m.file_type().is_block_device()) {
@@ -136,7 +134,7 @@ impl Place {
         })
     }
 
-    /// What is read at random.
+    /// Size of the file read at random.
     pub fn read_bytes(&self) -> u64 {
         match self.subject {
             Subject::Device { bytes, .. } => bytes,
@@ -144,44 +142,44 @@ impl Place {
         }
     }
 
-    /// The file that is written in place, and read from memory.
+    /// Size of the file that is overwritten, and read from memory.
     pub fn written(&self) -> u64 {
         (self.largest / 2).max(LEAST).min(self.largest)
     }
 
-    /// The largest file that is made anew for a cell of a surface.
+    /// Largest file created for a surface cell.
     pub fn made_anew(&self) -> u64 {
         (self.largest / 4).max(LEAST).min(self.largest)
     }
 
-    /// The file of one who commits.
+    /// Size of one committer's file.
     pub fn committed(&self) -> u64 {
         (self.largest / 128).clamp(4 * KIB, MIB)
     }
 
-    /// The file that stays in memory: no CPU cache holds it, and it is read in no time.
+    /// Size of the file that stays in memory: too large for CPU caches, and read in no time.
     pub fn cached(&self) -> u64 {
         self.largest.min(64 * MIB)
     }
 
-    /// The file of each stream: all of them together are written in a phase's time.
+    /// Size of each stream's file: all together are written within a phase.
     pub fn each_stream(&self, streams: u32) -> u64 {
         let by_rate = self.rates.bytes_per_s * 0.5 / f64::from(streams.max(1));
         step((self.largest / 8).min((by_rate as u64).max(MIB)).max(16 * KIB))
     }
 
-    /// How long it may take to write this much.
+    /// Estimated time to write this much.
     pub fn takes_ns(&self, bytes: u64) -> u64 {
         (bytes as f64 / self.rates.bytes_per_s * 1e9) as u64
     }
 
-    /// Random writes that are on the device in about that time.
+    /// Random writes that reach the device in about that time.
     pub fn writes_in(&self, time: Duration) -> u64 {
         ((self.rates.syncs_per_s * 4.0 * time.0 as f64 / 1e9) as u64).max(64)
     }
 }
 
-/// As many as are prepared in no time where each of them may be synced.
+/// As many as can be prepared quickly even if each is synced.
 fn small_files(wish: Wish, rates: Rates) -> u64 {
     let (wanted, seconds) = match wish {
         Wish::Quick => (200, 0.2),
@@ -195,18 +193,19 @@ fn rounded(bytes: u64) -> u64 {
     bytes / LEAST * LEAST
 }
 
-/// The power of two below. What a try shows is not the same twice; sizes in steps are, mostly, and only cells of one size can be compared.
+/// Rounds down to a power of two. A trial varies from run to run; coarse sizes mostly do not, and only cells of equal
+/// size are comparable.
 fn step(bytes: u64) -> u64 {
     bytes.checked_ilog2().map_or(0, |power| 1 << power)
 }
 
-/// Whether a file of this directory can be read with O_DIRECT: opening it does not tell everywhere.
+/// Whether a file in this directory can be read with O_DIRECT: a successful open does not prove it everywhere.
 fn takes_direct(own: &Path, ledger: &mut Ledger) -> bool {
     let path = own.join("probe");
     let Ok(file) = ledger.create(&path, 0o600) else { return false };
     let written = file.write_all_at(&[1; 2 * PAGE], 0).and_then(|()| file.sync_all()).is_ok();
     let works = written && reads_direct(&path);
-    // What could not be removed now is removed at the end.
+    // If it cannot be removed now, it is removed at the end.
     let _ = ledger.remove(&path);
     works
 }
@@ -220,7 +219,7 @@ fn reads_direct(path: &Path) -> bool {
     buffer.get_mut(from..from + PAGE).is_some_and(|page| file.read_at(page, 0).is_ok_and(|n| n == PAGE))
 }
 
-/// A tenth of a second or two: how fast is it about? Nothing of it is a result; it decides how much is asked of the place.
+/// Measures the approximate speed in a tenth of a second or two. It only sizes the survey and is not a result.
 fn try_out(own: &Path, bytes: u64, ledger: &mut Ledger) -> Rates {
     let path = own.join("probe");
     let unknown = Rates { bytes_per_s: 50e6, syncs_per_s: 100.0 };
@@ -251,7 +250,7 @@ fn try_out(own: &Path, bytes: u64, ledger: &mut Ledger) -> Rates {
 
 #[cfg(test)]
 impl Place {
-    /// A place that nobody looked at.
+    /// A place without a trial.
     pub fn for_test(direct: bool, largest: u64, device: bool) -> Self {
         let subject = if device {
             Subject::Device { path: "/dev/x".into(), bytes: largest * 8 }

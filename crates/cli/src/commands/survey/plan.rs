@@ -1,6 +1,6 @@
-//! The survey's workload as it grows: file sets that are there from the start, and phases that the parts add. Every cold phase works on
-//! pages that were evicted just before, every direct phase on a file that was written in full, and every buffered write is followed by
-//! its fsync.
+//! The survey's workload as it grows: file sets that exist from the start, and phases that the parts add. Every cold
+//! phase uses pages evicted just before, every direct phase a fully written file, and every buffered write ends with an
+//! fsync.
 
 use super::effort::Effort;
 use super::place::{Async, Place, Subject};
@@ -13,46 +13,46 @@ use std::collections::BTreeMap;
 
 pub const KIB: u64 = 1 << 10;
 pub const MIB: u64 = 1 << 20;
-/// What one operation of most parts moves.
+/// Size of an operation in most parts.
 pub const BLOCK: Bytes = Bytes(4 * KIB);
 
-/// This many write and sync at once, where several do.
+/// Workers that write and sync at once in the parts with several.
 pub const COMMITTERS: u32 = 8;
 
-/// Tag of a part, and the sentence that explains it.
+/// Tag of a part, and its explanation in a sentence.
 #[derive(Clone, Copy)]
 pub struct Stage(pub &'static str, pub &'static str);
 
-/// File sets.
+/// Names of the file sets.
 pub mod sets {
-    /// One file that is read: cold, or past the cache.
+    /// One file that is read: cold, or with O_DIRECT.
     pub const READ: &str = "read";
     /// One file that stays in memory.
     pub const CACHED: &str = "cached";
-    /// One file that is written in place.
+    /// One file that is overwritten.
     pub const WRITTEN: &str = "written";
-    /// One file that is made anew for each cell of a surface.
+    /// One file created for each cell of a surface.
     pub const CELL: &str = "cell";
-    /// A file for each of those that commit at once.
+    /// One file for each concurrent committer.
     pub const COMMITTED: &str = "committed";
-    /// A file for each stream.
+    /// One file for each stream.
     pub const STREAMS: &str = "streams";
-    /// A file for each stream, made anew.
+    /// One newly created file for each stream.
     pub const STREAMS_NEW: &str = "streams-new";
     /// A tree of small files.
     pub const SMALL: &str = "small";
-    /// One large file that is written round and round.
+    /// One large file that is overwritten cyclically.
     pub const SUSTAINED: &str = "sustained";
 }
 
-/// The workload and what it is made for.
+/// The workload, and the place and effort it is made for.
 pub struct Plan<'a> {
     pub place: &'a Place,
     pub effort: Effort,
     pub workload: Workload,
 }
 
-/// One phase to be added.
+/// A phase to add.
 pub struct Step<'s> {
     pub stage: Stage,
     pub name: &'s str,
@@ -68,7 +68,7 @@ pub struct Step<'s> {
 }
 
 impl<'s> Step<'s> {
-    /// A phase of one stream that goes on for `time` at most.
+    /// A phase of one stream that lasts at most `time`.
     pub fn new(stage: Stage, name: &'s str, stream: Stream, time: Duration) -> Self {
         let before = Vec::new();
         let program = Program::Stream(Box::new(stream));
@@ -131,7 +131,7 @@ impl<'a> Plan<'a> {
         Self { place, effort, workload }
     }
 
-    /// Adds a phase and gives its number.
+    /// Adds a phase and returns its index.
     pub fn push(&mut self, step: Step<'_>) -> usize {
         let Step { stage, name, file, record, streams, tags, before, cold, time, program } = step;
         let mut all = BTreeMap::from([
@@ -171,7 +171,7 @@ impl<'a> Plan<'a> {
         self.workload.phases.len() - 1
     }
 
-    /// Writes the set's files if they are not there; a device has what it has.
+    /// Writes the set's files if missing; a device is left as it is.
     pub fn prepare(&self, set: &str) -> Vec<Action> {
         match self.place.subject {
             Subject::Directory { .. } => vec![Action::Prepare(set.into())],
@@ -179,27 +179,26 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// With O_DIRECT where that can be.
+    /// With O_DIRECT where supported.
     pub fn open_direct(&self) -> Open {
         Open { direct: self.place.direct, ..Open::default() }
     }
 
-    /// Whether something may be written.
+    /// Whether anything may be written.
     pub fn writes(&self) -> bool {
         matches!(self.place.subject, Subject::Directory { .. })
     }
 
-    /// The file set of that name.
     pub fn set(&self, name: &str) -> Option<&FileSet> {
         self.workload.filesets.iter().find(|set| set.name == name)
     }
 
-    /// What each of so many that write at random may write in a phase.
+    /// Most that each of N random writers may write in a phase.
     pub fn few_writes(&self, writers: u32) -> Bytes {
         Bytes(self.effort.most_written / 64 / u64::from(writers))
     }
 
-    /// The calls that keep several operations in flight, if there are any.
+    /// The asynchronous back-end, if there is one.
     pub fn several_in_flight(&self) -> Option<Backend> {
         match self.place.several? {
             Async::Uring => Some(Backend::Uring(Uring::default())),
@@ -207,7 +206,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// A stream over one file of its set for each worker.
+    /// The stream with one file of its set per worker.
     pub fn by_worker(stream: Stream) -> Stream {
         Stream { pick: Pick::ByWorker, ..stream }
     }
@@ -276,7 +275,7 @@ fn filesets(place: &Place, effort: Effort) -> Vec<FileSet> {
             depth: None,
         }),
         size: Sizing::Fixed(BLOCK),
-        // Half of them are there at first, the others are room for those that are created.
+        // Half exist at first, the rest are slots for created ones.
         preallocated_percent: 50,
         existing: Existing::Refuse,
         ..base

@@ -1,4 +1,4 @@
-//! What is running now and how much time is left, on a terminal.
+//! Current step and remaining time, on a terminal.
 
 use crate::run_loop::Listener;
 use fathom_report::units;
@@ -7,7 +7,6 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
-/// A line on stderr.
 pub struct Line {
     bar: ProgressBar,
     started: Instant,
@@ -15,7 +14,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// Nothing where stderr is no terminal.
+    /// Prints nothing if stderr is no terminal.
     pub fn new(total: Duration) -> Self {
         let bar = if std::io::stderr().is_terminal() {
             ProgressBar::with_draw_target(
@@ -42,7 +41,7 @@ impl Line {
     }
 }
 
-/// What runs now, in at most fifty columns: of each part what changes in it.
+/// The current step in at most fifty columns: the variable of each part.
 fn running(phase: &Phase, repetition: u32) -> String {
     let stage = phase.axes.tags.get("stage").map_or("", String::as_str);
     let depth = phase.groups.iter().flat_map(|g| &g.threads).filter_map(|t| match &t.program {

@@ -1,4 +1,4 @@
-//! The same work by one, two and more streams at once, through the page cache and past it.
+//! The same work by one, two and more concurrent streams, through the page cache and past it.
 
 use super::plan::{BLOCK, COMMITTERS, MIB, Plan, Stage, Step, sets};
 use fathom_workload::{Access, Action, Amount, Bytes, Direction, Stream, SyncEvery, Timed};
@@ -45,7 +45,7 @@ pub fn add(plan: &mut Plan<'_>) {
     }
 }
 
-/// Several that each write and sync a file of their own: does one flush of the journal or the device serve them all?
+/// Several workers write and sync their own files: does one journal or device flush serve them all?
 fn commits(plan: &mut Plan<'_>) {
     if !plan.writes() {
         return;

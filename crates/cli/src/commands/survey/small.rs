@@ -1,4 +1,5 @@
-//! Small files: created, written, looked up and deleted, as a build or a mail server does; without and with an fsync of each.
+//! Small files: created, written, looked up and deleted, as by a build or a mail server; without and with an fsync of
+//! each.
 
 use super::plan::{BLOCK, Plan, Stage, Step, sets};
 use fathom_workload::{Act, Action, Duration, Flow, FlowOp, Program, Stream, Value};

@@ -1,5 +1,5 @@
-//! The surfaces of file size by record size: few cells where they are flat, many at their knees. The cells of the three tests take turns, so
-//! that each has its share of the time.
+//! Surfaces of file size by record size: few cells where they are flat, many at knees. The three tests take turns cell
+//! by cell, so that each gets its share of the time.
 
 use super::plan::{Plan, Stage, Step, sets};
 use fathom_compare::adaptive::{Node, Sampler};
@@ -11,7 +11,7 @@ const STAGE: Stage = Stage(
     "surface",
     "One stream, sequential, over file sizes and record sizes, where something changes. Writes include the fsync; cold reads start with evicted pages.",
 );
-/// A test is content when it expects to be wrong by no more.
+/// A test is done when its expected error is at most this.
 const TOLERANCE: f64 = 0.1;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -35,18 +35,17 @@ struct Test {
     kind: Kind,
     lattice: Lattice,
     sampler: Sampler,
-    /// The cell that is measured now, and its phase.
+    /// The cell being measured, and its phase.
     asked: Option<(Node, usize)>,
 }
 
-/// All surfaces of a survey.
 pub struct Surfaces {
     tests: Vec<Test>,
     turn: usize,
 }
 
 impl Surfaces {
-    /// `None` where files are too small for a surface.
+    /// `None` if files are too small for a surface.
     pub fn new(plan: &Plan<'_>) -> Option<Self> {
         let place = plan.place;
         let kinds: &[Kind] =
@@ -63,7 +62,7 @@ impl Surfaces {
         Some(Self { tests: tests?, turn: 0 })
     }
 
-    /// The phase of the next cell; `None` when every test is content, or in a hurry when each has its first cells.
+    /// The phase of the next cell; `None` when every test is done, or with `hurry` has its first cells.
     pub fn next(&mut self, plan: &mut Plan<'_>, run: &Run, hurry: bool) -> Option<usize> {
         for _ in 0..self.tests.len() {
             let at = self.turn % self.tests.len();
@@ -83,13 +82,13 @@ impl Surfaces {
         None
     }
 
-    /// A phase that was given last cannot be executed, and no other of its test can.
+    /// The last phase cannot be executed, nor can others of its test.
     pub fn leave(&mut self, plan: &mut Plan<'_>, number: usize) {
         self.tests.retain(|test| test.asked.is_none_or(|(_, asked)| asked != number));
         plan.workload.phases.truncate(number);
     }
 
-    /// Every cell of every surface, for the comparison with sampling.
+    /// Every cell of every surface, for a comparison with sampling.
     pub fn all(&self, plan: &mut Plan<'_>) -> Vec<usize> {
         let mut numbers = Vec::new();
         for test in &self.tests {

@@ -1,4 +1,4 @@
-//! One long write, round and round a file that is as large as the place allows: does the rate last, or was it that of a cache?
+//! One long cyclic write to a file as large as the place allows: does the rate last, or was it a cache's?
 
 use super::plan::{MIB, Plan, Stage, Step, sets};
 use fathom_workload::{Amount, Bytes, Direction, Duration, Stream, SyncEvery};
@@ -10,7 +10,7 @@ const STAGE: Stage = Stage(
 /// Points of the course over time.
 const POINTS: u64 = 60;
 
-/// Adds it, `time` long or until `most` bytes are written, and gives its number.
+/// Adds it and returns its index; it lasts for `time` or until `most` bytes are written.
 pub fn add(plan: &mut Plan<'_>, time: Duration, most: u64) -> Option<usize> {
     if !plan.writes() {
         return None;
@@ -28,7 +28,7 @@ pub fn add(plan: &mut Plan<'_>, time: Duration, most: u64) -> Option<usize> {
             stream.queue_depth = 4;
         }
     } else {
-        // Else it would be the page cache that is filled.
+        // Without it, only the page cache would be filled.
         stream.sync_every = Some(SyncEvery { writes: 16, ..SyncEvery::default() });
     }
     let step = Step::new(STAGE, "sustained write", stream, time).sizes(plan.place.sustained, record);

@@ -1,4 +1,4 @@
-//! The survey's workload as it grows: it makes sense at every step, whatever the place takes.
+//! The growing workload of a survey is valid at every step, whatever the place supports.
 
 use super::effort::{Effort, Wish};
 use super::guide::Guide;
@@ -9,13 +9,13 @@ use fathom_record::{Axes, Histogram, OpKind, OpStat, Phase, Repetition, Run, Wor
 use fathom_workload::{Action, Amount, Program, Sizing, Workload};
 use std::collections::BTreeSet;
 
-/// Runs a script as the run loop does, with phases that all have the same figures; gives the workload and what was executed.
+/// Runs a script like the run loop, with equal figures for all phases; returns the workload and what was executed.
 fn followed(place: &Place, wish: Wish) -> (Workload, Vec<(usize, u32)>) {
     let (workload, turns, _) = followed_writing(place, wish, |_| 0);
     (workload, turns)
 }
 
-/// Likewise, with what each worker of a phase writes; gives the sum of that, too.
+/// The same with a given number of bytes written by each worker of a phase; also returns their sum.
 fn followed_writing(
     place: &Place,
     wish: Wish,
@@ -80,7 +80,7 @@ fn every_survey_makes_sense_and_measures_every_part() {
             assert_eq!(Workload::from_toml(&workload.to_toml().expect("TOML")).expect("reads"), workload);
             let last = turns.last().copied().expect("something");
             assert_eq!(workload.phases[last.0].name, "sustained write");
-            // No time passes here: everything is repeated in every round, and the long write is not.
+            // No time passes here: every round repeats everything except the long write.
             let rounds = Effort::of(wish, 2).rounds as usize;
             assert_eq!(turns.len(), (workload.phases.len() - 1) * rounds + 1);
         }
@@ -109,7 +109,7 @@ fn a_device_is_only_read() {
 
 #[test]
 fn files_fit_the_place() {
-    // 1.3 MiB free is the least there may be: all files together stay below it.
+    // 1.3 MiB free is the minimum: all files together stay below it.
     let place = Place::for_test(true, 64 << 10, false);
     let plan = Plan::new(&place, Effort::of(Wish::Ordinary, 4), 1);
     let bytes: u64 = plan
@@ -130,7 +130,7 @@ fn what_an_answer_calls_limits_are_rules_that_find_causes() {
     assert_eq!(causes.count(), fathom_report::survey::LIMITS.len());
 }
 
-/// What each worker of a phase writes if nothing is too slow for it.
+/// Bytes written by each worker of a phase if the storage is never too slow.
 fn as_much_as_it_may(phase: &fathom_workload::Phase) -> u64 {
     let Program::Stream(stream) = &phase.groups[0].threads[0].program else { return 4 * MIB };
     match (stream.amount, stream.length) {
@@ -157,7 +157,7 @@ fn a_survey_writes_no_more_than_it_may() {
                 let Action::Prepare(name) = action else { continue };
                 let set = workload.filesets.iter().find(|set| set.name == *name).expect("a set");
                 let Sizing::Fixed(each) = set.size else { panic!("files of many sizes") };
-                // The tree is made anew each time, the other files stay.
+                // The tree is recreated each time, other files stay.
                 if name == "small" {
                     laid_out += each.0 * set.files.count() / 2;
                 } else if there.insert(name) {

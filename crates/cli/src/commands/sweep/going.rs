@@ -1,5 +1,5 @@
-//! A sweep on its way: which cell runs when, until the plan or the time is over, and what came of it. How one cell is measured is the
-//! stage's.
+//! A sweep in progress: which cell runs when, until the plan or the time is used up, and the results. The stage
+//! measures each cell.
 
 use super::stage::{Stage, Stop};
 use super::{Asked, Factor, Figure, Sweep};
@@ -14,19 +14,15 @@ use indicatif::ProgressBar;
 use std::io::IsTerminal as _;
 use std::time::Instant;
 
-/// How it ended.
 pub enum Ended {
-    /// As planned.
     Complete,
-    /// The budget does not hold another round.
+    /// The budget is too short for another round.
     OutOfTime(String),
-    /// A signal.
     Signal(i32),
-    /// An error, in a sentence.
+    /// With the error in a sentence.
     Failed(String),
 }
 
-/// A sweep.
 pub struct Going<'a> {
     pub asked: &'a Asked,
     pub stage: Stage<'a>,
@@ -37,14 +33,14 @@ pub struct Going<'a> {
 }
 
 impl<'a> Going<'a> {
-    /// Checks everything that can be checked without changing anything.
+    /// Checks all that can be checked without changing anything.
     pub fn begin(asked: &'a Asked, common: &'a Common) -> Result<Self, Usage> {
         let stage = Stage::begin(&asked.stage, common)?;
         let blocks = fathom_compare::design::blocks(stage.cells.len(), asked.rounds, asked.stage.seed);
         Ok(Self { asked, stage, blocks, runs: Vec::new(), ended_early: None, began: Instant::now() })
     }
 
-    /// Runs everything, or as much as there comes to be.
+    /// Runs everything until the end, whatever ends it.
     pub fn all(&mut self) -> Ended {
         let ended = match self.stage.take_over().and_then(|()| self.stage.try_all()) {
             Ok(()) => self.run_blocks(),
@@ -78,7 +74,8 @@ impl<'a> Going<'a> {
                     return Ended::OutOfTime("the time of --budget is over".into());
                 }
                 self.tell(&bar, planned, measuring, cell);
-                // Where the program draws a seed at every start (SysBench), all cells of a round get the same, the next another.
+                // If the program draws a seed at every start (SysBench), all cells of a round get the same one, and the
+                // next round another.
                 let seed = self.asked.stage.seed.wrapping_add(times_run[cell]);
                 times_run[cell] += 1;
                 let outcome = self.one(cell, number, seed, &bar);
@@ -93,7 +90,7 @@ impl<'a> Going<'a> {
         Ended::Complete
     }
 
-    /// Whether the budget holds so many more runs at the pace so far.
+    /// Says why the budget is too short for N more runs at the pace so far, if it is.
     fn does_not_fit(&self, measuring: Instant, runs: usize) -> Option<String> {
         let (budget, done) = (self.asked.budget?, self.runs.len());
         if done == 0 {
@@ -121,7 +118,6 @@ impl<'a> Going<'a> {
         }
     }
 
-    /// One run of a cell.
     fn one(&mut self, cell: usize, block: usize, seed: u64, bar: &ProgressBar) -> Result<(), Stop> {
         let mut live = Live { bar, settings: self.stage.settings(cell) };
         let (number, cold) = (self.runs.len() + 1, self.asked.stage.cold);
@@ -138,12 +134,11 @@ impl<'a> Going<'a> {
         self.runs.push(Ran { cell, block, runs, phases });
     }
 
-    /// Puts everything back; what was owed comes back as outcomes.
+    /// Restores all settings; returns the outcomes of what was left to restore.
     pub fn put_back(&mut self) -> Vec<Outcome> {
         self.stage.put_back()
     }
 
-    /// What came of it.
     pub fn result(self, figure: Figure) -> Sweep {
         let Self { asked, stage, blocks, runs, ended_early, .. } = self;
         let directory = stage.measured.parent().unwrap_or(&stage.here).display().to_string();
@@ -169,7 +164,7 @@ impl<'a> Going<'a> {
     }
 }
 
-/// What the stored run says of the cell it belongs to: the number of the cell, of the block and of the run.
+/// The mark of a stored run: numbers of its cell, block and run.
 fn mark(
     stage: &Stage<'_>,
     (cell, block, number): (usize, usize, usize),
@@ -198,7 +193,7 @@ fn stopped(stop: Stop) -> Ended {
     }
 }
 
-/// Shows which cell is running.
+/// Shows the current cell.
 struct Live<'b> {
     bar: &'b ProgressBar,
     settings: String,

@@ -1,5 +1,5 @@
-//! The two places where something is put back that a sweep could not put back itself: the guardian process that a sweep starts, and
-//! the beginning of every command of fathom.
+//! The two places that restore what a sweep could not: the guardian process started by a sweep, and the start of every
+//! fathom command.
 
 use crate::commands::mount::point;
 use crate::{console, state};
@@ -9,15 +9,14 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Whose work it was.
+/// Whose leftovers they were.
 const KILLED: &str = "left behind by a measurement that was killed";
 
-/// Whether a command line is that of a guardian.
 pub fn is_guardian(words: &[OsString]) -> bool {
     words.get(1).is_some_and(|w| w == guardian::COMMAND)
 }
 
-/// `fathom __guard FD JOURNAL`: waits until the sweep that started it is gone, and puts back what it owes.
+/// `fathom __guard FD JOURNAL`: waits until the sweep that started it is gone, and restores what it left changed.
 pub fn watch(words: &[OsString]) -> ExitCode {
     let (Some(fd), Some(journal)) = (words.get(2).and_then(|w| w.to_str()?.parse().ok()), words.get(3))
     else {
@@ -36,8 +35,8 @@ pub fn watch(words: &[OsString]) -> ExitCode {
     }
 }
 
-/// Puts back what sweeps left that were killed together with their guardians, and removes what killed runs of root's left with the kernel.
-/// One directory is listed if there is nothing, as root three.
+/// Restores what sweeps left changed that were killed together with their guardians, and removes kernel objects left by
+/// killed runs of root. With nothing to do, this lists one directory (three as root).
 pub fn put_back_left_behind() {
     if fathom_state::trust::user() == 0 {
         fathom_observe::block::sweep_left_behind();
@@ -51,23 +50,24 @@ pub fn put_back_left_behind() {
     }
 }
 
-/// Test files of the dead may lie on a file system that goes now: afterwards nobody could tell whether they are still there.
+/// Test files of killed runs may be on a file system about to be removed; afterwards it could not be checked whether
+/// they exist.
 fn remove_test_files() {
     if let Some(directory) = state::directory() {
         crate::sweeper::sweep_quietly(&directory);
     }
 }
 
-/// Removed files that are named one by one.
+/// Removed files listed by name.
 const MOST_NAMES: usize = 3;
 
-/// The exit code of a command that was done but for what it has left on the machine.
+/// The exit code of a command that succeeded except for what it left on the machine.
 pub fn code(code: ExitCode, outcomes: &[Outcome]) -> ExitCode {
     let is_left = code == ExitCode::SUCCESS && outcomes.iter().any(Outcome::is_owed);
     if is_left { ExitCode::from(crate::exit::FAILED) } else { code }
 }
 
-/// Says what was put back, and what was not.
+/// Reports what was restored and what was not.
 pub fn tell(outcomes: &[Outcome], whose: &str) {
     let removed = |o: &&Outcome| matches!(o, Outcome::Removed(_));
     let files = outcomes.iter().filter(removed).count();

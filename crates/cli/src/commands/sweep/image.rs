@@ -1,4 +1,4 @@
-//! Where the image of the loop device lies that `fs=...` asks for, and how long it is.
+//! Location and size of the loop device's image for `fs=...`.
 
 use super::parsed;
 use super::vary::Varied;
@@ -6,11 +6,11 @@ use crate::exit::Usage;
 use fathom_workload::Bytes;
 use std::path::{Path, PathBuf};
 
-/// Below this no file system of today can be made.
+/// Current file systems cannot be smaller.
 const LEAST_BYTES: u64 = 16 << 20;
 const DEFAULT: &str = "2GiB";
 
-/// Directory and bytes. Where nothing asks for a loop device, neither may be named.
+/// Directory and bytes. Neither may be given unless a loop device is requested.
 pub fn read(
     varied: &[Varied],
     directory: Option<&Path>,

@@ -1,5 +1,5 @@
-//! The kernel's side of a cell: which knobs at which devices, to which values, and on which file system. Asks before it changes; the
-//! turner does the changing, and the putting back.
+//! The kernel side of a cell: its knobs, devices, values and file system. Checks values before any change; the turner
+//! sets and restores them.
 
 use super::stage::Asked;
 use super::vary::{Of, PRESENT, Varied};
@@ -12,20 +12,20 @@ use fathom_observe::knobs::disk::can_make;
 use fathom_observe::knobs::{FileSystem, Knob, KnobFiles as _, Place, target, turner};
 use std::path::Path;
 
-/// The running machine; turners hold on to it for as long as the program runs.
+/// The running machine; static, since turners refer to it until the program ends.
 pub static LIVE: Live = Live;
 
-/// Whether a knob is at the device that is measured (and not the whole machine's).
+/// Whether a knob belongs to the measured device rather than to the whole machine.
 pub fn is_of_device(knob: &Knob) -> bool {
     knob.entry.home != Home::Vm
 }
 
-/// What lies below a path that may be a directory, a file or a block device.
+/// The devices below a directory, a file or a block device.
 pub fn stack_of(path: &Path) -> DeviceStack {
     target::stack_of_device(&LIVE, path).unwrap_or_else(|| device::stack_of(path))
 }
 
-/// Checks the values of a knob at its places, and puts the present one where the word stands. The answer is what it is now.
+/// Checks a knob's values at its places, and replaces the word "present" by the current value. Returns that value.
 pub fn look(varied: &mut Varied, places: &[Place]) -> Result<Option<String>, Usage> {
     let usage = |e: fathom_observe::knobs::KnobError| Usage(e.to_string());
     for place in places {
@@ -41,7 +41,7 @@ pub fn look(varied: &mut Varied, places: &[Place]) -> Result<Option<String>, Usa
         })?;
     }
     for place in places {
-        // What a tunable takes its scheduler says, when it is there.
+        // Only the scheduler knows its tunable's valid values, once it is active.
         if place.knob.entry.values == Values::Tunable {
             continue;
         }
@@ -55,7 +55,7 @@ pub fn look(varied: &mut Varied, places: &[Place]) -> Result<Option<String>, Usa
     Ok(before)
 }
 
-/// Whether the file systems that are asked for can be made at all.
+/// Checks that the requested file systems can be made.
 pub fn look_at_disk(asked: &Asked) -> Result<(), Usage> {
     for varied in asked.varied.iter().filter(|v| v.of == Of::FileSystem) {
         if let Some(kind) = varied.values.iter().find(|k| !can_make(k)) {
@@ -90,7 +90,7 @@ pub fn look_at_disk(asked: &Asked) -> Result<(), Usage> {
     Ok(())
 }
 
-/// The file system of a cell; `None` if none is made. "defaults" stands for no words at all.
+/// The file system of a cell; `None` if none is made. "defaults" means no options.
 pub fn file_system(varied: &[Varied], levels: &[usize]) -> Option<FileSystem> {
     let value = |of: Of| {
         let at = varied.iter().position(|v| v.of == of)?;

@@ -1,9 +1,10 @@
-//! `fathom sweep`: measures one workload under every combination of settings, in random, interleaved order, and puts every setting back.
+//! `fathom sweep`: measures one workload under every combination of settings, in random, interleaved order, and
+//! restores every setting.
 //!
-//! `vary` reads what is varied, `subject` what is measured, `native` sets values in a native workload; `kernel` turns knobs and makes
-//! file systems, `settle` waits until the machine is at rest, `stage` measures one cell and puts everything back, `going` runs the plan,
-//! `image` is the loop device's file, `guard` puts back what a killed sweep left.
-//! Here: everything is checked before anything is changed, and the result is told whatever ended it.
+//! `vary` parses what is varied, `subject` what is measured, `native` sets values in a native workload; `kernel` turns
+//! knobs and makes file systems, `settle` waits until the machine is idle, `stage` measures one cell and restores
+//! everything, `going` runs the plan, `image` locates the loop device's file, `guard` restores what a killed sweep left
+//! changed. This file checks everything before anything is changed, and reports the result however the sweep ended.
 
 mod going;
 pub mod guard;
@@ -27,10 +28,10 @@ use std::process::ExitCode;
 use subject::Subject;
 use vary::Varied;
 
-/// More runs than this are a slip of the keyboard.
+/// More runs are a typing error.
 const MOST_RUNS: usize = 100_000;
 
-/// What was asked for, read and checked as far as that goes without looking at the machine.
+/// The request, parsed and checked as far as possible without looking at the machine.
 pub struct Asked {
     stage: stage::Asked,
     rounds: u32,

@@ -1,11 +1,11 @@
-//! Settings of a native workload: friendly names, and paths into the file for everything else. The text is changed as a tree and read
-//! again, so that a value that does not fit is refused with the format's own words.
+//! Settings of a native workload: short names, and paths into the file for everything else. The text is changed as a
+//! tree and parsed again, so that the format itself rejects an invalid value.
 
 use crate::exit::Usage;
 use fathom_workload::Workload;
 use toml::{Table, Value};
 
-/// Names and the paths they stand for; `*` is every one. What is in braces is put around the value.
+/// Names and their paths; `*` matches every element. The value goes into the braces.
 const NAMES: [(&str, &str, bool); 9] = [
     ("record", "phase.*.group.*.thread.*.program.stream.record", true),
     ("file_size", "fileset.*.size", true),
@@ -18,10 +18,9 @@ const NAMES: [(&str, &str, bool); 9] = [
     ("rate", "phase.*.group.*.thread.*.program.stream.pace.rate.operations_per_s", false),
 ];
 
-/// A path typed by the user begins with it.
+/// Prefix of a path typed by the user.
 const PREFIX: &str = "workload.";
 
-/// Whether a name is one of these.
 pub fn is_setting(name: &str) -> bool {
     NAMES.iter().any(|n| n.0 == name) || name.strip_prefix(PREFIX).is_some_and(|p| !p.is_empty())
 }
@@ -31,7 +30,7 @@ pub fn names() -> Vec<&'static str> {
     NAMES.iter().map(|n| n.0).chain(["workload.PATH"]).collect()
 }
 
-/// The workload of a text with these settings in it.
+/// The workload of a text with these settings applied.
 pub fn with(file: &str, text: &str, settings: &[(String, String)]) -> Result<Workload, Usage> {
     let read = |text: &str| crate::native::read(file, text);
     let workload = read(text)?;
@@ -65,7 +64,7 @@ fn set(tree: &mut Table, name: &str, text: &str) -> Result<(), String> {
     if places == 0 {
         return Err(format!("the workload has no {path} to set"));
     }
-    // Where phases say where they stand in tables, that has to stay true.
+    // Coordinates of phases in tables must match the new values.
     let axis = match name {
         "record" => "record",
         "file_size" => "file",
@@ -82,13 +81,13 @@ fn set(tree: &mut Table, name: &str, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A whole number, true or false, an inline table, a quoted text: as TOML reads it; anything else is a text.
+/// Parses integers, booleans, inline tables and quoted strings as TOML; anything else is a string.
 fn value_of(text: &str) -> Value {
     let parsed = format!("v = {text}").parse::<Table>().ok().and_then(|mut t| t.remove("v"));
     parsed.unwrap_or_else(|| Value::String(text.into()))
 }
 
-/// A back-end by its name alone has its ordinary options.
+/// A back-end given by name alone has its default options.
 fn backend(value: Value) -> Value {
     let options = match value.as_str() {
         Some("psync") => Value::String("pread".into()),
@@ -101,13 +100,13 @@ fn backend(value: Value) -> Value {
     Value::Table(Table::from_iter([(word, options)]))
 }
 
-/// The top of the tree is a table and no value.
+/// The root of the tree is a table, not a value.
 enum Whole<'t> {
     Table(&'t mut Table),
     Value(&'t mut Value),
 }
 
-/// Sets the value at the end of the steps; the answer is at how many places.
+/// Sets the value at the path; returns the number of places.
 fn assign(at: &mut Whole<'_>, steps: &[&str], value: &Value) -> Result<usize, String> {
     let Some((step, rest)) = steps.split_first() else { return Ok(0) };
     let table = match at {
@@ -137,7 +136,7 @@ fn assign(at: &mut Whole<'_>, steps: &[&str], value: &Value) -> Result<usize, St
         table.insert((*step).into(), value.clone());
         return Ok(1);
     }
-    // A thread has either a stream or a flow: the other one is not made by naming it.
+    // A thread has either a stream or a flow; naming the other one does not create it.
     if !table.contains_key(*step)
         && matches!(*step, "stream" | "flow" | "phase" | "fileset" | "group" | "thread")
     {

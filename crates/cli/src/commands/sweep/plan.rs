@@ -1,4 +1,5 @@
-//! What a sweep would do, in words, for `--plan`: what is turned from which value to which, what is made, how many runs in which order.
+//! A sweep's plan in words, for `--plan`: what is changed from which value to which, what is made, and the number and
+//! order of runs.
 
 use super::going::Going;
 use super::kernel;
@@ -9,10 +10,8 @@ use crate::line::ColdReach;
 use fathom_report::units;
 use std::fmt::Write as _;
 
-/// Runs whose order is written out.
 const MOST_RUNS: usize = 200;
 
-/// The whole plan.
 pub fn words(going: &Going<'_>) -> String {
     let runs: usize = going.blocks.iter().map(Vec::len).sum();
     let mut text = format!(
@@ -39,7 +38,7 @@ pub fn words(going: &Going<'_>) -> String {
     text
 }
 
-/// What is made and turned, and what precedes every run.
+/// What is made and changed, and what precedes every run.
 pub fn prepared(stage: &Stage<'_>) -> String {
     let mut text = String::new();
     if stage.asked.has_disk() {

@@ -1,5 +1,5 @@
-//! Between two runs: everything dirty is written back, and the device has nothing to do. What the run before left behind must not be
-//! measured as part of the next one. Making files cold is the run loop's.
+//! Between two runs: writes back all dirty data and waits until the device is idle, so that leftovers of one run are
+//! not measured in the next. The run loop makes files cold.
 
 use fathom_engine::interrupted_by;
 use fathom_observe::device::DeviceStack;
@@ -7,12 +7,12 @@ use fathom_observe::files::{KernelFiles as _, Live};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Longer than any device needs for what it has accepted; then something else keeps it busy.
+/// Longer than any device needs for the requests it has accepted; beyond that, something else keeps it busy.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How often it is asked.
+/// Polling interval.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Waits for rest. The answer is a sentence if the device did not come to rest.
+/// Waits until the device is idle. Returns a sentence if it did not become idle.
 pub fn settle(stack: &DeviceStack, pause: Duration) -> Option<String> {
     // SAFETY: sync takes nothing and gives nothing.
     unsafe { libc::sync() };
@@ -29,7 +29,7 @@ pub fn settle(stack: &DeviceStack, pause: Duration) -> Option<String> {
     })
 }
 
-/// Requests that the devices have and have not answered.
+/// Requests in flight on the devices.
 fn in_flight(stack: &DeviceStack) -> u64 {
     let of = |sys: &Path| -> u64 {
         let text = Live.trimmed(&sys.join("inflight")).unwrap_or_default();
@@ -38,7 +38,8 @@ fn in_flight(stack: &DeviceStack) -> u64 {
     stack.devices.iter().map(|d| of(&d.sys)).sum()
 }
 
-/// Idle is what is idle twice in a row: between two requests of a burst a device is idle, too. The answer is what was left.
+/// Requires two idle readings in a row, since a device is also idle between the requests of a burst. Returns what was
+/// still in flight.
 fn wait_until_idle(mut look: impl FnMut() -> u64, patience: Duration) -> Option<u64> {
     let began = Instant::now();
     let mut idle = 0;

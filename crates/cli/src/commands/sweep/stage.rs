@@ -1,7 +1,7 @@
-//! Where cells are measured: everything is checked first, then settings are turned, file systems made, directories entered, files prepared,
-//! a run of one cell made between two moments of rest, and everything put back whatever happened. In which order cells run, and what
-//! becomes of their runs, is said by those who use it: `going` for a sweep, `compare::run` for two sides in quads. What can be known before
-//! the first run is found out by `checked`.
+//! Measures cells: checks everything first, then changes settings, makes file systems, enters directories, prepares
+//! files, makes a run of one cell between two idle periods, and restores everything in any case. The callers decide the
+//! order of cells and what happens to the runs: `going` for a sweep, `compare::run` for two sides in quads. `checked`
+//! finds out all that can be known before the first run.
 
 mod checked;
 mod directories;
@@ -26,14 +26,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long a device that was made here may be locked by the one who had its number before.
+/// How long a new loop device may still be locked by the previous user of its number.
 const OWN_DEVICE: Duration = Duration::from_secs(5);
-/// Where the page cache is dropped.
 const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 
-/// What is measured and under what, read and checked as far as that goes without looking at the machine.
+/// What is measured under which settings, parsed and checked as far as possible without looking at the machine.
 pub struct Asked {
-    /// In the order of the values of the factor that chooses among them; one where there is none.
+    /// One per value of the factor that chooses among them, in its order; a single one without that factor.
     pub subjects: Vec<Subject>,
     pub varied: Vec<Varied>,
     pub seed: u64,
@@ -49,24 +48,23 @@ impl Asked {
         self.varied.iter().any(Varied::is_of_disk)
     }
 
-    /// What was typed.
+    /// As typed.
     pub fn words(&self) -> String {
         self.subjects.iter().map(Subject::words).collect::<Vec<_>>().join(", ")
     }
 }
 
-/// A place to measure cells.
 pub struct Stage<'a> {
     pub asked: &'a Asked,
     common: &'a Common,
-    /// Of whatever is measured here.
+    /// Id of the sweep or comparison.
     pub id: String,
     pub started: jiff::Zoned,
-    /// With the present values in the place of the word.
+    /// With "present" replaced by the current values.
     pub varied: Vec<Varied>,
-    /// For each of them its places, if it is a knob whose device is there.
+    /// For each, its places, if it is a knob whose device exists.
     pub places: Vec<Vec<Place>>,
-    /// For each of them what it was.
+    /// For each, its previous value.
     pub before: Vec<Option<String>>,
     pub cells: Vec<Cell>,
     pub notes: Vec<String>,
@@ -74,7 +72,8 @@ pub struct Stage<'a> {
     disk: Option<Disk>,
     /// The directory the program was started in.
     pub here: PathBuf,
-    /// It, and those that were named, in the order of the values: whoever renames one leads no run elsewhere.
+    /// That directory and the named ones, in the order of the values; open, so that renaming one does not redirect
+    /// runs.
     home: OwnedFd,
     directories: Vec<OwnedFd>,
     /// The first file of the workload.
@@ -82,24 +81,24 @@ pub struct Stage<'a> {
     stack: DeviceStack,
 }
 
-/// Why no further run is made.
+/// Why no more runs are made.
 pub enum Stop {
     Signal(i32),
     Failed(String),
 }
 
-/// What turning a combination of knobs gave: what was found afterwards, or why it was refused.
+/// Result of setting a combination of knobs: the values read back, or the refusal.
 type Tried = Result<Vec<Found>, String>;
 
 impl From<KnobError> for Stop {
     fn from(error: KnobError) -> Self {
-        // What a signal of the terminal kills (a mkfs) is no failure of its own.
+        // A child killed by a terminal signal (mkfs) is not a failure itself.
         interrupted_by().map_or_else(|| Self::Failed(error.to_string()), Self::Signal)
     }
 }
 
 impl<'a> Stage<'a> {
-    /// Checks everything that can be checked without changing anything.
+    /// Checks all that can be checked without changing anything.
     pub fn begin(asked: &'a Asked, common: &'a Common) -> Result<Self, Usage> {
         let unusable = |e: std::io::Error| Usage(format!("the working directory: {e}"));
         let here = std::env::current_dir().map_err(unusable)?;
@@ -134,14 +133,14 @@ impl<'a> Stage<'a> {
         Ok(stage)
     }
 
-    /// What a cell executes, and its place among the subjects.
+    /// A cell's subject and its index.
     pub fn subject_of(&self, cell: usize) -> (usize, &'a Subject) {
         let at = self.varied.iter().position(|v| v.of == Of::Subject);
         let level = at.map_or(0, |at| self.cells[cell].levels[at]);
         (level, &self.asked.subjects[level])
     }
 
-    /// What a cell executes, as far as it is known before it runs.
+    /// A cell's workloads, as far as known before it runs.
     pub fn workloads_of(&self, cell: usize) -> Result<Vec<Workload>, Usage> {
         let (arguments, settings) = (self.values(cell, &Of::Argument), self.values(cell, &Of::Workload));
         self.enter_directory(cell)?;
@@ -151,13 +150,13 @@ impl<'a> Stage<'a> {
         workloads
     }
 
-    /// The directory that a cell is run in, if one was named.
+    /// A cell's directory, if one was named.
     pub fn directory_of(&self, cell: usize) -> Option<&Path> {
         let (at, level) = self.directory_level(cell)?;
         Some(Path::new(&self.varied[at].values[level]))
     }
 
-    /// Its place among the factors, and the level that the cell has there.
+    /// Index of the directory factor, and the cell's level of it.
     fn directory_level(&self, cell: usize) -> Option<(usize, usize)> {
         let at = self.varied.iter().position(|v| v.of == Of::Directory)?;
         Some((at, self.cells[cell].levels[at]))
@@ -169,18 +168,18 @@ impl<'a> Stage<'a> {
             .map_err(|e| directories::unusable(&self.here, &self.varied[at].values[level], &e))
     }
 
-    /// Back to where the program was started.
+    /// Returns to the directory the program was started in.
     pub fn come_back(&self) {
         let _ = fathom_state::enter(self.home.as_fd());
     }
 
-    /// What is varied, with its values in the order they were named: the first is what others are compared to.
+    /// The factors with their values in the order given; the first is the baseline.
     pub fn factors(&self) -> Vec<serde_json::Value> {
         let one = |v: &Varied| serde_json::json!({"name": v.name, "values": v.values});
         self.varied.iter().map(one).collect()
     }
 
-    /// Values of a cell that belong to the workload, by name.
+    /// A cell's values of this kind of factor, by name.
     fn values(&self, cell: usize, of: &Of) -> Vec<(String, String)> {
         let levels = &self.cells[cell].levels;
         self.varied
@@ -202,7 +201,7 @@ impl<'a> Stage<'a> {
         words.join(", ")
     }
 
-    /// Journal, locks, guardian, loop device, old values: in this order.
+    /// Journal, locks, guardian, loop device, old values, in this order.
     pub fn take_over(&mut self) -> Result<(), Stop> {
         let directory = state::needed_directory().map_err(|e| Stop::Failed(format!("{e:#}")))?;
         let turner = self.turner.insert(Turner::begin(&LIVE, &directory)?);
@@ -223,7 +222,7 @@ impl<'a> Stage<'a> {
         }
         let turner = self.turner.as_mut().ok_or_else(|| Stop::Failed("the journal is gone".into()))?;
         for places in &self.places {
-            // Whoever had a device of this number before may have given it back and hold its lock for a moment still.
+            // The previous user of this device number may have detached it and still hold its lock.
             let patience = if self.asked.has_disk() { OWN_DEVICE } else { Duration::ZERO };
             lock_within(turner, places, patience)?;
             turner.save(places)?;
@@ -231,7 +230,7 @@ impl<'a> Stage<'a> {
         Ok(())
     }
 
-    /// What is turned for a cell, and where.
+    /// The settings of a cell, and where they apply.
     fn wanted(&self, cell: usize) -> Vec<(Place, String)> {
         let levels = &self.cells[cell].levels;
         let mut wanted = Vec::new();
@@ -241,8 +240,8 @@ impl<'a> Stage<'a> {
         wanted
     }
 
-    /// One run of a cell, with everything before and after it. `mark` says what the stored runs are told of their place, given the
-    /// settings as they were read back. What ended early or failed is no result.
+    /// One run of a cell, with everything before and after it. `mark` makes the marks of the stored runs from the
+    /// settings as read back. A run that failed or ended early is no result.
     pub fn one(
         &mut self,
         cell: usize,
@@ -251,7 +250,7 @@ impl<'a> Stage<'a> {
         mark: impl FnOnce(&Self, &[Found]) -> Mark,
     ) -> Result<Vec<Finished>, Stop> {
         let outcome = self.one_there(cell, seed, listener, mark);
-        // A file system that was made for it is left before it is unmounted.
+        // The directory on a file system made for the cell is left before unmounting.
         self.come_back();
         if let Some(signal) = interrupted_by() {
             return Err(Stop::Signal(signal));
@@ -282,7 +281,7 @@ impl<'a> Stage<'a> {
             let entered = fathom_state::go(&disk.mount_point());
             entered
                 .map_err(|e| Stop::Failed(format!("the file system on {}: {e}", disk.device().display())))?;
-            // By its name somebody else's might be found by now.
+            // By descriptor: the name may lead elsewhere by now.
             self.stack = kernel::stack_of(Path::new("."));
             self.follow_file_system()?;
         }
@@ -317,13 +316,13 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// The settings of a cell by name, as they were asked for.
+    /// The requested settings of a cell by name.
     pub fn settings_of(&self, cell: usize) -> Vec<(String, String)> {
         let levels = &self.cells[cell].levels;
         self.varied.iter().zip(levels).map(|(v, level)| (v.name.clone(), v.values[*level].clone())).collect()
     }
 
-    /// A new file system may have a read-ahead of its own.
+    /// A new file system may have its own read-ahead setting.
     fn follow_file_system(&mut self) -> Result<(), Stop> {
         for i in 0..self.varied.len() {
             let Some(knob) = self.varied[i].knob().filter(|k| kernel::is_of_device(k)).cloned() else {
@@ -341,7 +340,7 @@ impl<'a> Stage<'a> {
         let on_disk = self.disk.is_some();
         let turner = &mut self.turner;
         let mut made = |path: &Path| match turner {
-            // What is on the loop device goes with it.
+            // Knobs of the loop device disappear with it.
             Some(turner) if !on_disk => turner
                 .owes_files([std::path::absolute(path).map_err(|e| e.to_string())?.as_path()])
                 .map_err(|e| e.to_string()),
@@ -350,16 +349,16 @@ impl<'a> Stage<'a> {
         planned.prepare(&mut made).map_err(Stop::Failed)
     }
 
-    /// Puts everything back; what was owed comes back as outcomes.
+    /// Restores everything; returns the outcomes of what was left to restore.
     pub fn put_back(&mut self) -> Vec<Outcome> {
-        // Open directories of ours on the loop device would keep it busy.
+        // Our open directories would keep the loop device busy.
         self.come_back();
         self.disk = None;
         self.turner.take().map(Turner::put_back).unwrap_or_default()
     }
 }
 
-/// Locks places, and waits so long for somebody who holds them.
+/// Locks places, waiting up to `patience` for other holders.
 fn lock_within(turner: &mut Turner<'_>, places: &[Place], patience: Duration) -> Result<(), KnobError> {
     let began = Instant::now();
     loop {
@@ -372,7 +371,7 @@ fn lock_within(turner: &mut Turner<'_>, places: &[Place], patience: Duration) ->
     }
 }
 
-/// A setting that somebody else changed while it was measured makes the run worthless, and everything after it.
+/// A setting changed by another process during a run invalidates that run and all later ones.
 fn disturbed(places: &[Place], readings: &[Reading]) -> Option<String> {
     let all = fathom_observe::knobs::disturbed(&LIVE, places, readings);
     all.first().map(|r| {
@@ -388,7 +387,7 @@ fn found(reading: Reading) -> Found {
     Found { knob: reading.knob, device: reading.device, asked: reading.asked, found: reading.found }
 }
 
-/// All combinations of levels, the last counting fastest.
+/// All combinations of levels; the last factor varies fastest.
 pub fn combinations(counts: &[usize]) -> Vec<Vec<usize>> {
     counts.iter().fold(vec![Vec::new()], |all, &count| {
         all.iter()

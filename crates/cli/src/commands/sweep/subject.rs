@@ -1,5 +1,5 @@
-//! What is measured: a native workload file, a script, or a drop-in's command line. It is planned anew for every cell, because cells may
-//! differ in it, and because each may run on another file system.
+//! What is measured: a native workload file, a script, or a drop-in's command line. Planned again for every cell,
+//! because cells may differ in it and may run on different file systems.
 
 use super::native;
 use crate::commands::fio::{self, Place};
@@ -12,7 +12,7 @@ use fathom_workload::{Files, Workload};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// What was typed behind the `--`.
+/// The words after `--`.
 #[derive(Debug)]
 pub struct Subject {
     kind: Kind,
@@ -25,22 +25,22 @@ enum Kind {
         name: String,
         text: String,
     },
-    /// Absolute: cells may be run in other directories.
+    /// Absolute: cells may run in other directories.
     Script(PathBuf),
     Sysbench,
     Iozone,
-    /// Its script is named from the directory the program was started in.
+    /// Its script is relative to the directory the program was started in.
     Filebench(PathBuf),
-    /// A job file of fio, absolute; what it names is named from the directory the program was started in.
+    /// A fio job file, absolute; paths in it are relative to the directory the program was started in.
     Job {
         file: PathBuf,
         here: PathBuf,
     },
-    /// Its job files are named from the directory the program was started in.
+    /// Its job files are relative to the directory the program was started in.
     Fio(PathBuf),
 }
 
-/// What a cell comes to.
+/// The plan of a cell.
 pub enum Planned {
     Native { name: String, workload: Box<Workload>, argv: Vec<String> },
     Sysbench(Box<sysbench::Measured>),
@@ -50,7 +50,6 @@ pub enum Planned {
 }
 
 impl Subject {
-    /// Reads the words.
     pub fn read(words: &[OsString]) -> Result<Self, Usage> {
         let words: Vec<String> = words.iter().map(|w| w.to_string_lossy().into_owned()).collect();
         let first = words.first().map(String::as_str).unwrap_or_default();
@@ -75,7 +74,7 @@ impl Subject {
         Ok(Self { kind, words })
     }
 
-    /// As it was typed.
+    /// As typed.
     pub fn words(&self) -> String {
         self.words.join(" ")
     }
@@ -91,12 +90,11 @@ impl Subject {
         }
     }
 
-    /// Whether it is a native workload.
     pub fn is_native(&self) -> bool {
         matches!(self.kind, Kind::Native { .. })
     }
 
-    /// Names in braces in the arguments of a drop-in.
+    /// Names in braces in a drop-in's arguments.
     pub fn placeholders(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         if matches!(self.kind, Kind::Native { .. } | Kind::Script(_) | Kind::Job { .. }) {
@@ -105,7 +103,7 @@ impl Subject {
         for word in &self.words[1..] {
             for (at, _) in word.match_indices('{') {
                 let Some((name, _)) = word[at + 1..].split_once('}') else { continue };
-                // A variable of fio's.
+                // A fio variable.
                 if matches!(self.kind, Kind::Fio(_)) && word[..at].ends_with('$') {
                     continue;
                 }
@@ -119,7 +117,7 @@ impl Subject {
         names
     }
 
-    /// What a cell comes to on this machine. `seed` is for those that take another every time.
+    /// The plan of a cell on this machine. `seed` is for subjects that draw a new one every time.
     pub fn plan(
         &self,
         arguments: &[(String, String)],
@@ -129,7 +127,7 @@ impl Subject {
         self.plan_on(Place::Here, arguments, settings, seed)
     }
 
-    /// The same on this machine or on a simulated one.
+    /// The same on this machine or a simulated one.
     pub fn plan_on(
         &self,
         place: Place,
@@ -188,7 +186,7 @@ fn here() -> Result<PathBuf, Usage> {
 }
 
 impl Planned {
-    /// The workloads, as far as they are known before they run.
+    /// The workloads, as far as known before they run.
     pub fn workloads(&self) -> Result<Vec<Workload>, Usage> {
         Ok(match self {
             Self::Native { workload, .. } => vec![(**workload).clone()],
@@ -202,7 +200,7 @@ impl Planned {
         })
     }
 
-    /// What is to be known of how it was read.
+    /// Notes on how it was parsed.
     pub fn notes(&self) -> &[String] {
         match self {
             Self::Fio(m) => m.notes(),
@@ -210,8 +208,8 @@ impl Planned {
         }
     }
 
-    /// Checks what can be checked before anything is made, and tells where its files will be, first path first: of a list every file,
-    /// since each may be in a place of its own.
+    /// Checks what can be checked before anything is made, and returns the paths of its files, the first one first: of
+    /// a list every file, since each may be elsewhere.
     pub fn check(&self, engine: &Engine) -> Result<Vec<PathBuf>, Usage> {
         let workloads = self.workloads()?;
         if let Self::Native { name, workload, .. } = self {
@@ -231,7 +229,7 @@ impl Planned {
         Ok(paths)
     }
 
-    /// Makes what it needs and does not make itself; `made` is told of each new file.
+    /// Makes what it needs and does not make itself; `made` gets each new file.
     pub fn prepare(&self, made: &mut dyn FnMut(&Path) -> Result<(), String>) -> Result<(), String> {
         match self {
             Self::Sysbench(m) => m.prepare(&mut Engine::new(crate::state::ledger()), made),
@@ -239,9 +237,9 @@ impl Planned {
         }
     }
 
-    /// Executes it; scripts may have several runs.
+    /// Executes it; a script may have several runs.
     pub fn measure(&self, common: &Common, listener: &mut dyn Listener) -> Result<Vec<Finished>, String> {
-        // One that has seen the files that were prepared just now.
+        // A new engine, which knows the files just prepared.
         let mut engine = Engine::new(crate::state::ledger());
         let mut once = |workload, head| {
             let finished = run_loop::execute(&mut engine, workload, head, common, listener);

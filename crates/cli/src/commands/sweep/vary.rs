@@ -1,5 +1,5 @@
-//! What is varied: `--vary SETTING=A,B,...` read, and each setting assigned to what it belongs to: the kernel, a file system that is made
-//! for it, the native workload, or a word of a drop-in's arguments.
+//! What is varied: parses `--vary SETTING=A,B,...` and assigns each setting to the kernel, a file system made for it,
+//! the native workload, or a placeholder in a drop-in's arguments.
 
 use super::native;
 use super::subject::Subject;
@@ -14,16 +14,14 @@ pub struct Varied {
     pub name: String,
     /// As typed.
     pub values: Vec<String>,
-    /// Whose it is.
     pub of: Of,
 }
 
-/// Whose a setting is.
+/// What a setting belongs to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Of {
-    /// A knob of the kernel.
     Kernel(Knob),
-    /// The kind of file system on the loop device, words for its mkfs, its mount options.
+    /// The type of file system on the loop device; likewise options of mkfs, and mount options.
     FileSystem,
     /// See `FileSystem`.
     Mkfs,
@@ -33,24 +31,23 @@ pub enum Of {
     Workload,
     /// `{name}` in the arguments.
     Argument,
-    /// Which of several workloads; only comparisons have it.
+    /// Which of several workloads; only in comparisons.
     Subject,
-    /// The directory that it is run in; likewise.
+    /// The working directory; likewise.
     Directory,
-    /// Something that a simulation follows from: its scheduler, its device.
+    /// An input of a simulation, such as its scheduler or device.
     Model,
 }
 
-/// The value that stands for the one found at the start.
+/// The value that means the one found at the start.
 pub const PRESENT: &str = "present";
 
 impl Varied {
-    /// Whether it is about the file system on the loop device.
+    /// Whether it concerns the file system on the loop device.
     pub fn is_of_disk(&self) -> bool {
         matches!(self.of, Of::FileSystem | Of::Mkfs | Of::Mount)
     }
 
-    /// The knob, if it is one.
     pub fn knob(&self) -> Option<&Knob> {
         match &self.of {
             Of::Kernel(knob) => Some(knob),
@@ -59,12 +56,12 @@ impl Varied {
     }
 }
 
-/// Reads all of them.
+/// Parses all of them.
 pub fn read(options: &[String], subjects: &[Subject]) -> Result<Vec<Varied>, Usage> {
     read_with(&|_| false, options, subjects)
 }
 
-/// The same where these names belong to a model.
+/// The same, where names accepted by `model` belong to a model.
 pub fn read_with(
     model: &dyn Fn(&str) -> bool,
     options: &[String],
@@ -109,7 +106,7 @@ fn split(option: &str) -> Result<(String, Vec<String>), Usage> {
     if by == ';' && values.last().is_some_and(String::is_empty) {
         values.pop();
     }
-    // No options at all are a value of mkfs and mount: they are written "defaults".
+    // An empty value is rejected: mkfs and mount without options are written "defaults".
     if name.is_empty() || values.is_empty() || values.iter().any(String::is_empty) {
         return Err(wanted());
     }

@@ -1,5 +1,5 @@
-//! prepare and cleanup: the test files are made, extended and removed one by one, each told when its turn comes. Files that fathom
-//! did not make are only touched with --file-replace=on.
+//! prepare and cleanup: test files are created, extended and removed one by one, each printed in turn. Files that
+//! fathom did not make are touched only with --file-replace=on.
 
 use super::{ERROR, words};
 use crate::{console, exit};
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Makes the files that are missing and extends those that are too short.
+/// Creates missing files and extends short ones.
 pub fn prepare(o: &Options, seed: u64, engine: &mut Engine) -> ExitCode {
     console::out_raw(&files::preparing(o));
     let began = Instant::now();
@@ -47,7 +47,7 @@ pub fn prepare(o: &Options, seed: u64, engine: &mut Engine) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// As [`prepare`], without SysBench's words. `made` is told of each file that was not there before.
+/// As [`prepare`], without SysBench's output. `made` gets each file that did not exist before.
 pub fn prepare_quietly(
     o: &Options,
     seed: u64,
@@ -90,12 +90,12 @@ fn one(o: &Options, seed: u64, engine: &mut Engine, step: &files::Step) -> Resul
         return Err(EngineError::NotOurs(path));
     }
     let laid_out = engine.act(&workload, &Action::Prepare(files::set_name()));
-    // What is there so far is ours and stays, as what SysBench leaves after an error.
+    // What exists so far is ours and stays, as SysBench's files do after an error.
     if engine.ledger().owns(&path) {
         engine.ledger().keep(&path)?;
     }
     laid_out?;
-    // With O_DIRECT nothing of it would be in the page cache.
+    // With O_DIRECT none of it would be in the page cache.
     if o.flags.direct { engine.act(&workload, &Action::Evict(files::set_name())) } else { Ok(()) }
 }
 
@@ -118,7 +118,7 @@ fn failed(error: &EngineError) -> ExitCode {
     ExitCode::from(ERROR)
 }
 
-/// Why a file is left as it is, and what helps.
+/// Why a file is left alone, and the remedy.
 pub fn not_ours(path: &Path) -> String {
     format!(
         "{} was not made by fathom; it is left as it is. --file-replace=on allows to write and remove test files of any origin",
@@ -126,7 +126,7 @@ pub fn not_ours(path: &Path) -> String {
     )
 }
 
-/// Removes the files; those that are not there are passed over.
+/// Removes the files; skips missing ones.
 pub fn cleanup(o: &Options, engine: &mut Engine) -> ExitCode {
     console::out_raw(&files::removing(o));
     let mut code = ExitCode::SUCCESS;

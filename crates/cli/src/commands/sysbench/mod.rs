@@ -1,7 +1,7 @@
-//! `fathom sysbench`, or fathom called by the name sysbench: SysBench's command line, output and exit codes for its fileio test.
-//! What fathom knows beyond that goes to stderr after the last line, and into the store.
+//! `fathom sysbench`, or fathom invoked as sysbench: SysBench's command line, output and exit codes for its fileio
+//! test. What fathom knows beyond that goes to stderr after the last line, and into the store.
 //!
-//! Here: the command line, and run. `files` has prepare and cleanup, `shutdown` the end by force.
+//! This file has the command line, and run; `files` has prepare and cleanup, `shutdown` the forced end.
 
 mod files;
 mod shutdown;
@@ -18,10 +18,10 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// SysBench's only code for an error.
+/// SysBench's only exit code for errors.
 const ERROR: u8 = 1;
 
-/// Runs the drop-in. `program` is the name it was called by.
+/// `program`: the name it was invoked by.
 pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
     let args: Vec<String> = args.iter().map(|a| a.to_string_lossy().into_owned()).collect();
     let context = Context { clock_seed: clock_seed(), read: &read };
@@ -48,18 +48,18 @@ pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
     }
 }
 
-/// A command line of the drop-in that is to be measured without SysBench's output, again and again.
+/// A drop-in command line to be measured repeatedly without SysBench's output.
 pub struct Measured {
     parsed: Parsed,
     argv: Vec<String>,
 }
 
 impl Measured {
-    /// Reads the command line. Where it names no seed, this one is taken.
+    /// Parses the command line. `seed` applies if it names none.
     pub fn read(args: &[String], seed: u64, argv: Vec<String>) -> Result<Self, String> {
         let context = Context { clock_seed: seed, read: &read };
         let parsed = sysbench::plan(args, &context).map_err(|end| {
-            // Of what SysBench would print only what is wrong; its list of options belongs to its own help.
+            // Only the error, not SysBench's list of options, which belongs to its help.
             let said = format!("{}{}", end.stderr, end.stdout);
             let fatal: Vec<&str> = said.lines().filter_map(|l| l.trim().strip_prefix("FATAL: ")).collect();
             let words = if fatal.is_empty() { said.trim().to_string() } else { fatal.join("; ") };
@@ -74,12 +74,11 @@ impl Measured {
         Ok(Self { parsed, argv })
     }
 
-    /// What it comes to.
     pub fn workload(&self) -> &fathom_workload::Workload {
         &self.parsed.workload
     }
 
-    /// Makes the test files that are missing and hands each that it made to `made`.
+    /// Makes missing test files and passes each new one to `made`.
     pub fn prepare(
         &self,
         engine: &mut Engine,
@@ -91,7 +90,7 @@ impl Measured {
         files::prepare_quietly(&self.parsed.options, self.parsed.workload.seed.0, engine, made)
     }
 
-    /// What a run of it is called, once its files are there.
+    /// Name and place of a run, once its files exist.
     pub fn head(&self) -> Result<Head, String> {
         look(&self.parsed.options).map_err(|text| text.trim().to_string())?;
         Ok(head(&self.parsed.options, self.argv.clone(), fathom_observe::local_time::now()))
@@ -108,13 +107,13 @@ fn read(path: &Path) -> Result<String, String> {
     input::read_to_string(path).map_err(|e| words(&e))
 }
 
-/// What the C library says of an error.
+/// The C library's text of an error.
 fn words(error: &std::io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_owned()
 }
 
-/// Another seed every time.
+/// A different seed every time.
 fn clock_seed() -> u64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     since.map_or(1, |d| d.as_nanos() as u64)
@@ -140,7 +139,7 @@ fn measure(program: &str, parsed: &Parsed, common: &Common, engine: &mut Engine)
     }
 }
 
-/// Whether all files are there and long enough; if not, what SysBench says.
+/// Checks that all files exist and are long enough; the error is SysBench's text.
 fn look(o: &Options) -> Result<(), String> {
     if o.mode == Mode::SeqWrite {
         return Ok(());
@@ -158,10 +157,10 @@ fn look(o: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// Writes each line as soon as it is known.
+/// Prints each line as soon as it is known.
 struct Live {
     printer: Printer,
-    /// Seconds until the end by force.
+    /// Seconds until the forced end.
     shutdown: Option<u64>,
 }
 
@@ -223,7 +222,7 @@ fn conclude(live: &mut Live, parsed: &Parsed, finished: &Finished) -> ExitCode {
     result
 }
 
-/// An error of the engine: SysBench's words to stdout, a sentence to stderr.
+/// An engine error: SysBench's text to stdout, a sentence to stderr.
 fn tell(live: &mut Live, o: &Options, error: &EngineError) {
     let failed = match error {
         EngineError::NotOurs(path) => {

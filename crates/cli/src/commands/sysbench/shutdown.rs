@@ -1,5 +1,5 @@
-//! --forced-shutdown: the end of a run that does not end by itself. First as if the user had pressed Ctrl-C, so that what was measured
-//! is printed and kept; if nothing comes of that within some seconds, because a device hangs, the program ends at once.
+//! `--forced-shutdown`: ends a run that does not end by itself. First acts like Ctrl-C, so that results are printed and
+//! stored; if that has no effect within some seconds, because a device hangs, the program exits at once.
 
 use crate::console;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,13 +7,13 @@ use std::time::Duration;
 
 /// SysBench's exit code for it.
 pub const CODE: u8 = 2;
-/// How long the workers may take to leave.
+/// How long workers may take to stop.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 static HAPPENED: AtomicBool = AtomicBool::new(false);
 static CALLED_OFF: AtomicBool = AtomicBool::new(false);
 
-/// Ends the run after so many seconds, unless it is called off.
+/// Ends the run after `seconds` unless called off.
 pub fn after(seconds: u64) {
     let watch = move || {
         std::thread::sleep(Duration::from_secs(seconds));
@@ -40,7 +40,7 @@ pub fn call_off() {
     CALLED_OFF.store(true, Ordering::SeqCst);
 }
 
-/// Whether the run was ended by force.
+/// Whether the end of the run was forced.
 pub fn happened() -> bool {
     HAPPENED.load(Ordering::SeqCst)
 }

@@ -1,4 +1,4 @@
-//! A file of events that a command makes of others: whole or not at all, compressed if its name says so.
+//! An event file that a command makes from others: complete or not at all, compressed if its name says so.
 
 use crate::commands::write;
 use crate::output::Whole;
@@ -15,12 +15,12 @@ pub struct EventFile<'p> {
     out: Out,
 }
 
-/// What writes the events has one, and what ends the file another.
+/// Shared by the event writer and the code that finishes the file.
 #[derive(Clone)]
 struct Out(Rc<RefCell<BufWriter<LogFile>>>);
 
 impl<'p> EventFile<'p> {
-    /// One that is there is replaced only if `replace` says so.
+    /// Replaces an existing file only if `replace` is set.
     pub fn begin(path: &'p Path, replace: bool) -> anyhow::Result<Self> {
         write::check(path, replace)?;
         let mut whole = Whole::begin(path, replace)?;
@@ -29,12 +29,12 @@ impl<'p> EventFile<'p> {
         Ok(Self { whole, path, out: Out(out) })
     }
 
-    /// What to write to; gone before the end.
+    /// The writer; must be dropped before `finish`.
     pub fn writer(&self) -> Box<dyn Write> {
         Box::new(self.out.clone())
     }
 
-    /// Ends it, and gives it its name.
+    /// Completes the file and gives it its name.
     pub fn finish(self) -> anyhow::Result<()> {
         let out = Rc::into_inner(self.out.0).context("a file of events is still written to")?.into_inner();
         let ended = out.into_inner().map_err(io::IntoInnerError::into_error).and_then(LogFile::end);

@@ -1,4 +1,4 @@
-//! `fathom trace export`: a trace in another form, event by event.
+//! `fathom trace export`: converts a trace to another format, event by event.
 
 use super::event_file::{EventFile, cannot_write};
 use super::input;
@@ -17,7 +17,7 @@ use std::process::ExitCode;
 
 pub fn run(options: &Export) -> anyhow::Result<ExitCode> {
     let ended = export(options);
-    // A reader of stdout that has gone (`| head`) ends nothing.
+    // A closed pipe (`| head`) is no error.
     let is_gone = |e: &anyhow::Error| {
         e.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
     };
@@ -52,7 +52,7 @@ fn export(options: &Export) -> anyhow::Result<ExitCode> {
         tell(options, None);
         return Ok(ExitCode::SUCCESS);
     };
-    // Opened before anything is made: a trace that is none leaves no file.
+    // Opened first: an invalid trace creates no output file.
     let mut trace = input.open()?;
     let mut first = trace.next().transpose().map_err(input::wrong)?;
     fathom_engine::watch_signals();
@@ -80,7 +80,7 @@ fn export(options: &Export) -> anyhow::Result<ExitCode> {
             },
         };
         events += 1;
-        // What was begun goes with the error.
+        // The error removes the partial file.
         if let Some(signal) = interrupted_by() {
             return Ok(ExitCode::from(exit::of_signal(signal)));
         }
@@ -93,7 +93,7 @@ fn export(options: &Export) -> anyhow::Result<ExitCode> {
         console::note(note);
     }
     tell(options, Some(events));
-    // What was read before the mistake is written; the command has failed all the same.
+    // Events before the error are written; the command has failed all the same.
     broken.map_or(Ok(ExitCode::SUCCESS), |error| Err(input::wrong(error)))
 }
 

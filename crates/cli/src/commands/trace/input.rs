@@ -1,4 +1,4 @@
-//! Which files are which trace: those of blktrace, one for each CPU, belong together; every other file is a trace by itself.
+//! Groups files into traces: the per-CPU files of blktrace belong together; any other file is a trace by itself.
 
 use super::options::Source;
 use crate::exit::Usage;
@@ -10,13 +10,12 @@ use std::path::{Path, PathBuf};
 /// The files of one trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// What it is called.
     pub name: String,
     pub files: Vec<PathBuf>,
     from: Option<Format>,
 }
 
-/// Sorts the files of a command line into traces.
+/// Groups the files of a command line into traces.
 pub fn inputs(source: &Source) -> anyhow::Result<Vec<Input>> {
     let from = source.from.map(|f| f.0);
     let mut all: Vec<Input> = Vec::new();
@@ -45,7 +44,7 @@ fn blktrace_base(path: &str) -> Option<&str> {
     (!cpu.is_empty() && cpu.bytes().all(|b| b.is_ascii_digit())).then_some(base)
 }
 
-/// The files X.blktrace.N of a name X that is no file.
+/// The files X.blktrace.N of a name X that is not a file.
 fn siblings(base: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let missing =
         || Usage(format!("{}: there is no such file, and none named {0}.blktrace.0", base.display()));
@@ -73,18 +72,17 @@ fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Whether it cannot be read from its beginning a second time: stdin, a pipe, a device.
+/// Whether it cannot be read twice: stdin, a pipe, a device.
 pub fn is_read_once(path: &Path) -> bool {
     is_stdin(path) || std::fs::metadata(path).is_ok_and(|m| !m.is_file())
 }
 
 impl Input {
-    /// Whether it can be read once only.
+    /// Whether it can be read only once.
     pub fn is_read_once(&self) -> bool {
         self.files.iter().any(|path| is_read_once(path))
     }
 
-    /// Opens it.
     pub fn open(&self) -> anyhow::Result<Trace> {
         let mut opened: Vec<(String, Box<dyn Read>)> = Vec::new();
         for path in &self.files {
@@ -104,7 +102,7 @@ impl Input {
     }
 }
 
-/// A trace that makes no sense is the user's to mend.
+/// A malformed trace is a usage error.
 pub fn wrong(error: TraceError) -> anyhow::Error {
     Usage(error.to_string()).into()
 }
@@ -126,7 +124,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         assert!(!is_read_once(file.path()));
         assert!(["-", "/dev/null"].iter().all(|name| is_read_once(Path::new(name))));
-        // What is not there may be the base of files that are.
+        // A missing file may be the base name of existing ones.
         assert!(!is_read_once(Path::new("/nowhere/x")));
     }
 

@@ -1,4 +1,4 @@
-//! `fathom trace`: block traces recorded, summed up, and turned into other forms. This file only chooses.
+//! `fathom trace`: records block traces, summarises them, and converts them. This file only dispatches.
 
 pub mod event_file;
 mod export;
@@ -19,7 +19,7 @@ pub fn run(options: &Trace) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// The program's name and version, for files that say who wrote them.
+/// Program name and version, for file headers.
 pub fn writer() -> String {
     format!("fathom {}", env!("CARGO_PKG_VERSION"))
 }

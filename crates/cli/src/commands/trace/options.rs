@@ -1,4 +1,4 @@
-//! The options of `fathom trace`, one definition each.
+//! Options of `fathom trace`, one definition each.
 
 use clap::{Args, Subcommand, ValueEnum};
 use fathom_dialects::trace::{Format, Output};
@@ -103,7 +103,7 @@ pub struct Export {
     pub force: bool,
 }
 
-/// A form that is read, by its word.
+/// An input format by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form(pub Format);
 
@@ -145,7 +145,7 @@ pub enum To {
 }
 
 impl To {
-    /// The writer's form; JSON has none, it is a summary.
+    /// The writer's format; none for JSON, which is a summary.
     pub fn output(self) -> Option<Output> {
         Some(match self {
             Self::Own => Output::Own,

@@ -1,5 +1,6 @@
-//! `fathom trace record`: events of a device, from the kernel's ring into an event log, until a signal, a time or a command's end.
-//! Nothing is analysed while it runs: each event is some bytes in a file, handed to the system ten times a second.
+//! `fathom trace record`: copies events of a device from the kernel's ring to an event log, until a signal, a time
+//! limit or the end of a command. Nothing is analysed meanwhile: each event is a few bytes in a file, flushed ten times
+//! a second.
 
 use super::options::Record;
 use super::{target, writer};
@@ -23,12 +24,12 @@ use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often what was recorded is handed to the system, and a signal or the command's end is looked for.
+/// Interval for flushing the log, and for checking signals and the command.
 const STEP: Duration = Duration::from_millis(100);
-/// No request rate is known beforehand: rings for this many a second are made.
+/// The request rate is unknown beforehand; rings are sized for this many a second.
 const EXPECTED_IOPS: u64 = 100_000;
 
-/// The log while it is written. A full disk stops the writing and is told at the end.
+/// The log being written. A full disk stops writing and is reported at the end.
 struct Recording {
     log: LogWriter<LogFile<Patient>>,
     failed: Option<io::Error>,
@@ -39,7 +40,7 @@ impl Recording {
         if self.failed.is_some() {
             return;
         }
-        // Whoever had the request made is more worth knowing than who happened to run when the driver got it.
+        // The task that submitted the request matters more than the one that ran when the driver got it.
         let event = if event.action == BlockAction::Issue { who.put_into(event) } else { *event };
         self.failed = self.log.event(&event).err();
     }
@@ -51,7 +52,6 @@ impl Recording {
     }
 }
 
-/// Why recording ended.
 enum End {
     Time,
     Command(i32),
@@ -106,7 +106,7 @@ pub fn run(options: &Record) -> anyhow::Result<ExitCode> {
             console::warning(&format!("{}: {e}; the command goes on without being recorded", failed()));
         }
         let _ = with_the_command(child, end);
-        // Of what was handed on, the file holds what the disk took.
+        // Of the events handed over, counts those that reached the disk.
         let held = if made.is_there() { events_in(&path) } else { 0 };
         if held == 0 {
             return Err(e).with_context(failed);
@@ -124,7 +124,7 @@ pub fn run(options: &Record) -> anyhow::Result<ExitCode> {
     Ok(code(&with_the_command(child, end)?, options))
 }
 
-/// The recording has ended before the command: what it does from here on is not recorded, but it is not left alone either.
+/// Recording ended before the command: its further requests are not recorded, but it is still waited for.
 fn with_the_command(child: Option<Child>, end: End) -> anyhow::Result<End> {
     let Some(mut running) = child else { return Ok(end) };
     loop {
@@ -139,14 +139,14 @@ fn with_the_command(child: Option<Child>, end: End) -> anyhow::Result<End> {
     }
 }
 
-/// Writes what stands at the end of a log.
+/// Writes the end of a log.
 fn finish(mut log: LogWriter<LogFile<Patient>>, lost: u64, notes: &[String], end: &LogEnd) -> io::Result<()> {
     log.lost(lost)?;
     notes.iter().try_for_each(|note| log.note(note))?;
     log.finish(end)?.end()
 }
 
-/// How many events can be read from a log that may have been cut off.
+/// Number of readable events in a possibly truncated log.
 fn events_in(path: &Path) -> u64 {
     let Ok(file) = std::fs::File::open(path) else { return 0 };
     let trace = trace::open(&path.display().to_string(), Box::new(file), None);
@@ -157,10 +157,10 @@ fn lock(recording: &Mutex<Recording>) -> std::sync::MutexGuard<'_, Recording> {
     recording.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The file until something is in it: a recording that could not begin leaves none.
+/// The file until it has content: a recording that could not start leaves none.
 struct Made<'p> {
     path: &'p Path,
-    /// Device and inode, if it is a file and no pipe or device.
+    /// Device and inode of a regular file.
     file: Option<(u64, u64)>,
     keep: bool,
 }
@@ -174,12 +174,12 @@ impl Made<'_> {
         self.keep = true;
     }
 
-    /// Of a pipe or a device nothing stays under a name.
+    /// Pipes and devices leave nothing under a name.
     fn must_be_there(&self) -> io::Result<()> {
         if self.file.is_none() || self.is_there() { Ok(()) } else { Err(io::Error::other(REPLACED)) }
     }
 
-    /// Whether the path still is the name of what was opened.
+    /// Whether the path still leads to the opened file.
     fn is_there(&self) -> bool {
         let about = self.path.symlink_metadata().ok().filter(std::fs::Metadata::is_file);
         self.file.is_some() && about.map(|about| (about.dev(), about.ino())) == self.file
@@ -230,7 +230,7 @@ fn header(full: bool) -> LogHeader {
     }
 }
 
-/// Unix time of CLOCK_MONOTONIC 0, to some µs: the two clocks are read one after the other.
+/// Unix time of CLOCK_MONOTONIC 0, accurate to some µs: the clocks are read one after the other.
 fn wall_of_monotonic_zero() -> Option<i64> {
     let read = |clock| {
         let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -248,7 +248,8 @@ fn start(command: &[std::ffi::OsString]) -> anyhow::Result<Option<Child>> {
     Ok(Some(child.map_err(|e| Usage(format!("the command {shown} cannot be started: {e}")))?))
 }
 
-/// Waits for what ends the recording. Ctrl-C reaches the command too; it is then waited for, so that its last requests are seen.
+/// Waits until recording should end. Ctrl-C also reaches the command, which is then waited for, so that its last
+/// requests are recorded.
 fn wait(child: &mut Option<Child>, seconds: Option<u32>, recording: &Mutex<Recording>) -> End {
     let begun = Instant::now();
     let limit = seconds.map(|s| Duration::from_secs(s.into()));
@@ -293,7 +294,7 @@ fn tell_begin(devices: &[Watched], path: &Path, options: &Record) {
     console::note(&format!("recording {} into {}{until}", names.join(", "), path.display()));
 }
 
-/// What a recording came to and what it cost.
+/// Results of a recording and its cost.
 struct Cost {
     events: u64,
     lost: u64,
@@ -325,7 +326,7 @@ fn tell_end(path: &Path, cost: &Cost) {
     console::note(&format!("fathom trace summary {} shows what it comes to", path.display()));
 }
 
-/// A command's own code is passed on; Ctrl-C is how a recording without a limit ends.
+/// Passes on the command's own exit code; Ctrl-C is the normal end of a recording without a limit.
 fn code(end: &End, options: &Record) -> ExitCode {
     let open_ended = options.command.is_empty() && options.seconds.is_none();
     ExitCode::from(match end {

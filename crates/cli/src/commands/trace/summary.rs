@@ -1,4 +1,4 @@
-//! `fathom trace summary`: a trace goes through the analysis that live runs go through, and is printed by what prints theirs.
+//! `fathom trace summary`: analyses and prints a trace with the same code as a live run.
 
 use super::input::{self, Input};
 use super::options::Summary;
@@ -17,29 +17,29 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Events looked at before the first is counted, to see which devices have no requests.
+/// Events examined before the first is counted, to find devices without requests.
 const LOOK_AHEAD: usize = 4096;
-/// Devices that are printed; a trace of a cloud has thousands.
+/// Devices printed; a cloud trace has thousands.
 const MOST_DEVICES: usize = 12;
-/// The published form of the JSON.
+/// Name and version of the JSON format.
 const SCHEMA: &str = "fathom-trace/1";
 
-/// What a trace comes to.
+/// Summary of a trace.
 #[derive(Debug, Serialize)]
 pub struct Told {
     schema: &'static str,
-    /// The file, or the name that several have in common.
+    /// The file, or the common name of several.
     file: String,
-    /// The word of its form.
+    /// Name of its format.
     format: &'static str,
-    /// Where and with what it was recorded, as far as it says.
+    /// Where and with what it was recorded, if known.
     source: String,
     machine: String,
-    /// Unix time in ns of the first event; null where the trace does not tell.
+    /// Unix time of the first event, ns; null if the trace does not record it.
     began_unix_ns: Option<i64>,
-    /// Whether arrivals, merges and the time above the driver are in it.
+    /// Whether it has arrivals, merges and the time above the driver.
     queueing: bool,
-    /// Whether it has no completions: there is no depth, no latency and no busy time in it then.
+    /// Whether it lacks completions, and so queue depth, latency and busy time.
     arrivals_only: bool,
     block: BlockLayer,
 }
@@ -96,7 +96,7 @@ pub fn sum_up(input: &Input) -> anyhow::Result<Told> {
     let mut reading = Reading {
         analysis: Analysis::new(options),
         known: HashMap::new(),
-        // No task of a trace is this process, and pid 0 stands in many forms for "not told".
+        // No task of a trace is this process, and pid 0 means "unknown" in many formats.
         tasks: OwnTasks::with(Elsewhere, u32::MAX),
         guessed,
         last_ns: from_ns,
@@ -111,7 +111,7 @@ pub fn sum_up(input: &Input) -> anyhow::Result<Told> {
     Ok(reading.finish(from_ns, &input.name, &trace.about()))
 }
 
-/// A trace on its way through the analysis.
+/// A trace being analysed.
 struct Reading {
     analysis: Analysis,
     known: HashMap<DeviceNumber, String>,
@@ -151,18 +151,18 @@ impl Reading {
         block.lost = about.lost;
         block.observer_cpu_ns = about.end.map_or(0, |e| e.observer_cpu_ns);
         block.notes.extend(about.notes.iter().cloned());
-        // Some forms name devices behind their events.
+        // Some formats name devices after their events.
         for device in &mut block.devices {
             let told = about.devices.iter().find(|d| d.number == device.number && !d.name.is_empty());
             if let Some(told) = told {
                 device.name.clone_from(&told.name);
             }
-            // Nobody is named: nobody is known.
+            // No task names in the trace: the issuers are unknown.
             device
                 .issuers
                 .retain(|i| !i.name.is_empty() || !matches!(i.kind, IssuerKind::Own | IssuerKind::Kernel));
             if about.header.arrivals_only {
-                // Arrivals without completions pile up in the analysis; the form says nothing of it.
+                // Arrivals without completions pile up in the analysis; this format does not announce that.
                 device.in_device.clear();
                 device.in_queue.clear();
                 (device.busy_ns, device.unfinished) = (0, 0);
@@ -182,7 +182,7 @@ impl Reading {
     }
 }
 
-/// What kinds of events devices have, from a look at the beginning: a device of which bios are told and never requests has none.
+/// Kinds of events per device, from a look at the beginning: a device with bios but never requests is bio-based.
 struct Kinds {
     bios: Vec<DeviceNumber>,
     requests: Vec<DeviceNumber>,
@@ -198,7 +198,7 @@ impl Kinds {
             found
         };
         use BlockAction::{BioComplete, Complete, GetRequest, Insert, Issue, Queue};
-        // blktrace has one letter for both completions.
+        // blktrace uses one letter for both completions.
         let bios = devices(&[BioComplete, Complete]);
         let arrived = devices(&[Queue]);
         Self {
@@ -212,7 +212,7 @@ impl Kinds {
     }
 }
 
-/// The machine a trace comes from is not this one: nothing can be asked of its files, and tasks are judged by their names.
+/// The machine of a trace is not this one: its files cannot be queried, and tasks are judged by name.
 #[derive(Debug)]
 pub struct Elsewhere;
 
@@ -246,10 +246,8 @@ impl KernelFiles for Elsewhere {
     }
 }
 
-/// The text of one trace.
 fn page(told: &Told) -> String {
     let mut out = String::new();
-    // Writing to a text cannot fail.
     let _ = writeln!(out, "{}: {} ({})", told.file, text::block::events(told.block.events), told.format);
     if !told.machine.is_empty() {
         let _ = writeln!(out, "recorded on {}", told.machine);
@@ -275,7 +273,7 @@ fn page(told: &Told) -> String {
             let sizes = text::lquantize::sizes(&title(&format!("{class}: bytes of a request")), &stats.sizes);
             let seeks = &stats.seeks.distances;
             let seeks = text::quantize::exponents(&title(&format!("{class}: seek distance in bytes")), seeks);
-            // What never moves anything has no sizes, what is sequential no distances: their drawings are empty.
+            // A device that moves no data has no sizes, a sequential one no distances: skip empty drawings.
             for drawing in [sizes, seeks].iter().filter(|d| !d.is_empty()) {
                 let _ = write!(out, "\n{drawing}");
             }

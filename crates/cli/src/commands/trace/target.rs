@@ -1,4 +1,4 @@
-//! Which devices a name on the command line means: a block device itself, a kernel name, or what a file or directory lies on.
+//! Which devices a command line name means: a block device, a kernel name, or those below a file or directory.
 
 use crate::exit::Usage;
 use fathom_observe::block::{Watched, watched};
@@ -6,7 +6,7 @@ use fathom_observe::device::stack_of;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::Path;
 
-/// The devices of a target; never none.
+/// The devices of a target; never empty.
 pub fn devices(target: &Path) -> anyhow::Result<Vec<Watched>> {
     let shown = target.display();
     match std::fs::metadata(target) {
@@ -33,7 +33,7 @@ pub fn devices(target: &Path) -> anyhow::Result<Vec<Watched>> {
             Ok(devices)
         }
         Err(e) => {
-            // "sda" where no file has that name.
+            // "sda" if no file has that name.
             let name = target.to_str().filter(|n| !n.contains('/'));
             match name.and_then(|n| whole_device(&Path::new("/sys/class/block").join(n))) {
                 Some(name) => one(&name, &shown.to_string()),
@@ -48,7 +48,7 @@ fn one(name: &str, shown: &str) -> anyhow::Result<Vec<Watched>> {
     Ok(vec![device])
 }
 
-/// The kernel name of a device below /sys; of a partition that of its disk, which has the requests.
+/// The kernel name of a device below /sys; for a partition its disk, which has the request queue.
 fn whole_device(sys: &Path) -> Option<String> {
     let dir = sys.canonicalize().ok()?;
     let disk = if dir.join("partition").exists() { dir.parent()?.to_path_buf() } else { dir };

@@ -1,5 +1,5 @@
-//! The picture: rates now and over time, a strip of latencies (a column an interval, a row a power of two), sizes of requests,
-//! queue depth, merges, and who issued most. It fits 80 columns and 24 rows and uses more if there are more.
+//! The screen: rates now and over time, a latency strip (one column per interval, one row per power of two), request
+//! sizes, queue depth, merges, and the top issuers. Fits 80 columns by 24 rows and uses more if available.
 
 use super::history::{Figures, Flow, History, Moment};
 use fathom_record::Histogram;
@@ -14,13 +14,12 @@ use ratatui::widgets::{Block, Borders, Paragraph, Sparkline};
 /// What the user chose to see.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct View {
-    /// Which device.
     pub device: usize,
     pub paused: bool,
     pub colour: bool,
 }
 
-/// Latencies of the strip: from 16 us in powers of two up to 1 s and more.
+/// The latency strip covers powers of two from 16 us to 1 s and more.
 const LOWEST_EXPONENT: u32 = 14;
 const HIGHEST_EXPONENT: u32 = 30;
 
@@ -75,7 +74,7 @@ fn title(name: &str, moment: &Moment, f: &Figures, view: &View) -> Line<'static>
     ])
 }
 
-/// One line of figures and one of history for each direction.
+/// One line of figures and one of history per direction.
 fn draw_rates(frame: &mut Frame, area: Rect, history: &History, view: &View, now: &Figures) {
     let rows: [Rect; 6] = Layout::vertical([Constraint::Length(1); 6]).areas(area);
     let width = usize::from(area.width);
@@ -143,7 +142,7 @@ fn draw_strip(frame: &mut Frame, area: Rect, history: &History, view: &View) {
     frame.render_widget(Paragraph::new(lines), inner);
 }
 
-/// Powers of two that occurred, as rows of equal height: (from, to), lowest first.
+/// The powers of two that occurred, as rows of equal height: (from, to), lowest first.
 fn bands(strips: &[Histogram], rows: usize) -> Vec<(u32, u32)> {
     let exponent =
         |ns: u64| (u64::BITS - 1 - ns.max(1).leading_zeros()).clamp(LOWEST_EXPONENT, HIGHEST_EXPONENT);
@@ -154,7 +153,7 @@ fn bands(strips: &[Histogram], rows: usize) -> Vec<(u32, u32)> {
     (0..(high - low).div_ceil(step)).map(|i| (low + i * step, low + (i + 1) * step)).collect()
 }
 
-/// Share of the values in a band; the lowest and highest take what lies beyond.
+/// Share of the values in a band; the lowest and highest bands include what lies beyond.
 fn share(h: &Histogram, from: u32, to: u32) -> f64 {
     let low = if from <= LOWEST_EXPONENT { 0 } else { 1u64 << from };
     let high = if to > HIGHEST_EXPONENT { u64::MAX } else { 1u64 << to };

@@ -1,14 +1,13 @@
-//! What was seen so far, as far as a screen can show it: the figures of each interval, device by device.
+//! Figures of each interval and device, as far back as a screen can show.
 
 use fathom_record::block::{DeviceActivity, Issuer, RequestClass, SizeCount};
 use fathom_record::{BlockLayer, Histogram};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-/// Intervals that are kept: more than a terminal is wide.
+/// Intervals kept: more than a terminal is wide.
 const MOST: usize = 512;
 
-/// One interval.
 #[derive(Clone, Debug, Default)]
 pub struct Moment {
     pub length: Duration,
@@ -21,7 +20,7 @@ pub struct Flow {
     pub requests_per_s: f64,
     pub bytes_per_s: f64,
     pub merges_per_s: f64,
-    /// Mean time of a request, ns; `None` if there was none.
+    /// Mean latency of a request, ns; `None` without requests.
     pub mean_ns: Option<f64>,
 }
 
@@ -32,15 +31,13 @@ pub struct Figures {
     pub writes: Flow,
     pub flushes_per_s: f64,
     pub discards_per_s: f64,
-    /// Mean number in the device.
+    /// Mean queue depth.
     pub depth: f64,
-    /// Share of the time with something in the device.
+    /// Share of the time with requests in the device.
     pub busy: f64,
-    /// Whether merges are known.
     pub merges_known: bool,
 }
 
-/// All of it.
 pub struct History {
     pub names: Vec<String>,
     pub moments: VecDeque<Moment>,
@@ -64,7 +61,6 @@ impl History {
 }
 
 impl Moment {
-    /// The figures of the device at this place.
     pub fn figures(&self, device: usize) -> Figures {
         let seconds = self.length.as_secs_f64().max(1e-9);
         match self.layer.devices.get(device) {
@@ -73,12 +69,12 @@ impl Moment {
         }
     }
 
-    /// What its events told.
+    /// The analysed events of a device.
     pub fn activity(&self, device: usize) -> Option<&DeviceActivity> {
         self.layer.devices.get(device)
     }
 
-    /// Times of all reads and writes in the device.
+    /// Latencies of all reads and writes in the device.
     pub fn latency(&self, device: usize) -> Histogram {
         let mut all = Histogram::default();
         for stats in self.activity(device).into_iter().flat_map(|a| &a.requests) {
@@ -99,7 +95,7 @@ impl Moment {
         all.into_iter().map(|(bytes, count)| SizeCount { bytes, count }).collect()
     }
 
-    /// Who issued most.
+    /// The top issuers.
     pub fn issuers(&self, device: usize) -> &[Issuer] {
         self.activity(device).map_or(&[], |a| &a.issuers)
     }

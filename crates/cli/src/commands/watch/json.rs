@@ -1,10 +1,9 @@
-//! A line of JSON per interval and device; docs/observe.md describes the keys.
+//! One line of JSON per interval and device; docs/observe.md describes the keys.
 
 use super::history::{Flow, History, Moment};
 use super::{Show, put};
 use serde_json::{Value, json};
 
-/// Prints lines.
 pub struct Lines;
 
 impl Show for Lines {

@@ -1,5 +1,5 @@
-//! `fathom watch`: what reaches a device now, interval by interval: on a terminal as a picture that is drawn anew, elsewhere as rows
-//! like iostat's, with `--json` as a line of JSON each. Events where the user may see them, the device's counters elsewhere.
+//! `fathom watch`: activity of a device interval by interval: on a terminal as a redrawn screen, elsewhere as rows like
+//! iostat's, with `--json` one line of JSON each. Uses events where the user has access, else the device's counters.
 
 mod draw;
 mod history;
@@ -20,7 +20,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// Shorter intervals would show the watching.
+/// Shorter intervals would show the observer itself.
 const SHORTEST: Duration = Duration::from_millis(50);
 
 pub fn run(options: &WatchDevice) -> anyhow::Result<ExitCode> {
@@ -72,12 +72,11 @@ pub fn run(options: &WatchDevice) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(exit::DONE))
 }
 
-/// A line on stdout.
 fn put(line: &str) -> anyhow::Result<()> {
     Ok(console::line(&format!("{line}\n"))?)
 }
 
-/// False if nobody reads any more (`| head`): that is an end, not an error.
+/// False if the reader is gone (`| head`), which is not an error.
 fn going_on(shown: anyhow::Result<()>) -> anyhow::Result<bool> {
     match shown {
         Ok(()) => Ok(true),
@@ -88,28 +87,26 @@ fn going_on(shown: anyhow::Result<()>) -> anyhow::Result<bool> {
     }
 }
 
-/// What the user wants after a wait.
+/// The user's input during a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wish {
-    /// The next interval.
     Go,
-    /// What is shown stays.
+    /// Freeze the display.
     Pause,
-    /// The end.
     Quit,
 }
 
-/// A way of showing.
+/// An output format.
 trait Show {
-    /// Waits until then, or until the user wants something.
+    /// Waits until then, or until the user acts.
     fn wait(&mut self, until: Instant, _history: &History) -> anyhow::Result<Wish> {
         Ok(doze(until))
     }
-    /// Shows the latest moment.
+    /// Shows the latest interval.
     fn show(&mut self, history: &History) -> anyhow::Result<()>;
 }
 
-/// Sleeps until then; a signal ends it.
+/// Sleeps until then or until a signal arrives.
 fn doze(until: Instant) -> Wish {
     const NAP: Duration = Duration::from_millis(50);
     loop {
@@ -124,7 +121,7 @@ fn doze(until: Instant) -> Wish {
     }
 }
 
-/// The devices to watch: those below a path, or the device of that name.
+/// The devices below a path, or the device of that name.
 fn devices(target: &Path) -> Result<Vec<Watched>, Usage> {
     use std::os::unix::fs::FileTypeExt as _;
     let bare = target.components().count() == 1;

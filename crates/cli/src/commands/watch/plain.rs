@@ -1,16 +1,16 @@
-//! Rows as iostat prints them, for a pipe, a log or a narrow line.
+//! Rows like iostat's, for a pipe, a log or a narrow terminal.
 
 use super::history::{Figures, History};
 use super::{Show, put};
 use fathom_report::units;
 
-/// Prints rows, with the head again from time to time.
+/// Prints rows, repeating the head from time to time.
 #[derive(Default)]
 pub struct Rows {
     printed: usize,
 }
 
-/// Rows below one head.
+/// Rows per head.
 const PAGE: usize = 20;
 
 impl Show for Rows {

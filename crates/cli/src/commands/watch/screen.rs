@@ -1,4 +1,4 @@
-//! The terminal while a picture stands on it: taken over at the start, given back at the end whatever happens, and the keys.
+//! The terminal in screen mode: taken over at the start, restored at the end in any case; and the keys.
 
 use super::history::History;
 use super::{Show, Wish, draw};
@@ -6,7 +6,6 @@ use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use std::time::{Duration, Instant};
 
-/// A terminal that was taken over.
 pub struct Screen {
     terminal: DefaultTerminal,
     view: draw::View,

@@ -1,4 +1,4 @@
-//! Where the figures of an interval come from: an analysis that the observer's thread feeds with events, or rows of the counters.
+//! Source of an interval's figures: an analysis that the observer thread feeds with events, or samples of the counters.
 
 use super::Moment;
 use crate::observing::monotonic_ns;
@@ -9,13 +9,13 @@ use fathom_record::block::analysis::{Analysis, Options, WatchedDevice};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Counters are read so often within an interval: time busy and depth come in whole milliseconds anyhow.
+/// Sampling period of counters within an interval: busy time and queue depth have a resolution of milliseconds anyway.
 const PERIOD: Duration = Duration::from_millis(20);
 
-/// A source that runs.
+/// A running source.
 pub struct Source {
     devices: Vec<Watched>,
-    /// Which they were at the start.
+    /// Identity of each device at the start.
     there: Vec<Option<String>>,
     from: From,
     since: Instant,
@@ -26,7 +26,7 @@ enum From {
     Counters(Option<CounterRows>),
 }
 
-/// What the observer's thread does with an event.
+/// Feeds events to the analysis on the observer thread.
 struct Feed(Arc<Mutex<Analysis>>);
 
 impl Sink for Feed {
@@ -36,7 +36,7 @@ impl Sink for Feed {
 }
 
 fn lock(shared: &Mutex<Analysis>) -> MutexGuard<'_, Analysis> {
-    // An analysis is whole between events.
+    // The analysis is consistent between events, even after a panic.
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -59,7 +59,7 @@ impl Source {
             });
             let shared = Arc::new(Mutex::new(analysis));
             let detail = if queue { Detail::Full } else { Detail::Requests };
-            // Nothing is known of the load; what one row of a second loses the next says.
+            // The load is unknown; if this is too small, the rows report the lost events.
             let watch = Watch::start(&instance, &devices, detail, 100_000, Feed(shared.clone()))?;
             From::Events { watch: Some(watch), shared, instance: Some(instance) }
         } else {
@@ -69,12 +69,11 @@ impl Source {
         Ok(Self { devices, there, from, since: Instant::now() })
     }
 
-    /// Names of what is watched.
     pub fn names(&self) -> Vec<String> {
         self.devices.iter().map(|d| d.name.clone()).collect()
     }
 
-    /// What happened since the last call.
+    /// Figures since the last call.
     pub fn take(&mut self) -> anyhow::Result<Moment> {
         if let Some((gone, _)) =
             self.devices.iter().zip(&self.there).find(|(device, there)| identity(device) != **there)
@@ -104,7 +103,7 @@ impl Source {
         Ok(Moment { length, layer })
     }
 
-    /// Ends it and takes down what was set up.
+    /// Stops and tears down.
     pub fn stop(self) {
         if let From::Events { watch, instance, .. } = self.from {
             if let Some(Ok(taken)) = watch.map(Watch::stop)
@@ -121,8 +120,8 @@ impl Source {
     }
 }
 
-/// What tells a device from a later one of the same number: the kernel numbers disks in the order they come (since Linux 5.15; before,
-/// only whether there is one can be seen).
+/// Tells a device from a later one of the same number: the kernel numbers disks in order of appearance (since Linux
+/// 5.15; before, only its presence can be checked).
 fn identity(device: &Watched) -> Option<String> {
     let dir = format!("/sys/dev/block/{}:{}", device.number.major, device.number.minor);
     let dir = std::fs::canonicalize(dir).ok()?;

@@ -1,4 +1,4 @@
-//! Which workload a word means: its id, a label, its name, a file, a run; several that are meant are listed.
+//! Which workload a word means: its id, a label, its name, a file, a run; an ambiguous word lists the candidates.
 
 use super::{night, nights, with};
 use fathom_record::{Run, Simulation};
@@ -70,7 +70,7 @@ fn several_that_are_meant_are_listed_and_none_is_an_error() {
         fathom_testkit::Fathom::new().run(["history", "last"]).expect_code(2).expect_stderr("no runs yet");
 }
 
-/// A night of which a mark says that a sweep or a comparison made it.
+/// A night marked as made by a sweep or a comparison.
 fn marked(n: usize, key: &str, mark: serde_json::Value) -> Run {
     let mut run = night(n % 24, if n.is_multiple_of(2) { 100.0 } else { 900.0 });
     run.id = format!("20261201T{:02}0000-0000{n:02}", n % 24);
@@ -101,7 +101,7 @@ fn a_file_means_its_own_runs_after_a_sweep_or_a_comparison_of_it() {
     for word in ["nightly.toml", "cold read", "Cold"] {
         let _ = fathom.run(["history", word, "--gate"]).expect_code(1).expect_stdout("\n24 runs, ");
     }
-    // The settings of both are the same, and so are their workloads: what counts of a comparison joins what a sweep measured.
+    // Both have the same settings and workloads: the counted runs of the comparison join those of the sweep.
     let list = fathom.run(["history"]).expect_code(0);
     let list =
         list.expect_stdout(", host db1, /data, with scheduler=none").expect_stdout("12 (+3)  2026-10-");

@@ -1,4 +1,4 @@
-//! The past of another program's outputs, in the order of the times that their texts tell.
+//! The past of another program's outputs, ordered by the times in their texts.
 
 use super::RATES;
 use fathom_testkit::Fathom;
@@ -65,7 +65,7 @@ fn the_last_run_is_the_one_imported_last_whatever_its_text_tells() {
     import("new.log", log(20, 100.0));
     import("other.log", log(10, 100.0).replace("-i 0", "-i 1"));
     import("old.log", log(3, 100.0));
-    // Of this command line the newest text is that of the twentieth, and the newest run that of the third.
+    // Of this command line the newest text is of the twentieth, and the newest run of the third.
     let _ =
         fathom.run(["history", "last"]).expect_code(0).expect_stdout("2 runs, ").expect_stdout("2007-10-20");
 }

@@ -1,4 +1,4 @@
-//! What is written: a page, Markdown, a picture, rows, and JSON as the published schema says.
+//! The outputs: a page, Markdown, a picture, rows, and JSON that matches the published schema.
 
 use super::{RATES, nights, with};
 use crate::compare::json_schema::check;

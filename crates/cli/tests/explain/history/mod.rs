@@ -1,5 +1,5 @@
-//! A workload's past, as a user meets it: the list, the choice of a workload, a change with what differed there, the gate, the files. The runs
-//! are made here, with the figures of two levels, and stored through the product's own store and import.
+//! A workload's past as a user sees it: the list, the choice of a workload, a change with its causes, the gate, the
+//! files. The runs are made here with figures at two levels, and stored through the product's own store and import.
 
 mod choice;
 mod imported;

@@ -21,7 +21,7 @@ fn the_night_it_got_slower_is_named_with_what_changed() {
         .expect_stdout("devices.0.scheduler: none -> mq-deadline, from 20261006T020000-000005")
         .expect_stdout("Far from the others of their level, and kept: 20261009T020000-000008 430 MiB/s.")
         .expect_stdout("2 runs left out: 1 interrupted, 1 failed.");
-    // What changes by itself, and the file a run wrote, are no changes.
+    // Values that always change, and the output file of a run, are not reported.
     for passing in ["free_bytes", "uptime", "captured_at", "command line"] {
         assert!(!said.stdout.contains(passing), "{passing}: {}", said.stdout);
     }
@@ -85,13 +85,13 @@ fn the_gate_answers_with_its_exit_code() {
     gate(&["--last", "5"], 3, "Not enough data: no figure has runs enough.");
     // Latencies did not change; and without --gate nothing fails.
     gate(&["--figure", "p50,p99"], 0, "No regression: the latest level of 2 figures");
-    // The other way round it is faster.
+    // Reversed it gets faster.
     let reversed: Vec<Run> = RATES.iter().rev().enumerate().map(|(n, rate)| night(n, *rate)).collect();
     let _ =
         with(&reversed).run(["history", "last", "--gate"]).expect_code(0).expect_stdout("Faster by 2.6 %");
 }
 
-/// Nights that swing slowly by 1 % round a level, which from one of them on is half of what it was.
+/// Nights that swing slowly by 1 % around a level, which is halved from run `from` on.
 fn swinging(runs: usize, from: usize) -> Vec<Run> {
     let rate = |n: usize| (500.0 + 5.0 * (n as f64 * 0.7).sin()) / if n < from { 1.0 } else { 2.0 };
     (0..runs).map(|n| night(n, rate(n))).collect()

@@ -1,4 +1,4 @@
-//! A job run by both programs, each in a directory of its own, and what is asked of what they did.
+//! A job run by both programs, each in its own directory, and questions about what they did.
 
 use crate::fio::support::{DEBIANS, FIO, fio_is_here, json, run, their_json, theirs};
 use fathom_testkit::{Fathom, TestDir, strace_command};
@@ -6,16 +6,13 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-/// Who the first and who the second of two results belongs to.
+/// Names of the two results, in order.
 pub const WHO: [&str; 2] = ["ours", "fio"];
 
-/// What a program wrote and how it ended.
+/// Output and exit code of a program.
 pub struct End {
-    /// Exit code.
     pub code: Option<i32>,
-    /// Standard output.
     pub stdout: String,
-    /// Standard error.
     pub stderr: String,
 }
 
@@ -46,12 +43,10 @@ impl Both {
         Some(Self { test, fathom, dirs })
     }
 
-    /// The directories they work in.
     pub fn directories(&self) -> [&Path; 2] {
         [self.dirs[0].path(), self.dirs[1].path()]
     }
 
-    /// Ours.
     pub fn fathom(&self) -> &Fathom {
         &self.fathom
     }
@@ -87,7 +82,7 @@ impl Both {
         [json(&self.fathom, line), their_json(self.dirs[1].path(), line)]
     }
 
-    /// What both did to a file of their directory, in order; `None`, with the skip recorded, where strace may not trace.
+    /// Both programs' reads and writes of a file, in order; `None`, with the skip recorded, where strace may not trace.
     #[track_caller]
     pub fn moves(&self, line: &str, file: &str) -> Option<[Vec<Move>; 2]> {
         let ours = self.fathom.command(std::iter::once("fio").chain(line.split_whitespace()));

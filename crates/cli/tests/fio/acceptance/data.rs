@@ -1,4 +1,4 @@
-//! What is on the disk: syncs, and data that are read back.
+//! Data on disk: syncs, and data that is read back.
 
 use super::both::{Both, WHO, jobs, number};
 use crate::fio::support::FIO;
@@ -15,7 +15,7 @@ fn case_17_syncs_are_counted_and_the_last_is_inside_the_time() {
     if !need_tool(test, "strace") {
         return;
     }
-    // A sync that takes 400 ms is seen in the time of the writes, which take next to none.
+    // A sync that takes 400 ms shows in the time of the writes, which take almost none.
     let line = "--output-format=json --name=e --rw=write --size=1m --end_fsync=1";
     let ours = both.fathom().command(std::iter::once("fio").chain(line.split_whitespace()));
     let mut theirs = Command::new(FIO);

@@ -1,4 +1,4 @@
-//! How it ends before its time: by a signal, or by a mistake.
+//! Early ends: by a signal, or by an error.
 
 use super::both::{Both, WHO, jobs, number};
 use crate::fio::support::FIO;
@@ -22,7 +22,7 @@ fn case_24_a_signal_ends_with_what_was_done() {
             serde_json::from_str(document).unwrap_or_else(|e| panic!("{who}: {e}: {text}"));
         let ios = number(&jobs(&document)[0]["read"]["total_ios"]);
         assert!((1..100_000).contains(&ios), "{who}: {ios}");
-        // Here fio itself fails: it says "terminating on signal 2" before its document, in the same stream.
+        // Here fio itself fails: it prints "terminating on signal 2" before its document, in the same stream.
         match *who {
             "ours" => assert_eq!(before, ""),
             _ => assert!(before.contains("signal 2"), "{before}"),

@@ -1,4 +1,4 @@
-//! Which files a job has, and how large they are.
+//! Which files a job has, and their sizes.
 
 use super::both::Both;
 use std::path::Path;

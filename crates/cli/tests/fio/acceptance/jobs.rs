@@ -1,4 +1,4 @@
-//! Which jobs there are and what holds for each: sections, the command line, variables, groups.
+//! Which jobs there are and their options: sections, the command line, variables, groups.
 
 use super::both::{Both, WHO, jobs, number};
 

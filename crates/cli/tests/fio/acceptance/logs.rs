@@ -1,4 +1,4 @@
-//! Logs of what happened over time: their names, their lines, and what fio's own reader makes of them.
+//! Logs over time: their names, their lines, and what fio's own parser makes of them.
 
 use super::both::{Both, WHO};
 use fathom_testkit::dir::names_in;

@@ -1,6 +1,6 @@
-//! The acceptance cases for a drop-in of fio, one test each: the same job is run by fio and by us in the same test, and both are held to
-//! what the case says. Where fio itself does not do so, or we do something else on purpose, the test says it. Without fio every
-//! case is skipped by its name; so are those that look at offsets where strace is missing.
+//! The acceptance cases for a fio drop-in, one test each: fio and fathom run the same job, and both must do what the
+//! case says. Deliberate differences are stated in the test. Without fio every case is skipped by name; so are those
+//! that check offsets if strace is missing.
 
 mod both;
 mod data;

@@ -1,4 +1,4 @@
-//! Where operations go, as the system calls of both programs tell it.
+//! Where operations go, by both programs' system calls.
 
 use super::both::{Both, WHO, jobs, number};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! What programs read: JSON by its keys and types, bins, fields, and lines that are matched.
+//! Output for other programs: JSON keys and types, bins, fields, and matched lines.
 
 use super::both::{Both, WHO, jobs};
 use crate::fio::support::percentiles_are_those_of_the_bins;
@@ -61,7 +61,7 @@ fn case_19_json_has_the_keys_and_types_of_fio() {
         }
         assert!(seen > 40, "{who}: {seen}");
     }
-    // Their order, too: people look for them with grep.
+    // In order: users search for them with grep.
     assert_eq!(keys(&ends[0].stdout), keys(&ends[1].stdout));
 }
 

@@ -1,4 +1,4 @@
-//! How long, and how fast. Bounds are wide: a loaded machine runs late, and neither program is to blame for that.
+//! Duration and speed. Bounds are wide: a loaded machine runs late, which is neither program's fault.
 
 use super::both::{Both, WHO, jobs, number};
 use crate::fio::support::FIO;
@@ -32,7 +32,7 @@ fn case_15_rates_are_kept() {
         let line = format!("--name=a --ioengine=null --size=4m {rate}");
         for (who, document) in WHO.iter().zip(both.json(&line)) {
             let found = jobs(&document)[0]["read"]["iops"].as_f64().unwrap();
-            // A busy machine makes it late, never early; without the rate it would be a hundred times as fast.
+            // A busy machine makes it late, never early; without the rate it would be a hundred times faster.
             assert!((iops / 5.0..iops * 1.05).contains(&found), "{who}: {found} with {rate}");
         }
     }

@@ -1,4 +1,4 @@
-//! How sizes are written: every spelling read by both programs as the same number of bytes.
+//! Notations of sizes: both programs read each as the same number of bytes.
 
 use super::both::{Both, WHO, jobs, number};
 

@@ -1,4 +1,4 @@
-//! What has to be the same in both, and what cannot be: shares that are drawn, amounts that a clock ends.
+//! What must be the same in both, and what cannot be: random shares, and amounts limited by time.
 
 use super::program::Came;
 use serde_json::Value;
@@ -6,21 +6,21 @@ use std::collections::BTreeSet;
 
 const SIDES: [&str; 4] = ["read", "write", "trim", "mixed"];
 
-/// What a line leaves to chance.
+/// What a command line leaves to chance.
 struct Loose {
-    /// A clock ends it: only whether anything was done is the same.
+    /// Limited by time: only whether anything was done is compared.
     timed: bool,
-    /// Which of reads and writes come is drawn: only their sum is the same.
+    /// Reads and writes are drawn at random: only their sum is compared.
     mixed: bool,
     read_back: bool,
-    /// Sizes of blocks, or which of them come, are drawn.
+    /// Block sizes, or which blocks come, are drawn at random.
     sizes: bool,
-    /// Counts that differ between the versions of fio, of which the newer is imitated.
+    /// Counts that differ between versions of fio; the newer one is imitated.
     counts: bool,
     /// Several passes over a file.
     passes: bool,
     syncs: bool,
-    /// One that is done ends the others, which may not have begun.
+    /// A finished job ends the others, which may not have started.
     ended: bool,
 }
 

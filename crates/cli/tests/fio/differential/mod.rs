@@ -1,6 +1,6 @@
-//! Generated jobs, run through fio and through the built program beside each other. What both do must be the same: bytes, operations,
-//! syncs, files, exit codes, keys. What fathom refuses must be named in `refusals`. A hundred jobs in the suite; `cargo xtask bench
-//! fio-differential` runs as many as one likes, of any seed, beside any fio.
+//! Generated jobs, run through fio and the built program side by side. Both must do the same: bytes, operations, syncs,
+//! files, exit codes, keys. What fathom rejects must be listed in `refusals`. The suite runs a hundred jobs; `cargo
+//! xtask bench fio-differential` runs any number, with any seed, against any fio.
 
 mod compare;
 mod jobs;
@@ -14,21 +14,21 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// As many at once: most of the time they sleep.
+/// Concurrent jobs: most of the time they sleep.
 const AT_ONCE: usize = 4;
 
-/// What a number in the environment says.
+/// A number from an environment variable.
 fn asked(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// What became of a job.
+/// Result of a job.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Outcome {
     /// fio does not run it.
     FioFails,
     Same,
-    /// fathom does not run it, for a reason that is known, or not.
+    /// fathom does not run it, for a known reason or not.
     Refused(Option<&'static str>),
     Different,
 }

@@ -25,9 +25,9 @@ pub struct Program {
     version: Option<String>,
 }
 
-/// What came of a line.
+/// Results of a command line.
 pub struct Came {
-    /// `None`: it was killed, as it did not end.
+    /// `None`: it did not end and was killed.
     pub code: Option<i32>,
     pub document: Option<Value>,
     pub stderr: String,

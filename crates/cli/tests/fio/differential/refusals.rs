@@ -1,5 +1,5 @@
-//! What fathom is known to refuse of what fio runs: words of the refusal, each with the reason. Everything else that is refused fails the
-//! test, so that nothing new is refused unseen.
+//! What fathom is known to reject of what fio runs: words of the message, each with the reason. Any other rejection
+//! fails the test, so that no new one goes unnoticed.
 
 /// A piece of the message, and why.
 const REFUSALS: &[(&str, &str)] = &[

@@ -1,5 +1,5 @@
-//! Storage whose calls fail: what is done ends by itself, says in one line what failed, and takes away what it made, then or with the next
-//! command.
+//! Storage whose calls fail: the command ends by itself, reports in one line what failed, and removes what it made,
+//! then or with the next command.
 
 mod short;
 mod table;

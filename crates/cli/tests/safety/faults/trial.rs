@@ -1,5 +1,5 @@
-//! One command on a file system that fails: it ends by itself, says in one line what failed, and what it left goes with the next one. Uses nothing
-//! but the testkit.
+//! One command on a failing file system: it ends by itself, reports in one line what failed, and its leftovers go with
+//! the next one. Uses only the testkit.
 
 use fathom_testkit::dir::names_in;
 use fathom_testkit::{Call, Fathom, Fault, FaultFs, Outcome};
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Ways to use a directory.
+/// Commands that use a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
     Run,
@@ -20,7 +20,7 @@ pub enum Command {
 impl Command {
     pub const ALL: [Self; 5] = [Self::Run, Self::Iozone, Self::Sysbench, Self::Filebench, Self::Fio];
 
-    /// What it is to work on, with the faults or without.
+    /// Its command lines for a directory, with or without faults.
     fn lines(self, dir: &Path, inputs: &Path) -> Vec<String> {
         let (dir, inputs) = (dir.display(), inputs.display());
         let sysbench =
@@ -38,12 +38,13 @@ impl Command {
         }
     }
 
-    /// What it leaves by design.
+    /// Files it keeps by design.
     fn keeps(self) -> &'static [&'static str] {
         if self == Self::Filebench { &["fs"] } else { &[] }
     }
 
-    /// Whether it gets to its work with such a fault. SysBench stands in the directory, and the test could not start it.
+    /// Whether it gets to its work with such a fault. SysBench needs the directory as its working directory, and the
+    /// test could not start it.
     pub fn bears(self, call: Call) -> bool {
         self != Self::Sysbench || !matches!(call, Call::Lookup | Call::Getattr)
     }
@@ -106,10 +107,10 @@ const SCRIPT: &str = "define fileset name=fs,path=$DIR,entries=6,dirwidth=2,size
     flowop deletefile name=delete,filesetname=fs\n\
     flowop finishoncount name=end,value=16\n} }\nrun 2\n";
 
-/// What somebody else has on the same file system.
+/// A user's files on the same file system.
 const THEIRS: [(&str, &str); 2] = [("theirs", "thesis"), ("other/theirs", "letters")];
 
-/// A command, a directory of its own on the file system, and somebody else's files beside it.
+/// A command, its own directory on the file system, and a user's files beside it.
 pub struct Trial<'a> {
     fs: &'a FaultFs,
     fathom: Fathom,
@@ -127,7 +128,7 @@ impl<'a> Trial<'a> {
         for (name, text) in THEIRS {
             fs::write(fs.path().join(name), text).expect("a file of somebody's");
         }
-        // SysBench works where it stands, the others where they are told.
+        // SysBench works in the current directory, the others where told.
         let fathom = if command == Command::Sysbench { fathom.working_in(&dir) } else { fathom };
         if let Some((name, text)) = command.input(&dir) {
             fs::write(fathom.dir().path().join(name), text).expect("an input");
@@ -149,7 +150,7 @@ impl<'a> Trial<'a> {
         last.expect("a command has a line")
     }
 
-    /// Runs it with a fault, and again without. How the first one ended, unless something was wrong with it.
+    /// Runs it with a fault, then without. Returns how the first run ended, unless something was wrong with it.
     pub fn with(&self, call: Call, after: u64, fault: Fault) -> Result<Outcome, String> {
         assert!(self.command.bears(call), "{:?} with {call:?}", self.command);
         let before = self.fs.hits(call);

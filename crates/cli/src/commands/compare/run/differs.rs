@@ -1,14 +1,15 @@
-//! What two workloads do not have in common, value by value, for the plan: the words for files and steps name neither rate nor record size
-//! nor queue depth, and a plan must not call two sides equal that differ in one of them. Comes from the models, as they are executed.
+//! Lists for the plan where two workloads differ, value by value. The descriptions of files and steps mention neither
+//! rate nor record size nor queue depth, yet a plan must not call two sides equal if one of those differs. Compares the
+//! models as executed.
 
 use fathom_workload::Workload;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Differences that are written out.
+/// Differences listed at most.
 const MOST: usize = 20;
 
-/// A line for each value in which `b` differs from `a`; runs of a script are compared one by one.
+/// One line per value in which `b` differs from `a`; the runs of a script are compared pairwise.
 pub fn lines(a: &[Workload], b: &[Workload]) -> Vec<String> {
     let [a, b] = [a, b].map(leaves);
     let mut all: Vec<String> = Vec::new();
@@ -27,13 +28,13 @@ pub fn lines(a: &[Workload], b: &[Workload]) -> Vec<String> {
     all
 }
 
-/// Every value by the way to it.
+/// Every leaf value by its path.
 fn leaves(workloads: &[Workload]) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     for (i, workload) in workloads.iter().enumerate() {
         let mut value = serde_json::to_value(workload).unwrap_or_default();
         if let Some(object) = value.as_object_mut() {
-            // Every run has its own.
+            // The seed differs in every run.
             object.remove("seed");
         }
         let root = if workloads.len() > 1 { format!("run {}", i + 1) } else { String::new() };

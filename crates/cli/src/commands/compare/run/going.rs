@@ -1,6 +1,7 @@
-//! A comparison on its way: warm-up, the noise of A against itself if that was asked for, then quad by quad with a look after each, until it
-//! is clear, the quads or the time are spent, or somebody ends it. How a run is made is the stage's; what its figures say is
-//! `fathom_report::compared`'s; `look` decides when it is enough, `noise` how loud the machine is.
+//! A comparison in progress: warm-up, optionally the noise of A against itself, then quads with a look after each,
+//! until the result is clear, the quads or the time run out, or a signal arrives. The stage makes the runs;
+//! `fathom_report::compared` judges the figures; `look` decides when to stop, `noise` measures the noise of the
+//! machine.
 
 mod look;
 mod noise;
@@ -20,25 +21,20 @@ use fathom_report::compared::{
 };
 use std::time::{Duration, Instant};
 
-/// Quads of A against itself.
 pub const NOISE_QUADS: usize = 5;
 /// Names of the sides in orders and marks.
 const LETTERS: [&str; 2] = ["A", "B"];
 
-/// How it ended.
 pub enum Ended {
-    /// As planned, or because it was clear; in words.
+    /// As planned, or early because the result was clear; the reason in words.
     Complete(String),
-    /// This machine cannot tell what was asked: nothing was compared.
+    /// This machine is too noisy to detect the requested change; nothing was compared.
     TooNoisy(String),
-    /// A signal.
     Signal(i32),
-    /// An error, in a sentence.
     Failed(String),
 }
 
 impl Ended {
-    /// In a sentence.
     pub fn words(&self) -> String {
         match self {
             Self::Complete(why) | Self::TooNoisy(why) | Self::Failed(why) => why.clone(),
@@ -56,51 +52,50 @@ impl From<Stop> for Ended {
     }
 }
 
-/// Where a run stands in the design.
+/// A run's position in the design.
 #[derive(Clone, Copy)]
 struct Turn<'o> {
     part: Part,
-    /// The cell of the stage: 0 is A, 1 is B.
+    /// The stage's cell: 0 is A, 1 is B.
     cell: usize,
-    /// The side it counts for; of A against itself both are cell 0.
+    /// The side the run counts for; both are cell 0 when A is measured against itself.
     side: usize,
     quad: usize,
     place: usize,
     order: &'o str,
 }
 
-/// A comparison.
 pub struct Going<'a> {
     pub wish: &'a Wish,
     common: &'a Common,
     pub stage: Stage<'a>,
     asked: Asked,
-    /// Which side runs when, A against itself.
+    /// Order of the sides within each quad of A against itself.
     pub noise_orders: Vec<Vec<usize>>,
-    /// The same of the comparison, as far as it may go.
+    /// The same for the comparison, up to its maximum.
     pub orders: Vec<Vec<usize>>,
-    /// With the noise, once it is known.
+    /// Includes the noise once known.
     plan: Plan,
     warm: [Vec<Run>; 2],
     noise: [Vec<Run>; 2],
     quads: [Vec<Run>; 2],
     whole_quads: usize,
     runs_made: u64,
-    /// Runs that the store took.
+    /// Number of runs stored.
     stored: u64,
     times_run: [u64; 2],
     began: Instant,
-    /// What runs took, everything around them included.
+    /// Duration of each run, including everything around it.
     took: Vec<Duration>,
 }
 
 impl<'a> Going<'a> {
-    /// Checks everything that can be checked without changing anything.
+    /// Checks all that can be checked without changing anything.
     pub fn begin(wish: &'a Wish, asked: Asked, common: &'a Common) -> Result<Self, Usage> {
         let stage = Stage::begin(&wish.stage, common)?;
         let most = wish.plan.stopping.most_quads() as usize;
         let rounds = u32::try_from(2 * (NOISE_QUADS + most)).unwrap_or(u32::MAX);
-        // One sequence for both, so that asking for the noise does not change the orders of the comparison.
+        // One sequence for both, so that requesting the noise does not change the order of the comparison.
         let mut orders = design::blocks(2, rounds, wish.stage.seed);
         let noise_orders = orders.split_off(most);
         let wanted = wish.calibrate;
@@ -124,12 +119,12 @@ impl<'a> Going<'a> {
         })
     }
 
-    /// How many cells there are to run: B only where there is one.
+    /// Number of cells: 2, or 1 if there is no B.
     pub fn cells(&self) -> usize {
         if self.wish.alone { 1 } else { 2 }
     }
 
-    /// Runs everything, or as much as there comes to be.
+    /// Runs everything until the end, whatever ends it.
     pub fn all(&mut self) -> Ended {
         let mut progress = Progress::new(self.most_runs());
         let ended = self.parts(&mut progress);
@@ -154,7 +149,7 @@ impl<'a> Going<'a> {
         self.run_quads(progress)
     }
 
-    /// Runs at most.
+    /// Upper bound of the number of runs.
     pub fn most_runs(&self) -> u64 {
         (self.cells() * self.wish.warm_up as usize + 4 * (self.noise_orders.len() + self.orders.len())) as u64
     }
@@ -177,18 +172,18 @@ impl<'a> Going<'a> {
                 self.warm[cell].extend(runs);
             }
         }
-        // Another seed each time belongs to what counts.
+        // Runs that count draw their seeds from the start of the sequence.
         self.times_run = [0; 2];
         self.has_the_figure()
     }
 
-    /// A figure that is nowhere, or that stands on too few operations, must not show after hours.
+    /// A figure that is missing or rests on too few operations must be reported now, not after hours.
     fn has_the_figure(&self) -> Result<(), Stop> {
         if self.warm[0].is_empty() || (self.plan.figure.is_none() && self.asked.metrics.is_empty()) {
             return Ok(());
         }
         let all = Asked { metrics: vec![Metric::All], ..self.asked.clone() };
-        // Where there is no B, A has all that will be compared.
+        // Without B, A alone has everything to be compared.
         let other = if self.wish.alone { &self.warm[0] } else { &self.warm[1] };
         let found = compared(&self.plan, &[self.warm[0].clone(), other.clone()], &all);
         let has = || {
@@ -215,7 +210,7 @@ impl<'a> Going<'a> {
         Ok(())
     }
 
-    /// Quads that the plan and the rest of the budget hold.
+    /// Quads that fit the plan and the remaining budget.
     fn quads_that_fit(&self) -> u32 {
         let most = u32::try_from(self.plan.stopping.most_quads()).unwrap_or(u32::MAX);
         match (self.wish.budget, self.pace()) {
@@ -228,12 +223,12 @@ impl<'a> Going<'a> {
         }
     }
 
-    /// Whether the time that was allowed holds no quad any more, of whatever kind.
+    /// Whether the remaining budget is too short for another quad of either kind.
     fn budget_holds_no_quad(&self) -> bool {
         self.wish.budget.is_some() && self.quads_that_fit() == 0
     }
 
-    /// Whether the time that was allowed holds so many runs more. As long as nobody knows what a run takes, any time that is left does.
+    /// Whether N more runs fit the budget. While the duration of a run is unknown, any remaining time is enough.
     fn budget_holds(&self, runs: usize) -> bool {
         self.wish.budget.is_none_or(|budget| {
             let left = budget.saturating_sub(self.began.elapsed());
@@ -259,7 +254,7 @@ impl<'a> Going<'a> {
                 self.left(4 * (most - number)),
             );
             for (place, side) in order.iter().enumerate() {
-                // Without a warm-up its own runs tell what a quad takes.
+                // Without a warm-up, the first quad's runs show how long a quad takes.
                 if self.wish.warm_up == 0 && number == 0 && !self.budget_holds(4 - place) {
                     return Ok(Ended::Complete(
                         "the time of --budget does not hold the first quad: nothing is compared".into(),
@@ -284,10 +279,10 @@ impl<'a> Going<'a> {
         Ok(Ended::Complete(format!("all {most} quads are done")))
     }
 
-    /// One run.
     fn turn(&mut self, turn: Turn<'_>, progress: &mut Progress) -> Result<Vec<Run>, Stop> {
         let began = Instant::now();
-        // Where the program draws a seed at every start (SysBench), both sides get the same, and another the next time.
+        // If the program draws a seed at every start (SysBench), both sides get the same one, and a different one in
+        // the next round.
         let seed = self.wish.stage.seed.wrapping_add(self.times_run[turn.side]);
         self.times_run[turn.side] += 1;
         self.runs_made += 1;
@@ -315,7 +310,7 @@ impl<'a> Going<'a> {
         Ok(finished.into_iter().map(|f| f.run).collect())
     }
 
-    /// What a run takes: of those that were not thrown away, as soon as there are any.
+    /// Duration of a run, from the counted runs once there are any.
     fn pace(&self) -> Option<Duration> {
         let warm = (self.cells() * self.wish.warm_up as usize).min(self.took.len());
         let counted = if self.took.len() > warm { &self.took[warm..] } else { &self.took[..] };
@@ -323,13 +318,13 @@ impl<'a> Going<'a> {
         Some(counted.iter().sum::<Duration>() / runs)
     }
 
-    /// What so many runs take.
+    /// Duration of N runs.
     fn left(&self, runs: usize) -> Option<Duration> {
         Some(self.pace()?.saturating_mul(u32::try_from(runs).unwrap_or(u32::MAX)))
     }
 
-    /// Writes on the last run that it was not the plan that ended the comparison, here and in the store: what is not worse so far may be in
-    /// the quads that are missing, now and whenever the verdict is asked for again.
+    /// Marks the last run, here and in the store, to say that the comparison ended before its plan did. A figure that
+    /// is not worse so far could still be in the missing quads, now and in any later verdict.
     pub fn note_early_end(&mut self, why: &str) {
         let sides = [&mut self.quads, &mut self.noise].into_iter().flatten().flatten();
         let Some(last) = sides.max_by(|x, y| x.id.cmp(&y.id)) else { return };
@@ -348,17 +343,16 @@ impl<'a> Going<'a> {
         last.doubts.push(doubt);
     }
 
-    /// Puts everything back; what was owed comes back as outcomes.
+    /// Restores all settings; returns the outcomes of what was left to restore.
     pub fn put_back(&mut self) -> Vec<Outcome> {
         self.stage.put_back()
     }
 
-    /// The sides as far as they were measured.
+    /// Both sides as measured so far.
     pub fn compared(&self) -> Compared {
         compared(&self.plan, &self.quads, &self.asked)
     }
 
-    /// A against itself, if that was measured.
     pub fn noise_compared(&self) -> Option<Compared> {
         let whole = !self.noise[0].is_empty() && !self.noise[1].is_empty();
         let itself = format!("{}, again", self.plan.sides[0]);
@@ -366,12 +360,12 @@ impl<'a> Going<'a> {
         whole.then(|| compared(&plan, &self.noise, &self.asked))
     }
 
-    /// Whether a quad is whole: before that there is nothing to compare.
+    /// Whether a quad is complete; there is nothing to compare before.
     pub fn has_a_quad(&self) -> bool {
         self.whole_quads > 0
     }
 
-    /// Runs that were measured, and how many of them are in the store.
+    /// Number of runs measured, and of those stored.
     pub fn kept(&self) -> (u64, u64) {
         (self.took.len() as u64, self.stored)
     }
@@ -382,7 +376,7 @@ fn compared(plan: &Plan, runs: &[Vec<Run>; 2], asked: &Asked) -> Compared {
     Compared::of(&side(0), &side(1), asked)
 }
 
-/// The label, and what stands in the environment.
+/// The label, and the entry in the environment.
 fn labelled(mark: &SessionMark) -> Mark {
     let label = match mark.part {
         Part::WarmUp => format!("compare {} warm-up {}", mark.id, mark.side),

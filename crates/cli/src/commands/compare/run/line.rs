@@ -1,12 +1,12 @@
-//! The options of `fathom compare --run`: what is measured on each side, until when, and how.
+//! Options of `fathom compare --run`: what to measure on each side, until when, and how.
 
 use crate::line::Conditions;
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// What says that the runs are stored ones. Every option of measuring names them itself: clap drops a `requires` whose target
-/// conflicts with something that is there, and the option would be read and forgotten.
+/// Arguments that select stored runs. Every option of measuring lists them as conflicts itself: clap drops a `requires`
+/// whose target conflicts with a given argument, and the option would be silently ignored.
 pub const STORED: [&str; 4] = ["a", "b", "sweep", "of"];
 
 #[derive(Debug, Args)]

@@ -1,6 +1,7 @@
-//! `fathom compare --run`: plans and measures the quads itself. `wish` reads what differs between the sides, `going` runs warm-up, noise and
-//! quads on the stage that sweeps use, `words` tells the plan, `progress` how far it is. What came of it is told by the same functions
-//! as any other comparison; the runs carry their place in the design, so that `--of` comes to the same verdict later.
+//! `fathom compare --run`: plans and measures the quads. `wish` reads how the sides differ, `going` runs warm-up, noise
+//! and quads on the stage that sweeps use, `words` prints the plan, `progress` the progress. The result is reported
+//! like any other comparison; the runs carry their position in the design, so that `--of` reaches the same verdict
+//! later.
 
 mod differs;
 mod going;
@@ -48,7 +49,7 @@ pub fn run(options: &Compare, common: &Common) -> anyhow::Result<ExitCode> {
     if going.has_a_quad() {
         code = Some(tell(options, &[going.compared()], options.gate)?);
     } else {
-        // A against itself is no regression, whatever it says.
+        // A against itself is never a regression.
         let noise = going.noise_compared();
         if noise.is_some() || options.json {
             let _ = tell(options, noise.as_slice(), false)?;
@@ -78,7 +79,7 @@ fn tell_kept(going: &Going<'_>) {
     }
 }
 
-/// What CI waits for is there, too, where the gate had nothing to decide about.
+/// Writes the files CI expects even if the gate had nothing to decide.
 pub fn tell_undecided(options: &Compare, sides: &[&str; 2], why: &str) -> anyhow::Result<()> {
     if options.github {
         let line = compared::github_undecided(sides, why);
@@ -90,7 +91,7 @@ pub fn tell_undecided(options: &Compare, sides: &[&str; 2], why: &str) -> anyhow
         .map_or(Ok(()), |path| keep(path, &compared::junit_undecided(sides, why), options.force))
 }
 
-/// Says what ended it. `code` is that of the comparison, if there was one.
+/// Reports what ended the comparison. `code` is its exit code, if it got that far.
 fn conclude(ended: Ended, code: Option<u8>, gate: bool) -> ExitCode {
     let undecided = if gate { exit::UNDECIDED } else { exit::DONE };
     ExitCode::from(match ended {

@@ -1,5 +1,5 @@
-//! What a comparison says on stderr while it runs: a line that is drawn anew on a terminal, a note for every quad elsewhere. It never shows
-//! figures: who sees them would stop when they look good.
+//! Progress of a comparison on stderr: a redrawn line on a terminal, elsewhere a note per quad. Never shows figures, or
+//! users would stop when they look good.
 
 use crate::console;
 use crate::run_loop::Listener;
@@ -7,7 +7,6 @@ use indicatif::ProgressBar;
 use std::io::IsTerminal as _;
 use std::time::Duration;
 
-/// The line.
 pub struct Progress {
     bar: ProgressBar,
     part: String,
@@ -15,12 +14,11 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// For so many runs at most.
+    /// `runs`: the maximum.
     pub fn new(runs: u64) -> Self {
         Self { bar: console::progress(runs), part: String::new(), run: String::new() }
     }
 
-    /// A part begins.
     pub fn part(&mut self, words: &str) {
         self.part = words.into();
         if !std::io::stderr().is_terminal() {
@@ -28,35 +26,31 @@ impl Progress {
         }
     }
 
-    /// A quad begins.
     pub fn quad(&mut self, what: &str, number: usize, most: &str, order: &str, left: Option<Duration>) {
         let left = left.map_or(String::new(), |t| format!(", about {} left at most", console::duration(t)));
         self.part(&format!("{what} {number} of {most} ({order}){left}"));
     }
 
-    /// A run begins.
     pub fn run(&mut self, letter: &str, name: &str) {
         self.run = format!("{letter} {name}");
         crate::console::tell(&self.bar, &format!("{}: {}", self.part, self.run));
         self.bar.tick();
     }
 
-    /// A run is over.
     pub fn done(&self) {
         self.bar.inc(1);
     }
 
-    /// A sentence that stays.
+    /// Prints a sentence that stays on the screen.
     pub fn say(&self, words: &str) {
         self.bar.suspend(|| console::note(words));
     }
 
-    /// The same of what makes a result doubtful.
+    /// The same as a warning.
     pub fn warn(&self, words: &str) {
         self.bar.suspend(|| console::warning(words));
     }
 
-    /// All over.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }

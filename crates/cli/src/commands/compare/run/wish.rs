@@ -1,5 +1,5 @@
-//! What is to be compared, out of the command line: two workloads, two values of a setting or two directories, and the plan that is fixed
-//! before the first run.
+//! What to compare, from the command line: two workloads, two values of a setting or two directories, and the plan that
+//! is fixed before the first run.
 
 use super::line::{Measure, Stop};
 use crate::commands::compare::line::Compare;
@@ -14,24 +14,22 @@ use fathom_report::compared::{Plan, Stopping};
 use std::ffi::OsString;
 use std::time::{Duration, SystemTime};
 
-/// More quads than this are a slip of the keyboard.
+/// More quads are a typing error.
 const MOST_QUADS: u32 = 100;
-/// The change that has to be seen where nobody says.
+/// The change to detect by default.
 const EFFECT: f64 = 0.03;
-/// Shares end at 100 %.
 const MOST_EFFECT: f64 = 0.99;
-/// Parts the command lines of two drop-ins.
+/// Separates the command lines of two drop-ins.
 const AND: &str = "--and";
 
-/// Everything that was asked for.
 pub struct Wish {
     pub stage: stage::Asked,
     pub plan: Plan,
     pub warm_up: u32,
     pub budget: Option<Duration>,
-    /// Hold A against itself first.
+    /// Measure A against itself first.
     pub calibrate: bool,
-    /// There is no B: only the noise is asked for.
+    /// There is no B: only the noise is measured.
     pub alone: bool,
 }
 
@@ -42,7 +40,7 @@ impl Wish {
         let varied = factors(measure, &subjects)?;
         let sides = sides(&varied, &subjects, measure.calibrate)?;
         check_places(measure, &varied)?;
-        // Where only the threshold was typed, what is looked for grows with it.
+        // If only the threshold was given, the effect to detect grows with it.
         let usual = EFFECT.max(3.0 * threshold).min(MOST_EFFECT);
         let effect = measure.effect.as_deref().map_or(Ok(usual), |t| share("--effect", t))?;
         if effect <= threshold {
@@ -86,7 +84,7 @@ impl Wish {
     }
 }
 
-/// Short enough to be typed again.
+/// A random seed, short enough to type again.
 fn drawn() -> u64 {
     let nanos = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |t| t.subsec_nanos());
     (u64::from(nanos) ^ u64::from(std::process::id()) << 7) % 1_000_000
@@ -111,7 +109,6 @@ fn stopping(measure: &Measure) -> Result<Stopping, Usage> {
     }
 }
 
-/// The workloads: files first, then command lines.
 fn subjects(files: &[String], words: &[OsString]) -> Result<Vec<Subject>, Usage> {
     let lines: Vec<&[OsString]> =
         if words.is_empty() { Vec::new() } else { words.split(|w| w == AND).collect() };
@@ -133,7 +130,7 @@ fn subjects(files: &[String], words: &[OsString]) -> Result<Vec<Subject>, Usage>
     all.iter().map(|line| Subject::read(line)).collect()
 }
 
-/// Everything that a side is made of.
+/// Everything that varies between the sides.
 fn factors(measure: &Measure, subjects: &[Subject]) -> Result<Vec<Varied>, Usage> {
     let mut all = Vec::new();
     if subjects.len() > 1 {
@@ -148,7 +145,7 @@ fn factors(measure: &Measure, subjects: &[Subject]) -> Result<Vec<Varied>, Usage
     Ok(all)
 }
 
-/// The names of the sides; `None` where there is only one, and only its noise is asked for.
+/// The names of the sides; `None` if only the noise of one side is measured.
 fn sides(varied: &[Varied], subjects: &[Subject], calibrate: bool) -> Result<Option<[String; 2]>, Usage> {
     if let Some(many) = varied.iter().find(|v| v.values.len() > 2) {
         return Err(Usage(format!(
@@ -179,7 +176,7 @@ fn sides(varied: &[Varied], subjects: &[Subject], calibrate: bool) -> Result<Opt
     }
 }
 
-/// What a side is called: by that in which it differs, else by the workload.
+/// The name of a side: the values in which it differs, else its workload.
 fn name(varied: &[Varied], subjects: &[Subject], side: usize) -> String {
     match varied.iter().find(|v| v.values.len() == 2) {
         Some(v) if v.of == Of::Subject => v.values[side].clone(),
@@ -188,7 +185,7 @@ fn name(varied: &[Varied], subjects: &[Subject], side: usize) -> String {
     }
 }
 
-/// Whether the places that were named go together.
+/// Checks that the named places fit together.
 fn check_places(measure: &Measure, varied: &[Varied]) -> Result<(), Usage> {
     let has_disk = varied.iter().any(Varied::is_of_disk);
     let refused = |told: &str| Err(Usage(told.into()));

@@ -1,5 +1,5 @@
-//! What a comparison would do, in words, for `--plan`: both sides with the files they make and every step, what is turned and put back, the
-//! order of the runs, when it ends, and how long it may take.
+//! The plan of a comparison in words, for `--plan`: both sides with their files and steps, settings changed and
+//! restored, the order of the runs, the stopping rule, and the longest possible duration.
 
 use super::differs;
 use super::going::{Going, NOISE_QUADS, letters};
@@ -11,10 +11,8 @@ use fathom_workload::Workload;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// Quads whose order is written out.
 const MOST_ORDERS: usize = 50;
 
-/// The whole plan.
 pub fn plan(going: &Going<'_>, kept: bool) -> Result<String, Usage> {
     let wish = going.wish;
     let mut text = String::new();
@@ -29,7 +27,7 @@ pub fn plan(going: &Going<'_>, kept: bool) -> Result<String, Usage> {
         let words: String = workloads.iter().map(plan_of).collect();
         stay |= workloads.iter().flat_map(|w| &w.filesets).any(|set| set.keep);
         lasts.push(workloads.iter().map(lasts_at_most).sum::<Option<Duration>>());
-        // The same steps are not told twice.
+        // Identical steps are printed once.
         let differ = told.as_ref().map_or(Vec::new(), |(_, a)| differs::lines(a, &workloads));
         if told.as_ref().is_some_and(|(a, _)| *a == words) {
             let but = if differ.is_empty() { "" } else { ", but for" };
@@ -87,7 +85,7 @@ fn order(text: &mut String, going: &Going<'_>) {
     }
 }
 
-/// What so many runs take by the workloads' own stop rules, where these tell.
+/// Duration of N runs by the workloads' stop rules, if they limit time.
 fn time(runs: u64, lasts: &[Option<Duration>]) -> String {
     let known: Option<Vec<Duration>> = lasts.iter().copied().collect();
     match known {
@@ -100,7 +98,7 @@ fn time(runs: u64, lasts: &[Option<Duration>]) -> String {
     }
 }
 
-/// How long a workload's phases go on if nothing ends them earlier; `None` if one of them has no time.
+/// Longest duration of a workload's phases; `None` if one has no time limit.
 fn lasts_at_most(workload: &Workload) -> Option<Duration> {
     let phases = workload.phases.iter().filter(|p| !p.groups.is_empty());
     let nanos: Option<u64> = phases.map(|p| Some(p.stop.time?.0.saturating_add(p.ramp.0))).sum();

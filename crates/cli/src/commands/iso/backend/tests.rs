@@ -1,5 +1,5 @@
-//! Both back-ends over the same file: the same bytes and the same figures, for images of every layout, under every policy, at random places,
-//! past the page cache, and where the file ends before the image does.
+//! Both back-ends over the same file return the same bytes and counters, for images of every layout, under every
+//! policy, at random offsets, with O_DIRECT, and where the file ends before the image does.
 
 use super::*;
 use fathom_isofs::reader::{Chunk, Counters, Reader};
@@ -13,7 +13,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Files of every layout, one in sections that are larger than a round.
+/// Files of every layout, one with extents larger than a batch.
 fn builder(block: usize) -> Builder {
     let sections = Spec {
         data: noise(200_000),
@@ -41,7 +41,7 @@ fn opened(path: &Path, flags: i32, backend: Backend, policy: &Policy) -> Result<
     Image::open(file, &Options::default()).map_err(|e| e.to_string())
 }
 
-/// The image through both; records the skip where one cannot be had.
+/// The image through both; records a skip if a back-end is unavailable.
 fn through_both(test: &str, path: &Path, flags: i32, policy: &Policy) -> Option<[Image<ImageFile>; 2]> {
     let both = [Backend::Pread, Backend::IoUring].map(|backend| opened(path, flags, backend, policy));
     match both {
@@ -66,7 +66,7 @@ fn files(image: &Image<ImageFile>) -> Vec<Node> {
     found
 }
 
-/// Without helpers, so that figures are the same whatever the machine does meanwhile.
+/// Without read-ahead threads, so that counters do not depend on timing.
 fn policies() -> Vec<Policy> {
     let mut all =
         vec![Policy::baseline(), Policy::seed(), Policy::modern(), Policy::modern_on(Medium::Optical)];
@@ -76,17 +76,17 @@ fn policies() -> Vec<Policy> {
     all.into_iter().map(held).collect()
 }
 
-/// What does not depend on how long anything took.
+/// The counters that do not depend on timing.
 fn figures(counters: Counters) -> Counters {
     let Counters { queued, queued_longest, served, served_longest, deepest, expired, .. } =
         Counters::default();
     Counters { queued, queued_longest, served, served_longest, deepest, expired, ..counters }
 }
 
-/// What a call gave: bytes, or the error in words.
+/// Result of a call: bytes, or the error text.
 type Call = Result<Vec<u8>, String>;
 
-/// Calls at random places of all files; what each gave, and the figures.
+/// Random reads from all files; returns each result and the counters.
 fn played(image: Image<ImageFile>, policy: &Policy, seed: u64) -> (Vec<Call>, Counters) {
     let image = Arc::new(image);
     let reader = Reader::new(Arc::clone(&image), policy).unwrap();
@@ -100,7 +100,7 @@ fn played(image: Image<ImageFile>, policy: &Policy, seed: u64) -> (Vec<Call>, Co
         let file = &open[random(open.len() as u64) as usize];
         let mut offset = random(file.node().size() + 1000);
         let bytes = [100, 8192, 70_000, 400_000][random(4) as usize];
-        // Some go on for a while.
+        // Some continue sequentially.
         for _ in 0..1 + random(4) {
             let mut buf = vec![0; bytes];
             let came = file.read_at(offset, &mut buf);
@@ -114,7 +114,7 @@ fn played(image: Image<ImageFile>, policy: &Policy, seed: u64) -> (Vec<Call>, Co
     (calls, figures(reader.counters()))
 }
 
-/// That both give the same; the image through the ring had at most this many reads with the kernel.
+/// Asserts equal results; the ring had at most this many reads in flight.
 fn assert_the_same(test: &str, path: &Path, flags: i32) {
     for (seed, policy) in policies().into_iter().enumerate() {
         let Some(images) = through_both(test, path, flags, &policy) else { return };
@@ -139,7 +139,7 @@ fn the_same_bytes_and_figures_for_images_of_every_layout() {
     }
 }
 
-/// O_DIRECT: the image's size is no multiple of what the kernel wants, nor are the places.
+/// O_DIRECT: neither the image size nor the offsets are aligned.
 #[test]
 fn the_same_past_the_page_cache() {
     let dir = TestDir::new();
@@ -149,7 +149,7 @@ fn the_same_past_the_page_cache() {
     assert_the_same("the_same_past_the_page_cache", &path, libc::O_DIRECT);
 }
 
-/// A file that lost its end after it was opened: the same errors at the same bytes, and everything before them.
+/// A file truncated after it was opened: the same errors at the same bytes, after the same data.
 #[test]
 fn the_same_errors_where_the_file_ends() {
     let test = "the_same_errors_where_the_file_ends";
@@ -178,7 +178,7 @@ fn the_same_errors_where_the_file_ends() {
                 let about = format!("{policy:?}, flags {flags:#x}, {} bytes", got.len());
                 let is_io = |source: &io::Error| source.raw_os_error() == Some(libc::EIO);
                 assert!(matches!(&error, Error::Io { source, .. } if is_io(source)), "{error}: {about}");
-                // With isolation all whole blocks come, without it at least the pages before.
+                // With isolation all whole blocks arrive, without it at least the preceding pages.
                 assert!(got.len() <= 123_456 && got == noise(500_000)[..got.len()], "{about}");
                 assert!(!policy.isolate || got.len() >= 123_456 - 2048, "{about}");
             }
@@ -186,7 +186,7 @@ fn the_same_errors_where_the_file_ends() {
     }
 }
 
-/// Several readers of one ring, with helpers: what the mount does.
+/// Several readers share one ring with helper threads, as in a mount.
 #[test]
 fn readers_side_by_side_share_a_ring() {
     let dir = TestDir::new();

@@ -1,27 +1,26 @@
-//! Block events of one run, as the device got them: how many requests of which size, and how many began elsewhere than the one before ended.
+//! Block events of one run, as seen by the device: requests by size, and how many did not start where the previous one
+//! ended.
 
 use fathom_observe::block::{Detail, Instance, Sink, Taken, Watch, Watched, Who};
 use fathom_record::BlockEvent;
 use fathom_record::block::{BlockAction, RequestFlags};
 use std::collections::BTreeMap;
 
-/// No rate is known beforehand.
+/// The rate is unknown beforehand.
 const EXPECTED_IOPS: u64 = 100_000;
 
-/// What reached the device.
 #[derive(Clone, Debug, Default)]
 pub struct Blocks {
     pub requests: u64,
     pub bytes: u64,
-    /// Requests that did not begin where the one before ended.
+    /// Requests that did not start where the previous one ended.
     pub apart: u64,
     /// Sum of these distances.
     pub distance_bytes: u64,
-    /// Requests by their size.
     pub sizes: BTreeMap<u64, u64>,
-    /// Events that found no room: then nothing of this is a total.
+    /// Lost events; if not 0, no count here is a total.
     pub lost: u64,
-    /// CPU time that watching took.
+    /// CPU time of the observer.
     pub observer_cpu_ns: u64,
     end: Option<u64>,
 }
@@ -41,7 +40,7 @@ impl Sink for Blocks {
     }
 }
 
-/// Watches while something is done.
+/// Observes the devices while `work` runs.
 pub fn during<T>(
     watch: Option<&(Instance, Watched)>,
     what: impl FnOnce() -> T,

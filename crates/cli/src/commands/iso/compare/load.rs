@@ -1,5 +1,5 @@
-//! What programs do to a reader in one run: from which files, by how many threads, in which order. The places of random reads follow from
-//! a fixed seed, so that every policy is asked for the same.
+//! The loads of a run: which files, how many threads, which order. Random offsets come from a fixed seed, so that every
+//! policy gets the same requests.
 
 use super::options::Load;
 use crate::commands::iso::Opened;
@@ -8,40 +8,39 @@ use fathom_isofs::reader::Reader;
 use fathom_isofs::{Error, Kind, Node, Step, Walk};
 use std::time::Instant;
 
-/// Where random places come from.
+/// Seed of the random offsets.
 pub const SEED: u64 = 0x0150_9660_2007;
-/// Threads that read at random.
 const RANDOM_READERS: u64 = 4;
 const STREAMS: u64 = 3;
 
-/// What is there to be read, found before anything is measured.
+/// Files to read, found before anything is measured.
 pub struct Plan {
-    /// The largest files, largest first.
+    /// Largest first.
     largest: Vec<(String, Node)>,
     record: u64,
     amount: u64,
 }
 
-/// What a run came to.
+/// Result of a run.
 #[derive(Debug)]
 pub struct Done {
     pub wall_ns: u64,
     pub bytes: u64,
-    /// How long each read of a program took, in order of length.
+    /// Latency of each read, ascending.
     pub latencies_ns: Vec<u64>,
 }
 
-/// One reader's part: from where to where, in which order.
+/// One reader's part: range and order.
 struct Part<'p> {
     node: &'p Node,
     start: u64,
     end: u64,
-    /// How many reads at random places; otherwise from start to end.
+    /// Number of random reads and seed; else sequential.
     random: Option<(u64, u64)>,
 }
 
 impl Plan {
-    /// Looks for the largest files. `None` if there is nothing to read.
+    /// Finds the largest files. `None` if there is nothing to read.
     pub fn of(image: &Opened, record: u64, amount: u64) -> Option<Self> {
         let mut largest: Vec<(String, Node)> = Vec::new();
         let mut walk = Walk::new(image);
@@ -59,7 +58,7 @@ impl Plan {
         (!largest.is_empty()).then_some(Self { largest, record, amount })
     }
 
-    /// In words: what a load reads.
+    /// Describes what a load reads.
     pub fn about(&self, load: Load) -> String {
         let (name, node) = &self.largest[0];
         let record = fathom_workload::Bytes(self.record);
@@ -89,12 +88,12 @@ impl Plan {
         }
     }
 
-    /// Whether there are three files that are large enough for a stream each.
+    /// Whether there are three files large enough for one stream each.
     fn apart(&self) -> bool {
         self.largest.len() as u64 == STREAMS && self.largest[2].1.size() >= self.amount / STREAMS
     }
 
-    /// Bytes of a stream.
+    /// Bytes per stream.
     fn share(&self) -> u64 {
         let most = self.amount / STREAMS;
         let least = if self.apart() { self.largest[2].1.size() } else { self.largest[0].1.size() / STREAMS };
@@ -132,7 +131,7 @@ impl Plan {
     }
 }
 
-/// Runs a load; the error is the image's.
+/// Runs a load; an error is the image's.
 pub fn run(load: Load, plan: &Plan, reader: &Reader<ImageFile>) -> Result<Done, Error> {
     let begun = Instant::now();
     let done = match load {
@@ -160,7 +159,7 @@ pub fn run(load: Load, plan: &Plan, reader: &Reader<ImageFile>) -> Result<Done, 
     Ok(all)
 }
 
-/// Bytes read, and how long each read took.
+/// Bytes read, and the latency of each read.
 type Read = Result<(u64, Vec<u64>), Error>;
 
 fn of_part(part: &Part<'_>, record: u64, reader: &Reader<ImageFile>) -> Read {
@@ -199,7 +198,7 @@ fn of_part(part: &Part<'_>, record: u64, reader: &Reader<ImageFile>) -> Read {
     Ok((bytes, latencies))
 }
 
-/// Every file as the directories have them; what cannot be read is passed over, as tar would.
+/// Reads every file in directory order; skips unreadable ones, as tar would.
 fn tree(plan: &Plan, reader: &Reader<ImageFile>) -> Read {
     let (mut bytes, mut latencies) = (0, Vec::new());
     let mut walk = Walk::new(reader.image());
@@ -220,12 +219,12 @@ fn tree(plan: &Plan, reader: &Reader<ImageFile>) -> Read {
     Ok((bytes, latencies))
 }
 
-/// Whether Ctrl-C came: what is set up is to be taken down.
+/// Whether a signal has arrived.
 fn stopped() -> bool {
     fathom_engine::interrupted_by().is_some()
 }
 
-/// The next of a row of numbers that look random (splitmix64).
+/// Next pseudo-random number (splitmix64).
 fn step(state: u64) -> u64 {
     let state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,5 +1,5 @@
-//! `fathom iso compare`: the policies for real, by turns, on an image as a block device, with the block events beside. This file runs the rounds
-//! and keeps what they came to; what is read is [`load`]'s, what it stands on [`stand`]'s, the text [`print`]'s.
+//! `fathom iso compare`: measures the policies in turns on an image as a block device, together with its block events.
+//! This file runs the rounds and collects the results; [`load`] reads, [`stand`] sets up the device, [`print`] prints.
 
 mod blocks;
 mod load;
@@ -20,18 +20,17 @@ use stand::Stand;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Longest read that a program makes at once.
+/// Longest read call of a load.
 const MOST_RECORD: u64 = 64 << 20;
 
-/// One run.
 pub struct Run {
     pub round: u32,
     pub done: Done,
     pub counters: Counters,
-    /// What it was read through.
+    /// The back-end and its counters.
     pub backend: serde_json::Value,
     pub blocks: Option<Blocks>,
-    /// CPU time of this process, the observer's not.
+    /// CPU time of this process without the observer.
     pub cpu_ns: u64,
 }
 
@@ -42,7 +41,6 @@ pub struct Row {
     pub runs: Vec<Run>,
 }
 
-/// Everything that is told.
 pub struct Compared<'o> {
     pub options: &'o Compare,
     pub stand: &'o Stand,
@@ -84,7 +82,7 @@ pub fn run(options: &Compare) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What can be said against the options before anything is set up.
+/// Checks the options before anything is set up.
 fn check(options: &Compare) -> Result<(), Usage> {
     if options.source.direct {
         return Err(Usage(
@@ -103,7 +101,7 @@ fn check(options: &Compare) -> Result<(), Usage> {
     Ok(())
 }
 
-/// Loads by policies, each of them once.
+/// Every load with every policy.
 fn rows(options: &Compare) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for &load in &options.loads {
@@ -116,7 +114,7 @@ fn rows(options: &Compare) -> Vec<Row> {
     rows
 }
 
-/// A run with a new reader: nothing of the one before is in any cache.
+/// A run with a new reader, so no cache holds data of the previous run.
 fn one(stand: &mut Stand, plan: &Plan, row: &Row, round: u32) -> anyhow::Result<Run> {
     let image = stand.cold()?;
     let policy = stand.policy(row.policy);

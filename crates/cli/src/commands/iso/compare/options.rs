@@ -1,4 +1,4 @@
-//! The options of `fathom iso compare`, one definition each.
+//! The options of `fathom iso compare`.
 
 use crate::commands::iso::options::Source;
 use crate::commands::iso::reading::Bundle;

@@ -1,5 +1,5 @@
-//! What `fathom iso compare` found: a table for each load with medians of the rounds, then in sentences which figures are a cache's and which the
-//! device's; as JSON, every run.
+//! Output of `fathom iso compare`: a table per load with medians over the rounds, then sentences on which figures
+//! belong to a cache and which to the device; as JSON, every run.
 
 use super::blocks::Blocks;
 use super::stand::Below;
@@ -8,7 +8,7 @@ use crate::commands::iso::reading;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// The published form of the JSON.
+/// Name and version of the JSON format.
 const SCHEMA: &str = "fathom-iso-compare/1";
 
 pub fn text(compared: &Compared<'_>) -> String {
@@ -85,7 +85,7 @@ fn line(row: &Row, base: &Row) -> String {
     )
 }
 
-/// A figure of every run, in order of size.
+/// A figure of every run, ascending.
 fn values(row: &Row, figure: impl Fn(&Run) -> Option<f64>) -> Vec<f64> {
     let mut values: Vec<f64> = row.runs.iter().filter_map(figure).collect();
     values.sort_by(f64::total_cmp);
@@ -117,14 +117,13 @@ fn each(bytes: u64, requests: u64) -> Option<f64> {
     (requests > 0).then(|| bytes as f64 / 1024.0 / requests as f64)
 }
 
-/// The latency that so many of a hundred reads stay below.
 fn percentile(run: &Run, of_hundred: usize) -> Option<u64> {
     let all = &run.done.latencies_ns;
     let at = (all.len() * of_hundred).div_ceil(100).saturating_sub(1);
     all.get(at).copied()
 }
 
-/// Share of the pages that were there, or on their way, when a program wanted them.
+/// Share of pages already cached or in flight when a program needed them.
 fn from_cache(run: &Run) -> Option<f64> {
     let counters = &run.counters;
     (counters.pages_asked > 0).then(|| counters.pages_cached as f64 / counters.pages_asked as f64)

@@ -1,6 +1,5 @@
-//! What the runs of `fathom iso compare` stand on: the image as a block device of its own, read past every cache, perhaps held to so many
-//! reads a second, and watched. What of that cannot be had here is said once, in a sentence each; without a loop device the file
-//! itself is read.
+//! Test set-up of `fathom iso compare`: the image as a loop device, read past every cache, optionally throttled, and
+//! observed. Each part that is unavailable is reported once; without a loop device the file itself is read.
 
 use super::options::Compare;
 use crate::commands::iso::backend::Backend;
@@ -16,35 +15,34 @@ use fathom_observe::throttle::Throttle;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-/// File systems that are memory, by the number that statfs gives.
+/// Memory file systems, by the magic number of statfs.
 const IN_MEMORY: [rustix::fs::FsWord; 2] = [0x0102_1994, 0x8584_58f6];
 
-/// Everything that has to be taken down again; fields go in this order.
+/// Everything that must be torn down; fields drop in this order.
 pub struct Stand {
     _throttle: Option<Throttle>,
     pub watch: Option<(Instance, Watched)>,
     _device: Option<ReadOnlyLoop>,
-    /// What is opened for each run.
+    /// Opened for each run.
     source: Source,
-    /// The file that a device of ours is over, or that is read itself.
+    /// The backing file of our device, or the file that is read itself.
     file: Option<PathBuf>,
-    /// What is read, in a few words.
     pub about: String,
-    /// Whether what is not in the reader's cache comes from a disk or from memory below.
+    /// Whether data missing from the reader's cache comes from a disk or from memory.
     pub below: Below,
     medium: Medium,
-    /// Sentences about what is missing or makes figures doubtful.
+    /// Sentences on what is missing or makes figures doubtful.
     pub notes: Vec<String>,
 }
 
-/// What answers the reader.
+/// What serves the reader's requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Below {
-    /// Whatever the file lies on, past the page cache.
+    /// The underlying device, past the page cache.
     Device,
-    /// The page cache, emptied before each run and filled with what the kernel reads ahead.
+    /// The page cache, dropped before each run and refilled by the kernel's read-ahead.
     PageCache,
-    /// A file system that is memory.
+    /// A memory file system.
     Memory,
 }
 
@@ -73,7 +71,7 @@ impl Below {
 }
 
 impl Stand {
-    /// Sets everything up that can be had.
+    /// Sets up everything available.
     pub fn made(options: &Compare) -> Result<Self, Usage> {
         let image = &options.source.image;
         let shown = image.display();
@@ -137,12 +135,12 @@ impl Stand {
         })
     }
 
-    /// What a policy is here.
+    /// The policy of a bundle here.
     pub fn policy(&self, bundle: Bundle) -> Policy {
         self.source.backend.held(bundle.on(self.medium), self.medium)
     }
 
-    /// The image, opened anew with nothing of it in the page cache.
+    /// Reopens the image with nothing of it in the page cache.
     pub fn cold(&mut self) -> anyhow::Result<Opened> {
         if let Some(file) = self.file.as_deref().filter(|_| self.below != Below::Memory) {
             let left = residency::evict(file);

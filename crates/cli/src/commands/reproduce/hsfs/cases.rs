@@ -1,4 +1,5 @@
-//! The runs behind the table: each a machine under a policy with its readers. They share nothing, so they are done side by side.
+//! The runs behind the table: each is a machine under a policy with its readers. They share nothing and run in
+//! parallel.
 
 use super::Scale;
 use super::flows::{Stage, Total};
@@ -13,16 +14,14 @@ use fathom_sim::SimError;
 use std::sync::Arc;
 
 const NS: f64 = 1e9;
-/// Memory of the laptop that keeps pages: more than a file of 1 GiB, as the streams of the report reread theirs from it.
+/// Memory of the laptop for cached pages: more than a 1 GiB file, since the report's streams reread theirs from it.
 const CACHE_BYTES: u64 = 1536 << 20;
-/// Number of the text with random reads of 1 MiB.
+/// Index of the text with random reads of 1 MiB.
 pub(super) const LARGE: usize = 4;
-/// What a mount has if nothing is said; of walks, too, which read everything once.
+/// The default cache of a mount; also used for walks, which read everything once.
 const MOUNT_CACHE_BYTES: u64 = 64 << 20;
-/// Blocks before the first file.
 const FIRST_BLOCK: u64 = 300;
 
-/// The three columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Column {
     Baseline,
@@ -30,38 +29,34 @@ pub(super) enum Column {
     Modern,
 }
 
-/// In their order.
 pub(super) const COLUMNS: [Column; 3] = [Column::Baseline, Column::Enhanced, Column::Modern];
 
-/// How the baseline takes a fault: page by page, or its window of 8 KiB at once. The figures of the report want the one where one
-/// process reads, the other where several do.
+/// How the baseline handles a page fault: page by page, or its whole 8 KiB window. The report's figures match the
+/// former for one process and the latter for several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     Page,
     Window,
 }
 
-/// One run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Job {
-    /// dd of a file of 1 GiB.
+    /// dd of a 1 GiB file.
     Dd(Column),
-    /// The same with windows of 512 KiB.
+    /// The same with 512 KiB windows.
     DdWide,
-    /// A Filebench text, by its number.
+    /// A Filebench text by index.
     Text(usize, Column),
-    /// The first text with the rework: deadline in ms, and whether single reads are waited for without the lock.
+    /// The first text under the rework: deadline in ms, and whether single reads wait without holding the lock.
     Lock(u64, bool),
-    /// cpio of a DVD.
     Cpio(Column),
-    /// tar of a DVD.
     Tar(Column, Order),
 }
 
-/// Deadlines of the table of the lock, ms.
+/// Deadlines in the lock table, ms.
 pub(super) const DEADLINES: [u64; 3] = [5, 500, 5000];
 
-/// Every run, the long ones first.
+/// Every run, longest first.
 pub(super) fn jobs() -> Vec<Job> {
     use Column::{Baseline, Enhanced, Modern};
     let mut all = vec![
@@ -75,7 +70,7 @@ pub(super) fn jobs() -> Vec<Job> {
         Job::DdWide,
     ];
     all.extend(COLUMNS.map(Job::Dd));
-    // The streams before the random reads: they are the longer ones.
+    // Streams before random reads: they take longer.
     for text in (5..TEXTS.len()).chain(0..5) {
         all.extend(COLUMNS.map(|column| Job::Text(text, column)));
     }
@@ -83,17 +78,16 @@ pub(super) fn jobs() -> Vec<Job> {
     all
 }
 
-/// What came of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Outcome {
-    /// Its length, s.
+    /// Duration in seconds.
     pub seconds: f64,
-    /// Figures by operation, where it is a Filebench text.
+    /// Figures by operation of a Filebench text.
     pub rows: Vec<(String, Total)>,
     pub requests: Requests,
-    /// What iostat would have said.
+    /// What iostat would have shown.
     pub intervals: Vec<Interval>,
-    /// Most requests that the elevator had given out at once.
+    /// Most requests the elevator had dispatched at once.
     pub deepest: u32,
 }
 
@@ -103,24 +97,21 @@ impl Outcome {
         self.rows.iter().map(|(_, total)| total.ops).sum()
     }
 
-    /// The row of a name.
+    /// The row of that name.
     pub(super) fn row(&self, name: &str) -> Total {
         self.rows.iter().find(|(known, _)| known == name).map(|row| row.1).unwrap_or_default()
     }
 
-    /// Mean duration of a row's operations, ms.
     pub(super) fn ms(&self, name: &str) -> f64 {
         let row = self.row(name);
         row.total_ns as f64 / 1e6 / (row.ops as f64).max(1.0)
     }
 
-    /// Mean duration of all operations, ms.
     pub(super) fn mean_ms(&self) -> f64 {
         let ns: u64 = self.rows.iter().map(|(_, total)| total.total_ns).sum();
         ns as f64 / 1e6 / (self.ops() as f64).max(1.0)
     }
 
-    /// Operations a second.
     pub(super) fn per_s(&self) -> f64 {
         self.ops() as f64 / self.seconds
     }
@@ -134,8 +125,8 @@ fn policy(column: Column, fault: Fault) -> Policy {
             cached(Policy { read_ahead: "hsfs,max=0".into(), ..Policy::baseline() })
         }
         (Column::Enhanced, _) => cached(Policy::seed()),
-        // M6: one request at a time on an optical drive; the elevator sorts what waits. The column stays with the elevator that its figures
-        // were made with, and without what came to the policy since, as the other two stay with what they were.
+        // M6: an optical drive gets one request at a time; the elevator sorts the waiting ones. The column keeps the
+        // elevator its figures were made with and no later policy changes, as the other two columns do.
         (Column::Modern, _) => cached(Policy {
             depth: 1,
             scheduler: "mq-deadline".into(),
@@ -147,12 +138,10 @@ fn policy(column: Column, fault: Fault) -> Policy {
     }
 }
 
-/// The three files of the test disc.
 fn files(bytes: u64) -> Vec<Arc<Extents>> {
     (0..3).map(|n| file(FIRST_BLOCK + n * bytes.div_ceil(2048), bytes)).collect()
 }
 
-/// Does a run.
 pub(super) fn run(job: Job, scale: &Scale, tree: &Tree) -> Result<Outcome, SimError> {
     let wide = || Policy { read_ahead: "modern,max=128".into(), ..policy(Column::Modern, Fault::Page) };
     match job {
@@ -162,7 +151,7 @@ pub(super) fn run(job: Job, scale: &Scale, tree: &Tree) -> Result<Outcome, SimEr
             let alone = matches!(TEXTS[at].kind, Kind::Single(_));
             let mut policy = policy(column, if alone { Fault::Page } else { Fault::Window });
             if column == Column::Modern && !alone {
-                // A larger cache would hold the whole file after some minutes, and no drive be measured.
+                // A larger cache would hold the whole file after some minutes, and no drive would be measured.
                 policy.cache_bytes = MOUNT_CACHE_BYTES;
             }
             flows(at, &policy, scale)

@@ -1,5 +1,5 @@
-//! Tolerances that are of more than one figure: shares, ratios, orders, what today's rules must reach. They were stated in the
-//! specification before anything was simulated here.
+//! Tolerances over several figures: shares, ratios, orders, and the goals of the modern policy. They were stated in the
+//! specification before the first simulation.
 
 use super::cases::{COLUMNS, Column, Job, LARGE};
 use super::published::{CPIO, MIXED, TAR, UNFAIR};
@@ -8,7 +8,7 @@ use super::texts::READERS;
 use super::walks::Order;
 use fathom_sim::reproduce::Check;
 
-/// Numbers of the tests.
+/// Indices of the tests.
 const RANDOM_2K: usize = 0;
 const MULTI_8K: usize = 8;
 const MULTI_32K: usize = 9;
@@ -18,7 +18,6 @@ fn check(stated: impl Into<String>, found: String, holds: bool) -> Check {
     Check { stated: stated.into(), found, holds }
 }
 
-/// Every check.
 pub(super) fn all(runs: &Runs) -> Vec<Check> {
     let mut all = vec![sizes(runs), pool(runs), slow_before(runs)];
     all.extend([no_loss(runs), in_flight(runs), lock_held(runs), long_deadline(runs), lock_free(runs)]);
@@ -124,7 +123,7 @@ fn lock_free(runs: &Runs) -> Check {
     )
 }
 
-/// Operations of the fastest stream over those of the slowest.
+/// Operations of the fastest stream divided by those of the slowest.
 fn unfairness(runs: &Runs, text: usize, column: Column) -> f64 {
     let streams =
         ["seqread1", "seqread2", "seqread3"].map(|name| runs.of(Job::Text(text, column)).row(name).ops);

@@ -1,5 +1,5 @@
-//! A Filebench text as readers of the machine: its own dialect reads it, the interpreter of flows that engine and simulator ask says what
-//! each operation reads, and the figures go out as Filebench printed them.
+//! A Filebench text as readers of the machine: its own dialect parses it, the flow interpreter shared by engine and
+//! simulator says what each operation reads, and the figures are printed as Filebench did.
 
 use super::Scale;
 use super::reading::{Read, Reader, cpu_ns};
@@ -24,7 +24,7 @@ fn words<E>(count: usize) -> Result<Words, E> {
     Ok(std::iter::repeat_with(AtomicU64::default).take(count).collect())
 }
 
-/// What one operation came to.
+/// Totals of one operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Total {
     pub ops: u64,
@@ -46,7 +46,7 @@ impl Total {
     }
 }
 
-/// What the readers of a text share.
+/// State shared by the readers of a text.
 pub(super) struct Stage {
     workload: Workload,
     cast: Cast,
@@ -56,7 +56,7 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// A text, and where the files lie that it names, in their order.
+    /// `files`: locations of the files it names, in their order.
     pub(super) fn new(text: &Text, scale: &Scale, files: &[Arc<Extents>]) -> Result<Self, SimError> {
         let failed = |why: String| SimError::Unsupported(format!("{}: {why}", text.name));
         let world = World {
@@ -91,7 +91,6 @@ impl Stage {
         Ok(Self { cast, sets, variables, extents, workload })
     }
 
-    /// Its readers.
     pub(super) fn readers(&self) -> Result<Vec<Flow<'_>>, SimError> {
         let all = self.cast.places.iter().enumerate().filter_map(|(at, place)| Some((at, place.as_ref()?)));
         all.map(|(at, place)| {
@@ -114,7 +113,7 @@ impl Stage {
         .collect()
     }
 
-    /// What all readers came to, by operation, in the order of Filebench's rows; the threads of a program together.
+    /// Totals of all readers by operation, in Filebench's row order; the threads of a program are merged.
     pub(super) fn totals(&self, readers: &[Flow<'_>]) -> Vec<(String, Total)> {
         let mut rows = Vec::new();
         for (number, program) in self.cast.programs.iter().enumerate() {
@@ -145,9 +144,9 @@ pub(super) struct Flow<'s> {
     stage: &'s Stage,
     /// By operation.
     totals: Vec<Total>,
-    /// The totals when it last began its file anew, and the time before.
+    /// The totals when it last restarted its file, and the time before that.
     marks: [Vec<Total>; 2],
-    /// The operation that is going on, and the bytes that it moves.
+    /// The current operation and its byte count.
     doing: Option<(usize, u64)>,
     wrong: Option<Wrong>,
 }
@@ -199,7 +198,7 @@ impl Reader for Flow<'_> {
                         }
                     };
                 }
-                // No rate of events is set: a limit holds nobody up.
+                // No event rate is set, so a limit never blocks.
                 Turn::Do(_) | Turn::Again | Turn::Through => {}
                 Turn::Over => return None,
             }
@@ -230,7 +229,7 @@ impl Reader for Flow<'_> {
     }
 }
 
-/// The figures as Filebench of the time printed them.
+/// The figures in the output format of that Filebench version.
 pub(super) fn printed(rows: &[(String, Total)], seconds: f64) -> String {
     let row = |(name, total): &(String, Total)| FiguresRow {
         name: name.clone(),

@@ -1,6 +1,7 @@
-//! Degrees of freedom of the HSFS tables, said in full: which value fits which figure, what is a guess, what was chosen and why.
+//! Degrees of freedom of the HSFS tables: which value was fitted to which figure, which is a guess, and what was chosen
+//! and why.
 
-/// One sentence or two each.
+/// One or two sentences each.
 pub(super) const FREEDOM: [&str; 13] = [
     "the code under test has no value of its own here: elevator, read-ahead, cache and joining are those of the mount, under its bundles baseline, \
      seed (here ENHANCED, as the report calls it) and modern; only the size of the cache is set",

@@ -1,46 +1,45 @@
-//! What lies between HSFS and the drive: the disk driver of the host, which sorts what waits by block number (C-LOOK) and gives the drive
-//! one command at a time, and the figures that iostat takes there.
+//! The layer between HSFS and the drive: the host's disk driver, which sorts waiting requests by block number (C-LOOK)
+//! and gives the drive one command at a time, and the iostat figures taken there.
 
 use fathom_sim::SimError;
 use fathom_sim::devices::{self, AnyDevice, Command, Device as _};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The drive: parameter set of the laptop.
+/// Profile of the laptop's drive.
 pub(super) const DEVICE: &str = "t60p";
 
-/// The driver and its drive.
 pub(super) struct Host {
     drive: AnyDevice,
     /// By sector, then by arrival.
     waiting: BTreeMap<(u64, u64), Command>,
     arrived: u64,
-    /// Sector of the last command that the drive got.
+    /// Sector of the last command sent to the drive.
     head: u64,
     busy: bool,
     submitted: u64,
     interval_ns: u64,
     rows: Vec<Interval>,
-    /// The interval that has not ended, from when on, and up to when it was counted.
+    /// The open interval, its start, and the time up to which it is accounted.
     open: Interval,
     from_ns: u64,
     counted_ns: u64,
 }
 
-/// Figures of an interval, as iostat has them.
+/// Figures of an interval as in iostat.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Interval {
-    /// Its length.
+    /// Length.
     pub ns: u64,
-    /// Reads that were done.
+    /// Completed reads.
     pub reads: u64,
-    /// Bytes of them.
+    /// Bytes read.
     pub bytes: u64,
-    /// Times that commands waited in the driver, added up.
+    /// Sum of the times that commands waited in the driver.
     pub waiting_ns: u64,
-    /// Time in which any did.
+    /// Time with at least one command waiting.
     pub queued_ns: u64,
-    /// Time in which the drive had one.
+    /// Time with a command in the drive.
     pub busy_ns: u64,
 }
 
@@ -49,32 +48,29 @@ impl Interval {
         self.ns as f64 / 1e9
     }
 
-    /// Reads a second.
     pub(super) fn reads_per_s(&self) -> f64 {
         self.reads as f64 / self.seconds()
     }
 
-    /// KiB a second.
     pub(super) fn kib_per_s(&self) -> f64 {
         self.bytes as f64 / 1024.0 / self.seconds()
     }
 
-    /// Commands that wait in the driver, on average.
+    /// Average number of commands waiting in the driver.
     pub(super) fn wait(&self) -> f64 {
         self.waiting_ns as f64 / self.ns as f64
     }
 
-    /// Time that the drive takes for one, ms.
+    /// Drive time per command, ms.
     pub(super) fn service_ms(&self) -> f64 {
         self.busy_ns as f64 / 1e6 / (self.reads as f64).max(1.0)
     }
 
-    /// Share of the time in which the drive had a command, %.
+    /// Share of the time with a command in the drive, %.
     pub(super) fn busy_percent(&self) -> f64 {
         self.busy_ns as f64 / self.ns as f64 * 100.0
     }
 
-    /// All of them together.
     pub(super) fn sum(rows: &[Self]) -> Self {
         rows.iter().fold(Self::default(), |sum, row| Self {
             ns: sum.ns + row.ns,
@@ -87,7 +83,7 @@ impl Interval {
     }
 }
 
-/// The heads of the columns of `iostat -xn` of Solaris.
+/// Column heads of `iostat -xn` on Solaris.
 pub(super) const HEADS: &str = "    r/s    w/s   kr/s   kw/s wait actv wsvc_t asvc_t  %w  %b device";
 
 impl fmt::Display for Interval {
@@ -110,7 +106,7 @@ impl fmt::Display for Interval {
 }
 
 impl Host {
-    /// At rest; figures are taken in intervals of this length.
+    /// An idle host; `interval_ns` is the length of an interval.
     pub(super) fn new(interval_ns: u64) -> Result<Self, SimError> {
         let failed = |e: &dyn fmt::Display| SimError::Unsupported(e.to_string());
         let profile = devices::by_name(DEVICE).map_err(|e| failed(&e))?;
@@ -129,22 +125,21 @@ impl Host {
         })
     }
 
-    /// Size of the medium in bytes.
+    /// Size of the medium.
     pub(super) fn medium_bytes(&self) -> u64 {
         self.drive.capacity_sectors() * devices::SECTOR_BYTES
     }
 
-    /// Commands so far.
+    /// Number of commands so far.
     pub(super) fn submitted(&self) -> u64 {
         self.submitted
     }
 
-    /// Whole intervals so far.
+    /// Complete intervals so far.
     pub(super) fn intervals(&self) -> &[Interval] {
         &self.rows
     }
 
-    /// A read arrives.
     pub(super) fn submit(&mut self, now: u64, tag: u32, byte: u64, bytes: u64) {
         self.count(now);
         let sectors = u32::try_from(bytes / devices::SECTOR_BYTES).unwrap_or(u32::MAX);
@@ -156,12 +151,12 @@ impl Host {
         self.start(now);
     }
 
-    /// When the drive next has something to say.
+    /// Time of the drive's next event.
     pub(super) fn next_event(&self) -> Option<u64> {
         self.drive.next_event()
     }
 
-    /// Time has come to `now`: whose commands are done.
+    /// Advances to `now` and adds the tags of completed commands to `done`.
     pub(super) fn advance(&mut self, now: u64, done: &mut Vec<u32>) {
         self.count(now);
         let before = done.len();
@@ -173,7 +168,7 @@ impl Host {
         }
     }
 
-    /// The drive gets the next command upward, or the lowest.
+    /// Sends the next command in ascending order to the drive, or wraps to the lowest.
     fn start(&mut self, now: u64) {
         if self.busy {
             return;
@@ -187,7 +182,7 @@ impl Host {
         self.drive.submit(now, command);
     }
 
-    /// Adds the time since the last change to the interval, and ends those that have passed.
+    /// Accounts the time since the last change, and closes the intervals that have passed.
     fn count(&mut self, now: u64) {
         while self.counted_ns < now {
             let end = self.from_ns + self.interval_ns;

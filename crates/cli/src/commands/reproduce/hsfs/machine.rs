@@ -1,5 +1,6 @@
-//! Readers, the reader's core and the drive in virtual time. The core is that of the mount (crate isofs), unchanged; here are a clock, the
-//! readers' own threads (whoever waits for a page it asked for carries out work, for whomever) and the pool that reads ahead.
+//! Readers, the reader core and the drive in virtual time. The core is the one of the mount (crate isofs), unchanged;
+//! this adds a clock, the readers' threads (a thread that waits for a requested page also carries out work for others)
+//! and the read-ahead pool.
 
 use super::host::Host;
 use super::reading::{REQUEST_NS, Reader, Requests, WINDOW_NS, WINDOW_PAGES, cpu_ns};
@@ -9,10 +10,10 @@ use fathom_sim::SimError;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// From the moment a page is there, or work for the pool, to that at which a thread goes on.
+/// Delay from a page's arrival, or new work for the pool, until a thread runs.
 const WAKE_NS: u64 = 50_000;
 
-/// Who gave the driver a request.
+/// Issuer of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum By {
     Reader,
@@ -38,11 +39,11 @@ enum State {
 #[derive(Clone, Copy, Debug)]
 struct Helper {
     state: State,
-    /// Requests of its own that are with the driver.
+    /// Its requests in the driver.
     under_way: u32,
 }
 
-/// A request that somebody carries out.
+/// A request being carried out.
 struct Carried {
     job: Job,
     by: By,
@@ -50,24 +51,23 @@ struct Carried {
     bytes: u64,
 }
 
-/// A reader and where it is in its call.
+/// A reader and its position in the current call.
 struct Task<'r> {
     reader: &'r mut dyn Reader,
     call: Option<Call>,
     standing: Option<Standing>,
-    /// It had to ask for a page of this call.
+    /// The current call had to request a page.
     missed: bool,
     asleep: bool,
-    /// Its call is over but for the CPU time.
+    /// The call has finished except for its CPU time.
     ending: bool,
     began_ns: u64,
     bytes: u64,
-    /// Pages copied since CPU time was last taken, and what was taken for the call so far.
+    /// Pages copied since CPU time was last charged, and the time charged to the call so far.
     copied: u32,
     taken_ns: u64,
 }
 
-/// All of it.
 pub(super) struct Machine {
     pub core: Core,
     pub host: Host,
@@ -79,12 +79,12 @@ pub(super) struct Machine {
     free: Vec<u32>,
     helpers: Vec<Helper>,
     done: Vec<u32>,
-    /// When the only reader last began anew, and after how many commands.
+    /// When the only reader last began a pass, and after how many commands.
     pass: Option<(u64, u64)>,
 }
 
 impl Machine {
-    /// An idle laptop with a disc that was just mounted under a policy.
+    /// An idle laptop with a disc just mounted under a policy.
     pub(super) fn new(policy: &Policy, interval_ns: u64) -> Result<Self, SimError> {
         let host = Host::new(interval_ns)?;
         let core = Core::new(policy, 2048, host.medium_bytes());
@@ -103,7 +103,7 @@ impl Machine {
         })
     }
 
-    /// Runs readers until they have nothing more to read, or to a moment; what is under way then is left.
+    /// Runs the readers until they have nothing left to read, or until `until_ns`; requests in flight then are dropped.
     pub(super) fn run(&mut self, readers: Vec<&mut dyn Reader>, until_ns: u64) {
         let mut tasks: Vec<Task<'_>> = Vec::with_capacity(readers.len());
         for reader in readers {
@@ -157,7 +157,7 @@ impl Machine {
         self.order += 1;
     }
 
-    /// A reader goes on as far as it can.
+    /// Advances a reader as far as possible.
     fn go_on(&mut self, at: usize, task: &mut Task<'_>, until_ns: Option<u64>) {
         if std::mem::take(&mut task.ending) {
             task.reader.done(task.began_ns, self.now);
@@ -176,7 +176,7 @@ impl Machine {
                     task.copied += 1;
                 }
                 if task.copied == WINDOW_PAGES {
-                    // Others have their turn while a window is copied: without that a stream would always be there first.
+                    // Lets other readers run while a window is copied; otherwise a stream would always come first.
                     task.copied = 0;
                     task.taken_ns += WINDOW_NS;
                     return self.wake(WINDOW_NS, Wake::Reader(at));
@@ -212,7 +212,7 @@ impl Machine {
         }
     }
 
-    /// A pass in which the driver got nothing is what every further one will be: they are counted, not walked through.
+    /// A pass without commands to the driver repeats identically, so further ones are counted, not simulated.
     fn repeat_passes(&mut self, reader: &mut dyn Reader, until_ns: u64) {
         let submitted = self.host.submitted();
         let before = self.pass.replace((self.now, submitted));
@@ -226,7 +226,7 @@ impl Machine {
         }
     }
 
-    /// The strategy: everything that the elevator gives goes to the driver.
+    /// The strategy routine: sends everything the elevator dispatches to the driver.
     fn work(&mut self, by: By) {
         let mut spent_ns = 0;
         loop {
@@ -262,7 +262,7 @@ impl Machine {
         self.wake(after_ns, Wake::Driver(tag));
     }
 
-    /// The drive has something to say.
+    /// Handles an event of the drive.
     fn arrived(&mut self, tasks: &mut [Task<'_>]) {
         let mut done = std::mem::take(&mut self.done);
         self.host.advance(self.now, &mut done);
@@ -279,7 +279,7 @@ impl Machine {
             }
         }
         self.done = done;
-        // Whoever waits for the lock, or for room at the device, tries again.
+        // Readers waiting for the lock or for a device slot retry.
         let left = self.core.waiting().0 > 0;
         let mut somebody = false;
         for (at, task) in tasks.iter_mut().enumerate().filter(|(_, task)| task.asleep) {
@@ -304,7 +304,7 @@ impl Machine {
         }
     }
 
-    /// There is something to read ahead.
+    /// Wakes the pool to read ahead.
     fn call_pool(&mut self) {
         match self.helpers.iter().position(|helper| helper.state == State::Idle) {
             Some(at) => {
@@ -316,7 +316,7 @@ impl Machine {
         }
     }
 
-    /// A thread of the pool runs the strategy until its own requests are done and nothing is left to be given to the driver.
+    /// A pool thread runs the strategy until its requests are done and nothing is left to dispatch.
     fn help(&mut self, at: usize) {
         self.work(By::Helper(at));
         let idle = self.helpers[at].under_way == 0 && self.core.waiting().0 == 0;

@@ -1,6 +1,7 @@
-//! The bug report of 2007 about HSFS, the ISO 9660 file system of Solaris: its tables, published and in virtual time. What reads is the
-//! reader of crate isofs itself, the one that `fathom mount --policy baseline|seed|modern` uses, with the elevator and the read-ahead
-//! of crate iopath; the drive is that of crate sim. Neither of the two may know the other, so they meet here, where everything meets.
+//! The 2007 bug report on HSFS, the ISO 9660 file system of Solaris: its tables as published and in virtual time. The
+//! reader is that of crate isofs, which `fathom mount --policy baseline|seed|modern` uses, with the elevator and
+//! read-ahead of crate iopath; the drive is from crate sim. The two crates must not depend on each other, so they meet
+//! here.
 
 mod cases;
 mod checks;
@@ -19,20 +20,20 @@ use super::Reproduce;
 use crate::exit::Usage;
 pub(super) use table::Table;
 
-/// How much is simulated.
+/// Scale of the simulation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
-    /// Of each of the three files on the test disc.
+    /// Size of each of the three files on the test disc.
     pub file_bytes: u64,
-    /// Of each Filebench test.
+    /// Duration of each Filebench test.
     pub seconds: u64,
-    /// Of the DVD that cpio and tar go through.
+    /// Number of files on the DVD of cpio and tar.
     pub files: usize,
     pub directories: usize,
     pub tree_bytes: u64,
-    /// Trips of tar to each directory.
+    /// tar's reads of each directory.
     pub tar_trips: u64,
-    /// Of iostat.
+    /// Interval of iostat.
     pub interval_s: u64,
 }
 
@@ -48,7 +49,7 @@ impl Scale {
         interval_s: 5,
     };
 
-    /// For tests of a debug build: the same texts and policies on a small disc. Nothing published compares with it.
+    /// For tests of a debug build: the same texts and policies on a small disc. Not comparable with published figures.
     #[cfg(test)]
     const SMALL: Self = Self {
         file_bytes: 8 << 20,
@@ -61,7 +62,6 @@ impl Scale {
     };
 }
 
-/// Simulates the tables.
 pub(super) fn reproduce(options: &Reproduce) -> anyhow::Result<Table> {
     if options.seeds.is_some() {
         let why =
@@ -97,7 +97,8 @@ mod tests {
         }
     }
 
-    /// S5: baseline exactly a request for every 2 KiB, the rework hardly more than one for every 16 KiB, and nearly all of these by the pool.
+    /// S5: the baseline issues exactly one request per 2 KiB, the rework hardly more than one per 16 KiB, nearly all
+    /// from the pool.
     #[test]
     fn requests_of_dd() {
         let (scale, tree) = (Scale::SMALL, Tree::new(&Scale::SMALL).unwrap());

@@ -1,25 +1,22 @@
-//! The figures of the bug report, as they were printed. Nothing here is ours but the tolerances, which were stated before anything was
-//! simulated.
+//! The figures of the bug report as printed. Only the tolerances are ours, stated before the first simulation.
 
-/// A value before and after the rework, and how far ours may be off it.
+/// A value before and after the rework, and the tolerances.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pair {
     pub published: [f64; 2],
     pub tolerance: [Tolerance; 2],
 }
 
-/// How far a simulated value may be off the published one.
+/// Allowed deviation of a simulated value from the published one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Tolerance {
-    /// Not at all.
     Exact,
-    /// So many percent.
     Percent(f64),
-    /// So many percent of a value that was printed with this unit as its last digit: half of that more.
+    /// Percent of a value printed with this unit as its last digit, plus half that unit.
     Printed(f64, f64),
-    /// It was fitted to, and can tell nothing.
+    /// Fitted to this value, so it proves nothing.
     Fitted,
-    /// None was stated.
+    /// No tolerance was stated.
     Shown,
 }
 
@@ -31,29 +28,30 @@ use Tolerance::{Exact, Fitted, Percent, Printed, Shown};
 
 /// `time dd`, s.
 pub(super) const DD: Pair = pair([364.996, 190.065], Percent(10.0), Percent(5.0));
-/// Its user and system time together, s.
+/// Its user plus system time, s.
 pub(super) const DD_CPU: Pair = pair([12.568, 3.203], Shown, Shown);
 /// `time cp`, s.
 pub(super) const CP: Pair = pair([363.944, 186.583], Percent(10.0), Percent(10.0));
-/// Requests of dd: the `io` probe before (524,286 by the other), the count of `bdev_strategy` after.
+/// Requests of dd: by the `io` probe before (524,286 by the other), by the count of `bdev_strategy` after.
 pub(super) const REQUESTS: Pair = pair([524_288.0, 65_694.0], Exact, Percent(1.0));
 
-/// Rows of iostat while dd ran: reads a second, KiB a second.
+/// iostat rows during dd: reads/s, KiB/s.
 pub(super) const IOSTAT: [[[f64; 2]; 3]; 2] = [
     [[1515.6, 3031.2], [1515.4, 3030.8], [1506.8, 3013.6]],
     [[467.4, 5608.9], [548.4, 6581.2], [553.0, 6636.0]],
 ];
-/// Their means; after the rework each request has 12 KiB there and 16 KiB in the histogram, so that rates of requests tell nothing.
+/// Their means. After the rework requests have 12 KiB here but 16 KiB in the histogram, so request rates cannot be
+/// compared.
 pub(super) const READS_PER_S: Pair = pair([1512.6, 522.9], Percent(5.0), Shown);
 pub(super) const KIB_PER_S: Pair = pair([3025.2, 6275.4], Percent(5.0), Percent(20.0));
-/// Requests that wait in the driver.
+/// Requests waiting in the driver.
 pub(super) const WAIT: Pair = pair([0.4, 0.0], Printed(5.0, 0.1), Shown);
-/// Time of the drive for one, ms.
+/// Drive time per request, ms.
 pub(super) const SERVICE: Pair = pair([0.6, 1.8], Printed(5.0, 0.1), Shown);
-/// Share of the time that it is busy, %.
+/// Utilisation of the drive, %.
 pub(super) const BUSY: Pair = pair([96.0, 93.3], Percent(5.0), Shown);
 
-/// Operations of the Filebench tests, in the order of the report.
+/// Operations of the Filebench tests, in the report's order.
 pub(super) const OPS: [Pair; 11] = [
     pair([4474.0, 4494.0], Percent(5.0), Percent(5.0)),
     pair([4383.0, 4508.0], Percent(5.0), Percent(5.0)),
@@ -67,12 +65,12 @@ pub(super) const OPS: [Pair; 11] = [
     pair([501.0, 872.0], Percent(15.0), Percent(15.0)),
     pair([15.0, 30.0], Percent(10.0), Percent(10.0)),
 ];
-/// Milliseconds of one of 32 random reads of 2 KiB.
+/// Latency of one of 32 random reads of 2 KiB, ms.
 pub(super) const RANDOM_2K_MS: Pair = pair([2149.3, 2156.4], Percent(5.0), Percent(5.0));
-/// Milliseconds of the fastest and the slowest stream of 32 KiB after the rework.
+/// Latency of the fastest and the slowest 32 KiB stream after the rework, ms.
 pub(super) const UNFAIR: [f64; 2] = [744.7, 5424.4];
 
-/// The mixed test: operation, what it is, ms before and after.
+/// The mixed test: operation, description, ms before and after.
 pub(super) const MIXED: [(&str, &str, Pair); 4] = [
     ("seqread", "stream of 8 KiB", pair([609.1, 224.2], Percent(10.0), Shown)),
     ("rand-read1", "small, random", pair([554.5, 616.5], Percent(10.0), Shown)),
@@ -136,12 +134,12 @@ pub(super) const SUMMARIES: [[&str; 2]; 12] = [
     ],
 ];
 
-/// The sizes of dd's requests after the rework: by dd itself, and by the pool.
+/// Sizes of dd's requests after the rework: by dd itself, and by the pool.
 pub(super) const SIZES: [&[(u64, u64)]; 2] =
     [&[(4096, 2), (12_288, 1), (20_480, 1), (24_576, 7)], &[(12_288, 1), (16_384, 65_522)]];
 
 impl Tolerance {
-    /// Whether a value holds it.
+    /// Whether the value is within tolerance; `None` if none was stated.
     pub(super) fn holds(self, published: f64, ours: f64) -> Option<bool> {
         let off = (ours - published).abs();
         match self {
@@ -152,7 +150,6 @@ impl Tolerance {
         }
     }
 
-    /// In a word.
     pub(super) fn word(self) -> String {
         match self {
             Exact => "exact".into(),

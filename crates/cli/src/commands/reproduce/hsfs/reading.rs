@@ -1,15 +1,15 @@
-//! What readers and the machine say to each other: the next call, its end, the requests that came of it; and what CPU time things take.
+//! Interface between readers and the machine: the next call, its end, the resulting requests; and CPU times.
 
 use fathom_isofs::reader::{Core, Stream};
 use std::collections::BTreeMap;
 
-/// CPU time in which a thread hands a request to the driver: what dd's system time went down by for each one that was saved.
+/// CPU time to hand a request to the driver: the drop of dd's system time per saved request.
 pub(super) const REQUEST_NS: u64 = 20_300;
-/// CPU time of a read call, and of each KiB of it in hundredths: through 18 us for 8 KiB and 1633 us for 1 MiB.
+/// CPU time of a read call, and of each KiB in hundredths: fitted to 18 us for 8 KiB and 1633 us for 1 MiB.
 const CALL_NS: u64 = 5_284;
 const KIB_CENTI_NS: u64 = 158_957;
 
-/// Pages that are copied in one go, and the CPU time of it, which is part of the call's.
+/// Pages copied in one go; their CPU time is part of the call's.
 pub(super) const WINDOW_PAGES: u32 = 2;
 pub(super) const WINDOW_NS: u64 = 8 * KIB_CENTI_NS / 100;
 
@@ -18,42 +18,37 @@ pub(super) fn cpu_ns(bytes: u64) -> u64 {
     CALL_NS + bytes * KIB_CENTI_NS / 102_400
 }
 
-/// A read call.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Read {
     pub stream: Stream,
     pub offset: u64,
     pub bytes: u64,
-    /// The reader begins a pass over its file again, as it did before.
+    /// Starts another pass over the same file.
     pub anew: bool,
 }
 
 /// A program that reads.
 pub(super) trait Reader {
-    /// Its next call.
     fn next(&mut self, core: &mut Core) -> Option<Read>;
-    /// The call is over.
     fn done(&mut self, began_ns: u64, now_ns: u64);
-    /// What it did since it last began anew counts so many times more.
+    /// Counts what it did since its last pass began `passes` more times.
     fn repeat(&mut self, _passes: u64) {}
 }
 
-/// What came of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Requests {
-    /// Sizes of those that readers gave to the driver.
+    /// Sizes of requests that readers issued.
     pub by_readers: BTreeMap<u64, u64>,
-    /// Sizes of those that the pool gave.
+    /// Sizes of requests that the pool issued.
     pub by_pool: BTreeMap<u64, u64>,
 }
 
 impl Requests {
-    /// How many.
     pub(super) fn count(&self) -> u64 {
         self.by_readers.values().chain(self.by_pool.values()).sum()
     }
 
-    /// How many of them the pool gave.
+    /// Number of requests from the pool.
     pub(super) fn of_pool(&self) -> u64 {
         self.by_pool.values().sum()
     }

@@ -1,4 +1,4 @@
-//! The table: every published figure beside ours, and what came of the runs in the formats of the report.
+//! The table: every published figure beside ours, and the results of the runs in the report's formats.
 
 use super::cases::{COLUMNS, Column, DEADLINES, Job, Outcome, jobs, run};
 use super::host::{DEVICE, Interval};
@@ -11,22 +11,19 @@ use fathom_sim::reproduce::{Check, side_by_side};
 use fathom_sim::{SimError, devices};
 use serde::Serialize;
 
-/// A figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Row {
-    /// What was run.
     pub case: String,
-    /// What is told of it, and its unit.
+    /// Its name and unit.
     pub figure: &'static str,
     /// Before and after the rework.
     pub published: [f64; 2],
-    /// Ours: baseline, enhanced, modern.
+    /// Baseline, enhanced, modern.
     pub simulated: [f64; 3],
-    /// Ours against the published ones, %.
+    /// Deviation from the published values, %.
     pub error_percent: [f64; 2],
-    /// What was stated.
     pub tolerance: [String; 2],
-    /// Whether it holds; nothing where none was stated.
+    /// Whether each is within tolerance; `None` if none was stated.
     pub holds: [Option<bool>; 2],
     #[serde(skip)]
     pub decimals: usize,
@@ -35,52 +32,49 @@ pub(crate) struct Row {
 /// A row of S16.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct LockRow {
-    /// Of the elevator.
+    /// The elevator's deadline.
     pub deadline_ms: u64,
-    /// Single reads are waited for under the lock: operations a second.
+    /// Operations/s if single reads wait with the lock held.
     pub held_ops_per_s: f64,
-    /// They are waited for after it was released.
+    /// Operations/s if they release the lock first.
     pub released_ops_per_s: f64,
 }
 
-/// What Filebench would have printed of a test.
+/// Filebench output of a test.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct FlowopText {
     pub test: &'static str,
-    /// Which policy.
     pub policy: &'static str,
-    /// The published `IO Summary`, where there is one.
+    /// The published `IO Summary`, if there is one.
     pub published: Option<&'static str>,
-    /// Ours, in the form of the time.
+    /// Our output in the format of that version.
     pub text: String,
 }
 
-/// Requests of dd: who gave them to the driver, and how large they were.
+/// Requests of dd: issuers and sizes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct DdRequests {
     pub policy: &'static str,
-    /// (bytes, how many) by dd itself.
+    /// (bytes, count) issued by dd itself.
     pub by_dd: Vec<(u64, u64)>,
-    /// The same by the pool that reads ahead.
+    /// The same by the read-ahead pool.
     pub by_pool: Vec<(u64, u64)>,
-    /// Rows of iostat, a quarter, half and three quarters through the run.
+    /// iostat rows a quarter, half and three quarters through the run.
     pub iostat: Vec<String>,
 }
 
-/// All of it.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Table {
     /// Profile of the drive.
     pub device: &'static str,
-    /// Where its values come from: (data sheet, measured, fitted, guessed).
+    /// Origins of its values: (data sheet, measured, fitted, guessed).
     pub sources: [u32; 4],
-    /// Every figure.
     pub rows: Vec<Row>,
-    /// The lock over the wait.
+    /// Holding the lock while waiting.
     pub lock: Vec<LockRow>,
     pub dd: Vec<DdRequests>,
     pub flowops: Vec<FlowopText>,
-    /// Every stated tolerance that is not of one figure.
+    /// Every stated tolerance over several figures.
     pub checks: Vec<Check>,
     /// What was fitted, guessed and chosen.
     pub freedom: Vec<&'static str>,
@@ -100,7 +94,7 @@ impl std::fmt::Display for Table {
     }
 }
 
-/// What came of every run.
+/// Outcomes of all runs.
 pub(super) struct Runs {
     jobs: Vec<Job>,
     done: Vec<Outcome>,
@@ -118,10 +112,9 @@ impl Runs {
     }
 }
 
-/// Names of the columns, as the report has the first two.
+/// Column names; the first two are the report's.
 pub(super) const NAMES: [&str; 3] = ["BASELINE", "ENHANCED", "MODERN"];
 
-/// Simulates everything.
 pub(super) fn simulate(scale: &Scale) -> Result<Table, SimError> {
     let failed = |e: &dyn std::fmt::Display| SimError::Unsupported(e.to_string());
     let tree = Tree::new(scale).ok_or_else(|| failed(&"sizes of files cannot be drawn"))?;

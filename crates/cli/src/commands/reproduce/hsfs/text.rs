@@ -1,5 +1,5 @@
-//! The table as text, for a terminal of 140 columns: every figure beside the published one, then what the report shows in its own formats
-//! (dtrace, iostat, Filebench), then the degrees of freedom and the tolerances.
+//! The table as text for 140 columns: every figure beside the published one, then what the report shows in its own
+//! formats (dtrace, iostat, Filebench), then the degrees of freedom and the tolerances.
 
 use super::host::HEADS;
 use super::published::{IOSTAT, SIZES};
@@ -9,7 +9,6 @@ use fathom_report::text::lquantize::{self, Classes};
 use fathom_sim::reproduce::text::wrapped;
 use std::fmt::{Formatter, Result};
 
-/// Writes it.
 pub(super) fn write(t: &Table, f: &mut Formatter<'_>) -> Result {
     let [datasheet, measured, fitted, guessed] = t.sources;
     writeln!(

@@ -1,26 +1,25 @@
-//! The twelve Filebench workloads of the bug report, in Filebench's language. The report gives their output, not their texts: names of
-//! flowops, sizes and threads are those of the output, the rest is what produces such output.
+//! The twelve Filebench workloads of the bug report, in Filebench's language. The report gives only their output:
+//! flowop names, sizes and threads come from it, the rest was chosen to produce such output.
 
 use super::Scale;
 
-/// Size of a test's reads, or which test.
+/// A test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Text {
-    /// As in the report.
+    /// Name in the report.
     pub name: &'static str,
     pub kind: Kind,
 }
 
-/// What a test does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Reads of so many KiB at random in one file.
+    /// Random reads of this many KiB in one file.
     Random(u32),
     /// One stream through one file.
     Single(u32),
-    /// Three streams, each through a file of its own.
+    /// Three streams, each through its own file.
     Multi(u32),
-    /// Small random reads, a stream of 8 KiB, and 1 MiB at random and in order.
+    /// Small random reads, an 8 KiB stream, and 1 MiB random and sequential reads.
     Mixed,
 }
 
@@ -28,7 +27,7 @@ const fn text(name: &'static str, kind: Kind) -> Text {
     Text { name, kind }
 }
 
-/// In the order of the report.
+/// In the report's order.
 pub(super) const TEXTS: [Text; 12] = [
     text("randomread2k", Kind::Random(2)),
     text("randomread8k", Kind::Random(8)),
@@ -44,11 +43,10 @@ pub(super) const TEXTS: [Text; 12] = [
     text("mixedread", Kind::Mixed),
 ];
 
-/// Reads that the tests "with 16 threads" had under way: 14.8 a second of 2.149 s each (Little's law).
+/// Reads in flight in the tests "with 16 threads": 14.8/s at 2.149 s each (Little's law).
 pub(super) const READERS: u32 = 32;
 
 impl Text {
-    /// The text.
     pub(super) fn script(&self, scale: &Scale) -> String {
         let bytes = scale.file_bytes;
         let mut script = String::new();

@@ -1,6 +1,6 @@
-//! Readers that go through files once: dd and cp through one, cpio and tar through the tree of a DVD. The report does not say what was on
-//! that DVD, so the tree is made up: as many files and bytes as such a disc has, sizes drawn from a log-normal distribution, and trips to
-//! the directories as many as the times before the rework ask for.
+//! Readers that go through files once: dd and cp through one, cpio and tar through the tree of a DVD. The report does
+//! not describe that DVD, so the tree is synthetic: as many files and bytes as such a disc has, log-normal sizes, and
+//! the number of directory reads that the times before the rework require.
 
 use super::Scale;
 use super::reading::{Read, Reader};
@@ -10,7 +10,7 @@ use fathom_workload::ops::{Place, Sampler, derive_seed};
 use fathom_workload::{RandomVariable, Shape};
 use std::sync::Arc;
 
-/// Bytes of a read call of all these programs.
+/// Bytes per read call of all these programs.
 const CALL_BYTES: u64 = 8192;
 const BLOCK: u64 = 2048;
 
@@ -19,17 +19,16 @@ pub(super) fn file(lbn: u64, bytes: u64) -> Arc<Extents> {
     Arc::new([Section { lbn, bytes, unit: 0, gap: 0 }].into_iter().collect())
 }
 
-/// Goes through files one after the other, each from its beginning to its end.
+/// Reads files one after another from start to end.
 pub(super) struct Walk<I> {
     files: I,
-    /// What is open: the stream, where it is, its size.
+    /// The open stream, its position, its size.
     open: Option<(Stream, u64, u64)>,
-    /// When the last call was over.
+    /// When the last call ended.
     pub ended_ns: u64,
 }
 
 impl<I: Iterator<Item = Arc<Extents>>> Walk<I> {
-    /// Through these files.
     pub(super) fn new(files: I) -> Self {
         Self { files, open: None, ended_ns: 0 }
     }
@@ -60,41 +59,40 @@ impl<I: Iterator<Item = Arc<Extents>>> Reader for Walk<I> {
     }
 }
 
-/// The tree.
 pub(super) struct Tree {
-    /// By directory, in the order in which they are walked through.
+    /// By directory, in walking order.
     directories: Vec<Vec<Arc<Extents>>>,
-    /// Where the files of each begin: the order on the disc.
+    /// Where each directory's files begin, which gives the order on the disc.
     places: Vec<u64>,
-    /// Blocks at the beginning of the disc in which directories lie.
+    /// Blocks at the start of the disc that hold directories.
     metadata_blocks: u64,
 }
 
-/// How directories are come by.
+/// How directories are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Metadata {
-    /// So many trips to the directory for each, spread over its files.
+    /// N reads of each directory, spread over its files.
     Trips(u64),
-    /// All of them are read once, in order, before anything else.
+    /// All once, in order, before anything else.
     AtMount,
 }
 
-/// In which order directories are walked through.
+/// The order of the walk through directories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// As a directory lists them.
+    /// In listing order.
     Listed,
-    /// As they lie on the disc.
+    /// In disc order.
     Disc,
 }
 
-/// Trips to a directory that lie apart have blocks of their own: what was read before is taken for gone from the cache.
+/// Separate reads of a directory use separate blocks: what was read before counts as evicted.
 const MOST_TRIPS: u64 = 4;
-/// Standard deviation of the logarithm of sizes.
+/// Standard deviation of the logarithm of file sizes.
 const SIGMA: f64 = 2.2;
 
 impl Tree {
-    /// As large as the scale says. Directories lie on the disc in another order than that in which they are walked through.
+    /// As large as `scale` says. The order of directories on the disc differs from the walking order.
     pub(super) fn new(scale: &Scale) -> Option<Self> {
         let seed = derive_seed(2007, Place::default(), 8);
         let mut draw = Sampler::new(&RandomVariable::new(Shape::LogNormal { mu: 9.0, sigma: SIGMA }), seed)?;
@@ -124,7 +122,7 @@ impl Tree {
         Some(Self { directories, places, metadata_blocks })
     }
 
-    /// Everything that is read, in its order.
+    /// All extents to read, in order.
     pub(super) fn walk(&self, metadata: Metadata, order: Order) -> Vec<Arc<Extents>> {
         let mut by_order: Vec<usize> = (0..self.directories.len()).collect();
         if order == Order::Disc {
@@ -151,7 +149,7 @@ impl Tree {
     }
 }
 
-/// First block behind the descriptors.
+/// First block after the descriptors.
 const FIRST_BLOCK: u64 = 19;
 
 #[cfg(test)]

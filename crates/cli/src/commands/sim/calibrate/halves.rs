@@ -1,4 +1,4 @@
-//! The readings of a trace: a part of it is fitted, and a part of it replayed on what was fitted.
+//! Passes over a trace: one part is fitted, another is replayed on the fitted device.
 
 use super::super::super::trace::input::{self, Input};
 use crate::console;
@@ -13,10 +13,10 @@ use fathom_sim::devices::{Coverage, Device as _, DeviceProfile};
 use fathom_sim::replay::{Arrivals, Mode, Scale, Setup, replay};
 use std::ops::RangeInclusive;
 
-/// Response times that are gathered before they become part of the histogram.
+/// Response times buffered before they enter the histogram.
 const GATHERED: usize = 4096;
-/// A number of channels is taken before larger ones if it is so near to the first half as the nearest of all, in percent of the mean. As many
-/// channels as requests always come nearest: every response time is one that was seen.
+/// The fewest channels win whose error on the first half is within this of the smallest error, in percent of the mean.
+/// As many channels as requests always fit best, as every response time is then an observed one.
 const NEAR: f64 = 5.0;
 
 /// Response times of a part.
@@ -25,16 +25,16 @@ pub(super) struct Times {
     pub model: Histogram,
 }
 
-/// What the first half came to.
+/// Result of the first half.
 pub(super) struct Half {
     pub fitting: Fitting,
     pub values: Vec<Value>,
     /// The profile.
     pub text: String,
     pub requests: u64,
-    /// When the last request of it was done.
+    /// When its last request completed.
     pub until_ns: u64,
-    /// How long its requests took.
+    /// Its response times.
     pub times: Histogram,
 }
 
@@ -43,12 +43,12 @@ pub(super) struct Half {
 pub(super) struct Traced<'a> {
     pub input: &'a Input,
     pub number: DeviceNumber,
-    /// Requests that were given to it.
+    /// Requests issued to it.
     pub issued: u64,
     pub called: &'a str,
 }
 
-/// Response times on their way into a histogram.
+/// Response times buffered for a histogram.
 #[derive(Default)]
 struct Gathered {
     all: Histogram,
@@ -70,7 +70,7 @@ impl Gathered {
 }
 
 impl Traced<'_> {
-    /// What requests it had in all of the trace.
+    /// The kinds of requests in the whole trace.
     pub fn coverage(self) -> anyhow::Result<Coverage> {
         let device =
             WatchedDevice { number: self.number, name: self.called.into(), level: 0, bio_based: false };
@@ -92,7 +92,7 @@ impl Traced<'_> {
         let (mut requests, mut until_ns, mut times) = (0, 0, Gathered::default());
         for event in self.input.open()? {
             let event = event.map_err(input::wrong)?;
-            // The whole trace tells how far it goes and how deep.
+            // Capacity and queue depth come from the whole trace.
             if let Some(service) = services.take(&event)
                 && requests < self.issued / 2
             {
@@ -127,10 +127,10 @@ impl Traced<'_> {
         Ok(Half { fitting, values, text, requests, until_ns, times: times.take() })
     }
 
-    /// A distribution: with each number of channels the first half is fitted and replayed, and the fewest are taken that come about as near
-    /// as any. The half that is held out has no say in it.
+    /// Fits and replays a distribution with each number of channels on the first half, and takes the fewest that come
+    /// close to the best. The held-out half has no influence.
     pub fn first_half_by_channels(self, points: &mut Points) -> anyhow::Result<Half> {
-        // Its course through sizes tells what a byte takes.
+        // The fit over sizes gives the time per byte.
         let line = self.first_half(Fitting::constant(), Some(points), false)?;
         let Fitting::Constant(line) = line.fitting else { unreachable!("a constant fit is of that kind") };
         let (off, first, most) = self.judged_first_half(&line, 1)?;
@@ -146,7 +146,7 @@ impl Traced<'_> {
         Ok(all.swap_remove(at).1)
     }
 
-    /// How far off it is, the fit, and how many requests the device takes at once.
+    /// The error, the fit, and the number of channels.
     fn judged_first_half(self, line: &Line, channels: usize) -> anyhow::Result<(f64, Half, usize)> {
         let half = self.first_half(Fitting::distribution(line, channels), None, true)?;
         let times = self.replayed(&half.text, 0..=half.until_ns, None)?;
@@ -157,7 +157,8 @@ impl Traced<'_> {
         Ok((off, half, depth as usize))
     }
 
-    /// What was issued in a part of the trace, on the fitted device, each as long after what its task saw done as in the trace.
+    /// Replays the requests of a part on the fitted device, each as long after the completion its task had seen as in
+    /// the trace.
     pub fn replayed(
         self,
         profile: &str,
@@ -167,7 +168,7 @@ impl Traced<'_> {
         let profile =
             DeviceProfile::parse("the fitted profile", profile).map_err(|e| Usage(e.to_string()))?;
         let device = profile.build().map_err(|e| Usage(e.to_string()))?;
-        // Requests are as they were issued: nothing is cut any more.
+        // Requests are replayed as issued: nothing is split again.
         let limits = Limits { max_sectors: 1 << 20, max_segments: u16::MAX, ..Limits::LOOP_618 };
         let rules = Rules::today(limits, device.depth());
         let queue = Queue::new(elevator::by_name("none").map_err(|e| Usage(e.to_string()))?, rules);

@@ -1,4 +1,4 @@
-//! One of several traces: what it tells to a fit, what it has, and how a model that was fitted to others does on it.
+//! One of several traces: its data for a fit, its coverage, and how well a model fitted to others predicts it.
 
 use super::super::super::trace::input::{self, Input};
 use super::whose::Whose;
@@ -17,27 +17,26 @@ use fathom_sim::devices::{Coverage, Device as _, DeviceProfile, HeldOut, Part};
 use fathom_sim::replay::{Arrivals, Mode, Scale, Setup, replay};
 use std::ops::RangeInclusive;
 
-/// A trace with fewer requests to predict judges nothing.
+/// Fewer requests to predict are not enough for a verdict.
 const LEAST: u64 = 20;
 
-/// A trace and what it tells.
 pub(super) struct Load {
     pub input: Input,
     pub number: DeviceNumber,
     pub called: String,
     pub whole: Gathered,
-    /// Its first half, and the second, to be predicted.
+    /// Its first half, and the second to be predicted.
     pub first_half: Gathered,
     pub activity: DeviceActivity,
     pub coverage: Coverage,
-    /// Reads and writes that are not the traced workload's.
+    /// Reads and writes from outside the traced workload.
     pub left_out: u64,
     between: RangeInclusive<u64>,
     second_half: RangeInclusive<u64>,
 }
 
 impl Load {
-    /// Reads a trace to its end, three times.
+    /// Reads a trace to its end three times.
     pub fn read(input: Input, number: DeviceNumber, called: String) -> anyhow::Result<Self> {
         let mut whose = Whose::of(&input, number)?;
         let own =
@@ -90,7 +89,7 @@ impl Load {
         })
     }
 
-    /// How far a profile is off on all of this trace, or on its second half; none where that has too few requests.
+    /// Error of a profile on this trace or its second half; `None` if that has too few requests.
     pub fn predicted(&self, profile: &str, part: Part) -> anyhow::Result<Option<HeldOut>> {
         let range = match part {
             Part::Whole => self.between.clone(),
@@ -99,7 +98,7 @@ impl Load {
         let profile =
             DeviceProfile::parse("the fitted profile", profile).map_err(|e| Usage(e.to_string()))?;
         let device = profile.build().map_err(|e| Usage(e.to_string()))?;
-        // Requests are as they were issued: nothing is cut any more.
+        // Requests are replayed as issued: nothing is split again.
         let limits = Limits { max_sectors: 1 << 20, max_segments: u16::MAX, ..Limits::LOOP_618 };
         let rules = Rules::today(limits, device.depth());
         let queue = Queue::new(elevator::by_name("none").map_err(|e| Usage(e.to_string()))?, rules);
@@ -110,7 +109,7 @@ impl Load {
         let source = || -> Result<_, TraceError> {
             for event in trace.by_ref() {
                 let event = event?;
-                // What was issued in the part is followed to its end.
+                // Requests issued within the part are followed to their completion.
                 if event.action == BlockAction::Issue && !range.contains(&event.time_ns)
                     || event.time_ns < *range.start()
                 {
@@ -151,7 +150,7 @@ impl Load {
     }
 }
 
-/// What the device did.
+/// Measured service times.
 #[derive(Default)]
 struct Took {
     requests: u64,

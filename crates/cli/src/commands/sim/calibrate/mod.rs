@@ -1,6 +1,7 @@
-//! `fathom sim calibrate`: a device profile from the requests of a trace. Readings (`halves`): which device and how many requests; the first
-//! half, which is fitted, several times where a number is to be chosen; the second, which is replayed on the fitted device and judged by how
-//! far response times lie apart. `page` draws it. Of several traces (`several`) one profile is made, and each is held out in turn.
+//! `fathom sim calibrate`: makes a device profile from the requests of a trace. Passes (`halves`): device and number of
+//! requests; the first half is fitted, several times if a number must be chosen; the second is replayed on the fitted
+//! device and judged by the deviation of response times. `page` draws it. Several traces (`several`) give one profile,
+//! with each held out in turn.
 
 mod halves;
 mod loads;
@@ -33,10 +34,9 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// The published form of the JSON.
+/// Name and version of the JSON format.
 const SCHEMA: &str = "fathom-sim-calibrate/1";
 
-/// What was found.
 #[derive(Serialize)]
 struct Told {
     schema: &'static str,
@@ -46,25 +46,23 @@ struct Told {
     /// Requests of the first half, which were fitted.
     fitted_requests: u64,
     values: Vec<Value>,
-    /// What the values are the course of.
+    /// The variable that the values depend on.
     curve: Option<Course>,
-    /// Some requests of both halves, as the fit sees them.
+    /// Sample requests of both halves, as the fit sees them.
     points: Halves,
     /// The second half; null if it has no request.
     held_out: Option<Judged>,
-    /// Whether the demerit is at most what was asked for; null if nothing was.
+    /// Whether the demerit is within the required limit; null if there is none.
     holds: Option<bool>,
     profile: String,
 }
 
-/// Requests of both halves.
 #[derive(Serialize)]
 struct Halves {
     fitted: Thinned<Point>,
     held_out: Thinned<Point>,
 }
 
-/// Runs the command.
 pub fn run(o: &Calibrate) -> anyhow::Result<ExitCode> {
     if let Some(path) = &o.record {
         return of_what_is_recorded(o, path);
@@ -132,7 +130,7 @@ pub fn run(o: &Calibrate) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(if holds == Some(false) { exit::CHECK } else { exit::DONE }))
 }
 
-/// Records first.
+/// Records the traces first.
 fn of_what_is_recorded(o: &Calibrate, path: &Path) -> anyhow::Result<ExitCode> {
     several::refuse(o)?;
     let _ = fitting(o)?;
@@ -146,7 +144,7 @@ fn of_what_is_recorded(o: &Calibrate, path: &Path) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// How it is fitted; none of a distribution, which takes several fits.
+/// The fitting method; `None` for a distribution, which takes several fits.
 fn fitting(o: &Calibrate) -> anyhow::Result<Option<Fitting>> {
     match (o.kind, &o.like) {
         (ProfileKind::Constant, None) => Ok(Some(Fitting::constant())),
@@ -162,7 +160,7 @@ fn fitting(o: &Calibrate) -> anyhow::Result<Option<Fitting>> {
             let text = if is_file(name) {
                 crate::input::read_to_string(name).map_err(|e| Usage(format!("cannot read {name}: {e}")))?
             } else {
-                // An unknown name has the error that lists those there are.
+                // The error for an unknown name lists the known ones.
                 devices::by_name(name).map_err(|e| Usage(e.to_string()))?;
                 devices::text(name).unwrap_or_default().to_owned()
             };
@@ -171,7 +169,7 @@ fn fitting(o: &Calibrate) -> anyhow::Result<Option<Fitting>> {
     }
 }
 
-/// The device, the requests that were given to it, and what it is called.
+/// The device, the number of its requests, and its name.
 fn which(named: Option<&str>, input: &Input) -> anyhow::Result<(DeviceNumber, u64, String)> {
     let mut look = Look::default();
     let mut trace = input.open()?;
@@ -181,7 +179,7 @@ fn which(named: Option<&str>, input: &Input) -> anyhow::Result<(DeviceNumber, u6
     let about = trace.about();
     let all: Vec<DeviceNumber> = look.devices().iter().map(|d| d.number).collect();
     let wanted = named.map(|w| traced::number_of(&about, w, &all, &input.name)).transpose()?;
-    // Of equals the first.
+    // Ties go to the first.
     let mut candidates = look.devices().iter().rev().filter(|d| wanted.is_none_or(|n| d.number == n));
     let busiest = candidates.by_ref().max_by_key(|d| d.issued);
     match busiest.filter(|d| d.issued > 0) {
@@ -220,7 +218,6 @@ fn text(told: &Told) -> String {
         "{}: {}, a profile of kind {} from the first {} requests\n\n",
         told.file, told.device, told.kind, told.fitted_requests
     );
-    // Writing to a text cannot fail.
     let _ = writeln!(text, "{:<24} {:>12} {:>14}  from", "value", "", "standard error");
     for v in &told.values {
         let error = v.standard_error.map_or("-".to_owned(), |e| format!("{e:.4}"));

@@ -1,4 +1,4 @@
-//! What was fitted and how it was judged, as a page (`--page`): the same figures as the text and the JSON, drawn.
+//! The fit and its verdict as a page (`--page`): the figures of the text and the JSON, drawn.
 
 use super::{Point, Thinned, Times, Told};
 use crate::console;
@@ -8,7 +8,7 @@ use fathom_report::html::calibration_page;
 use fathom_sim::calibrate;
 use std::path::Path;
 
-/// Refuses what is no page before anything is read.
+/// Rejects a wrong extension before anything is read.
 pub(super) fn check(output: &Path) -> Result<(), Usage> {
     match output.extension().and_then(|e| e.to_str()) {
         Some("html" | "htm") => Ok(()),
@@ -16,7 +16,6 @@ pub(super) fn check(output: &Path) -> Result<(), Usage> {
     }
 }
 
-/// Writes it.
 pub(super) fn write(output: &Path, told: &Told, times: Times, replace: bool) -> anyhow::Result<()> {
     let page = calibration_page(&drawn(told, times));
     crate::output::put(output, page, replace)?;

@@ -1,6 +1,6 @@
-//! The traces of `--record PATH`: a short set of loads on one file below PATH, each run by `fathom run` while `fathom trace record` records
-//! it. Both are this program, started once more: a recording begins and ends as it does for everybody, and what a run made is removed by
-//! whoever removes it otherwise, also after Ctrl-C or a crash.
+//! Makes the traces of `--record PATH`: a short set of loads on one file below PATH, each run by `fathom run` while
+//! `fathom trace record` records it. Both are child processes of this program, so recording starts and ends as usual,
+//! and a run's files are removed as usual, also after Ctrl-C or a crash.
 
 use super::super::super::trace::input::{self, Input};
 use super::super::super::trace::options::Source;
@@ -18,19 +18,19 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// What stands in every load: one file, laid out first and removed after.
+/// The test file of every load, laid out first and removed afterwards.
 const FILE: &str = "fathom-calibration.0";
-/// It has at most so many bytes.
+/// Its largest size in bytes.
 const LARGEST: u64 = 256 << 20;
-/// On a smaller one large reads would have few places.
+/// A smaller file leaves large reads too few offsets.
 const SMALLEST: u64 = 16 << 20;
-/// A device with less is taken to be large: no time depends on it.
+/// A smaller device is assumed to be this large: no time depends on it.
 const LEAST_CAPACITY: u64 = 4_000_000_000;
-/// How long each load runs; what is done before does not count.
+/// Duration of each load without preparation.
 const SECONDS: u64 = 2;
-/// How often a signal or the end of a load is looked for.
+/// Polling interval for signals and the end of a load.
 const STEP: Duration = Duration::from_millis(50);
-/// Traces are best written to memory: on a disk they would be among the requests.
+/// Traces go to memory: on a disk, writing them would add requests.
 const MEMORY: &str = "/dev/shm";
 
 const RANDOM_READS: &str = "direction = \"read\"\naccess = \"uniform\"\nrecord = { fixed = \"4KiB\" }\n\
@@ -52,23 +52,21 @@ const LOADS: [(&str, &str, u32); 7] = [
     ("writes of 4 KiB, each with fsync", SYNCED_WRITES, 1),
 ];
 
-/// What came of it.
 pub(super) enum Recorded {
     Traces(Traces),
     Interrupted(i32),
 }
 
-/// Traces in a directory that goes with them.
+/// Traces in a temporary directory.
 pub(super) struct Traces {
     pub inputs: Vec<Input>,
-    /// The device that PATH lies on, as traces name it.
+    /// PATH's device, as traces name it.
     pub device: String,
-    /// None where /sys does not tell, or it is too small to be simulated with.
+    /// None if /sys does not report it, or it is too small for a simulation.
     pub capacity_bytes: Option<u64>,
     _dir: TempDir,
 }
 
-/// Records the set.
 pub(super) fn record(path: &Path) -> anyhow::Result<Recorded> {
     if !path.is_dir() {
         return Err(Usage(format!(
@@ -112,7 +110,7 @@ pub(super) fn record(path: &Path) -> anyhow::Result<Recorded> {
         }
         ended.inspect_err(|_| bar.finish_and_clear()).with_context(|| format!("--record: {name}"))?;
         let mut one = input::inputs(&Source { files: vec![trace], from: None })?;
-        // Its file has gone when somebody reads the profile.
+        // The trace file no longer exists when the profile is read.
         one.iter_mut().for_each(|input| input.name = (*name).into());
         inputs.append(&mut one);
         bar.inc(1);
@@ -121,12 +119,12 @@ pub(super) fn record(path: &Path) -> anyhow::Result<Recorded> {
     Ok(Recorded::Traces(Traces { inputs, capacity_bytes: capacity_of(&device), device, _dir: dir }))
 }
 
-/// The device that the file system lies on itself.
+/// The device directly below the file system.
 fn top(devices: &[Watched]) -> Option<String> {
     devices.iter().min_by_key(|d| d.level).map(|d| d.name.clone())
 }
 
-/// The first limit on one of these that a control group above this process sets: its file and line.
+/// The first limit on these devices that a control group of this process sets: its file and line.
 fn limit_of(environment: &serde_json::Value, devices: &[Watched]) -> Option<String> {
     let files = environment.pointer("/limits/cgroup/io_max")?.as_object()?;
     files.iter().find_map(|(file, text)| {
@@ -138,14 +136,14 @@ fn limit_of(environment: &serde_json::Value, devices: &[Watched]) -> Option<Stri
     })
 }
 
-/// The kernel counts in units of 512 bytes, whatever the device's blocks are. On a small device the simulator's file system, whose files begin
-/// at 1 GiB, would have no room.
+/// The kernel counts in 512 byte units whatever the device's block size. A small device has no space for the
+/// simulator's file system, whose files begin at 1 GiB.
 fn capacity_of(device: &str) -> Option<u64> {
     let told = std::fs::read_to_string(Path::new("/sys/class/block").join(device).join("size")).ok()?;
     told.trim().parse::<u64>().ok()?.checked_mul(512).filter(|&bytes| bytes >= LEAST_CAPACITY)
 }
 
-/// As large as is wanted, and at most half of what is free.
+/// The wanted size, and at most half the free space.
 fn file_size(path: &Path) -> anyhow::Result<u64> {
     let room = rustix::fs::statvfs(path).with_context(|| format!("cannot look at {}", path.display()))?;
     let free = room.f_bavail.saturating_mul(room.f_frsize);
@@ -161,7 +159,7 @@ fn file_size(path: &Path) -> anyhow::Result<u64> {
     })
 }
 
-/// Whole MiB; none where there is too little room.
+/// In whole MiB; `None` if there is too little space.
 fn size_for(free: u64) -> Option<u64> {
     let bytes = (free / 2).min(LARGEST) >> 20 << 20;
     (bytes >= SMALLEST).then_some(bytes)
@@ -191,7 +189,7 @@ fn one(path: &Path, workload: &Path, trace: &Path, dir: &Path) -> anyhow::Result
     let mut command = Command::new(&program);
     command.args(["trace", "record", "."]).arg("-o").arg(trace).arg("--");
     command.arg(&program).args(["run", "--no-store"]).arg(workload);
-    // A group of its own: a signal of the terminal comes to this process, which hands it on to both.
+    // Its own process group: a terminal signal reaches only this process, which forwards it to both children.
     command.current_dir(path).process_group(0).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
     let mut child = command.spawn().context("the program cannot be started once more")?;
     let ended = wait(&mut child)?;
@@ -204,7 +202,7 @@ fn one(path: &Path, workload: &Path, trace: &Path, dir: &Path) -> anyhow::Result
     anyhow::bail!("the load did not run to its end: {errors}")
 }
 
-/// Waits for the end, and hands a signal on once.
+/// Waits for the end; forwards a signal once.
 fn wait(child: &mut Child) -> anyhow::Result<ExitStatus> {
     let mut handed_on = false;
     loop {

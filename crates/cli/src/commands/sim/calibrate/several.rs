@@ -1,5 +1,5 @@
-//! One profile from several traces of a device (`loads`), and its error bar: each trace is predicted by a fit to the others. Where no other
-//! has such requests, nobody would be given that answer; then its own first half is fitted with the others, and the second is predicted.
+//! One profile from several traces of a device (`loads`), with an error bar: each trace is predicted by a fit to the
+//! others. If no other trace has such requests, its own first half joins the fit and its second half is predicted.
 
 use super::super::super::trace::input::Input;
 use super::super::line::{Calibrate, ProfileKind};
@@ -14,46 +14,43 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-/// The published form of the JSON.
+/// Name and version of the JSON format.
 const SCHEMA: &str = "fathom-sim-calibrate-several/1";
 
-/// What was found.
 #[derive(Serialize)]
 struct Told {
     schema: &'static str,
     kind: &'static str,
     traces: Vec<TraceTold>,
     values: Vec<Value>,
-    /// What an answer is off by at most, as far as held-out requests tell; null if there are none.
+    /// Largest error of an answer on held-out requests; null if there are none.
     error_bar_percent: Option<f64>,
-    /// Whether that is at most what was asked for; null if nothing was.
+    /// Whether that is within the required limit; null if there is none.
     holds: Option<bool>,
     profile: String,
 }
 
-/// One of the traces.
 #[derive(Serialize)]
 struct TraceTold {
     file: String,
     device: String,
-    /// What it has.
+    /// Its kinds of requests.
     load: String,
     requests: u64,
-    /// Reads and writes that are not the traced workload's.
+    /// Reads and writes from outside the traced workload.
     left_out: u64,
-    /// How far a fit without it, or without its second half, is off on it.
+    /// Error of a fit without it, or without its second half.
     held_out: Option<HeldOut>,
 }
 
-/// What is known of the device beside its traces.
+/// Facts about the device that are not in its traces.
 #[derive(Default)]
 pub(super) struct Known<'k> {
-    /// Its name or number; without it the one with the most requests is taken.
+    /// Name or number; default: the device with the most requests.
     pub device: Option<&'k str>,
     pub capacity_bytes: Option<u64>,
 }
 
-/// Runs the command.
 pub(super) fn run(o: &Calibrate, inputs: Vec<Input>, known: &Known<'_>) -> anyhow::Result<ExitCode> {
     refuse(o)?;
     let mut loads = Vec::new();
@@ -107,7 +104,7 @@ pub(super) fn run(o: &Calibrate, inputs: Vec<Input>, known: &Known<'_>) -> anyho
     Ok(ExitCode::from(if holds == Some(false) { exit::CHECK } else { exit::DONE }))
 }
 
-/// What takes one trace.
+/// Rejects options that need a single trace.
 pub(super) fn refuse(o: &Calibrate) -> Result<(), Usage> {
     if o.kind == ProfileKind::Disk {
         return Err(Usage("--kind disk is fitted to one trace; name one, or leave --kind disk out".into()));
@@ -122,18 +119,18 @@ fn fitted(all: &[&Gathered]) -> Result<Model, Usage> {
     fit(all).map_err(|e| Usage(e.to_string()))
 }
 
-/// What a model that was fitted to these may be asked.
+/// The range of requests that a model fitted to these traces can answer.
 fn covers<'c>(model: &Model, all: impl Iterator<Item = &'c Coverage>) -> Coverage {
     let union = Coverage::union(all);
     if model.has_flushes() { union } else { union.without_flushes() }
 }
 
-/// How far a fit that has not seen a trace, or not its second half, is off on it.
+/// Error on a trace of a fit without it, or without its second half.
 fn predicted(loads: &[Load], at: usize, scatters: bool) -> anyhow::Result<Option<HeldOut>> {
     let load = &loads[at];
     let others = || loads.iter().enumerate().filter(move |(n, _)| *n != at).map(|(_, other)| other);
     let without: Vec<&Gathered> = others().map(|l| &l.whole).collect();
-    // Of others that are too small, nothing is fitted.
+    // The others may be too small to fit.
     if let Ok(model) = fit(&without)
         && covers(&model, others().map(|l| &l.coverage)).instead_of(&load.activity).is_empty()
     {
@@ -161,7 +158,6 @@ fn page(told: &Told) -> String {
         told.kind,
         told.traces.len()
     );
-    // Writing to a text cannot fail.
     let _ = writeln!(text, "{:<24} {:>12}  from", "value", "");
     for v in &told.values {
         let _ = writeln!(text, "{:<24} {:>12.4}  {}: {}", v.key, v.value, v.src, v.note);

@@ -1,6 +1,6 @@
-//! Which requests of a trace are the traced workload's. Fathom's event log names the task that had each made: where the workers of a
-//! `fathom run` are among them, what other programs asked for, and all that was asked for before and after (its files were laid out), is not.
-//! A trace without such workers does not tell, and all of it is taken for the workload.
+//! Decides which requests of a trace belong to the traced workload. Fathom's event log names the task behind each
+//! request. If workers of a `fathom run` are among them, requests of other programs, and all before and after (laying
+//! out files), are excluded. A trace without such workers counts as a whole.
 
 use super::super::super::trace::input::{self, Input};
 use super::super::super::trace::summary::Elsewhere;
@@ -8,18 +8,16 @@ use fathom_observe::block::OwnTasks;
 use fathom_record::block::{BlockAction, BlockEvent, DeviceNumber, IssuerKind};
 use std::ops::RangeInclusive;
 
-/// Fewer requests of workers are no workload.
+/// Fewer requests of workers are not a workload.
 const LEAST: u64 = 20;
 
-/// Tells requests of the workload from others.
 pub(super) struct Whose {
     tasks: OwnTasks<Elsewhere>,
-    /// From the first request of a worker to the last, ns; none where there are no workers.
+    /// From the first request of a worker to the last, ns; `None` without workers.
     between: Option<RangeInclusive<u64>>,
 }
 
 impl Whose {
-    /// Looks for workers.
     pub fn of(input: &Input, device: DeviceNumber) -> anyhow::Result<Self> {
         let (mut count, mut first, mut last) = (0, u64::MAX, 0);
         for event in input.open()? {
@@ -34,7 +32,7 @@ impl Whose {
         Ok(Self { tasks, between: (count >= LEAST).then_some(first..=last) })
     }
 
-    /// Whether an issue is the workload's.
+    /// Whether the workload issued a request.
     pub fn is_its(&mut self, event: &BlockEvent) -> bool {
         let Some(between) = &self.between else { return true };
         between.contains(&event.time_ns)
@@ -43,13 +41,13 @@ impl Whose {
                 || self.tasks.kind(event.pid, &event.task, event.device, event.flags) != IssuerKind::Other)
     }
 
-    /// The time of the workload's requests.
+    /// The time range of the workload's requests.
     pub fn between(&self) -> RangeInclusive<u64> {
         self.between.clone().unwrap_or(0..=u64::MAX)
     }
 }
 
-/// Whether a task is named as the engine names its workers.
+/// Whether a task has the name of an engine worker.
 fn is_worker(event: &BlockEvent) -> bool {
     let name = event.task_name();
     let process = name.strip_prefix("fathom-");

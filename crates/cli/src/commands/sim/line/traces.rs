@@ -1,4 +1,4 @@
-//! The options of the commands on traces: `fathom sim replay`, `agree` and `calibrate`, one definition each.
+//! Options of the commands on traces: `fathom sim replay`, `agree` and `calibrate`, one definition each.
 
 use super::super::super::trace::options::{Form, Source};
 use super::super::stand::Wanted;
@@ -28,7 +28,6 @@ pub struct Handing {
 }
 
 impl Handing {
-    /// The first option that was given.
     pub fn given(&self) -> Option<&'static str> {
         let all = [
             ("from", self.from.is_some()),
@@ -85,12 +84,12 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// The trace's files and form.
+    /// The trace's files and format.
     pub fn source(&self) -> Source {
         Source { files: self.files.clone(), from: self.handing.from }
     }
 
-    /// On what.
+    /// Host, device and changed values.
     pub fn wanted(&self) -> Wanted<'_> {
         Wanted { host: &self.host, device: &self.device, limits: self.limits.as_deref(), set: &self.set }
     }
@@ -135,7 +134,7 @@ pub enum LogForm {
 }
 
 impl LogForm {
-    /// The writer's form.
+    /// The writer's format.
     pub fn output(self) -> Output {
         match self {
             Self::Own => Output::Own,
@@ -233,7 +232,7 @@ pub enum ProfileKind {
     Disk,
 }
 
-/// A share in percent.
+/// Parses a percentage.
 fn percent(text: &str) -> Result<f64, String> {
     let value = text.trim_end_matches('%').parse::<f64>().ok();
     value.filter(|v| (0.0..=100.0).contains(v)).ok_or_else(|| "expected a number from 0 to 100".into())

@@ -1,5 +1,5 @@
-//! `--log FILE`: every event of the simulated device in one of the forms that traces of real ones are written in, so that what reads
-//! those reads it too.
+//! `--log FILE`: writes every event of the simulated device in one of the trace formats, so that trace readers can read
+//! it.
 
 use super::super::super::trace::event_file::{EventFile, cannot_write};
 use super::super::super::trace::writer;
@@ -12,7 +12,7 @@ use fathom_record::block::log::{LogClock, LogDevice, LogHeader};
 use fathom_sim::replay::DEVICE;
 use std::io;
 
-/// Takes events; without a file it does nothing.
+/// Takes events; does nothing without a file.
 pub struct Log<'o> {
     writing: Option<(Box<dyn EventWriter>, EventFile<'o>)>,
     about: About,
@@ -22,7 +22,7 @@ pub struct Log<'o> {
 }
 
 impl<'o> Log<'o> {
-    /// Makes the file. One that is there is not overwritten unless that is asked for.
+    /// Creates the file. An existing one is overwritten only if requested.
     pub fn begin(o: &'o Replay) -> anyhow::Result<Self> {
         let about = about(o);
         let Some(path) = &o.log else {
@@ -40,7 +40,6 @@ impl<'o> Log<'o> {
         Ok(Self { writing: Some((writing, file)), about, path: shown, failed: None })
     }
 
-    /// The next event.
     pub fn event(&mut self, event: &BlockEvent) {
         let Self { writing: Some((writing, _)), about, failed, .. } = self else { return };
         if failed.is_none() {
@@ -48,7 +47,6 @@ impl<'o> Log<'o> {
         }
     }
 
-    /// The end.
     pub fn finish(self) -> anyhow::Result<()> {
         let failed = || format!("cannot write {}", self.path);
         if let Some(error) = self.failed {
@@ -61,7 +59,7 @@ impl<'o> Log<'o> {
     }
 }
 
-/// What the file says of itself: virtual time, and what was simulated.
+/// The file's header: virtual time, and what was simulated.
 fn about(o: &Replay) -> About {
     let device = LogDevice { number: DEVICE, name: o.device.clone(), ..LogDevice::default() };
     let header = LogHeader {

@@ -1,6 +1,6 @@
-//! `fathom sim replay`: a trace, or one that is made up, in virtual time through a scheduler to a device. Streams: memory does not grow
-//! with the trace. `source` gives the arrivals, `log` takes the events of the simulated device, `told` prints, `record` makes the run
-//! that is kept.
+//! `fathom sim replay`: sends a trace, or a synthetic one, in virtual time through a scheduler to a device. Streams:
+//! memory does not grow with the trace. `source` yields the arrivals, `log` takes the events of the simulated device,
+//! `told` prints, `record` makes the stored run.
 
 mod log;
 mod record;
@@ -26,10 +26,10 @@ use std::num::NonZeroU32;
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Arrivals under way in a closed replay, if nobody says how many.
+/// Default number of arrivals in flight in a closed replay.
 const DEPTH: u32 = 32;
 
-/// What was replayed on what, and what came of it.
+/// What was replayed on what, and the result.
 pub struct Done<'o> {
     options: &'o Replay,
     origin: Origin,
@@ -38,11 +38,10 @@ pub struct Done<'o> {
     out: Replayed,
 }
 
-/// Runs the command.
 pub fn run(o: &Replay, common: &Common) -> anyhow::Result<ExitCode> {
     check_for_replay(&o.set)?;
     if o.log.is_some() {
-        // Half a file is to go.
+        // Half a file must be removed.
         fathom_engine::watch_signals();
     }
     let stand = Stand::read(&o.wanted())?;
@@ -114,7 +113,7 @@ fn handed_in(mode: Mode) -> HandedIn {
     HandedIn { mode: mode.into(), scale: scale.filter(|x| *x != 1.0), depth }
 }
 
-/// When arrivals are handed in.
+/// When arrivals are submitted.
 fn mode(o: &Replay) -> Result<Mode, Usage> {
     let made_up = o.synthetic.is_some();
     let wanted = o.handing.mode.unwrap_or(if made_up { ReplayMode::Closed } else { ReplayMode::Open });

@@ -1,5 +1,5 @@
-//! From a replay to a run of the store, so that two replays are compared, listed and drawn as any two runs are. One phase, one
-//! repetition, one worker that stands for everybody who handed something in; what it waited is from when an arrival was due.
+//! Converts a replay to a run for the store, so that replays can be compared, listed and drawn. One phase, one
+//! repetition, one worker for all submitters; its latency counts from an arrival's scheduled time.
 
 use super::super::SEED;
 use super::Done;
@@ -9,7 +9,6 @@ use crate::run_loop;
 use fathom_record::{Clock, OpKind, Phase, Repetition, Run, Simulation, Status, Worker};
 use fathom_sim::outcome;
 
-/// The run.
 pub fn of(done: &Done<'_>) -> Run {
     let (o, out) = (done.options, &done.out);
     let m = &out.merges;

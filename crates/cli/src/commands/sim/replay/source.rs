@@ -1,5 +1,5 @@
-//! Where arrivals come from: the events of a trace file, or a generator. Looks at the first events, and if those do not tell at those behind
-//! them, to know which device is meant and whether the trace has arrivals or only requests as they were issued.
+//! Source of arrivals: the events of a trace file, or a generator. Looks at the first events, and further if those are
+//! not enough, to find which device is meant and whether the trace has arrivals or only issued requests.
 
 use super::super::super::trace::input;
 use super::super::line::Replay;
@@ -11,19 +11,19 @@ use fathom_sim::replay::{Arrival, Arrivals, LeftOut, Synthetic};
 use std::collections::VecDeque;
 use std::io;
 
-/// Events looked at before the first is replayed.
+/// Events examined before the first is replayed.
 const LOOK_AHEAD: usize = 4096;
 
-/// Why arrivals end before their time.
+/// Why arrivals end early.
 #[derive(Debug)]
 pub enum Broken {
-    /// The trace makes no sense.
+    /// The trace is malformed.
     Trace(TraceError),
     /// The log of the simulated device cannot be written.
     Log(io::Error),
-    /// This arrival, counted from 1, writes to a device that is only read.
+    /// This arrival, counted from 1, writes to a read-only device.
     Writes(u64),
-    /// Somebody wants no more.
+    /// A signal arrived.
     Signal(i32),
 }
 
@@ -40,34 +40,29 @@ impl std::fmt::Display for Broken {
 
 impl std::error::Error for Broken {}
 
-/// What arrivals came from.
+/// Where the arrivals came from.
 #[derive(Clone, Debug, Default)]
 pub struct Origin {
-    /// The file, or what stands for it.
+    /// The file, or a name in its place.
     pub file: String,
-    /// The word of its form.
+    /// Name of its format.
     pub format: &'static str,
-    /// The device of the trace.
     pub device: String,
-    /// Whether requests as they were issued stand for arrivals, because the trace has none.
+    /// Whether issued requests serve as arrivals, because the trace has none.
     pub as_issued: bool,
-    /// What was left out.
+    /// Skipped events.
     pub left_out: LeftOut,
-    /// Events that the recorder lost.
+    /// Events lost by the recorder.
     pub lost: u64,
-    /// What the form cannot tell.
+    /// What the format cannot record.
     pub notes: Vec<String>,
 }
 
-/// Arrivals, one after the other.
 pub enum Arriving {
-    /// Out of a trace.
     Read(Box<Reading>),
-    /// Made up.
     MadeUp(Synthetic, Origin),
 }
 
-/// A trace while it is read.
 pub struct Reading {
     trace: Trace,
     ahead: VecDeque<BlockEvent>,
@@ -76,7 +71,7 @@ pub struct Reading {
 }
 
 impl Arriving {
-    /// `follows`: what each arrival came after is wanted too.
+    /// `follows`: also return which completion each arrival follows.
     pub fn open(o: &Replay, capacity_sectors: u64, follows: bool) -> anyhow::Result<Self> {
         if let Some(count) = o.synthetic {
             for (given, what) in [
@@ -124,7 +119,7 @@ impl Arriving {
         let enough = |seen: &Seen| named(seen).is_ok_and(|device| seen.arrives(device));
         let whole = ahead.len() < LOOK_AHEAD;
         if !whole && !enough(&seen) && !input.is_read_once() {
-            // Who is meant, or whether anything arrives, shows later in it.
+            // The device, or the first arrival, may come later in the trace.
             for event in input.open()?.skip(LOOK_AHEAD) {
                 seen.add(&event.map_err(input::wrong)?);
                 if enough(&seen) {
@@ -153,7 +148,6 @@ impl Arriving {
         Ok(Self::Read(Box::new(Reading { trace, ahead, arrivals, origin })))
     }
 
-    /// The next one.
     pub fn next(&mut self) -> Result<Option<Arrival>, Broken> {
         let reading = match self {
             Self::MadeUp(synthetic, _) => return Ok(synthetic.next()),
@@ -173,7 +167,7 @@ impl Arriving {
         }
     }
 
-    /// What they came from, once they have all been read.
+    /// The origin, once all arrivals have been read.
     pub fn into_origin(self) -> Origin {
         match self {
             Self::MadeUp(_, origin) => origin,
@@ -192,7 +186,7 @@ impl Arriving {
     }
 }
 
-/// The devices of a trace, and those at which something arrives.
+/// The devices of a trace, and those with arrivals.
 #[derive(Debug, Default)]
 struct Seen {
     devices: Vec<DeviceNumber>,
@@ -212,7 +206,7 @@ impl Seen {
         }
     }
 
-    /// Whether something arrives at a device, or if none is named at any.
+    /// Whether the device has arrivals, or without a device, whether any has.
     fn arrives(&self, device: Option<DeviceNumber>) -> bool {
         device.map_or(!self.arriving.is_empty(), |device| self.arriving.contains(&device))
     }

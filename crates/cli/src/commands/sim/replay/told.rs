@@ -1,4 +1,5 @@
-//! A replay as text and as JSON. Neither holds the time it took nor a date: the same trace and set-up give the same bytes.
+//! A replay as text and as JSON. Neither contains its run time or a date: the same trace and set-up give the same
+//! bytes.
 
 use super::Done;
 use super::source::Origin;
@@ -11,10 +12,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// The published form of the JSON.
+/// Name and version of the JSON format.
 const SCHEMA: &str = "fathom-sim-replay/1";
 
-/// What was left out of the trace, as a sentence's end; empty if nothing was.
+/// What was skipped in the trace, as the end of a sentence; empty if nothing was.
 pub fn left_out(origin: &Origin) -> String {
     let l = origin.left_out;
     let parts = [
@@ -26,7 +27,6 @@ pub fn left_out(origin: &Origin) -> String {
     if told.is_empty() { String::new() } else { format!("; left out: {}", told.join(", ")) }
 }
 
-/// How arrivals were handed in, in words.
 pub fn mode_words(mode: Mode) -> String {
     match mode {
         Mode::Open(scale) => format!("at the times of the trace{}", scaled(scale.factor())),
@@ -44,9 +44,9 @@ fn scaled(factor: f64) -> String {
     if factor == 1.0 { String::new() } else { format!(", gaps times {factor}") }
 }
 
-/// The sentence that every output begins with.
+/// The first sentence of every output.
 pub fn sentence(done: &Done<'_>) -> String {
-    // Below it stands how arrivals are handed in; there are no calls to read ahead of.
+    // The submission mode follows below; there are no calls to read ahead for.
     let shown = Simulation { handed_in: None, ..done.simulation.clone() };
     let settings = shown.settings().into_iter().filter(|(name, _)| name != "read-ahead" && name != "layers");
     let told: Vec<String> = settings.map(|(name, value)| format!("{name} {value}")).collect();
@@ -57,12 +57,10 @@ pub fn sentence(done: &Done<'_>) -> String {
     )
 }
 
-/// The page of text.
 pub fn page(done: &Done<'_>) -> String {
     let (out, origin) = (&done.out, &done.origin);
     let counts = &out.counts;
     let mut text = format!("{}\n{}\n\n{}", sentence(done), done.simulation.rests_on.sentence(), origin.file);
-    // Writing to a text cannot fail.
     if !origin.device.is_empty() {
         let _ = write!(text, ": {} ({})", origin.device, origin.format);
     }
@@ -124,7 +122,7 @@ pub fn page(done: &Done<'_>) -> String {
     text
 }
 
-/// What whoever handed arrivals in waited.
+/// The latencies seen by the submitters.
 fn served(text: &mut String, done: &Done<'_>) {
     let _ = writeln!(
         text,
@@ -149,7 +147,7 @@ fn served(text: &mut String, done: &Done<'_>) {
     }
 }
 
-/// What makes the result differ from what the trace would have been on such a device.
+/// What makes the result differ from the trace on such a device.
 fn remarks(text: &mut String, done: &Done<'_>) {
     let c = &done.out.counts;
     if c.full > 0 {
@@ -218,7 +216,7 @@ pub fn json<'a>(done: &'a Done<'_>) -> Told<'a> {
     Told { head, served: &out.served, block: &out.block }
 }
 
-/// The JSON. Sums in it reach 128 bits, which a [`Value`] does not hold, so what has them is written as it is.
+/// The JSON. Its sums have up to 128 bits, which a [`Value`] cannot hold, so they are written directly.
 #[derive(Serialize)]
 pub struct Told<'a> {
     #[serde(flatten)]

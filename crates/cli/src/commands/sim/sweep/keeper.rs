@@ -1,6 +1,6 @@
-//! What becomes of simulations: they end in any order, and are stored in that of the plan as soon as all before them are, so that whoever
-//! stops a sweep keeps what was done. Of a run that is stored only the figures of the tables stay in memory; those that wait for one
-//! before them are few.
+//! Takes the results of simulations: they finish in any order and are stored in plan order as soon as all before them
+//! are, so that an interrupted sweep keeps what was done. Of a stored run only the table figures stay in memory; few
+//! wait for an earlier one.
 
 use super::plan::{Plan, Turn};
 use crate::mark::Mark;
@@ -12,13 +12,12 @@ use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// What came of a turn, or why nothing did.
+/// Result of a turn, or its error.
 pub type Outcome = Result<(Vec<Run>, Vec<PhaseFigures>), String>;
 
-/// So many turns may be begun behind the first that has not ended.
+/// Turns that may start beyond the first unfinished one.
 const AHEAD: usize = 64;
 
-/// Takes outcomes.
 pub struct Keeper<'a> {
     plan: &'a Plan,
     state: Mutex<State>,
@@ -29,7 +28,7 @@ struct State {
     store: Option<Store>,
     sweep: Sweep,
     started: jiff::Zoned,
-    /// The turn that is begun next, and the one that is kept next.
+    /// The next turn to start, and the next to store.
     begun: usize,
     kept: usize,
     waiting: BTreeMap<usize, Outcome>,
@@ -38,7 +37,6 @@ struct State {
 }
 
 impl<'a> Keeper<'a> {
-    /// One that has kept nothing yet.
     pub fn new(plan: &'a Plan, sweep: Sweep, store: Option<Store>, started: jiff::Zoned) -> Self {
         let state = State {
             store,
@@ -57,7 +55,7 @@ impl<'a> Keeper<'a> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next turn to be simulated, with its number; `None` if there is none, or no more are to be.
+    /// The next turn with its number; `None` if there is none, or the sweep is to stop.
     pub fn next(&self) -> Option<(usize, &'a Turn)> {
         let mut state = self.lock();
         loop {
@@ -70,13 +68,12 @@ impl<'a> Keeper<'a> {
                 state.begun += 1;
                 return Some((number, turn));
             }
-            // Now and then all the same: a signal wakes nobody.
+            // With a timeout: a signal does not wake the thread.
             let waited = self.moved.wait_timeout(state, Duration::from_millis(50));
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
-    /// A turn has ended.
     pub fn put(&self, number: usize, outcome: Outcome) {
         let mut state = self.lock();
         state.waiting.insert(number, outcome);
@@ -90,7 +87,7 @@ impl<'a> Keeper<'a> {
         self.moved.notify_all();
     }
 
-    /// The sweep with all that was simulated; of one that a signal ended also what others were still before.
+    /// The sweep with all results; after a signal, also those stuck behind unfinished ones.
     pub fn finish(self) -> anyhow::Result<Sweep> {
         let mut state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         for (number, outcome) in std::mem::take(&mut state.waiting) {
@@ -104,12 +101,12 @@ impl<'a> Keeper<'a> {
 }
 
 impl State {
-    /// What a host with a device rests on, once.
+    /// Notes once what a host and a device are based on.
     fn note(&mut self, turn: &Turn, run: &Run) {
         let Some(simulation) = &run.simulation else { return };
         let (host, device) = (&turn.options.host, &turn.options.device);
         let mut rests_on = simulation.rests_on.clone();
-        // Figures of single runs would make a note of each.
+        // Figures of single runs would give a note each.
         rests_on
             .instead
             .iter_mut()
@@ -120,7 +117,7 @@ impl State {
         }
     }
 
-    /// Numbers the runs, writes on them where they belong, and stores them.
+    /// Numbers, marks and stores the runs.
     fn keep(&mut self, plan: &Plan, number: usize, outcome: Outcome) {
         let turn = &plan.turns[number];
         let (mut runs, phases) = match outcome {
@@ -132,7 +129,7 @@ impl State {
         };
         for run in &mut runs {
             self.note(turn, run);
-            // A millisecond apart: ids tell the order.
+            // A millisecond apart, so that ids keep the order.
             self.ids += 1;
             let at = self.started.timestamp() + jiff::SignedDuration::from_millis(self.ids);
             run.id = new_run_id(at, std::process::id());

@@ -1,5 +1,5 @@
-//! What a sweep in virtual time is made of: every simulation with its host, its device and what it executes, read and checked before the
-//! first of them begins. What many of them have in common is there once.
+//! The plan of a sweep in virtual time: every simulation with its host, device and workload, read and checked before
+//! the first one starts. Shared parts exist once.
 
 use super::super::line::{Replay, RunSimulated, SweepSimulated};
 use super::super::stand::{self, Stand};
@@ -15,14 +15,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What a simulation follows from, beside the workload; what of it a replay follows from comes first.
+/// Inputs of a simulation besides the workload; those that a replay uses come first.
 const MODEL: [&str; 6] = ["host", "device", "scheduler", "limits", "readahead", "stack"];
-/// Of a replay.
+/// Number of those a replay uses.
 const OF_REPLAY: usize = 4;
-/// More runs than this are a slip of the keyboard.
+/// More runs are a typing error.
 const MOST_RUNS: usize = 100_000;
 
-/// What is executed.
+/// What to execute.
 pub enum What {
     Workloads(Subject),
     Trace,
@@ -34,18 +34,17 @@ pub struct Turn {
     pub block: usize,
     pub options: RunSimulated,
     pub stand: Arc<Stand>,
-    /// None of a replay.
+    /// Empty for a replay.
     pub workloads: Arc<Vec<Workload>>,
 }
 
-/// All of them.
 pub struct Plan {
     pub what: What,
     pub varied: Vec<Varied>,
     pub cells: Vec<Vec<usize>>,
     pub order: Vec<Vec<usize>>,
     pub turns: Vec<Turn>,
-    /// What is to be known of how it was read.
+    /// Notes on how it was parsed.
     pub notes: Vec<String>,
 }
 
@@ -75,7 +74,7 @@ impl What {
         Ok(Self::Trace)
     }
 
-    /// As it was typed.
+    /// As typed.
     pub fn words(&self, o: &SweepSimulated) -> String {
         match self {
             Self::Workloads(subject) => subject.words(),
@@ -97,7 +96,7 @@ impl What {
         };
         let (model, of_trace) = (self.model(), matches!(self, Self::Trace));
         let known = |name: &str| model.contains(&name) || stand::is_value(name);
-        // A trace has nothing else that could be varied, whatever it is called.
+        // A trace has nothing else to vary, whatever its name.
         let varied = vary::read_with(&|name: &str| of_trace || known(name), &o.vary, subjects)?;
         let other = |v: &&Varied| match self {
             Self::Workloads(_) => !matches!(v.of, Of::Model | Of::Workload | Of::Argument),
@@ -121,7 +120,6 @@ impl What {
 }
 
 impl Plan {
-    /// Reads and checks everything.
     pub fn read(o: &SweepSimulated) -> Result<Self, Usage> {
         let what = What::read(o)?;
         let varied = what.varied(o)?;
@@ -211,11 +209,11 @@ impl Plan {
     }
 }
 
-/// What workloads follow from.
+/// The inputs of a workload.
 type Planned = (Place, Vec<(String, String)>, Vec<(String, String)>, u64);
 
 impl RunSimulated {
-    /// What its host and device follow from, as something to look them up by.
+    /// The inputs of host and device, as a lookup key.
     fn words_of_stand(&self) -> Vec<String> {
         let limits = self.limits.clone().unwrap_or_default();
         let named = [self.host.clone(), self.device.clone(), limits];
@@ -235,7 +233,7 @@ fn put(options: &mut RunSimulated, name: &str, value: String) {
     }
 }
 
-/// Whether all names are known.
+/// Checks all names.
 fn check(options: &RunSimulated) -> Result<(), Usage> {
     stack_of(options)?;
     elevator::by_name(&options.scheduler)
@@ -246,7 +244,6 @@ fn check(options: &RunSimulated) -> Result<(), Usage> {
 }
 
 impl SweepSimulated {
-    /// The replay of one turn.
     pub fn replay_of(&self, turn: &Turn) -> Replay {
         let o = &turn.options;
         Replay {

@@ -1,5 +1,5 @@
-//! What a stage finds out before anything is measured: that every workload can be executed, that every setting can be turned, and what the
-//! kernel makes of each value.
+//! What a stage finds out before anything is measured: whether every workload can be executed and every setting be
+//! changed, and what the kernel makes of each value.
 
 use super::{DROP_CACHES, Stage, Stop, Tried, found};
 use crate::commands::sweep::kernel::{self, LIVE};
@@ -13,15 +13,15 @@ use fathom_report::sweep::Found;
 use std::collections::BTreeSet;
 use std::path::{Component, Path};
 
-/// Whether a path leads out of the directory that it is named in.
+/// Whether a relative path leads out of its directory.
 fn leaves(path: &Path) -> bool {
     path.components().any(|c| !matches!(c, Component::Normal(_) | Component::CurDir))
 }
 
 impl Stage<'_> {
-    /// Every workload that will be run is planned once now: an error in the last cell must not show after hours.
+    /// Plans every workload once now: an error in the last cell must not show up after hours.
     pub(super) fn check_workloads(&mut self) -> Result<(), Usage> {
-        // Without the sweep for leftovers: a plan changes nothing.
+        // Without the leftover sweep: a plan changes nothing.
         let engine = Engine::new(state::quiet_ledger());
         let mut seen = BTreeSet::new();
         for cell in 0..self.cells.len() {
@@ -57,7 +57,7 @@ impl Stage<'_> {
         Ok(())
     }
 
-    /// Where files have to be that are named relatively.
+    /// Where files are that must be named by relative paths.
     fn must_be_relative(&self) -> Option<&'static str> {
         if self.asked.has_disk() {
             return Some("on the file system that fs=... makes");
@@ -94,7 +94,7 @@ impl Stage<'_> {
         Ok(())
     }
 
-    /// What `look_at_kernel` could not do while there was no device.
+    /// The part of `look_at_kernel` that needs the loop device.
     pub(super) fn look_at_loop_device(&mut self) -> Result<(), Stop> {
         for i in 0..self.varied.len() {
             let Some(knob) = self.varied[i].knob().filter(|k| kernel::is_of_device(k)).cloned() else {
@@ -107,8 +107,8 @@ impl Stage<'_> {
         Ok(())
     }
 
-    /// Every combination of knobs is turned once before anything is measured: what the kernel refuses or clamps must not show after
-    /// hours.
+    /// Sets every combination of knobs once before anything is measured: values that the kernel rejects or clamps must
+    /// not show up after hours.
     pub fn try_all(&mut self) -> Result<(), Stop> {
         let mut seen: Vec<(Vec<(Place, String)>, Tried)> = Vec::new();
         for cell in 0..self.cells.len() {
@@ -145,7 +145,7 @@ impl Stage<'_> {
         let Some(turner) = &mut self.turner else { return Ok(Ok(Vec::new())) };
         match turner.turn(wanted) {
             Ok(readings) => Ok(Ok(readings.into_iter().map(found).collect())),
-            // The scheduler of this cell has no such tunable.
+            // This cell's scheduler has no such tunable.
             Err(KnobError::Refused { knob, device, error, .. })
                 if knob.starts_with("iosched/") && error.kind() == std::io::ErrorKind::NotFound =>
             {
@@ -186,7 +186,7 @@ impl Stage<'_> {
     }
 }
 
-/// The path, or what there is of it.
+/// The path, or its nearest existing ancestor.
 fn nearest(path: &Path) -> &Path {
     path.ancestors().find(|p| p.exists()).unwrap_or(Path::new("/"))
 }

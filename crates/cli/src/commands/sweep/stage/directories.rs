@@ -1,4 +1,4 @@
-//! The directories that runs are made in are opened once, before the first: a name may lead elsewhere when the next run comes.
+//! Opens the directories of runs once, before the first: a name may lead elsewhere by the next run.
 
 use crate::commands::sweep::vary::{Of, Varied};
 use crate::exit::Usage;
@@ -6,13 +6,13 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{CWD, Mode, OFlags};
 use std::path::Path;
 
-/// A name that the user typed may lead through links: they are the user's.
+/// Follows links: the user typed this path.
 pub(super) fn open(path: &Path) -> std::io::Result<OwnedFd> {
     let how = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(rustix::fs::openat(CWD, path, how, Mode::empty())?)
 }
 
-/// All that were named, in the order of the values.
+/// All named directories, in the order of the values.
 pub(super) fn all(varied: &[Varied], here: &Path) -> Result<Vec<OwnedFd>, Usage> {
     let Some(varied) = varied.iter().find(|v| v.of == Of::Directory) else { return Ok(Vec::new()) };
     let one = |name: &String| open(Path::new(name)).map_err(|e| unusable(here, name, &e));

@@ -1,4 +1,4 @@
-//! The looks: one after each quad, by a rule that was fixed before the first.
+//! Looks at the figures once after each quad, by a rule fixed before the first.
 
 use super::Going;
 use crate::commands::compare::run::progress::Progress;
@@ -8,7 +8,7 @@ use fathom_compare::sequential::{Decision, FIRST_LOOK, Precision, Spending};
 use fathom_report::compared::{Row, Stopping, first_look};
 
 impl Going<'_> {
-    /// The one look after a quad. The answer is why it is enough.
+    /// The only look after a quad. Returns why to stop, if so.
     pub(super) fn look(&self, quads: usize, progress: &Progress) -> Result<Option<String>, Stop> {
         let found = self.compared();
         let watched: Vec<&Row> = found.rows.iter().filter(|r| self.plan.watches(r)).collect();
@@ -24,7 +24,7 @@ impl Going<'_> {
     }
 }
 
-/// What a look sees of a figure.
+/// One figure as a look sees it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
     pub(super) p: Option<f64>,
@@ -38,14 +38,14 @@ impl Seen {
     }
 }
 
-/// Whether the rule that was fixed beforehand ends it now: it must hold for every figure that is watched, so that none of them is stopped
-/// because of another.
+/// Whether the rule ends the comparison now. It must hold for every watched figure, so that none stops because of
+/// another.
 pub(super) fn enough(rule: &Stopping, watched: &[Seen], quads: usize, first: usize) -> Option<String> {
     if quads < first {
         return None;
     }
     let budget = rule.most_quads() as usize;
-    // At the last look there is nothing to be ended any more: the quads are spent.
+    // Nothing is left to stop at the last look: the quads are used up.
     if quads >= budget {
         return None;
     }

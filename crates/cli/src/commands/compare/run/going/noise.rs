@@ -1,5 +1,5 @@
-//! How loud the machine is: A against itself before anything is compared, or, where that was not asked for, what the first quads of the
-//! comparison show. Either way it is said how many runs, and how much time, the change asked for would take.
+//! Noise of the machine: from A against itself before the comparison, or, if not requested, from its first quads.
+//! Either way, reports how many runs and how much time it takes to detect the requested change.
 
 use super::{Ended, Going, NOISE_QUADS, Turn, compared, letters};
 use crate::commands::compare::run::progress::Progress;
@@ -10,7 +10,7 @@ use fathom_compare::wording;
 use fathom_report::compared::{Compared, Noise, NoiseOf, Part, Row};
 
 impl Going<'_> {
-    /// A against itself. The answer is why nothing can be compared, if that is so, or what was found if there is no B.
+    /// Measures A against itself. Returns why nothing can be compared, or what was found if there is no B.
     pub(super) fn calibrate(&mut self, progress: &mut Progress) -> Result<Option<Ended>, Stop> {
         for (number, order) in self.noise_orders.clone().iter().enumerate() {
             if self.budget_holds_no_quad() {
@@ -91,7 +91,7 @@ impl Going<'_> {
         if passed == 0 && !failed.is_empty() {
             return Ok(Some(Ended::TooNoisy(failed.join("\n"))));
         }
-        // One cell that this machine cannot tell is no reason to be silent about the others.
+        // A cell that is too noisy does not silence the others.
         for told in &failed {
             progress.warn(told);
         }
@@ -120,7 +120,7 @@ impl Going<'_> {
         )
     }
 
-    /// What the first three quads say of the noise: whether what was asked for can be seen within what may be spent.
+    /// Reports what the first three quads show: whether the requested change can be detected within the budget.
     pub(super) fn tell_noise(&self, found: &Compared, progress: &Progress) {
         let fit = self.quads_that_fit().saturating_add(FIRST_LOOK as u32).min(self.orders.len() as u32);
         for scatter in found.session.iter().flat_map(|s| &s.noise) {
@@ -138,7 +138,7 @@ impl Going<'_> {
     }
 }
 
-/// Both sides' values as they were measured.
+/// The values of both sides in measuring order.
 pub(super) fn in_order(a: &[f64], b: &[f64], orders: &[String]) -> Vec<f64> {
     let (mut a, mut b) = (a.iter(), b.iter());
     let letters = orders.iter().flat_map(|o| o.chars());

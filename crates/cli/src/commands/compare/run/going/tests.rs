@@ -1,4 +1,4 @@
-//! When a comparison is over, and in which order its figures were measured.
+//! When a comparison ends, and the order in which its figures were measured.
 
 use super::letters;
 use super::look::{Seen, enough};
