@@ -1,4 +1,5 @@
-//! Operations in a ratio to those of other workers: the words they publish in, and how a worker waits for its turn.
+//! Operations in a ratio to those of other workers: the shared progress words, and how a worker waits for its
+//! turn.
 
 use super::Hot;
 use super::rare::{NAP_NS, Waited, is_over};

@@ -73,7 +73,8 @@ impl<'a> Operations<'a> {
         StreamOps::new(stream, plan.region, plan.seed, plan.place).map(|ops| Self::Any(Box::new(ops)))
     }
 
-    /// Runs them through the loop that was compiled for them and this back-end, else through the one for any.
+    /// Runs the operations through the loop compiled for this source and back-end, else through the generic
+    /// one.
     pub fn run<B: Handle, D: Drive<B>>(
         &mut self,
         hot: &mut Hot,
@@ -95,7 +96,7 @@ impl<'a> Operations<'a> {
         self.with_any(|mut any| D::run::<_, false>(hot, backend, &mut any, stream))
     }
 
-    /// The uncounted rest after a stop; a plain stream has none.
+    /// Finishes the uncounted rest after a stop; a plain stream has none.
     pub fn finish<B: Handle, D: Drive<B>>(
         &mut self,
         hot: &mut Hot,
@@ -108,7 +109,7 @@ impl<'a> Operations<'a> {
         self.with_any(|any| D::finish(hot, backend, any, stream))
     }
 
-    /// Works on them whatever they are: each is then drawn by a virtual call.
+    /// Calls `work` with the source as a trait object; each operation is then drawn by a virtual call.
     fn with_any<T>(&mut self, work: impl FnOnce(&mut dyn Source) -> T) -> T {
         match self {
             Self::Any(ops) => work(&mut **ops),
@@ -126,7 +127,7 @@ impl<'a> Operations<'a> {
         }
     }
 
-    /// What was written and not read back, if that is remembered.
+    /// Data written and not read back, if that is remembered.
     pub fn left_to_read(&mut self) -> Option<Vec<Extent>> {
         match self {
             Self::Wrapped(ops) => ops.left_to_read(),
@@ -135,7 +136,7 @@ impl<'a> Operations<'a> {
     }
 }
 
-/// What a plan works on, of each of its files.
+/// The region a plan works on, for each of its files.
 fn parts(plan: &Plan<'_>) -> Vec<Region> {
     match &plan.pool {
         None => vec![plan.region],
@@ -147,7 +148,7 @@ fn parts(plan: &Plan<'_>) -> Vec<Region> {
     }
 }
 
-/// Runs a plain stream through the loop of its own.
+/// Runs a plain stream through its dedicated loop.
 fn run_plain<B: Handle, D: Drive<B>>(
     plain: &Plain,
     reads: bool,
