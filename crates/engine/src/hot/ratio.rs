@@ -8,7 +8,8 @@ use crate::worker::Plan;
 use fathom_workload::WhenStopped;
 use fathom_workload::drive::Turn;
 
-/// The turn of a worker whose stream has a ratio. A worker that begins later is away until then: this is called before it is ready.
+/// The turn of a worker whose stream has a ratio. Called before the worker is ready: one that begins later
+/// counts as away until then.
 pub(crate) fn turn<'a>(plan: &Plan<'_>, shared: &'a Shared) -> Option<Turn<'a>> {
     let ratio = plan.stream.pace.ratio?;
     let word = |worker: usize| &shared.live(worker).progress;
@@ -20,7 +21,7 @@ pub(crate) fn turn<'a>(plan: &Plan<'_>, shared: &'a Shared) -> Option<Turn<'a>> 
     Some(turn)
 }
 
-/// Lets the others come up. `tries`: how often it has looked in vain.
+/// Lets the other workers catch up. `tries`: number of unsuccessful checks so far.
 pub(super) fn rest(hot: &Hot, tries: u32) {
     const SPIN: u32 = 64;
     const YIELD: u32 = 256;
