@@ -324,21 +324,21 @@ pub(crate) struct Live {
 /// What flows count beside reads and writes: written by one worker, read by the parent and by the other workers of its process.
 #[repr(C, align(128))]
 pub(crate) struct Tally {
-    /// Operations on files and directories that neither read nor write data, and the bytes they are said to move.
+    /// Operations on files and directories that neither read nor write data, and the bytes counted for them.
     io_ops: AtomicU64,
     io_bytes: AtomicU64,
-    /// Everything that counts, waiting and computing included.
+    /// All counted operations, including waiting and computing.
     all: AtomicU64,
 }
 
 impl Tally {
-    /// Counts an operation that is in the statistics of a kind.
+    /// Counts an operation that is in a kind's statistics.
     #[inline(always)]
     pub fn count(&self) {
         add(&self.all, 1);
     }
 
-    /// Counts an I/O operation that is in the statistics of no kind.
+    /// Counts an I/O operation that is in no kind's statistics.
     #[inline(always)]
     pub fn count_io(&self, bytes: u64) {
         add(&self.all, 1);
@@ -358,27 +358,27 @@ impl Tally {
         self.all.load(Ordering::Relaxed)
     }
 
-    /// Forgets everything: the warm-up is over. By the worker itself.
+    /// Clears everything at the end of the warm-up. Called by the worker itself.
     pub fn reset(&self) {
         [&self.io_ops, &self.io_bytes, &self.all].iter().for_each(|n| n.store(0, Ordering::Relaxed));
     }
 }
 
-/// What a worker writes and the parent reads when the worker is done.
+/// Results that a worker writes and the parent reads after it is done.
 #[repr(C, align(128))]
 pub(crate) struct Figures {
-    /// When it was released and when its counting began (the end of the warm-up), in ticks.
+    /// Release, and start of counting (end of the warm-up), in ticks.
     pub released_ticks: u64,
     pub start_ticks: u64,
     pub ramp_ops: u64,
     pub drained_ops: u64,
-    /// Depth an adaptive stream settled on; 0 if it is none.
+    /// Queue depth that an adaptive stream settled on; 0 for others.
     pub settled_depth: u32,
-    /// Longest stretch of late operations, with a rate.
+    /// Longest delay behind the schedule, with a rate.
     pub behind_ns: u64,
     pub elapsed_ns: u64,
     pub uncounted_bytes: u64,
-    /// What its thread used; `None`: it did not count.
+    /// Resource usage of its thread; `None`: it did not count.
     pub used: Option<Usage>,
     pub processor_wait: ProcessorWait,
     pub last_op_ns: u64,
@@ -393,31 +393,30 @@ pub(crate) struct Figures {
     pub fault_file: u32,
     pub fault_expected: u64,
     pub fault_found: u64,
-    /// Flows: the operation that failed, and its file set and file where it had got so far; each plus one, 0 for none.
+    /// Flows: the operation that failed, and its file set and file as far as known; each plus one, 0 for none.
     pub fault_row: u32,
     pub fault_set: u32,
     pub fault_entry: u32,
-    /// Entries of the operation log in use.
+    /// Number of used entries in the operation log.
     pub logged: u64,
     pub passed: Passed,
     pub in_flight: InFlight,
 }
 
-/// Errors that a stream passed over.
+/// Errors that a stream tolerated.
 #[repr(C)]
 pub(crate) struct Passed {
-    /// All of them, those of the warm-up included.
+    /// All of them, including those of the warm-up.
     pub errors: u64,
-    /// Operations that failed and would have been counted.
+    /// Failed operations that would have been counted.
     pub reads: u64,
     pub writes: u64,
     pub trims: u64,
-    /// The first, if there are any, and how many operations had been done before.
+    /// The first fault, if any, and the number of operations done before it.
     pub first: Fault,
     pub after_ops: u64,
 }
 
-/// One worker's slot.
 #[repr(C, align(128))]
 struct Slot {
     live: Live,
@@ -446,7 +445,7 @@ const fn round_up(value: usize, to: usize) -> usize {
 }
 
 impl Shared {
-    /// A fresh mapping for so many workers, with room for `log_entries` operations in each one's log.
+    /// A new mapping for `workers` workers, with `log_entries` log entries for each.
     pub fn new(workers: usize, log_entries: usize) -> Result<Self, EngineError> {
         let too_large = || {
             EngineError::system(
@@ -481,7 +480,7 @@ impl Shared {
         Ok(Self { base, length, workers, log_entries, calls: None })
     }
 
-    /// The same with room to note so many calls of each worker; none if that is 0.
+    /// Adds space for `per_worker` calls of each worker; 0 for none.
     pub fn with_calls(mut self, per_worker: usize) -> Result<Self, EngineError> {
         if per_worker > 0 {
             self.calls = Some(Book::new(self.workers, per_worker)?);
@@ -489,12 +488,12 @@ impl Shared {
         Ok(self)
     }
 
-    /// Where calls are noted, if they are.
+    /// The noted calls, if enabled.
     pub fn calls(&self) -> Option<&Book> {
         self.calls.as_ref()
     }
 
-    /// A worker's part of that.
+    /// A worker's part of the noted calls.
     pub fn page(&self, worker: usize) -> Option<Page<'_>> {
         self.calls.as_ref().map(|book| book.page(worker))
     }
@@ -512,7 +511,7 @@ impl Shared {
         unsafe { &*self.base.as_ptr().cast::<u8>().add(offset).cast::<Slot>() }
     }
 
-    /// One of these workers is done, and ends them, but none of the others.
+    /// Stops these workers because one of them is done; the others go on.
     pub fn end_company(&self, workers: &[usize]) {
         for worker in workers {
             self.live(*worker).stop.fetch_max(STOP_FIRST_DONE, Ordering::AcqRel);
@@ -520,7 +519,7 @@ impl Shared {
         self.control().stop.fetch_max(STOP_SOME, Ordering::AcqRel);
     }
 
-    /// What worker and parent share while it runs.
+    /// State that worker and parent share while the worker runs.
     pub fn live(&self, worker: usize) -> &Live {
         &self.slot(worker).live
     }
@@ -530,12 +529,12 @@ impl Shared {
         &self.slot(worker).stats
     }
 
-    /// What a worker counts beside its statistics; likewise.
+    /// A worker's counters beside its statistics, with the same access rules.
     pub fn tally(&self, worker: usize) -> &Tally {
         &self.slot(worker).tally
     }
 
-    /// I/O operations of a worker so far, and what they moved.
+    /// I/O operations of a worker so far, and their bytes.
     pub fn totals(&self, worker: usize) -> (u64, u64) {
         let (stats, tally) = (self.stats(worker), self.tally(worker));
         let ops = stats[READ].ops() + stats[WRITE].ops() + stats[TRIM].ops() + tally.io_ops();
@@ -548,14 +547,14 @@ impl Shared {
     /// # Safety
     /// The worker must be done (its `end` is set, or its process or thread is gone).
     pub unsafe fn figures(&self, worker: usize) -> &Figures {
-        // SAFETY: nobody writes any more, by the caller's promise.
+        // SAFETY: there is no writer any more, by the caller's promise.
         unsafe { &*self.slot(worker).figures.get() }
     }
 
-    /// A worker's figures, for their one writer.
+    /// A worker's figures, for their single writer.
     ///
     /// # Safety
-    /// Only the worker itself may call this, once, and nobody calls `figures` before it is done.
+    /// Only the worker itself may call this, once, and `figures` must not be called before it is done.
     #[expect(
         clippy::mut_from_ref,
         reason = "shared memory with one writer per slot; see the safety contract"
@@ -565,7 +564,8 @@ impl Shared {
         unsafe { &mut *self.slot(worker).figures.get() }
     }
 
-    /// The worker's operation log, for its one writer (same contract as [`Shared::figures_mut`]) or for the parent afterwards.
+    /// The worker's operation log, for its single writer (same contract as [`Shared::figures_mut`]) or for the
+    /// parent afterwards.
     pub fn log_pointer(&self, worker: usize) -> *mut fathom_record::OpLogEntry {
         let log_bytes = round_up(self.log_entries * size_of::<fathom_record::OpLogEntry>(), 128);
         let offset = size_of::<Control>() + self.workers * size_of::<Slot>() + worker * log_bytes;
@@ -573,12 +573,11 @@ impl Shared {
         unsafe { self.base.as_ptr().cast::<u8>().add(offset).cast() }
     }
 
-    /// Number of workers.
     pub fn workers(&self) -> usize {
         self.workers
     }
 
-    /// Room in each operation log.
+    /// Capacity of each operation log.
     pub fn log_entries(&self) -> usize {
         self.log_entries
     }
@@ -608,17 +607,17 @@ pub(crate) fn futex_wait(word: &AtomicU32, value: u32, timeout_ns: u64) {
         tv_sec: (timeout_ns / 1_000_000_000) as i64,
         tv_nsec: (timeout_ns % 1_000_000_000) as _,
     };
-    // A wake, a changed value, a signal and a time-out all end in the caller looking again.
+    // The caller checks again after a wake, a changed value, a signal or a time-out.
     let _ = rustix::thread::futex::wait(word, rustix::thread::futex::Flags::empty(), value, Some(&timeout));
 }
 
-/// Adds one and wakes whoever waits.
+/// Adds one and wakes all waiters.
 pub(crate) fn add_and_wake(word: &AtomicU32) {
     word.fetch_add(1, Ordering::AcqRel);
     wake_all(word);
 }
 
-/// Wakes whoever waits.
+/// Wakes all waiters.
 pub(crate) fn wake_all(word: &AtomicU32) {
     let _ = rustix::thread::futex::wake(word, rustix::thread::futex::Flags::empty(), i32::MAX as u32);
 }
@@ -638,7 +637,7 @@ mod tests {
         assert_eq!((histogram.min_ns(), histogram.max_ns()), (300, 500));
         assert_eq!((read(1).ops(), read(1).bytes(), read(1).sum_ns()), (2, 8192, 800));
         assert_eq!(read(0).ops() + read(2).ops(), 0);
-        // SAFETY: nobody writes any more.
+        // SAFETY: there is no writer any more.
         assert!(unsafe { shared.log(2) }.is_empty());
         assert!(Shared::new(3, usize::MAX / 4).is_err(), "a log that cannot be is an error");
     }
