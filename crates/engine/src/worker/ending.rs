@@ -1,4 +1,4 @@
-//! What a worker does after its last operation: syncing and closing, inside the clock or outside.
+//! What a worker does after its last operation: syncing and closing, inside or outside the clock.
 
 use super::{Fault, Plan};
 use crate::backend::Handle;
@@ -43,7 +43,7 @@ pub(super) fn finish_outside_clock<B: Handle>(
 ) -> Result<(), Fault> {
     let Some(mut b) = backend else { return Ok(()) };
     if plan.stream.sync_after {
-        // Who holds a lock does not wait for those that want it.
+        // A worker that holds a lock does not wait for those that want it.
         if plan.stream.lock == Lock::No {
             wait_until_seen(shared);
         }
